@@ -1,0 +1,134 @@
+# Everything a developer or a build machine does here is a target of this file.
+# `make` alone lists them.
+
+SHELL         := bash
+.SHELLFLAGS   := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+DATA    ?= ./dray-data
+BENCH   ?= .
+FUZZTIME ?= 30s
+
+# The program is pure Go; only the race detector needs a C compiler.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(strip $(GOFLAGS) -buildvcs=false)
+
+# Maps and solver instances that some tests read; they skip without them.
+ifneq ($(wildcard ../shared/data),)
+export DRAY_TESTDATA ?= $(abspath ../shared/data)
+endif
+
+LDFLAGS  := -s -w -X dray/internal/app.Version=$(VERSION)
+GO_BUILD := go build -trimpath -ldflags "$(LDFLAGS)"
+TOOL     := go tool -modfile=tools/go.mod
+POSTGRES := scripts/postgres.sh with
+
+# Packages where a data race costs a record. `make test` runs them under the
+# race detector wherever a C compiler works.
+RACE_PACKAGES := $(patsubst %,./%/...,$(wildcard internal/store internal/jobs))
+HAVE_CC = $(shell echo '\#include <stdlib.h>' | $$(CGO_ENABLED=1 go env CC) -E - >/dev/null 2>&1 && echo yes)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+##### Build and run
+
+.PHONY: build
+build: ## Build bin/dray
+	$(GO_BUILD) -o bin/dray ./cmd/dray
+
+.PHONY: run
+run: build ## Build and start the platform with a demonstration organization in ./dray-data
+	bin/dray demo --data $(DATA)
+
+.PHONY: release
+release: ## Build dist/ for every platform and fold the changelog: make release VERSION=v1.2.3
+	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+$$ ]] || { echo "say which version: make release VERSION=v1.2.3" >&2; exit 1; }
+	rm -rf dist && mkdir dist
+	GOOS=linux   GOARCH=amd64 $(GO_BUILD) -o dist/dray-$(VERSION)-linux-amd64 ./cmd/dray
+	GOOS=linux   GOARCH=arm64 $(GO_BUILD) -o dist/dray-$(VERSION)-linux-arm64 ./cmd/dray
+	GOOS=darwin  GOARCH=arm64 $(GO_BUILD) -o dist/dray-$(VERSION)-darwin-arm64 ./cmd/dray
+	GOOS=windows GOARCH=amd64 $(GO_BUILD) -o dist/dray-$(VERSION)-windows-amd64.exe ./cmd/dray
+	cd dist && sha256sum dray-* > SHA256SUMS
+	scripts/fold-changelog.sh $(VERSION)
+
+##### The gate
+
+.PHONY: test
+test: check ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL
+	@$(POSTGRES) $(MAKE) --no-print-directory go-test
+
+.PHONY: go-test
+go-test:
+ifeq ($(HAVE_CC),yes)
+	CGO_ENABLED=1 go test -race -timeout 15m $(RACE_PACKAGES)
+	go test -timeout 15m $$(go list ./... | grep -vE '^dray/internal/(store|jobs)(/|$$)')
+else
+	go test -timeout 15m ./...
+endif
+
+.PHONY: check
+check: ## The fast half of the gate: architecture, format, vet, lint, generated files, go.mod
+	go test -count=1 ./internal -run Architecture
+	$(TOOL) golangci-lint fmt --diff
+	go vet ./...
+	$(TOOL) golangci-lint run
+	scripts/generated-unchanged.sh
+	go mod tidy -diff
+
+.PHONY: test-race
+test-race: ## All tests under the race detector, on both databases (needs a C compiler)
+	CGO_ENABLED=1 $(POSTGRES) go test -race -timeout 60m ./...
+
+.PHONY: test-postgres
+test-postgres: ## Only the tests that use a database, on both, never from the cache
+	$(POSTGRES) go test -count=1 -timeout 15m ./internal/store/... ./internal/app/...
+
+.PHONY: torture
+torture: ## The long campaigns: kill -9, power cuts, contention, on both databases
+	$(POSTGRES) go test -count=1 -tags torture -run Torture -timeout 60m ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every fuzz test in turn, FUZZTIME (30s) each
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## Run the benchmarks: make bench BENCH=Create
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
+
+.PHONY: cover
+cover: ## Test coverage over both databases, in cover.out
+	$(POSTGRES) go test -timeout 15m -coverpkg=./... -coverprofile=cover.out ./...
+	go tool cover -func=cover.out | tail -1
+
+##### Upkeep
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(TOOL) golangci-lint fmt
+
+.PHONY: lint
+lint: ## Run the linters
+	$(TOOL) golangci-lint run
+
+.PHONY: deadcode
+deadcode: ## Report functions that neither the program nor a test reaches
+	$(TOOL) deadcode -test ./...
+
+.PHONY: vuln
+vuln: ## Report known vulnerabilities that the program reaches
+	$(TOOL) govulncheck ./...
+
+.PHONY: generate
+generate: ## Rewrite the generated code
+	go generate ./...
+
+.PHONY: golden
+golden: ## Rewrite the golden files from what the code does now; read the difference
+	DRAY_UPDATE=1 $(POSTGRES) go test -count=1 ./...
+
+.PHONY: docs
+docs: ## Rewrite the documents drawn from the code (kept true by the tests named TestDocs…)
+	DRAY_UPDATE=1 go test -count=1 -run '^TestDocs' ./...

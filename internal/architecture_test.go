@@ -1,0 +1,323 @@
+// Package internal_test holds the one test that is about no package in
+// particular: which of them may know which.
+package internal_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// rule is what one package may import of this module.
+type rule struct {
+	may     []string
+	planned bool // documented, not written yet; drop it with the first file
+}
+
+// useCases are the packages api and web call. They meet in the event log and
+// do not import one another, apart from the address book.
+var useCases = []string{
+	"addressbook", "dispatch", "fleet", "ordering", "taskflow", "tracking", "webhook",
+}
+
+// everything is what app wires together: all but the test kits.
+var everything = slices.Concat(useCases, []string{
+	"access", "api", "geo", "jobs", "lastmile", "optimize", "sms", "store", "store/sqlstore", "web", "wire",
+})
+
+// testKits are packages that only tests may import; they count as test code.
+var testKits = []string{"store/storetest", "app/apptest"}
+
+// testsMay is what the tests of any package may import beyond its own rule.
+var testsMay = slices.Concat(testKits, []string{"store/sqlstore", "app"})
+
+// rules is the import direction of docs/architecture.md. Names are paths below
+// internal, or below the module for what is not in internal.
+var rules = map[string]rule{
+	"internal": {}, // this test
+
+	"lastmile": {},
+	"optimize": {planned: true},
+
+	"wire":  {may: []string{"lastmile"}},
+	"store": {may: []string{"lastmile"}},
+	"geo":   {may: []string{"lastmile"}},
+	"sms":   {may: []string{"lastmile"}},
+
+	"store/sqlstore":  {may: []string{"lastmile", "store", "wire"}},
+	"store/storetest": {may: []string{"lastmile", "store"}},
+	"jobs":            {may: []string{"lastmile", "store"}, planned: true},
+
+	"access":      {may: []string{"lastmile", "store"}},
+	"addressbook": {may: []string{"lastmile", "store", "access"}},
+	"fleet":       {may: []string{"lastmile", "store", "access", "addressbook"}},
+	"taskflow":    {may: []string{"lastmile", "store", "access", "addressbook"}},
+	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
+	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
+	"tracking":    {may: []string{"lastmile", "store", "access"}, planned: true},
+	"webhook":     {may: []string{"lastmile", "store", "access", "wire"}, planned: true},
+
+	"api": {may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
+	"web": {may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
+
+	"app":         {may: everything},
+	"app/apptest": {may: slices.Concat(everything, []string{"app", "store/storetest"})},
+	"cmd/dray":    {may: []string{"app"}},
+}
+
+// reserved names, for imports from outside the module, the only packages that
+// may have them. A pattern ending in /... covers the path and all below it.
+// Tests and test kits are exempt.
+var reserved = map[string][]string{
+	"database/sql/...":                        {"app", "store/sqlstore"},
+	"github.com/jackc/pgx/...":                {"app", "store/sqlstore"},
+	"modernc.org/sqlite/...":                  {"app", "store/sqlstore"},
+	"net/http/...":                            {"api", "app", "geo", "sms", "web", "webhook"},
+	"encoding/json/...":                       {"api", "app", "geo", "jobs", "sms", "store/sqlstore", "web", "webhook", "wire"},
+	"os/...":                                  {"app", "cmd/dray", "store/sqlstore"},
+	"log":                                     {},
+	"math/rand":                               {},
+	"golang.org/x/crypto/argon2":              {"access"},
+	"github.com/go-json-experiment/json/...":  {"wire"},
+	"github.com/nyaruka/phonenumbers/...":     {"sms"},
+	"github.com/prometheus/client_golang/...": {"app"},
+}
+
+func TestArchitecture(t *testing.T) {
+	for _, problem := range inspect(t, os.DirFS(".."), rules) {
+		t.Error(problem)
+	}
+}
+
+func TestArchitectureRulesNameKnownPackages(t *testing.T) {
+	for name, r := range rules {
+		for _, other := range r.may {
+			if _, known := rules[other]; !known {
+				t.Errorf("the rule of %s names %s, which has no rule", name, other)
+			}
+		}
+	}
+	for pattern, owners := range reserved {
+		for _, owner := range owners {
+			if _, known := rules[owner]; !known {
+				t.Errorf("%s is reserved to %s, which has no rule", pattern, owner)
+			}
+		}
+	}
+}
+
+func TestArchitectureFaultsAreFound(t *testing.T) {
+	rules := map[string]rule{
+		"lastmile":       {},
+		"store":          {may: []string{"lastmile"}},
+		"store/sqlstore": {may: []string{"lastmile", "store"}},
+		"jobs":           {planned: true},
+	}
+	sound := map[string]string{
+		"go.mod":                             "module dray",
+		"tools/go.mod":                       "module dray/tools",
+		"tools/tool.go":                      "package tools",
+		"internal/lastmile/doc.go":           "// Package lastmile is.\npackage lastmile",
+		"internal/lastmile/task.go":          "package lastmile\nimport \"log/slog\"",
+		"internal/lastmile/task_test.go":     "// Package lastmile_test does not count as its comment.\npackage lastmile_test\nimport (\"os\"; \"dray/internal/lastmile\"; \"dray/internal/app\")",
+		"internal/lastmile/testdata/a.go":    "package broken\nimport \"log\"",
+		"internal/store/doc.go":              "// Package store is.\npackage store\nimport \"dray/internal/lastmile\"",
+		"internal/store/sqlstore/sqlite.go":  "// Package sqlstore is.\npackage sqlstore\nimport (\"os\"; _ \"modernc.org/sqlite\"; \"dray/internal/store\")",
+		"internal/store/sqlstore/a_test.go":  "package sqlstore\nimport \"dray/internal/store/storetest\"",
+		"internal/store/.hidden/anything.go": "package hidden",
+	}
+
+	tests := map[string]struct {
+		file, content string
+		want          string // part of the one problem reported, "" for none
+	}{
+		"a sound tree":                              {want: ""},
+		"a package without a rule":                  {"pkg/util/util.go", "// Package util is.\npackage util", "pkg/util: no rule"},
+		"a package without a comment":               {"internal/lastmile/doc.go", "package lastmile", "lastmile: no package comment"},
+		"a rule without a package":                  {"internal/store/doc.go", "", "store: no such package"},
+		"a planned package that exists":             {"internal/jobs/jobs.go", "// Package jobs is.\npackage jobs", "jobs: exists but is marked planned"},
+		"an import against the direction":           {"internal/lastmile/up.go", "package lastmile\nimport \"dray/internal/store\"", "lastmile: up.go imports store"},
+		"a test's import against the direction":     {"internal/lastmile/up_test.go", "package lastmile\nimport \"dray/internal/store\"", "lastmile: up_test.go imports store"},
+		"a test kit in the program":                 {"internal/store/kit.go", "package store\nimport \"dray/internal/store/storetest\"", "store: kit.go imports store/storetest"},
+		"a reserved import out of place":            {"internal/store/log.go", "package store\nimport \"log\"", "store: log.go imports log"},
+		"a reserved import below a reserved path":   {"internal/store/sig.go", "package store\nimport \"os/signal\"", "store: sig.go imports os/signal"},
+		"a driver out of place":                     {"internal/store/pg.go", "package store\nimport \"github.com/jackc/pgx/v5\"", "store: pg.go imports github.com/jackc/pgx/v5"},
+		"a path that only begins like a reserved":   {"internal/store/osx.go", "package store\nimport \"osmosis\"", ""},
+		"the second version of a forbidden package": {"internal/store/rand.go", "package store\nimport \"math/rand/v2\"", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tree := fstest.MapFS{}
+			for file, content := range sound {
+				tree[file] = &fstest.MapFile{Data: []byte(content)}
+			}
+			if tt.file != "" {
+				tree[tt.file] = &fstest.MapFile{Data: []byte(tt.content)}
+			}
+			if tt.file != "" && tt.content == "" {
+				delete(tree, tt.file)
+			}
+			got := inspect(t, tree, rules)
+			switch {
+			case tt.want == "" && len(got) != 0:
+				t.Errorf("a sound tree is refused: %q", got)
+			case tt.want != "" && (len(got) != 1 || !strings.Contains(got[0], tt.want)):
+				t.Errorf("got %q, want one problem with %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// inspect returns what is wrong with the packages of a module, in order.
+//
+// It parses the files itself: the test cache notices files that the test
+// reads, not those that a child such as go list reads.
+func inspect(t *testing.T, module fs.FS, rules map[string]rule) []string {
+	t.Helper()
+	var problems []string
+	found := packages(t, module)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		r, listed := rules[name]
+		switch {
+		case !listed:
+			problems = append(problems, name+": no rule in internal/architecture_test.go")
+			continue
+		case r.planned:
+			problems = append(problems, name+": exists but is marked planned; remove the mark")
+		}
+		if !documented(found[name]) {
+			problems = append(problems, name+": no package comment")
+		}
+		for _, f := range found[name] {
+			for _, imported := range f.imports {
+				if why := refuse(name, r, f.test, imported); why != "" {
+					problems = append(problems, name+": "+f.name+" imports "+why)
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		if _, exists := found[name]; !exists && !rules[name].planned {
+			problems = append(problems, name+": no such package; remove its rule")
+		}
+	}
+	return problems
+}
+
+// documented reports whether a package has a comment outside its tests, unless
+// it is nothing but tests.
+func documented(files []file) bool {
+	onlyTests := !slices.ContainsFunc(files, func(f file) bool { return !f.test })
+	return slices.ContainsFunc(files, func(f file) bool {
+		return f.documented && (onlyTests || !f.test)
+	})
+}
+
+// refuse says why a package may not have an import; "" means it may.
+func refuse(name string, r rule, test bool, imported string) string {
+	if ours, ok := strings.CutPrefix(imported, "dray/"); ok {
+		ours = short(ours)
+		if slices.Contains(r.may, ours) || test && (ours == name || slices.Contains(testsMay, ours)) {
+			return ""
+		}
+		return ours + ", which its rule does not allow"
+	}
+	if test || slices.Contains(testKits, name) {
+		return ""
+	}
+	for pattern, owners := range reserved {
+		if matches(pattern, imported) && !slices.Contains(owners, name) {
+			return imported + ", which is reserved to [" + strings.Join(owners, " ") + "]"
+		}
+	}
+	return ""
+}
+
+// matches reports whether a reserved pattern covers an import path.
+func matches(pattern, imported string) bool {
+	base, below := strings.CutSuffix(pattern, "/...")
+	return imported == base || below && strings.HasPrefix(imported, base+"/")
+}
+
+// short is the name of a package in the rules.
+func short(dir string) string {
+	return strings.TrimPrefix(dir, "internal/")
+}
+
+// file is what the rules look at in a Go file.
+type file struct {
+	name       string
+	imports    []string
+	documented bool
+	test       bool
+}
+
+// packages reads every Go file of a module, by package. Like the go command it
+// passes over testdata, nested modules and names that start with a dot or an
+// underscore.
+func packages(t *testing.T, module fs.FS) map[string][]file {
+	t.Helper()
+	found := make(map[string][]file)
+	err := fs.WalkDir(module, ".", func(p string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case p == ".":
+			return nil
+		case entry.IsDir() && ignored(module, p):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(p) != ".go":
+			return nil
+		}
+		f, err := parse(module, p)
+		name := short(path.Dir(p))
+		found[name] = append(found[name], f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// ignored reports whether a folder holds no packages of the module.
+func ignored(module fs.FS, dir string) bool {
+	base := path.Base(dir)
+	if base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' {
+		return true
+	}
+	_, err := fs.Stat(module, path.Join(dir, "go.mod"))
+	return err == nil
+}
+
+func parse(module fs.FS, p string) (file, error) {
+	source, err := fs.ReadFile(module, p)
+	if err != nil {
+		return file{}, err
+	}
+	syntax, err := parser.ParseFile(token.NewFileSet(), p, source, parser.ImportsOnly|parser.ParseComments)
+	if err != nil {
+		return file{}, err
+	}
+	f := file{
+		name:       path.Base(p),
+		documented: syntax.Doc != nil,
+		test:       strings.HasSuffix(p, "_test.go"),
+	}
+	for _, spec := range syntax.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return file{}, err
+		}
+		f.imports = append(f.imports, imported)
+	}
+	return f, nil
+}

@@ -1,0 +1,91 @@
+package lastmile
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// AdminType is how much an administrator may do.
+type AdminType string
+
+// The kinds of administrator.
+const (
+	AdminSuper    AdminType = "super"
+	AdminStandard AdminType = "standard"
+)
+
+// Admin is an administrator: a person who works with the dashboard.
+type Admin struct {
+	ID                AdminID
+	Organization      OrganizationID
+	Created, Modified time.Time
+	Name              string
+	Email             string
+	Phone             Phone // may be empty
+	Type              AdminType
+	Active            bool // has accepted the invitation
+	ReadOnly          bool
+	AccountOwner      bool
+	Metadata          Metadata
+
+	Teams []TeamID
+}
+
+// AdminChange is an update: nil leaves as it is.
+type AdminChange struct {
+	Name     *string
+	Email    *string
+	Phone    *Phone
+	Type     *string
+	ReadOnly *bool
+	Metadata MetadataChange
+}
+
+// NewAdmin makes an administrator who has yet to accept the invitation.
+func NewAdmin(id AdminID, org OrganizationID, c AdminChange, now time.Time) (Admin, error) {
+	switch {
+	case c.Name == nil:
+		return Admin{}, Missing("name")
+	case c.Email == nil:
+		return Admin{}, Missing("email")
+	}
+	a := Admin{ID: id, Organization: org, Created: now, Type: AdminStandard}
+	err := a.Update(c, now)
+	return a, err
+}
+
+// Update changes an administrator.
+func (a *Admin) Update(c AdminChange, now time.Time) error {
+	metadata, err := a.Metadata.Apply(c.Metadata)
+	if err != nil {
+		return err
+	}
+	a.Metadata = metadata
+	set(&a.Name, c.Name)
+	set(&a.Phone, c.Phone)
+	set(&a.ReadOnly, c.ReadOnly)
+	if c.Email != nil {
+		a.Email = strings.ToLower(strings.TrimSpace(*c.Email))
+	}
+	if c.Type != nil {
+		a.Type = AdminType(*c.Type)
+	}
+	a.Modified = later(a.Modified, now)
+	if !slices.Contains([]AdminType{AdminSuper, AdminStandard}, a.Type) {
+		return Invalid("type must be super or standard, not %q", a.Type)
+	}
+	return firstError(
+		requireText("name", a.Name),
+		requireText("email", a.Email),
+		checkEmail("email", a.Email),
+	)
+}
+
+// CheckDelete refuses to delete the owner of the account.
+func (a Admin) CheckDelete() error {
+	if a.AccountOwner {
+		return Invalid("the owner of the account cannot be deleted")
+	}
+	return nil
+}

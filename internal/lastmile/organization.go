@@ -1,0 +1,83 @@
+package lastmile
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Organization is a courier or delivery business. Every other record belongs
+// to exactly one.
+type Organization struct {
+	ID                 OrganizationID
+	Created, Modified  time.Time
+	Name               string
+	Email              string
+	DriverSupportEmail string
+	Image              string // upload id of the logo
+	Timezone           string // IANA name
+	Country            string // ISO 3166-1 alpha-2
+	Delegatees         []OrganizationID
+}
+
+// OrganizationDraft is what an organization is made from.
+type OrganizationDraft struct {
+	Name, Email, DriverSupportEmail, Timezone, Country string
+}
+
+// NewOrganization makes an organization.
+func NewOrganization(id OrganizationID, d OrganizationDraft, now time.Time) (Organization, error) {
+	o := Organization{
+		ID: id, Created: now, Modified: now,
+		Name: d.Name, Email: d.Email, DriverSupportEmail: d.DriverSupportEmail,
+		Timezone: d.Timezone, Country: strings.ToUpper(d.Country),
+	}
+	err := firstError(
+		requireText("name", o.Name),
+		checkEmail("email", o.Email),
+		checkEmail("driverSupportEmail", o.DriverSupportEmail),
+		checkCountryCode("country", o.Country),
+		checkTimezone("timezone", o.Timezone),
+	)
+	return o, err
+}
+
+// MaySee tells whether the organization may look at another one: itself, or
+// one of its connections.
+func (o Organization) MaySee(other OrganizationID) bool {
+	return other == o.ID || slices.Contains(o.Delegatees, other)
+}
+
+var (
+	emailForm   = regexp.MustCompile(`^[^\s@<>",;]+@[^\s@<>",;]+$`)
+	countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
+)
+
+// checkEmail refuses what cannot be an e-mail address; none is fine.
+func checkEmail(field, email string) error {
+	if email != "" && (len(email) > 254 || !emailForm.MatchString(email)) {
+		return Invalid("%s %q is not an e-mail address", field, email)
+	}
+	return nil
+}
+
+func checkCountryCode(field, code string) error {
+	if !countryForm.MatchString(code) {
+		return Invalid("%s must be a two-letter country code (ISO 3166-1) such as US, not %q", field, code)
+	}
+	return nil
+}
+
+func checkTimezone(field, name string) error {
+	if name == "" || name == "Local" {
+		return Invalid("%s must be an IANA time zone such as America/New_York, not %q", field, name)
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return Invalid("%s must be an IANA time zone such as America/New_York, not %q", field, name)
+	}
+	return nil
+}
+
+// Delegatee is an organization as its connections see it.
+type Delegatee Organization

@@ -1,0 +1,28 @@
+package lastmile
+
+import "time"
+
+// ReceiptLifetime is how long a repeated request gets its first answer again.
+const ReceiptLifetime = 48 * time.Hour
+
+// MaxReceiptKey is the longest Idempotency-Key, in bytes.
+const MaxReceiptKey = 255
+
+// Receipt remembers the answer to a request that carried an idempotency key,
+// so that the same request sent again has no second effect.
+type Receipt struct {
+	Organization OrganizationID
+	Key          string
+	Method, Path string
+	BodyHash     string
+	Reply        []byte // the answer as it was shown
+	Created      time.Time
+}
+
+// Matches refuses a key that was used for another request body.
+func (r Receipt) Matches(bodyHash string) error {
+	if r.BodyHash != bodyHash {
+		return Invalid("the Idempotency-Key %q was used before with another request body; use a new key", r.Key)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package lastmile
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// MaxScheduleEntries is the most days a schedule may hold.
+const MaxScheduleEntries = 366
+
+// ScheduleEntry is one day of a worker's schedule.
+type ScheduleEntry struct {
+	Date     string // YYYY-MM-DD, in the time zone
+	Timezone string
+	Shifts   []Shift
+}
+
+// Schedule is a worker's schedule, the latest day first.
+type Schedule []ScheduleEntry
+
+// Shift is a stretch of work.
+type Shift struct{ Start, End time.Time }
+
+// NewSchedule checks a schedule and drops the days that are over. The latest
+// day comes first.
+func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
+	if len(entries) > MaxScheduleEntries {
+		return nil, Invalid("entries has %d days; at most %d are allowed", len(entries), MaxScheduleEntries)
+	}
+	kept := make([]ScheduleEntry, 0, len(entries))
+	days := map[string]bool{}
+	for _, e := range entries {
+		if err := e.check(); err != nil {
+			return nil, err
+		}
+		if days[e.Date] {
+			return nil, Invalid("entries has %s twice", e.Date)
+		}
+		days[e.Date] = true
+		if !e.over(now) {
+			kept = append(kept, e)
+		}
+	}
+	slices.SortFunc(kept, func(a, b ScheduleEntry) int { return cmp.Compare(b.Date, a.Date) })
+	return kept, nil
+}
+
+func (e ScheduleEntry) check() error {
+	switch {
+	case e.Date == "":
+		return Missing("entries.date")
+	case e.Timezone == "":
+		return Missing("entries.timezone")
+	}
+	if _, err := time.Parse(time.DateOnly, e.Date); err != nil {
+		return Invalid("entries.date must be a day as YYYY-MM-DD, not %q", e.Date)
+	}
+	if err := checkTimezone("entries.timezone", e.Timezone); err != nil {
+		return err
+	}
+	shifts := slices.SortedFunc(slices.Values(e.Shifts), func(a, b Shift) int { return a.Start.Compare(b.Start) })
+	for i, s := range shifts {
+		if s.Start.IsZero() || s.End.IsZero() {
+			return Malformed("entries.shifts of %s: a shift must be its start and its end", e.Date)
+		}
+		if !s.Start.Before(s.End) {
+			return Invalid("entries.shifts of %s: a shift must end after it starts", e.Date)
+		}
+		if i > 0 && s.Start.Before(shifts[i-1].End) {
+			return Invalid("entries.shifts of %s overlap", e.Date)
+		}
+	}
+	return nil
+}
+
+// over tells whether the day has ended in its own time zone.
+func (e ScheduleEntry) over(now time.Time) bool {
+	zone, err := time.LoadLocation(e.Timezone)
+	return err == nil && e.Date < now.In(zone).Format(time.DateOnly)
+}

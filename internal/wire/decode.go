@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Decode reads a request body into what into points to. An empty body and the
+// literal null are no body: into stays as it is.
+//
+// It is strict where encoding/json is not: keys must match in letter case and
+// come once, text must be UTF-8 without control characters, numbers must be
+// exact, nesting and counts are limited. Unknown keys are ignored, but what is
+// under them must keep the same rules. See scanner for the limits.
+//
+// A refusal is a *lastmile.Error that names the field. Any other error means
+// that into is of a type that cannot be read, which is our fault.
+func Decode(data []byte, into any) error {
+	switch string(bytes.Trim(data, " \t\r\n")) {
+	case "", "null":
+		return nil
+	}
+	var s scanner
+	if err := s.scan(data); err != nil {
+		return err.refusal()
+	}
+	err := DecodePart(data, into)
+	if refused, ok := errors.AsType[*fieldError](err); ok {
+		return refused.refusal()
+	}
+	return err
+}
+
+// DecodePart is for the UnmarshalJSON methods of types that take more than one
+// form: it reads a part of a body that Decode is reading. Its errors must be
+// returned as they are, so that Decode can say where the part is.
+//
+// Such methods may also return a *lastmile.Error, or any error that reads on
+// from the field's name, such as "must be an id or an object".
+func DecodePart(data []byte, into any) error {
+	// The scanner has looked for duplicate keys, at a fraction of the cost.
+	err := json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true))
+	if err == nil {
+		return nil
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return invalid("is not valid JSON at byte %d", syntactic.ByteOffset).at(dotted(syntactic.JSONPointer))
+	}
+	semantic, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return fmt.Errorf("decode %T: %w", into, err)
+	}
+	refused := explain(semantic)
+	if refused == nil {
+		return fmt.Errorf("decode %T: %w", into, err)
+	}
+	return refused.at(dotted(semantic.JSONPointer))
+}
+
+// explain puts a decoder's error in the client's terms. It returns nil for an
+// error that no body can cause unless a Go type is at fault.
+func explain(e *json.SemanticError) *fieldError {
+	if e.GoType == nil {
+		return nil
+	}
+	if e.Err != nil && readsItself(e.GoType) {
+		return asFieldError(e.Err)
+	}
+	want := wanted(e.GoType)
+	switch {
+	case want == "":
+		return nil
+	case e.JSONKind == '0' && isWhole(e.GoType.Kind()):
+		return explainWhole(e)
+	case e.GoType.Kind() == reflect.Array && e.Err != nil:
+		return malformed("must be an array of exactly %d elements", e.GoType.Len())
+	case kindName(byte(e.JSONKind)) != want:
+		return malformed("must be %s, not %s", want, kindName(byte(e.JSONKind)))
+	case e.JSONKind == '0' && errors.Is(e.Err, strconv.ErrRange):
+		return invalid("must be a smaller number, not %s", clip(string(e.JSONValue)))
+	}
+	return nil
+}
+
+// explainWhole says why a number does not fit a whole number.
+func explainWhole(e *json.SemanticError) *fieldError {
+	value := clip(string(e.JSONValue))
+	if size, ok := numberSize(e.JSONValue); !ok || size != len(e.JSONValue) {
+		return malformed("must be a whole number")
+	}
+	if bytes.ContainsAny(e.JSONValue, ".eE") {
+		return malformed("must be a whole number, written without a fraction or an exponent, not %s", value)
+	}
+	bits := e.GoType.Bits()
+	if e.GoType.Kind() >= reflect.Uint {
+		return invalid("must be a whole number between 0 and %d, not %s", uint64(1)<<min(bits, 53)-1, value)
+	}
+	limit := int64(1) << min(bits-1, 53)
+	return invalid("must be a whole number between %d and %d, not %s", -limit, limit-1, value)
+}
+
+// isWhole tells whether a kind holds whole numbers only.
+func isWhole(kind reflect.Kind) bool {
+	return kind >= reflect.Int && kind <= reflect.Uint64
+}
+
+// readsItself tells whether a type has its own method to read JSON or text, so
+// that the error is the method's.
+func readsItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		p.Implements(reflect.TypeFor[json.UnmarshalerFrom]()) ||
+		p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// wanted names the JSON that a Go type is read from.
+func wanted(t reflect.Type) string {
+	switch kind := t.Kind(); {
+	case kind == reflect.Pointer:
+		return wanted(t.Elem())
+	case kind == reflect.Bool:
+		return "a boolean"
+	case kind == reflect.String:
+		return "a string"
+	case isWhole(kind), kind == reflect.Float32, kind == reflect.Float64:
+		return "a number"
+	case kind == reflect.Struct, kind == reflect.Map:
+		return "an object"
+	case kind == reflect.Slice, kind == reflect.Array:
+		return "an array"
+	}
+	return ""
+}
+
+// dotted turns a JSON pointer such as /tasks/3/notes into tasks[3].notes. A
+// pointer does not say whether 3 is a key or a position; keys of digits are
+// not part of the interface.
+func dotted(pointer jsontext.Pointer) string {
+	var path []byte
+	for token := range pointer.Tokens() {
+		if index, err := strconv.ParseUint(token, 10, 16); err == nil {
+			path = appendIndex(path, int(index))
+			continue
+		}
+		path = appendKey(path, token)
+	}
+	return string(path)
+}

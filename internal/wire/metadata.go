@@ -1,0 +1,101 @@
+package wire
+
+import (
+	"bytes"
+
+	"dray/internal/lastmile"
+)
+
+// MetadataEntry is a metadata entry as the interface shows it.
+type MetadataEntry struct {
+	Name       string                `json:"name"`
+	Type       lastmile.MetadataType `json:"type"`
+	Subtype    lastmile.MetadataType `json:"subtype,omitzero"` // arrays only
+	Visibility []string              `json:"visibility"`
+	Value      any                   `json:"value"`
+}
+
+// Metadata is a record's metadata as the interface shows it: [] when none.
+type Metadata []MetadataEntry
+
+// NewMetadata returns metadata in the form that is sent.
+func NewMetadata(m lastmile.Metadata) Metadata {
+	entries := make(Metadata, 0, len(m))
+	for _, e := range m.Normalized() {
+		entries = append(entries, MetadataEntry(e))
+	}
+	return entries
+}
+
+// Domain returns metadata as it was sent, which lastmile.NewMetadata checks.
+func (m Metadata) Domain() lastmile.Metadata {
+	if m == nil {
+		return nil
+	}
+	entries := make(lastmile.Metadata, 0, len(m))
+	for _, e := range m {
+		entries = append(entries, lastmile.MetadataEntry(e))
+	}
+	return entries
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It refuses what cannot be within
+// the limits of metadata before anything is made of it: in Go, an array of
+// small numbers takes many times the memory of its JSON.
+func (m *Metadata) UnmarshalJSON(data []byte) error {
+	if data[0] == '[' {
+		var s scanner
+		if err := s.scan(data); err != nil {
+			return err
+		}
+		if s.items > lastmile.MaxMetadataEntries {
+			return invalid("must have at most %d entries, not %d", lastmile.MaxMetadataEntries, s.items)
+		}
+		// A value and the comma, colon or bracket after it are two bytes, so
+		// this is never stricter than the domain. The names, types and
+		// visibility of each entry are besides.
+		const perEntry = 8
+		if s.values > lastmile.MaxMetadataBytes/2+perEntry*lastmile.MaxMetadataEntries {
+			return invalid("must be at most %d bytes of names and values in all", lastmile.MaxMetadataBytes)
+		}
+	}
+	return DecodePart(data, (*[]MetadataEntry)(m))
+}
+
+// MetadataUpdate is metadata in the body of an update: an array replaces all
+// of it, an object sets and removes entries by name. Absent and null change
+// nothing.
+type MetadataUpdate lastmile.MetadataChange
+
+// Domain returns the change, which lastmile.Metadata.Apply checks.
+func (u MetadataUpdate) Domain() lastmile.MetadataChange { return lastmile.MetadataChange(u) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (u *MetadataUpdate) UnmarshalJSON(data []byte) error {
+	*u = MetadataUpdate{}
+	switch {
+	case string(data) == "null":
+		return nil
+	case data[0] == '[':
+		var all Metadata
+		if err := DecodePart(data, &all); err != nil {
+			return err
+		}
+		u.Replace, u.Replaced = all.Domain(), true
+		return nil
+	case data[0] != '{':
+		return malformed("must be an array of entries, or an object with $set and $pop, not %s", kindName(data[0]))
+	}
+	var change struct {
+		Set Optional[Metadata] `json:"$set"`
+		Pop Optional[[]string] `json:"$pop"`
+	}
+	if err := DecodePart(data, &change); err != nil {
+		return err
+	}
+	if !change.Set.Present && !change.Pop.Present && len(bytes.TrimSpace(data[1:len(data)-1])) > 0 {
+		return malformed("must be an array of entries, or an object with $set and $pop: this object has neither")
+	}
+	u.Set, u.Pop = change.Set.Value.Domain(), change.Pop.Value
+	return nil
+}

@@ -1,0 +1,229 @@
+package wire
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// The interface counts time in four units. A type for each makes it a compile
+// error to mix them up.
+type (
+	// Millis is a time, in Unix milliseconds. The zero time is null.
+	Millis time.Time
+
+	// UnixSeconds is a time, in Unix seconds. The zero time is null.
+	UnixSeconds time.Time
+
+	// Seconds is a duration, in whole seconds.
+	Seconds time.Duration
+
+	// Minutes is a duration, in minutes that may have a fraction.
+	Minutes time.Duration
+)
+
+// LonLat is a place, as an array of longitude and latitude.
+type LonLat lastmile.Point
+
+// Flag is a boolean that is also read from the strings "true" and "false",
+// which published clients send.
+type Flag bool
+
+// Times that the interface takes are from the first of these instants up to,
+// but without, the second. A time outside is in another unit, most likely.
+var (
+	earliest = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2100, time.January, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// maxDuration bounds durations in both directions: a century is longer than
+// any the interface has, and far from overflowing a time.Duration.
+const maxDuration = 100 * 365 * 24 * time.Hour
+
+// Time returns the time in UTC.
+func (m Millis) Time() time.Time { return time.Time(m) }
+
+// IsZero tells whether there is no time.
+func (m Millis) IsZero() bool { return time.Time(m).IsZero() }
+
+// MarshalJSON implements json.Marshaler.
+func (m Millis) MarshalJSON() ([]byte, error) {
+	if m.IsZero() {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, time.Time(m).UnixMilli(), 10), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Millis) UnmarshalJSON(data []byte) error {
+	t, err := readTime(data, "milliseconds", time.UnixMilli)
+	if err != nil {
+		return err
+	}
+	*m = Millis(t)
+	return nil
+}
+
+// Time returns the time in UTC.
+func (u UnixSeconds) Time() time.Time { return time.Time(u) }
+
+// IsZero tells whether there is no time.
+func (u UnixSeconds) IsZero() bool { return time.Time(u).IsZero() }
+
+// MarshalJSON implements json.Marshaler.
+func (u UnixSeconds) MarshalJSON() ([]byte, error) {
+	if u.IsZero() {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, time.Time(u).Unix(), 10), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (u *UnixSeconds) UnmarshalJSON(data []byte) error {
+	t, err := readTime(data, "seconds", func(n int64) time.Time { return time.Unix(n, 0) })
+	if err != nil {
+		return err
+	}
+	*u = UnixSeconds(t)
+	return nil
+}
+
+// readTime reads a time in a unit, or the zero time from null.
+func readTime(data []byte, unit string, instant func(int64) time.Time) (time.Time, error) {
+	if string(data) == "null" {
+		return time.Time{}, nil
+	}
+	n, ok := number(data)
+	if !ok || n != math.Trunc(n) {
+		return time.Time{}, malformed("must be a time in whole Unix %s, not %s", unit, shown(data))
+	}
+	if math.Abs(n) <= maxNumber {
+		t := instant(int64(n)).UTC()
+		if !t.Before(earliest) && t.Before(latest) {
+			return t, nil
+		}
+	}
+	return time.Time{}, invalid("must be a time in Unix %s between the years 2000 and 2100, not %s", unit, shown(data))
+}
+
+// Duration returns the duration.
+func (s Seconds) Duration() time.Duration { return time.Duration(s) }
+
+// MarshalJSON implements json.Marshaler. It rounds to the nearest second.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(time.Duration(s).Round(time.Second)/time.Second), 10), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Seconds) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*s = 0
+		return nil
+	}
+	n, ok := number(data)
+	switch {
+	case !ok || n != math.Trunc(n):
+		return malformed("must be a whole number of seconds, not %s", shown(data))
+	case math.Abs(n) > maxDuration.Seconds():
+		return invalid("must be a number of seconds of at most a hundred years, not %s", shown(data))
+	}
+	*s = Seconds(int64(n)) * Seconds(time.Second)
+	return nil
+}
+
+// Duration returns the duration.
+func (m Minutes) Duration() time.Duration { return time.Duration(m) }
+
+// MarshalJSON implements json.Marshaler.
+func (m Minutes) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, time.Duration(m).Minutes(), 'f', -1, 64), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Minutes) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*m = 0
+		return nil
+	}
+	n, ok := number(data)
+	switch {
+	case !ok:
+		return malformed("must be a number of minutes, not %s", shown(data))
+	case math.Abs(n) > maxDuration.Minutes():
+		return invalid("must be a number of minutes of at most a hundred years, not %s", shown(data))
+	}
+	*m = Minutes(math.Round(n * float64(time.Minute)))
+	return nil
+}
+
+// Point returns the place.
+func (l LonLat) Point() lastmile.Point { return lastmile.Point(l) }
+
+// IsZero tells whether there is no place.
+func (l LonLat) IsZero() bool { return lastmile.Point(l).IsZero() }
+
+// MarshalJSON implements json.Marshaler.
+func (l LonLat) MarshalJSON() ([]byte, error) {
+	return json.Marshal([2]float64{l.Lon, l.Lat})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *LonLat) UnmarshalJSON(data []byte) error {
+	const form = "must be an array of two numbers, [longitude, latitude]"
+	if string(data) == "null" {
+		*l = LonLat{}
+		return nil
+	}
+	if data[0] != '[' {
+		return malformed(form+", not %s", kindName(data[0]))
+	}
+	// Pointers, because null would otherwise pass as 0.
+	var pair []*float64
+	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
+		return malformed(form)
+	}
+	p, err := lastmile.NewPoint(*pair[0], *pair[1])
+	if err != nil {
+		return invalid("must be [longitude, latitude], in this order: %s", err)
+	}
+	*l = LonLat(p)
+	return nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *Flag) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case "true", `"true"`:
+		*f = true
+	case "false", `"false"`, "null":
+		*f = false
+	default:
+		return malformed("must be true or false, not %s", shown(data))
+	}
+	return nil
+}
+
+// number reads a JSON number, or a string that holds one and nothing else:
+// some clients send times and durations as strings.
+func number(data []byte) (float64, bool) {
+	if len(data) > 2 && data[0] == '"' {
+		data = data[1 : len(data)-1]
+	}
+	if size, ok := numberSize(data); !ok || size != len(data) {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(data), 64)
+	return n, err == nil
+}
+
+// shown describes a value for a message: scalars as they are, containers by
+// their kind.
+func shown(data []byte) string {
+	if data[0] == '{' || data[0] == '[' {
+		return kindName(data[0])
+	}
+	return clip(string(data))
+}

@@ -1,0 +1,88 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// Admin implements store.AdminReader.
+func (t *tx) Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error) {
+	found, err := t.admins(ctx, within(org).and(`t.id = ?`, id))
+	return only(ctx, t, store.Admins, string(id), found, err)
+}
+
+// Admins implements store.AdminReader.
+func (t *tx) Admins(ctx context.Context, org lastmile.OrganizationID, f store.AdminFilter) ([]lastmile.Admin, error) {
+	return t.admins(ctx, within(org).has(store.Admins, f.Metadata))
+}
+
+// AdminByEmail implements store.AdminReader.
+func (t *tx) AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error) {
+	found, err := t.admins(ctx, &condition{text: `t.email = $1`, args: []any{email}})
+	if err == nil && len(found) == 0 {
+		err = lastmile.NotFound("administrator", email)
+	}
+	if err != nil {
+		return lastmile.Admin{}, err
+	}
+	return found[0], nil
+}
+
+func (t *tx) admins(ctx context.Context, where *condition) ([]lastmile.Admin, error) {
+	scan := func(r rows) (lastmile.Admin, error) {
+		var (
+			doc  []byte
+			form wire.AdminRecord
+		)
+		if err := r.Scan(&doc); err != nil {
+			return lastmile.Admin{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		return form.Domain(), err
+	}
+	found, err := collect(ctx, t, scan, `SELECT t.doc FROM admin t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read administrators: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	teams, err := pairs[lastmile.AdminID, lastmile.TeamID](ctx, t,
+		`SELECT t.admin, t.team FROM team_manager t WHERE t.org = $1 ORDER BY t.team`, found[0].Organization)
+	if err != nil {
+		return nil, fmt.Errorf("read teams of administrators: %w", err)
+	}
+	for i := range found {
+		found[i].Teams = teams[found[i].ID]
+	}
+	return found, nil
+}
+
+// SaveAdmin implements store.AdminWriter.
+func (t *tx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
+	doc, err := wire.Encode(wire.NewAdminRecord(a))
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO admin (org, id, doc, v, email, created) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, email = excluded.email`
+	if _, err := t.exec(ctx, query, a.Organization, a.ID, doc, documentVersion, a.Email, a.Created.UnixMilli()); err != nil {
+		return fmt.Errorf("save administrator %s: %w", a.ID, err)
+	}
+	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Created.Equal(a.Modified), a.Metadata)
+}
+
+// DeleteAdmin implements store.AdminWriter.
+func (t *tx) DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error {
+	return t.erase(ctx, org, string(id), [][2]string{
+		{"admin", "id"},
+		{"team_manager", "admin"},
+		{"metadata_entry", "id"},
+	}...)
+}

@@ -1,0 +1,165 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+)
+
+// oldestSQLite is the first version that cannot damage a database whose
+// write-ahead log is reset while another connection writes.
+const oldestSQLite = 3_051_003
+
+// quickCheckLimit is the size up to which every page is looked at when a
+// server starts. Larger files would make the start slow.
+const quickCheckLimit = 64 << 20
+
+// checkLibrary refuses a SQLite that is too old.
+func checkLibrary(oldest int) error {
+	if oldest == 0 {
+		oldest = oldestSQLite
+	}
+	tls := libc.NewTLS()
+	defer tls.Close()
+	if have := int(lib.Xsqlite3_libversion_number(tls)); have < oldest {
+		return fmt.Errorf("this program was built with SQLite %s, which can damage databases: "+
+			"build it with %s or newer", sqliteVersion(have), sqliteVersion(oldest))
+	}
+	return nil
+}
+
+// sqliteVersion writes 3051003 as 3.51.3.
+func sqliteVersion(n int) string {
+	return fmt.Sprintf("%d.%d.%d", n/1_000_000, n/1000%1000, n%1000)
+}
+
+// checkDatabase refuses a damaged database file. It asks SQLite and does not
+// open the file itself, because closing it again would take away the locks
+// that other connections of this process have on it.
+func checkDatabase(ctx context.Context, path string, thorough bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the database: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("the database %s is not a regular file", path)
+	case info.Size() == 0:
+		return damaged(path, errors.New("it is empty"))
+	}
+	h, err := openHandle(path, false, "cache_size=-8192", "temp_store=MEMORY", "query_only=ON")
+	if err != nil {
+		return damagedOr(path, err)
+	}
+	defer h.close()
+	h.watch()
+	h.stop = ctx.Done()
+	c := &sqliteConn{h: h}
+	defer c.end()
+	if err := isDray(ctx, c); err != nil {
+		return damagedOr(path, err)
+	}
+	if thorough && info.Size() <= quickCheckLimit {
+		return damagedOr(path, quickCheck(ctx, c))
+	}
+	return damagedOr(path, sample(ctx, c))
+}
+
+// isDray tells whether the file holds a database of this program.
+func isDray(ctx context.Context, c conn) error {
+	v, err := schemaVersion(ctx, c)
+	if err != nil {
+		return err
+	}
+	if v == 0 {
+		return errNotDray
+	}
+	return nil
+}
+
+// errNotDray reports a healthy database of something else.
+var errNotDray = errors.New("it is not a database of dray")
+
+// quickCheck looks at every page of the database.
+func quickCheck(ctx context.Context, c conn) error {
+	var verdict string
+	if err := c.row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return &sqliteError{code: lib.SQLITE_CORRUPT, text: verdict}
+	}
+	return nil
+}
+
+// sample reads the first and the last row of every table and compares the
+// pages there should be with those there are.
+func sample(ctx context.Context, c conn) error {
+	var pages, free int64
+	if err := c.row(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return err
+	}
+	if err := c.row(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
+		return err
+	}
+	if free > pages {
+		return &sqliteError{code: lib.SQLITE_CORRUPT, text: "more free pages than pages"}
+	}
+	tables, err := sqliteTables(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		for _, direction := range []string{"", " DESC"} {
+			if err := readOne(ctx, c, t, direction); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readOne reads a row at one end of a table.
+func readOne(ctx context.Context, c conn, t table, direction string) error {
+	order := "rowid" + direction
+	if t.key != nil { // a table without rowid
+		order = strings.Join(t.key, direction+", ") + direction
+	}
+	r, err := c.query(ctx, "SELECT * FROM "+t.name+" ORDER BY "+order+" LIMIT 1")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for r.Next() {
+		dest := make([]any, len(t.columns))
+		for i := range dest {
+			dest[i] = new(any)
+		}
+		if err := r.Scan(dest...); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// damagedOr says that the file is damaged when the error means that.
+func damagedOr(path string, err error) error {
+	switch code := sqliteCode(err); {
+	case err == nil:
+		return nil
+	case code == lib.SQLITE_CORRUPT, code == lib.SQLITE_NOTADB, errors.Is(err, errNotDray):
+		return damaged(path, err)
+	default:
+		return fmt.Errorf("look at the database %s: %w", path, err)
+	}
+}
+
+// damaged says what to do about a damaged file.
+func damaged(path string, err error) error {
+	return fmt.Errorf("the database %s is damaged or not a database of dray (%w): keep the folder as it is "+
+		"for examination and restore a backup into an empty one with: dray restore FILE --data FOLDER", path, err)
+}

@@ -1,0 +1,242 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Ranks order the tasks of a container. New tasks are ranked by the clock, in
+// 256ths of a microsecond, so that appending to the organization's container
+// reads nothing; what is put between two tasks is ranked between them.
+const (
+	ranksPerMillisecond = 1000 << 8
+	rankGap             = 1 << 20
+)
+
+// lastRank makes ranks given by this process grow whatever the clock does.
+var lastRank atomic.Int64
+
+// nextRank is a rank after all that this process gave before.
+func nextRank(now time.Time) int64 {
+	for {
+		last := lastRank.Load()
+		rank := max(now.UnixMilli()*ranksPerMillisecond, last+1<<8)
+		if lastRank.CompareAndSwap(last, rank) {
+			return rank
+		}
+	}
+}
+
+// Container implements store.TaskReader.
+func (t *tx) Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
+	c := lastmile.Container{ContainerRef: in, Organization: org}
+	var modified int64
+	err := t.row(ctx, `SELECT modified FROM container WHERE org = $1 AND kind = $2 AND owner = $3`, org, in.Kind, in.Owner).Scan(&modified)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return c, fmt.Errorf("read container of %s: %w", in.Owner, err)
+	}
+	if err == nil {
+		c.Modified = time.UnixMilli(modified).UTC()
+	}
+	queues, err := t.queues(ctx, `org = $1 AND container_kind = $2 AND container = $3`, org, in.Kind, in.Owner)
+	c.ActiveTask, c.Tasks = queues[in.Owner].active, queues[in.Owner].tasks
+	return c, err
+}
+
+// queue is the list of a container and the task that left it to be done.
+type queue struct {
+	active lastmile.TaskID
+	tasks  []lastmile.TaskID
+}
+
+// queues reads containers by their owners.
+func (t *tx) queues(ctx context.Context, where string, args ...any) (map[string]queue, error) {
+	found, err := t.query(ctx, `SELECT container, id, state FROM task WHERE container IS NOT NULL AND `+where+` ORDER BY rank, id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read containers: %w", err)
+	}
+	defer found.Close()
+	queues := map[string]queue{}
+	for found.Next() {
+		var (
+			owner string
+			id    lastmile.TaskID
+			state int64
+		)
+		if err := found.Scan(&owner, &id, &state); err != nil {
+			return nil, fmt.Errorf("read containers: %w", err)
+		}
+		q := queues[owner]
+		if lastmile.TaskState(state) == lastmile.TaskActive {
+			q.active = id
+		} else {
+			q.tasks = append(q.tasks, id)
+		}
+		queues[owner] = q
+	}
+	return queues, found.Err()
+}
+
+// queuesOf reads the containers of all workers or teams, or of one.
+func (t *tx) queuesOf(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, one bool, owner string) (map[string]queue, error) {
+	if one {
+		return t.queues(ctx, `org = $1 AND container_kind = $2 AND container = $3`, org, kind, owner)
+	}
+	return t.queues(ctx, `org = $1 AND container_kind = $2`, org, kind)
+}
+
+// Queues implements store.TaskReader.
+func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.QueuedTask, error) {
+	const query = `
+		SELECT t.container, t.id, t.lon, t.lat, t.quantity, t.quantity_a, t.quantity_b, t.quantity_c
+		FROM task t JOIN worker w ON w.org = t.org AND w.id = t.container AND w.on_duty = 1
+		WHERE t.org = $1 AND t.container_kind = 'WORKER' AND t.container IS NOT NULL
+		ORDER BY t.state DESC, t.rank, t.id`
+	found, err := t.query(ctx, query, org)
+	if err != nil {
+		return nil, fmt.Errorf("read queues: %w", err)
+	}
+	defer found.Close()
+	queues := map[lastmile.WorkerID][]lastmile.QueuedTask{}
+	for found.Next() {
+		var (
+			worker lastmile.WorkerID
+			q      lastmile.QueuedTask
+			more   = &q.AdditionalQuantities
+		)
+		if err := found.Scan(&worker, &q.ID, &q.Location.Lon, &q.Location.Lat, &q.Quantity, &more.A, &more.B, &more.C); err != nil {
+			return nil, fmt.Errorf("read queues: %w", err)
+		}
+		queues[worker] = append(queues[worker], q)
+	}
+	return queues, found.Err()
+}
+
+// LockContainer implements store.TaskWriter.
+func (t *tx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	const query = `
+		INSERT INTO container (org, kind, owner, modified, version) VALUES ($1, $2, $3, $4, 1)
+		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1, modified = excluded.modified`
+	if _, err := t.exec(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
+		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
+	}
+	return nil
+}
+
+// Enqueue implements store.TaskWriter.
+func (t *tx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	if err := t.setRanks(ctx, org, tasks, nil); err != nil {
+		return err
+	}
+	before, after, err := t.neighbours(ctx, org, in, index)
+	if err != nil {
+		return err
+	}
+	ranks, fits := between(before, after, len(tasks), now)
+	if !fits {
+		if err := t.spread(ctx, org, in); err != nil {
+			return err
+		}
+		if before, after, err = t.neighbours(ctx, org, in, index); err != nil {
+			return err
+		}
+		if ranks, fits = between(before, after, len(tasks), now); !fits {
+			return fmt.Errorf("no room for %d tasks in the container of %s", len(tasks), in.Owner)
+		}
+	}
+	return t.setRanks(ctx, org, tasks, ranks)
+}
+
+// setRanks gives tasks their ranks; without ranks they lose them.
+func (t *tx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID, ranks []int64) error {
+	for i, id := range tasks {
+		var rank *int64
+		if ranks != nil {
+			rank = &ranks[i]
+		}
+		if _, err := t.exec(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, rank); err != nil {
+			return fmt.Errorf("rank task %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+const inContainer = ` FROM task WHERE org = $1 AND container_kind = $2 AND container = $3 AND container IS NOT NULL AND rank IS NOT NULL`
+
+// neighbours returns the ranks on both sides of an index; nil where there is
+// none.
+func (t *tx) neighbours(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int) (before, after *int64, err error) {
+	if index == lastmile.AtEnd {
+		err = t.row(ctx, `SELECT MAX(rank)`+inContainer, org, in.Kind, in.Owner).Scan(&before)
+		return before, nil, err
+	}
+	skip, most := index-1, 2
+	if index == 0 {
+		skip, most = 0, 1
+	}
+	ranks, err := collect(ctx, t, func(r rows) (rank int64, err error) {
+		err = r.Scan(&rank)
+		return rank, err
+	}, `SELECT rank`+inContainer+` ORDER BY rank, id LIMIT $4 OFFSET $5`, org, in.Kind, in.Owner, most, skip)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read ranks of the container of %s: %w", in.Owner, err)
+	}
+	switch {
+	case index == 0 && len(ranks) == 1:
+		after = &ranks[0]
+	case index > 0 && len(ranks) == 2:
+		before, after = &ranks[0], &ranks[1]
+	case index > 0: // at or past the end
+		return t.neighbours(ctx, org, in, lastmile.AtEnd)
+	}
+	return before, after, nil
+}
+
+// between finds n ranks between two, or says that they do not fit.
+func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
+	ranks := make([]int64, n)
+	var first, step int64
+	switch {
+	case after == nil:
+		first, step = nextRank(now), rankGap
+		if before != nil {
+			first = max(first, *before+rankGap)
+		}
+	case before == nil:
+		step = rankGap
+		first = *after - int64(n)*step
+	default:
+		step = (*after - *before) / int64(n+1)
+		first = *before + step
+	}
+	for i := range ranks {
+		ranks[i] = first + int64(i)*step
+	}
+	return ranks, step > 0
+}
+
+// spread gives all tasks of a container new ranks with room between them.
+func (t *tx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+	ids, err := t.taskIDs(ctx, `SELECT id`+inContainer+` ORDER BY rank, id`, org, in.Kind, in.Owner)
+	if err != nil {
+		return err
+	}
+	var first *int64
+	if err := t.row(ctx, `SELECT MIN(rank)`+inContainer, org, in.Kind, in.Owner).Scan(&first); err != nil || first == nil {
+		return err
+	}
+	ranks := make([]int64, len(ids))
+	for i := range ranks {
+		ranks[i] = *first + int64(i)*rankGap
+	}
+	return t.setRanks(ctx, org, ids, ranks)
+}

@@ -1,0 +1,244 @@
+package sqlstore
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// child starts this test binary in another role, on a folder.
+func child(t *testing.T, role, folder string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), "DRAY_TEST_CHILD="+role, "DRAY_TEST_FOLDER="+folder)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// writeUntilKilled writes from 32 goroutines and prints every id whose write
+// was acknowledged. Each operation writes two rows.
+func writeUntilKilled() int {
+	ctx := context.Background()
+	e, err := openSQLite(ctx, sqliteOptions(os.Getenv("DRAY_TEST_FOLDER")))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println("ready")
+	run := fmt.Sprintf("%d", time.Now().UnixNano())
+	var wg sync.WaitGroup
+	for w := range 32 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				id := fmt.Sprintf("%s-%d-%d", run, w, i)
+				err := e.write(ctx, func(c conn) error {
+					if err := put(ctx, id, 1)(c); err != nil {
+						return err
+					}
+					_, err := c.exec(ctx, `INSERT INTO counter (name, n) VALUES ($1, 1)`, id)
+					return err
+				})
+				if err == nil {
+					fmt.Println(id)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return 0
+}
+
+func TestNoAcknowledgedRowIsLostToAKill(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	folder := t.TempDir()
+	acknowledged := map[string]bool{}
+	for range rounds {
+		cmd := child(t, "write until killed", folder)
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for lines.Scan() && lines.Text() != "ready" {
+		}
+		kill := time.AfterFunc(50*time.Millisecond+rand.N(150*time.Millisecond), func() { _ = cmd.Process.Kill() })
+		for lines.Scan() {
+			acknowledged[lines.Text()] = true
+		}
+		kill.Stop()
+		_ = cmd.Wait()
+
+		e, err := openSQLite(t.Context(), sqliteOptions(folder))
+		must(t, err)
+		notes, counters := ids(t, e, "SELECT id FROM note"), ids(t, e, "SELECT name FROM counter")
+		for id := range acknowledged {
+			if !notes[id] {
+				t.Errorf("%s was acknowledged and is lost", id)
+			}
+		}
+		if len(notes) != len(counters) {
+			t.Errorf("half an operation was kept: %d and %d rows", len(notes), len(counters))
+		}
+		must(t, e.close())
+	}
+	if len(acknowledged) < rounds*100 {
+		t.Errorf("only %d writes were acknowledged: the test proves nothing", len(acknowledged))
+	}
+	t.Logf("%d kills, %d writes acknowledged", rounds, len(acknowledged))
+}
+
+// ids reads a column of a table as a set.
+func ids(t *testing.T, e engine, query string) map[string]bool {
+	t.Helper()
+	set := map[string]bool{}
+	must(t, e.read(t.Context(), func(c conn) error {
+		r, err := c.query(t.Context(), query)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		for r.Next() {
+			var id string
+			if err := r.Scan(&id); err != nil {
+				return err
+			}
+			set[id] = true
+		}
+		return r.Err()
+	}))
+	return set
+}
+
+// openTheFolder opens a folder, writes one row and closes it again.
+func openTheFolder() int {
+	ctx := context.Background()
+	o := sqliteOptions(os.Getenv("DRAY_TEST_FOLDER"))
+	o.Serve = false
+	e, err := openSQLite(ctx, o)
+	if err == nil {
+		err = e.write(ctx, put(ctx, fmt.Sprint(os.Getpid()), 1))
+	}
+	if err == nil {
+		err = e.close()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func TestSeveralProcessesMayStartOnAFreshFolder(t *testing.T) {
+	folder := t.TempDir() + "/new/folder"
+	const processes = 4
+	var wg sync.WaitGroup
+	for range processes {
+		cmd := child(t, "open the folder", folder)
+		must(t, cmd.Start())
+		wg.Go(func() {
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("a process failed: %v", err)
+			}
+		})
+	}
+	for i := range processes {
+		wg.Go(func() {
+			o := sqliteOptions(folder)
+			o.Serve = false
+			e, err := openSQLite(t.Context(), o)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := e.write(t.Context(), put(t.Context(), fmt.Sprintf("goroutine %d", i), 1)); err != nil {
+				t.Error(err)
+			}
+			if err := e.close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	e, err := openSQLite(t.Context(), sqliteOptions(folder))
+	must(t, err)
+	defer e.close()
+	if n := count(t, e); n != 2*processes {
+		t.Errorf("%d rows of %d", n, 2*processes)
+	}
+}
+
+func TestAKillAtTheFirstStartLeavesAFolderThatStarts(t *testing.T) {
+	for i := range 25 {
+		folder := t.TempDir()
+		cmd := child(t, "open the folder", folder)
+		cmd.Stderr = nil
+		must(t, cmd.Start())
+		time.Sleep(time.Duration(i) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		e, err := openSQLite(t.Context(), sqliteOptions(folder))
+		if err != nil {
+			t.Errorf("after a kill at %d ms: %v", i, err)
+			continue
+		}
+		must(t, e.ping(t.Context()))
+		must(t, e.close())
+	}
+}
+
+// holdTheFolder serves a folder until its standard input ends.
+func holdTheFolder() int {
+	e, err := openSQLite(context.Background(), sqliteOptions(os.Getenv("DRAY_TEST_FOLDER")))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	_ = e.close()
+	return 0
+}
+
+func TestAFolderHasOneServer(t *testing.T) {
+	folder := t.TempDir()
+	cmd := child(t, "hold the folder", folder)
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	bufio.NewScanner(out).Scan()
+
+	_, err = openSQLite(t.Context(), sqliteOptions(folder))
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d", cmd.Process.Pid)) ||
+		!strings.Contains(err.Error(), "--data") {
+		t.Errorf("a second server: %v", err)
+	}
+	o := sqliteOptions(folder)
+	o.Serve = false
+	tool, err := openSQLite(t.Context(), o)
+	must(t, err)
+	must(t, tool.write(t.Context(), put(t.Context(), "from a command", 1)))
+	must(t, tool.close())
+
+	must(t, in.Close())
+	must(t, cmd.Wait())
+	e, err := openSQLite(t.Context(), sqliteOptions(folder))
+	must(t, err)
+	if n := count(t, e); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+	must(t, e.close())
+}

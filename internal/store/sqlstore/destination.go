@@ -1,0 +1,61 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// Destination implements store.AddressReader.
+func (t *tx) Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error) {
+	found, err := t.destinations(ctx, org, within(org).and(`t.id = ?`, id), 1)
+	return only(ctx, t, store.Destinations, string(id), found, err)
+}
+
+// Destinations implements store.AddressReader.
+func (t *tx) Destinations(ctx context.Context, org lastmile.OrganizationID, f store.DestinationFilter) ([]lastmile.Destination, error) {
+	return t.destinations(ctx, org, within(org).has(store.Destinations, f.Metadata), f.Limit)
+}
+
+func (t *tx) destinations(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.Destination, error) {
+	scan := func(r rows) (lastmile.Destination, error) {
+		var (
+			doc      []byte
+			geocoded int64
+			form     wire.Destination
+		)
+		if err := r.Scan(&doc, &geocoded); err != nil {
+			return lastmile.Destination{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		d := form.Domain(org)
+		d.WasGeocoded = geocoded != 0
+		return d, err
+	}
+	found, err := collect(ctx, t, scan,
+		`SELECT t.doc, t.geocoded FROM destination t WHERE `+where.text+` ORDER BY t.created, t.id`+limit(most), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read destinations: %w", err)
+	}
+	return found, nil
+}
+
+// SaveDestination implements store.AddressWriter.
+func (t *tx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
+	doc, err := wire.Encode(d)
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO destination (org, id, doc, v, created, geocoded) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`
+	_, err = t.exec(ctx, query, d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded))
+	if err != nil {
+		return fmt.Errorf("save destination %s: %w", d.ID, err)
+	}
+	return t.saveMetadata(ctx, store.Destinations, d.Organization, string(d.ID), d.Created.Equal(d.Modified), d.Metadata)
+}

@@ -1,0 +1,190 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// newSuffix marks a database that is being made; a crash may leave one.
+const newSuffix = ".new"
+
+// prepareFolder makes sure that the folder exists and holds a database. Several
+// processes may do this at once.
+func prepareFolder(ctx context.Context, o SQLiteOptions, all []migration) error {
+	path := filepath.Join(o.Folder, databaseFile)
+	if exists(path) {
+		return nil
+	}
+	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
+		return fmt.Errorf("create the data folder: %w", err)
+	}
+	lock, err := lockSetup(ctx, o.Folder)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if exists(path) {
+		return nil // another process was faster
+	}
+	if err := refuseLeftovers(o.Folder); err != nil {
+		return err
+	}
+	return install(path, func(temporary string) error {
+		return createDatabase(ctx, temporary, all, o.Now, "journal_mode=WAL", "synchronous=FULL")
+	})
+}
+
+// refuseLeftovers refuses a folder that was in use and has lost its database:
+// to start empty there would hide the loss.
+func refuseLeftovers(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("look into the data folder: %w", err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, "dray.") && !strings.HasPrefix(name, databaseFile+newSuffix) {
+			return fmt.Errorf("the data folder %s holds %s but no %s: the database was moved or deleted. "+
+				"Put it back, or restore a backup into an empty folder with: dray restore FILE --data FOLDER",
+				folder, name, databaseFile)
+		}
+	}
+	return nil
+}
+
+// install lets build make a database beside path and moves it there when it is
+// complete and on disk, so that a crash leaves all of it or nothing.
+func install(path string, build func(temporary string) error) (err error) {
+	temporary := path + newSuffix
+	if err := removeDatabase(temporary); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, removeDatabase(temporary))
+		}
+	}()
+	if err := build(temporary); err != nil {
+		return err
+	}
+	if err := syncFile(temporary); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return fmt.Errorf("put the new database in place: %w", err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// createDatabase makes a database file with the schema of the migrations.
+func createDatabase(ctx context.Context, path string, all []migration, now func() time.Time, pragmas ...string) error {
+	h, err := createHandle(path, pragmas...)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	return migrate(ctx, h.schema(), all, now)
+}
+
+// createHandle makes an empty database file, for its owner only. SQLite gives
+// the files beside it the same permissions.
+func createHandle(path string, pragmas ...string) (*handle, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create the database: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("create the database: %w", err)
+	}
+	size := fmt.Sprintf("page_size=%d", pageSize) // must come before anything is written
+	return openHandle(path, true, append([]string{size}, pragmas...)...)
+}
+
+// removeDatabase removes a database file and the files beside it.
+func removeDatabase(path string) error {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove an unfinished database: %w", err)
+		}
+	}
+	return nil
+}
+
+// exists tells whether there is a file.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// syncFile puts a file on disk. It must not be the file of an open database:
+// closing any descriptor of it takes the process's locks on it away.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncFolder puts the names in a folder on disk.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" { // knows no such thing
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// lockServed takes the lock that makes this process the folder's only server.
+func lockServed(folder string) (io.Closer, error) {
+	path := filepath.Join(folder, lockFile)
+	lock, free, err := tryLock(path)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	if !free {
+		return nil, fmt.Errorf("the data folder %s is already served by another process%s: "+
+			"stop that one first, or give this one its own folder with --data", folder, holder(path))
+	}
+	return lock, nil
+}
+
+// holder names the process that wrote its id into a lock file.
+func holder(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil || len(b) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (process %s)", strings.TrimSpace(string(b)))
+}
+
+// lockSetup waits for the lock under which a database is put into a folder.
+func lockSetup(ctx context.Context, folder string) (io.Closer, error) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		lock, free, err := tryLockSetup(folder)
+		if err != nil {
+			return nil, fmt.Errorf("lock the data folder: %w", err)
+		}
+		if free {
+			return lock, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for another process that sets up %s: %w", folder, ctx.Err())
+		}
+	}
+}

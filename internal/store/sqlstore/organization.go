@@ -1,0 +1,211 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// Organization implements store.OrganizationReader.
+func (t *tx) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
+	found, err := t.organizations(ctx, ` WHERE t.id = $1`, id)
+	if err == nil && len(found) == 0 {
+		err = lastmile.NotFound("organization", string(id))
+	}
+	if err != nil {
+		return lastmile.Organization{}, err
+	}
+	return found[0], nil
+}
+
+// Organizations implements store.OrganizationReader.
+func (t *tx) Organizations(ctx context.Context) ([]lastmile.Organization, error) {
+	return t.organizations(ctx, ``)
+}
+
+func (t *tx) organizations(ctx context.Context, where string, args ...any) ([]lastmile.Organization, error) {
+	scan := func(r rows) (lastmile.Organization, error) {
+		var (
+			doc  []byte
+			form wire.OrganizationRecord
+		)
+		if err := r.Scan(&doc); err != nil {
+			return lastmile.Organization{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		return form.Domain(), err
+	}
+	found, err := collect(ctx, t, scan, `SELECT t.doc FROM organization t`+where+` ORDER BY t.created, t.id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read organizations: %w", err)
+	}
+	for i := range found {
+		links, err := pairs[lastmile.OrganizationID, lastmile.OrganizationID](ctx, t,
+			`SELECT org, delegatee FROM organization_link WHERE org = $1 ORDER BY delegatee`, found[i].ID)
+		if err != nil {
+			return nil, fmt.Errorf("read connections: %w", err)
+		}
+		found[i].Delegatees = links[found[i].ID]
+	}
+	return found, nil
+}
+
+// SaveOrganization implements store.OrganizationWriter.
+func (t *tx) SaveOrganization(ctx context.Context, o lastmile.Organization) error {
+	doc, err := wire.Encode(wire.NewOrganizationRecord(o))
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO organization (id, doc, v, created) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (id) DO UPDATE SET doc = excluded.doc, v = excluded.v`
+	if _, err := t.exec(ctx, query, o.ID, doc, documentVersion, o.Created.UnixMilli()); err != nil {
+		return fmt.Errorf("save organization %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// Connect implements store.OrganizationWriter.
+func (t *tx) Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error {
+	const query = `INSERT INTO organization_link (org, delegatee) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+	if _, err := t.exec(ctx, query, org, delegatee); err != nil {
+		return fmt.Errorf("connect %s with %s: %w", org, delegatee, err)
+	}
+	return nil
+}
+
+const keyColumns = `SELECT org, id, hash, name, hint, created, last_used, revoked FROM api_key`
+
+func scanKey(r scanner) (lastmile.APIKey, error) {
+	var (
+		k                 lastmile.APIKey
+		created           int64
+		lastUsed, revoked *int64
+	)
+	err := r.Scan(&k.Organization, &k.ID, &k.Hash, &k.Name, &k.Hint, &created, &lastUsed, &revoked)
+	k.Created, k.LastUsed, k.Revoked = time.UnixMilli(created).UTC(), instant(lastUsed), instant(revoked)
+	return k, err
+}
+
+// KeyByHash implements store.OrganizationReader.
+func (t *tx) KeyByHash(ctx context.Context, hash string) (lastmile.APIKey, error) {
+	key, err := scanKey(t.row(ctx, keyColumns+` WHERE hash = $1`, hash))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return key, lastmile.Unauthenticated()
+	case err != nil:
+		return key, fmt.Errorf("read API key: %w", err)
+	}
+	return key, nil
+}
+
+// Keys implements store.OrganizationReader.
+func (t *tx) Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error) {
+	keys, err := collect(ctx, t, func(r rows) (lastmile.APIKey, error) { return scanKey(r) },
+		keyColumns+` WHERE org = $1 ORDER BY created, id`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read API keys: %w", err)
+	}
+	return keys, nil
+}
+
+// SaveKey implements store.OrganizationWriter.
+func (t *tx) SaveKey(ctx context.Context, k lastmile.APIKey) error {
+	const query = `
+		INSERT INTO api_key (org, id, hash, name, hint, created, last_used, revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (org, id) DO UPDATE SET name = excluded.name, revoked = excluded.revoked`
+	_, err := t.exec(ctx, query, k.Organization, k.ID, k.Hash, k.Name, k.Hint, k.Created.UnixMilli(), millis(k.LastUsed), millis(k.Revoked))
+	if err != nil {
+		return fmt.Errorf("save API key %s: %w", k.ID, err)
+	}
+	return nil
+}
+
+// SaveKeyUse implements store.OrganizationWriter.
+func (t *tx) SaveKeyUse(ctx context.Context, used map[lastmile.KeyID]time.Time) error {
+	for id, at := range used {
+		const query = `UPDATE api_key SET last_used = $2 WHERE id = $1 AND (last_used IS NULL OR last_used < $2)`
+		if _, err := t.exec(ctx, query, id, at.UnixMilli()); err != nil {
+			return fmt.Errorf("save use of API key %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// KeyGeneration implements store.OrganizationReader.
+func (t *tx) KeyGeneration(ctx context.Context) (int64, error) {
+	var n int64
+	err := t.row(ctx, `SELECT n FROM generation WHERE name = 'keys'`).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read generation of keys: %w", err)
+	}
+	return n, nil
+}
+
+// RaiseKeyGeneration implements store.OrganizationWriter.
+func (t *tx) RaiseKeyGeneration(ctx context.Context) error {
+	const query = `
+		INSERT INTO generation (name, n) VALUES ('keys', 1)
+		ON CONFLICT (name) DO UPDATE SET n = generation.n + 1`
+	if _, err := t.exec(ctx, query); err != nil {
+		return fmt.Errorf("raise generation of keys: %w", err)
+	}
+	return nil
+}
+
+// WebhookSecrets implements store.OrganizationReader.
+func (t *tx) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([]store.SealedSecret, error) {
+	scan := func(r rows) (s store.SealedSecret, err error) {
+		var created int64
+		err = r.Scan(&s.ID, &s.Organization, &s.Sealed, &created)
+		s.Created = time.UnixMilli(created).UTC()
+		return s, err
+	}
+	secrets, err := collect(ctx, t, scan,
+		`SELECT id, org, sealed, created FROM webhook_secret WHERE org = $1 ORDER BY created DESC, id`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read webhook secrets: %w", err)
+	}
+	return secrets, nil
+}
+
+// SaveWebhookSecret implements store.OrganizationWriter.
+func (t *tx) SaveWebhookSecret(ctx context.Context, s store.SealedSecret) error {
+	const query = `INSERT INTO webhook_secret (org, id, sealed, created) VALUES ($1, $2, $3, $4)`
+	if _, err := t.exec(ctx, query, s.Organization, s.ID, s.Sealed, s.Created.UnixMilli()); err != nil {
+		return fmt.Errorf("save webhook secret of %s: %w", s.Organization, err)
+	}
+	return nil
+}
+
+// Setting implements store.OrganizationReader.
+func (t *tx) Setting(ctx context.Context, name string) ([]byte, error) {
+	var value []byte
+	err := t.row(ctx, `SELECT value FROM setting WHERE name = $1`, name).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read setting %s: %w", name, err)
+	}
+	return value, nil
+}
+
+// SaveSetting implements store.OrganizationWriter.
+func (t *tx) SaveSetting(ctx context.Context, name string, value []byte) error {
+	const query = `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+	if _, err := t.exec(ctx, query, name, value); err != nil {
+		return fmt.Errorf("save setting %s: %w", name, err)
+	}
+	return nil
+}

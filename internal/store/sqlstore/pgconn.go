@@ -1,0 +1,173 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// querier is what transactions and plain connections of pgx have in common.
+type querier interface {
+	Conn() *pgx.Conn
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// pgConn is a conn over pgx, for the length of one operation.
+type pgConn struct {
+	q        querier
+	deadline time.Time // of the operation; zero means none
+	failed   error     // first statement that failed
+	ended    bool
+	open     rows
+}
+
+// newPGConn returns a conn whose statements end with the context, whatever
+// context they are given.
+func newPGConn(ctx context.Context, q querier) *pgConn {
+	deadline, _ := ctx.Deadline()
+	return &pgConn{q: q, deadline: deadline}
+}
+
+// limit adds the operation's deadline to the context of a statement.
+func (c *pgConn) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.deadline.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, c.deadline)
+}
+
+// errConnectionLost marks a statement whose connection broke.
+var errConnectionLost = errors.New("connection lost")
+
+// note keeps the first error of a statement and returns it.
+func (c *pgConn) note(err error) error {
+	if err == nil {
+		return nil
+	}
+	if c.q.Conn().IsClosed() {
+		err = fmt.Errorf("%w: %w", errConnectionLost, err)
+	}
+	if c.failed == nil {
+		c.failed = err
+	}
+	return err
+}
+
+// usable tells whether another statement may run.
+func (c *pgConn) usable() error {
+	switch {
+	case c.ended:
+		return errors.New("the operation has ended: its connection cannot be used any more")
+	case c.failed != nil:
+		return fmt.Errorf("%w: %w", errFailedBefore, c.failed)
+	default:
+		return nil
+	}
+}
+
+// exec implements conn.
+func (c *pgConn) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if err := c.usable(); err != nil {
+		return 0, err
+	}
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
+	tag, err := c.q.Exec(ctx, query, args...)
+	return tag.RowsAffected(), c.note(err)
+}
+
+// query implements conn.
+func (c *pgConn) query(ctx context.Context, query string, args ...any) (rows, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := c.limit(ctx)
+	r, err := c.q.Query(ctx, query, args...)
+	if err != nil {
+		cancel()
+		return nil, c.note(err)
+	}
+	c.open = &pgRows{Rows: r, c: c, cancel: cancel}
+	return c.open, nil
+}
+
+// row implements conn.
+func (c *pgConn) row(ctx context.Context, query string, args ...any) scanner {
+	return rowFunc(func(dest []any) error {
+		if err := c.usable(); err != nil {
+			return err
+		}
+		ctx, cancel := c.limit(ctx)
+		defer cancel()
+		r, err := c.q.Query(ctx, query, args...)
+		if err != nil {
+			return c.note(err)
+		}
+		defer r.Close()
+		if !r.Next() {
+			if err := r.Err(); err != nil {
+				return c.note(err)
+			}
+			return sql.ErrNoRows
+		}
+		if err := r.Scan(dest...); err != nil {
+			return err
+		}
+		r.Close()
+		return c.note(r.Err())
+	})
+}
+
+// end makes the connection useless and closes what was left open.
+func (c *pgConn) end() {
+	c.ended = true
+	if c.open != nil {
+		c.open.Close()
+	}
+}
+
+// rowFunc is a scanner that runs its query when it is scanned.
+type rowFunc func(dest []any) error
+
+// Scan implements scanner.
+func (f rowFunc) Scan(dest ...any) error { return f(dest) }
+
+// pgRows are rows that tell their operation about errors.
+type pgRows struct {
+	pgx.Rows
+	c      *pgConn
+	cancel context.CancelFunc
+}
+
+// Close implements rows.
+func (r *pgRows) Close() {
+	r.Rows.Close()
+	r.cancel()
+}
+
+// Next implements rows.
+func (r *pgRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.c.note(r.Rows.Err()) //nolint:errcheck // Err returns it
+	return false
+}
+
+// dialer opens connections that notice soon when the other side is gone.
+func dialer() *net.Dialer {
+	return &net.Dialer{
+		Timeout: postgresPatience,
+		KeepAliveConfig: net.KeepAliveConfig{
+			Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3,
+		},
+		Control: userTimeout,
+	}
+}

@@ -1,0 +1,264 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// PostgresOptions say how to open a PostgreSQL database.
+type PostgresOptions struct {
+	URL        string           // postgres://…; pgxpool's own settings may be in it
+	Now        func() time.Time // the clock
+	Logger     *slog.Logger     // nil discards
+	Migrations fs.FS            // NNNN_name.sql files
+
+	keepSchema bool // leave an older schema as it is
+}
+
+const (
+	// oldestPostgres is the oldest major version that is tested.
+	oldestPostgres = 15
+	// postgresPatience is how long anybody waits for a connection that works.
+	postgresPatience = 2 * time.Second
+	// An operation that takes longer has met a server that is stuck. Its
+	// caller's own deadline is usually shorter.
+	directPatience    = 10 * time.Second
+	operationPatience = 30 * time.Second
+	// commitPatience is how long a commit is waited for once it was sent. Its
+	// caller may be gone by then, but whether it held must not depend on that.
+	commitPatience = 10 * time.Second
+	// defaultConns is the size of the pool, unless the URL has pool_max_conns.
+	defaultConns = 16
+)
+
+// pgEngine is the engine over a PostgreSQL database, or over one that speaks
+// its protocol and dialect.
+type pgEngine struct {
+	pool       *pgxpool.Pool
+	log        *slog.Logger
+	now        func() time.Time
+	migrations []migration
+	count      counters
+}
+
+// openPostgres connects, checks the server and migrates the schema to head.
+func openPostgres(ctx context.Context, o PostgresOptions) (engine, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	all, err := readMigrations(o.Migrations)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := connect(ctx, o.URL)
+	if err != nil {
+		return nil, err
+	}
+	e := &pgEngine{pool: pool, log: o.Logger, now: o.Now, migrations: all}
+	if err := e.prepare(ctx, o, all); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// prepare checks the server and brings the schema to head.
+func (e *pgEngine) prepare(ctx context.Context, o PostgresOptions, all []migration) error {
+	if err := e.direct(ctx, func(c conn) error { return checkServer(ctx, c) }); err != nil {
+		return fmt.Errorf("open the PostgreSQL database: %w", err)
+	}
+	s := schema{look: e.direct, change: e.define}
+	var err error
+	if o.keepSchema {
+		_, err = versionNow(ctx, s, all)
+	} else {
+		err = migrate(ctx, s, all, o.Now)
+	}
+	return err
+}
+
+// connect makes the pool. It does not wait for the first connection.
+func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's URL: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultConns
+	}
+	config.PingTimeout = postgresPatience / 2
+	config.ConnConfig.ConnectTimeout = postgresPatience
+	config.ConnConfig.DialFunc = dialer().DialContext
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "dray"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("set up the PostgreSQL pool: %w", err)
+	}
+	return pool, nil
+}
+
+// checkServer refuses a PostgreSQL that is too old. Engines that speak its
+// protocol count their versions differently and are taken as they are.
+func checkServer(ctx context.Context, c conn) error {
+	var text string
+	if err := c.row(ctx, "SELECT version()").Scan(&text); err != nil {
+		return err
+	}
+	if major, ok := postgresMajor(text); ok && major < oldestPostgres {
+		return fmt.Errorf("the server is %s: version %d or newer is needed", text, oldestPostgres)
+	}
+	return nil
+}
+
+// postgresMajor reads the major version from what version() returns. ok is
+// false for other engines, such as "PostgreSQL 11.2-YB-2.25 on …".
+func postgresMajor(text string) (major int, ok bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 2 || fields[0] != "PostgreSQL" || strings.Contains(fields[1], "-") {
+		return 0, false
+	}
+	digits := strings.TrimRight(strings.SplitN(fields[1], ".", 2)[0], "abcdefghijklmnopqrstuvwxyz")
+	if i := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		digits = digits[:i] // 16beta2
+	}
+	major, err := strconv.Atoi(digits)
+	return major, err == nil
+}
+
+// direct implements engine.
+func (e *pgEngine) direct(ctx context.Context, fn func(conn) error) error {
+	return limited(ctx, directPatience, func(ctx context.Context) error {
+		c, err := e.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		return e.call(ctx, newPGConn(ctx, c), fn)
+	})
+}
+
+// read implements engine.
+func (e *pgEngine) read(ctx context.Context, fn func(conn) error) error {
+	return limited(ctx, operationPatience, func(ctx context.Context) error {
+		return e.snapshot(ctx, fn)
+	})
+}
+
+// snapshot is read for as long as it takes.
+func (e *pgEngine) snapshot(ctx context.Context, fn func(conn) error) error {
+	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return e.present(ctx, err)
+	}
+	defer release()
+	return e.call(ctx, newPGConn(ctx, tx), fn)
+}
+
+// call runs fn over a connection for reading.
+func (e *pgEngine) call(ctx context.Context, c *pgConn, fn func(conn) error) error {
+	err := protect(e.log, c, fn)
+	c.end()
+	if err == nil {
+		err = c.failed
+	}
+	return e.present(ctx, err)
+}
+
+// begin takes a connection and opens a transaction on it, both soon. release
+// gives the connection back; it rolls back what was not committed.
+func (e *pgEngine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release func(), err error) {
+	soon, cancel := context.WithTimeout(ctx, postgresPatience)
+	defer cancel()
+	c, err := e.acquire(soon)
+	if err != nil {
+		if ctx.Err() == nil && soon.Err() != nil {
+			err = unanswered(err)
+		}
+		return nil, nil, err
+	}
+	tx, err = c.BeginTx(soon, o)
+	if err != nil {
+		lost := c.Conn().IsClosed()
+		c.Release()
+		if ctx.Err() == nil && soon.Err() != nil {
+			return nil, nil, unanswered(err)
+		}
+		return nil, nil, &attemptError{answer: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
+	}
+	release = func() {
+		// It fails after a commit, and on a connection that is broken and
+		// dropped by Release.
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), postgresPatience)
+		defer cancel()
+		_ = tx.Rollback(bounded)
+		c.Release()
+	}
+	return tx, release, nil
+}
+
+// limited runs fn with a limit of our own, so that a server that is stuck does
+// not keep its callers. Reaching it is reported as overload.
+func limited(ctx context.Context, limit time.Duration, fn func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := fn(within)
+	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) && !errors.Is(err, errUnknownOutcome) {
+		return unanswered(err)
+	}
+	return err
+}
+
+// acquire takes a connection from the pool, or says soon that there is none.
+func (e *pgEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	soon, cancel := context.WithTimeout(ctx, postgresPatience)
+	defer cancel()
+	c, err := e.pool.Acquire(soon)
+	switch {
+	case err == nil:
+		return c, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	default:
+		e.count.shed.Add(1)
+		return nil, unanswered(err)
+	}
+}
+
+// name implements engine.
+func (e *pgEngine) name() string { return "postgres" }
+
+// ping implements engine.
+func (e *pgEngine) ping(ctx context.Context) error {
+	return e.direct(ctx, func(c conn) error { return atHead(ctx, c, head(e.migrations)) })
+}
+
+// stats implements engine.
+func (e *pgEngine) stats() Stats {
+	s := e.count.stats()
+	pool := e.pool.Stat()
+	s.Connections = int(pool.TotalConns())
+	return s
+}
+
+// close implements engine.
+func (e *pgEngine) close() error {
+	e.pool.Close()
+	return nil
+}
+
+// errUnknownOutcome is returned when the connection broke after a commit was
+// sent: the change may or may not be kept. It is never retried here, because
+// that might do it twice; whoever asked can look, or ask again with the same
+// idempotency key.
+var errUnknownOutcome = errors.New("the database may or may not have kept the change")

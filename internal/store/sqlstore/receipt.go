@@ -1,0 +1,92 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// Receipt implements store.ReceiptReader.
+func (t *tx) Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Receipt, error) {
+	const query = `SELECT body_hash, reply, created FROM receipt WHERE org = $1 AND key = $2 AND method = $3 AND path = $4`
+	found, created := sought, int64(0)
+	err := t.row(ctx, query, sought.Organization, sought.Key, sought.Method, sought.Path).Scan(&found.BodyHash, &found.Reply, &created)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return found, lastmile.NotFound("receipt", sought.Key)
+	case err != nil:
+		return found, fmt.Errorf("read receipt: %w", err)
+	}
+	found.Created = time.UnixMilli(created).UTC()
+	return found, nil
+}
+
+// SaveReceipt implements store.ReceiptWriter.
+func (t *tx) SaveReceipt(ctx context.Context, r lastmile.Receipt, answer any) error {
+	reply := []byte{}
+	if answer != nil {
+		var err error
+		if reply, err = wire.Encode(answer); err != nil {
+			return err
+		}
+	}
+	const query = `
+		INSERT INTO receipt (org, key, method, path, body_hash, reply, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (org, key, method, path) DO UPDATE
+		SET body_hash = excluded.body_hash, reply = excluded.reply, created = excluded.created`
+	if _, err := t.exec(ctx, query, r.Organization, r.Key, r.Method, r.Path, r.BodyHash, reply, r.Created.UnixMilli()); err != nil {
+		return fmt.Errorf("save receipt: %w", err)
+	}
+	return nil
+}
+
+// DeleteReceipts implements store.ReceiptWriter.
+func (t *tx) DeleteReceipts(ctx context.Context, before time.Time) (int64, error) {
+	n, err := t.exec(ctx, `DELETE FROM receipt WHERE created < $1`, before.UnixMilli())
+	if err != nil {
+		return 0, fmt.Errorf("delete receipts: %w", err)
+	}
+	return n, nil
+}
+
+// Messages implements store.MessageReader.
+func (t *tx) Messages(ctx context.Context, f store.MessageFilter) ([]lastmile.TextMessage, error) {
+	where := &condition{text: `1 = 1`}
+	if f.Organization != "" {
+		where.and(`t.org = ?`, f.Organization)
+	}
+	if f.To != "" {
+		where.and(`t.recipient = ?`, f.To)
+	}
+	scan := func(r rows) (m lastmile.TextMessage, err error) {
+		var created int64
+		err = r.Scan(&m.Organization, &m.ID, &m.To, &m.Body, &created)
+		m.Created = time.UnixMilli(created).UTC()
+		return m, err
+	}
+	newest, err := collect(ctx, t, scan,
+		`SELECT t.org, t.id, t.recipient, t.body, t.created FROM message t WHERE `+where.text+` ORDER BY t.created DESC, t.id`+limit(f.Limit),
+		where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	for i, j := 0, len(newest)-1; i < j; i, j = i+1, j-1 {
+		newest[i], newest[j] = newest[j], newest[i]
+	}
+	return newest, nil
+}
+
+// SaveMessage implements store.MessageWriter.
+func (t *tx) SaveMessage(ctx context.Context, m lastmile.TextMessage) error {
+	const query = `INSERT INTO message (org, id, recipient, body, created) VALUES ($1, $2, $3, $4, $5)`
+	if _, err := t.exec(ctx, query, m.Organization, m.ID, m.To, m.Body, m.Created.UnixMilli()); err != nil {
+		return fmt.Errorf("save message %s: %w", m.ID, err)
+	}
+	return nil
+}

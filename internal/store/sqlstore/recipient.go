@@ -1,0 +1,65 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// Recipient implements store.AddressReader.
+func (t *tx) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
+	found, err := t.recipients(ctx, within(org).and(`t.id = ?`, id), 1)
+	return only(ctx, t, store.Recipients, string(id), found, err)
+}
+
+// Recipients implements store.AddressReader.
+func (t *tx) Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error) {
+	where := within(org).has(store.Recipients, f.Metadata)
+	if f.Name != "" {
+		where.and(`t.name = ?`, lastmile.FoldName(f.Name))
+	}
+	if f.Phone != "" {
+		where.and(`t.phone = ?`, f.Phone)
+	}
+	return t.recipients(ctx, where, f.Limit)
+}
+
+func (t *tx) recipients(ctx context.Context, where *condition, most int) ([]lastmile.Recipient, error) {
+	scan := func(r rows) (lastmile.Recipient, error) {
+		var (
+			doc  []byte
+			form wire.Recipient
+		)
+		if err := r.Scan(&doc); err != nil {
+			return lastmile.Recipient{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		return form.Domain(), err
+	}
+	found, err := collect(ctx, t, scan,
+		`SELECT t.doc FROM recipient t WHERE `+where.text+` ORDER BY t.created DESC, t.id`+limit(most), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read recipients: %w", err)
+	}
+	return found, nil
+}
+
+// SaveRecipient implements store.AddressWriter.
+func (t *tx) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
+	doc, err := wire.Encode(r)
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO recipient (org, id, doc, v, phone, name, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name`
+	_, err = t.exec(ctx, query, r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("save recipient %s: %w", r.ID, err)
+	}
+	return t.saveMetadata(ctx, store.Recipients, r.Organization, string(r.ID), r.Created.Equal(r.Modified), r.Metadata)
+}

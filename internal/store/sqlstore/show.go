@@ -1,0 +1,70 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// shown are the statements that read a whole record in one row.
+var shown = map[store.Kind]string{
+	store.Destinations: `SELECT doc FROM destination WHERE org = $1 AND id = $2`,
+	store.Recipients:   `SELECT doc FROM recipient WHERE org = $1 AND id = $2`,
+}
+
+// Show implements store.Store.
+func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) ([]byte, error) {
+	if !lastmile.ValidID(id) {
+		return nil, lastmile.NotFound(string(kind), id)
+	}
+	if kind == store.Tasks {
+		return s.showTask(ctx, org, id)
+	}
+	query, whole := shown[kind]
+	if !whole {
+		return s.assemble(ctx, kind, org, id)
+	}
+	var doc []byte
+	err := s.engine.direct(ctx, func(c conn) error {
+		err := c.row(ctx, query, org, id).Scan(&doc)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return (&tx{c}).missing(ctx, kind, id)
+		case err != nil:
+			return fmt.Errorf("read %s %s: %w", kind, id, err)
+		}
+		return nil
+	})
+	return doc, err
+}
+
+// assemble reads a record that is made of several rows.
+func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) (doc []byte, err error) {
+	err = s.engine.read(ctx, func(c conn) error {
+		t := &tx{c}
+		var record any
+		switch kind {
+		case store.Workers:
+			record, err = t.Worker(ctx, org, lastmile.WorkerID(id))
+		case store.Teams:
+			record, err = t.Team(ctx, org, lastmile.TeamID(id))
+		case store.Admins:
+			record, err = t.Admin(ctx, org, lastmile.AdminID(id))
+		case store.Hubs:
+			record, err = t.Hub(ctx, org, lastmile.HubID(id))
+		default:
+			err = fmt.Errorf("cannot show a %s", kind)
+		}
+		if err != nil {
+			return err
+		}
+		doc, err = wire.Encode(record)
+		return err
+	})
+	return doc, err
+}

@@ -1,0 +1,296 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	lib "modernc.org/sqlite/lib"
+)
+
+// SQLiteOptions say how to open a data folder.
+type SQLiteOptions struct {
+	Folder     string
+	Serve      bool             // this process is the server of the folder
+	Now        func() time.Time // the clock
+	Logger     *slog.Logger     // nil discards
+	Migrations fs.FS            // NNNN_name.sql files
+	Readers    int              // most reading connections; 0 means 8
+
+	keepSchema bool          // leave an older schema as it is
+	patience   time.Duration // longest wait of a write; 0 means by Serve
+	oldest     int           // oldest library that will do; 0 means oldestSQLite
+}
+
+// Files of a data folder.
+const (
+	databaseFile = "dray.db"
+	lockFile     = "dray.lock"
+	turnFile     = "dray.turn"
+)
+
+// How the connections are set up. FULL makes a commit outlive a power cut. The
+// writer never checkpoints by itself: the server's checkpointer does, beside
+// it.
+const (
+	pageSize      = 8192
+	writerCache   = "cache_size=-65536" // in KiB when negative
+	readerCache   = "cache_size=-2048"
+	readerMap     = "mmap_size=268435456"
+	walLimit      = 64 << 20
+	checkpointGap = 200 * time.Millisecond
+)
+
+// sqliteEngine is the engine over a data folder.
+type sqliteEngine struct {
+	path    string
+	log     *slog.Logger
+	head    int64
+	lock    io.Closer // of a served folder
+	turn    *turn
+	writer  *writer
+	readers *readers
+	points  *checkpointer // of a served folder
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// openSQLite opens the database of a data folder, creating both if there is
+// neither, and migrates it to head.
+func openSQLite(ctx context.Context, o SQLiteOptions) (engine, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Readers == 0 {
+		o.Readers = 8
+	}
+	if o.patience == 0 {
+		// A command waits longer than a server's client: it has no one to
+		// shed load for, and the server may keep the database busy.
+		o.patience = 10 * time.Second
+		if o.Serve {
+			o.patience = time.Second
+		}
+	}
+	all, err := readMigrations(o.Migrations)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLibrary(o.oldest); err != nil {
+		return nil, err
+	}
+	if err := prepareFolder(ctx, o, all); err != nil {
+		return nil, err
+	}
+	var lock io.Closer
+	if o.Serve {
+		if lock, err = lockServed(o.Folder); err != nil {
+			return nil, err
+		}
+	}
+	e, err := startSQLite(ctx, o, all)
+	if err != nil {
+		if lock != nil {
+			err = errors.Join(err, lock.Close())
+		}
+		return nil, err
+	}
+	e.lock = lock
+	return e, nil
+}
+
+// startSQLite checks an existing database and starts the engine over it.
+func startSQLite(ctx context.Context, o SQLiteOptions, all []migration) (*sqliteEngine, error) {
+	path := filepath.Join(o.Folder, databaseFile)
+	if err := checkDatabase(ctx, path, o.Serve); err != nil {
+		return nil, err
+	}
+	h, err := openWriter(path, o.Serve)
+	if err != nil {
+		return nil, err
+	}
+	if o.keepSchema {
+		_, err = versionNow(ctx, h.schema(), all)
+	} else {
+		err = migrate(ctx, h.schema(), all, o.Now)
+	}
+	if err != nil {
+		h.close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	turn, err := openTurn(o.Folder)
+	if err != nil {
+		h.close()
+		return nil, fmt.Errorf("open the data folder: %w", err)
+	}
+	e := &sqliteEngine{
+		turn:    turn,
+		path:    path,
+		log:     o.Logger,
+		head:    head(all),
+		writer:  newWriter(h, o.Logger, o.patience),
+		readers: newReaders(o.Readers, o.Logger, func() (*handle, error) { return openReader(path) }),
+	}
+	if o.Serve {
+		if e.points, err = newCheckpointer(path, o.Logger); err != nil {
+			h.close()
+			return nil, errors.Join(err, turn.close())
+		}
+		go e.points.loop()
+	}
+	e.takeTurns()
+	go e.writer.loop()
+	return e, nil
+}
+
+// takeTurns says what the writer does around its transactions, as a server or
+// beside one.
+func (e *sqliteEngine) takeTurns() {
+	h, before, after := e.writer.h, e.turn.take, e.turn.release
+	if e.points != nil {
+		before, after = e.turn.yield, func() { e.points.wrote(h) }
+	}
+	e.writer.between = after
+	e.writer.begin = func() error {
+		before()
+		return h.run("BEGIN IMMEDIATE")
+	}
+}
+
+// openWriter opens the one connection that writes.
+func openWriter(path string, serve bool) (*handle, error) {
+	auto := "wal_autocheckpoint=1000"
+	if serve {
+		auto = "wal_autocheckpoint=0"
+	}
+	return openHandle(path, false,
+		"journal_mode=WAL", "synchronous=FULL", "foreign_keys=OFF", "temp_store=MEMORY",
+		fmt.Sprintf("journal_size_limit=%d", walLimit), writerCache, auto)
+}
+
+// openReader opens a connection that reads. It gives up when its caller does.
+func openReader(path string) (*handle, error) {
+	h, err := openHandle(path, false,
+		"synchronous=FULL", "temp_store=MEMORY", readerCache, readerMap, "query_only=ON")
+	if err != nil {
+		return nil, err
+	}
+	h.watch()
+	return h, nil
+}
+
+// schema is the schema of a handle that nobody else uses.
+func (h *handle) schema() schema {
+	return schema{look: h.look, change: h.transact}
+}
+
+// look runs fn without a transaction.
+func (h *handle) look(_ context.Context, fn func(conn) error) error {
+	c := &sqliteConn{h: h}
+	defer c.end()
+	return fn(c)
+}
+
+// transact runs fn in one transaction of a handle that nobody else uses.
+func (h *handle) transact(_ context.Context, fn func(conn) error) error {
+	if err := h.run("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	c := &sqliteConn{h: h}
+	err := fn(c)
+	c.end()
+	if err == nil {
+		err = c.failed
+	}
+	if err == nil {
+		err = h.run("COMMIT")
+	}
+	if err != nil && !h.idle() {
+		err = errors.Join(err, h.run("ROLLBACK"))
+	}
+	return err
+}
+
+// direct implements engine.
+func (e *sqliteEngine) direct(ctx context.Context, fn func(conn) error) error {
+	return e.readers.direct(ctx, fn)
+}
+
+// read implements engine.
+func (e *sqliteEngine) read(ctx context.Context, fn func(conn) error) error {
+	return e.readers.snapshot(ctx, fn)
+}
+
+// write implements engine.
+func (e *sqliteEngine) write(ctx context.Context, fn func(conn) error) error {
+	return e.writer.do(ctx, fn)
+}
+
+// name implements engine.
+func (e *sqliteEngine) name() string { return "sqlite" }
+
+// ping implements engine.
+func (e *sqliteEngine) ping(ctx context.Context) error {
+	return e.direct(ctx, func(c conn) error { return atHead(ctx, c, e.head) })
+}
+
+// stats implements engine.
+func (e *sqliteEngine) stats() Stats {
+	s := e.writer.count.stats()
+	s.Waiting = int(e.writer.waiting.Load())
+	s.Connections = 1 + e.readers.size()
+	if e.points != nil {
+		s.WALBytes = e.points.bytes.Load()
+		s.Connections++
+	}
+	return s
+}
+
+// stats copies the counters.
+func (c *counters) stats() Stats {
+	s := Stats{
+		Operations: c.operations.Load(),
+		Commits:    c.commits.Load(),
+		Failed:     c.failed.Load(),
+		Retries:    c.retries.Load(),
+		Shed:       c.shed.Load(),
+		Broken:     c.broken.Load(),
+	}
+	for i := range c.batches {
+		s.Batches[i] = c.batches[i].Load()
+	}
+	return s
+}
+
+// close implements engine. What is queued is still written.
+func (e *sqliteEngine) close() error {
+	e.closeOnce.Do(func() {
+		e.writer.stop()
+		if e.points != nil {
+			e.points.stop()
+		}
+		e.closeErr = e.readers.close()
+		h := e.writer.h
+		if e.points != nil {
+			// Readers of other processes may keep part of the log in use: then
+			// the next start goes on from there.
+			h.busyTimeout(time.Second)
+			if _, _, err := h.checkpoint(lib.SQLITE_CHECKPOINT_TRUNCATE); err != nil && sqliteCode(err) != lib.SQLITE_BUSY {
+				e.closeErr = errors.Join(e.closeErr, fmt.Errorf("checkpoint: %w", err))
+			}
+		}
+		h.close()
+		e.closeErr = errors.Join(e.closeErr, e.turn.close())
+		if e.lock != nil {
+			e.closeErr = errors.Join(e.closeErr, e.lock.Close())
+		}
+	})
+	return e.closeErr
+}

@@ -1,0 +1,206 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Store is a database, SQLite or PostgreSQL, as the rest of Dray sees it.
+type Store struct{ engine engine }
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the database that the options name and brings its schema to
+// head.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	e, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{engine: e}, nil
+}
+
+// Read implements store.Store.
+func (s *Store) Read(ctx context.Context, fn func(store.Reader) error) error {
+	return s.engine.read(ctx, func(c conn) error { return fn(&tx{c}) })
+}
+
+// Write implements store.Store.
+func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
+	return s.engine.write(ctx, func(c conn) error { return fn(&tx{c}) })
+}
+
+// Ping tells whether the database can be reached and its schema is at head.
+func (s *Store) Ping(ctx context.Context) error { return s.engine.ping(ctx) }
+
+// Stats counts what the database has done.
+func (s *Store) Stats() Stats { return s.engine.stats() }
+
+// Engine names the database: "sqlite" or "postgres".
+func (s *Store) Engine() string { return s.engine.name() }
+
+// Close ends all work and closes the database.
+func (s *Store) Close() error { return s.engine.close() }
+
+// tx reads and writes records over one connection. Its methods for each noun
+// are in the file of that noun.
+type tx struct{ conn }
+
+var _ store.Writer = (*tx)(nil)
+
+// documentVersion is the version of the form in which records are stored.
+const documentVersion = 1
+
+// missing says why a record was not found among the organization's: it is
+// another's, or nobody's.
+func (t *tx) missing(ctx context.Context, kind store.Kind, id string) error {
+	if !lastmile.ValidID(id) {
+		return lastmile.NotFound(string(kind), id)
+	}
+	var one int64
+	err := t.row(ctx, `SELECT 1 FROM `+string(kind)+` WHERE id = $1`, id).Scan(&one)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return lastmile.NotFound(string(kind), id)
+	case err != nil:
+		return fmt.Errorf("look for %s %s: %w", kind, id, err)
+	}
+	return lastmile.OutsideScope(id)
+}
+
+// only returns the one record of a list, or why there is none.
+func only[T any](ctx context.Context, t *tx, kind store.Kind, id string, found []T, err error) (T, error) {
+	if err == nil && len(found) == 0 {
+		err = t.missing(ctx, kind, id)
+	}
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return found[0], nil
+}
+
+// collect runs a query and reads each row with scan.
+func collect[T any](ctx context.Context, c conn, scan func(rows) (T, error), query string, args ...any) ([]T, error) {
+	found, err := c.query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var list []T
+	for found.Next() {
+		item, err := scan(found)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, found.Err()
+}
+
+// condition is a WHERE clause in the making. $1 is the organization.
+type condition struct {
+	text string
+	args []any
+}
+
+func within(org lastmile.OrganizationID) *condition {
+	return &condition{text: `t.org = $1`, args: []any{org}}
+}
+
+// and adds a test of one value; its place in the text is a question mark.
+func (c *condition) and(test string, value any) *condition {
+	c.args = append(c.args, value)
+	c.text += ` AND ` + strings.Replace(test, "?", "$"+strconv.Itoa(len(c.args)), 1)
+	return c
+}
+
+// in adds a test that a column has any of some values.
+func in[T any](c *condition, column string, values []T) {
+	if len(values) == 0 {
+		return
+	}
+	places := make([]string, len(values))
+	for i, v := range values {
+		c.args = append(c.args, v)
+		places[i] = "$" + strconv.Itoa(len(c.args))
+	}
+	c.text += ` AND ` + column + ` IN (` + strings.Join(places, ", ") + `)`
+}
+
+// has adds a test that a record has all of the metadata entries.
+func (c *condition) has(kind store.Kind, metadata lastmile.Metadata) *condition {
+	for _, entry := range metadata {
+		c.and(`t.id IN (SELECT m.id FROM metadata_entry m WHERE m.org = $1 AND m.kind = '`+string(kind)+`' AND m.digest = ?)`, entry.Digest())
+	}
+	return c
+}
+
+// limit is the end of a query that reads at most n rows; 0 is no limit.
+func limit(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " LIMIT " + strconv.Itoa(n)
+}
+
+// saveMetadata replaces the searchable entries of a record.
+func (t *tx) saveMetadata(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string, isNew bool, metadata lastmile.Metadata) error {
+	if !isNew {
+		if _, err := t.exec(ctx, `DELETE FROM metadata_entry WHERE org = $1 AND id = $2`, org, id); err != nil {
+			return fmt.Errorf("clear metadata of %s %s: %w", kind, id, err)
+		}
+	}
+	for _, entry := range metadata {
+		_, err := t.exec(ctx, `INSERT INTO metadata_entry (org, kind, digest, id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+			org, kind, entry.Digest(), id)
+		if err != nil {
+			return fmt.Errorf("save metadata of %s %s: %w", kind, id, err)
+		}
+	}
+	return nil
+}
+
+// erase deletes the rows of a record in several tables, each by the column
+// that holds its id.
+func (t *tx) erase(ctx context.Context, org lastmile.OrganizationID, id string, places ...[2]string) error {
+	for _, place := range places {
+		if _, err := t.exec(ctx, `DELETE FROM `+place[0]+` WHERE org = $1 AND `+place[1]+` = $2`, org, id); err != nil {
+			return fmt.Errorf("delete %s from %s: %w", id, place[0], err)
+		}
+	}
+	return nil
+}
+
+// millis is a time as it is stored; the zero time is null.
+func millis(at time.Time) *int64 {
+	if at.IsZero() {
+		return nil
+	}
+	ms := at.UnixMilli()
+	return &ms
+}
+
+// instant is the time that millis stored.
+func instant(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*ms).UTC()
+}
+
+// flag is a boolean as it is stored.
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,34 @@
+package sqlstore_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
+)
+
+func open(t *testing.T, o sqlstore.Options) store.Store {
+	t.Helper()
+	o.Now, o.Logger = time.Now, slog.New(slog.DiscardHandler)
+	s, err := sqlstore.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestSQLiteIsAStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, sqlstore.Options{Data: t.TempDir(), Serve: true}) })
+}
+
+func TestPostgresIsAStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, sqlstore.Options{Database: storetest.Postgres(t)}) })
+}

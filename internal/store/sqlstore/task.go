@@ -1,0 +1,306 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// taskColumns and taskTables read a whole task: its document, what changes by
+// the minute, and the destination and recipient it shows.
+const (
+	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, d.doc, r.doc`
+	taskTables  = ` FROM task t
+		JOIN destination d ON d.org = t.org AND d.id = t.destination
+		LEFT JOIN recipient r ON r.org = t.org AND r.id = t.recipient`
+)
+
+// taskRow is what taskColumns reads.
+type taskRow struct {
+	id                              lastmile.TaskID
+	doc, destination, recipient     []byte
+	arrival, completion, eta, delay *int64
+	tracking                        string
+	history                         []byte
+	events                          int64
+}
+
+func (r *taskRow) scan(s scanner, more ...any) error {
+	return s.Scan(append([]any{&r.id, &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.destination, &r.recipient}, more...)...)
+}
+
+// shown joins the parts of a task as the interface shows it.
+func (r *taskRow) shown() ([]byte, error) {
+	live, err := wire.Encode(wire.TaskTimes{
+		EstimatedCompletionTime: wire.Millis(instant(r.completion)), EstimatedArrivalTime: wire.Millis(instant(r.arrival)),
+		ETA: (*wire.Seconds)(duration(r.eta)), DelayTime: (*wire.Seconds)(duration(r.delay)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+len(live)+40)
+	joined = append(joined, r.doc[:len(r.doc)-1]...)
+	joined = append(joined, `,"recipients":[`...)
+	joined = append(joined, r.recipient...)
+	joined = append(joined, `],"destination":`...)
+	joined = append(joined, r.destination...)
+	joined = append(joined, ',')
+	return append(joined, live[1:]...), nil
+}
+
+// domain decodes the task.
+func (r *taskRow) domain(org lastmile.OrganizationID) (lastmile.Task, error) {
+	var (
+		form        wire.TaskRecord
+		destination wire.Destination
+		history     []wire.Assignment
+	)
+	err := errors.Join(json.Unmarshal(r.doc, &form), json.Unmarshal(r.destination, &destination), json.Unmarshal(r.history, &history))
+	if err != nil {
+		return lastmile.Task{}, fmt.Errorf("decode task %s: %w", r.id, err)
+	}
+	t := form.Domain()
+	t.Destination, t.History, t.TrackingToken, t.Events = destination.Domain(org), wire.Assignments(history), r.tracking, r.events
+	t.Estimates = lastmile.Estimates{
+		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
+	}
+	if r.recipient != nil {
+		var recipient wire.Recipient
+		if err := json.Unmarshal(r.recipient, &recipient); err != nil {
+			return t, fmt.Errorf("decode recipient of task %s: %w", r.id, err)
+		}
+		known := recipient.Domain()
+		t.Recipient = &known
+	}
+	return t, nil
+}
+
+// duration is a stored number of milliseconds.
+func duration(ms *int64) *time.Duration {
+	if ms == nil {
+		return nil
+	}
+	d := time.Duration(*ms) * time.Millisecond
+	return &d
+}
+
+func durationMillis(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	ms := d.Milliseconds()
+	return &ms
+}
+
+// Task implements store.TaskReader.
+func (t *tx) Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error) {
+	found, err := t.tasks(ctx, org, within(org).and(`t.id = ?`, id))
+	return only(ctx, t, store.Tasks, string(id), found, err)
+}
+
+// TaskByShortID implements store.TaskReader.
+func (t *tx) TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error) {
+	found, err := t.tasks(ctx, org, within(org).and(`t.short_id = ?`, shortID))
+	if err == nil && len(found) == 0 {
+		err = lastmile.NotFound("task", shortID)
+	}
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	return found[0], nil
+}
+
+// TasksOf implements store.TaskReader.
+func (t *tx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	byID := make(map[lastmile.TaskID]lastmile.Task, len(ids))
+	for chunk := range slices.Chunk(ids, 200) {
+		where := within(org)
+		in(where, `t.id`, chunk)
+		found, err := t.tasks(ctx, org, where)
+		if err != nil {
+			return nil, err
+		}
+		for _, task := range found {
+			byID[task.ID] = task
+		}
+	}
+	tasks := make([]lastmile.Task, 0, len(ids))
+	for _, id := range ids {
+		task, ok := byID[id]
+		if !ok {
+			return nil, t.missing(ctx, store.Tasks, string(id))
+		}
+		tasks = append(tasks, task)
+	}
+	return tasks, nil
+}
+
+func (t *tx) tasks(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Task, error) {
+	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events` + taskTables + ` WHERE ` + where.text
+	scan := func(found rows) (lastmile.Task, error) {
+		var row taskRow
+		if err := row.scan(found, &row.tracking, &row.history, &row.events); err != nil {
+			return lastmile.Task{}, err
+		}
+		return row.domain(org)
+	}
+	found, err := collect(ctx, t, scan, query, where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks: %w", err)
+	}
+	return found, nil
+}
+
+// SaveTask implements store.TaskWriter.
+func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
+	doc, err := wire.Encode(wire.NewTaskRecord(task))
+	if err != nil {
+		return err
+	}
+	history, err := wire.Encode(wire.NewAssignments(task.History))
+	if err != nil {
+		return err
+	}
+	// A row that exists keeps its rank while it stays where it is; one that
+	// left its container, or whose task is started, loses it.
+	const query = `
+		INSERT INTO task (org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
+			destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
+			tracking, arrival, completion, eta, delay, history, events, pickup)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+			$23, $24, $25, $26, $27, $28, $29, $30)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
+			completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
+			container = excluded.container,
+			rank = CASE WHEN excluded.state < 2 AND task.container = excluded.container THEN task.rank END,
+			destination = excluded.destination, recipient = excluded.recipient, lon = excluded.lon, lat = excluded.lat,
+			quantity = excluded.quantity, quantity_a = excluded.quantity_a, quantity_b = excluded.quantity_b,
+			quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
+			complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
+			eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
+			pickup = excluded.pickup`
+	var recipient *string
+	if task.Recipient != nil {
+		recipient = (*string)(&task.Recipient.ID)
+	}
+	more := task.AdditionalQuantities
+	_, err = t.exec(ctx, query, task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
+		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
+		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), nextRank(task.Created),
+		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
+		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBy), task.TrackingToken,
+		millis(task.Estimates.Arrival), millis(task.Estimates.Completion),
+		durationMillis(task.Estimates.ETA), durationMillis(task.Estimates.Delay), history, task.Events, flag(task.Pickup))
+	if err != nil {
+		return fmt.Errorf("save task %s: %w", task.ID, err)
+	}
+	isNew := task.Created.Equal(task.Modified)
+	if err := t.saveDependencies(ctx, task, isNew); err != nil {
+		return fmt.Errorf("save dependencies of task %s: %w", task.ID, err)
+	}
+	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), isNew, task.Metadata)
+}
+
+func (t *tx) saveDependencies(ctx context.Context, task lastmile.Task, isNew bool) error {
+	if !isNew {
+		if _, err := t.exec(ctx, `DELETE FROM task_dependency WHERE org = $1 AND task = $2`, task.Organization, task.ID); err != nil {
+			return err
+		}
+	}
+	for _, parent := range task.Dependencies {
+		const query = `INSERT INTO task_dependency (org, parent, task) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+		if _, err := t.exec(ctx, query, task.Organization, parent, task.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orNull stores no text as null.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// DeleteTask implements store.TaskWriter. Tasks that depended on it do so no
+// more.
+func (t *tx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error {
+	return t.erase(ctx, org, string(id), [][2]string{
+		{"task", "id"},
+		{"task_dependency", "task"},
+		{"task_dependency", "parent"},
+		{"explanation", "task"},
+		{"metadata_entry", "id"},
+	}...)
+}
+
+// Parents implements store.TaskReader.
+func (t *tx) Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error) {
+	return t.taskIDs(ctx, `SELECT parent FROM task_dependency WHERE org = $1 AND task = $2 ORDER BY parent`, org, id)
+}
+
+// Children implements store.TaskReader.
+func (t *tx) Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error) {
+	return t.taskIDs(ctx, `SELECT task FROM task_dependency WHERE org = $1 AND parent = $2 ORDER BY task`, org, id)
+}
+
+// Unfinished implements store.TaskReader.
+func (t *tx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	where := within(org)
+	in(where, `t.id`, ids)
+	return t.taskIDs(ctx, `SELECT t.id FROM task t WHERE `+where.text+` AND t.state < 3 ORDER BY t.id`, where.args...)
+}
+
+func (t *tx) taskIDs(ctx context.Context, query string, args ...any) ([]lastmile.TaskID, error) {
+	ids, err := collect(ctx, t, func(r rows) (id lastmile.TaskID, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read ids of tasks: %w", err)
+	}
+	return ids, nil
+}
+
+// Explanation implements store.TaskReader.
+func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Explanation, error) {
+	var doc []byte
+	err := t.row(ctx, `SELECT doc FROM explanation WHERE org = $1 AND task = $2`, org, id).Scan(&doc)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return lastmile.Explanation{}, lastmile.NotFound("explanation of task", string(id))
+	case err != nil:
+		return lastmile.Explanation{}, fmt.Errorf("read explanation of task %s: %w", id, err)
+	}
+	var form wire.Explanation
+	err = json.Unmarshal(doc, &form)
+	return form.Domain(), err
+}
+
+// SaveExplanation implements store.TaskWriter.
+func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e lastmile.Explanation) error {
+	doc, err := wire.Encode(e)
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO explanation (org, task, doc) VALUES ($1, $2, $3)
+		ON CONFLICT (org, task) DO UPDATE SET doc = excluded.doc`
+	if _, err := t.exec(ctx, query, org, e.Task, doc); err != nil {
+		return fmt.Errorf("save explanation of task %s: %w", e.Task, err)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// Team implements store.FleetReader.
+func (t *tx) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
+	found, err := t.teams(ctx, org, within(org).and(`t.id = ?`, id))
+	return only(ctx, t, store.Teams, string(id), found, err)
+}
+
+// Teams implements store.FleetReader.
+func (t *tx) Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error) {
+	where := within(org).has(store.Teams, f.Metadata)
+	if f.Name != "" {
+		where.and(`t.name = ?`, f.Name)
+	}
+	return t.teams(ctx, org, where)
+}
+
+func (t *tx) teams(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Team, error) {
+	scan := func(r rows) (lastmile.Team, error) {
+		var (
+			doc  []byte
+			hub  *string
+			form wire.TeamRecord
+		)
+		if err := r.Scan(&doc, &hub); err != nil {
+			return lastmile.Team{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		team := form.Domain(org)
+		if hub != nil {
+			team.Hub = lastmile.HubID(*hub)
+		}
+		return team, err
+	}
+	found, err := collect(ctx, t, scan, `SELECT t.doc, t.hub FROM team t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read teams: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	members := within(org)
+	if len(found) == 1 {
+		members.and(`t.team = ?`, found[0].ID)
+	}
+	workers, err := pairs[lastmile.TeamID, lastmile.WorkerID](ctx, t,
+		`SELECT t.team, t.worker FROM team_worker t WHERE `+members.text+` ORDER BY t.in_team, t.worker`, members.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read workers of teams: %w", err)
+	}
+	managers, err := pairs[lastmile.TeamID, lastmile.AdminID](ctx, t,
+		`SELECT t.team, t.admin FROM team_manager t WHERE `+members.text+` ORDER BY t.in_team, t.admin`, members.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read managers of teams: %w", err)
+	}
+	queues, err := t.queuesOf(ctx, org, lastmile.InTeam, len(found) == 1, string(found[0].ID))
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		team := &found[i]
+		team.Workers, team.Managers, team.Tasks = workers[team.ID], managers[team.ID], queues[string(team.ID)].tasks
+	}
+	return found, nil
+}
+
+// SaveTeam implements store.FleetWriter.
+func (t *tx) SaveTeam(ctx context.Context, team lastmile.Team) error {
+	doc, err := wire.Encode(wire.NewTeamRecord(team))
+	if err != nil {
+		return err
+	}
+	var hub *lastmile.HubID
+	if team.Hub != "" {
+		hub = &team.Hub
+	}
+	const query = `
+		INSERT INTO team (org, id, doc, v, name, hub, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name, hub = excluded.hub`
+	_, err = t.exec(ctx, query, team.Organization, team.ID, doc, documentVersion, team.Name, (*string)(hub), team.Created.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("save team %s: %w", team.ID, err)
+	}
+	if err := t.saveTeamMembers(ctx, team); err != nil {
+		return fmt.Errorf("save members of team %s: %w", team.ID, err)
+	}
+	return t.saveMetadata(ctx, store.Teams, team.Organization, string(team.ID), team.Created.Equal(team.Modified), team.Metadata)
+}
+
+// saveTeamMembers replaces the workers and managers of a team. Among the teams
+// of a worker it already had, the team keeps its place; otherwise it comes
+// last.
+func (t *tx) saveTeamMembers(ctx context.Context, team lastmile.Team) error {
+	gone := &condition{text: `org = $1 AND team = $2`, args: []any{team.Organization, team.ID}}
+	notIn(gone, `worker`, team.Workers)
+	if _, err := t.exec(ctx, `DELETE FROM team_worker WHERE `+gone.text, gone.args...); err != nil {
+		return err
+	}
+	for i, worker := range team.Workers {
+		const query = `
+			INSERT INTO team_worker (org, team, worker, in_team, in_worker) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (org, team, worker) DO UPDATE SET in_team = excluded.in_team`
+		if _, err := t.exec(ctx, query, team.Organization, team.ID, worker, i, team.Modified.UnixMilli()); err != nil {
+			return err
+		}
+	}
+	if _, err := t.exec(ctx, `DELETE FROM team_manager WHERE org = $1 AND team = $2`, team.Organization, team.ID); err != nil {
+		return err
+	}
+	for i, admin := range team.Managers {
+		const query = `INSERT INTO team_manager (org, team, admin, in_team) VALUES ($1, $2, $3, $4)`
+		if _, err := t.exec(ctx, query, team.Organization, team.ID, admin, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteTeam implements store.FleetWriter.
+func (t *tx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error {
+	return t.erase(ctx, org, string(id), [][2]string{
+		{"team", "id"},
+		{"team_worker", "team"},
+		{"team_manager", "team"},
+		{"metadata_entry", "id"},
+	}...)
+}
+
+// notIn adds a test that a column has none of some values.
+func notIn[T any](c *condition, column string, values []T) {
+	in(c, `NOT `+column, values)
+}

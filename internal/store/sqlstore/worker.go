@@ -1,0 +1,212 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// Worker implements store.FleetReader.
+func (t *tx) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
+	found, err := t.workers(ctx, org, within(org).and(`t.id = ?`, id))
+	return only(ctx, t, store.Workers, string(id), found, err)
+}
+
+// Workers implements store.FleetReader.
+func (t *tx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error) {
+	where := within(org).has(store.Workers, f.Metadata)
+	in(where, `t.phone`, f.Phones)
+	if len(f.Teams) > 0 {
+		members := &condition{args: where.args}
+		in(members, `tw.team`, f.Teams)
+		where.args = members.args
+		where.text += ` AND t.id IN (SELECT tw.worker FROM team_worker tw WHERE tw.org = $1` + members.text + `)`
+	}
+	if f.OnDuty {
+		where.text += ` AND t.on_duty = 1 AND t.lon IS NOT NULL`
+	}
+	return t.workers(ctx, org, where)
+}
+
+func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
+	found, err := collect(ctx, t, scanWorker,
+		`SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.delay FROM worker t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read workers: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	members := within(org)
+	if len(found) == 1 {
+		members.and(`t.worker = ?`, found[0].ID)
+	}
+	teams, err := pairs[lastmile.WorkerID, lastmile.TeamID](ctx, t,
+		`SELECT t.worker, t.team FROM team_worker t WHERE `+members.text+` ORDER BY t.in_worker, t.team`, members.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read teams of workers: %w", err)
+	}
+	queues, err := t.queuesOf(ctx, org, lastmile.InWorker, len(found) == 1, string(found[0].ID))
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		w := &found[i]
+		w.Teams, w.ActiveTask, w.Tasks = teams[w.ID], queues[string(w.ID)].active, queues[string(w.ID)].tasks
+	}
+	return found, nil
+}
+
+func scanWorker(r rows) (lastmile.Worker, error) {
+	var (
+		doc             []byte
+		onDuty          int64
+		lastSeen, delay *int64
+		lon, lat        *float64
+		form            wire.WorkerRecord
+	)
+	if err := r.Scan(&doc, &onDuty, &lastSeen, &lon, &lat, &delay); err != nil {
+		return lastmile.Worker{}, err
+	}
+	if err := json.Unmarshal(doc, &form); err != nil {
+		return lastmile.Worker{}, err
+	}
+	w := form.Domain()
+	w.Whereabouts = lastmile.Whereabouts{OnDuty: onDuty != 0, LastSeen: instant(lastSeen)}
+	if lon != nil && lat != nil {
+		w.Whereabouts.Location = &lastmile.Point{Lon: *lon, Lat: *lat}
+	}
+	if delay != nil {
+		late := time.Duration(*delay) * time.Millisecond
+		w.Delay = &late
+	}
+	return w, nil
+}
+
+// pairs reads two columns as lists of the second by the first.
+func pairs[K, V ~string](ctx context.Context, t *tx, query string, args ...any) (map[K][]V, error) {
+	type pair struct {
+		key   K
+		value V
+	}
+	found, err := collect(ctx, t, func(r rows) (p pair, err error) {
+		err = r.Scan(&p.key, &p.value)
+		return p, err
+	}, query, args...)
+	lists := map[K][]V{}
+	for _, p := range found {
+		lists[p.key] = append(lists[p.key], p.value)
+	}
+	return lists, err
+}
+
+// SaveWorker implements store.FleetWriter.
+func (t *tx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
+	doc, err := wire.Encode(wire.NewWorkerRecord(w))
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO worker (org, id, doc, v, phone, created, on_duty) VALUES ($1, $2, $3, $4, $5, $6, 0)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`
+	_, err = t.exec(ctx, query, w.Organization, w.ID, doc, documentVersion, w.Phone, w.Created.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("save worker %s: %w", w.ID, err)
+	}
+	if err := t.saveWorkerTeams(ctx, w); err != nil {
+		return fmt.Errorf("save teams of worker %s: %w", w.ID, err)
+	}
+	return t.saveMetadata(ctx, store.Workers, w.Organization, string(w.ID), w.Created.Equal(w.Modified), w.Metadata)
+}
+
+// saveWorkerTeams replaces the teams of a worker. In a team it already was in,
+// the worker keeps its place; in a new one it comes last.
+func (t *tx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
+	gone := &condition{text: `org = $1 AND worker = $2`, args: []any{w.Organization, w.ID}}
+	notIn(gone, `team`, w.Teams)
+	if _, err := t.exec(ctx, `DELETE FROM team_worker WHERE `+gone.text, gone.args...); err != nil {
+		return err
+	}
+	for i, team := range w.Teams {
+		const query = `
+			INSERT INTO team_worker (org, team, worker, in_team, in_worker) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (org, team, worker) DO UPDATE SET in_worker = excluded.in_worker`
+		if _, err := t.exec(ctx, query, w.Organization, team, w.ID, w.Modified.UnixMilli(), i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SaveWhereabouts implements store.FleetWriter.
+func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
+	var lon, lat *float64
+	if at.Location != nil {
+		lon, lat = &at.Location.Lon, &at.Location.Lat
+	}
+	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6 WHERE org = $1 AND id = $2`,
+		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat)
+	if err != nil {
+		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
+	}
+	return nil
+}
+
+// DeleteWorker implements store.FleetWriter.
+func (t *tx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
+	return t.erase(ctx, org, string(id), [][2]string{
+		{"worker", "id"},
+		{"team_worker", "worker"},
+		{"worker_credential", "worker"},
+		{"worker_schedule", "worker"},
+		{"metadata_entry", "id"},
+	}...)
+}
+
+// Schedule implements store.FleetReader.
+func (t *tx) Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error) {
+	var doc []byte
+	err := t.row(ctx, `SELECT doc FROM worker_schedule WHERE org = $1 AND worker = $2`, org, id).Scan(&doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read schedule of worker %s: %w", id, err)
+	}
+	var form wire.Schedule
+	err = json.Unmarshal(doc, &form)
+	return form.Domain(), err
+}
+
+// SaveSchedule implements store.FleetWriter.
+func (t *tx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, schedule lastmile.Schedule) error {
+	doc, err := wire.Encode(schedule)
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO worker_schedule (org, worker, doc) VALUES ($1, $2, $3)
+		ON CONFLICT (org, worker) DO UPDATE SET doc = excluded.doc`
+	if _, err := t.exec(ctx, query, org, id, doc); err != nil {
+		return fmt.Errorf("save schedule of worker %s: %w", id, err)
+	}
+	return nil
+}
+
+// SaveCredential implements store.FleetWriter.
+func (t *tx) SaveCredential(ctx context.Context, c store.Credential) error {
+	const query = `
+		INSERT INTO worker_credential (org, worker, hash, temporary, expires) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (org, worker) DO UPDATE SET hash = excluded.hash, temporary = excluded.temporary, expires = excluded.expires`
+	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(c.Expires)); err != nil {
+		return fmt.Errorf("save credential of worker %s: %w", c.Worker, err)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+
+	"dray/internal/lastmile"
+)
+
+// Store is a database.
+type Store interface {
+	// Read runs fn over one consistent snapshot.
+	Read(ctx context.Context, fn func(Reader) error) error
+
+	// Write runs fn in one transaction: when Write returns nil, all that fn
+	// saved is on disk; when it returns an error, none of it is. fn may run
+	// more than once and so touches nothing but its Writer and the variables
+	// it sets anew each time.
+	Write(ctx context.Context, fn func(Writer) error) error
+
+	// Show returns one record as the interface shows it, ready to send. It is
+	// the cheapest read there is.
+	Show(ctx context.Context, kind Kind, org lastmile.OrganizationID, id string) ([]byte, error)
+
+	// ShowTasks returns tasks as the interface shows them, in the order they
+	// were created.
+	ShowTasks(ctx context.Context, org lastmile.OrganizationID, f TaskFilter) ([]ShownTask, error)
+}
+
+// ShownTask is a task ready to send.
+type ShownTask struct {
+	ID  lastmile.TaskID
+	Doc []byte
+}
+
+// Kind names a sort of record.
+type Kind string
+
+// The kinds of records that have an id of their own.
+const (
+	Destinations Kind = "destination"
+	Recipients   Kind = "recipient"
+	Workers      Kind = "worker"
+	Teams        Kind = "team"
+	Admins       Kind = "admin"
+	Hubs         Kind = "hub"
+)
+
+// Reader reads records, as one snapshot.
+type Reader interface {
+	OrganizationReader
+	AdminReader
+	AddressReader
+	FleetReader
+	TaskReader
+	MessageReader
+	ReceiptReader
+}
+
+// Writer reads and saves records in one transaction. Saving a record that
+// exists replaces it.
+type Writer interface {
+	Reader
+	OrganizationWriter
+	AdminWriter
+	AddressWriter
+	FleetWriter
+	TaskWriter
+	MessageWriter
+	ReceiptWriter
+}

@@ -1,0 +1,174 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash/crc32"
+	"strings"
+	"sync"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// The form of an API key: the prefix, 43 random characters (256 bits) and a
+// checksum, so that typing errors and guesses are refused without a look at
+// the database.
+const (
+	keyPrefix   = "dray_"
+	keyRandom   = 43
+	keyChecksum = 6
+	keyLength   = len(keyPrefix) + keyRandom + keyChecksum
+)
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// MaxKeyAge is how long a node may go by what it knows of a key without
+// having heard from the database that nothing was revoked.
+const MaxKeyAge = 2 * time.Second
+
+// newKey makes an API key of random characters of base62.
+func newKey(random string) string {
+	body := keyPrefix + random
+	return body + checksum(body)
+}
+
+// wellFormed tells whether s can be an API key at all.
+func wellFormed(s string) bool {
+	if len(s) != keyLength || !strings.HasPrefix(s, keyPrefix) {
+		return false
+	}
+	body, sum := s[:keyLength-keyChecksum], s[keyLength-keyChecksum:]
+	return checksum(body) == sum
+}
+
+func checksum(body string) string {
+	n := crc32.ChecksumIEEE([]byte(body))
+	var sum [keyChecksum]byte
+	for i := range sum {
+		sum[i] = base62[n%62]
+		n /= 62
+	}
+	return string(sum[:])
+}
+
+// keyHash is what is kept of a key. A fast hash is right for a secret of 256
+// random bits.
+type keyHash [sha256.Size]byte
+
+func hashKey(key string) keyHash { return sha256.Sum256([]byte(key)) }
+
+// String is the hash as it is stored.
+func (h keyHash) String() string { return hex.EncodeToString(h[:]) }
+
+// Keys turns API keys into principals.
+type Keys struct {
+	Store store.Store
+	Now   func() time.Time
+
+	mu         sync.Mutex
+	known      map[keyHash]lastmile.APIKey // active ones only
+	generation int64
+	heard      time.Time // when the generation was last read
+	used       map[lastmile.KeyID]time.Time
+}
+
+// maxKnown bounds the memory that known keys take.
+const maxKnown = 10_000
+
+// Authenticate returns who holds the key, or lastmile.Unauthenticated.
+func (k *Keys) Authenticate(ctx context.Context, key string) (Principal, error) {
+	if !wellFormed(key) {
+		return Principal{}, lastmile.Unauthenticated()
+	}
+	hash, now := hashKey(key), k.Now()
+	if found, ok := k.recall(hash, now); ok {
+		return Principal{Organization: found.Organization, Key: found.ID}, nil
+	}
+	var (
+		found      lastmile.APIKey
+		generation int64
+	)
+	err := k.Store.Read(ctx, func(r store.Reader) (err error) {
+		if generation, err = r.KeyGeneration(ctx); err != nil {
+			return err
+		}
+		found, err = r.KeyByHash(ctx, hash.String())
+		return err
+	})
+	if err != nil {
+		return Principal{}, err
+	}
+	if !found.Active() {
+		return Principal{}, lastmile.Unauthenticated()
+	}
+	k.learn(hash, found, generation, now)
+	return Principal{Organization: found.Organization, Key: found.ID}, nil
+}
+
+// recall finds a key this node has seen, while what it knows is fresh.
+func (k *Keys) recall(hash keyHash, now time.Time) (lastmile.APIKey, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now.Sub(k.heard) > MaxKeyAge {
+		return lastmile.APIKey{}, false
+	}
+	found, ok := k.known[hash]
+	if ok {
+		k.markUsed(found.ID, now)
+	}
+	return found, ok
+}
+
+func (k *Keys) learn(hash keyHash, found lastmile.APIKey, generation int64, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if generation != k.generation || k.known == nil || len(k.known) >= maxKnown {
+		k.known = map[keyHash]lastmile.APIKey{}
+		k.generation = generation
+	}
+	k.known[hash] = found
+	k.markUsed(found.ID, now)
+}
+
+func (k *Keys) markUsed(id lastmile.KeyID, now time.Time) {
+	if k.used == nil {
+		k.used = map[lastmile.KeyID]time.Time{}
+	}
+	k.used[id] = now
+}
+
+// Refresh asks the database whether any key was revoked and forgets all keys
+// if so. The app calls it a few times a second.
+func (k *Keys) Refresh(ctx context.Context) error {
+	asked := k.Now()
+	var generation int64
+	err := k.Store.Read(ctx, func(r store.Reader) (err error) {
+		generation, err = r.KeyGeneration(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if generation != k.generation {
+		k.known, k.generation = nil, generation
+	}
+	k.heard = asked
+	return nil
+}
+
+// SaveUse stores when keys were last used.
+func (k *Keys) SaveUse(ctx context.Context) error {
+	k.mu.Lock()
+	used := k.used
+	k.used = nil
+	k.mu.Unlock()
+	if len(used) == 0 {
+		return nil
+	}
+	return k.Store.Write(ctx, func(w store.Writer) error { return w.SaveKeyUse(ctx, used) })
+}

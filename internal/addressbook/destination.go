@@ -1,0 +1,95 @@
+package addressbook
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// MaxFound is the most records a metadata search answers with.
+const MaxFound = 10_000
+
+// Geocoder finds the place of an address.
+type Geocoder interface {
+	// Geocode returns the best place for an address, or a *lastmile.Error when
+	// there is none good enough.
+	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error)
+}
+
+// Book is the address book of all organizations.
+type Book struct {
+	Store      store.Store
+	Geocoder   Geocoder
+	ParsePhone func(raw, country string) (lastmile.Phone, error)
+	Now        func() time.Time
+	NewID      func() string
+}
+
+// Locate checks a draft and makes a destination of it, asking the geocoder if
+// it has no location. It saves nothing. field is a prefix for messages.
+func (b *Book) Locate(ctx context.Context, who access.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
+	if err := draft.Check(field); err != nil {
+		return lastmile.Destination{}, err
+	}
+	var found *lastmile.Place
+	if draft.Location == nil {
+		place, err := b.geocode(ctx, who, draft)
+		if err != nil {
+			return lastmile.Destination{}, err
+		}
+		found = &place
+	}
+	return lastmile.NewDestination(lastmile.DestinationID(b.NewID()), who.Organization, draft, found, b.Now()), nil
+}
+
+func (b *Book) geocode(ctx context.Context, who access.Principal, draft lastmile.DestinationDraft) (lastmile.Place, error) {
+	org, err := b.organization(ctx, who)
+	if err != nil {
+		return lastmile.Place{}, err
+	}
+	return b.Geocoder.Geocode(ctx, draft.Query(org.Country))
+}
+
+// CreateDestination makes a destination.
+func (b *Book) CreateDestination(ctx context.Context, who access.Principal, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
+	made, err := b.Locate(ctx, who, "", draft)
+	if err != nil {
+		return made, err
+	}
+	return access.Once(ctx, b.Store, who, func(w store.Writer) (lastmile.Destination, error) {
+		return made, w.SaveDestination(ctx, made)
+	})
+}
+
+// ShowDestination reads a destination as the interface shows it.
+func (b *Book) ShowDestination(ctx context.Context, who access.Principal, id lastmile.DestinationID) ([]byte, error) {
+	return b.Store.Show(ctx, store.Destinations, who.Organization, string(id))
+}
+
+// FindDestinations lists the destinations that have all of the metadata
+// entries.
+func (b *Book) FindDestinations(ctx context.Context, who access.Principal, metadata lastmile.Metadata) (found []lastmile.Destination, err error) {
+	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
+		found, err = r.Destinations(ctx, who.Organization, store.DestinationFilter{Metadata: metadata, Limit: MaxFound + 1})
+		return err
+	})
+	if err == nil && len(found) > MaxFound {
+		err = tooMany("destinations")
+	}
+	return found, err
+}
+
+func tooMany(nouns string) error {
+	return lastmile.Invalid("more than %d %s match; add entries to find fewer", MaxFound, nouns)
+}
+
+func (b *Book) organization(ctx context.Context, who access.Principal) (org lastmile.Organization, err error) {
+	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
+		org, err = r.Organization(ctx, who.Organization)
+		return err
+	})
+	return org, err
+}

@@ -1,0 +1,132 @@
+package addressbook
+
+import (
+	"context"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// CreateRecipient makes a recipient, or updates the one who has the phone
+// number already.
+func (b *Book) CreateRecipient(ctx context.Context, who access.Principal, draft lastmile.RecipientDraft) (lastmile.Recipient, error) {
+	ready, err := b.PrepareRecipient(ctx, who, "", draft)
+	if err != nil {
+		return lastmile.Recipient{}, err
+	}
+	return access.Once(ctx, b.Store, who, func(w store.Writer) (lastmile.Recipient, error) {
+		return ready.Save(ctx, w)
+	})
+}
+
+// PreparedRecipient is a recipient draft that has been checked and can be
+// saved inside a transaction.
+type PreparedRecipient struct {
+	draft lastmile.RecipientDraft
+	made  lastmile.Recipient // as it is if nobody has the phone number yet
+}
+
+// PrepareRecipient checks a draft. It saves nothing. field is a prefix for
+// messages.
+func (b *Book) PrepareRecipient(ctx context.Context, who access.Principal, field string, draft lastmile.RecipientDraft) (PreparedRecipient, error) {
+	if err := draft.Check(field); err != nil {
+		return PreparedRecipient{}, err
+	}
+	phone, err := b.phone(ctx, who, draft.Phone, draft.SkipPhoneNumberValidation)
+	if err != nil {
+		return PreparedRecipient{}, err
+	}
+	made, err := lastmile.NewRecipient(lastmile.RecipientID(b.NewID()), who.Organization, draft, phone, b.Now())
+	return PreparedRecipient{draft: draft, made: made}, err
+}
+
+// Save saves the recipient, or updates the one with the same phone number.
+func (p PreparedRecipient) Save(ctx context.Context, w store.Writer) (lastmile.Recipient, error) {
+	known, err := w.Recipients(ctx, p.made.Organization, store.RecipientFilter{Phone: p.made.Phone, Limit: 1})
+	if err != nil {
+		return lastmile.Recipient{}, err
+	}
+	recipient := p.made
+	if len(known) > 0 {
+		recipient = known[0]
+		if err := recipient.Rewrite(p.draft, p.made.Modified); err != nil {
+			return lastmile.Recipient{}, err
+		}
+	}
+	return recipient, w.SaveRecipient(ctx, recipient)
+}
+
+// ShowRecipient reads a recipient as the interface shows it.
+func (b *Book) ShowRecipient(ctx context.Context, who access.Principal, id lastmile.RecipientID) ([]byte, error) {
+	return b.Store.Show(ctx, store.Recipients, who.Organization, string(id))
+}
+
+// RecipientByName finds the newest recipient of a name; letter case does not
+// count.
+func (b *Book) RecipientByName(ctx context.Context, who access.Principal, name string) (lastmile.Recipient, error) {
+	return b.findRecipient(ctx, who, store.RecipientFilter{Name: name}, name)
+}
+
+// RecipientByPhone finds the recipient with a phone number.
+func (b *Book) RecipientByPhone(ctx context.Context, who access.Principal, raw string, unchecked bool) (lastmile.Recipient, error) {
+	phone, err := b.phone(ctx, who, raw, unchecked)
+	if err != nil {
+		return lastmile.Recipient{}, err
+	}
+	return b.findRecipient(ctx, who, store.RecipientFilter{Phone: phone}, raw)
+}
+
+func (b *Book) findRecipient(ctx context.Context, who access.Principal, f store.RecipientFilter, sought string) (lastmile.Recipient, error) {
+	f.Limit = 1
+	var found []lastmile.Recipient
+	err := b.Store.Read(ctx, func(r store.Reader) (err error) {
+		found, err = r.Recipients(ctx, who.Organization, f)
+		return err
+	})
+	if err != nil {
+		return lastmile.Recipient{}, err
+	}
+	if len(found) == 0 {
+		return lastmile.Recipient{}, lastmile.NotFound("recipient", sought)
+	}
+	return found[0], nil
+}
+
+// FindRecipients lists the recipients that have all of the metadata entries.
+func (b *Book) FindRecipients(ctx context.Context, who access.Principal, metadata lastmile.Metadata) (found []lastmile.Recipient, err error) {
+	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
+		found, err = r.Recipients(ctx, who.Organization, store.RecipientFilter{Metadata: metadata, Limit: MaxFound + 1})
+		return err
+	})
+	if err == nil && len(found) > MaxFound {
+		err = tooMany("recipients")
+	}
+	return found, err
+}
+
+// UpdateRecipient changes a recipient.
+func (b *Book) UpdateRecipient(ctx context.Context, who access.Principal, id lastmile.RecipientID, change lastmile.RecipientChange) (recipient lastmile.Recipient, err error) {
+	now := b.Now()
+	err = b.Store.Write(ctx, func(w store.Writer) (err error) {
+		if recipient, err = w.Recipient(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		if err := recipient.Update(change, now); err != nil {
+			return err
+		}
+		return w.SaveRecipient(ctx, recipient)
+	})
+	return recipient, err
+}
+
+func (b *Book) phone(ctx context.Context, who access.Principal, raw string, unchecked bool) (lastmile.Phone, error) {
+	if unchecked {
+		return lastmile.UncheckedPhone(raw)
+	}
+	org, err := b.organization(ctx, who)
+	if err != nil {
+		return "", err
+	}
+	return b.ParsePhone(raw, org.Country)
+}

@@ -1,0 +1,5 @@
+// Package fleet keeps workers, teams, hubs and schedules.
+//
+// It does not move tasks: what a worker or team has to do is the business of
+// package taskflow.
+package fleet

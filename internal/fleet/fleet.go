@@ -1,0 +1,39 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Fleet is the workers, teams and hubs of all organizations.
+type Fleet struct {
+	Store      store.Store
+	Places     Places
+	Passwords  Passwords
+	ParsePhone func(raw, country string) (lastmile.Phone, error)
+	Now        func() time.Time
+	NewID      func() string
+	AppURL     string // where workers sign in
+}
+
+// Places finds the place of an address.
+type Places interface {
+	Locate(ctx context.Context, who access.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
+}
+
+// Passwords makes the temporary passwords of new workers.
+type Passwords interface {
+	Temporary(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential, error)
+}
+
+func (f *Fleet) organization(ctx context.Context, who access.Principal) (org lastmile.Organization, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		org, err = r.Organization(ctx, who.Organization)
+		return err
+	})
+	return org, err
+}

@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"context"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// HubDraft is a hub as sent, to create or to change one.
+type HubDraft struct {
+	Change  lastmile.HubChange
+	Address *lastmile.DestinationDraft
+	Phone   *string // as sent
+}
+
+// CreateHub makes a hub.
+func (f *Fleet) CreateHub(ctx context.Context, who access.Principal, draft HubDraft) (lastmile.Hub, error) {
+	change, err := f.hubChange(ctx, who, draft)
+	if err != nil {
+		return lastmile.Hub{}, err
+	}
+	made, err := lastmile.NewHub(lastmile.HubID(f.NewID()), who.Organization, change, f.Now())
+	if err != nil {
+		return lastmile.Hub{}, err
+	}
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Hub, error) {
+		if err := checkTeams(ctx, w, who.Organization, made.Teams); err != nil {
+			return made, err
+		}
+		return made, w.SaveHub(ctx, made)
+	})
+}
+
+// UpdateHub changes a hub.
+func (f *Fleet) UpdateHub(ctx context.Context, who access.Principal, id lastmile.HubID, draft HubDraft) (hub lastmile.Hub, err error) {
+	change, err := f.hubChange(ctx, who, draft)
+	if err != nil {
+		return hub, err
+	}
+	now := f.Now()
+	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		if hub, err = w.Hub(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		if err := hub.Update(change, now); err != nil {
+			return err
+		}
+		if err := checkTeams(ctx, w, who.Organization, hub.Teams); err != nil {
+			return err
+		}
+		return w.SaveHub(ctx, hub)
+	})
+	return hub, err
+}
+
+// Hubs lists the organization's hubs.
+func (f *Fleet) Hubs(ctx context.Context, who access.Principal) (hubs []lastmile.Hub, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		hubs, err = r.Hubs(ctx, who.Organization)
+		return err
+	})
+	return hubs, err
+}
+
+// hubChange finds the place and the phone number of a draft.
+func (f *Fleet) hubChange(ctx context.Context, who access.Principal, draft HubDraft) (lastmile.HubChange, error) {
+	change := draft.Change
+	if draft.Phone != nil && *draft.Phone != "" {
+		org, err := f.organization(ctx, who)
+		if err != nil {
+			return change, err
+		}
+		phone, err := f.ParsePhone(*draft.Phone, org.Country)
+		if err != nil {
+			return change, err
+		}
+		change.Phone = &phone
+	}
+	if draft.Address == nil {
+		return change, nil
+	}
+	place, err := f.Places.Locate(ctx, who, "", *draft.Address)
+	change.Place = &place
+	return change, err
+}

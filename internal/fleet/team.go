@@ -1,0 +1,104 @@
+package fleet
+
+import (
+	"context"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// CreateTeam makes a team.
+func (f *Fleet) CreateTeam(ctx context.Context, who access.Principal, change lastmile.TeamChange) (lastmile.NewlyMade[lastmile.Team], error) {
+	made, err := lastmile.NewTeam(lastmile.TeamID(f.NewID()), who.Organization, change, f.Now())
+	if err != nil {
+		return lastmile.NewlyMade[lastmile.Team]{}, err
+	}
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Team], error) {
+		team := lastmile.NewlyMade[lastmile.Team]{Record: made}
+		if err := checkTeam(ctx, w, made); err != nil {
+			return team, err
+		}
+		return team, w.SaveTeam(ctx, made)
+	})
+}
+
+// UpdateTeam changes a team.
+func (f *Fleet) UpdateTeam(ctx context.Context, who access.Principal, id lastmile.TeamID, change lastmile.TeamChange) (team lastmile.Team, err error) {
+	now := f.Now()
+	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		if team, err = w.Team(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		if err := team.Update(change, now); err != nil {
+			return err
+		}
+		if err := checkTeam(ctx, w, team); err != nil {
+			return err
+		}
+		return w.SaveTeam(ctx, team)
+	})
+	return team, err
+}
+
+// DeleteTeam removes a team; its workers stay.
+func (f *Fleet) DeleteTeam(ctx context.Context, who access.Principal, id lastmile.TeamID) error {
+	return f.Store.Write(ctx, func(w store.Writer) error {
+		if _, err := w.Team(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		return w.DeleteTeam(ctx, who.Organization, id)
+	})
+}
+
+// ShowTeam reads a team as the interface shows it.
+func (f *Fleet) ShowTeam(ctx context.Context, who access.Principal, id lastmile.TeamID) ([]byte, error) {
+	return f.Store.Show(ctx, store.Teams, who.Organization, string(id))
+}
+
+// Teams lists the teams that have all of the metadata entries.
+func (f *Fleet) Teams(ctx context.Context, who access.Principal, metadata lastmile.Metadata) (teams []lastmile.Team, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		teams, err = r.Teams(ctx, who.Organization, store.TeamFilter{Metadata: metadata})
+		return err
+	})
+	return teams, err
+}
+
+// checkTeam refuses a team whose name is taken or that refers to what is not
+// the organization's.
+func checkTeam(ctx context.Context, r store.Reader, t lastmile.Team) error {
+	for _, id := range t.Workers {
+		if _, err := r.Worker(ctx, t.Organization, id); err != nil {
+			return invalidMember(err, string(id))
+		}
+	}
+	for _, id := range t.Managers {
+		if _, err := r.Admin(ctx, t.Organization, id); err != nil {
+			return invalidMember(err, string(id))
+		}
+	}
+	if t.Hub != "" {
+		if _, err := r.Hub(ctx, t.Organization, t.Hub); err != nil {
+			return err
+		}
+	}
+	same, err := r.Teams(ctx, t.Organization, store.TeamFilter{Name: t.Name})
+	if err != nil {
+		return err
+	}
+	for _, other := range same {
+		if other.ID != t.ID {
+			return lastmile.NotUnique("name", t.Name)
+		}
+	}
+	return nil
+}
+
+// invalidMember reports an unknown member as published clients expect it.
+func invalidMember(err error, id string) error {
+	if lastmile.IsNotFound(err) {
+		return lastmile.Invalid("Invalid managers or workers for team").Because("%s does not exist", id)
+	}
+	return err
+}

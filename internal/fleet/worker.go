@@ -1,0 +1,169 @@
+package fleet
+
+import (
+	"context"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// RoutingAddress is where a worker's routes may end, as sent: the id of a
+// destination, or a draft of one.
+type RoutingAddress struct {
+	ID    lastmile.DestinationID
+	Draft *lastmile.DestinationDraft
+}
+
+// WorkerDraft is a worker as sent, to create or to change one.
+type WorkerDraft struct {
+	lastmile.WorkerDraft
+	Routing *RoutingAddress // nil leaves as it is
+}
+
+// CreateWorker makes a worker and sends the temporary password by text
+// message.
+func (f *Fleet) CreateWorker(ctx context.Context, who access.Principal, draft WorkerDraft) (lastmile.Worker, error) {
+	if err := draft.Check(); err != nil {
+		return lastmile.Worker{}, err
+	}
+	org, err := f.organization(ctx, who)
+	if err != nil {
+		return lastmile.Worker{}, err
+	}
+	phone, err := f.ParsePhone(draft.Phone, org.Country)
+	if err != nil {
+		return lastmile.Worker{}, err
+	}
+	routing, err := f.locate(ctx, who, draft.Routing)
+	if err != nil {
+		return lastmile.Worker{}, err
+	}
+	now := f.Now()
+	made, err := lastmile.NewWorker(lastmile.WorkerID(f.NewID()), org.ID, draft.WorkerDraft, phone, lastmile.VehicleID(f.NewID()), now)
+	if err != nil {
+		return lastmile.Worker{}, err
+	}
+	password, credential, err := f.Passwords.Temporary(ctx, org.ID, made.ID, now)
+	if err != nil {
+		return lastmile.Worker{}, err
+	}
+	invitation := lastmile.Invitation(lastmile.MessageID(f.NewID()), org, made, password, f.AppURL, now)
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Worker, error) {
+		worker := made
+		if worker.Routing, err = routing.save(ctx, w, who); err != nil {
+			return worker, err
+		}
+		if err := checkNewWorker(ctx, w, worker); err != nil {
+			return worker, err
+		}
+		if err := w.SaveWorker(ctx, worker); err != nil {
+			return worker, err
+		}
+		if err := w.SaveCredential(ctx, credential); err != nil {
+			return worker, err
+		}
+		return worker, w.SaveMessage(ctx, invitation)
+	})
+}
+
+func checkNewWorker(ctx context.Context, r store.Reader, worker lastmile.Worker) error {
+	if err := checkTeams(ctx, r, worker.Organization, worker.Teams); err != nil {
+		return err
+	}
+	same, err := r.Workers(ctx, worker.Organization, store.WorkerFilter{Phones: []lastmile.Phone{worker.Phone}})
+	if err != nil {
+		return err
+	}
+	if len(same) > 0 {
+		return lastmile.Duplicate("phone", string(worker.Phone))
+	}
+	return nil
+}
+
+// UpdateWorker changes a worker.
+func (f *Fleet) UpdateWorker(ctx context.Context, who access.Principal, id lastmile.WorkerID, draft WorkerDraft) (worker lastmile.Worker, err error) {
+	routing, err := f.locate(ctx, who, draft.Routing)
+	if err != nil {
+		return worker, err
+	}
+	vehicle, now := lastmile.VehicleID(f.NewID()), f.Now()
+	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		if worker, err = w.Worker(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		change := draft.Change
+		if change.Routing, err = routing.save(ctx, w, who); err != nil {
+			return err
+		}
+		if err := worker.Update(change, vehicle, now); err != nil {
+			return err
+		}
+		if change.Teams != nil {
+			if err := checkTeams(ctx, w, who.Organization, worker.Teams); err != nil {
+				return err
+			}
+		}
+		return w.SaveWorker(ctx, worker)
+	})
+	return worker, err
+}
+
+// DeleteWorker removes a worker who is not on an active task.
+func (f *Fleet) DeleteWorker(ctx context.Context, who access.Principal, id lastmile.WorkerID) error {
+	return f.Store.Write(ctx, func(w store.Writer) error {
+		worker, err := w.Worker(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		if worker.ActiveTask != "" {
+			return lastmile.Invalid("worker %s is on the active task %s: complete it before deleting the worker", id, worker.ActiveTask)
+		}
+		return w.DeleteWorker(ctx, who.Organization, id)
+	})
+}
+
+// ShowWorker reads a worker as the interface shows it.
+func (f *Fleet) ShowWorker(ctx context.Context, who access.Principal, id lastmile.WorkerID) ([]byte, error) {
+	return f.Store.Show(ctx, store.Workers, who.Organization, string(id))
+}
+
+// checkTeams refuses teams that are not the organization's.
+func checkTeams(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TeamID) error {
+	for _, id := range ids {
+		if _, err := r.Team(ctx, org, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// located is a routing address whose place is known.
+type located struct {
+	id   lastmile.DestinationID
+	made *lastmile.Destination
+}
+
+func (f *Fleet) locate(ctx context.Context, who access.Principal, a *RoutingAddress) (located, error) {
+	switch {
+	case a == nil:
+		return located{}, nil
+	case a.Draft == nil:
+		return located{id: a.ID}, nil
+	}
+	made, err := f.Places.Locate(ctx, who, "addresses.routing.", *a.Draft)
+	return located{made: &made}, err
+}
+
+// save stores a new destination or reads the one that was named; nil when the
+// caller sent none.
+func (l located) save(ctx context.Context, w store.Writer, who access.Principal) (*lastmile.Destination, error) {
+	switch {
+	case l.made != nil:
+		return l.made, w.SaveDestination(ctx, *l.made)
+	case l.id != "":
+		found, err := w.Destination(ctx, who.Organization, l.id)
+		return &found, err
+	}
+	return nil, nil
+}

@@ -1,0 +1,174 @@
+package lastmile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// AssignMode is how the best worker for a task is found.
+type AssignMode string
+
+// The modes of automatic assignment.
+const (
+	AssignByDistance AssignMode = "distance" // whose last place is nearest
+	AssignByLoad     AssignMode = "load"     // whose way through all tasks to this one is shortest
+)
+
+// AssignOptions are the terms of an automatic assignment.
+type AssignOptions struct {
+	Mode                 AssignMode
+	Teams                []TeamID // workers in any of these; none is everyone
+	RestrictToTeams      bool     // never anybody else
+	MaxAssignedTaskCount int      // 0 is no limit
+	ExcludedWorkers      []WorkerID
+	ConsiderDependencies bool
+}
+
+// Check refuses options that make no sense.
+func (o AssignOptions) Check(field string) error {
+	switch {
+	case o.Mode == "":
+		return Missing(field + ".mode")
+	case o.Mode != AssignByDistance && o.Mode != AssignByLoad:
+		return Invalid("%s.mode must be distance or load, not %q", field, o.Mode)
+	case o.MaxAssignedTaskCount < 0:
+		return Invalid("%s.maxAssignedTaskCount must not be negative", field)
+	}
+	return nil
+}
+
+// QueuedTask is a task in a worker's way, as far as assignment needs to know it.
+type QueuedTask struct {
+	ID                   TaskID
+	Location             Point
+	Quantity             float64
+	AdditionalQuantities Capacities
+}
+
+// Candidate is a worker who might get a task: the active task first, then the
+// list in order.
+type Candidate struct {
+	Worker Worker
+	Queue  []QueuedTask
+}
+
+// Reasons why a worker was not considered.
+const (
+	ReasonExcluded   = "excluded by the request"
+	ReasonOtherTeam  = "not in the team"
+	ReasonNoLocation = "no known location"
+	ReasonTaskCount  = "has as many tasks as allowed"
+	ReasonCapacity   = "capacity exceeded"
+)
+
+// Explanation is why a task went to a worker, or to nobody.
+type Explanation struct {
+	Task       TaskID
+	At         time.Time
+	Mode       AssignMode
+	Chosen     WorkerID // empty when nobody fits
+	Considered []Consideration
+}
+
+// Consideration is one worker's part of an explanation.
+type Consideration struct {
+	Worker   WorkerID
+	Name     string
+	Measure  *Meters // nil when excluded
+	Excluded string  // why; empty when measured
+}
+
+// PickWorker finds the best worker for a family of tasks that must go
+// together, the first of which is the one that counts for distance. It
+// returns why it chose whom.
+func PickWorker(tasks []Task, candidates []Candidate, o AssignOptions, now time.Time) Explanation {
+	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
+	for _, c := range candidates {
+		verdict := Consideration{Worker: c.Worker.ID, Name: c.Worker.Name, Excluded: c.excluded(tasks, o)}
+		if verdict.Excluded == "" {
+			measure := c.measure(tasks[0].Destination.Location, o.Mode)
+			verdict.Measure = &measure
+		}
+		why.Considered = append(why.Considered, verdict)
+	}
+	slices.SortStableFunc(why.Considered, func(a, b Consideration) int {
+		switch {
+		case a.Measure == nil && b.Measure == nil:
+			return cmp.Compare(a.Worker, b.Worker)
+		case a.Measure == nil:
+			return 1
+		case b.Measure == nil:
+			return -1
+		}
+		return cmp.Or(cmp.Compare(*a.Measure, *b.Measure), cmp.Compare(a.Worker, b.Worker))
+	})
+	if len(why.Considered) > 0 && why.Considered[0].Measure != nil {
+		why.Chosen = why.Considered[0].Worker
+	}
+	return why
+}
+
+// excluded says why the worker cannot have the tasks, or nothing.
+func (c Candidate) excluded(tasks []Task, o AssignOptions) string {
+	switch {
+	case slices.Contains(o.ExcludedWorkers, c.Worker.ID):
+		return ReasonExcluded
+	case len(o.Teams) > 0 && !slices.ContainsFunc(c.Worker.Teams, func(id TeamID) bool { return slices.Contains(o.Teams, id) }):
+		return ReasonOtherTeam
+	case c.Worker.Whereabouts.Location == nil:
+		return ReasonNoLocation
+	case o.MaxAssignedTaskCount > 0 && len(c.Queue)+len(tasks) > o.MaxAssignedTaskCount:
+		return fmt.Sprintf("%s: %d of %d", ReasonTaskCount, len(c.Queue), o.MaxAssignedTaskCount)
+	}
+	return c.overloaded(tasks)
+}
+
+// overloaded says which capacity the tasks would exceed. A capacity of zero is
+// no limit.
+func (c Candidate) overloaded(tasks []Task) string {
+	var load Capacities
+	units := 0.0
+	for _, q := range c.Queue {
+		units += q.Quantity
+		load.add(q.AdditionalQuantities)
+	}
+	for _, t := range tasks {
+		units += t.Quantity
+		load.add(t.AdditionalQuantities)
+	}
+	most := c.Worker.AdditionalCapacities
+	for _, m := range []struct {
+		name       string
+		load, most float64
+	}{
+		{"capacity", units, c.Worker.Capacity},
+		{"capacityA", load.A, most.A},
+		{"capacityB", load.B, most.B},
+		{"capacityC", load.C, most.C},
+	} {
+		if m.most > 0 && m.load > m.most {
+			return fmt.Sprintf("%s: %s %g of %g", ReasonCapacity, m.name, m.load, m.most)
+		}
+	}
+	return ""
+}
+
+func (c *Capacities) add(q Capacities) { c.A, c.B, c.C = c.A+q.A, c.B+q.B, c.C+q.C }
+
+// measure is how far the worker is from a place: straight, or by way of all
+// that is still to be done.
+func (c Candidate) measure(place Point, mode AssignMode) Meters {
+	at, way := *c.Worker.Whereabouts.Location, Meters(0)
+	if mode == AssignByLoad {
+		for _, q := range c.Queue {
+			way += at.Distance(q.Location)
+			at = q.Location
+		}
+	}
+	return way + at.Distance(place)
+}
+
+// AutoAssigned is which tasks went to whom.
+type AutoAssigned map[TaskID]WorkerID

@@ -1,0 +1,326 @@
+package lastmile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Limits of the metadata of one record.
+const (
+	MaxMetadataEntries = 64
+	MaxMetadataBytes   = 16 << 10 // names and values together, as compact JSON
+	MaxMetadataName    = 1_000    // characters
+)
+
+// MetadataType is the type that a metadata entry declares for its value.
+type MetadataType string
+
+// The types of metadata. An array's subtype is any of the others.
+const (
+	MetadataBoolean MetadataType = "boolean"
+	MetadataNumber  MetadataType = "number"
+	MetadataString  MetadataType = "string"
+	MetadataObject  MetadataType = "object"
+	MetadataArray   MetadataType = "array"
+)
+
+// Who can see a metadata entry.
+const (
+	VisibleToAPI       = "api"
+	VisibleToDashboard = "dashboard"
+	VisibleToWorker    = "worker"
+)
+
+// MetadataEntry is a named value that an integration keeps on a record. Its
+// value is a bool, float64, string, []any or map[string]any, and nothing
+// changes it in place once it is in a Metadata.
+type MetadataEntry struct {
+	Name       string
+	Type       MetadataType
+	Subtype    MetadataType // of arrays only
+	Visibility []string     // empty means VisibleToAPI
+	Value      any
+}
+
+// Metadata is what integrations keep on a record, in the order they sent it.
+type Metadata []MetadataEntry
+
+// NewMetadata returns entries that a client sent, in their normal form, or
+// refuses them. The field is what messages call them.
+func NewMetadata(field string, entries []MetadataEntry) (Metadata, error) {
+	m := Metadata(entries)
+	if err := m.Validate(field); err != nil {
+		return nil, err
+	}
+	return m.Normalized(), nil
+}
+
+// Normalized returns a copy in which every entry says who sees it, each once.
+func (m Metadata) Normalized() Metadata {
+	normal := slices.Clone(m)
+	for i, e := range normal {
+		normal[i].Visibility = normalVisibility(e.Visibility)
+	}
+	return normal
+}
+
+func normalVisibility(sent []string) []string {
+	if len(sent) == 0 {
+		return []string{VisibleToAPI}
+	}
+	var once []string
+	for _, v := range sent {
+		if !slices.Contains(once, v) {
+			once = append(once, v)
+		}
+	}
+	return once
+}
+
+// Validate checks the entries against the rules of metadata. A refusal is an
+// *Error that begins with the field.
+func (m Metadata) Validate(field string) error {
+	if len(m) > MaxMetadataEntries {
+		return Invalid("%s must have at most %d entries, not %d", field, MaxMetadataEntries, len(m))
+	}
+	places := make(map[string]int, len(m))
+	size := 0
+	for i, e := range m {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if err := e.validate(at); err != nil {
+			return err
+		}
+		if first, taken := places[e.Name]; taken {
+			return Invalid("%s.name must be unique, and %s[%d] has the same", at, field, first)
+		}
+		places[e.Name] = i
+		size += e.size()
+	}
+	if size > MaxMetadataBytes {
+		return Invalid("%s must be at most %d bytes of names and values in all, not %d", field, MaxMetadataBytes, size)
+	}
+	return nil
+}
+
+// validate checks one entry, which messages call at.
+func (e MetadataEntry) validate(at string) error {
+	switch {
+	case e.Name == "":
+		return Missing(at + ".name")
+	case utf8.RuneCountInString(e.Name) > MaxMetadataName:
+		return Invalid("%s.name must be at most %d characters", at, MaxMetadataName)
+	case e.Type == "":
+		return Missing(at + ".type")
+	case e.Type != MetadataArray && !scalar(e.Type):
+		return Invalid("%s.type must be boolean, number, string, object or array", at)
+	case e.Type == MetadataArray && e.Subtype == "":
+		return Missing(at + ".subtype").Because("the type is array")
+	case e.Type == MetadataArray && !scalar(e.Subtype):
+		return Invalid("%s.subtype must be boolean, number, string or object", at)
+	case e.Type != MetadataArray && e.Subtype != "":
+		return Invalid("%s.subtype must be left out unless the type is array", at)
+	}
+	for i, v := range e.Visibility {
+		switch v {
+		case VisibleToAPI, VisibleToDashboard, VisibleToWorker:
+		default:
+			return Invalid("%s.visibility[%d] must be api, dashboard or worker", at, i)
+		}
+	}
+	return e.validateValue(at + ".value")
+}
+
+// validateValue checks that the value is what the entry declares.
+func (e MetadataEntry) validateValue(at string) error {
+	if e.Value == nil {
+		return Invalid("%s must be a value of the type %s, and there is none", at, e.Type)
+	}
+	if !matches(e.Value, e.Type) {
+		return Invalid("%s must be of the type %s, as the entry declares", at, e.Type)
+	}
+	if elements, ok := e.Value.([]any); ok {
+		for i, v := range elements {
+			if !matches(v, e.Subtype) {
+				return Invalid("%s[%d] must be of the type %s, as the entry's subtype declares", at, i, e.Subtype)
+			}
+		}
+	}
+	if !storable(e.Value) {
+		return Invalid("%s must hold finite numbers only", at)
+	}
+	return nil
+}
+
+// scalar tells whether t is a type that an array can hold.
+func scalar(t MetadataType) bool {
+	switch t {
+	case MetadataBoolean, MetadataNumber, MetadataString, MetadataObject:
+		return true
+	case MetadataArray:
+	}
+	return false
+}
+
+func matches(value any, t MetadataType) bool {
+	switch value.(type) {
+	case bool:
+		return t == MetadataBoolean
+	case float64:
+		return t == MetadataNumber
+	case string:
+		return t == MetadataString
+	case map[string]any:
+		return t == MetadataObject
+	case []any:
+		return t == MetadataArray
+	}
+	return false
+}
+
+// storable tells whether a value is made of JSON's values alone, all the way
+// down.
+func storable(value any) bool {
+	switch v := value.(type) {
+	case nil, bool, string:
+		return true
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	case []any:
+		for _, element := range v {
+			if !storable(element) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		for _, member := range v {
+			if !storable(member) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// MetadataChange is an update of metadata, in one of its two forms: all of it
+// anew, or some entries set and some taken away by name. The zero value
+// changes nothing.
+type MetadataChange struct {
+	Replace  Metadata // the new metadata, if Replaced
+	Replaced bool
+	Set      Metadata // entries to add, or to put in place of those of the same name
+	Pop      []string // names of entries to take away; unknown ones are no error
+}
+
+// IsZero tells whether the change leaves metadata as it is.
+func (c MetadataChange) IsZero() bool {
+	return !c.Replaced && len(c.Set) == 0 && len(c.Pop) == 0
+}
+
+// Apply returns the metadata as the change makes it, in its normal form, or
+// refuses the change. Entries keep their places; new ones come last.
+func (m Metadata) Apply(c MetadataChange) (Metadata, error) {
+	if c.Replaced {
+		return NewMetadata("metadata", c.Replace)
+	}
+	set, err := NewMetadata("metadata.$set", c.Set)
+	if err != nil {
+		return nil, err
+	}
+	changed := make(Metadata, 0, len(m)+len(set))
+	for _, e := range m {
+		if !slices.Contains(c.Pop, e.Name) {
+			changed = append(changed, e)
+		}
+	}
+	for i, e := range set {
+		if slices.Contains(c.Pop, e.Name) {
+			return nil, Invalid("metadata.$set[%d].name must not be among the names to $pop", i)
+		}
+		if at := changed.index(e.Name); at >= 0 {
+			changed[at] = e
+		} else {
+			changed = append(changed, e)
+		}
+	}
+	return NewMetadata("metadata", changed)
+}
+
+// index returns the position of the entry with the name, or -1.
+func (m Metadata) index(name string) int {
+	return slices.IndexFunc(m, func(e MetadataEntry) bool { return e.Name == name })
+}
+
+// Digest identifies an entry by name, type and value, for searches by
+// equality: two entries have the same digest when these are the same, whatever
+// the order of the members of objects and the spelling of numbers. Visibility
+// does not count.
+func (e MetadataEntry) Digest() string {
+	text := appendCanonical(nil, []any{e.Name, string(e.Type), string(e.Subtype), e.Value})
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// size is what an entry counts towards MaxMetadataBytes.
+func (e MetadataEntry) size() int {
+	return len(e.Name) + len(appendCanonical(nil, e.Value))
+}
+
+// appendCanonical writes a value as JSON in the one way there is for it:
+// members sorted by name, numbers by value, nothing escaped that need not be.
+func appendCanonical(to []byte, value any) []byte {
+	switch v := value.(type) {
+	case bool:
+		return strconv.AppendBool(to, v)
+	case float64:
+		if v == 0 {
+			v = 0 // -0 is the same number
+		}
+		return strconv.AppendFloat(to, v, 'g', -1, 64)
+	case string:
+		return appendQuoted(to, v)
+	case []any:
+		to = append(to, '[')
+		for i, element := range v {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = appendCanonical(to, element)
+		}
+		return append(to, ']')
+	case map[string]any:
+		to = append(to, '{')
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = append(appendQuoted(to, name), ':')
+			to = appendCanonical(to, v[name])
+		}
+		return append(to, '}')
+	}
+	return append(to, "null"...)
+}
+
+// appendQuoted writes a string as JSON.
+func appendQuoted(to []byte, s string) []byte {
+	to = append(to, '"')
+	for _, c := range []byte(s) {
+		switch {
+		case c == '"', c == '\\':
+			to = append(to, '\\', c)
+		case c < ' ':
+			to = fmt.Appendf(to, `\u%04x`, c)
+		default:
+			to = append(to, c)
+		}
+	}
+	return append(to, '"')
+}

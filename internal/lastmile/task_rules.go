@@ -1,0 +1,240 @@
+package lastmile
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// TaskState is where a task is in its life.
+type TaskState int
+
+// The states of a task.
+const (
+	TaskUnassigned TaskState = iota // in the organization's or a team's container
+	TaskAssigned                    // in a worker's container
+	TaskActive                      // started by its worker
+	TaskCompleted                   // ended, well or badly
+)
+
+// String names the state.
+func (s TaskState) String() string {
+	return [...]string{"unassigned", "assigned", "active", "completed"}[s]
+}
+
+// taskMoves is the whole life of a task; docs/states.md is drawn from it.
+var taskMoves = map[TaskState][]TaskState{
+	TaskUnassigned: {TaskAssigned},
+	TaskAssigned:   {TaskUnassigned, TaskActive},
+	TaskActive:     {TaskCompleted},
+	TaskCompleted:  {},
+}
+
+// move is the only code that changes a task's state.
+func (t *Task) move(to TaskState, at time.Time) error {
+	if !slices.Contains(taskMoves[t.State], to) {
+		return Invalid("task %s is %v and cannot become %v", t.ID, t.State, to)
+	}
+	t.State, t.Modified = to, later(t.Modified, at)
+	return nil
+}
+
+// event makes an event of the task as it is now.
+func (t *Task) event(trigger Trigger, by Actor, at time.Time) Event {
+	t.Events++
+	as := *t
+	return Event{Organization: t.Organization, Sequence: t.Events, Trigger: trigger, Actor: by, At: at, Task: &as}
+}
+
+// place puts the task into a container and notes that in its history.
+func (t *Task) place(in ContainerRef, by Actor, at time.Time) {
+	t.Container = in
+	t.History = append(t.History, Assignment{Actor: by, Container: in, At: at})
+}
+
+// Create tells of a task just made, wherever it was put.
+func (t *Task) Create(by Actor) []Event {
+	events := []Event{t.event(TriggerTaskCreated, by, t.Created)}
+	if t.State == TaskAssigned {
+		events = append(events, t.event(TriggerTaskAssigned, by, t.Created))
+	}
+	return events
+}
+
+// Put moves a task that is not started into a container, which makes it
+// assigned or unassigned. In the container it is in already it only changes
+// its place, which is no event of its own.
+func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
+	if t.State == TaskActive || t.State == TaskCompleted {
+		return nil, Invalid("task %s is %v and cannot be moved", t.ID, t.State)
+	}
+	if in == t.Container {
+		return nil, nil
+	}
+	var events []Event
+	if t.State == TaskAssigned {
+		if err := t.move(TaskUnassigned, at); err != nil {
+			return nil, err
+		}
+		t.Worker = ""
+		events = append(events, t.event(TriggerTaskUnassigned, by, at))
+	}
+	t.place(in, by, at)
+	if in.Kind == InWorker {
+		if err := t.move(TaskAssigned, at); err != nil {
+			return nil, err
+		}
+		t.Worker = WorkerID(in.Owner)
+		events = append(events, t.event(TriggerTaskAssigned, by, at))
+	}
+	t.Modified = later(t.Modified, at)
+	return append(events, t.event(TriggerTaskUpdated, by, at)), nil
+}
+
+// Start makes an assigned task the one its worker is doing. unfinished are the
+// tasks it depends on that are not completed.
+func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, error) {
+	if len(unfinished) > 0 {
+		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished))
+	}
+	if err := t.move(TaskActive, at); err != nil {
+		return nil, err
+	}
+	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: "start", At: at})
+	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
+}
+
+// Complete ends an active task, well or badly.
+func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
+	if err := t.move(TaskCompleted, o.At); err != nil {
+		return nil, err
+	}
+	t.Completion.At, t.Completion.Success, t.Completion.Notes = o.At, o.Success, o.Notes
+	t.Container, t.Estimates = ContainerRef{}, Estimates{}
+	ended := TriggerTaskCompleted
+	if o.Success {
+		t.Completion.SuccessNotes = o.Notes
+	} else {
+		t.Completion.FailureNotes = o.Notes
+		ended = TriggerTaskFailed
+	}
+	return []Event{t.event(ended, by, o.At), t.event(TriggerTaskUpdated, by, o.At)}, nil
+}
+
+// Update changes what may change in the task's state; what may not is left as
+// it is. A task that is not started takes everything, an active one notes and
+// metadata, a completed one metadata and custom fields.
+func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time) ([]Event, error) {
+	allowed := c
+	switch t.State {
+	case TaskActive:
+		allowed = TaskChange{Notes: c.Notes, Metadata: c.Metadata}
+	case TaskCompleted:
+		allowed = TaskChange{Metadata: c.Metadata, CustomFields: c.CustomFields}
+	case TaskUnassigned, TaskAssigned:
+	}
+	if err := t.apply(allowed, newID, now); err != nil {
+		return nil, err
+	}
+	return []Event{t.event(TriggerTaskUpdated, by, now)}, nil
+}
+
+// CheckDelete refuses to delete a task that is started or done.
+func (t *Task) CheckDelete() error {
+	if t.State == TaskActive || t.State == TaskCompleted {
+		return Invalid("task %s is %v and cannot be deleted", t.ID, t.State)
+	}
+	return nil
+}
+
+// Delete tells of the end of a task that was never done.
+func (t *Task) Delete(by Actor, now time.Time) Event {
+	return t.event(TriggerTaskDeleted, by, now)
+}
+
+// CloneOptions say what of a task its clone takes over.
+type CloneOptions struct {
+	Metadata, Barcodes, Dependencies bool
+	Overrides                        TaskChange
+}
+
+// Check refuses times that have passed: a clone is for work to come.
+func (o CloneOptions) Check(now time.Time) error {
+	for field, at := range map[string]*time.Time{"completeAfter": o.Overrides.CompleteAfter, "completeBefore": o.Overrides.CompleteBy} {
+		if at != nil && !at.IsZero() && !at.After(now) {
+			return Invalid("overrides.%s must be in the future", field)
+		}
+	}
+	return nil
+}
+
+// Clone makes a new, unassigned task like this one, at a destination of its
+// own. Windows that have passed are dropped.
+func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.Time) (Task, []Event, error) {
+	base := TaskChange{
+		Merchant: &t.Merchant, Executor: &t.Executor, Pickup: &t.Pickup, Notes: &t.Notes,
+		Quantity: &t.Quantity, AdditionalQuantities: &t.AdditionalQuantities, ServiceTime: &t.ServiceTime,
+		Priority: &t.Priority, Group: &t.Group, Overrides: t.Overrides, Requirements: &t.Requirements,
+		ScanOnlyRequiredBarcodes: &t.ScanOnlyRequiredBarcodes, TriangleColor: &t.TriangleColor,
+		CustomFields: &t.CustomFields, Destination: &place, Recipients: &[]Recipient{},
+	}
+	if t.Recipient != nil {
+		base.Recipients = &[]Recipient{*t.Recipient}
+	}
+	if t.CompleteAfter.After(now) {
+		base.CompleteAfter = &t.CompleteAfter
+	}
+	if t.CompleteBy.After(now) {
+		base.CompleteBy = &t.CompleteBy
+	}
+	if o.Metadata {
+		base.Metadata = MetadataChange{Replace: t.Metadata, Replaced: true}
+	}
+	if o.Barcodes {
+		base.Barcodes = &t.Barcodes.Required
+	}
+	if o.Dependencies {
+		base.Dependencies = &t.Dependencies
+	}
+	clone, err := NewTask(who, t.Organization, base, now)
+	if err != nil {
+		return clone, nil, err
+	}
+	clone.SourceTask, clone.Modified = t.ID, time.Time{}
+	if err := clone.apply(o.Overrides, who.NewID, now); err != nil {
+		return clone, nil, err
+	}
+	return clone, []Event{clone.event(TriggerTaskCloned, who.Creator, now)}, nil
+}
+
+// CheckCycle refuses dependencies that lead back to the task. parents gives
+// the dependencies of any task.
+func (t *Task) CheckCycle(parents func(TaskID) ([]TaskID, error)) error {
+	seen := map[TaskID]bool{}
+	next := slices.Clone(t.Dependencies)
+	for len(next) > 0 {
+		id := next[0]
+		next = next[1:]
+		if id == t.ID {
+			return Invalid("dependencies must not form a cycle")
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		further, err := parents(id)
+		if err != nil {
+			return err
+		}
+		next = append(next, further...)
+	}
+	return nil
+}
+
+func joinIDs(ids []TaskID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,207 @@
+package taskflow
+
+import (
+	"context"
+	"slices"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Container reads a container.
+func (f *Flow) Container(ctx context.Context, who access.Principal, in lastmile.ContainerRef) (c lastmile.Container, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		c, err = container(ctx, r, who.Organization, in)
+		return err
+	})
+	return c, err
+}
+
+// container reads a container that must be the organization's.
+func container(ctx context.Context, r store.Reader, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
+	if err := checkContainer(ctx, r, org, in); err != nil {
+		if lastmile.IsNotFound(err) {
+			return lastmile.Container{}, lastmile.NotFound("container of", in.Owner).Because("Container does not exist.")
+		}
+		return lastmile.Container{}, err
+	}
+	c, err := r.Container(ctx, org, in)
+	if err != nil {
+		return c, err
+	}
+	switch in.Kind {
+	case lastmile.InTeam:
+		owner, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))
+		c.Created = owner.Created
+		return settled(c), err
+	case lastmile.InWorker:
+		owner, err := r.Worker(ctx, org, lastmile.WorkerID(in.Owner))
+		c.Created = owner.Created
+		return settled(c), err
+	case lastmile.InOrganization:
+	}
+	owner, err := r.Organization(ctx, org)
+	c.Created = owner.Created
+	return settled(c), err
+}
+
+// settled gives a container that nobody changed yet the time it was made.
+func settled(c lastmile.Container) lastmile.Container {
+	if c.Modified.IsZero() {
+		c.Modified = c.Created
+	}
+	return c
+}
+
+// Resolve finds whose container an id means when only the id was sent.
+func (f *Flow) Resolve(ctx context.Context, who access.Principal, id string) (in lastmile.ContainerRef, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) error {
+		for _, kind := range []lastmile.ContainerKind{lastmile.InWorker, lastmile.InTeam, lastmile.InOrganization} {
+			in = lastmile.ContainerRef{Kind: kind, Owner: id}
+			err := checkContainer(ctx, r, who.Organization, in)
+			if err == nil || !lastmile.IsNotFound(err) {
+				return err
+			}
+		}
+		return lastmile.NotFound("container of", id).Because("Container does not exist.")
+	})
+	return in, err
+}
+
+// Arrange changes a container: it puts tasks at a place of the list, or makes
+// them the whole list.
+func (f *Flow) Arrange(ctx context.Context, who access.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, err error) {
+	if err := change.Check(in.Kind); err != nil {
+		return c, err
+	}
+	now := f.Now()
+	err = f.Store.Write(ctx, func(w store.Writer) error {
+		before, err := container(ctx, w, who.Organization, in)
+		if err != nil {
+			return err
+		}
+		ids := change.Tasks
+		if change.ConsiderDependencies {
+			if ids, err = families(ctx, w, who.Organization, ids); err != nil {
+				return err
+			}
+		}
+		if err := f.transfer(ctx, w, who, in, change.Index, ids); err != nil {
+			return err
+		}
+		if change.Replace {
+			left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(ids, id) })
+			home := lastmile.OrganizationContainer(who.Organization)
+			if err := f.transfer(ctx, w, who, home, lastmile.AtEnd, left); err != nil {
+				return err
+			}
+		}
+		if err := w.LockContainer(ctx, who.Organization, in, now); err != nil {
+			return err
+		}
+		c, err = container(ctx, w, who.Organization, in)
+		return err
+	})
+	return c, err
+}
+
+// transfer puts tasks into a container, from wherever they are. For a
+// replacement, whose index is AtStart, the tasks come first and in order.
+func (f *Flow) transfer(ctx context.Context, w store.Writer, who access.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	now := f.Now()
+	tasks, err := w.TasksOf(ctx, who.Organization, ids)
+	if err != nil {
+		return err
+	}
+	var events []lastmile.Event
+	for _, task := range tasks {
+		from := task.Container
+		moved, err := task.Put(in, who.Actor(), now)
+		if err != nil {
+			return err
+		}
+		if from == in {
+			continue
+		}
+		if err := w.LockContainer(ctx, who.Organization, from, now); err != nil {
+			return err
+		}
+		if err := w.SaveTask(ctx, task); err != nil {
+			return err
+		}
+		events = append(events, moved...)
+	}
+	if err := w.LockContainer(ctx, who.Organization, in, now); err != nil {
+		return err
+	}
+	if err := w.Enqueue(ctx, who.Organization, in, index, ids, now); err != nil {
+		return err
+	}
+	return f.tell(ctx, w, events)
+}
+
+// requeue ranks tasks that were saved with a new container.
+func (f *Flow) requeue(ctx context.Context, w store.Writer, from, to lastmile.ContainerRef, index int, ids []lastmile.TaskID, org lastmile.OrganizationID) error {
+	now := f.Now()
+	for _, c := range []lastmile.ContainerRef{from, to} {
+		if err := w.LockContainer(ctx, org, c, now); err != nil {
+			return err
+		}
+	}
+	return w.Enqueue(ctx, org, to, index, ids, now)
+}
+
+// families adds to tasks the unfinished ones they are linked with by
+// dependencies: parents before children, each family together.
+func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+	var all []lastmile.TaskID
+	seen := map[lastmile.TaskID]bool{}
+	for _, id := range ids {
+		if err := family(ctx, r, org, id, seen, &all); err != nil {
+			return nil, err
+		}
+	}
+	movable := make([]lastmile.TaskID, 0, len(all))
+	tasks, err := r.TasksOf(ctx, org, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, task := range tasks {
+		if task.State < lastmile.TaskActive || slices.Contains(ids, task.ID) {
+			movable = append(movable, task.ID)
+		}
+	}
+	return movable, nil
+}
+
+// family visits the tasks linked with one: parents, itself, then children.
+func family(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TaskID, seen map[lastmile.TaskID]bool, all *[]lastmile.TaskID) error {
+	if seen[id] {
+		return nil
+	}
+	seen[id] = true
+	parents, err := r.Parents(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	for _, parent := range parents {
+		if err := family(ctx, r, org, parent, seen, all); err != nil {
+			return err
+		}
+	}
+	*all = append(*all, id)
+	children, err := r.Children(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if err := family(ctx, r, org, child, seen, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package taskflow
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Create makes a task.
+func (f *Flow) Create(ctx context.Context, who access.Principal, d Draft) (lastmile.CreatedTask, error) {
+	ready, err := f.prepare(ctx, who, d)
+	if err != nil {
+		return lastmile.CreatedTask{}, err
+	}
+	now := f.Now()
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedTask, error) {
+		return f.create(ctx, w, who, ready, now, true)
+	})
+}
+
+// create makes a prepared task inside a transaction. loud says whether its
+// creation is told: tasks of batches are not.
+func (f *Flow) create(ctx context.Context, w store.Writer, who access.Principal, p prepared, now time.Time, loud bool) (lastmile.CreatedTask, error) {
+	change, err := p.change(ctx, w, who.Organization)
+	if err != nil {
+		return lastmile.CreatedTask{}, err
+	}
+	task, err := lastmile.NewTask(f.identity(who), who.Organization, change, now)
+	if err != nil {
+		return lastmile.CreatedTask{}, err
+	}
+	if err := checkDependencies(ctx, w, task); err != nil {
+		return lastmile.CreatedTask{}, err
+	}
+	made := lastmile.CreatedTask{}
+	in := p.draft.Container
+	if options := p.draft.AutoAssign; options != nil {
+		chosen, err := f.choose(ctx, w, []lastmile.Task{task}, *options, now)
+		if err != nil {
+			return made, err
+		}
+		if chosen != "" {
+			ref := lastmile.WorkerContainer(chosen)
+			in, made.DidAutoAssign = &ref, true
+		}
+	}
+	if in != nil && *in != task.Container {
+		if err := checkContainer(ctx, w, who.Organization, *in); err != nil {
+			return made, err
+		}
+		// A new task has been nowhere else: that it moves is no event.
+		task.History = nil
+		if _, err := task.Put(*in, who.Actor(), now); err != nil {
+			return made, err
+		}
+		task.Modified, task.Events = now, 0
+	}
+	var events []lastmile.Event
+	if loud {
+		events = task.Create(who.Actor())
+	}
+	if err := w.SaveTask(ctx, task); err != nil {
+		return made, err
+	}
+	if task.Container.Kind != lastmile.InOrganization {
+		if err := w.LockContainer(ctx, task.Organization, task.Container, now); err != nil {
+			return made, err
+		}
+		if err := w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now); err != nil {
+			return made, err
+		}
+	}
+	made.Task = task
+	return made, f.tell(ctx, w, events)
+}
+
+// Clone makes a new task like an existing one.
+func (f *Flow) Clone(ctx context.Context, who access.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides Draft) (lastmile.Task, error) {
+	now := f.Now()
+	options.Overrides = overrides.Change
+	if err := options.Check(now); err != nil {
+		return lastmile.Task{}, err
+	}
+	ready, err := f.prepare(ctx, who, overrides)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Task, error) {
+		source, err := w.Task(ctx, who.Organization, id)
+		if err != nil {
+			return lastmile.Task{}, err
+		}
+		if options.Overrides, err = ready.change(ctx, w, who.Organization); err != nil {
+			return lastmile.Task{}, err
+		}
+		place := source.Destination
+		if options.Overrides.Destination == nil {
+			place.ID, place.Created, place.Modified = lastmile.DestinationID(f.NewID()), now, now
+			if err := w.SaveDestination(ctx, place); err != nil {
+				return lastmile.Task{}, err
+			}
+		}
+		clone, events, err := source.Clone(f.identity(who), place, options, now)
+		if err != nil {
+			return clone, err
+		}
+		if err := checkDependencies(ctx, w, clone); err != nil {
+			return clone, err
+		}
+		if err := w.SaveTask(ctx, clone); err != nil {
+			return clone, err
+		}
+		return clone, f.tell(ctx, w, events)
+	})
+}

@@ -1,0 +1,6 @@
+// Package taskflow is a task's life: it is created, cloned, put into
+// containers, assigned, completed and deleted here.
+//
+// What the rules are is decided by package lastmile; this package finds what a
+// rule needs to know, and stores the change together with its events.
+package taskflow

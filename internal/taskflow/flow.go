@@ -1,0 +1,217 @@
+package taskflow
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/addressbook"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Flow is the tasks of all organizations.
+type Flow struct {
+	Store      store.Store
+	Book       *addressbook.Book
+	Now        func() time.Time
+	NewID      func() string
+	NewShortID func() string // eight hexadecimal digits
+	NewToken   func() string // for tracking; cannot be guessed
+	PublicURL  string
+}
+
+// Draft is a task as sent, to create one or to change it.
+type Draft struct {
+	Change      lastmile.TaskChange
+	Destination *DestinationRef        // nil when none was sent
+	Recipients  *[]RecipientRef        // nil when none were sent
+	Container   *lastmile.ContainerRef // nil: the organization's own
+	AutoAssign  *lastmile.AssignOptions
+	Fields      *[]FieldValue
+	Template    string
+}
+
+// FieldValue is the value of a custom field, as sent.
+type FieldValue struct {
+	Key   string
+	Value any
+}
+
+// DestinationRef is a destination that was sent: the id of one, or a draft.
+type DestinationRef struct {
+	ID    lastmile.DestinationID
+	Draft *lastmile.DestinationDraft
+}
+
+// RecipientRef is a recipient that was sent: the id of one, or a draft.
+type RecipientRef struct {
+	ID    lastmile.RecipientID
+	Draft *lastmile.RecipientDraft
+}
+
+// prepared is a draft whose places and phone numbers have been found, ready
+// for a transaction.
+type prepared struct {
+	draft       Draft
+	destination *lastmile.Destination // nil when it is named by its id
+	recipients  []addressbook.PreparedRecipient
+}
+
+// prepare does what must not happen inside a transaction.
+func (f *Flow) prepare(ctx context.Context, who access.Principal, d Draft) (prepared, error) {
+	p := prepared{draft: d}
+	if d.AutoAssign != nil && d.Container != nil {
+		return p, lastmile.Invalid("autoAssign cannot be combined with container")
+	}
+	if d.AutoAssign != nil {
+		if err := d.AutoAssign.Check("autoAssign"); err != nil {
+			return p, err
+		}
+	}
+	if d.Recipients != nil {
+		if len(*d.Recipients) > 1 {
+			return p, lastmile.Invalid("recipients has %d entries; at most one is allowed", len(*d.Recipients))
+		}
+		for _, ref := range *d.Recipients {
+			if ref.Draft == nil {
+				continue
+			}
+			ready, err := f.Book.PrepareRecipient(ctx, who, "recipients[0].", *ref.Draft)
+			if err != nil {
+				return p, err
+			}
+			p.recipients = append(p.recipients, ready)
+		}
+	}
+	if d.Destination != nil && d.Destination.Draft != nil {
+		made, err := f.Book.Locate(ctx, who, "destination.", *d.Destination.Draft)
+		if err != nil {
+			return p, err
+		}
+		p.destination = &made
+	}
+	return p, nil
+}
+
+// change saves the destination and recipient of a draft, or finds those it
+// names, and returns the change with them in it.
+func (p prepared) change(ctx context.Context, w store.Writer, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
+	change := p.draft.Change
+	switch {
+	case p.destination != nil:
+		change.Destination = p.destination
+		if err := w.SaveDestination(ctx, *p.destination); err != nil {
+			return change, err
+		}
+	case p.draft.Destination != nil:
+		found, err := w.Destination(ctx, org, p.draft.Destination.ID)
+		if err != nil {
+			return change, err
+		}
+		change.Destination = &found
+	}
+	if p.draft.Recipients != nil {
+		recipients, err := p.saveRecipients(ctx, w, org)
+		if err != nil {
+			return change, err
+		}
+		change.Recipients = &recipients
+	}
+	if err := checkConnections(ctx, w, org, change); err != nil {
+		return change, err
+	}
+	return change, p.customFields(ctx, w, org, &change)
+}
+
+func (p prepared) saveRecipients(ctx context.Context, w store.Writer, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
+	recipients := []lastmile.Recipient{}
+	for _, ready := range p.recipients {
+		saved, err := ready.Save(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		recipients = append(recipients, saved)
+	}
+	for _, ref := range *p.draft.Recipients {
+		if ref.Draft != nil {
+			continue
+		}
+		found, err := w.Recipient(ctx, org, ref.ID)
+		if err != nil {
+			return nil, err
+		}
+		recipients = append(recipients, found)
+	}
+	return recipients, nil
+}
+
+// checkConnections refuses a merchant or executor that the organization is not
+// connected with.
+func checkConnections(ctx context.Context, r store.Reader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
+	for _, other := range []*lastmile.OrganizationID{c.Merchant, c.Executor} {
+		if other == nil || *other == org {
+			continue
+		}
+		own, err := r.Organization(ctx, org)
+		if err != nil {
+			return err
+		}
+		if _, err := r.Organization(ctx, *other); err != nil {
+			return err
+		}
+		if !own.MaySee(*other) {
+			return lastmile.OutsideScope(string(*other))
+		}
+	}
+	return nil
+}
+
+// checkDependencies refuses dependencies that are not the organization's tasks
+// or lead back to the task.
+func checkDependencies(ctx context.Context, r store.Reader, t lastmile.Task) error {
+	if len(t.Dependencies) == 0 {
+		return nil
+	}
+	if _, err := r.TasksOf(ctx, t.Organization, t.Dependencies); err != nil {
+		return err
+	}
+	return t.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return r.Parents(ctx, t.Organization, id) })
+}
+
+// checkContainer refuses a container that is not the organization's.
+func checkContainer(ctx context.Context, r store.Reader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+	switch in.Kind {
+	case lastmile.InTeam:
+		_, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))
+		return err
+	case lastmile.InWorker:
+		_, err := r.Worker(ctx, org, lastmile.WorkerID(in.Owner))
+		return err
+	case lastmile.InOrganization:
+	}
+	if in.Owner == string(org) {
+		return nil
+	}
+	if _, err := r.Organization(ctx, lastmile.OrganizationID(in.Owner)); err != nil {
+		return err
+	}
+	return lastmile.OutsideScope(in.Owner)
+}
+
+// tell stores events with ids of their own.
+func (f *Flow) tell(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+	for i := range events {
+		events[i].ID = f.NewID()
+	}
+	return w.AppendEvents(ctx, events)
+}
+
+// identity is what a new task is given.
+func (f *Flow) identity(who access.Principal) lastmile.Identity {
+	token := f.NewToken()
+	return lastmile.Identity{
+		ID: lastmile.TaskID(f.NewID()), ShortID: f.NewShortID(), TrackingToken: token, TrackingURL: f.PublicURL + "/t/" + token,
+		Creator: who.Actor(), NewID: f.NewID,
+	}
+}

@@ -1,0 +1,172 @@
+package taskflow
+
+import (
+	"context"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// PageSize is how many tasks a page of a list holds.
+const PageSize = 64
+
+// Show reads a task as the interface shows it.
+func (f *Flow) Show(ctx context.Context, who access.Principal, id lastmile.TaskID) ([]byte, error) {
+	return f.Store.Show(ctx, store.Tasks, who.Organization, string(id))
+}
+
+// Task reads a task.
+func (f *Flow) Task(ctx context.Context, who access.Principal, id lastmile.TaskID) (task lastmile.Task, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		task, err = r.Task(ctx, who.Organization, id)
+		return err
+	})
+	return task, err
+}
+
+// ByShortID reads a task of the organization by its short id.
+func (f *Flow) ByShortID(ctx context.Context, who access.Principal, shortID string) (task lastmile.Task, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		task, err = r.TaskByShortID(ctx, who.Organization, shortID)
+		return err
+	})
+	return task, err
+}
+
+// Query chooses tasks; zero fields choose all.
+type Query = store.TaskFilter
+
+// List reads one page of tasks as the interface shows them, and the id to ask
+// for the next with; empty when this is the last.
+func (f *Flow) List(ctx context.Context, who access.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
+	q.Limit = PageSize + 1
+	found, err := f.Store.ShowTasks(ctx, who.Organization, q)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(found) > PageSize {
+		found = found[:PageSize]
+		last = found[PageSize-1].ID
+	}
+	return bodies(found), last, nil
+}
+
+// maxFound is the most tasks a metadata search answers with.
+const maxFound = 10_000
+
+// Find lists the tasks that have all of the metadata entries.
+func (f *Flow) Find(ctx context.Context, who access.Principal, metadata lastmile.Metadata) ([][]byte, error) {
+	found, err := f.Store.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
+	if err == nil && len(found) > maxFound {
+		err = lastmile.Invalid("more than %d tasks match; add entries to find fewer", maxFound)
+	}
+	return bodies(found), err
+}
+
+func bodies(found []store.ShownTask) [][]byte {
+	docs := make([][]byte, len(found))
+	for i, t := range found {
+		docs[i] = t.Doc
+	}
+	return docs
+}
+
+// Explanation tells why a task was assigned by itself, or was not.
+func (f *Flow) Explanation(ctx context.Context, who access.Principal, id lastmile.TaskID) (why lastmile.Explanation, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		if _, err = r.Task(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		why, err = r.Explanation(ctx, who.Organization, id)
+		return err
+	})
+	return why, err
+}
+
+// Update changes a task.
+func (f *Flow) Update(ctx context.Context, who access.Principal, id lastmile.TaskID, d Draft) (task lastmile.Task, err error) {
+	ready, err := f.prepare(ctx, who, d)
+	if err != nil {
+		return task, err
+	}
+	now := f.Now()
+	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		if task, err = w.Task(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		change, err := ready.change(ctx, w, who.Organization)
+		if err != nil {
+			return err
+		}
+		before := task.Container
+		events, err := task.Update(change, f.NewID, who.Actor(), now)
+		if err != nil {
+			return err
+		}
+		if err := checkDependencies(ctx, w, task); err != nil {
+			return err
+		}
+		if in := d.Container; in != nil && task.State < lastmile.TaskActive {
+			if err := checkContainer(ctx, w, who.Organization, *in); err != nil {
+				return err
+			}
+			moved, err := task.Put(*in, who.Actor(), now)
+			if err != nil {
+				return err
+			}
+			events = append(moved, events[:len(events)-min(len(moved), 1)]...)
+		}
+		if err := w.SaveTask(ctx, task); err != nil {
+			return err
+		}
+		if task.Container != before {
+			if err := f.requeue(ctx, w, before, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, who.Organization); err != nil {
+				return err
+			}
+		}
+		return f.tell(ctx, w, events)
+	})
+	return task, err
+}
+
+// Complete ends an active task.
+func (f *Flow) Complete(ctx context.Context, who access.Principal, id lastmile.TaskID, o lastmile.Outcome) error {
+	o.At = f.Now()
+	_, err := access.Once(ctx, f.Store, who, func(w store.Writer) (any, error) {
+		task, err := w.Task(ctx, who.Organization, id)
+		if err != nil {
+			return nil, err
+		}
+		events, err := task.Complete(o, who.Actor())
+		if err != nil {
+			return nil, err
+		}
+		if err := w.SaveTask(ctx, task); err != nil {
+			return nil, err
+		}
+		return nil, f.tell(ctx, w, events)
+	})
+	return err
+}
+
+// Delete removes a task that is not started.
+func (f *Flow) Delete(ctx context.Context, who access.Principal, id lastmile.TaskID) error {
+	now := f.Now()
+	return f.Store.Write(ctx, func(w store.Writer) error {
+		task, err := w.Task(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		if err := task.CheckDelete(); err != nil {
+			return err
+		}
+		if err := w.LockContainer(ctx, who.Organization, task.Container, now); err != nil {
+			return err
+		}
+		if err := w.DeleteTask(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		return f.tell(ctx, w, []lastmile.Event{task.Delete(who.Actor(), now)})
+	})
+}

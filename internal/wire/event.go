@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"slices"
+
+	"dray/internal/lastmile"
+)
+
+// Event is what a webhook is sent. What is not relevant to the trigger is
+// null.
+type Event struct {
+	TaskID        *lastmile.TaskID   `json:"taskId"`
+	WorkerID      *lastmile.WorkerID `json:"workerId"`
+	AdminID       *string            `json:"adminId"`
+	Data          EventData          `json:"data"`
+	ActionContext *ActionContext     `json:"actionContext"`
+	TriggerID     lastmile.Trigger   `json:"triggerId"`
+	TriggerName   string             `json:"triggerName"`
+	Time          Millis             `json:"time"`
+}
+
+// EventData is the records of an event, as they were right after it.
+type EventData struct {
+	Task   *Task   `json:"task,omitzero"`
+	Worker *Worker `json:"worker,omitzero"`
+}
+
+// withoutWorker are the triggers of tasks that do not name the worker.
+var withoutWorker = []lastmile.Trigger{
+	lastmile.TriggerTaskCreated, lastmile.TriggerTaskUnassigned, lastmile.TriggerTaskDeleted,
+	lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed, lastmile.TriggerTaskCloned,
+}
+
+// NewEvent returns an event in the form that is sent.
+func NewEvent(e lastmile.Event) Event {
+	body := Event{TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At)}
+	if e.Actor.Type != "" {
+		body.ActionContext = &ActionContext{Type: e.Actor.Type, ID: e.Actor.ID}
+	}
+	if e.Actor.Type == lastmile.ActorAdmin {
+		body.AdminID = &e.Actor.ID
+	}
+	if e.Task != nil {
+		task := NewTask(*e.Task)
+		body.TaskID, body.Data.Task = &e.Task.ID, &task
+		if !slices.Contains(withoutWorker, e.Trigger) {
+			body.WorkerID = orNull(e.Task.Worker)
+		}
+	}
+	if e.Worker != nil {
+		worker := NewWorker(*e.Worker)
+		body.WorkerID, body.Data.Worker = &e.Worker.ID, &worker
+	}
+	return body
+}

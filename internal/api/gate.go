@@ -1,0 +1,260 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dray/internal/lastmile"
+	"dray/internal/wire"
+)
+
+// MaxBody is the largest request body, in bytes.
+const MaxBody = 1 << 20
+
+// gate stands before every operation: it tells requests apart, lets callers in
+// or not, and writes what the operation answers.
+type gate struct {
+	*Server
+	limiter *limiter
+	routes  *router
+}
+
+// Values of headers that every answer has, made once. They are put under the
+// canonical form of the name, as http.Header.Set would.
+var (
+	noSniff  = []string{"nosniff"}
+	noStore  = []string{"no-store"}
+	typeJSON = []string{"application/json; charset=utf-8"}
+)
+
+// ServeHTTP implements http.Handler.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header["X-Content-Type-Options"] = noSniff
+	header["Cache-Control"] = noStore
+	g.limiter.head(header)
+	if err := crossOrigin.Check(r); err != nil {
+		g.refuse(w, r, lastmile.Forbidden("requests from pages of other sites are not allowed"))
+		return
+	}
+	path, ok := strings.CutPrefix(strings.TrimSuffix(r.URL.EscapedPath(), "/"), Base)
+	if !ok {
+		g.refuse(w, r, lastmile.NotFound("path", clip(r.URL.Path)))
+		return
+	}
+	handler, allowed := g.routes.find(r, path)
+	switch {
+	case handler != nil:
+		handler.ServeHTTP(w, r)
+	case len(allowed) > 0:
+		header.Set("Allow", strings.Join(allowed, ", "))
+		g.refuse(w, r, lastmile.WrongMethod(clip(r.Method), clip(r.URL.Path)))
+	default:
+		g.refuse(w, r, lastmile.NotFound("path", clip(r.URL.Path)))
+	}
+}
+
+// crossOrigin tells requests that a browser sends for a page of another site.
+var crossOrigin = http.NewCrossOriginProtection()
+
+// refuse answers a request that no route serves.
+func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	requestID := newRequestID()
+	w.Header().Set("X-Request-Id", requestID)
+	status := g.fail(w, r, requestID, err)
+	if g.Observe != nil {
+		g.Observe("unknown", "other", status, 0)
+	}
+}
+
+// open serves one operation.
+func (g *gate) open(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Pattern = rt.path // for the log: paths themselves hold names and phone numbers
+		start, requestID := g.Now(), newRequestID()
+		w.Header().Set("X-Request-Id", requestID)
+		status := g.serve(w, r, rt, requestID)
+		if g.Observe != nil {
+			g.Observe(rt.path, rt.method, status, g.Now().Sub(start))
+		}
+	})
+}
+
+func (g *gate) serve(w http.ResponseWriter, r *http.Request, rt route, requestID string) (status int) {
+	defer func() {
+		if p := recover(); p != nil {
+			status = g.fail(w, r, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	ctx := r.Context()
+	c, err := g.admit(ctx, w, r, rt)
+	if err != nil {
+		return g.fail(w, r, requestID, err)
+	}
+	answer, err := rt.serve(ctx, c)
+	if err != nil {
+		return g.fail(w, r, requestID, err)
+	}
+	ready, ok := answer.([]byte)
+	if !ok && answer != nil {
+		if ready, err = wire.Encode(answer); err != nil {
+			return g.fail(w, r, requestID, err)
+		}
+	}
+	if g.Log.Enabled(ctx, slog.LevelDebug) { // the arguments cost more than the question
+		g.Log.Debug("request answered", "request", requestID, "method", rt.method, "route", rt.path,
+			"organization", c.who.Organization, "key", c.who.Key)
+	}
+	return write(w, http.StatusOK, ready)
+}
+
+// admit finds out who is asking and reads the body.
+func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request, rt route) (*call, error) {
+	who, err := g.Keys.Authenticate(ctx, basicKey(r.Header.Get("Authorization")))
+	if err != nil {
+		return nil, err
+	}
+	if err := g.limiter.take(w.Header(), who.Organization); err != nil {
+		return nil, err
+	}
+	if !isText(r.URL.Path) {
+		return nil, lastmile.NotFound("path", clip(r.URL.Path))
+	}
+	c := &call{who: who, http: r}
+	if r.URL.RawQuery != "" {
+		if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+			return nil, lastmile.Malformed("the query of the address cannot be read: percent-encode it")
+		}
+		if err := checkQuery(c.query); err != nil {
+			return nil, err
+		}
+	}
+	if rt.body == nil && rt.method != http.MethodPost {
+		return c, nil
+	}
+	if c.body, err = readBody(w, r); err != nil {
+		return nil, err
+	}
+	if rt.method == http.MethodPost {
+		err = g.once(ctx, c)
+	}
+	return c, err
+}
+
+// once gives the principal a receipt when the request has an idempotency key,
+// and ends a request that was done before.
+func (g *gate) once(ctx context.Context, c *call) error {
+	keys := c.http.Header.Values("Idempotency-Key")
+	if len(keys) == 0 {
+		return nil
+	}
+	key := keys[0]
+	if len(keys) > 1 || key == "" || len(key) > lastmile.MaxReceiptKey || !printable(key) {
+		return lastmile.Invalid("the Idempotency-Key header must be one value of 1 to %d printable characters", lastmile.MaxReceiptKey)
+	}
+	sum := sha256.Sum256(c.body)
+	c.who.Receipt = &lastmile.Receipt{
+		Organization: c.who.Organization, Key: key, Method: c.http.Method, Path: c.http.URL.Path,
+		BodyHash: hex.EncodeToString(sum[:]), Created: g.Now(),
+	}
+	return g.Directory.CheckAnswered(ctx, c.who)
+}
+
+// basicKey takes the API key out of an Authorization header as clients really
+// send it: with a colon and any password, or with neither.
+func basicKey(header string) string {
+	scheme, encoded, ok := strings.Cut(header, " ")
+	if !ok || !strings.EqualFold(scheme, "Basic") {
+		return ""
+	}
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(encoded), "="))
+	if err != nil {
+		return ""
+	}
+	key, _, _ := strings.Cut(string(decoded), ":")
+	return key
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > MaxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	if err != nil {
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			return nil, tooLarge()
+		}
+		return nil, lastmile.Malformed("the request body ended too early")
+	}
+	return body, nil
+}
+
+func tooLarge() error {
+	return lastmile.TooLarge("the request body is larger than %d bytes", MaxBody)
+}
+
+// isText tells whether a database can hold s: PostgreSQL takes neither NUL nor
+// what is not UTF-8.
+func isText(s string) bool {
+	return !strings.ContainsRune(s, 0) && utf8.ValidString(s)
+}
+
+// checkQuery refuses what no database can hold.
+func checkQuery(query url.Values) error {
+	for name, values := range query {
+		for _, value := range values {
+			if !isText(value) {
+				return lastmile.Invalid("%s has characters that are not text", clip(name))
+			}
+		}
+	}
+	return nil
+}
+
+func printable(key string) bool {
+	for _, c := range []byte(key) {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// write sends an answer that is ready.
+func write(w http.ResponseWriter, status int, body []byte) int {
+	header := w.Header()
+	header["Content-Type"] = typeJSON
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	//nolint:errcheck // the client is gone; there is nobody to tell
+	w.Write(body)
+	return status
+}
+
+// newRequestID makes a random UUID (version 4).
+func newRequestID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	var text [36]byte
+	hex.Encode(text[:8], b[:4])
+	hex.Encode(text[9:13], b[4:6])
+	hex.Encode(text[14:18], b[6:8])
+	hex.Encode(text[19:23], b[8:10])
+	hex.Encode(text[24:], b[10:])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return string(text[:])
+}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/wire"
+)
+
+// route is one operation of the interface. What the document says of it stands
+// here too, so that the two cannot part.
+type route struct {
+	method, path string
+	tag          string // the resource
+	summary      string
+	query        []parameter
+	body         any // a value of the type that is decoded, for the document
+	reply        any // a value of the type that is shown; nil when the answer is empty
+	serve        handler
+}
+
+// handler answers a request: with a value of the domain or of package wire, with
+// []byte that is ready to send, or with nil for an empty answer.
+type handler func(ctx context.Context, c *call) (any, error)
+
+// parameter is a query parameter, for the document.
+type parameter struct {
+	name, about string
+	required    bool
+	kind        string // JSON type; string when empty
+}
+
+// call is a request that has passed the gate.
+type call struct {
+	who   access.Principal
+	http  *http.Request
+	body  []byte
+	query url.Values
+}
+
+// get, post, put and remove make routes of the four methods.
+func get(path, summary string, reply any, serve handler, query ...parameter) route {
+	return route{method: http.MethodGet, path: path, summary: summary, reply: reply, serve: serve, query: query}
+}
+
+func post[B any](path, summary string, reply any, serve func(context.Context, *call, B) (any, error)) route {
+	return withBody(http.MethodPost, path, summary, reply, serve)
+}
+
+func put[B any](path, summary string, reply any, serve func(context.Context, *call, B) (any, error)) route {
+	return withBody(http.MethodPut, path, summary, reply, serve)
+}
+
+func remove(path, summary string, serve handler) route {
+	return route{method: http.MethodDelete, path: path, summary: summary, serve: serve}
+}
+
+// withBody makes a route whose body is decoded as a B, and documented as one.
+func withBody[B any](method, path, summary string, reply any, serve func(context.Context, *call, B) (any, error)) route {
+	var sample B
+	return route{
+		method: method, path: path, summary: summary, body: sample, reply: reply,
+		serve: func(ctx context.Context, c *call) (any, error) {
+			var body B
+			if err := wire.Decode(c.body, &body); err != nil {
+				return nil, err
+			}
+			return serve(ctx, c, body)
+		},
+	}
+}
+
+// tagged names the resource of some routes.
+func tagged(tag string, routes ...route) []route {
+	for i := range routes {
+		routes[i].tag = tag
+	}
+	return routes
+}
+
+// id is the record that the path names.
+func (c *call) id() string { return c.http.PathValue("id") }
+
+// list is a query parameter of several values: one comma-separated text, which
+// some clients put in brackets or separate with spaces.
+func (c *call) list(name string) []string {
+	text := strings.NewReplacer("[", "", "]", "", " ", ",").Replace(c.query.Get(name))
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// number is a numeric query parameter. Clients send floats and exponents where
+// whole numbers are meant.
+func (c *call) number(name string) (n float64, sent bool, err error) {
+	text := c.query.Get(name)
+	if text == "" {
+		return 0, false, nil
+	}
+	n, err = strconv.ParseFloat(text, 64)
+	if err != nil || n-n != 0 {
+		return 0, true, lastmile.Malformed("%s must be a number, not %q", name, clip(text))
+	}
+	return n, true, nil
+}
+
+// flag is a boolean query parameter.
+func (c *call) flag(name string) bool {
+	return strings.EqualFold(c.query.Get(name), "true") || c.query.Get(name) == "1"
+}
+
+// clip shortens what a client sent for a message.
+func clip(text string) string {
+	const most = 64
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
+// metadataBody is the body of a metadata search.
+type metadataBody = wire.Metadata
+
+// searched checks the entries of a metadata search.
+func searched(entries metadataBody) (lastmile.Metadata, error) {
+	if len(entries) == 0 {
+		return nil, lastmile.Malformed("the request body must be an array of one or more metadata entries, each with name, type and value")
+	}
+	return lastmile.NewMetadata("metadata", entries.Domain())
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"dray/internal/lastmile"
+	"dray/internal/wire"
+)
+
+var millisType = reflect.TypeFor[wire.Millis]()
+
+// describer makes the schema of a type that reflection cannot describe.
+type describer func(*schemas, form) *schema
+
+var (
+	// special holds the types that read and write themselves, and those whose
+	// values are of a known list.
+	special map[reflect.Type]describer
+
+	// fields holds the fields whose Go type says too little.
+	fields map[string]func(*schemas) *schema
+)
+
+// init fills the tables, which the compiler cannot: what they hold describes
+// its parts with the same tables.
+func init() {
+	special = specialTypes()
+	fields = specialFields()
+}
+
+func specialTypes() map[reflect.Type]describer {
+	return map[reflect.Type]describer{
+		millisType:                               always(whole("Unix time in milliseconds")),
+		reflect.TypeFor[wire.UnixSeconds]():      always(whole("Unix time in seconds")),
+		reflect.TypeFor[wire.Seconds]():          always(whole("Seconds")),
+		reflect.TypeFor[wire.Minutes]():          always(schema{Type: typeNames{"number"}, Description: "Minutes"}),
+		reflect.TypeFor[wire.LonLat]():           always(lonLat()),
+		reflect.TypeFor[wire.Flag]():             always(schema{Type: typeNames{"boolean", "string"}, Enum: []any{true, false, "true", "false"}}),
+		reflect.TypeFor[wire.Text]():             always(*ofType("string", "number")),
+		reflect.TypeFor[lastmile.VehicleType]():  always(*oneOfText(lastmile.VehicleTypes...)),
+		reflect.TypeFor[lastmile.AdminType]():    always(*oneOfText(adminTypes...)),
+		reflect.TypeFor[lastmile.MetadataType](): always(*oneOfText(metadataTypes...)),
+		reflect.TypeFor[lastmile.AccountStatus](): always(*oneOfText(
+			lastmile.AccountInvited, lastmile.AccountAccepted)),
+
+		reflect.TypeFor[wire.Metadata]():       metadata,
+		reflect.TypeFor[wire.MetadataUpdate](): metadataUpdate,
+		reflect.TypeFor[wire.DestinationRef](): func(b *schemas, f form) *schema {
+			return &schema{OneOf: []*schema{idSchema(), b.of(reflect.TypeFor[wire.DestinationBody](), f.inner())}}
+		},
+	}
+}
+
+var (
+	adminTypes    = []lastmile.AdminType{lastmile.AdminSuper, lastmile.AdminStandard}
+	elementTypes  = []lastmile.MetadataType{lastmile.MetadataBoolean, lastmile.MetadataNumber, lastmile.MetadataString, lastmile.MetadataObject}
+	metadataTypes = append(slices.Clone(elementTypes), lastmile.MetadataArray)
+)
+
+func specialFields() map[string]func(*schemas) *schema {
+	return map[string]func(*schemas) *schema{
+		"VehicleBody.type":      func(*schemas) *schema { return oneOfText(lastmile.VehicleTypes...) },
+		"AdminBody.type":        func(*schemas) *schema { return oneOfText(adminTypes...) },
+		"MetadataEntry.subtype": func(*schemas) *schema { return oneOfText(elementTypes...) },
+		"MetadataEntry.value":   func(*schemas) *schema { return ofType("boolean", "number", "string", "object", "array") },
+		"MetadataEntry.visibility": func(*schemas) *schema {
+			return listOf(oneOfText(lastmile.VisibleToAPI, lastmile.VisibleToDashboard, lastmile.VisibleToWorker))
+		},
+		"DuplicateCause.type": func(*schemas) *schema { return oneOfText("duplicateKey") },
+		"ErrorBody.code":      func(*schemas) *schema { return errorClasses() },
+		"ErrorMessage.error":  func(*schemas) *schema { return errorNumbers() },
+		"ErrorMessage.cause": func(b *schemas) *schema {
+			return &schema{OneOf: []*schema{ofType("string"), b.of(reflect.TypeFor[DuplicateCause](), form{})}}
+		},
+	}
+}
+
+// needed holds the fields that a request, or a part of one, must have, by
+// type. Where that differs from one operation to another, see requires.
+var needed = map[string][]string{
+	"DestinationBody": {"address"},
+	"MetadataEntry":   {"name", "type", "value"},
+	"RecipientBody":   {"name", "phone"},
+	"ScheduleBody":    {"entries"},
+	"ScheduleEntry":   {"date", "timezone"},
+	"WorkerBody":      {"name", "phone", "teams"},
+}
+
+// always describes a type alike in every place. Each place gets its own copy,
+// because places add to it.
+func always(s schema) describer {
+	return func(*schemas, form) *schema {
+		mine := s
+		mine.Type, mine.Enum = slices.Clone(s.Type), slices.Clone(s.Enum)
+		return &mine
+	}
+}
+
+func whole(about string) schema {
+	return schema{Type: typeNames{"integer"}, Format: "int64", Description: about}
+}
+
+func lonLat() schema {
+	return schema{
+		Type: typeNames{"array"}, MinItems: 2, MaxItems: 2, Description: "[longitude, latitude] in degrees",
+		PrefixItems: []*schema{between(-180, 180), between(-90, 90)}, Items: ofType("number"),
+	}
+}
+
+func metadata(b *schemas, f form) *schema {
+	list := listOf(b.of(reflect.TypeFor[wire.MetadataEntry](), f.inner()))
+	list.MaxItems = lastmile.MaxMetadataEntries
+	return list
+}
+
+func metadataUpdate(b *schemas, f form) *schema {
+	return &schema{OneOf: []*schema{metadata(b, f), {
+		Type: typeNames{"object"},
+		Properties: members[*schema]{
+			{"$set", nullable(metadata(b, f))},
+			{"$pop", nullable(listOf(ofType("string")))},
+		},
+	}}}
+}
+
+// errorClasses is every code of an error.
+func errorClasses() *schema {
+	classes := map[string]bool{internalClass: true}
+	for _, e := range wireErrors {
+		classes[e.class] = true
+	}
+	return oneOfText(slices.Sorted(maps.Keys(classes))...)
+}
+
+// errorNumbers is every number of an error.
+func errorNumbers() *schema {
+	numbers := []int{internalSubcode}
+	for _, e := range wireErrors {
+		numbers = append(numbers, e.subcode)
+	}
+	slices.Sort(numbers)
+	s := ofType("integer")
+	for _, n := range slices.Compact(numbers) {
+		s.Enum = append(s.Enum, n)
+	}
+	return s
+}

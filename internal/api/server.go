@@ -1,0 +1,63 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/addressbook"
+	"dray/internal/fleet"
+	"dray/internal/taskflow"
+)
+
+// Base is the path all of the interface is under.
+const Base = "/api/v2"
+
+// Server serves the interface.
+type Server struct {
+	Keys      *access.Keys
+	Directory *access.Directory
+	Staff     *access.Staff
+	Book      *addressbook.Book
+	Fleet     *fleet.Fleet
+	Tasks     *taskflow.Flow
+
+	Now       func() time.Time
+	RateLimit float64 // requests a second for each organization; 0 is no limit
+	Version   string  // of the program, for the document
+	Log       *slog.Logger
+
+	// Observe is told of every answer; route is the path's pattern.
+	Observe func(route, method string, status int, took time.Duration)
+}
+
+// Handler returns the interface, to be mounted at Base, and its document.
+func (s *Server) Handler() http.Handler {
+	gate := &gate{Server: s, limiter: newLimiter(s.RateLimit, s.Now), routes: &router{}}
+	routes := s.routes()
+	for _, r := range routes {
+		gate.routes.add(r.method, r.path, gate.open(r))
+	}
+	gate.routes.add(http.MethodGet, "/openapi.json", serveDocument(s.document(routes)))
+	return gate
+}
+
+// routes is the whole interface, resource by resource.
+func (s *Server) routes() []route {
+	var all []route
+	for _, resource := range [][]route{
+		s.organizationRoutes(),
+		s.adminRoutes(),
+		s.destinationRoutes(),
+		s.recipientRoutes(),
+		s.workerRoutes(),
+		s.teamRoutes(),
+		s.hubRoutes(),
+		s.taskRoutes(),
+		s.containerRoutes(),
+	} {
+		all = append(all, resource...)
+	}
+	return all
+}

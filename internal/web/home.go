@@ -1,0 +1,35 @@
+package web
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"net/http"
+	"strconv"
+)
+
+//go:embed home.html
+var homePage string
+
+// Home serves the page at the root. Anything else is not found.
+func Home(version string) http.Handler {
+	page := template.Must(template.New("home").Parse(homePage))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		var out bytes.Buffer
+		if err := page.Execute(&out, map[string]string{"Version": version, "Host": r.Host}); err != nil {
+			http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
+			return
+		}
+		header := w.Header()
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Content-Length", strconv.Itoa(out.Len()))
+		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		w.Write(out.Bytes()) //nolint:errcheck // the client is gone; there is nobody to tell
+	})
+}

@@ -1,0 +1,203 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/addressbook"
+	"dray/internal/api"
+	"dray/internal/fleet"
+	"dray/internal/geo"
+	"dray/internal/lastmile"
+	"dray/internal/sms"
+	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
+	"dray/internal/web"
+)
+
+// App is the whole platform: one node of it.
+type App struct {
+	Config    Config
+	Log       *slog.Logger
+	Now       func() time.Time
+	Store     *sqlstore.Store
+	Keys      *access.Keys
+	Directory *access.Directory
+	Staff     *access.Staff
+	Book      *addressbook.Book
+	Fleet     *fleet.Fleet
+	Tasks     *taskflow.Flow
+
+	metrics  *metrics
+	server   *http.Server
+	admin    *http.Server
+	listener net.Listener
+	draining atomic.Bool
+	loops    sync.WaitGroup
+	stop     context.CancelFunc
+	failed   chan error
+}
+
+// Clock is the wall clock, to the millisecond, as everything is stored.
+func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// New opens the database and puts the platform together. It serves nothing
+// until Start. serve says that this process is the server of its data.
+func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
+	db, err := sqlstore.Open(ctx, sqlstore.Options{Data: c.Data, Database: c.Database, Serve: serve, Now: now, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	vault, err := openVault(ctx, c, db, log)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	newID := func() string { return access.RandomSecret(lastmile.IDLength) }
+	a := &App{Config: c, Log: log, Now: now, Store: db, failed: make(chan error, 2)}
+	a.Keys = &access.Keys{Store: db, Now: now}
+	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
+	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	a.Book = &addressbook.Book{Store: db, Geocoder: geo.Unconfigured{}, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
+	a.Fleet = &fleet.Fleet{
+		Store: db, Places: a.Book, Passwords: access.NewPasswords(2), ParsePhone: sms.ParseNumber,
+		Now: now, NewID: newID, AppURL: c.url() + "/driver",
+	}
+	a.Tasks = &taskflow.Flow{
+		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		NewToken: newID, PublicURL: c.url(),
+	}
+	a.metrics = newMetrics(db)
+	return a, nil
+}
+
+// Handler is everything the server answers.
+func (a *App) Handler() http.Handler {
+	interfaceServer := &api.Server{
+		Keys: a.Keys, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
+		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
+	}
+	mux, docs, routed := http.NewServeMux(), interfaceServer.DocsHandler(), interfaceServer.Handler()
+	mux.Handle("/docs", docs)
+	mux.Handle("/docs/", docs)
+	mux.HandleFunc("GET /healthz", a.healthz)
+	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("/", web.Home(Version))
+	return a.closeWhenDraining(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has a mux of its own
+			routed.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+}
+
+// Start serves until Stop. It returns when the server is listening.
+func (a *App) Start(ctx context.Context) error {
+	if err := a.Keys.Refresh(ctx); err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", a.Config.Listen, err)
+	}
+	a.listener = limitPerIP(listener, a.Config.Connections)
+	a.server = newServer(a.Handler())
+	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
+	a.serve(a.server, a.listener)
+	if a.Config.AdminListen != "" {
+		private, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.AdminListen)
+		if err != nil {
+			return errors.Join(fmt.Errorf("listen on %s: %w", a.Config.AdminListen, err), a.Stop(ctx))
+		}
+		a.admin = newServer(a.metrics.handler())
+		a.admin.WriteTimeout = 0 // profiles take as long as they are asked to
+		a.serve(a.admin, private)
+	}
+	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	a.stop = stop
+	a.startLoops(loopCtx)
+	return nil
+}
+
+// Address is where the server listens.
+func (a *App) Address() string { return a.listener.Addr().String() }
+
+func (a *App) serve(server *http.Server, on net.Listener) {
+	a.loops.Go(func() {
+		err := server.Serve(on)
+		if !errors.Is(err, http.ErrServerClosed) && !a.draining.Load() {
+			a.failed <- fmt.Errorf("serve %s: %w", on.Addr(), err)
+		}
+	})
+}
+
+// The limits of a server; see docs/operations.md.
+func newServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      75 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+	}
+}
+
+// The phases of a stop: clients with an open connection are told to close it
+// while they are still answered, then what is running may end.
+const (
+	drainFor = time.Second
+	endFor   = 25 * time.Second
+)
+
+// Stop ends the server: no further connection is taken, every request that
+// arrived is answered.
+func (a *App) Stop(ctx context.Context) error {
+	a.draining.Store(true)
+	var errs []error
+	if a.server != nil {
+		a.listener.Close()
+		drained := time.NewTimer(drainFor)
+		defer drained.Stop()
+		select {
+		case <-drained.C:
+		case <-ctx.Done():
+		}
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endFor)
+		defer cancel()
+		if err := a.server.Shutdown(ending); err != nil {
+			errs = append(errs, fmt.Errorf("stop server: %w", err), a.server.Close())
+		}
+	}
+	if a.admin != nil {
+		errs = append(errs, a.admin.Close())
+	}
+	if a.stop != nil {
+		a.stop()
+	}
+	a.loops.Wait()
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	errs = append(errs, a.Keys.SaveUse(saving), a.Store.Close())
+	return errors.Join(errs...)
+}
+
+// closeWhenDraining asks clients to close their connections once the server is
+// stopping.
+func (a *App) closeWhenDraining(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}

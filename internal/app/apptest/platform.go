@@ -1,0 +1,207 @@
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"dray/internal/app"
+	"dray/internal/lastmile"
+	"dray/internal/store/storetest"
+)
+
+// Platform is the whole platform in the test's own process.
+type Platform struct {
+	*app.App
+	URL  string
+	Spec *Spec
+}
+
+// Option changes how a platform is put together.
+type Option func(*app.Config)
+
+// Engines runs a test on each database.
+func Engines(t *testing.T, test func(t *testing.T, p *Platform), options ...Option) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, New(t, options...)) })
+	t.Run("postgres", func(t *testing.T) {
+		url := storetest.Postgres(t)
+		test(t, New(t, append(options, func(c *app.Config) { c.Database = url })...))
+	})
+}
+
+// New starts a platform on an empty embedded database.
+func New(t testing.TB, options ...Option) *Platform {
+	t.Helper()
+	config := app.DefaultConfig()
+	config.Data = t.TempDir()
+	for _, option := range options {
+		option(&config)
+	}
+	a, err := app.New(t.Context(), config, slog.New(slog.DiscardHandler), app.Clock, true)
+	if err != nil {
+		t.Fatalf("put the platform together: %v", err)
+	}
+	server := httptest.NewServer(a.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		if err := a.Stop(context.Background()); err != nil {
+			t.Errorf("stop the platform: %v", err)
+		}
+	})
+	p := &Platform{App: a, URL: server.URL}
+	p.Spec = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
+	return p
+}
+
+// Get reads a page that needs no key.
+func (p *Platform) Get(t testing.TB, path string) []byte {
+	t.Helper()
+	answer, err := http.Get(p.URL + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s %v", path, answer.Status, err)
+	}
+	return body
+}
+
+// Client calls the interface for one organization and holds every answer
+// against the document.
+type Client struct {
+	Platform     *Platform
+	Organization lastmile.Organization
+	Key          string
+}
+
+// Organization makes an organization of the United States.
+func (p *Platform) Organization(t testing.TB, name string) *Client {
+	t.Helper()
+	made, err := p.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: name, Country: "US", Timezone: "America/New_York"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Client{Platform: p, Organization: made.Organization, Key: made.APIKey}
+}
+
+// Answer is what the interface answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Call sends a request; body is JSON text, or anything to encode, or nil.
+func (c *Client) Call(t testing.TB, method, path string, body any, headers ...string) Answer {
+	t.Helper()
+	sent := encode(t, body)
+	request, err := http.NewRequestWithContext(t.Context(), method, c.Platform.URL+"/api/v2"+path, bytes.NewReader(sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Key != "" {
+		request.SetBasicAuth(c.Key, "")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Platform.Spec.Check(t, method, request.URL.Path, response.StatusCode, sent, got)
+	return Answer{Status: response.StatusCode, Header: response.Header, Body: got}
+}
+
+func encode(t testing.TB, body any) []byte {
+	t.Helper()
+	switch body := body.(type) {
+	case nil:
+		return nil
+	case string:
+		return []byte(body)
+	case []byte:
+		return body
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Must sends a request that has to succeed and returns its answer as an
+// object.
+func (c *Client) Must(t testing.TB, method, path string, body any) map[string]any {
+	t.Helper()
+	return c.Call(t, method, path, body).OK(t).Object(t)
+}
+
+// OK fails the test when the answer is not 200.
+func (a Answer) OK(t testing.TB) Answer {
+	t.Helper()
+	if a.Status != http.StatusOK {
+		t.Fatalf("answered %d, want 200: %s", a.Status, a.Body)
+	}
+	return a
+}
+
+// Object decodes an answer that is an object.
+func (a Answer) Object(t testing.TB) map[string]any {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal(a.Body, &object); err != nil {
+		t.Fatalf("not an object: %v: %s", err, a.Body)
+	}
+	return object
+}
+
+// List decodes an answer that is an array of objects.
+func (a Answer) List(t testing.TB) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	if err := json.Unmarshal(a.Body, &list); err != nil {
+		t.Fatalf("not an array: %v: %s", err, a.Body)
+	}
+	return list
+}
+
+// Refused fails the test when the answer is not the error with this status and
+// subcode, in the interface's shape. It returns the error's message.
+func (a Answer) Refused(t testing.TB, status, subcode int) string {
+	t.Helper()
+	var body struct {
+		Code    string
+		Message struct {
+			Error            int
+			Message, Request string
+		}
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil {
+		t.Fatalf("answered %d, not an error of the interface: %v: %s", a.Status, err, a.Body)
+	}
+	if a.Status != status || body.Message.Error != subcode {
+		t.Fatalf("answered %d with %d, want %d with %d: %s", a.Status, body.Message.Error, status, subcode, a.Body)
+	}
+	if body.Code == "" || body.Message.Message == "" || len(body.Message.Request) != 36 {
+		t.Fatalf("an error without code, message or request id: %s", a.Body)
+	}
+	return body.Message.Message
+}
+
+// Milliseconds is a time as the interface writes it.
+func Milliseconds(at time.Time) int64 { return at.UnixMilli() }

@@ -1,0 +1,239 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Exit codes of the program.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // it did not work; the message says why
+	exitUsage    = 2 // the command line is wrong
+	exitNotFound = 3 // what was named does not exist
+	exitDamaged  = 4 // fsck found something
+)
+
+// command is one thing the program can do.
+type command struct {
+	name     string // as typed: "org create"
+	args     string // what follows the flags
+	summary  string
+	examples []string
+	setup    func(*flag.FlagSet, *Config) func(context.Context, *invocation) error
+}
+
+// invocation is a command being run.
+type invocation struct {
+	Config Config
+	Args   []string // what is not a flag
+	out    io.Writer
+	errs   io.Writer
+	json   bool
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ text string }
+
+// Error implements error.
+func (e *usageError) Error() string { return e.text }
+
+func misuse(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// commands lists everything the program can do, in the order of its help.
+func commands() []command {
+	return []command{
+		serveCommand(), demoCommand(),
+		orgCreateCommand(), orgListCommand(), orgConnectCommand(),
+		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
+		outboxCommand(),
+		backupCommand(), restoreCommand(), fsckCommand(), versionCommand(),
+	}
+}
+
+// Main runs the program and returns its exit code.
+func Main(ctx context.Context, args []string, out, errs io.Writer) int {
+	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		help(out)
+		if len(args) == 0 {
+			return exitUsage
+		}
+		return exitOK
+	}
+	cmd, rest, ok := find(args)
+	if !ok {
+		fmt.Fprintf(errs, "dray: there is no command %q; `dray help` lists them\n", strings.Join(args[:min(2, len(args))], " "))
+		return exitUsage
+	}
+	return cmd.run(ctx, rest, out, errs)
+}
+
+// find takes the command off the front of the arguments.
+func find(args []string) (command, []string, bool) {
+	for _, cmd := range commands() {
+		words := strings.Fields(cmd.name)
+		if len(args) >= len(words) && strings.Join(args[:len(words)], " ") == cmd.name {
+			return cmd, args[len(words):], true
+		}
+	}
+	return command{}, nil, false
+}
+
+func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) int {
+	inv := &invocation{Config: DefaultConfig(), out: out, errs: errs}
+	flags := flag.NewFlagSet("dray "+cmd.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.BoolVar(&inv.json, "json", false, "write JSON")
+	act := cmd.setup(flags, &inv.Config)
+	err := parse(flags, args, &inv.Args)
+	if errors.Is(err, flag.ErrHelp) {
+		cmd.help(flags, out)
+		return exitOK
+	}
+	if err == nil {
+		err = inv.Config.check()
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "dray %s: %v\n`dray %s --help` shows how it is used\n", cmd.name, err, cmd.name)
+		return exitUsage
+	}
+	return inv.exit(cmd, act(ctx, inv))
+}
+
+// exit says what went wrong and turns it into an exit code.
+func (inv *invocation) exit(cmd command, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(inv.errs, "dray %s: %v\n", cmd.name, err)
+	if _, ok := errors.AsType[*usageError](err); ok {
+		fmt.Fprintf(inv.errs, "`dray %s --help` shows how it is used\n", cmd.name)
+		return exitUsage
+	}
+	switch {
+	case lastmile.IsNotFound(err):
+		return exitNotFound
+	case errors.Is(err, errDamaged):
+		return exitDamaged
+	}
+	return exitFailed
+}
+
+// parse reads flags, which may stand before, between and after the arguments,
+// and then the environment for those that were not given.
+func parse(flags *flag.FlagSet, args []string, rest *[]string) error {
+	for len(args) > 0 {
+		if err := flags.Parse(args); err != nil {
+			return err
+		}
+		if args = flags.Args(); len(args) > 0 {
+			*rest = append(*rest, args[0])
+			args = args[1:]
+		}
+	}
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var err error
+	flags.VisitAll(func(f *flag.Flag) {
+		value, set := os.LookupEnv(variable(f.Name))
+		if !set || given[f.Name] || err != nil {
+			return
+		}
+		if e := f.Value.Set(value); e != nil {
+			err = fmt.Errorf("%s: %w", variable(f.Name), e)
+		}
+	})
+	return err
+}
+
+// variable is the environment variable that stands for a flag.
+func variable(name string) string {
+	return "DRAY_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+func help(out io.Writer) {
+	fmt.Fprint(out, "dray is a last-mile delivery platform in one program.\n\nCommands:\n")
+	for _, cmd := range commands() {
+		fmt.Fprintf(out, "  dray %-14s %s\n", cmd.name, cmd.summary)
+	}
+	fmt.Fprint(out, "\n`dray COMMAND --help` tells more. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")
+}
+
+func (cmd command) help(flags *flag.FlagSet, out io.Writer) {
+	fmt.Fprintf(out, "%s.\n\nUsage: dray %s [flags]%s\n\nFlags:\n", cmd.summary, cmd.name, prefixed(cmd.args))
+	flags.VisitAll(func(f *flag.Flag) {
+		kind, usage := flag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if kind != "" {
+			name += " " + kind
+		}
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
+			usage += " (" + f.DefValue + " unless given)"
+		}
+		fmt.Fprintf(out, "  %-28s %s\n", name, usage)
+	})
+	if len(cmd.examples) > 0 {
+		fmt.Fprint(out, "\nExamples:\n")
+		for _, example := range cmd.examples {
+			fmt.Fprintf(out, "  %s\n", example)
+		}
+	}
+	fmt.Fprint(out, "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 no such record, 4 damage found.\n")
+}
+
+func prefixed(args string) string {
+	if args == "" {
+		return ""
+	}
+	return " " + args
+}
+
+// print writes a result: as JSON when that was asked for, else as text.
+func (inv *invocation) print(result any, text string, args ...any) error {
+	if inv.json {
+		enc := json.NewEncoder(inv.out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(result)
+	}
+	_, err := fmt.Fprintf(inv.out, text, args...)
+	return err
+}
+
+// with opens the platform for a command that works beside a server.
+func (inv *invocation) with(ctx context.Context, do func(*App) error) error {
+	quiet := slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError}))
+	a, err := New(ctx, inv.Config, quiet, Clock, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(a), a.Store.Close())
+}
+
+// shownTime is a time for people to read.
+func shownTime(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	return at.Format("2006-01-02 15:04:05 UTC")
+}
+
+// optionalMillis is a time for programs to read; null when there is none.
+func optionalMillis(at time.Time) *int64 {
+	if at.IsZero() {
+		return nil
+	}
+	ms := at.UnixMilli()
+	return &ms
+}

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+
+	"dray/internal/store/sqlstore"
+)
+
+// errDamaged is returned by fsck when it found something.
+var errDamaged = errors.New("the data is damaged; restore the newest good backup with `dray restore`")
+
+func (inv *invocation) storage() sqlstore.Options {
+	return sqlstore.Options{
+		Data: inv.Config.Data, Database: inv.Config.Database, Now: Clock,
+		Logger: slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError})),
+	}
+}
+
+// fileArgument is the one argument of backup and restore.
+func (inv *invocation) fileArgument() (string, error) {
+	if len(inv.Args) != 1 {
+		return "", misuse("name one file")
+	}
+	return inv.Args[0], nil
+}
+
+func backupCommand() command {
+	return command{
+		name: "backup", args: "FILE", summary: "Write everything to a file, also while a server runs",
+		examples: []string{"dray backup monday.db", "dray backup --database postgres://dray@db/dray monday.db"},
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			return func(ctx context.Context, inv *invocation) error {
+				file, err := inv.fileArgument()
+				if err != nil {
+					return err
+				}
+				if err := sqlstore.Backup(ctx, inv.storage(), file); err != nil {
+					return err
+				}
+				return inv.print(map[string]string{"file": file}, "%s holds everything but the master key: keep a copy of that elsewhere.\n", file)
+			}
+		},
+	}
+}
+
+func restoreCommand() command {
+	return command{
+		name: "restore", args: "FILE", summary: "Fill an empty data folder or database from a backup",
+		examples: []string{"dray restore monday.db --data fresh-folder", "dray restore monday.db --database postgres://dray@db/dray"},
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			return func(ctx context.Context, inv *invocation) error {
+				file, err := inv.fileArgument()
+				if err != nil {
+					return err
+				}
+				if err := sqlstore.Restore(ctx, inv.storage(), file); err != nil {
+					return err
+				}
+				return inv.print(map[string]string{"file": file}, "%s is restored. Put the master key that went with it in place before serving.\n", file)
+			}
+		},
+	}
+}
+
+func fsckCommand() command {
+	return command{
+		name: "fsck", summary: "Check that the data is whole and agrees with itself",
+		examples: []string{"dray fsck", "dray fsck --json --database postgres://dray@db/dray"},
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			return func(ctx context.Context, inv *invocation) error {
+				report, err := sqlstore.Check(ctx, inv.storage())
+				if err != nil {
+					return err
+				}
+				text := strings.Join(append(report.Problems, ""), "\n")
+				if err := inv.print(report, "%s%d records checked, %d problems.\n", text, report.Records, len(report.Problems)); err != nil {
+					return err
+				}
+				if len(report.Problems) > 0 {
+					return errDamaged
+				}
+				return nil
+			}
+		},
+	}
+}
+
+func versionCommand() command {
+	return command{
+		name: "version", summary: "Print the version",
+		setup: func(*flag.FlagSet, *Config) func(context.Context, *invocation) error {
+			return func(_ context.Context, inv *invocation) error {
+				result := map[string]string{
+					"version": Version, "interface": "2.6", "sqlite": sqlstore.SQLiteVersion(),
+					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+				}
+				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n", Version, result["sqlite"], result["go"], result["platform"]))
+			}
+		},
+	}
+}

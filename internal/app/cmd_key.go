@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// keyResult is an API key in the output of commands.
+type keyResult struct {
+	ID       lastmile.KeyID `json:"id"`
+	Name     string         `json:"name"`
+	Hint     string         `json:"hint"`
+	APIKey   string         `json:"apiKey,omitempty"` // only when it was just made
+	Created  *int64         `json:"timeCreated"`
+	LastUsed *int64         `json:"timeLastUsed"`
+	Revoked  *int64         `json:"timeRevoked"`
+}
+
+func newKeyResult(k lastmile.APIKey, key string) keyResult {
+	return keyResult{
+		ID: k.ID, Name: k.Name, Hint: k.Hint, APIKey: key, Created: optionalMillis(k.Created),
+		LastUsed: optionalMillis(k.LastUsed), Revoked: optionalMillis(k.Revoked),
+	}
+}
+
+// orgFlag adds the flag that names an organization and a check that it was
+// given.
+func orgFlag(f *flag.FlagSet) func() (lastmile.OrganizationID, error) {
+	id := f.String("org", "", "`id` of the organization")
+	return func() (lastmile.OrganizationID, error) {
+		if *id == "" {
+			return "", misuse("--org is required; `dray org list` shows the ids")
+		}
+		return lastmile.OrganizationID(*id), nil
+	}
+}
+
+func keyCreateCommand() command {
+	return command{
+		name: "key create", summary: "Make a further API key",
+		examples: []string{"dray key create --org ID --name shop"},
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			org := orgFlag(f)
+			name := f.String("name", "", "`name` that tells what the key is for")
+			return func(ctx context.Context, inv *invocation) error {
+				id, err := org()
+				if err != nil {
+					return err
+				}
+				return inv.with(ctx, func(a *App) error {
+					key, record, err := a.Directory.CreateKey(ctx, id, *name)
+					if err != nil {
+						return err
+					}
+					return inv.print(newKeyResult(record, key), "Key id   %s\nAPI key  %s\n\nThe key is shown this once only.\n", record.ID, key)
+				})
+			}
+		},
+	}
+}
+
+func keyListCommand() command {
+	return command{
+		name: "key list", summary: "List an organization's API keys",
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			org := orgFlag(f)
+			return func(ctx context.Context, inv *invocation) error {
+				id, err := org()
+				if err != nil {
+					return err
+				}
+				return inv.with(ctx, func(a *App) error {
+					keys, err := a.Directory.Keys(ctx, id)
+					if err != nil {
+						return err
+					}
+					results, text := []keyResult{}, ""
+					for _, k := range keys {
+						results = append(results, newKeyResult(k, ""))
+						state := "active"
+						if !k.Active() {
+							state = "revoked " + shownTime(k.Revoked)
+						}
+						text += fmt.Sprintf("%s  …%s  last used %s  %s  %s\n", k.ID, k.Hint, shownTime(k.LastUsed), state, k.Name)
+					}
+					return inv.print(results, "%s", text)
+				})
+			}
+		},
+	}
+}
+
+func keyRevokeCommand() command {
+	return command{
+		name: "key revoke", args: "KEY-ID", summary: "Make an API key useless",
+		examples: []string{"dray key revoke --org ID KEY-ID"},
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			org := orgFlag(f)
+			key := f.String("key", "", "`id` of the key, instead of the argument")
+			return func(ctx context.Context, inv *invocation) error {
+				id, err := org()
+				if err != nil {
+					return err
+				}
+				if *key == "" && len(inv.Args) == 1 {
+					*key = inv.Args[0]
+				}
+				if *key == "" {
+					return misuse("which key? `dray key list` shows the ids")
+				}
+				return inv.with(ctx, func(a *App) error { return revokeKey(ctx, inv, a, id, lastmile.KeyID(*key)) })
+			}
+		},
+	}
+}
+
+// revokeKey returns when every server has had time to hear of it, so that what
+// it says is true.
+func revokeKey(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, key lastmile.KeyID) error {
+	if err := a.Directory.RevokeKey(ctx, org, key); err != nil {
+		return err
+	}
+	heard := time.NewTimer(2 * a.refreshKeysEvery())
+	defer heard.Stop()
+	select {
+	case <-heard.C:
+	case <-ctx.Done():
+	}
+	return inv.print(map[string]any{"id": key, "revoked": true}, "%s is revoked.\n", key)
+}

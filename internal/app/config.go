@@ -1,0 +1,84 @@
+package app
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// Config is all that can be set from outside.
+type Config struct {
+	Listen      string
+	AdminListen string
+	PublicURL   string // how others reach the server; http://Listen when empty
+	Data        string
+	Database    string // postgres:// URL; SQLite in Data when empty
+	MasterKey   string // file of the master key; see masterKey
+	RateLimit   float64
+	Connections int // of one address; 0 is no limit
+	LogLevel    slog.Level
+	LogFormat   string
+}
+
+// DefaultConfig is what holds where nothing is set.
+func DefaultConfig() Config {
+	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json"}
+}
+
+// bindStorage adds the flags that say where the data is.
+func (c *Config) bindStorage(f *flag.FlagSet) {
+	f.StringVar(&c.Data, "data", c.Data, "`folder` of the embedded database")
+	f.StringVar(&c.Database, "database", c.Database, "PostgreSQL `URL` (postgres://…) instead of the embedded database")
+	f.StringVar(&c.MasterKey, "master-key-file", c.MasterKey, "`file` of the key that seals stored secrets (made on first use)")
+}
+
+// bindServer adds the flags of a server.
+func (c *Config) bindServer(f *flag.FlagSet) {
+	f.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on")
+	f.StringVar(&c.AdminListen, "admin-listen", c.AdminListen, "`address` for metrics and profiles; never public; empty for none")
+	f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` at which others reach this server")
+	f.Float64Var(&c.RateLimit, "rate-limit", c.RateLimit, "`requests` a second allowed to each organization; 0 for no limit")
+	f.IntVar(&c.Connections, "connections-per-address", c.Connections, "`connections` that one address may hold open; 0 for no limit")
+	f.TextVar(&c.LogLevel, "log-level", c.LogLevel, "least important log `level`: debug, info, warn or error")
+	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`form` of log lines: json or text")
+}
+
+// check refuses settings that cannot be right.
+func (c *Config) check() error {
+	if c.RateLimit < 0 {
+		return errors.New("--rate-limit must not be negative")
+	}
+	if c.Connections < 0 {
+		return errors.New("--connections-per-address must not be negative")
+	}
+	if c.LogFormat != "json" && c.LogFormat != "text" {
+		return fmt.Errorf("--log-format must be json or text, not %q", c.LogFormat)
+	}
+	if c.PublicURL != "" {
+		u, err := url.Parse(c.PublicURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("--public-url must be an http or https URL, not %q", c.PublicURL)
+		}
+	}
+	return nil
+}
+
+// url is where others reach the server, without a slash at the end.
+func (c *Config) url() string {
+	if c.PublicURL != "" {
+		return strings.TrimSuffix(c.PublicURL, "/")
+	}
+	return "http://" + c.Listen
+}
+
+func (c *Config) logger() *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewJSONHandler(os.Stderr, options))
+}

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// limitedListener refuses connections of addresses that hold too many.
+// Loopback is exempt: a reverse proxy on the same machine speaks for
+// everybody.
+type limitedListener struct {
+	net.Listener
+	most int
+	mu   sync.Mutex
+	open map[netip.Addr]int
+}
+
+// limitPerIP lets each address hold so many connections; 0 is no limit.
+func limitPerIP(l net.Listener, most int) net.Listener {
+	if most == 0 {
+		return l
+	}
+	return &limitedListener{Listener: l, most: most, open: map[netip.Addr]int{}}
+}
+
+// Accept implements net.Listener.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		remote, ok := conn.RemoteAddr().(*net.TCPAddr)
+		if !ok || remote.IP.IsLoopback() {
+			return conn, nil
+		}
+		ip := remote.AddrPort().Addr().Unmap()
+		if l.take(ip) {
+			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.give(ip) })}, nil
+		}
+		conn.Close()
+	}
+}
+
+func (l *limitedListener) take(ip netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[ip] >= l.most {
+		return false
+	}
+	l.open[ip]++
+	return true
+}
+
+func (l *limitedListener) give(ip netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[ip]--; l.open[ip] <= 0 {
+		delete(l.open, ip)
+	}
+}
+
+type limitedConn struct {
+	net.Conn
+	release func()
+}
+
+// Close implements net.Conn.
+func (c *limitedConn) Close() error {
+	c.release()
+	return c.Conn.Close()
+}

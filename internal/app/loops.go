@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// How often the small loops of a node run.
+const (
+	saveKeyUseEvery    = 30 * time.Second
+	forgetReceiptEvery = 10 * time.Minute
+)
+
+// refreshKeysEvery is how soon a node hears that a key was revoked.
+func (a *App) refreshKeysEvery() time.Duration {
+	if a.Store.Engine() == "sqlite" {
+		return 100 * time.Millisecond
+	}
+	return 500 * time.Millisecond
+}
+
+func (a *App) startLoops(ctx context.Context) {
+	a.every(ctx, a.refreshKeysEvery(), "refresh keys", a.Keys.Refresh)
+	a.every(ctx, saveKeyUseEvery, "save use of keys", a.Keys.SaveUse)
+	a.every(ctx, forgetReceiptEvery, "forget receipts", a.forgetReceipts)
+}
+
+// every runs a step again and again until the context ends.
+func (a *App) every(ctx context.Context, interval time.Duration, what string, step func(context.Context) error) {
+	a.loops.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				if err := step(ctx); err != nil && ctx.Err() == nil {
+					a.Log.Error("background step failed", "step", what, "error", err)
+				}
+			}
+		}
+	})
+}
+
+func (a *App) forgetReceipts(ctx context.Context) error {
+	return a.Store.Write(ctx, func(w store.Writer) error {
+		_, err := w.DeleteReceipts(ctx, a.Now().Add(-lastmile.ReceiptLifetime))
+		return err
+	})
+}

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"dray/internal/store/sqlstore"
+)
+
+// metrics counts what the node does.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	known    sync.Map // labels → prometheus.Observer, found before
+}
+
+// labels tell requests apart.
+type labels struct {
+	route, method string
+	status        int
+}
+
+func newMetrics(db *sqlstore.Store) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "dray_http_request_duration_seconds",
+			Help:    "Time to answer requests of the interface, by route, method and status.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"route", "method", "status"}),
+	}
+	count := func(name, help string, value func(sqlstore.Stats) float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return value(db.Stats()) })
+	}
+	level := func(name, help string, value func(sqlstore.Stats) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(db.Stats()) })
+	}
+	m.registry.MustRegister(
+		m.requests,
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		level("dray_store_waiting", "Writes waiting to be started.", func(s sqlstore.Stats) float64 { return float64(s.Waiting) }),
+		level("dray_store_connections", "Open database connections.", func(s sqlstore.Stats) float64 { return float64(s.Connections) }),
+		level("dray_store_wal_bytes", "Size of the write-ahead log at the last checkpoint.", func(s sqlstore.Stats) float64 { return float64(s.WALBytes) }),
+		count("dray_store_operations_total", "Writes committed.", func(s sqlstore.Stats) float64 { return float64(s.Operations) }),
+		count("dray_store_commits_total", "Transactions committed.", func(s sqlstore.Stats) float64 { return float64(s.Commits) }),
+		count("dray_store_failed_total", "Writes that returned an error.", func(s sqlstore.Stats) float64 { return float64(s.Failed) }),
+		count("dray_store_retries_total", "Writes run again.", func(s sqlstore.Stats) float64 { return float64(s.Retries) }),
+		count("dray_store_shed_total", "Writes refused because the database was too busy.", func(s sqlstore.Stats) float64 { return float64(s.Shed) }),
+	)
+	return m
+}
+
+func (m *metrics) observe(route, method string, status int, took time.Duration) {
+	of := labels{route, method, status}
+	found, ok := m.known.Load(of)
+	if !ok {
+		found = m.requests.WithLabelValues(route, method, strconv.Itoa(status))
+		m.known.Store(of, found)
+	}
+	found.(prometheus.Observer).Observe(took.Seconds())
+}
+
+// handler serves metrics and profiles, for operators alone.
+func (m *metrics) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}

@@ -134,7 +134,7 @@ func TestUnitsAreWritten(t *testing.T) {
 		body unitsBody
 		want string
 	}{
-		"nothing": {unitsBody{}, `{"millis":null,"unix":null,"seconds":0,"minutes":0,"place":null,"flag":false}`},
+		"nothing": {unitsBody{}, `{"millis":null,"unix":null,"seconds":0,"minutes":0,"place":[0,0],"flag":false}`},
 		"values": {
 			unitsBody{
 				wire.Millis(at), wire.UnixSeconds(at), wire.Seconds(1500 * time.Millisecond), wire.Minutes(270 * time.Second),

@@ -53,13 +53,13 @@ func (d *Directory) Create(ctx context.Context, draft lastmile.OrganizationDraft
 }
 
 func (d *Directory) saveOwner(ctx context.Context, w store.Writer, org lastmile.Organization) error {
-	if err := checkEmailFree(ctx, w, org.Email, ""); err != nil {
-		return err
-	}
 	kind := string(lastmile.AdminSuper)
 	owner, err := lastmile.NewAdmin(lastmile.AdminID(d.NewID()), org.ID,
 		lastmile.AdminChange{Name: &org.Name, Email: &org.Email, Type: &kind}, org.Created)
 	if err != nil {
+		return err
+	}
+	if err := checkEmailFree(ctx, w, owner.Email, ""); err != nil {
 		return err
 	}
 	owner.AccountOwner = true

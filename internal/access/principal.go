@@ -44,6 +44,14 @@ func Once[T any](ctx context.Context, s store.Store, who Principal, change func(
 	return result, err
 }
 
+// Keep keeps the answer to a request that changed nothing, such as a search,
+// for the principal's idempotency key. When another request with the key was
+// faster, the error is *Answered.
+func (d *Directory) Keep(ctx context.Context, who Principal, answer any) error {
+	_, err := Once(ctx, d.Store, who, func(store.Writer) (any, error) { return answer, nil })
+	return err
+}
+
 // CheckAnswered returns *Answered when the principal's request was done
 // before, so that not even the work before the transaction is done again.
 func (d *Directory) CheckAnswered(ctx context.Context, who Principal) error {

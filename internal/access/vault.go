@@ -67,19 +67,47 @@ func (d *Directory) newWebhookSecret(org lastmile.OrganizationID, now time.Time)
 	}
 }
 
-// WebhookSecret opens the newest webhook secret of an organization.
-func (d *Directory) WebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
+// SecretOverlap is how long an old webhook secret still signs after a new one
+// was made.
+const SecretOverlap = 24 * time.Hour
+
+// WebhookSecrets opens the webhook secrets of an organization that sign what
+// it is sent: the newest first, and older ones while they overlap.
+func (d *Directory) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 	var sealed []store.SealedSecret
 	err := d.Store.Read(ctx, func(r store.Reader) (err error) {
 		sealed, err = r.WebhookSecrets(ctx, org)
 		return err
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if len(sealed) == 0 {
-		return "", lastmile.NotFound("webhook secret of organization", string(org))
+	var secrets [][]byte
+	for i, s := range sealed {
+		if i > 0 && d.Now().Sub(sealed[i-1].Created) > SecretOverlap {
+			break
+		}
+		secret, err := d.Vault.Open(org, s.Sealed)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
 	}
-	secret, err := d.Vault.Open(org, sealed[0].Sealed)
-	return hex.EncodeToString(secret), err
+	if len(secrets) == 0 {
+		return nil, lastmile.NotFound("webhook secret of organization", string(org))
+	}
+	return secrets, nil
+}
+
+// RotateWebhookSecret makes a new webhook secret and returns it. The one
+// before signs along for SecretOverlap.
+func (d *Directory) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
+	secret, sealed := d.newWebhookSecret(org, d.Now())
+	err := d.Store.Write(ctx, func(w store.Writer) error {
+		if _, err := w.Organization(ctx, org); err != nil {
+			return err
+		}
+		return w.SaveWebhookSecret(ctx, sealed)
+	})
+	return secret, err
 }

@@ -14,6 +14,7 @@ type Fleet struct {
 	Store      store.Store
 	Places     Places
 	Passwords  Passwords
+	Tasks      Tasks
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
 	NewID      func() string
@@ -28,6 +29,12 @@ type Places interface {
 // Passwords makes the temporary passwords of new workers.
 type Passwords interface {
 	Temporary(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential, error)
+}
+
+// Tasks gives back what a worker or a team had to do.
+type Tasks interface {
+	// Release moves the tasks of a container to the organization's.
+	Release(ctx context.Context, w store.Writer, who access.Principal, from lastmile.ContainerRef) error
 }
 
 func (f *Fleet) organization(ctx context.Context, who access.Principal) (org lastmile.Organization, err error) {

@@ -41,10 +41,14 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who access.Principal, id lastmil
 	return team, err
 }
 
-// DeleteTeam removes a team; its workers stay.
+// DeleteTeam removes a team; its workers stay, and its tasks go back to the
+// organization.
 func (f *Fleet) DeleteTeam(ctx context.Context, who access.Principal, id lastmile.TeamID) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := w.Team(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		if err := f.Tasks.Release(ctx, w, who, lastmile.ContainerRef{Kind: lastmile.InTeam, Owner: string(id)}); err != nil {
 			return err
 		}
 		return w.DeleteTeam(ctx, who.Organization, id)

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -63,7 +64,10 @@ func (f *Fleet) CreateWorker(ctx context.Context, who access.Principal, draft Wo
 		if err := w.SaveCredential(ctx, credential); err != nil {
 			return worker, err
 		}
-		return worker, w.SaveMessage(ctx, invitation)
+		if err := w.SaveMessage(ctx, invitation); err != nil {
+			return worker, err
+		}
+		return worker, f.tell(ctx, w, who, lastmile.TriggerWorkerCreated, worker, now)
 	})
 }
 
@@ -104,13 +108,25 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who access.Principal, id lastm
 				return err
 			}
 		}
-		return w.SaveWorker(ctx, worker)
+		if err := w.SaveWorker(ctx, worker); err != nil {
+			return err
+		}
+		return f.tell(ctx, w, who, lastmile.TriggerWorkerUpdated, worker, now)
 	})
 	return worker, err
 }
 
-// DeleteWorker removes a worker who is not on an active task.
+// tell stores what happened to a worker.
+func (f *Fleet) tell(ctx context.Context, w store.Writer, who access.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
+	return w.AppendEvents(ctx, []lastmile.Event{{
+		ID: f.NewID(), Organization: who.Organization, Trigger: trigger, At: now, Stored: now, Actor: who.Actor(), Worker: &worker,
+	}})
+}
+
+// DeleteWorker removes a worker who is not on an active task. Tasks that were
+// still to be done are unassigned again.
 func (f *Fleet) DeleteWorker(ctx context.Context, who access.Principal, id lastmile.WorkerID) error {
+	now := f.Now()
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		worker, err := w.Worker(ctx, who.Organization, id)
 		if err != nil {
@@ -119,7 +135,13 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who access.Principal, id lastm
 		if worker.ActiveTask != "" {
 			return lastmile.Invalid("worker %s is on the active task %s: complete it before deleting the worker", id, worker.ActiveTask)
 		}
-		return w.DeleteWorker(ctx, who.Organization, id)
+		if err := f.Tasks.Release(ctx, w, who, lastmile.WorkerContainer(id)); err != nil {
+			return err
+		}
+		if err := w.DeleteWorker(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		return f.tell(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
 	})
 }
 

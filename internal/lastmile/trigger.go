@@ -71,3 +71,8 @@ var TriggerNames = map[Trigger]string{
 
 // String returns the trigger's name.
 func (t Trigger) String() string { return TriggerNames[t] }
+
+// ShowsWorker tells whether an event of a task shows the worker who has it.
+func (t Trigger) ShowsWorker() bool {
+	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
+}

@@ -1,15 +1,28 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/wire"
 )
 
 // AppendEvents implements store.TaskWriter.
 func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	hooks, err := t.Webhooks(ctx, events[0].Organization)
+	if err != nil {
+		return err
+	}
 	for _, e := range events {
 		body, err := wire.Encode(e)
 		if err != nil {
@@ -25,13 +38,145 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 		if e.Worker != nil {
 			worker = (*string)(&e.Worker.ID)
 		}
+		if e.RoutePlan != nil {
+			worker = orNull(string(e.RoutePlan.Worker))
+		}
 		const query = `
 			INSERT INTO event (org, id, trigger_id, task, task_sequence, worker, created, body)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-		_, err = t.exec(ctx, query, e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.At.UnixMilli(), body)
+		_, err = t.exec(ctx, query, e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), body)
 		if err != nil {
 			return fmt.Errorf("append event %s: %w", e.Trigger, err)
 		}
+		if err := t.owe(ctx, e, hooks); err != nil {
+			return err
+		}
+	}
+	if w, ok := t.conn.(*watched); ok {
+		w.told = true
 	}
 	return nil
+}
+
+// notificationID is the id of what one webhook is owed of an event: the event's
+// own with two letters changed, so that it is as hard to guess.
+func notificationID(event string, nth int) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return event[:len(event)-2] + string(letters[nth/len(letters)%len(letters)]) + string(letters[nth%len(letters)])
+}
+
+// unnumbered is an event that has no place in the log yet.
+type unnumbered struct {
+	org, id, task string
+	created       int64
+	sequence      int64
+}
+
+// NumberEvents implements store.WebhookWriter.
+func (t *tx) NumberEvents(ctx context.Context, most int) (int, error) {
+	scan := func(r rows) (e unnumbered, err error) {
+		var (
+			task     *string
+			sequence *int64
+		)
+		err = r.Scan(&e.org, &e.id, &task, &sequence, &e.created)
+		if task != nil && sequence != nil {
+			e.task, e.sequence = *task, *sequence
+		}
+		return e, err
+	}
+	found, err := collect(ctx, t, scan,
+		`SELECT org, id, task, task_sequence, created FROM event WHERE seq IS NULL ORDER BY created`+limit(most))
+	if err != nil {
+		return 0, fmt.Errorf("read new events: %w", err)
+	}
+	slices.SortStableFunc(found, func(a, b unnumbered) int {
+		if a.task != "" && a.task == b.task {
+			return cmp.Compare(a.sequence, b.sequence)
+		}
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+	})
+	heads := map[string]int64{}
+	for _, e := range found {
+		if _, known := heads[e.org]; !known {
+			if heads[e.org], err = t.LastEvent(ctx, lastmile.OrganizationID(e.org)); err != nil {
+				return 0, err
+			}
+		}
+		heads[e.org]++
+		if _, err := t.exec(ctx, `UPDATE event SET seq = $3 WHERE org = $1 AND id = $2`, e.org, e.id, heads[e.org]); err != nil {
+			return 0, fmt.Errorf("number event %s: %w", e.id, err)
+		}
+	}
+	for org, seq := range heads {
+		const query = `INSERT INTO event_head (org, seq) VALUES ($1, $2) ON CONFLICT (org) DO UPDATE SET seq = excluded.seq`
+		if _, err := t.exec(ctx, query, org, seq); err != nil {
+			return 0, fmt.Errorf("number events of %s: %w", org, err)
+		}
+	}
+	return len(found), nil
+}
+
+// EventsPending implements store.WebhookReader.
+func (t *tx) EventsPending(ctx context.Context) (bool, error) {
+	return t.exists(ctx, `SELECT 1 FROM event WHERE seq IS NULL LIMIT 1`)
+}
+
+// exists tells whether a query has a row.
+func (t *tx) exists(ctx context.Context, query string, args ...any) (bool, error) {
+	var one int64
+	err := t.row(ctx, query, args...).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// LastEvent implements store.WebhookReader.
+func (t *tx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (int64, error) {
+	var seq int64
+	err := t.row(ctx, `SELECT seq FROM event_head WHERE org = $1`, org).Scan(&seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read number of the last event: %w", err)
+	}
+	return seq, nil
+}
+
+// EventsAfter implements store.WebhookReader.
+func (t *tx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most int) ([]store.LoggedEvent, error) {
+	scan := func(r rows) (e store.LoggedEvent, err error) {
+		var trigger int64
+		err = r.Scan(&e.Seq, &e.ID, &trigger, &e.Body)
+		e.Trigger = lastmile.Trigger(trigger)
+		return e, err
+	}
+	found, err := collect(ctx, t, scan,
+		`SELECT seq, id, trigger_id, body FROM event WHERE org = $1 AND seq IS NOT NULL AND seq > $2 ORDER BY seq`+limit(most), org, seq)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return found, nil
+}
+
+// DeleteEvents implements store.WebhookWriter.
+func (t *tx) DeleteEvents(ctx context.Context, before time.Time) (int64, error) {
+	ms := before.UnixMilli()
+	for _, query := range []string{
+		`DELETE FROM attempt WHERE EXISTS (SELECT 1 FROM notification n
+			WHERE n.org = attempt.org AND n.id = attempt.notification AND n.due < $1 AND n.next_at IS NULL)`,
+		`DELETE FROM notification WHERE due < $1 AND next_at IS NULL`,
+	} {
+		if _, err := t.exec(ctx, query, ms); err != nil {
+			return 0, fmt.Errorf("delete old notifications: %w", err)
+		}
+	}
+	n, err := t.exec(ctx, `DELETE FROM event WHERE created < $1 AND seq IS NOT NULL
+		AND NOT EXISTS (SELECT 1 FROM notification n WHERE n.org = event.org AND n.event = event.id)`, ms)
+	if err != nil {
+		return 0, fmt.Errorf("delete old events: %w", err)
+	}
+	return n, nil
 }

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// keepAliveEvery is how often a quiet stream says that it is still there.
+const keepAliveEvery = 20 * time.Second
+
+func (s *Server) eventRoutes() []route {
+	return tagged("Events", route{
+		method: http.MethodGet, path: "/events", summary: "Follow the organization's events as they happen (server-sent events)",
+		query: []parameter{
+			{name: "since", about: "number of the last event that was seen, instead of the Last-Event-ID header; from now on unless given", kind: "number"},
+		},
+		stream: s.followEvents,
+	})
+}
+
+// followEvents serves GET /events: every event after the one the client saw
+// last, in order, as long as the client listens.
+func (s *Server) followEvents(ctx context.Context, c *call, w http.ResponseWriter) error {
+	seq, err := s.startOfStream(ctx, c)
+	if err != nil {
+		return err
+	}
+	out := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	send := func(text string) error {
+		if err := out.SetWriteDeadline(s.Now().Add(2 * keepAliveEvery)); err != nil {
+			return err
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	if err := send(fmt.Sprintf(": following after %d\n\n", seq)); err != nil {
+		return nil //nolint:nilerr // the client is gone; there is nobody to tell
+	}
+	for ctx.Err() == nil {
+		waiting, cancel := context.WithTimeout(ctx, keepAliveEvery)
+		events, err := s.Feed.Next(waiting, c.who, seq)
+		cancel()
+		text := ": still here\n\n"
+		if len(events) > 0 {
+			text = ""
+		}
+		for _, e := range events {
+			text += fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Trigger, e.Body)
+			seq = e.Seq
+		}
+		if err != nil || send(text) != nil {
+			return nil //nolint:nilerr // the client resumes where it was
+		}
+	}
+	return nil
+}
+
+// startOfStream is the number of the last event that the client has seen.
+func (s *Server) startOfStream(ctx context.Context, c *call) (int64, error) {
+	head, err := s.Feed.Head(ctx, c.who)
+	if err != nil {
+		return 0, err
+	}
+	last := c.http.Header.Get("Last-Event-ID")
+	if last == "" {
+		last = c.query.Get("since")
+	}
+	if last == "" {
+		return head, nil
+	}
+	seq, err := strconv.ParseInt(last, 10, 64)
+	if err != nil || seq < 0 {
+		return 0, lastmile.Invalid("Last-Event-ID must be the number of an event, not %q", clip(last))
+	}
+	return min(seq, head), nil
+}

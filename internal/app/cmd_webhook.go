@@ -1,0 +1,232 @@
+package app
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/webhook"
+	"dray/internal/wire"
+)
+
+// hookCommand makes a command on one webhook of an organization.
+func hookCommand(name, summary string, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *App, access.Principal, lastmile.WebhookID) error) command {
+	return command{
+		name: "webhook " + name, args: "WEBHOOK-ID", summary: summary, examples: examples,
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			org := orgFlag(f)
+			if more != nil {
+				more(f)
+			}
+			return func(ctx context.Context, inv *invocation) error {
+				id, err := org()
+				if err != nil {
+					return err
+				}
+				if len(inv.Args) < 1 {
+					return misuse("which webhook? `dray webhook list` shows the ids")
+				}
+				return inv.with(ctx, func(a *App) error {
+					return act(ctx, inv, a, access.Principal{Organization: id}, lastmile.WebhookID(inv.Args[0]))
+				})
+			}
+		},
+	}
+}
+
+func webhookListCommand() command {
+	return command{
+		name: "webhook list", summary: "List an organization's webhooks",
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			org := orgFlag(f)
+			return func(ctx context.Context, inv *invocation) error {
+				id, err := org()
+				if err != nil {
+					return err
+				}
+				return inv.with(ctx, func(a *App) error {
+					hooks, err := a.Webhooks.List(ctx, access.Principal{Organization: id})
+					if err != nil {
+						return err
+					}
+					forms := make([]wire.Webhook, 0, len(hooks))
+					var text strings.Builder
+					for _, h := range hooks {
+						forms = append(forms, wire.NewWebhook(h))
+						state := "enabled"
+						if !h.Enabled {
+							state = "disabled"
+						}
+						fmt.Fprintf(&text, "%s  %-8s  %d delivered, %d failed in a row  %s  %s\n", h.ID, state, h.Count, h.FailureStreak, h.Trigger, h.URL)
+					}
+					return inv.print(forms, "%s", text.String())
+				})
+			}
+		},
+	}
+}
+
+func webhookLogCommand() command {
+	return hookCommand("log", "Show what a webhook was sent, or every attempt at one notification",
+		[]string{"dray webhook log --org ID WEBHOOK-ID", "dray webhook log --org ID WEBHOOK-ID NOTIFICATION-ID"}, nil,
+		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+			if len(inv.Args) > 1 {
+				return printAttempts(ctx, inv, a, who, id)
+			}
+			log, err := a.Webhooks.Log(ctx, who, id, webhook.LogQuery{})
+			if err != nil {
+				return err
+			}
+			forms := make([]wire.Notification, 0, len(log))
+			var text strings.Builder
+			for _, n := range log {
+				forms = append(forms, wire.NewNotification(n))
+				fmt.Fprintf(&text, "%s  %s  %-20s %-9s %d attempts, next %s\n", n.ID, shownTime(n.Due), n.Trigger, n.State, n.Attempts, shownTime(n.Next))
+			}
+			return inv.print(forms, "%s", text.String())
+		})
+}
+
+func printAttempts(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+	detail, err := a.Webhooks.Notification(ctx, who, id, inv.Args[1])
+	if err != nil {
+		return err
+	}
+	if inv.json {
+		body, err := wire.Encode(detail)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(inv.out, "%s\n", body)
+		return err
+	}
+	for _, attempt := range detail.Attempts {
+		fmt.Fprintf(inv.out, "%d  %s  %v  status %d  %s\n", attempt.Number, shownTime(attempt.At), attempt.Took.Round(time.Millisecond), attempt.Status, attempt.Reason)
+	}
+	_, err = fmt.Fprintf(inv.out, "%s\n", detail.Notification.Body)
+	return err
+}
+
+func webhookRedeliverCommand() command {
+	since := time.Duration(0)
+	return hookCommand("redeliver", "Send a notification again, or all that were given up",
+		[]string{"dray webhook redeliver --org ID WEBHOOK-ID NOTIFICATION-ID", "dray webhook redeliver --org ID --since 24h WEBHOOK-ID"},
+		func(f *flag.FlagSet) {
+			f.DurationVar(&since, "since", 0, "`how` far back, such as 24h, without a notification")
+		},
+		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+			var (
+				count lastmile.Redelivered
+				err   error
+			)
+			switch {
+			case len(inv.Args) > 1:
+				count, err = a.Webhooks.Redeliver(ctx, who, id, inv.Args[1])
+			case since > 0:
+				count, err = a.Webhooks.RedeliverFailed(ctx, who, id, a.Now().Add(-since))
+			default:
+				return misuse("name a notification, or say --since how long ago")
+			}
+			if err != nil {
+				return err
+			}
+			return inv.print(wire.Redelivered{Count: int(count)}, "%d to be sent again.\n", count)
+		})
+}
+
+func webhookTestCommand() command {
+	return hookCommand("test", "Send a webhook a test event", []string{"dray webhook test --org ID WEBHOOK-ID"}, nil,
+		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+			count, err := a.Webhooks.Test(ctx, who, id)
+			if err != nil {
+				return err
+			}
+			return inv.print(wire.Redelivered{Count: int(count)}, "A test event is on its way; `dray webhook log` shows what comes of it.\n")
+		})
+}
+
+func webhookSecretCommand() command {
+	return command{
+		name: "webhook secret", summary: "Show or replace the secret that signs an organization's webhooks",
+		examples: []string{"dray webhook secret --org ID", "dray webhook secret --org ID --rotate"},
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			org := orgFlag(f)
+			rotate := f.Bool("rotate", false, "make a new one; the old one signs along for a day")
+			return func(ctx context.Context, inv *invocation) error {
+				id, err := org()
+				if err != nil {
+					return err
+				}
+				return inv.with(ctx, func(a *App) error {
+					if *rotate {
+						secret, err := a.Directory.RotateWebhookSecret(ctx, id)
+						if err != nil {
+							return err
+						}
+						return inv.print(map[string]string{"webhookSecret": secret}, "%s\n", secret)
+					}
+					secrets, err := a.Directory.WebhookSecrets(ctx, id)
+					if err != nil {
+						return err
+					}
+					return inv.print(map[string]string{"webhookSecret": fmt.Sprintf("%x", secrets[0])}, "%x\n", secrets[0])
+				})
+			}
+		},
+	}
+}
+
+func tailCommand() command {
+	return command{
+		name: "tail", summary: "Print an organization's events as they happen",
+		examples: []string{"dray tail --org ID", "dray tail --org ID --since 0 --json"},
+		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+			c.bindStorage(f)
+			org := orgFlag(f)
+			since := f.Int64("since", -1, "`number` of the last event seen; from now on unless given")
+			return func(ctx context.Context, inv *invocation) error {
+				id, err := org()
+				if err != nil {
+					return err
+				}
+				return inv.with(ctx, func(a *App) error { return tail(ctx, inv, a, access.Principal{Organization: id}, *since) })
+			}
+		},
+	}
+}
+
+func tail(ctx context.Context, inv *invocation, a *App, who access.Principal, seq int64) error {
+	if _, err := a.Directory.Organization(ctx, who); err != nil {
+		return err
+	}
+	if seq < 0 {
+		var err error
+		if seq, err = a.Feed.Head(ctx, who); err != nil {
+			return err
+		}
+	}
+	a.loops.Go(func() { a.Feed.Run(ctx) })
+	defer a.loops.Wait()
+	for ctx.Err() == nil {
+		events, err := a.Feed.Next(ctx, who, seq)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		for _, e := range events {
+			seq = e.Seq
+			if inv.json {
+				fmt.Fprintf(inv.out, "%s\n", e.Body)
+				continue
+			}
+			fmt.Fprintf(inv.out, "%d  %-20s %s\n", e.Seq, e.Trigger, e.Body)
+		}
+	}
+	return nil
+}

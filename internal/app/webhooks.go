@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/webhook"
+)
+
+// checkLength is the length of the random text of a webhook's handshake.
+const checkLength = 43
+
+// addWebhooks puts together what tells other servers of events.
+func (a *App) addWebhooks(newID func() string) error {
+	egress, err := newEgress(a.Config)
+	if err != nil {
+		return err
+	}
+	a.Webhooks = &webhook.Registry{
+		Store: a.Store, Egress: egress, Now: a.Now, NewID: newID,
+		NewCheck: func() string { return access.RandomSecret(checkLength) },
+	}
+	a.Sender = &webhook.Sender{
+		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, Woken: a.Store.Woken(), NewID: newID,
+		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
+			return a.Directory.WebhookSecrets(ctx, org)
+		},
+	}
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Woken: a.Store.Woken()}
+	return nil
+}
+
+// newEgress reads the settings of what webhooks may reach.
+func newEgress(c Config) (*webhook.Egress, error) {
+	var options webhook.EgressOptions
+	for _, file := range c.WebhookCAs {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--webhook-ca-file: %w", err)
+		}
+		options.ExtraCAs = append(options.ExtraCAs, pem)
+	}
+	for _, text := range c.WebhookNets {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("--webhook-allow-cidr: %q is not a network such as 10.0.0.0/8", text)
+		}
+		options.Allow = append(options.Allow, prefix.Masked())
+	}
+	for _, text := range c.WebhookPorts {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || port == 0 {
+			return nil, fmt.Errorf("--webhook-port: %q is not a port", text)
+		}
+		options.Ports = append(options.Ports, uint16(port))
+	}
+	return webhook.NewEgress(options)
+}

@@ -1,0 +1,239 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+const webhookColumns = `t.org, t.id, t.name, t.url, t.trigger_id, t.threshold, t.connection_events, t.created, t.modified, t.enabled, t.succeeded, t.streak`
+
+func scanWebhook(r rows) (lastmile.Webhook, error) {
+	var (
+		h                   lastmile.Webhook
+		trigger             int64
+		created, modified   int64
+		enabled, connection int64
+	)
+	err := r.Scan(&h.Organization, &h.ID, &h.Name, &h.URL, &trigger, &h.Threshold, &connection, &created, &modified, &enabled, &h.Count, &h.FailureStreak)
+	h.Trigger, h.Enabled, h.CanReceiveConnectionEvents = lastmile.Trigger(trigger), enabled != 0, connection != 0
+	h.Created, h.Modified = time.UnixMilli(created).UTC(), time.UnixMilli(modified).UTC()
+	return h, err
+}
+
+// Webhook implements store.WebhookReader.
+func (t *tx) Webhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) (lastmile.Webhook, error) {
+	found, err := t.webhooks(ctx, within(org).and(`t.id = ?`, id))
+	return only(ctx, t, store.Webhooks, string(id), found, err)
+}
+
+// Webhooks implements store.WebhookReader.
+func (t *tx) Webhooks(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
+	return t.webhooks(ctx, within(org))
+}
+
+func (t *tx) webhooks(ctx context.Context, where *condition) ([]lastmile.Webhook, error) {
+	found, err := collect(ctx, t, scanWebhook, `SELECT `+webhookColumns+` FROM webhook t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read webhooks: %w", err)
+	}
+	return found, nil
+}
+
+// SaveWebhook implements store.WebhookWriter.
+func (t *tx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
+	const query = `
+		INSERT INTO webhook (org, id, name, url, trigger_id, threshold, connection_events, created, modified, enabled, succeeded, streak)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (org, id) DO UPDATE SET name = excluded.name, url = excluded.url, trigger_id = excluded.trigger_id,
+			threshold = excluded.threshold, connection_events = excluded.connection_events, modified = excluded.modified,
+			enabled = excluded.enabled, succeeded = excluded.succeeded, streak = excluded.streak`
+	_, err := t.exec(ctx, query, h.Organization, h.ID, h.Name, h.URL, int64(h.Trigger), h.Threshold, flag(h.CanReceiveConnectionEvents),
+		h.Created.UnixMilli(), h.Modified.UnixMilli(), flag(h.Enabled), h.Count, h.FailureStreak)
+	if err != nil {
+		return fmt.Errorf("save webhook %s: %w", h.ID, err)
+	}
+	return nil
+}
+
+// DeleteWebhook implements store.WebhookWriter.
+func (t *tx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
+	const attempts = `DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id FROM notification n WHERE n.org = $1 AND n.webhook = $2)`
+	if _, err := t.exec(ctx, attempts, org, id); err != nil {
+		return fmt.Errorf("delete attempts of webhook %s: %w", id, err)
+	}
+	return t.erase(ctx, org, string(id), [][2]string{{"webhook", "id"}, {"notification", "webhook"}, {"firing", "webhook"}}...)
+}
+
+const notificationColumns = `t.org, t.id, t.webhook, t.event, t.trigger_id, t.task, t.sequence, t.due, t.next_at, t.attempts, t.state, t.claim`
+
+func scanNotification(r rows, more ...any) (lastmile.Notification, error) {
+	var (
+		n              lastmile.Notification
+		trigger, state int64
+		task           *string
+		due            int64
+		next           *int64
+	)
+	err := r.Scan(append([]any{
+		&n.Organization, &n.ID, &n.Webhook, &n.Event, &trigger, &task, &n.Sequence, &due, &next, &n.Attempts, &state, &n.Claim,
+	}, more...)...)
+	n.Trigger, n.State = lastmile.Trigger(trigger), lastmile.NotificationState(state)
+	n.Due, n.Next = time.UnixMilli(due).UTC(), instant(next)
+	if task != nil {
+		n.Task = lastmile.TaskID(*task)
+	}
+	return n, err
+}
+
+func scanWithBody(r rows) (lastmile.Notification, error) {
+	var body []byte
+	n, err := scanNotification(r, &body)
+	n.Body = body
+	return n, err
+}
+
+const notificationTables = ` FROM notification t JOIN event e ON e.org = t.org AND e.id = t.event`
+
+// Notification implements store.WebhookReader.
+func (t *tx) Notification(ctx context.Context, org lastmile.OrganizationID, id string) (lastmile.Notification, error) {
+	found, err := collect(ctx, t, scanWithBody, `SELECT `+notificationColumns+`, e.body`+notificationTables+` WHERE t.org = $1 AND t.id = $2`, org, id)
+	return only(ctx, t, store.Notifications, id, found, err)
+}
+
+// Notifications implements store.WebhookReader.
+func (t *tx) Notifications(ctx context.Context, org lastmile.OrganizationID, f store.NotificationFilter) ([]lastmile.Notification, error) {
+	where := within(org)
+	if f.Webhook != "" {
+		where.and(`t.webhook = ?`, f.Webhook)
+	}
+	if !f.Since.IsZero() {
+		where.and(`t.due >= ?`, f.Since.UnixMilli())
+	}
+	if f.State != nil {
+		where.and(`t.state = ?`, int64(*f.State))
+	}
+	if f.Before != "" {
+		before, err := t.Notification(ctx, org, f.Before)
+		if err != nil {
+			return nil, err
+		}
+		where.and(`(t.due < ?`, before.Due.UnixMilli())
+		where.text += fmt.Sprintf(` OR (t.due = $%d`, len(where.args))
+		where.and(`t.id < ?))`, before.ID)
+	}
+	found, err := collect(ctx, t, func(r rows) (lastmile.Notification, error) { return scanNotification(r) },
+		`SELECT `+notificationColumns+` FROM notification t WHERE `+where.text+` ORDER BY t.due DESC, t.id DESC`+limit(f.Limit), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read notifications: %w", err)
+	}
+	return found, nil
+}
+
+// Attempts implements store.WebhookReader.
+func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error) {
+	scan := func(r rows) (a lastmile.Attempt, err error) {
+		var at, took, status int64
+		err = r.Scan(&a.Organization, &a.Notification, &a.Number, &at, &took, &status, &a.Reason)
+		a.At, a.Took, a.Status = time.UnixMilli(at).UTC(), time.Duration(took)*time.Millisecond, int(status)
+		return a, err
+	}
+	found, err := collect(ctx, t, scan,
+		`SELECT org, notification, number, at, took, status, reason FROM attempt WHERE org = $1 AND notification = $2 ORDER BY number`, org, notification)
+	if err != nil {
+		return nil, fmt.Errorf("read attempts: %w", err)
+	}
+	return found, nil
+}
+
+// owe stores a notification of an event for each webhook that waits for it.
+func (t *tx) owe(ctx context.Context, e lastmile.Event, hooks []lastmile.Webhook) error {
+	for i, h := range hooks {
+		if !h.Enabled || h.Trigger != e.Trigger || (e.Webhook != "" && e.Webhook != h.ID) {
+			continue
+		}
+		var task *string
+		if e.Task != nil {
+			task = (*string)(&e.Task.ID)
+		}
+		const query = `
+			INSERT INTO notification (org, id, webhook, event, trigger_id, task, sequence, due, next_at, attempts, state, claim)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0, 0, '')`
+		id := notificationID(e.ID, i)
+		if _, err := t.exec(ctx, query, e.Organization, id, h.ID, e.ID, int64(e.Trigger), task, e.Sequence, e.Stored.UnixMilli()); err != nil {
+			return fmt.Errorf("owe webhook %s event %s: %w", h.ID, e.ID, err)
+		}
+	}
+	return nil
+}
+
+// NotificationsDue implements store.WebhookReader.
+func (t *tx) NotificationsDue(ctx context.Context, now time.Time) (bool, error) {
+	return t.exists(ctx, `SELECT 1 FROM notification WHERE next_at IS NOT NULL AND next_at <= $1 LIMIT 1`, now.UnixMilli())
+}
+
+// ClaimNotifications implements store.WebhookWriter.
+func (t *tx) ClaimNotifications(ctx context.Context, now time.Time, lease time.Duration, claim string, most int) ([]lastmile.Notification, error) {
+	found, err := collect(ctx, t, scanWithBody, `SELECT `+notificationColumns+`, e.body`+notificationTables+
+		` WHERE t.next_at IS NOT NULL AND t.next_at <= $1 ORDER BY t.next_at`+limit(most), now.UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("read due notifications: %w", err)
+	}
+	for i := range found {
+		n := &found[i]
+		n.Claim = claim
+		_, err := t.exec(ctx, `UPDATE notification SET next_at = $3, claim = $4 WHERE org = $1 AND id = $2`,
+			n.Organization, n.ID, now.Add(lease).UnixMilli(), claim)
+		if err != nil {
+			return nil, fmt.Errorf("claim notification %s: %w", n.ID, err)
+		}
+	}
+	return found, nil
+}
+
+// SaveResult implements store.WebhookWriter.
+func (t *tx) SaveResult(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
+	changed, err := t.exec(ctx, `UPDATE notification SET state = $4, next_at = $5, attempts = $6, claim = '' WHERE org = $1 AND id = $2 AND claim = $3`,
+		n.Organization, n.ID, n.Claim, int64(n.State), millis(n.Next), n.Attempts)
+	if err != nil || changed == 0 {
+		return false, err
+	}
+	_, err = t.exec(ctx, `INSERT INTO attempt (org, notification, number, at, took, status, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		a.Organization, a.Notification, a.Number, a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason)
+	if err != nil {
+		return false, fmt.Errorf("save attempt at notification %s: %w", n.ID, err)
+	}
+	return true, nil
+}
+
+// ReleaseNotification implements store.WebhookWriter.
+func (t *tx) ReleaseNotification(ctx context.Context, n lastmile.Notification, at time.Time) error {
+	_, err := t.exec(ctx, `UPDATE notification SET next_at = $4, claim = '' WHERE org = $1 AND id = $2 AND claim = $3`,
+		n.Organization, n.ID, n.Claim, at.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("release notification %s: %w", n.ID, err)
+	}
+	return nil
+}
+
+// Redeliver implements store.WebhookWriter.
+func (t *tx) Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error {
+	_, err := t.exec(ctx, `UPDATE notification SET state = 0, due = $3, next_at = $3, claim = '' WHERE org = $1 AND id = $2`,
+		n.Organization, n.ID, now.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("redeliver notification %s: %w", n.ID, err)
+	}
+	return nil
+}
+
+// GiveUpNotifications implements store.WebhookWriter.
+func (t *tx) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
+	_, err := t.exec(ctx, `UPDATE notification SET state = 2, next_at = NULL, claim = '' WHERE org = $1 AND webhook = $2 AND next_at IS NOT NULL`, org, id)
+	if err != nil {
+		return fmt.Errorf("give up notifications of webhook %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// The limits of what leaves; see docs/operations.md.
+const (
+	connectTimeout   = 5 * time.Second
+	tlsTimeout       = 5 * time.Second
+	totalTimeout     = 30 * time.Second // with the body
+	maxAnswer        = 64 << 10
+	maxAnswerHeaders = 32 << 10
+	idleFor          = 30 * time.Second
+	perHostInFlight  = 4
+)
+
+// Reasons why an attempt failed. They say nothing of what is behind an
+// address.
+const (
+	reasonBadURL      = "the address is not a webhook's"
+	reasonForbidden   = "the target is not allowed"
+	reasonConnect     = "could not connect"
+	reasonCertificate = "the certificate is not valid"
+	reasonTimeout     = "no complete answer in time"
+	reasonBroken      = "the answer broke off"
+	reasonMismatch    = "the answer did not match"
+)
+
+// EgressOptions say what webhooks may reach.
+type EgressOptions struct {
+	ExtraCAs [][]byte       // certificate authorities in PEM, besides the system's
+	Allow    []netip.Prefix // private networks that are excepted
+	Ports    []uint16       // besides 443 and 8443; an excepted network has all
+	Resolve  func(ctx context.Context, host string) ([]netip.Addr, error)
+}
+
+// Egress is the one way out: for checks of new webhooks, for what they are
+// owed, for tests. It speaks HTTPS with a valid certificate only, to addresses
+// that are checked before and while they are dialled, and follows nothing.
+type Egress struct {
+	options EgressOptions
+	client  *http.Client
+}
+
+// NewEgress makes the way out. It refuses exceptions that no setting may make.
+func NewEgress(o EgressOptions) (*Egress, error) {
+	for _, prefix := range o.Allow {
+		if err := checkException(prefix); err != nil {
+			return nil, err
+		}
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	for _, pem := range o.ExtraCAs {
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, errors.New("a file of certificate authorities holds no certificate in PEM form")
+		}
+	}
+	if o.Resolve == nil {
+		o.Resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", host)
+		}
+	}
+	e := &Egress{options: o}
+	e.client = &http.Client{
+		Transport: &http.Transport{
+			DialContext:            e.dial,
+			TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:    tlsTimeout,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: maxAnswerHeaders,
+			IdleConnTimeout:        idleFor,
+			MaxIdleConns:           256,
+			MaxIdleConnsPerHost:    perHostInFlight,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return e, nil
+}
+
+// errForbidden is an address that may not be reached.
+var errForbidden = errors.New(reasonForbidden)
+
+// dial resolves a host once, refuses it if any of its addresses may not be
+// reached, and connects to one that was checked.
+func (e *Egress) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, portText, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := e.addresses(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	for _, ip := range addresses {
+		if !e.allowed(ip, uint16(port)) {
+			return nil, errForbidden
+		}
+	}
+	dialer := &net.Dialer{
+		Timeout: connectTimeout,
+		ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(resolved)
+			if err != nil || !e.allowed(at.Addr(), at.Port()) {
+				return errForbidden
+			}
+			return nil
+		},
+	}
+	var failures []error
+	for _, ip := range addresses {
+		conn, err := dialer.DialContext(ctx, network, netip.AddrPortFrom(ip, uint16(port)).String())
+		if err == nil {
+			return conn, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, errors.Join(failures...)
+}
+
+// addresses are those of a host: its own when it is one.
+func (e *Egress) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		if ip.Zone() != "" {
+			return nil, errForbidden
+		}
+		return []netip.Addr{ip}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	found, err := e.options.Resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s has no address", host)
+	}
+	const most = 16
+	return found[:min(len(found), most)], nil
+}
+
+// check refuses addresses by their form, before anything is looked up.
+func (e *Egress) check(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" {
+		return nil, errors.New(reasonBadURL)
+	}
+	host := strings.TrimSuffix(u.Hostname(), ".")
+	if _, err := netip.ParseAddr(host); err != nil && !plainName(host) {
+		return nil, errors.New(reasonBadURL)
+	}
+	return u, nil
+}
+
+// plainName tells whether a host is a name as the DNS has it. One whose last
+// part is a number is an address in disguise.
+func plainName(host string) bool {
+	labels := strings.Split(host, ".")
+	last := labels[len(labels)-1]
+	if len(host) > 253 || last == "" || (last[0] >= '0' && last[0] <= '9') {
+		return false
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 {
+			return false
+		}
+		for _, c := range []byte(label) {
+			switch {
+			case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// allowed tells whether an address may be reached at a port.
+func (e *Egress) allowed(ip netip.Addr, port uint16) bool {
+	ip = ip.Unmap()
+	if !ip.IsValid() || never(ip) {
+		return false
+	}
+	if slices.ContainsFunc(e.options.Allow, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+		return true
+	}
+	return !private(ip) && (port == 443 || port == 8443 || slices.Contains(e.options.Ports, port))
+}
+
+// Handshake proves that a server wants to be a webhook: it must answer a
+// random text with just that text. The error is for the client to see.
+func (e *Egress) Handshake(ctx context.Context, raw, check string) error {
+	u, err := e.check(raw)
+	if err != nil {
+		return refused(reasonBadURL)
+	}
+	query := u.Query()
+	query.Set("check", check)
+	u.RawQuery = query.Encode()
+	status, answer, reason := e.send(ctx, http.MethodGet, u, nil, nil)
+	switch {
+	case reason != "":
+		return refused(reason)
+	case status != http.StatusOK || strings.TrimSuffix(string(answer), "\n") != check:
+		return refused(reasonMismatch)
+	}
+	return nil
+}
+
+func refused(reason string) error {
+	return lastmile.InvalidHook("the webhook could not be validated: %s", reason).
+		Because("the url must answer GET ?check=TEXT with status 200 and exactly that text")
+}
+
+// Post sends a notification. reason is empty when there was an answer, be it
+// good or bad.
+func (e *Egress) Post(ctx context.Context, raw string, header http.Header, body []byte) (status int, reason string) {
+	u, err := e.check(raw)
+	if err != nil {
+		return 0, reasonBadURL
+	}
+	status, _, reason = e.send(ctx, http.MethodPost, u, header, body)
+	return status, reason
+}
+
+func (e *Egress) send(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (status int, answer []byte, reason string) {
+	ctx, cancel := context.WithTimeout(ctx, totalTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, reasonBadURL
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	request.Header.Set("User-Agent", "Dray-Webhook/1")
+	request.Header.Set("Accept-Encoding", "identity")
+	response, err := e.client.Do(request)
+	if err != nil {
+		return 0, nil, why(ctx, err)
+	}
+	defer response.Body.Close()
+	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return response.StatusCode, nil, reasonTimeout
+	case err != nil:
+		return response.StatusCode, nil, reasonBroken
+	}
+	return response.StatusCode, answer, ""
+}
+
+// why turns a failure into one of few reasons.
+func why(ctx context.Context, err error) string {
+	var certificate *tls.CertificateVerificationError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errForbidden):
+		return reasonForbidden
+	case errors.As(err, &certificate):
+		return reasonCertificate
+	case ctx.Err() != nil:
+		return reasonTimeout
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return reasonTimeout
+	}
+	return reasonConnect
+}

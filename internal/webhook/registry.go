@@ -1,0 +1,216 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Registry is the webhooks of all organizations, and the log of what they were
+// sent.
+type Registry struct {
+	Store    store.Store
+	Egress   Handshaker
+	Now      func() time.Time
+	NewID    func() string
+	NewCheck func() string // a random text for a handshake
+}
+
+// Handshaker proves that a server wants to be a webhook.
+type Handshaker interface {
+	Handshake(ctx context.Context, url, check string) error
+}
+
+// Create registers a webhook whose server answers the handshake.
+func (r *Registry) Create(ctx context.Context, who access.Principal, change lastmile.WebhookChange) (lastmile.NewlyMade[lastmile.Webhook], error) {
+	none := lastmile.NewlyMade[lastmile.Webhook]{}
+	made, err := lastmile.NewWebhook(lastmile.WebhookID(r.NewID()), who.Organization, change, r.Now())
+	if err != nil {
+		return none, err
+	}
+	err = r.Store.Read(ctx, func(tx store.Reader) error { return checkLimit(ctx, tx, made) })
+	if err != nil {
+		return none, err
+	}
+	if err := r.Egress.Handshake(ctx, made.URL, r.NewCheck()); err != nil {
+		return none, err
+	}
+	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Webhook], error) {
+		if err := checkLimit(ctx, w, made); err != nil {
+			return none, err
+		}
+		return lastmile.NewlyMade[lastmile.Webhook]{Record: made}, w.SaveWebhook(ctx, made)
+	})
+}
+
+func checkLimit(ctx context.Context, r store.Reader, h lastmile.Webhook) error {
+	others, err := r.Webhooks(ctx, h.Organization)
+	if err != nil {
+		return err
+	}
+	return h.CheckLimit(others)
+}
+
+// List returns the organization's webhooks.
+func (r *Registry) List(ctx context.Context, who access.Principal) (hooks []lastmile.Webhook, err error) {
+	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+		hooks, err = tx.Webhooks(ctx, who.Organization)
+		return err
+	})
+	return hooks, err
+}
+
+// Update changes a webhook. A new address must answer the handshake.
+func (r *Registry) Update(ctx context.Context, who access.Principal, id lastmile.WebhookID, change lastmile.WebhookChange) (hook lastmile.Webhook, err error) {
+	now := r.Now()
+	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+		hook, err = tx.Webhook(ctx, who.Organization, id)
+		return err
+	})
+	if err != nil {
+		return hook, err
+	}
+	before := hook.URL
+	if err := hook.Update(change, now); err != nil {
+		return hook, err
+	}
+	if hook.URL != before {
+		if err := r.Egress.Handshake(ctx, hook.URL, r.NewCheck()); err != nil {
+			return hook, err
+		}
+	}
+	err = r.Store.Write(ctx, func(w store.Writer) (err error) {
+		if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		if err := hook.Update(change, now); err != nil {
+			return err
+		}
+		if change.Trigger != nil {
+			others, err := w.Webhooks(ctx, who.Organization)
+			if err != nil {
+				return err
+			}
+			if err := hook.CheckTrigger(others); err != nil {
+				return err
+			}
+		}
+		return w.SaveWebhook(ctx, hook)
+	})
+	return hook, err
+}
+
+// Delete removes a webhook and what it is owed.
+func (r *Registry) Delete(ctx context.Context, who access.Principal, id lastmile.WebhookID) error {
+	return r.Store.Write(ctx, func(w store.Writer) error {
+		if _, err := w.Webhook(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		return w.DeleteWebhook(ctx, who.Organization, id)
+	})
+}
+
+// LogSize is how many notifications a page of the log holds.
+const LogSize = 64
+
+// LogQuery chooses notifications of a webhook.
+type LogQuery struct {
+	Before string // older than this one
+	Failed bool   // only those given up or being tried again
+}
+
+// Log lists what a webhook was sent, newest first.
+func (r *Registry) Log(ctx context.Context, who access.Principal, id lastmile.WebhookID, q LogQuery) (log []lastmile.Notification, err error) {
+	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+		if _, err := tx.Webhook(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		f := store.NotificationFilter{Webhook: id, Before: q.Before, Limit: LogSize}
+		if q.Failed {
+			givenUp := lastmile.NotificationGivenUp
+			f.State = &givenUp
+		}
+		log, err = tx.Notifications(ctx, who.Organization, f)
+		return err
+	})
+	return log, err
+}
+
+// Notification reads a notification of a webhook with all attempts at it.
+func (r *Registry) Notification(ctx context.Context, who access.Principal, hook lastmile.WebhookID, id string) (d lastmile.DetailedNotification, err error) {
+	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+		if d.Notification, err = notification(ctx, tx, who, hook, id); err != nil {
+			return err
+		}
+		d.Attempts, err = tx.Attempts(ctx, who.Organization, id)
+		return err
+	})
+	return d, err
+}
+
+func notification(ctx context.Context, r store.Reader, who access.Principal, hook lastmile.WebhookID, id string) (lastmile.Notification, error) {
+	if _, err := r.Webhook(ctx, who.Organization, hook); err != nil {
+		return lastmile.Notification{}, err
+	}
+	n, err := r.Notification(ctx, who.Organization, id)
+	if err == nil && n.Webhook != hook {
+		err = lastmile.NotFound("notification", id)
+	}
+	return n, err
+}
+
+// Redeliver sends one notification again, whatever came of it before.
+func (r *Registry) Redeliver(ctx context.Context, who access.Principal, hook lastmile.WebhookID, id string) (lastmile.Redelivered, error) {
+	now := r.Now()
+	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+		n, err := notification(ctx, w, who, hook, id)
+		if err != nil {
+			return 0, err
+		}
+		return 1, w.Redeliver(ctx, n, now)
+	})
+}
+
+// maxRedelivered is the most notifications one request sends again.
+const maxRedelivered = 10_000
+
+// RedeliverFailed sends again all notifications of a webhook since a time that
+// were given up.
+func (r *Registry) RedeliverFailed(ctx context.Context, who access.Principal, hook lastmile.WebhookID, since time.Time) (lastmile.Redelivered, error) {
+	now, givenUp := r.Now(), lastmile.NotificationGivenUp
+	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+		if _, err := w.Webhook(ctx, who.Organization, hook); err != nil {
+			return 0, err
+		}
+		failed, err := w.Notifications(ctx, who.Organization, store.NotificationFilter{
+			Webhook: hook, Since: since, State: &givenUp, Limit: maxRedelivered,
+		})
+		if err != nil {
+			return 0, err
+		}
+		for _, n := range failed {
+			if err := w.Redeliver(ctx, n, now); err != nil {
+				return 0, err
+			}
+		}
+		return lastmile.Redelivered(len(failed)), nil
+	})
+}
+
+// Test sends a webhook an event of its trigger that says it is a test.
+func (r *Registry) Test(ctx context.Context, who access.Principal, id lastmile.WebhookID) (lastmile.Redelivered, error) {
+	now := r.Now()
+	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+		hook, err := w.Webhook(ctx, who.Organization, id)
+		if err != nil {
+			return 0, err
+		}
+		return 1, w.AppendEvents(ctx, []lastmile.Event{{
+			ID: r.NewID(), Organization: who.Organization, Trigger: hook.Trigger, At: now, Stored: now,
+			Actor: who.Actor(), Webhook: id, Test: true,
+		}})
+	})
+}

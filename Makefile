@@ -57,8 +57,15 @@ release: ## Build dist/ for every platform and fold the changelog: make release 
 ##### The gate
 
 .PHONY: test
-test: check ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL
+test: check ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL, then the published clients
 	@$(POSTGRES) $(MAKE) --no-print-directory go-test
+	@$(MAKE) --no-print-directory test-clients
+
+.PHONY: test-clients
+test-clients: build ## Drive the built program with the published client libraries for Go and Node
+	cd clients/node && npm ci --no-audit --no-fund
+	scripts/with-server.sh bash -c 'cd clients/gonfleet && go test -count=1 ./...'
+	scripts/with-server.sh bash -c 'cd clients/node && node --test'
 
 .PHONY: go-test
 go-test:

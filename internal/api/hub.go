@@ -29,5 +29,5 @@ func (s *Server) listHubs(ctx context.Context, c *call) (any, error) {
 }
 
 func (s *Server) updateHub(ctx context.Context, c *call, body wire.HubBody) (any, error) {
-	return s.Fleet.UpdateHub(ctx, c.who, lastmile.HubID(c.id()), hubDraft(body))
+	return s.Fleet.UpdateHub(ctx, c.who, lastmile.HubID(c.id()), hubDraft(body.Update()))
 }

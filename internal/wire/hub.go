@@ -49,6 +49,18 @@ func (b HubBody) Change() lastmile.HubChange {
 	return lastmile.HubChange{Name: b.Name, Teams: b.Teams}
 }
 
+// Update returns the body as a request to change a hub. A published client
+// sends an empty name and an empty address for none.
+func (b HubBody) Update() HubBody {
+	if orZero(b.Name) == "" {
+		b.Name = nil
+	}
+	if b.Address != nil && *b.Address == (AddressBody{}) {
+		b.Address = nil
+	}
+	return b
+}
+
 // Place returns the place that was sent, by the rules of destinations, or nil.
 func (b HubBody) Place() *lastmile.DestinationDraft {
 	if b.Address == nil && b.Location == nil {

@@ -77,9 +77,13 @@ func (b TeamBody) Draft() lastmile.TeamChange {
 }
 
 // Change returns what a request to change a team asks for: a null list leaves
-// the members as they are.
+// the members as they are, and so does an empty name, which a published client
+// sends for none.
 func (b TeamBody) Change() lastmile.TeamChange {
 	change := b.change()
+	if orZero(b.Name) == "" {
+		change.Name = nil
+	}
 	if b.Workers.Set() {
 		change.Workers = &b.Workers.Value
 	}

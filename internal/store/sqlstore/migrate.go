@@ -134,11 +134,24 @@ func (m migration) apply(ctx context.Context, c conn, now time.Time) error {
 		return err
 	}
 	for i, text := range m.statements {
-		if _, err := c.exec(ctx, text); err != nil {
+		if _, err := c.exec(ctx, dialect(c, text)); err != nil {
 			return fmt.Errorf("statement %d: %w", i+1, err)
 		}
 	}
 	return nil
+}
+
+// textColumn finds the columns that hold text.
+var textColumn = regexp.MustCompile(`(?m)^(\s+\w+ TEXT)\b`)
+
+// dialect is a statement of a migration as an engine takes it. Text is
+// compared byte by byte on both: PostgreSQL would go by the language of its
+// database, and pages that are ordered by ids would differ from node to node.
+func dialect(c conn, statement string) string {
+	if _, ok := c.(*sqliteConn); ok {
+		return statement
+	}
+	return textColumn.ReplaceAllString(statement, `$1 COLLATE "C"`)
 }
 
 // versionNow reads the version of the schema and refuses one that is newer

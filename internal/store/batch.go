@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Batches is the kind of batches.
+const Batches Kind = "batch"
+
+// BatchReader reads batches.
+type BatchReader interface {
+	// Batch reads a batch with the results so far, which name the tasks and do
+	// not hold them.
+	Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error)
+	// BatchItems reads the items of a batch as they were sent. A completed one
+	// has none any more.
+	BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) ([][]byte, error)
+	// TasksLeft reads those of the tasks that exist, as the interface shows
+	// them, by id.
+	TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error)
+}
+
+// BatchWriter saves batches.
+type BatchWriter interface {
+	// AddBatch saves a new batch with its items.
+	AddBatch(ctx context.Context, b lastmile.Batch, items [][]byte) error
+	// AddResults saves what became of items, which must be those right after
+	// the ones that have a result: from is where they begin.
+	AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error
+	// CompleteBatch saves when a batch ended, and forgets its items.
+	CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error
+}

@@ -1,0 +1,173 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// storedResult is the result of an item as it is stored.
+type storedResult struct {
+	Task   lastmile.TaskID `json:"task,omitzero"`
+	Warned bool            `json:"warned,omitzero"`
+	Fault  *storedFault    `json:"fault,omitzero"`
+	Sent   json.RawMessage `json:"sent,omitzero"`
+}
+
+// storedFault is why an item became no task.
+type storedFault struct {
+	Status  int    `json:"status"`
+	Number  int    `json:"number"`
+	Message string `json:"message"`
+	Cause   string `json:"cause"`
+}
+
+// AddBatch implements store.BatchWriter.
+func (t *tx) AddBatch(ctx context.Context, b lastmile.Batch, items [][]byte) error {
+	sent := slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]"))
+	const query = `
+		INSERT INTO batch (org, id, key_id, sent, received, done, created) VALUES ($1, $2, $3, $4, $5, 0, $6)`
+	if _, err := t.exec(ctx, query, b.Organization, b.ID, b.Key, sent, len(items), b.Created.UnixMilli()); err != nil {
+		return fmt.Errorf("add batch %s: %w", b.ID, err)
+	}
+	return nil
+}
+
+// Batch implements store.BatchReader.
+func (t *tx) Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error) {
+	b := lastmile.Batch{ID: id, Organization: org}
+	var (
+		created   int64
+		completed *int64
+	)
+	err := t.row(ctx, `SELECT key_id, received, created, completed FROM batch WHERE org = $1 AND id = $2`, org, id).
+		Scan(&b.Key, &b.Received, &created, &completed)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return lastmile.Batch{}, t.missing(ctx, store.Batches, string(id))
+	case err != nil:
+		return lastmile.Batch{}, fmt.Errorf("read batch %s: %w", id, err)
+	}
+	b.Created, b.Completed = time.UnixMilli(created).UTC(), instant(completed)
+	chunks, err := collect(ctx, t, func(r rows) (chunk []storedResult, err error) {
+		var doc []byte
+		if err := r.Scan(&doc); err != nil {
+			return nil, err
+		}
+		return chunk, json.Unmarshal(doc, &chunk)
+	}, `SELECT results FROM batch_result WHERE org = $1 AND batch = $2 ORDER BY first`, org, id)
+	if err != nil {
+		return lastmile.Batch{}, fmt.Errorf("read results of batch %s: %w", id, err)
+	}
+	for _, stored := range slices.Concat(chunks...) {
+		b.Results = append(b.Results, lastmile.BatchResult{
+			TaskID: stored.Task, Warned: stored.Warned, Fault: (*lastmile.BatchFault)(stored.Fault), Sent: stored.Sent,
+		})
+	}
+	return b, nil
+}
+
+// BatchItems implements store.BatchReader.
+func (t *tx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) ([][]byte, error) {
+	var (
+		sent  []byte
+		items []json.RawMessage
+	)
+	err := t.row(ctx, `SELECT sent FROM batch WHERE org = $1 AND id = $2`, org, id).Scan(&sent)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, t.missing(ctx, store.Batches, string(id))
+	}
+	if err == nil {
+		err = json.Unmarshal(sent, &items)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read items of batch %s: %w", id, err)
+	}
+	bodies := make([][]byte, len(items))
+	for i, item := range items {
+		bodies[i] = item
+	}
+	return bodies, nil
+}
+
+// AddResults implements store.BatchWriter.
+func (t *tx) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
+	stored := make([]storedResult, 0, len(results))
+	for _, r := range results {
+		stored = append(stored, storedResult{Task: r.TaskID, Warned: r.Warned, Fault: (*storedFault)(r.Fault), Sent: r.Sent})
+	}
+	doc, err := json.Marshal(stored)
+	if err != nil {
+		return fmt.Errorf("encode results of batch %s: %w", id, err)
+	}
+	n, err := t.exec(ctx, `UPDATE batch SET done = $4 WHERE org = $1 AND id = $2 AND done = $3 AND completed IS NULL`,
+		org, id, from, from+len(results))
+	if err == nil && n == 0 {
+		err = fmt.Errorf("item %d is not the next", from)
+	}
+	if err == nil {
+		_, err = t.exec(ctx, `INSERT INTO batch_result (org, batch, first, results) VALUES ($1, $2, $3, $4)`, org, id, from, doc)
+	}
+	if err != nil {
+		return fmt.Errorf("save results of batch %s: %w", id, err)
+	}
+	return nil
+}
+
+// CompleteBatch implements store.BatchWriter.
+func (t *tx) CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error {
+	n, err := t.exec(ctx, `UPDATE batch SET completed = $3, sent = $4 WHERE org = $1 AND id = $2 AND done = received AND completed IS NULL`,
+		org, id, at.UnixMilli(), []byte("[]"))
+	if err == nil && n == 0 {
+		err = errors.New("it has items without a result, or was completed before")
+	}
+	if err != nil {
+		return fmt.Errorf("complete batch %s: %w", id, err)
+	}
+	return nil
+}
+
+// TasksLeft implements store.BatchReader.
+func (t *tx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error) {
+	left := make(map[lastmile.TaskID][]byte, len(ids))
+	for chunk := range slices.Chunk(ids, 200) {
+		where := within(org)
+		in(where, `t.id`, chunk)
+		_, err := collect(ctx, t, func(r rows) (none struct{}, err error) {
+			var row taskRow
+			if err = row.scan(r); err == nil {
+				left[row.id], err = row.shown()
+			}
+			return none, err
+		}, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)
+		if err != nil {
+			return nil, fmt.Errorf("read tasks of a batch: %w", err)
+		}
+	}
+	return left, nil
+}
+
+// Try implements store.Writer.
+func (t *tx) Try(ctx context.Context, fn func() error) error {
+	if _, err := t.exec(ctx, `SAVEPOINT part`); err != nil {
+		return fmt.Errorf("begin a part: %w", err)
+	}
+	refused := fn()
+	if refused != nil {
+		if _, err := t.exec(ctx, `ROLLBACK TO SAVEPOINT part`); err != nil {
+			return fmt.Errorf("undo a part: %w", errors.Join(err, refused))
+		}
+	}
+	if _, err := t.exec(ctx, `RELEASE SAVEPOINT part`); err != nil {
+		return fmt.Errorf("end a part: %w", err)
+	}
+	return refused
+}

@@ -1,0 +1,368 @@
+package taskflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+const (
+	// batchChunk is how many items of a batch become tasks in one transaction:
+	// enough to share the price of making it durable, few enough that nobody
+	// waits long for it.
+	batchChunk = 100
+	// atOnce is how many items are prepared at the same time, which may mean to
+	// ask a geocoder.
+	atOnce = 8
+)
+
+// Submit takes in a batch of tasks, to be created in the background. When it
+// returns, the batch will be done whatever happens.
+func (f *Flow) Submit(ctx context.Context, who access.Principal, items [][]byte) (made lastmile.NewlyMade[lastmile.Batch], err error) {
+	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
+		return made, err
+	}
+	now := f.Now()
+	batch := lastmile.Batch{
+		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
+	}
+	made, err = access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
+		made := lastmile.NewlyMade[lastmile.Batch]{Record: batch}
+		if err := w.AddBatch(ctx, batch, items); err != nil {
+			return made, err
+		}
+		return made, w.AddJob(ctx, store.Job{
+			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, RunAt: now, Created: now,
+		})
+	})
+	if err == nil {
+		f.JobAdded()
+	}
+	return made, err
+}
+
+// Batch reads a batch: how far it is, and once it is completed the tasks that
+// were created.
+func (f *Flow) Batch(ctx context.Context, who access.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		if batch, err = r.Batch(ctx, who.Organization, id); err != nil || batch.Completed.IsZero() {
+			return err
+		}
+		return fillTasks(ctx, r, &batch)
+	})
+	return batch, err
+}
+
+// fillTasks puts the tasks that still exist into the results of a batch.
+func fillTasks(ctx context.Context, r store.Reader, batch *lastmile.Batch) error {
+	ids := make([]lastmile.TaskID, 0, len(batch.Results))
+	for _, result := range batch.Results {
+		if result.Fault == nil {
+			ids = append(ids, result.TaskID)
+		}
+	}
+	left, err := r.TasksLeft(ctx, batch.Organization, ids)
+	if err != nil {
+		return err
+	}
+	for i, result := range batch.Results {
+		if result.Fault == nil {
+			batch.Results[i].Shown = left[result.TaskID]
+		}
+	}
+	return nil
+}
+
+// CreateAll creates a small batch of tasks at once. What is wrong with one of
+// them is its own result and does not keep the others from being created.
+func (f *Flow) CreateAll(ctx context.Context, who access.Principal, items [][]byte) (lastmile.CreatedBatch, error) {
+	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
+		return lastmile.CreatedBatch{}, err
+	}
+	prepared := f.prepareItems(ctx, who, items, func(d Draft) error { return lastmile.CheckBatchItem(nil, d.AutoAssign) })
+	if err := ctx.Err(); err != nil {
+		return lastmile.CreatedBatch{}, err
+	}
+	for _, one := range prepared {
+		if _, ok := errors.AsType[*lastmile.Error](one.err); one.err != nil && !ok {
+			return lastmile.CreatedBatch{}, one.err // our own fault, and nothing has been done
+		}
+	}
+	now := f.Now()
+	return carefully(func(care care) (lastmile.CreatedBatch, error) {
+		return access.Once(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
+			err = f.createItems(ctx, w, who, prepared, now, care, func(task *lastmile.Task, fault lastmile.BatchResult) {
+				if task != nil {
+					made.Tasks = append(made.Tasks, *task)
+				} else {
+					made.Faults = append(made.Faults, fault)
+				}
+			})
+			return made, err
+		})
+	})
+}
+
+// RunBatch creates the tasks of a batch that have not been created yet, and
+// returns what ends it.
+func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writer) error, err error) {
+	var (
+		batch lastmile.Batch
+		items [][]byte
+		id    = lastmile.BatchID(job.ID)
+	)
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		if batch, err = r.Batch(ctx, job.Organization, id); err != nil {
+			return err
+		}
+		items, err = r.BatchItems(ctx, job.Organization, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	who := access.Principal{Organization: batch.Organization, Key: batch.Key}
+	from := len(batch.Results)
+	chunks, stop := f.prepareChunks(ctx, who, items[from:])
+	defer stop()
+	for chunk := range chunks {
+		if err := f.runChunk(ctx, job, who, from, chunk); err != nil {
+			return nil, fmt.Errorf("items %d to %d of batch %s: %w", from, from+len(chunk)-1, id, err)
+		}
+		from += len(chunk)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// The tasks are read before the last transaction, which is short that way.
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		if batch, err = r.Batch(ctx, job.Organization, id); err != nil {
+			return err
+		}
+		return fillTasks(ctx, r, &batch)
+	})
+	return func(w store.Writer) error { return f.completeBatch(ctx, w, batch) }, err
+}
+
+// GiveUpBatch ends a batch that could not be run: what has no result yet gets
+// an error of ours.
+func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) error {
+	batch, err := w.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
+	if err != nil {
+		return err
+	}
+	items, err := w.BatchItems(ctx, batch.Organization, batch.ID)
+	if err != nil {
+		return err
+	}
+	from, fault := len(batch.Results), f.Explain(errGivenUp)
+	for _, sent := range items[from:] {
+		batch.Results = append(batch.Results, lastmile.BatchResult{Fault: &fault, Sent: sent})
+	}
+	if from < len(items) {
+		if err := w.AddResults(ctx, batch.Organization, batch.ID, from, batch.Results[from:]); err != nil {
+			return err
+		}
+	}
+	if err := fillTasks(ctx, w, &batch); err != nil {
+		return err
+	}
+	return f.completeBatch(ctx, w, batch)
+}
+
+var errGivenUp = errors.New("the batch was given up")
+
+// completeBatch ends a batch, all items of which have a result, and tells so.
+func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile.Batch) error {
+	who := access.Principal{Organization: batch.Organization, Key: batch.Key}
+	event := batch.Complete(who.Actor(), f.Now())
+	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
+		return err
+	}
+	return f.tell(ctx, w, []lastmile.Event{event})
+}
+
+// runChunk gives some items of a batch their results, all in one transaction.
+// When that failed too often, each has its own, and what fails is its result.
+func (f *Flow) runChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) error {
+	if err := ctx.Err(); err != nil {
+		return err // whatever the items say, it is not their fault
+	}
+	if !job.Last {
+		for _, one := range items {
+			if one.err != nil && !isRefusal(one.err) {
+				return one.err
+			}
+		}
+		return f.saveChunk(ctx, job, who, from, items)
+	}
+	for i, one := range items {
+		err := f.saveChunk(ctx, job, who, from+i, []item{one})
+		if err != nil && !errors.Is(err, store.ErrJobLost) && ctx.Err() == nil {
+			one.err = err
+			err = f.saveChunk(ctx, job, who, from+i, []item{one})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveChunk creates the tasks of items and saves the results with them.
+func (f *Flow) saveChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) error {
+	now := f.Now()
+	_, err := carefully(func(care care) (none struct{}, err error) {
+		return none, f.Store.Write(ctx, func(w store.Writer) error {
+			if err := w.HoldJob(ctx, job, now); err != nil {
+				return err
+			}
+			results := make([]lastmile.BatchResult, 0, len(items))
+			err := f.createItems(ctx, w, who, items, now, care, func(task *lastmile.Task, result lastmile.BatchResult) {
+				if task != nil {
+					result = lastmile.BatchResult{TaskID: task.ID, Warned: len(task.Destination.Warnings) > 0}
+				}
+				results = append(results, result)
+			})
+			if err != nil {
+				return err
+			}
+			return w.AddResults(ctx, job.Organization, lastmile.BatchID(job.ID), from, results)
+		})
+	})
+	return err
+}
+
+// item is a task of a batch that is ready to be created, or why it is not.
+type item struct {
+	sent  []byte
+	ready prepared
+	err   error
+}
+
+// prepareChunks prepares the items of a batch, some at a time and one step ahead
+// of whoever takes them. stop ends that, and must be called.
+func (f *Flow) prepareChunks(ctx context.Context, who access.Principal, items [][]byte) (chunks <-chan []item, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	check := func(d Draft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
+	ready := make(chan []item)
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer close(ready)
+		for chunk := range slices.Chunk(items, batchChunk) {
+			select {
+			case ready <- f.prepareItems(ctx, who, chunk, check):
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return ready, func() {
+		cancel()
+		group.Wait()
+	}
+}
+
+// prepareItems does for some items, several at a time, what must not happen
+// inside a transaction.
+func (f *Flow) prepareItems(ctx context.Context, who access.Principal, sent [][]byte, check func(Draft) error) []item {
+	items := make([]item, len(sent))
+	next := make(chan int, len(sent))
+	for i := range sent {
+		items[i].sent = sent[i]
+		next <- i
+	}
+	close(next)
+	var group sync.WaitGroup
+	for range min(atOnce, len(sent)) {
+		group.Go(func() {
+			for i := range next {
+				items[i].ready, items[i].err = f.prepareItem(ctx, who, sent[i], check)
+			}
+		})
+	}
+	group.Wait()
+	return items
+}
+
+func (f *Flow) prepareItem(ctx context.Context, who access.Principal, sent []byte, check func(Draft) error) (p prepared, err error) {
+	defer func() {
+		if fault := recover(); fault != nil { // nobody else would: this is a goroutine of its own
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	draft, err := f.ReadDraft(who.Organization, sent)
+	if err != nil {
+		return p, err
+	}
+	if err := check(draft); err != nil {
+		return p, err
+	}
+	return f.prepare(ctx, who, draft)
+}
+
+// care is whether each item of a transaction can be undone alone. That costs
+// something, and most batches have nothing to undo.
+type care bool
+
+// errRefused ends a transaction without care that has met a refusal.
+var errRefused = errors.New("an item was refused")
+
+// carefully runs create without care and, if an item is refused, with it.
+func carefully[T any](create func(care) (T, error)) (T, error) {
+	made, err := create(false)
+	if errors.Is(err, errRefused) {
+		return create(true)
+	}
+	return made, err
+}
+
+// createItems creates the tasks of items and tells what became of each, in
+// their order: a task, or a result with a fault.
+func (f *Flow) createItems(ctx context.Context, w store.Writer, who access.Principal, items []item, now time.Time, care care,
+	tell func(*lastmile.Task, lastmile.BatchResult),
+) error {
+	for _, one := range items {
+		var made lastmile.CreatedTask
+		err := one.err
+		if err == nil {
+			create := func() (err error) {
+				made, err = f.create(ctx, w, who, one.ready, now, false)
+				return err
+			}
+			if care {
+				err = w.Try(ctx, create)
+			} else {
+				err = create()
+			}
+			switch {
+			case err != nil && !isRefusal(err):
+				return err
+			case err != nil && !bool(care):
+				return errRefused
+			}
+		}
+		if err == nil {
+			tell(&made.Task, lastmile.BatchResult{})
+			continue
+		}
+		fault := f.Explain(err)
+		tell(nil, lastmile.BatchResult{Fault: &fault, Sent: one.sent})
+	}
+	return nil
+}
+
+// isRefusal tells whether an error is the client's to act on, and will be the
+// same when it is tried again.
+func isRefusal(err error) bool {
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	return ok && refusal.Code != lastmile.CodeOverloaded && refusal.Code != lastmile.CodeTooMany
+}

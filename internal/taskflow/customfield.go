@@ -2,13 +2,169 @@ package taskflow
 
 import (
 	"context"
+	"fmt"
 
+	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
+// DefineFields adds custom fields to the organization's tasks: all of them, or
+// none.
+func (f *Flow) DefineFields(ctx context.Context, who access.Principal, changes []lastmile.CustomFieldChange) (lastmile.CustomFields, error) {
+	if len(changes) == 0 {
+		return nil, lastmile.Missing("field")
+	}
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.CustomFields, error) {
+		fields, err := w.CustomFields(ctx, who.Organization)
+		if err != nil {
+			return nil, err
+		}
+		made := lastmile.CustomFields{}
+		for i, change := range changes {
+			field, err := fields.Define(fieldName(i), who.Organization, change)
+			if err != nil {
+				return nil, err
+			}
+			if err := w.SaveCustomField(ctx, field); err != nil {
+				return nil, err
+			}
+			made = append(made, field)
+		}
+		return made, nil
+	})
+}
+
+// UpdateFields changes custom fields, which are found by their keys: all of
+// them, or none. Tasks keep the fields they have as they were.
+func (f *Flow) UpdateFields(ctx context.Context, who access.Principal, changes []lastmile.CustomFieldChange) (changed lastmile.CustomFields, err error) {
+	if len(changes) == 0 {
+		return nil, lastmile.Missing("field")
+	}
+	err = f.Store.Write(ctx, func(w store.Writer) error {
+		fields, err := w.CustomFields(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		changed = lastmile.CustomFields{}
+		for i, change := range changes {
+			field, err := fields.Change(fieldName(i), change)
+			if err != nil {
+				return err
+			}
+			if err := w.SaveCustomField(ctx, field); err != nil {
+				return err
+			}
+			changed = append(changed, field)
+		}
+		templates, err := w.Templates(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		for _, template := range templates {
+			if err := template.CheckFields(fields); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// DeleteFields removes custom fields: all of them, or none. Tasks keep what
+// they have.
+func (f *Flow) DeleteFields(ctx context.Context, who access.Principal, keys []string) error {
+	if len(keys) == 0 {
+		return lastmile.Missing("field")
+	}
+	return f.Store.Write(ctx, func(w store.Writer) error {
+		fields, err := w.CustomFields(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		templates, err := w.Templates(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			field, ok := fields.Find(key)
+			if !ok {
+				return lastmile.NotFound("custom field", key)
+			}
+			if err := field.CheckDelete(templates); err != nil {
+				return err
+			}
+			if err := w.DeleteCustomField(ctx, who.Organization, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Fields lists the organization's custom fields: those of an integration, or
+// all when it is empty.
+func (f *Flow) Fields(ctx context.Context, who access.Principal, integration string) (fields lastmile.CustomFields, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		fields, err = r.CustomFields(ctx, who.Organization)
+		return err
+	})
+	return fields.Of(integration), err
+}
+
+// fieldName is what messages call a definition of a request.
+func fieldName(i int) string { return fmt.Sprintf("field[%d]", i) }
+
 // customFields checks the custom fields of a draft against the organization's
 // definitions and puts them into the change.
-func (p prepared) customFields(_ context.Context, _ store.Reader, _ lastmile.OrganizationID, _ *lastmile.TaskChange) error {
-	return nil
+func (p prepared) customFields(ctx context.Context, r store.Reader, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
+	var sent []lastmile.FieldValue
+	if p.draft.Fields != nil {
+		sent = *p.draft.Fields
+	}
+	pickup, converts := p.pickup(*change)
+	touched := p.draft.Fields != nil || p.draft.Template != "" || converts
+	if p.of != nil && (!touched || !p.clones && !p.of.TakesCustomFields()) {
+		return nil
+	}
+	fields, err := r.CustomFields(ctx, org)
+	if err != nil {
+		return err
+	}
+	sheet := fields.Sheet(pickup)
+	if p.draft.Template != "" {
+		chosen, err := template(ctx, r, org, p.draft.Template)
+		if err != nil {
+			return err
+		}
+		if sheet, err = chosen.Sheet(fields, pickup); err != nil {
+			return err
+		}
+	}
+	var values []lastmile.CustomFieldValue
+	switch {
+	case p.of == nil:
+		values, err = sheet.Create(sent)
+	case p.clones:
+		values, err = sheet.Clone(p.of.CustomFields, sent)
+	case converts:
+		values, err = sheet.Convert(p.of.CustomFields, sent)
+	default:
+		values, err = sheet.Update(p.of.CustomFields, sent)
+	}
+	change.CustomFields = &values
+	return err
+}
+
+// pickup tells whether the task will be a pickup, and whether that makes it
+// another kind of task than the one it is made of.
+func (p prepared) pickup(change lastmile.TaskChange) (pickup, converts bool) {
+	sent := change.Pickup
+	switch {
+	case p.of == nil:
+		return sent != nil && *sent, false
+	case sent == nil || !p.clones && !p.of.Pending():
+		return p.of.Pickup, false
+	}
+	return *sent, *sent != p.of.Pickup
 }

@@ -1,0 +1,490 @@
+package lastmile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+const fieldsOwner lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
+
+// only is the contexts of a field for pickups (true) or drop-offs (false).
+func only(pickup, required bool) *[]lastmile.CustomFieldContext {
+	return &[]lastmile.CustomFieldContext{{Name: "save", Required: required, Conditions: when(pickup)}}
+}
+
+func when(pickup bool) []lastmile.Condition {
+	return []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to", TargetValue: pickup}}
+}
+
+// everyTask is the contexts of a field for all tasks.
+func everyTask(required bool) *[]lastmile.CustomFieldContext {
+	return &[]lastmile.CustomFieldContext{{Name: "save", Required: required}}
+}
+
+// define makes fields, which have to be possible.
+func define(t testing.TB, changes ...lastmile.CustomFieldChange) lastmile.CustomFields {
+	t.Helper()
+	var fields lastmile.CustomFields
+	for _, c := range changes {
+		if c.Name == nil {
+			c.Name = &c.Key
+		}
+		if _, err := fields.Define("field", fieldsOwner, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fields
+}
+
+// refusedWith fails the test unless err is a refusal with the code that says
+// all the words.
+func refusedWith(t testing.TB, err error, code lastmile.Code, words ...string) {
+	t.Helper()
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	if !ok || refusal.Code != code {
+		t.Errorf("got %v, want code %v", err, code)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(refusal.Message, word) {
+			t.Errorf("%q does not say %q", refusal.Message, word)
+		}
+	}
+}
+
+func TestCustomFieldDefinitions(t *testing.T) {
+	date, odd := lastmile.FieldDate, lastmile.CustomFieldType("checklist")
+	text := func(s string) *string { return &s }
+	value := func(v any) *any { return &v }
+	list := func(s ...string) *[]string { return &s }
+	tests := map[string]struct {
+		change lastmile.CustomFieldChange
+		code   lastmile.Code
+		word   string
+	}{
+		"the least there is":          {lastmile.CustomFieldChange{Name: text("When"), Type: &date}, 0, ""},
+		"no name":                     {lastmile.CustomFieldChange{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"a blank name":                {lastmile.CustomFieldChange{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"no type":                     {lastmile.CustomFieldChange{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
+		"a type nobody knows":         {lastmile.CustomFieldChange{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
+		"a key with a space":          {lastmile.CustomFieldChange{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key with an accent":        {lastmile.CustomFieldChange{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is too long":      {lastmile.CustomFieldChange{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is taken":         {lastmile.CustomFieldChange{Key: "taken", Name: text("When"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"a name that makes no key":    {lastmile.CustomFieldChange{Name: text("数量"), Type: &date}, lastmile.CodeMalformed, "field.key"},
+		"a name whose key is taken":   {lastmile.CustomFieldChange{Name: text("taken!"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"a stranger in visibility":    {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Visibility: list("api", "public")}, lastmile.CodeInvalid, "field.visibility[1]"},
+		"a stranger in editability":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Editability: list("recipient")}, lastmile.CodeInvalid, "field.editability[0]"},
+		"a default":                   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value("2026-01-31")}, 0, ""},
+		"no default":                  {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value(nil)}, 0, ""},
+		"a default of another type":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value(true)}, lastmile.CodeInvalid, "field.value"},
+		"a context of another name":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Name: "complete"}}}, lastmile.CodeInvalid, "field.contexts"},
+		"a context without a name":    {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Required: true}}}, 0, ""},
+		"a condition on another word": {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "notes", Comparison: "equal_to", TargetValue: true}}}}}, lastmile.CodeInvalid, "pickupTask"},
+		"another comparison":          {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "not", TargetValue: true}}}}}, lastmile.CodeInvalid, "equal_to"},
+		"a condition without a value": {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to"}}}}}, lastmile.CodeInvalid, "targetValue"},
+		"two conditions at once":      {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: append(when(true), when(false)...)}}}, lastmile.CodeInvalid, "one condition"},
+		"too many contexts":           {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: new(make([]lastmile.CustomFieldContext, 11))}, lastmile.CodeInvalid, "at most 10"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			fields := define(t, lastmile.CustomFieldChange{Key: "taken", Type: &date})
+			made, err := fields.Define("field", fieldsOwner, test.change)
+			if test.code != 0 {
+				refusedWith(t, err, test.code, test.word)
+				if len(fields) != 1 {
+					t.Error("a field that was refused is there")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(fields) != 2 || made.Position <= fields[0].Position || made.Contexts[0].Name != "save" || !made.Fits(true) || !made.Fits(false) {
+				t.Errorf("made %+v", made)
+			}
+		})
+	}
+
+	t.Run("a key is made of the name", func(t *testing.T) {
+		for name, want := range map[string]string{"Order number": "Order_number", " a--b ": "a_b", "newTest": "newTest", "Größe (cm)": "Gr_e_cm"} {
+			var fields lastmile.CustomFields
+			made, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: &name, Type: &date})
+			if err != nil || made.Key != want {
+				t.Errorf("%q became %q, want %q: %v", name, made.Key, want, err)
+			}
+		}
+	})
+	t.Run("there are at most so many", func(t *testing.T) {
+		var fields lastmile.CustomFields
+		for i := range lastmile.MaxCustomFields {
+			name := fmt.Sprint("f", i)
+			if _, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: &name, Type: &date}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: text("more"), Type: &date})
+		refusedWith(t, err, lastmile.CodeInvalid, "100")
+	})
+	t.Run("a change leaves what was not sent", func(t *testing.T) {
+		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
+		changed, err := fields.Change("field", lastmile.CustomFieldChange{Key: "a", Name: text("new"), Value: value(nil)})
+		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !changed.RequiredFor(true) || changed.Fits(false) {
+			t.Errorf("changed to %+v: %v", changed, err)
+		}
+		line, array := lastmile.FieldLine, true
+		for word, c := range map[string]lastmile.CustomFieldChange{
+			"field.key":     {Name: text("x")},
+			"field.type":    {Key: "a", Type: &line},
+			"field.asArray": {Key: "a", AsArray: &array},
+		} {
+			_, err := fields.Change("field", c)
+			code := lastmile.CodeInvalid
+			if c.Key == "" {
+				code = lastmile.CodeMalformed
+			}
+			refusedWith(t, err, code, word)
+		}
+		_, err = fields.Change("field", lastmile.CustomFieldChange{Key: "b"})
+		refusedWith(t, err, lastmile.CodeNotFound, "b")
+	})
+}
+
+// valueCases are values and the types they are of.
+var valueCases = []struct {
+	json string
+	of   []lastmile.CustomFieldType
+}{
+	{`null`, nil},
+	{`{}`, nil},
+	{`{"a":1}`, nil},
+	{`[]`, nil},
+	{`["a"]`, nil},
+	{`true`, []lastmile.CustomFieldType{"boolean"}},
+	{`false`, []lastmile.CustomFieldType{"boolean"}},
+	{`0`, []lastmile.CustomFieldType{"integer", "decimal"}},
+	{`-7`, []lastmile.CustomFieldType{"integer", "decimal"}},
+	{`1e3`, []lastmile.CustomFieldType{"integer", "decimal"}},
+	{`1.5`, []lastmile.CustomFieldType{"decimal"}},
+	{`9007199254740992`, []lastmile.CustomFieldType{"integer", "decimal"}},
+	{`1e300`, []lastmile.CustomFieldType{"decimal"}},
+	{`1767225600000`, []lastmile.CustomFieldType{"integer", "decimal", "date"}},
+	{`1767225600000.5`, []lastmile.CustomFieldType{"decimal"}},
+	{`1767225600`, []lastmile.CustomFieldType{"integer", "decimal"}}, // seconds
+	{`""`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"text"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"two\nlines"`, []lastmile.CustomFieldType{"multi_line_text_field"}},
+	{`"12"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"true"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"2026-01-31"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field", "date"}},
+	{`"1980-05-01"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field", "date"}},
+	{`"2026-01-31T12:00:00Z"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field", "date"}},
+	{`"2026-01-31T12:00:00.123+02:00"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field", "date"}},
+	{`"2026-02-30"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"31/01/2026"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"https://example.com/a?b=c#d"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field", "Url"}},
+	{`"HTTP://example.com"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field", "Url"}},
+	{`"http://"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"http://:80"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"example.com"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"ftp://example.com"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"javascript:alert(1)"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+	{`"http://a b"`, []lastmile.CustomFieldType{"single_line_text_field", "multi_line_text_field"}},
+}
+
+func decoded(t testing.TB, text string) any {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return value
+}
+
+func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
+	for _, test := range valueCases {
+		for _, kind := range lastmile.CustomFieldTypes {
+			want := false
+			for _, of := range test.of {
+				want = want || of == kind
+			}
+			one, several := lastmile.CustomField{Key: "k", Type: kind}, lastmile.CustomField{Key: "k", Type: kind, AsArray: true}
+			value := decoded(t, test.json)
+			if err := one.CheckValue("v", value); (err == nil) != want {
+				t.Errorf("%s as %s: %v", test.json, kind, err)
+			}
+			if err := several.CheckValue("v", []any{value}); (err == nil) != want {
+				t.Errorf("[%s] as an array of %s: %v", test.json, kind, err)
+			}
+			if err := several.CheckValue("v", value); err == nil && test.json[0] != '[' {
+				t.Errorf("%s as an array of %s passed", test.json, kind)
+			}
+		}
+	}
+	t.Run("texts have their limits", func(t *testing.T) {
+		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldLine: 1_000, lastmile.FieldText: 10_000, lastmile.FieldURL: 2_000} {
+			field := lastmile.CustomField{Key: "k", Type: kind}
+			full := "http://a/" + strings.Repeat("é", limit-len("http://a/"))
+			if err := field.CheckValue("v", full); err != nil {
+				t.Errorf("%s of %d characters: %v", kind, limit, err)
+			}
+			refusedWith(t, field.CheckValue("v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
+		}
+	})
+	t.Run("arrays have their limit", func(t *testing.T) {
+		field := lastmile.CustomField{Key: "k", Type: lastmile.FieldBoolean, AsArray: true}
+		long := make([]any, 101)
+		for i := range long {
+			long[i] = true
+		}
+		if err := field.CheckValue("v", long[:100]); err != nil {
+			t.Error(err)
+		}
+		refusedWith(t, field.CheckValue("v", long), lastmile.CodeInvalid, "at most 100")
+	})
+}
+
+// sheetFields are one field of each sort.
+func sheetFields(t testing.TB) lastmile.CustomFields {
+	t.Helper()
+	line, whole, date := lastmile.FieldLine, lastmile.FieldInteger, lastmile.FieldDate
+	var standard any = 5.0
+	return define(
+		t,
+		lastmile.CustomFieldChange{Key: "any", Type: &line},
+		lastmile.CustomFieldChange{Key: "preset", Type: &whole, Value: &standard},
+		lastmile.CustomFieldChange{Key: "pickup", Type: &line, Contexts: only(true, false)},
+		lastmile.CustomFieldChange{Key: "dropoff", Type: &line, Contexts: only(false, false)},
+		lastmile.CustomFieldChange{Key: "ship", Type: &date, Contexts: only(true, true)},
+		lastmile.CustomFieldChange{Key: "secret", Type: &line, Editability: &[]string{"admin"}},
+	)
+}
+
+// shownValues is values as JSON, in their order.
+func shownValues(values []lastmile.CustomFieldValue) string {
+	var out []string
+	for _, v := range values {
+		text, err := json.Marshal(v.Value)
+		if err != nil {
+			return err.Error()
+		}
+		out = append(out, v.Field.Key+"="+string(text))
+	}
+	return strings.Join(out, " ")
+}
+
+func sentValues(t testing.TB, text string) []lastmile.FieldValue {
+	t.Helper()
+	var sent []lastmile.FieldValue
+	if err := json.Unmarshal([]byte(text), &sent); err != nil {
+		t.Fatal(err)
+	}
+	return sent
+}
+
+func TestCustomFieldsOfATask(t *testing.T) {
+	const ship = `{"Key":"ship","Value":"2026-01-31"}`
+	type sheet = lastmile.FieldSheet
+	create := func(s sheet, _ []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
+		return s.Create(sent)
+	}
+	tests := map[string]struct {
+		has    string // what a pickup was created with; nothing for a new task
+		do     func(sheet, []lastmile.CustomFieldValue, []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error)
+		pickup bool
+		sent   string
+		want   string
+		code   lastmile.Code
+		words  []string
+	}{
+		"a new task gets the defaults":            {do: create, sent: `[]`, want: `preset=5`},
+		"what is sent comes before a default":     {do: create, sent: `[{"Key":"preset","Value":1}]`, want: `preset=1`},
+		"null is not sent":                        {do: create, sent: `[{"Key":"preset"},{"Key":"any"}]`, want: `preset=5`},
+		"fields are in the order of definition":   {do: create, sent: `[{"Key":"dropoff","Value":"d"},{"Key":"any","Value":"a"}]`, want: `any="a" preset=5 dropoff="d"`},
+		"a required field must be sent":           {do: create, pickup: true, sent: `[]`, code: lastmile.CodeMalformed, words: []string{"ship", "pickup"}},
+		"and have a value":                        {do: create, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
+		"only where it is required":               {do: create, pickup: true, sent: `[` + ship + `]`, want: `preset=5 ship="2026-01-31"`},
+		"an unknown key is refused":               {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"nope","Value":1}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "nope"}},
+		"keys differ by letter case":              {do: create, sent: `[{"Key":"Any","Value":"a"}]`, code: lastmile.CodeInvalid, words: []string{"Any"}},
+		"no key is refused":                       {do: create, sent: `[{"Value":"a"}]`, code: lastmile.CodeMalformed, words: []string{"customFields[0].key"}},
+		"a key twice is refused":                  {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"any","Value":"b"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "twice"}},
+		"a value of another type is refused":      {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
+		"a pickup's field on a drop-off":          {do: create, sent: `[{"Key":"pickup","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"pickup", "drop-off"}},
+		"a drop-off's field on a pickup":          {do: create, pickup: true, sent: `[` + ship + `,{"Key":"dropoff","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"dropoff", "pickup"}},
+		"a field that the API may not edit":       {do: create, sent: `[{"Key":"secret","Value":"s"}]`, code: lastmile.CodeInvalid, words: []string{"secret"}},
+		"an update leaves what is not sent":       {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"any","Value":"a"}]`, want: `preset=5 ship="2026-01-31" any="a"`},
+		"an update changes in place":              {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"preset","Value":6}]`, want: `preset=6 ship="2026-01-31"`},
+		"null removes":                            {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"preset"},{"Key":"pickup","Value":"p"}]`, want: `ship="2026-01-31" pickup="p"`},
+		"null of what is not there is nothing":    {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"any"}]`, want: `preset=5 ship="2026-01-31"`},
+		"a required field cannot be removed":      {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
+		"an update of an unknown key":             {has: `[` + ship + `]`, do: sheet.Update, pickup: true, sent: `[{"Key":"nope"}]`, code: lastmile.CodeInvalid, words: []string{"nope"}},
+		"a task that stops being a pickup":        {has: `[` + ship + `]`, do: sheet.Convert, sent: `[]`, code: lastmile.CodeInvalid, words: []string{"ship", "null"}},
+		"and has its fields removed":              {has: `[` + ship + `]`, do: sheet.Convert, sent: `[{"Key":"ship"},{"Key":"dropoff","Value":"d"}]`, want: `preset=5 dropoff="d"`},
+		"a clone has what its source has":         {has: `[` + ship + `]`, do: sheet.Clone, pickup: true, sent: `[{"Key":"any","Value":"a"}]`, want: `preset=5 ship="2026-01-31" any="a"`},
+		"a clone leaves out what does not fit it": {has: `[` + ship + `]`, do: sheet.Clone, sent: `[]`, want: `preset=5`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			fields := sheetFields(t)
+			var has []lastmile.CustomFieldValue
+			if test.has != "" {
+				var err error
+				if has, err = fields.Sheet(true).Create(sentValues(t, test.has)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := shownValues(has)
+			got, err := test.do(fields.Sheet(test.pickup), has, sentValues(t, test.sent))
+			if test.code != 0 {
+				refusedWith(t, err, test.code, test.words...)
+			} else if shown := shownValues(got); err != nil || shown != test.want {
+				t.Errorf("got %s, want %s: %v", shown, test.want, err)
+			}
+			if shownValues(has) != before {
+				t.Errorf("what the task had became %s", shownValues(has))
+			}
+		})
+	}
+	t.Run("what is sent as it is passes, whatever became of the definition", func(t *testing.T) {
+		has := []lastmile.CustomFieldValue{{Field: lastmile.CustomField{Key: "gone"}, Value: "x"}}
+		got, err := sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"x"}]`))
+		if err != nil || shownValues(got) != `gone="x"` {
+			t.Errorf("got %s: %v", shownValues(got), err)
+		}
+		if _, err = sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"y"}]`)); err == nil {
+			t.Error("a field without a definition took a new value")
+		}
+		if got, err = sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone"}]`)); err != nil || len(got) > 0 {
+			t.Errorf("got %s: %v", shownValues(got), err)
+		}
+	})
+	t.Run("values have a limit together", func(t *testing.T) {
+		kind, array := lastmile.FieldText, true
+		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &kind, AsArray: &array}, lastmile.CustomFieldChange{Key: "b", Type: &kind, AsArray: &array})
+		long := strings.Repeat("x", 10_000)
+		has, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "a", Value: []any{long, long, long}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = fields.Sheet(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
+		refusedWith(t, err, lastmile.CodeInvalid, "65536")
+	})
+	t.Run("an empty value is none where one is required", func(t *testing.T) {
+		line, array := lastmile.FieldLine, true
+		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, Contexts: everyTask(true)})
+		_, err := fields.Sheet(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
+		refusedWith(t, err, lastmile.CodeMalformed, "a")
+		fields = define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, AsArray: &array, Contexts: everyTask(true)})
+		_, err = fields.Sheet(false).Create(sentValues(t, `[{"Key":"a","Value":[]}]`))
+		refusedWith(t, err, lastmile.CodeMalformed, "a")
+	})
+}
+
+func TestTemplates(t *testing.T) {
+	name, now := "T", time.Now()
+	template := func(conditions []lastmile.Condition, keys ...string) (lastmile.Template, error) {
+		return lastmile.NewTemplate("t", fieldsOwner, lastmile.TemplateChange{Name: &name, Conditions: &conditions, Fields: &keys}, sheetFields(t), now)
+	}
+	odd := []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to", TargetValue: "true"}}
+	tests := map[string]struct {
+		conditions []lastmile.Condition
+		fields     []string
+		code       lastmile.Code
+		words      []string
+	}{
+		"for both, of fields for both":              {nil, []string{"any", "preset"}, 0, nil},
+		"for both, without fields":                  {nil, nil, 0, nil},
+		"for both, with a pickup's field":           {nil, []string{"any", "pickup"}, lastmile.CodeInvalid, []string{"pickup", "drop-off"}},
+		"for both, with a drop-off's field":         {nil, []string{"dropoff"}, lastmile.CodeInvalid, []string{"dropoff"}},
+		"for pickups, with a pickup's field":        {when(true), []string{"pickup", "any"}, 0, nil},
+		"for pickups, with a drop-off's field":      {when(true), []string{"dropoff"}, lastmile.CodeInvalid, []string{"dropoff", "pickup"}},
+		"for drop-offs, with a drop-off's field":    {when(false), []string{"dropoff", "any"}, 0, nil},
+		"for drop-offs, with a pickup's field":      {when(false), []string{"pickup"}, lastmile.CodeInvalid, []string{"pickup"}},
+		"with a field that does not exist":          {nil, []string{"nope"}, lastmile.CodeInvalid, []string{"nope"}},
+		"with a value that is not true or false":    {odd, nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+		"with both conditions":                      {append(when(true), when(false)...), nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+		"with the same condition twice":             {append(when(true), when(true)...), nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+		"with a condition on another field of task": {[]lastmile.Condition{{FieldName: "state", Comparison: "equal_to", TargetValue: true}}, nil, lastmile.CodeInvalid, []string{"contextSaveConditions"}},
+	}
+	for what, test := range tests {
+		t.Run(what, func(t *testing.T) {
+			made, err := template(test.conditions, test.fields...)
+			if test.code != 0 {
+				refusedWith(t, err, test.code, test.words...)
+			} else if err != nil || len(made.Fields) != len(test.fields) {
+				t.Errorf("made %+v: %v", made, err)
+			}
+		})
+	}
+	t.Run("only its fields are in its tasks, of its kind", func(t *testing.T) {
+		chosen, err := template(when(true), "pickup", "preset")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = chosen.Sheet(sheetFields(t), false)
+		refusedWith(t, err, lastmile.CodeInvalid, "customFieldGroup", "drop-off")
+		sheet, err := chosen.Sheet(sheetFields(t), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := sheet.Create(sentValues(t, `[{"Key":"pickup","Value":"p"}]`))
+		if err != nil || shownValues(got) != `preset=5 pickup="p"` {
+			t.Errorf("got %s: %v", shownValues(got), err)
+		}
+		_, err = sheet.Create(sentValues(t, `[{"Key":"any","Value":"a"}]`))
+		refusedWith(t, err, lastmile.CodeInvalid, "any", `"T"`)
+	})
+	t.Run("names are unique", func(t *testing.T) {
+		made, err := template(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := made
+		other.ID = "o"
+		refusedWith(t, made.CheckAmong([]lastmile.Template{other}), lastmile.CodeDuplicate, "T")
+		if err := made.CheckAmong([]lastmile.Template{made}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func FuzzCustomFieldValues(f *testing.F) {
+	for i, test := range valueCases {
+		f.Add(test.json, uint8(i), false)
+		f.Add("["+test.json+"]", uint8(i), true)
+	}
+	f.Fuzz(func(t *testing.T, text string, nth uint8, array bool) {
+		var value any
+		if json.Unmarshal([]byte(text), &value) != nil || value == nil {
+			return
+		}
+		kind := lastmile.CustomFieldTypes[int(nth)%len(lastmile.CustomFieldTypes)]
+		fields := define(t, lastmile.CustomFieldChange{Key: "k", Type: &kind, AsArray: &array})
+		values, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "k", Value: value}})
+		if err != nil {
+			if _, ok := errors.AsType[*lastmile.Error](err); !ok {
+				t.Errorf("%s is no refusal: %v", text, err)
+			}
+			return
+		}
+		// What is taken is kept exactly, and taken again as it is kept.
+		kept, err := json.Marshal(values[0].Value)
+		if err != nil {
+			t.Fatalf("%s cannot be written: %v", text, err)
+		}
+		again := decoded(t, string(kept))
+		if !reflect.DeepEqual(again, value) {
+			t.Errorf("%s became %s", text, kept)
+		}
+		if _, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "k", Value: again}}); err != nil {
+			t.Errorf("%s was taken, and %s is not: %v", text, kept, err)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package lastmile
+
+import (
+	"slices"
+	"time"
+)
+
+// MaxTemplates is how many templates an organization may have.
+const MaxTemplates = 100
+
+// Template is a choice of custom fields for tasks: for pickups, for drop-offs
+// or for both.
+type Template struct {
+	ID           TemplateID
+	Organization OrganizationID
+	Created      time.Time
+	Name         string
+	Conditions   []Condition
+	Fields       []string // keys
+	Default      bool
+}
+
+// TemplateChange is a template as sent: nil leaves as it is.
+type TemplateChange struct {
+	Name       *string
+	Conditions *[]Condition
+	Fields     *[]string
+}
+
+// NewTemplate makes a template of some of the organization's fields.
+func NewTemplate(id TemplateID, org OrganizationID, c TemplateChange, fields CustomFields, now time.Time) (Template, error) {
+	t := Template{ID: id, Organization: org, Created: now}
+	switch {
+	case c.Name == nil:
+		return t, Missing("name")
+	case c.Conditions == nil:
+		return t, Missing("contextSaveConditions")
+	}
+	err := t.Update(c, fields)
+	return t, err
+}
+
+// Update changes a template. The fields must be sent even if they stay.
+func (t *Template) Update(c TemplateChange, fields CustomFields) error {
+	if c.Fields == nil {
+		return Missing("fields").Because("an array of the keys of custom fields is required")
+	}
+	set(&t.Name, c.Name)
+	set(&t.Conditions, c.Conditions)
+	t.Fields = unique(*c.Fields)
+	if err := firstError(requireText("name", t.Name), checkConditions("contextSaveConditions", t.Conditions)); err != nil {
+		return err
+	}
+	return t.CheckFields(fields)
+}
+
+// CheckFields refuses a template with fields that do not exist, or not for all
+// the tasks it is for.
+func (t *Template) CheckFields(fields CustomFields) error {
+	for _, key := range t.Fields {
+		field, ok := fields.Find(key)
+		if !ok {
+			return Invalid("fields: the organization has no custom field %q", key)
+		}
+		for _, pickup := range []bool{true, false} {
+			if t.Fits(pickup) && !field.Fits(pickup) {
+				return Invalid("fields: the template %q is for %s tasks, and the field %q is not", t.Name, kindName(pickup), key)
+			}
+		}
+	}
+	return nil
+}
+
+// CheckAmong refuses a template whose name another of the organization's has,
+// or that is one too many.
+func (t *Template) CheckAmong(all []Template) error {
+	others := slices.DeleteFunc(slices.Clone(all), func(o Template) bool { return o.ID == t.ID })
+	switch {
+	case slices.ContainsFunc(others, func(o Template) bool { return o.Name == t.Name }):
+		return Duplicate("name", t.Name)
+	case len(others) >= MaxTemplates:
+		return Invalid("an organization has at most %d templates", MaxTemplates)
+	}
+	return nil
+}
+
+// Fits tells whether the template is for tasks that are, or are not, pickups.
+func (t *Template) Fits(pickup bool) bool { return hold(t.Conditions, pickup) }
+
+// Sheet is the fields that the template lets a task have.
+func (t *Template) Sheet(fields CustomFields, pickup bool) (FieldSheet, error) {
+	if !t.Fits(pickup) {
+		return FieldSheet{}, Invalid("customFieldGroup: the template %q is not for %s tasks", t.Name, kindName(pickup))
+	}
+	chosen := slices.DeleteFunc(slices.Clone(fields), func(f CustomField) bool { return !slices.Contains(t.Fields, f.Key) })
+	return FieldSheet{fields: chosen, template: t.Name, pickup: pickup}, nil
+}
+
+// CheckDelete refuses to delete a field that a template has.
+func (f CustomField) CheckDelete(templates []Template) error {
+	for _, t := range templates {
+		if slices.Contains(t.Fields, f.Key) {
+			return Invalid("the custom field %q cannot be deleted: the template %q has it", f.Key, t.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package taskflow
+
+import (
+	"context"
+	"errors"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// CreateTemplate makes a task template.
+func (f *Flow) CreateTemplate(ctx context.Context, who access.Principal, change lastmile.TemplateChange) (lastmile.Template, error) {
+	id, now := lastmile.TemplateID(f.NewID()), f.Now()
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Template, error) {
+		fields, err := w.CustomFields(ctx, who.Organization)
+		if err != nil {
+			return lastmile.Template{}, err
+		}
+		made, err := lastmile.NewTemplate(id, who.Organization, change, fields, now)
+		if err != nil {
+			return made, err
+		}
+		return made, saveTemplate(ctx, w, made)
+	})
+}
+
+// UpdateTemplate changes a task template. Tasks made from it stay as they are.
+func (f *Flow) UpdateTemplate(ctx context.Context, who access.Principal, id lastmile.TemplateID, change lastmile.TemplateChange) (changed lastmile.Template, err error) {
+	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		if changed, err = template(ctx, w, who.Organization, id); err != nil {
+			return err
+		}
+		fields, err := w.CustomFields(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		if err := changed.Update(change, fields); err != nil {
+			return err
+		}
+		return saveTemplate(ctx, w, changed)
+	})
+	return changed, err
+}
+
+// DeleteTemplate removes a task template. Tasks made from it stay as they are.
+func (f *Flow) DeleteTemplate(ctx context.Context, who access.Principal, id lastmile.TemplateID) error {
+	return f.Store.Write(ctx, func(w store.Writer) error {
+		if _, err := template(ctx, w, who.Organization, id); err != nil {
+			return err
+		}
+		return w.DeleteTemplate(ctx, who.Organization, id)
+	})
+}
+
+// ShowTemplate reads a task template as the interface shows it.
+func (f *Flow) ShowTemplate(ctx context.Context, who access.Principal, id lastmile.TemplateID) ([]byte, error) {
+	doc, err := f.Store.Show(ctx, store.Templates, who.Organization, string(id))
+	return doc, lostTemplate(err)
+}
+
+// Templates lists the task templates of the organization.
+func (f *Flow) Templates(ctx context.Context, who access.Principal) (templates []lastmile.Template, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		templates, err = r.Templates(ctx, who.Organization)
+		return err
+	})
+	return templates, err
+}
+
+// saveTemplate saves a template whose name no other has.
+func saveTemplate(ctx context.Context, w store.Writer, t lastmile.Template) error {
+	all, err := w.Templates(ctx, t.Organization)
+	if err != nil {
+		return err
+	}
+	if err := t.CheckAmong(all); err != nil {
+		return err
+	}
+	return w.SaveTemplate(ctx, t)
+}
+
+// template reads a template that must be the organization's.
+func template(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
+	found, err := r.Template(ctx, org, id)
+	return found, lostTemplate(err)
+}
+
+// lostTemplate says that there is no such template in the words that published
+// clients know.
+func lostTemplate(err error) error {
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	if ok && lastmile.IsNotFound(err) {
+		return refusal.Because("Custom fields group not found.")
+	}
+	return err
+}

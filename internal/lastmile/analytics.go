@@ -1,0 +1,146 @@
+package lastmile
+
+import "time"
+
+// What worker analytics can look at.
+const (
+	DefaultAnalyticsWindow = 7 * 24 * time.Hour // without a request for another
+	MaxAnalyticsWindow     = 24 * time.Hour     // that a request may ask for
+)
+
+// Window is the time from an instant up to, but without, another.
+type Window struct{ From, To time.Time }
+
+// AnalyticsWindow is the window that a request asks for; zero times were not
+// sent. It ends now at the latest.
+func AnalyticsWindow(from, to, now time.Time) (Window, error) {
+	switch {
+	case from.IsZero() && to.IsZero():
+		return Window{From: now.Add(-DefaultAnalyticsWindow), To: now}, nil
+	case from.IsZero():
+		from = to.Add(-MaxAnalyticsWindow)
+	case to.IsZero():
+		to = from.Add(MaxAnalyticsWindow)
+		if to.After(now) {
+			to = now
+		}
+	}
+	switch {
+	case !from.Before(to):
+		return Window{}, Invalid("from must be before to")
+	case to.Sub(from) > MaxAnalyticsWindow:
+		return Window{}, Invalid("from and to must be at most %.0f hours apart", MaxAnalyticsWindow.Hours())
+	case to.After(now):
+		to = now
+	}
+	return Window{From: from, To: to}, nil
+}
+
+// overlap is how much of the time between two instants is in the window.
+func (w Window) overlap(from, to time.Time) time.Duration {
+	if from.Before(w.From) {
+		from = w.From
+	}
+	if to.After(w.To) {
+		to = w.To
+	}
+	return max(to.Sub(from), 0)
+}
+
+// DutyChange is a worker going on or off duty.
+type DutyChange struct {
+	At     time.Time
+	OnDuty bool
+}
+
+// Duty is when a worker was on duty in a window.
+type Duty struct {
+	Before  bool         // whether the window began on duty
+	Changes []DutyChange // in order
+}
+
+// time is how long the worker was on duty.
+func (d Duty) time(w Window) time.Duration {
+	var (
+		total  time.Duration
+		onDuty = d.Before
+		since  = w.From
+	)
+	for _, c := range d.Changes {
+		if onDuty {
+			total += w.overlap(since, c.At)
+		}
+		onDuty, since = c.OnDuty, c.At
+	}
+	if onDuty {
+		total += w.overlap(since, w.To)
+	}
+	return total
+}
+
+// WorkerAnalytics is what a worker did in a window. Enroute is on a task, idle
+// is on duty without one.
+type WorkerAnalytics struct {
+	Events                        []DutyChange
+	EnrouteDistance, IdleDistance Meters
+	EnrouteTime, IdleTime         time.Duration
+	Succeeded, Failed             int
+}
+
+// AnalyzeWork adds up a worker's duty, the tasks completed in the window, and
+// the one that is active. The way of a worker without a task is not recorded.
+func AnalyzeWork(w Window, duty Duty, tasks []Task) WorkerAnalytics {
+	a := WorkerAnalytics{Events: duty.Changes}
+	for _, t := range tasks {
+		end := w.To
+		if t.State == TaskCompleted {
+			end = t.Completion.At
+			a.EnrouteDistance += t.Completion.Distance
+			if t.Completion.Success {
+				a.Succeeded++
+			} else {
+				a.Failed++
+			}
+		}
+		if started, ok := t.started(); ok {
+			a.EnrouteTime += w.overlap(started, end)
+		}
+	}
+	a.IdleTime = max(duty.time(w)-a.EnrouteTime, 0)
+	return a
+}
+
+// started is when the worker began the task.
+func (t Task) started() (time.Time, bool) {
+	for _, e := range t.Completion.Events {
+		if e.Name == "start" {
+			return e.At, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// WorkerDetails is a worker with what is shown of one worker only.
+type WorkerDetails struct {
+	Worker    Worker
+	ETA       *time.Duration // to the active task; nil when there is none or nothing is known
+	Analytics *WorkerAnalytics
+}
+
+// Approach is how long the worker still needs to a task: as it was estimated
+// on the way, else by formula from where the worker was last seen.
+func (w Worker) Approach(t Task) *time.Duration {
+	if t.Estimates.ETA != nil || w.Whereabouts.Location == nil {
+		return t.Estimates.ETA
+	}
+	eta, _ := EstimateTravel(w.travelsBy(), *w.Whereabouts.Location, t.Destination.Location)
+	return &eta
+}
+
+// travelsBy is the type of the worker's vehicle.
+func (w Worker) travelsBy() VehicleType {
+	if w.Vehicle == nil {
+		return OnFoot
+	}
+	return w.Vehicle.Type
+}

@@ -1,0 +1,192 @@
+package lastmile_test
+
+import (
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+func TestAnalyticsWindow(t *testing.T) {
+	now := planNow
+	ago := func(hours int) time.Time { return now.Add(-time.Duration(hours) * time.Hour) }
+	none := time.Time{}
+	tests := map[string]struct {
+		from, to time.Time
+		want     lastmile.Window
+		code     lastmile.Code
+	}{
+		"the last seven days":             {none, none, lastmile.Window{From: ago(168), To: now}, 0},
+		"a day":                           {ago(48), ago(24), lastmile.Window{From: ago(48), To: ago(24)}, 0},
+		"a day from a time":               {ago(48), none, lastmile.Window{From: ago(48), To: ago(24)}, 0},
+		"from a time until now":           {ago(5), none, lastmile.Window{From: ago(5), To: now}, 0},
+		"the day before a time":           {none, ago(24), lastmile.Window{From: ago(48), To: ago(24)}, 0},
+		"an end that is still to come":    {ago(1), ago(-1), lastmile.Window{From: ago(1), To: now}, 0},
+		"more than a day":                 {ago(25), now, lastmile.Window{}, lastmile.CodeInvalid},
+		"no time at all":                  {ago(1), ago(1), lastmile.Window{}, lastmile.CodeInvalid},
+		"an end before the start":         {ago(1), ago(2), lastmile.Window{}, lastmile.CodeInvalid},
+		"a day that is just long enough":  {ago(24), now, lastmile.Window{From: ago(24), To: now}, 0},
+		"a day and a bit is already more": {ago(24).Add(-1), now, lastmile.Window{}, lastmile.CodeInvalid},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := lastmile.AnalyticsWindow(test.from, test.to, now)
+			refusedAs(t, err, test.code)
+			if err == nil && got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAnalyzeWork(t *testing.T) {
+	at := func(minutes int) time.Time { return planNow.Add(time.Duration(minutes) * time.Minute) }
+	hour := lastmile.Window{From: at(0), To: at(60)}
+	task := func(start, end int, success bool) lastmile.Task {
+		return lastmile.Task{State: lastmile.TaskCompleted, Completion: lastmile.Completion{
+			Events: []lastmile.CompletionEvent{{Name: "start", At: at(start)}, {Name: "arrival", At: at(start + 1)}},
+			At:     at(end), Success: success, Distance: 100,
+		}}
+	}
+	active := lastmile.Task{State: lastmile.TaskActive, Completion: lastmile.Completion{Events: []lastmile.CompletionEvent{{Name: "start", At: at(50)}}}}
+	unknown := lastmile.Task{State: lastmile.TaskCompleted, Completion: lastmile.Completion{At: at(30)}}
+	on, off := func(m int) lastmile.DutyChange { return lastmile.DutyChange{At: at(m), OnDuty: true} }, func(m int) lastmile.DutyChange { return lastmile.DutyChange{At: at(m)} }
+	tests := map[string]struct {
+		duty              lastmile.Duty
+		tasks             []lastmile.Task
+		enroute, idle     int // minutes
+		meters            lastmile.Meters
+		succeeded, failed int
+	}{
+		"off duty all the time":           {},
+		"on duty all the time":            {duty: lastmile.Duty{Before: true}, idle: 60},
+		"on duty for a while":             {duty: lastmile.Duty{Changes: []lastmile.DutyChange{on(10), off(30)}}, idle: 20},
+		"off duty in between":             {duty: lastmile.Duty{Before: true, Changes: []lastmile.DutyChange{off(10), on(50)}}, idle: 20},
+		"two tasks":                       {lastmile.Duty{Before: true}, []lastmile.Task{task(5, 15, true), task(20, 35, false)}, 25, 35, 200, 1, 1},
+		"a task begun before the window":  {lastmile.Duty{Before: true}, []lastmile.Task{task(-30, 15, true)}, 15, 45, 100, 1, 0},
+		"a task still under way":          {lastmile.Duty{Before: true}, []lastmile.Task{active}, 10, 50, 0, 0, 0},
+		"a task whose start is not known": {lastmile.Duty{Before: true}, []lastmile.Task{unknown}, 0, 60, 0, 0, 1},
+		"work without duty is not idling": {lastmile.Duty{}, []lastmile.Task{task(5, 15, true)}, 10, 0, 100, 1, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := lastmile.AnalyzeWork(hour, test.duty, test.tasks)
+			if got.EnrouteTime != time.Duration(test.enroute)*time.Minute || got.IdleTime != time.Duration(test.idle)*time.Minute {
+				t.Errorf("enroute %v, idle %v", got.EnrouteTime, got.IdleTime)
+			}
+			if got.EnrouteDistance != test.meters || got.Succeeded != test.succeeded || got.Failed != test.failed || len(got.Events) != len(test.duty.Changes) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestEstimateTeam(t *testing.T) {
+	near, far := lastmile.Point{Lon: -73.98, Lat: 40.75}, lastmile.Point{Lon: -73.80, Lat: 40.60}
+	shop, door := lastmile.Point{Lon: -73.97, Lat: 40.76}, lastmile.Point{Lon: -73.95, Lat: 40.77}
+	worker := func(id lastmile.WorkerID, at lastmile.Point, by lastmile.VehicleType) lastmile.TeamMember {
+		w := lastmile.Worker{ID: id, Whereabouts: lastmile.Whereabouts{OnDuty: true, Location: &at}}
+		if by != lastmile.OnFoot {
+			w.Vehicle = &lastmile.Vehicle{Type: by}
+		}
+		return lastmile.TeamMember{Worker: w}
+	}
+	busy := worker("busy", near, lastmile.Car)
+	busy.Queue = []lastmile.Task{{Destination: lastmile.Destination{Location: far}, ServiceTime: time.Hour}}
+	lost := worker("lost", near, lastmile.Car)
+	lost.Worker.Whereabouts.Location = nil
+	both := lastmile.EstimateRequest{Pickup: &shop, Dropoff: &door, Service: 2 * time.Minute}
+	tests := map[string]struct {
+		members []lastmile.TeamMember
+		request lastmile.EstimateRequest
+		want    lastmile.WorkerID // empty: nobody
+		steps   int
+	}{
+		"the nearer of two":               {[]lastmile.TeamMember{worker("a", far, lastmile.Car), worker("b", near, lastmile.Car)}, both, "b", 2},
+		"the faster of two":               {[]lastmile.TeamMember{worker("a", near, lastmile.OnFoot), worker("b", near, lastmile.Car)}, both, "b", 2},
+		"who has less to do":              {[]lastmile.TeamMember{busy, worker("b", far, lastmile.Car)}, both, "b", 2},
+		"the first of equals":             {[]lastmile.TeamMember{worker("b", near, lastmile.Car), worker("a", near, lastmile.Car)}, both, "a", 2},
+		"nobody whose place is not known": {[]lastmile.TeamMember{lost}, both, "", 0},
+		"nobody at all":                   {nil, both, "", 0},
+		"a drop-off alone":                {[]lastmile.TeamMember{worker("a", near, lastmile.Car)}, lastmile.EstimateRequest{Dropoff: &door}, "a", 1},
+		"no vehicle that cannot do it": {
+			[]lastmile.TeamMember{worker("a", near, lastmile.Car), worker("b", far, lastmile.Truck)},
+			lastmile.EstimateRequest{Pickup: &shop, ExcludedVehicles: []lastmile.VehicleType{lastmile.Car}},
+			"b", 1,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, found := lastmile.EstimateTeam(test.members, test.request, planNow)
+			if got.Worker != test.want || found != (test.want != "") || len(got.Steps) != test.steps {
+				t.Fatalf("got %+v, %v", got, found)
+			}
+			clock := planNow
+			for _, s := range got.Steps {
+				if s.Arrival.Before(clock.Add(s.Travel)) || !s.Completion.Equal(s.Arrival.Add(test.request.Service)) || s.Distance <= 0 {
+					t.Errorf("step %+v after %v", s, clock)
+				}
+				clock = s.Completion
+			}
+		})
+	}
+	t.Run("a pickup waits for its time", func(t *testing.T) {
+		later := both
+		later.PickupTime = planNow.Add(2 * time.Hour)
+		got, _ := lastmile.EstimateTeam([]lastmile.TeamMember{worker("a", near, lastmile.Car)}, later, planNow)
+		if !got.Steps[0].Arrival.Equal(later.PickupTime) || got.Steps[1].Arrival.Before(later.PickupTime) {
+			t.Errorf("got %+v", got.Steps)
+		}
+	})
+	for name, test := range map[string]struct {
+		request lastmile.EstimateRequest
+		want    lastmile.Code
+	}{
+		"both places":                   {both, 0},
+		"no place":                      {lastmile.EstimateRequest{}, lastmile.CodeMalformed},
+		"a vehicle that does not exist": {lastmile.EstimateRequest{Pickup: &shop, ExcludedVehicles: []lastmile.VehicleType{"BOAT"}}, lastmile.CodeInvalid},
+		"time that runs backwards":      {lastmile.EstimateRequest{Pickup: &shop, Service: -1}, lastmile.CodeInvalid},
+	} {
+		t.Run(name, func(t *testing.T) { refusedAs(t, test.request.Check(), test.want) })
+	}
+}
+
+func TestManifest(t *testing.T) {
+	at := func(hours int) time.Time { return planNow.Add(time.Duration(hours) * time.Hour) }
+	window := func(id lastmile.TaskID, after, by time.Time) lastmile.Task {
+		return lastmile.Task{ID: id, CompleteAfter: after, CompleteBy: by}
+	}
+	none := time.Time{}
+	tasks := []lastmile.Task{window("early", at(1), at(2)), window("any", none, none), window("late", at(10), at(12))}
+	tests := map[string]struct {
+		within    lastmile.Window
+		want      []lastmile.TaskID
+		departure time.Time
+	}{
+		"all there is to do":          {lastmile.Window{}, []lastmile.TaskID{"early", "any", "late"}, at(1)},
+		"without what is over":        {lastmile.Window{From: at(5)}, []lastmile.TaskID{"any", "late"}, planNow},
+		"without what is to come":     {lastmile.Window{To: at(5)}, []lastmile.TaskID{"early", "any"}, at(1)},
+		"what can be done in between": {lastmile.Window{From: at(3), To: at(5)}, []lastmile.TaskID{"any"}, planNow},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := lastmile.NewManifest(lastmile.Worker{}, lastmile.Hub{}, tasks, test.within, planNow)
+			var got []lastmile.TaskID
+			for _, task := range m.Tasks {
+				got = append(got, task.ID)
+			}
+			if len(got) != len(test.want) || got[0] != test.want[0] || got[len(got)-1] != test.want[len(got)-1] || !m.Departure.Equal(test.departure) {
+				t.Errorf("%v from %v, want %v from %v", got, m.Departure, test.want, test.departure)
+			}
+		})
+	}
+	for want, a := range map[string]lastmile.Address{
+		"1 Main Street, 4B, Springfield, IL 62701, United States": {Number: "1", Street: "Main Street", Apartment: "4B", City: "Springfield", State: "IL", PostalCode: "62701", Country: "United States"},
+		"Springfield, United States":                              {City: " Springfield ", Country: "United States"},
+		"":                                                        {},
+	} {
+		if got := a.Line(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package lastmile
+
+import (
+	"strings"
+	"time"
+)
+
+// Manifest is what a worker has to do, on paper: who drives what from where,
+// and each stop in the order of the route.
+type Manifest struct {
+	At        time.Time // when it was made
+	Departure time.Time
+	Worker    Worker
+	Hub       Hub
+	Tasks     []Task // the active one first, then the list in order
+}
+
+// NewManifest makes a manifest of the tasks that can be done in a window, of
+// which either end may be open. The worker departs when the first task may be
+// begun, or now.
+func NewManifest(worker Worker, hub Hub, tasks []Task, within Window, now time.Time) Manifest {
+	m := Manifest{At: now, Departure: now, Worker: worker, Hub: hub}
+	for _, t := range tasks {
+		late := !within.To.IsZero() && t.CompleteAfter.After(within.To)
+		early := !within.From.IsZero() && !t.CompleteBy.IsZero() && t.CompleteBy.Before(within.From)
+		if !late && !early {
+			m.Tasks = append(m.Tasks, t)
+		}
+	}
+	if len(m.Tasks) > 0 && !m.Tasks[0].CompleteAfter.IsZero() {
+		m.Departure = m.Tasks[0].CompleteAfter
+	}
+	return m
+}
+
+// Line is the address in one line, as it is written on an envelope.
+func (a Address) Line() string {
+	join := func(separator string, parts ...string) string {
+		var some []string
+		for _, p := range parts {
+			if p = strings.TrimSpace(p); p != "" {
+				some = append(some, p)
+			}
+		}
+		return strings.Join(some, separator)
+	}
+	return join(", ", join(" ", a.Number, a.Street), a.Apartment, a.City, join(" ", a.State, a.PostalCode), a.Country)
+}
+
+// Route is all that the worker has to do: the active task first, then the list
+// in order.
+func (w Worker) Route() []TaskID {
+	if w.ActiveTask == "" {
+		return w.Tasks
+	}
+	return append([]TaskID{w.ActiveTask}, w.Tasks...)
+}

@@ -1,0 +1,296 @@
+package lastmile_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+var planNow = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
+
+// planWith is the least a route plan can be made from, with a change.
+func planWith(change func(*lastmile.RoutePlanChange)) lastmile.RoutePlanChange {
+	name, start := "Morning", planNow
+	c := lastmile.RoutePlanChange{Name: &name, Start: &start}
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func newPlan(t *testing.T, change func(*lastmile.RoutePlanChange)) lastmile.RoutePlan {
+	t.Helper()
+	p, err := lastmile.NewRoutePlan("p", "short", "acme", planWith(change), planNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// refusedAs fails the test unless err has the code; zero is no error.
+func refusedAs(t *testing.T, err error, want lastmile.Code) {
+	t.Helper()
+	refusal, _ := errors.AsType[*lastmile.Error](err)
+	switch {
+	case want == 0 && err != nil:
+		t.Errorf("refused: %v", err)
+	case want != 0 && (refusal == nil || refusal.Code != want):
+		t.Errorf("got %v, want code %v", err, want)
+	}
+}
+
+func TestRoutePlanRules(t *testing.T) {
+	const malformed, invalid = lastmile.CodeMalformed, lastmile.CodeInvalid
+	tests := map[string]struct {
+		change func(c *lastmile.RoutePlanChange)
+		want   lastmile.Code
+	}{
+		"a name and a start":               {nil, 0},
+		"no name":                          {func(c *lastmile.RoutePlanChange) { c.Name = nil }, malformed},
+		"a blank name":                     {func(c *lastmile.RoutePlanChange) { c.Name = new(" ") }, malformed},
+		"no start":                         {func(c *lastmile.RoutePlanChange) { c.Start = nil }, malformed},
+		"an end after the start":           {func(c *lastmile.RoutePlanChange) { c.End = new(planNow.Add(time.Hour)) }, 0},
+		"an end at the start":              {func(c *lastmile.RoutePlanChange) { c.End = new(planNow) }, invalid},
+		"a color":                          {func(c *lastmile.RoutePlanChange) { c.Color = new("#12aBcD") }, 0},
+		"a color by name":                  {func(c *lastmile.RoutePlanChange) { c.Color = new("red") }, invalid},
+		"a color with alpha":               {func(c *lastmile.RoutePlanChange) { c.Color = new("#12345678") }, invalid},
+		"a vehicle type":                   {func(c *lastmile.RoutePlanChange) { c.VehicleType = new(lastmile.Bicycle) }, 0},
+		"an unknown vehicle type":          {func(c *lastmile.RoutePlanChange) { c.VehicleType = new(lastmile.VehicleType("BOAT")) }, invalid},
+		"a time zone":                      {func(c *lastmile.RoutePlanChange) { c.Timezone = new("Europe/Paris") }, 0},
+		"no time zone of this world":       {func(c *lastmile.RoutePlanChange) { c.Timezone = new("Mars/Base") }, invalid},
+		"a start at the worker's location": {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.AtWorkerLocation) }, 0},
+		"an end at the worker's address":   {func(c *lastmile.RoutePlanChange) { c.EndAt = new(lastmile.AtWorkerAddress) }, 0},
+		"a start that is no point":         {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.RoutePoint("HOME")) }, invalid},
+		"a start at no hub":                {func(c *lastmile.RoutePlanChange) { c.StartAt = new(lastmile.AtHub) }, malformed},
+		"an end at no hub":                 {func(c *lastmile.RoutePlanChange) { c.EndAt = new(lastmile.AtHub) }, malformed},
+		"tasks":                            {func(c *lastmile.RoutePlanChange) { c.Tasks = &[]lastmile.TaskID{"a", "b"} }, 0},
+		"a task twice":                     {func(c *lastmile.RoutePlanChange) { c.Tasks = &[]lastmile.TaskID{"a", "b", "a"} }, invalid},
+		"more tasks than a plan takes":     {func(c *lastmile.RoutePlanChange) { c.Tasks = new(make([]lastmile.TaskID, 501)) }, invalid},
+		"a start at a hub": {func(c *lastmile.RoutePlanChange) {
+			c.StartAt, c.StartingHub = new(lastmile.AtHub), new(lastmile.HubID("h"))
+		}, 0},
+		"a hub that is not where it starts": {func(c *lastmile.RoutePlanChange) { c.StartingHub = new(lastmile.HubID("h")) }, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := lastmile.NewRoutePlan("p", "short", "acme", planWith(test.change), planNow)
+			refusedAs(t, err, test.want)
+		})
+	}
+}
+
+func TestRoutePlanTasksThatStay(t *testing.T) {
+	const (
+		waiting, active, done = lastmile.TaskAssigned, lastmile.TaskActive, lastmile.TaskCompleted
+		started, completed    = lastmile.RoutePlanStarted, lastmile.RoutePlanCompleted
+	)
+	tests := map[string]struct {
+		state  lastmile.RoutePlanState
+		states []lastmile.TaskState // of the tasks a and b
+		tasks  []lastmile.TaskID
+		want   lastmile.Code
+	}{
+		"a task that is not started leaves":  {started, []lastmile.TaskState{done, waiting}, []lastmile.TaskID{"a"}, 0},
+		"an active task cannot leave":        {started, []lastmile.TaskState{active, waiting}, []lastmile.TaskID{"b"}, lastmile.CodeInvalid},
+		"a completed task cannot leave":      {started, []lastmile.TaskState{done, waiting}, []lastmile.TaskID{"b"}, lastmile.CodeInvalid},
+		"the order changes at any time":      {completed, []lastmile.TaskState{done, done}, []lastmile.TaskID{"b", "a"}, 0},
+		"a plan that is on its way grows":    {started, []lastmile.TaskState{done, active}, []lastmile.TaskID{"a", "b", "c"}, 0},
+		"a plan that is done takes no more":  {completed, []lastmile.TaskState{done, done}, []lastmile.TaskID{"a", "b", "c"}, lastmile.CodeInvalid},
+		"a plan can lose all that can leave": {lastmile.RoutePlanPending, []lastmile.TaskState{waiting, waiting}, nil, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newPlan(t, nil)
+			p.State, p.Tasks, p.TaskStates = test.state, []lastmile.TaskID{"a", "b"}, test.states
+			refusedAs(t, p.Update(lastmile.RoutePlanChange{Tasks: &test.tasks}, planNow), test.want)
+		})
+	}
+	t.Run("the worker stays while a task is active", func(t *testing.T) {
+		p := newPlan(t, func(c *lastmile.RoutePlanChange) { c.Worker = new(lastmile.WorkerID("w")) })
+		p.Tasks, p.TaskStates = []lastmile.TaskID{"a"}, []lastmile.TaskState{active}
+		refusedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("x"))}, planNow), lastmile.CodeInvalid)
+		refusedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("w"))}, planNow), 0)
+	})
+}
+
+func TestTaskJoinsOnePlan(t *testing.T) {
+	tests := map[string]struct {
+		task lastmile.Task
+		want lastmile.Code
+	}{
+		"an unassigned task":     {lastmile.Task{State: lastmile.TaskUnassigned}, 0},
+		"an assigned task":       {lastmile.Task{State: lastmile.TaskAssigned}, 0},
+		"an active task":         {lastmile.Task{State: lastmile.TaskActive}, lastmile.CodeInvalid},
+		"a completed task":       {lastmile.Task{State: lastmile.TaskCompleted}, lastmile.CodeInvalid},
+		"a task of another plan": {lastmile.Task{RoutePlan: "q"}, lastmile.CodeInvalid},
+		"a task of the plan":     {lastmile.Task{RoutePlan: "p", State: lastmile.TaskCompleted}, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := test.task.RoutePlan
+			err := test.task.Join("p", planNow)
+			refusedAs(t, err, test.want)
+			if want := lastmile.RoutePlanID("p"); err == nil && test.task.RoutePlan != want || err != nil && test.task.RoutePlan != before {
+				t.Errorf("the task is in %q", test.task.RoutePlan)
+			}
+		})
+	}
+}
+
+func TestRoutePlanProgress(t *testing.T) {
+	const waiting, active, done = lastmile.TaskAssigned, lastmile.TaskActive, lastmile.TaskCompleted
+	tests := map[string]struct {
+		from   lastmile.RoutePlanState
+		states []lastmile.TaskState
+		want   lastmile.RoutePlanState
+		events []lastmile.Trigger
+	}{
+		"nothing is started":               {lastmile.RoutePlanPending, []lastmile.TaskState{waiting, waiting}, lastmile.RoutePlanPending, nil},
+		"there is nothing to do":           {lastmile.RoutePlanPending, nil, lastmile.RoutePlanPending, nil},
+		"the first task is started":        {lastmile.RoutePlanPending, []lastmile.TaskState{active, waiting}, lastmile.RoutePlanStarted, []lastmile.Trigger{lastmile.TriggerRoutePlanStarted}},
+		"the second task is started first": {lastmile.RoutePlanPending, []lastmile.TaskState{waiting, active}, lastmile.RoutePlanStarted, []lastmile.Trigger{lastmile.TriggerRoutePlanStarted}},
+		"one task is completed":            {lastmile.RoutePlanStarted, []lastmile.TaskState{done, waiting}, lastmile.RoutePlanStarted, nil},
+		"the last task is completed":       {lastmile.RoutePlanStarted, []lastmile.TaskState{done, done}, lastmile.RoutePlanCompleted, []lastmile.Trigger{lastmile.TriggerRoutePlanCompleted}},
+		"it is all over at once": {
+			lastmile.RoutePlanPending,
+			[]lastmile.TaskState{done},
+			lastmile.RoutePlanCompleted,
+			[]lastmile.Trigger{lastmile.TriggerRoutePlanStarted, lastmile.TriggerRoutePlanCompleted},
+		},
+		"it was over before": {lastmile.RoutePlanCompleted, []lastmile.TaskState{done}, lastmile.RoutePlanCompleted, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newPlan(t, nil)
+			p.State, p.TaskStates = test.from, test.states
+			at := planNow.Add(time.Hour)
+			events := p.Progress(at)
+			if p.State != test.want {
+				t.Errorf("the plan is %s, want %s", p.State, test.want)
+			}
+			var got []lastmile.Trigger
+			for _, e := range events {
+				got = append(got, e.Trigger)
+				if e.RoutePlan == nil || e.RoutePlan.ID != p.ID || e.Organization != "acme" || e.Actor.Type != "" {
+					t.Errorf("event %+v", e)
+				}
+			}
+			if !slices.Equal(got, test.events) {
+				t.Errorf("events %v, want %v", got, test.events)
+			}
+			if started := slices.Contains(got, lastmile.TriggerRoutePlanStarted); started && !p.ActualStart.Equal(at) {
+				t.Errorf("it started at %v", p.ActualStart)
+			}
+			if ended := slices.Contains(got, lastmile.TriggerRoutePlanCompleted); ended && !p.ActualEnd.Equal(at) {
+				t.Errorf("it ended at %v", p.ActualEnd)
+			}
+		})
+	}
+}
+
+func TestRoutePlanEvents(t *testing.T) {
+	const updated, unassigned, assigned = lastmile.TriggerRoutePlanUpdated, lastmile.TriggerRoutePlanUnassigned, lastmile.TriggerRoutePlanAssigned
+	tests := map[string]struct {
+		before, after lastmile.WorkerID
+		want          []lastmile.Trigger
+	}{
+		"a change without a worker": {"", "", []lastmile.Trigger{updated}},
+		"the same worker":           {"w", "w", []lastmile.Trigger{updated}},
+		"a first worker":            {"", "w", []lastmile.Trigger{updated, assigned}},
+		"no worker any more":        {"w", "", []lastmile.Trigger{updated, unassigned}},
+		"another worker":            {"w", "x", []lastmile.Trigger{updated, unassigned, assigned}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newPlan(t, func(c *lastmile.RoutePlanChange) { c.Worker = &test.after })
+			var got []lastmile.Trigger
+			for _, e := range p.Change(test.before, lastmile.Actor{}, planNow) {
+				got = append(got, e.Trigger)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("events %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRoutePlanAssess(t *testing.T) {
+	at := func(minutes int) time.Time { return planNow.Add(time.Duration(minutes) * time.Minute) }
+	// Planned from 0 to 60 minutes.
+	tests := map[string]struct {
+		state       lastmile.RoutePlanState
+		start, end  time.Time // as it was
+		now         time.Time
+		late        time.Duration
+		wantOverdue bool
+	}{
+		"before its time":           {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(-5), 0, false},
+		"not started in time":       {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(5), 5 * time.Minute, false},
+		"never started":             {lastmile.RoutePlanPending, time.Time{}, time.Time{}, at(90), 90 * time.Minute, true},
+		"started early":             {lastmile.RoutePlanStarted, at(-10), time.Time{}, at(10), 0, false},
+		"started late":              {lastmile.RoutePlanStarted, at(10), time.Time{}, at(20), 10 * time.Minute, false},
+		"on the way after its time": {lastmile.RoutePlanStarted, at(0), time.Time{}, at(75), 15 * time.Minute, true},
+		"done in time":              {lastmile.RoutePlanCompleted, at(10), at(55), at(500), 0, false},
+		"done late":                 {lastmile.RoutePlanCompleted, at(0), at(80), at(500), 20 * time.Minute, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			for what, p := range map[string]lastmile.RoutePlan{
+				"by its end":      {Start: at(0), End: at(60)},
+				"by its duration": {Start: at(0), PlannedDuration: time.Hour},
+			} {
+				p.State, p.ActualStart, p.ActualEnd = test.state, test.start, test.end
+				p.Assess(test.now)
+				status := lastmile.RoutePlanOnTime
+				if test.late > 0 {
+					status = lastmile.RoutePlanLate
+				}
+				if p.Late != test.late || p.Status != status || p.Overdue != test.wantOverdue {
+					t.Errorf("%s: %s by %v, overdue %v", what, p.Status, p.Late, p.Overdue)
+				}
+			}
+		})
+	}
+}
+
+func TestRoutePlanMeasure(t *testing.T) {
+	a, b, c := lastmile.Point{Lon: -73.98, Lat: 40.75}, lastmile.Point{Lon: -73.97, Lat: 40.76}, lastmile.Point{Lon: -73.95, Lat: 40.77}
+	var p lastmile.RoutePlan
+	p.Measure(lastmile.Car, []lastmile.Point{a, b, c}, 7*time.Minute)
+	straight := 1.4 * float64(a.Distance(b)+b.Distance(c))
+	if off := math.Abs(float64(p.PlannedDistance) - straight); off > straight/100 {
+		t.Errorf("planned %.0f m, want about %.0f", p.PlannedDistance, straight)
+	}
+	if p.PlannedDuration < 9*time.Minute || p.PlannedDuration > 20*time.Minute {
+		t.Errorf("planned %v", p.PlannedDuration)
+	}
+	for name, way := range map[string][]lastmile.Point{"nowhere": nil, "one place": {a}} {
+		p.Measure(lastmile.Car, way, 0)
+		if p.PlannedDistance != 0 || p.PlannedDuration != 0 {
+			t.Errorf("%s: %v in %v", name, p.PlannedDistance, p.PlannedDuration)
+		}
+	}
+}
+
+func TestRoutePlanTravelsBy(t *testing.T) {
+	driver := lastmile.Worker{Vehicle: &lastmile.Vehicle{Type: lastmile.Truck}}
+	for name, test := range map[string]struct {
+		plan   lastmile.VehicleType
+		worker *lastmile.Worker
+		want   lastmile.VehicleType
+	}{
+		"the plan's own type":      {lastmile.Bicycle, &driver, lastmile.Bicycle},
+		"the worker's vehicle":     {"", &driver, lastmile.Truck},
+		"a worker on foot":         {"", &lastmile.Worker{}, lastmile.OnFoot},
+		"nobody yet, so by car":    {"", nil, lastmile.Car},
+		"nobody yet, but by truck": {lastmile.Truck, nil, lastmile.Truck},
+	} {
+		if got := (lastmile.RoutePlan{VehicleType: test.plan}).TravelsBy(test.worker); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// RoutePlan implements store.RoutePlanReader.
+func (t *tx) RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error) {
+	found, err := t.routePlans(ctx, org, within(org).and(`t.id = ?`, id), 0)
+	return only(ctx, t, store.RoutePlans, string(id), found, err)
+}
+
+// RoutePlans implements store.RoutePlanReader.
+func (t *tx) RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error) {
+	where := within(org)
+	if f.Worker != "" {
+		where.and(`t.worker = ?`, f.Worker)
+	}
+	for _, bound := range []struct {
+		test string
+		at   time.Time
+	}{
+		{`t.starts >= ?`, f.StartFrom},
+		{`t.starts < ?`, f.StartTo},
+		{`t.created >= ?`, f.CreatedFrom},
+		{`t.created < ?`, f.CreatedTo},
+	} {
+		if !bound.at.IsZero() {
+			where.and(bound.test, bound.at.UnixMilli())
+		}
+	}
+	if f.HasTasks != nil {
+		not := ``
+		if !*f.HasTasks {
+			not = `NOT `
+		}
+		where.text += ` AND ` + not + `EXISTS (SELECT 1 FROM task k WHERE k.org = t.org AND k.route_plan = t.id)`
+	}
+	if f.After != "" {
+		var created int64
+		err := t.row(ctx, `SELECT created FROM route_plan WHERE org = $1 AND id = $2`, org, f.After).Scan(&created)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, t.missing(ctx, store.RoutePlans, string(f.After))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read route plan %s: %w", f.After, err)
+		}
+		where.and(`(t.created > ?`, created)
+		where.text += fmt.Sprintf(` OR (t.created = $%d`, len(where.args))
+		where.and(`t.id > ?))`, f.After)
+	}
+	return t.routePlans(ctx, org, where, f.Limit)
+}
+
+func (t *tx) routePlans(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.RoutePlan, error) {
+	scan := func(r rows) (lastmile.RoutePlan, error) {
+		var (
+			doc          []byte
+			worker, team *string
+			form         wire.RoutePlanRecord
+		)
+		if err := r.Scan(&doc, &worker, &team); err != nil {
+			return lastmile.RoutePlan{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		plan := form.Domain()
+		if worker != nil {
+			plan.Worker = lastmile.WorkerID(*worker)
+		}
+		if team != nil {
+			plan.Team = lastmile.TeamID(*team)
+		}
+		return plan, err
+	}
+	plans, err := collect(ctx, t, scan, `SELECT t.doc, t.worker, t.team FROM route_plan t WHERE `+where.text+
+		` ORDER BY t.created, t.id`+limit(most), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read route plans: %w", err)
+	}
+	return plans, t.planTasks(ctx, org, plans)
+}
+
+// planned is a task in a plan.
+type planned struct {
+	plan  lastmile.RoutePlanID
+	task  lastmile.TaskID
+	state int64
+}
+
+// planTasks puts the tasks into plans.
+func (t *tx) planTasks(ctx context.Context, org lastmile.OrganizationID, plans []lastmile.RoutePlan) error {
+	places := make(map[lastmile.RoutePlanID]*lastmile.RoutePlan, len(plans))
+	for i := range plans {
+		places[plans[i].ID] = &plans[i]
+	}
+	for chunk := range slices.Chunk(plans, 200) {
+		where := within(org)
+		ids := make([]lastmile.RoutePlanID, len(chunk))
+		for i, p := range chunk {
+			ids[i] = p.ID
+		}
+		in(where, `t.route_plan`, ids)
+		found, err := collect(ctx, t, func(r rows) (p planned, err error) {
+			err = r.Scan(&p.plan, &p.task, &p.state)
+			return p, err
+		}, `SELECT t.route_plan, t.id, t.state FROM task t WHERE `+where.text+` ORDER BY t.route_plan, t.plan_place, t.id`, where.args...)
+		if err != nil {
+			return fmt.Errorf("read tasks of route plans: %w", err)
+		}
+		for _, p := range found {
+			plan := places[p.plan]
+			plan.Tasks, plan.TaskStates = append(plan.Tasks, p.task), append(plan.TaskStates, lastmile.TaskState(p.state))
+		}
+	}
+	return nil
+}
+
+// SaveRoutePlan implements store.RoutePlanWriter.
+func (t *tx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
+	doc, err := wire.Encode(wire.NewRoutePlanRecord(p))
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO route_plan (org, id, doc, v, worker, team, starts, created) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, worker = excluded.worker, team = excluded.team,
+			starts = excluded.starts`
+	_, err = t.exec(ctx, query, p.Organization, p.ID, doc, documentVersion, orNull(string(p.Worker)), orNull(string(p.Team)),
+		p.Start.UnixMilli(), p.Created.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("save route plan %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// OrderRoutePlan implements store.RoutePlanWriter.
+func (t *tx) OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
+	for i, id := range tasks {
+		if _, err := t.exec(ctx, `UPDATE task SET plan_place = $3 WHERE org = $1 AND id = $2`, org, id, int64(i)); err != nil {
+			return fmt.Errorf("give task %s its place in a route plan: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// DeleteRoutePlan implements store.RoutePlanWriter.
+func (t *tx) DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error {
+	return t.erase(ctx, org, string(id), [2]string{"route_plan", "id"})
+}
+
+// unplan takes a worker or a team, by the name of its column, off the plans it
+// has.
+func (t *tx) unplan(ctx context.Context, org lastmile.OrganizationID, column, id string) error {
+	if _, err := t.exec(ctx, `UPDATE route_plan SET `+column+` = NULL WHERE org = $1 AND `+column+` = $2`, org, id); err != nil {
+		return fmt.Errorf("take %s %s off route plans: %w", column, id, err)
+	}
+	return nil
+}
+
+// saveDuty records that a worker goes on or off duty, if that is news. Without
+// a time it is not recorded.
+func (t *tx) saveDuty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
+	if at.LastSeen.IsZero() {
+		return nil
+	}
+	var onDuty int64
+	err := t.row(ctx, `SELECT on_duty FROM worker WHERE org = $1 AND id = $2`, org, id).Scan(&onDuty)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read duty of worker %s: %w", id, err)
+	case onDuty == flag(at.OnDuty):
+		return nil
+	}
+	const query = `
+		INSERT INTO duty_change (org, worker, at, on_duty) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org, worker, at) DO UPDATE SET on_duty = excluded.on_duty`
+	if _, err := t.exec(ctx, query, org, id, at.LastSeen.UnixMilli(), flag(at.OnDuty)); err != nil {
+		return fmt.Errorf("save duty of worker %s: %w", id, err)
+	}
+	return nil
+}
+
+// Duty implements store.WorkReader.
+func (t *tx) Duty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) (lastmile.Duty, error) {
+	scan := func(r rows) (c lastmile.DutyChange, err error) {
+		var at, onDuty int64
+		err = r.Scan(&at, &onDuty)
+		return lastmile.DutyChange{At: time.UnixMilli(at).UTC(), OnDuty: onDuty != 0}, err
+	}
+	changes, err := collect(ctx, t, scan, `SELECT at, on_duty FROM duty_change
+		WHERE org = $1 AND worker = $2 AND at >= $3 AND at < $4 ORDER BY at`,
+		org, id, window.From.UnixMilli(), window.To.UnixMilli())
+	if err != nil {
+		return lastmile.Duty{}, fmt.Errorf("read duty of worker %s: %w", id, err)
+	}
+	before, err := collect(ctx, t, scan, `SELECT at, on_duty FROM duty_change
+		WHERE org = $1 AND worker = $2 AND at < $3 ORDER BY at DESC LIMIT 1`, org, id, window.From.UnixMilli())
+	if err != nil {
+		return lastmile.Duty{}, fmt.Errorf("read duty of worker %s: %w", id, err)
+	}
+	return lastmile.Duty{Before: len(before) > 0 && before[0].OnDuty, Changes: changes}, nil
+}
+
+// CompletedBy implements store.WorkReader.
+func (t *tx) CompletedBy(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) ([]lastmile.Task, error) {
+	where := within(org).and(`t.worker = ?`, id)
+	where.and(`t.completed >= ?`, window.From.UnixMilli()).and(`t.completed < ?`, window.To.UnixMilli())
+	return t.tasks(ctx, org, where)
+}

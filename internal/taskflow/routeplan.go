@@ -1,0 +1,291 @@
+package taskflow
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// MaxRoutePlans is how many route plans one answer lists.
+const MaxRoutePlans = 500
+
+// RoutePlanQuery chooses route plans; zero fields choose all.
+type RoutePlanQuery = store.RoutePlanFilter
+
+// RoutePlan reads a route plan.
+func (f *Flow) RoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID) (plan lastmile.RoutePlan, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		plan, err = r.RoutePlan(ctx, who.Organization, id)
+		return err
+	})
+	plan.Assess(f.Now())
+	return plan, err
+}
+
+// RoutePlans lists route plans, oldest first, and the id to ask for more with;
+// empty when there are none.
+func (f *Flow) RoutePlans(ctx context.Context, who access.Principal, q RoutePlanQuery) (plans []lastmile.RoutePlan, last lastmile.RoutePlanID, err error) {
+	if q.Limit < 1 || q.Limit > MaxRoutePlans {
+		return nil, "", lastmile.Invalid("limit must be between 1 and %d", MaxRoutePlans)
+	}
+	most := q.Limit
+	q.Limit++
+	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		plans, err = r.RoutePlans(ctx, who.Organization, q)
+		return err
+	})
+	if len(plans) > most {
+		plans, last = plans[:most], plans[most-1].ID
+	}
+	for i := range plans {
+		plans[i].Assess(f.Now())
+	}
+	return plans, last, err
+}
+
+// CreateRoutePlan makes a route plan and gives its tasks to its worker, or to
+// its team.
+func (f *Flow) CreateRoutePlan(ctx context.Context, who access.Principal, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
+	now := f.Now()
+	made, err := lastmile.NewRoutePlan(lastmile.RoutePlanID(f.NewID()), f.NewShortID(), who.Organization, change, now)
+	if err != nil {
+		return made, err
+	}
+	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.RoutePlan, error) {
+		plan := made
+		if err := f.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
+			return plan, err
+		}
+		return plan, f.tell(ctx, w, plan.Create(who.Actor()))
+	})
+}
+
+// UpdateRoutePlan changes a route plan. When it gets another worker or team,
+// or other tasks, the tasks that are not started follow, in the plan's order.
+func (f *Flow) UpdateRoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
+	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
+		before, _ := plan.Container()
+		err := plan.Update(change, now)
+		if after, _ := plan.Container(); after == before && change.Tasks == nil {
+			return nil, err
+		}
+		return plan.Tasks, err
+	})
+}
+
+// AddToRoutePlan puts tasks at the end of a route plan. Those that it has
+// already stay where they are.
+func (f *Flow) AddToRoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
+	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
+		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
+		all := slices.Concat(plan.Tasks, added)
+		return added, plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
+	})
+}
+
+// changePlan runs a change of a plan, which returns the tasks that must be put
+// where the plan belongs.
+func (f *Flow) changePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+	now := f.Now()
+	err = f.Store.Write(ctx, func(w store.Writer) error {
+		before, err := w.RoutePlan(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		plan = before
+		moved, err := change(&plan, now)
+		if err != nil {
+			return err
+		}
+		if err := f.savePlan(ctx, w, who, before, &plan, moved, now); err != nil {
+			return err
+		}
+		events := plan.Change(before.Worker, who.Actor(), now)
+		ended := plan.Progress(now)
+		if len(ended) > 0 {
+			if err := w.SaveRoutePlan(ctx, plan); err != nil {
+				return err
+			}
+		}
+		return f.tell(ctx, w, append(events, ended...))
+	})
+	return plan, err
+}
+
+// DeleteRoutePlan deletes a route plan. Its tasks stay where they are.
+func (f *Flow) DeleteRoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID) error {
+	now := f.Now()
+	return f.Store.Write(ctx, func(w store.Writer) error {
+		plan, err := w.RoutePlan(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		if err := f.leavePlan(ctx, w, who, plan.Tasks, now); err != nil {
+			return err
+		}
+		return w.DeleteRoutePlan(ctx, who.Organization, id)
+	})
+}
+
+// savePlan saves a plan with its tasks, of which those in moved are put where
+// the plan belongs, and reads it back as it is then.
+func (f *Flow) savePlan(ctx context.Context, w store.Writer, who access.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
+	tasks, err := w.TasksOf(ctx, who.Organization, plan.Tasks)
+	if err != nil {
+		return err
+	}
+	if err := measure(ctx, w, plan, tasks); err != nil {
+		return err
+	}
+	if err := w.SaveRoutePlan(ctx, *plan); err != nil {
+		return err
+	}
+	in, belongs := plan.Container()
+	if _, belonged := before.Container(); !belongs && belonged {
+		in, belongs = lastmile.OrganizationContainer(who.Organization), true
+	}
+	if err := f.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool {
+		return belongs && t.Container != in && slices.Contains(moved, t.ID)
+	}, now); err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
+	if err := f.leavePlan(ctx, w, who, left, now); err != nil {
+		return err
+	}
+	if err := w.OrderRoutePlan(ctx, who.Organization, plan.Tasks); err != nil {
+		return err
+	}
+	if belongs {
+		if err := f.transfer(ctx, w, who, in, lastmile.AtEnd, movable(tasks, moved)); err != nil {
+			return err
+		}
+	}
+	*plan, err = w.RoutePlan(ctx, who.Organization, plan.ID)
+	return err
+}
+
+// movable returns which of some tasks are not started, in their order.
+func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
+	var ids []lastmile.TaskID
+	for _, t := range tasks {
+		if t.State < lastmile.TaskActive && slices.Contains(among, t.ID) {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+// joinPlan makes tasks those of a plan. Tasks that move for it are told of
+// when they do.
+func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who access.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
+	var events []lastmile.Event
+	for _, task := range tasks {
+		if task.RoutePlan == plan {
+			continue
+		}
+		if err := task.Join(plan, now); err != nil {
+			return err
+		}
+		if !moves(task) {
+			events = append(events, task.Joined(who.Actor(), now))
+		}
+		if err := w.SaveTask(ctx, task); err != nil {
+			return err
+		}
+	}
+	return f.tell(ctx, w, events)
+}
+
+// leavePlan takes tasks out of the plan they are in.
+func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who access.Principal, ids []lastmile.TaskID, now time.Time) error {
+	tasks, err := w.TasksOf(ctx, who.Organization, ids)
+	if err != nil {
+		return err
+	}
+	var events []lastmile.Event
+	for _, task := range tasks {
+		events = append(events, task.Leave(who.Actor(), now))
+		if err := w.SaveTask(ctx, task); err != nil {
+			return err
+		}
+	}
+	return f.tell(ctx, w, events)
+}
+
+// measure plans the length of a route. It refuses a worker, a team or a hub
+// that is not the organization's.
+func measure(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
+	var worker *lastmile.Worker
+	if plan.Worker != "" {
+		found, err := r.Worker(ctx, plan.Organization, plan.Worker)
+		if err != nil {
+			return err
+		}
+		worker = &found
+	}
+	if plan.Team != "" {
+		if _, err := r.Team(ctx, plan.Organization, plan.Team); err != nil {
+			return err
+		}
+	}
+	way, err := routePoint(ctx, r, plan.Organization, plan.StartAt, plan.StartingHub, worker)
+	if err != nil {
+		return err
+	}
+	var service time.Duration
+	for _, t := range tasks {
+		way, service = append(way, t.Destination.Location), service+t.ServiceTime
+	}
+	end, err := routePoint(ctx, r, plan.Organization, plan.EndAt, plan.EndingHub, worker)
+	if err != nil {
+		return err
+	}
+	plan.Measure(plan.TravelsBy(worker), append(way, end...), service)
+	return nil
+}
+
+// routePoint is where a route starts or ends; empty when it is not known.
+func routePoint(ctx context.Context, r store.Reader, org lastmile.OrganizationID, at lastmile.RoutePoint, hub lastmile.HubID, worker *lastmile.Worker) ([]lastmile.Point, error) {
+	if hub != "" {
+		found, err := r.Hub(ctx, org, hub)
+		if err != nil {
+			return nil, err
+		}
+		if at == lastmile.AtHub {
+			return []lastmile.Point{found.Location}, nil
+		}
+	}
+	switch {
+	case worker == nil:
+	case at == lastmile.AtWorkerLocation && worker.Whereabouts.Location != nil:
+		return []lastmile.Point{*worker.Whereabouts.Location}, nil
+	case at == lastmile.AtWorkerAddress && worker.Routing != nil:
+		return []lastmile.Point{worker.Routing.Location}, nil
+	}
+	return nil, nil
+}
+
+// planProgress starts or completes the plan of a task that was just started,
+// completed or deleted. It is called after the task was saved.
+func (f *Flow) planProgress(ctx context.Context, w store.Writer, task lastmile.Task, now time.Time) error {
+	if task.RoutePlan == "" {
+		return nil
+	}
+	plan, err := w.RoutePlan(ctx, task.Organization, task.RoutePlan)
+	if err != nil {
+		return err
+	}
+	events := plan.Progress(now)
+	if len(events) == 0 {
+		return nil
+	}
+	if err := w.SaveRoutePlan(ctx, plan); err != nil {
+		return err
+	}
+	return f.tell(ctx, w, events)
+}

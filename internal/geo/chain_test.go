@@ -1,0 +1,213 @@
+package geo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/geo"
+	"dray/internal/lastmile"
+)
+
+// found is a geocoder that finds everything at one place.
+func found(source string, precision lastmile.Precision) geo.Geocoder {
+	return geocoderFunc(func(_ context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+		return lastmile.Place{Location: lastmile.Point{Lon: 1, Lat: 2}, Address: q.Address, Precision: precision, Source: source}, nil
+	})
+}
+
+func refusing(cause string) geo.Geocoder {
+	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.Place, error) {
+		return lastmile.Place{}, lastmile.AddressNotFound("%s", cause)
+	})
+}
+
+func failing() geo.Geocoder {
+	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.Place, error) {
+		return lastmile.Place{}, errors.New("no network")
+	})
+}
+
+func TestChain(t *testing.T) {
+	type sources = []geo.Geocoder
+	house, city := found("house", lastmile.PrecisionHouse), found("city", lastmile.PrecisionCity)
+	tests := map[string]struct {
+		sources sources
+		least   lastmile.Precision
+		want    string // the source, or part of the refusal
+		failed  int
+	}{
+		"the first answers":                           {sources{house, city}, 0, "house", 0},
+		"the next answers for one that fails":         {sources{failing(), house}, 0, "house", 1},
+		"the next answers for one that knows nothing": {sources{refusing("unknown"), house}, 0, "house", 0},
+		"one that is not exact enough is passed over": {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
+		"none is exact enough":                        {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
+		"nobody knows it":                             {sources{refusing("unknown here"), refusing("unknown there")}, 0, "unknown there", 0},
+		"nobody knows it, and one did not answer":     {sources{failing(), refusing("unknown there")}, 0, "did not answer", 1},
+		"nobody answers":                              {sources{failing(), failing()}, 0, "try again later", 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			failed := 0
+			c := geo.Chain{Sources: tt.sources, Failed: func(context.Context, error) { failed++ }}
+			p, err := c.Geocode(t.Context(), lastmile.AddressQuery{Address: howard.Address, Precision: tt.least})
+			if got := p.Source; err == nil && got != tt.want || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %q, %v; want %s", got, err, tt.want)
+			}
+			if _, ok := errors.AsType[*lastmile.Error](err); err != nil && !ok {
+				t.Errorf("%v is not for the client", err)
+			}
+			if failed != tt.failed {
+				t.Errorf("%d failures were told, want %d", failed, tt.failed)
+			}
+		})
+	}
+}
+
+// memory is a cache that can break.
+type memory struct {
+	mu     sync.Mutex
+	kept   map[string][]byte
+	keep   time.Duration
+	broken bool
+}
+
+func (m *memory) Get(_ context.Context, key string) ([]byte, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken {
+		return nil, false, errors.New("cache is broken")
+	}
+	value, ok := m.kept[key]
+	return value, ok, nil
+}
+
+func (m *memory) Put(_ context.Context, key string, value []byte, keep time.Duration) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken {
+		return errors.New("cache is broken")
+	}
+	m.kept[key], m.keep = value, keep
+	return nil
+}
+
+func TestCached(t *testing.T) {
+	var asked atomic.Int32
+	var answerWith geo.Geocoder
+	counting := geocoderFunc(func(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+		asked.Add(1)
+		return answerWith.Geocode(ctx, q)
+	})
+	setup := func(g geo.Geocoder) (*geo.Cached, *memory) {
+		asked.Store(0)
+		answerWith = g
+		m := &memory{kept: map[string][]byte{}}
+		return &geo.Cached{Geocoder: counting, Cache: m, Name: "test"}, m
+	}
+
+	t.Run("a place is asked for once", func(t *testing.T) {
+		c, m := setup(found("test", lastmile.PrecisionHouse))
+		first, err1 := c.Geocode(t.Context(), howard)
+		second, err2 := c.Geocode(t.Context(), howard)
+		if err1 != nil || err2 != nil || fmt.Sprint(first) != fmt.Sprint(second) || asked.Load() != 1 || m.keep != geo.KeepFound {
+			t.Errorf("got %+v, %v, then %+v, %v; asked %d times; kept %v", first, err1, second, err2, asked.Load(), m.keep)
+		}
+	})
+	t.Run("a refusal is kept for a shorter time", func(t *testing.T) {
+		c, m := setup(refusing("nobody lives there"))
+		_, err1 := c.Geocode(t.Context(), howard)
+		_, err2 := c.Geocode(t.Context(), howard)
+		if err1 == nil || err2 == nil || err1.Error() != err2.Error() || asked.Load() != 1 || m.keep != geo.KeepUnknown {
+			t.Errorf("got %v, then %v; asked %d times; kept %v", err1, err2, asked.Load(), m.keep)
+		}
+	})
+	t.Run("a failure is not kept", func(t *testing.T) {
+		c, _ := setup(failing())
+		_, _ = c.Geocode(t.Context(), howard)
+		_, _ = c.Geocode(t.Context(), howard)
+		if asked.Load() != 2 {
+			t.Errorf("asked %d times", asked.Load())
+		}
+	})
+	t.Run("a broken cache does no harm", func(t *testing.T) {
+		c, m := setup(found("test", lastmile.PrecisionHouse))
+		m.broken = true
+		told := 0
+		c.Failed = func(context.Context, error) { told++ }
+		if p, err := c.Geocode(t.Context(), howard); err != nil || p.Source != "test" || told != 2 {
+			t.Errorf("got %+v, %v; told %d times", p, err, told)
+		}
+	})
+	t.Run("what is kept and not ours is not believed", func(t *testing.T) {
+		c, m := setup(found("test", lastmile.PrecisionHouse))
+		_, _ = c.Geocode(t.Context(), howard)
+		for key := range m.kept {
+			m.kept[key] = []byte(`{"place":`)
+		}
+		if p, err := c.Geocode(t.Context(), howard); err != nil || p.Source != "test" || asked.Load() != 2 {
+			t.Errorf("got %+v, %v; asked %d times", p, err, asked.Load())
+		}
+	})
+	t.Run("another question is another answer", func(t *testing.T) {
+		c, _ := setup(found("test", lastmile.PrecisionHouse))
+		other, language, country := howard, howard, howard
+		other.Address.Number, language.Language, country.Country = "544", "de", "DE"
+		line := lastmile.AddressQuery{Unparsed: "543 Howard St, San Francisco"}
+		for _, q := range []lastmile.AddressQuery{howard, other, language, country, line} {
+			_, _ = c.Geocode(t.Context(), q)
+		}
+		if asked.Load() != 5 {
+			t.Errorf("asked %d times, want 5", asked.Load())
+		}
+	})
+}
+
+func TestGeocodeAll(t *testing.T) {
+	var now, most, asked atomic.Int32
+	slow := geocoderFunc(func(_ context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+		asked.Add(1)
+		n := now.Add(1)
+		defer now.Add(-1)
+		for {
+			m := most.Load()
+			if n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		time.Sleep(time.Millisecond)
+		if q.Address.Number == "7" {
+			return lastmile.Place{}, lastmile.AddressNotFound("seven")
+		}
+		return lastmile.Place{Address: q.Address}, nil
+	})
+	queries := make([]lastmile.AddressQuery, 500)
+	for i := range queries {
+		queries[i].Address.Number = fmt.Sprint(i % 250)
+	}
+	answers := geo.GeocodeAll(t.Context(), slow, queries, 8)
+	for i, a := range answers {
+		if want := fmt.Sprint(i % 250); want == "7" && a.Err == nil || want != "7" && a.Place.Address.Number != want {
+			t.Errorf("answer %d is %+v", i, a)
+		}
+	}
+	if most.Load() > 8 || most.Load() < 2 || asked.Load() != 250 {
+		t.Errorf("%d at once, %d asked for; want at most 8, and each address once", most.Load(), asked.Load())
+	}
+
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	for _, a := range geo.GeocodeAll(ctx, slow, queries, 8) {
+		if !errors.Is(a.Err, context.Canceled) {
+			t.Fatalf("answered %+v after the caller left", a)
+		}
+	}
+	if len(geo.GeocodeAll(t.Context(), slow, nil, 8)) != 0 {
+		t.Error("answers to no question")
+	}
+}

@@ -1,0 +1,150 @@
+package geo
+
+import (
+	"strings"
+
+	"dray/internal/geo/gazetteer"
+	"dray/internal/lastmile"
+)
+
+// compare returns how a place differs from what was asked for. Of a line only
+// what can be told for sure is compared.
+func (q question) compare(found lastmile.Place, country string) []string {
+	var warnings []string
+	if found.Precision < lastmile.PrecisionStreet {
+		warnings = append(warnings, lastmile.WarnApproximate)
+	}
+	asked, got := q.asked, found.Address
+	exact := found.Precision >= lastmile.PrecisionStreet
+	parsed := q.Unparsed == ""
+	for _, check := range []struct {
+		differs bool
+		warning string
+	}{
+		{exact && asked.Number != "" && !sameNumber(asked.Number, got.Number), lastmile.MismatchNumber},
+		{exact && parsed && asked.Street != "" && !sameStreet(asked.Street, got.Street), lastmile.MismatchStreet},
+		{parsed && got.City != "" && asked.City != "" && !q.sameCity(asked.City, country, found), lastmile.MismatchCity},
+		{parsed && got.State != "" && asked.State != "" && !q.sameState(country, asked.State, got.State), lastmile.MismatchState},
+		{got.PostalCode != "" && asked.PostalCode != "" && !samePostalCode(asked.PostalCode, got.PostalCode), lastmile.MismatchPostal},
+		{parsed && country != "" && q.named == "" && asked.Country != "", lastmile.MismatchCountry},
+	} {
+		if check.differs {
+			warnings = append(warnings, check.warning)
+		}
+	}
+	return warnings
+}
+
+// sameNumber compares house numbers: 12 B is 12b, and 10 is within 10-12.
+func sameNumber(asked, found string) bool {
+	a, f := lastmile.PlainPostalCode(asked), lastmile.PlainPostalCode(found)
+	if a == f {
+		return true
+	}
+	first, _, ranged := strings.Cut(asked, "-")
+	other, _, rangedToo := strings.Cut(found, "-")
+	return (ranged || rangedToo) && lastmile.PlainPostalCode(first) == lastmile.PlainPostalCode(other)
+}
+
+// streetWords are the usual short forms in street names and what they stand for.
+var streetWords = map[string]string{
+	"st": "street", "str": "strasse", "ave": "avenue", "av": "avenue", "rd": "road", "blvd": "boulevard", "bd": "boulevard",
+	"dr": "drive", "ln": "lane", "ct": "court", "pl": "place", "sq": "square", "hwy": "highway", "pkwy": "parkway", "ter": "terrace",
+	"cir": "circle", "trl": "trail", "expy": "expressway", "fwy": "freeway", "plz": "plaza", "cres": "crescent", "aly": "alley",
+	"n": "north", "s": "south", "e": "east", "w": "west", "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest",
+	"r": "rue", "c": "calle", "cl": "calle", "avda": "avenida", "pza": "plaza", "gl": "gammel", "ul": "ulica", "vle": "viale",
+	"first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th", "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th",
+}
+
+// streetKey is the form in which street names are compared.
+func streetKey(name string) string {
+	words := strings.Fields(gazetteer.Plain(name))
+	for i, word := range words {
+		if long, ok := streetWords[word]; ok {
+			words[i] = long
+		} else if stem, ok := strings.CutSuffix(word, "str"); ok && stem != "" {
+			words[i] = stem + "strasse"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// sameStreet compares street names. One may leave out what the other says, such
+// as the direction, and a letter or two may be wrong.
+func sameStreet(asked, found string) bool {
+	a, f := streetKey(asked), streetKey(found)
+	if a == f || strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(f, " ", "") {
+		return true
+	}
+	if a == "" || f == "" {
+		return false
+	}
+	if within(a, f) || within(f, a) {
+		return true
+	}
+	return mistakes(a, f) <= min(len(a), len(f))/6
+}
+
+// within tells whether the words of a are among those of b, side by side.
+func within(a, b string) bool { return strings.Contains(" "+b+" ", " "+a+" ") }
+
+// sameCity tells whether a place is in the city that was asked for: by name,
+// or because a city of that name is there.
+func (q question) sameCity(asked, country string, found lastmile.Place) bool {
+	const near lastmile.Meters = 30_000
+	a, f := gazetteer.Fold(asked), gazetteer.Fold(found.Address.City)
+	if a == f || within(a, f) || within(f, a) {
+		return true
+	}
+	for _, c := range q.places.Cities(asked, country) {
+		if c.Location.Distance(found.Location) <= near {
+			return true
+		}
+	}
+	return false
+}
+
+// sameState compares states. One that the gazetteer does not know may be a name
+// in another language, and is let pass.
+func (q question) sameState(country, asked, found string) bool {
+	a, aKnown := q.places.State(country, asked)
+	f, fKnown := q.places.State(country, found)
+	if aKnown && fKnown {
+		return a == f
+	}
+	return country != "US" || gazetteer.Fold(asked) == gazetteer.Fold(found)
+}
+
+// samePostalCode compares postal codes. One may be the beginning of the other.
+func samePostalCode(asked, found string) bool {
+	a, f := lastmile.PlainPostalCode(asked), lastmile.PlainPostalCode(found)
+	return len(a) >= 3 && strings.HasPrefix(f, a) || len(f) >= 3 && strings.HasPrefix(a, f)
+}
+
+// mistakes counts the letters to add, drop, change or swap to get from one
+// text to the other. Long texts are taken to differ.
+func mistakes(a, b string) int {
+	const longest = 200
+	if len(a) > longest || len(b) > longest {
+		return longest
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,86 @@
+package geo_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dray/internal/geo"
+	"dray/internal/lastmile"
+)
+
+// roundTrip is a network in a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answer(status int, body string) (*http.Response, error) {
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{}}, nil
+}
+
+func options(transport http.RoundTripper) geo.Options {
+	return geo.Options{Now: time.Now, UserAgent: "Dray/test", Transport: transport}
+}
+
+// recorder is a server that remembers what it was asked.
+type recorder struct {
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   []string
+}
+
+func (r *recorder) note(request *http.Request) {
+	body, _ := io.ReadAll(request.Body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests, r.bodies = append(r.requests, request), append(r.bodies, string(body))
+}
+
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.requests)
+}
+
+// serve starts a server that is asked and answers.
+func serve(t *testing.T, handler func(w http.ResponseWriter, r *http.Request)) (string, *recorder) {
+	t.Helper()
+	asked := &recorder{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.note(r)
+		handler(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked
+}
+
+func open(t *testing.T, url string, transport http.RoundTripper) geo.Geocoder {
+	t.Helper()
+	g, _, err := geo.OpenGeocoder(url, options(transport))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// chain is the usual chain with one provider in front.
+func chain(provider geo.Geocoder) *geo.Chain {
+	return &geo.Chain{Sources: []geo.Geocoder{provider, new(geo.Gazetteer)}}
+}
+
+var howard = lastmile.AddressQuery{
+	Address: lastmile.Address{Number: "543", Street: "Howard St", City: "San Francisco", State: "CA", PostalCode: "94105", Country: "United States"},
+	Country: "US",
+}
+
+// geocoderFunc is a geocoder in a function.
+type geocoderFunc func(context.Context, lastmile.AddressQuery) (lastmile.Place, error)
+
+func (f geocoderFunc) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+	return f(ctx, q)
+}

@@ -1,0 +1,4 @@
+package gazetteer
+
+// Packed is the embedded file.
+func Packed() string { return packed }

@@ -1,0 +1,105 @@
+package gazetteer
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold is the form in which names are compared: letter case, accents,
+// punctuation and the usual abbreviations (St., Ft, Mt) do not count.
+func Fold(name string) string {
+	return expand(Plain(name))
+}
+
+// Plain keeps letters and digits, in lower case and without accents, as words
+// with one space between. Points and apostrophes join, all else separates.
+func Plain(text string) string {
+	ascii := isASCII(text)
+	if !ascii {
+		text = norm.NFKD.String(text)
+	}
+	out := make([]byte, 0, len(text)+8)
+	space := false
+	for _, r := range text {
+		switch {
+		case r == '.' || r == '\'' || r == '’' || r == '‘' || r == 'ʻ' || r == 'ʼ' || r == '`' || unicode.Is(unicode.Mn, r):
+			continue
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mc, r):
+			space = true
+			continue
+		}
+		if space && len(out) > 0 {
+			out = append(out, ' ')
+		}
+		space = false
+		if r < utf8.RuneSelf {
+			out = append(out, lower(byte(r)))
+			continue
+		}
+		if spelled, ok := spellings[r]; ok {
+			out = append(out, spelled...)
+			continue
+		}
+		out = utf8.AppendRune(out, unicode.ToLower(r))
+	}
+	if ascii {
+		return string(out)
+	}
+	return norm.NFC.String(string(out))
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(b byte) byte {
+	if b >= 'A' && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
+}
+
+// spellings are letters that do not come apart into a plain one and an accent.
+var spellings = map[rune]string{
+	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o",
+	'đ': "d", 'Đ': "d", 'ð': "d", 'Ð': "d", 'ł': "l", 'Ł': "l", 'þ': "th", 'Þ': "th",
+	'ı': "i", 'ħ': "h", 'Ħ': "h", 'ŧ': "t", 'Ŧ': "t", 'ə': "a", 'Ə': "a", 'ŋ': "n", 'Ŋ': "n",
+}
+
+// abbreviations are words of place names and what they stand for. The long
+// form is what is compared: it keeps East and West more than one letter apart.
+var abbreviations = map[string]string{
+	"st": "saint", "ste": "sainte", "sankt": "saint", "sta": "santa", "sto": "santo",
+	"ft": "fort", "mt": "mount", "mtn": "mountain",
+	"hts": "heights", "spgs": "springs", "spg": "spring", "jct": "junction", "vlg": "village",
+}
+
+// directions are spelled out where a name of several words begins with one.
+var directions = map[string]string{"n": "north", "s": "south", "e": "east", "w": "west"}
+
+// expand spells out the abbreviations in a plain name.
+func expand(name string) string {
+	words := strings.Split(name, " ")
+	changed := false
+	for i, word := range words {
+		long, ok := abbreviations[word]
+		if !ok && i == 0 && len(words) > 1 {
+			long, ok = directions[word]
+		}
+		if ok {
+			words[i], changed = long, true
+		}
+	}
+	if !changed {
+		return name
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,322 @@
+package gazetteer
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dray/internal/lastmile"
+)
+
+// Gazetteer answers questions about places. It does not change and may be
+// asked by many at once.
+type Gazetteer struct {
+	Sources string // what it was made of
+
+	countries   []country
+	countryKeys table
+	countryOf   []uint8
+
+	regions    []region
+	regionKeys table // the country's code, then the folded name
+	regionOf   []uint16
+
+	cityKeys         table // equal keys: the largest city first
+	cityNames        table // empty where the key with capitals is the name
+	cityRegion       []uint16
+	cityCounty       []uint16
+	citySize         []byte
+	cityLon, cityLat []int32
+	counties         []string
+
+	otherKeys table // other names of cities
+	otherOf   []uint32
+
+	postal               []uint32 // codes of the United States
+	postalCity           []uint32
+	postalLon, postalLat []int32
+}
+
+type country struct{ code, name string }
+
+type region struct {
+	code, name string
+	country    uint8
+	lon, lat   int32 // south-west corner
+}
+
+// City is a city that was found.
+type City struct {
+	Name     string
+	County   string // United States only
+	State    State
+	Country  string // ISO 3166-1 alpha-2
+	Location lastmile.Point
+	Size     int  // twice the binary logarithm of the population; 0 when that is not known
+	Edits    int  // mistakes between its name and the one sought
+	Other    bool // found by another name than its own
+}
+
+// State is a state, province or the like. The zero State is none.
+type State struct {
+	Name, Code, Country string
+}
+
+// Country returns the ISO 3166-1 alpha-2 code of the country with a name, in
+// any of many languages, or a code of two or three letters.
+func (g *Gazetteer) Country(text string) (code string, ok bool) {
+	// A code is no abbreviation: MT is Malta, not a mount.
+	for _, key := range []string{Plain(text), Fold(text)} {
+		if from, to := g.countryKeys.find([]byte(key)); from < to {
+			return g.countries[g.countryOf[from]].code, true
+		}
+	}
+	return "", false
+}
+
+// minNameGuess is the shortest name of a country or state in which a mistake is
+// forgiven.
+const minNameGuess = 5
+
+// CountryNear is Country for a name with one mistake in it.
+func (g *Gazetteer) CountryNear(text string) (code string, ok bool) {
+	key := []byte(Fold(text))
+	if len(key) < minNameGuess {
+		return "", false
+	}
+	found := make(map[uint8]bool)
+	g.countryKeys.near(key, 1, func(from, _, _ int) {
+		if len(g.countryKeys.key(from)) >= minNameGuess {
+			found[g.countryOf[from]] = true
+		}
+	})
+	for i := range found {
+		code = g.countries[i].code
+	}
+	return code, len(found) == 1
+}
+
+// CountryName is the English name of a country by its code.
+func (g *Gazetteer) CountryName(code string) string {
+	i, ok := slices.BinarySearchFunc(g.countries, code, func(c country, code string) int { return strings.Compare(c.code, code) })
+	if !ok {
+		return ""
+	}
+	return g.countries[i].name
+}
+
+// State returns the state of a country by its name or code.
+func (g *Gazetteer) State(country, text string) (State, bool) {
+	from, to := g.regionKeys.find([]byte(country + Fold(text)))
+	if from == to {
+		return State{}, false
+	}
+	return g.state(g.regionOf[from]), true
+}
+
+// StateNear is State for a name with one mistake in it.
+func (g *Gazetteer) StateNear(country, text string) (State, bool) {
+	key := Fold(text)
+	if len(key) < minNameGuess || country == "" {
+		return State{}, false
+	}
+	found := make(map[uint16]bool)
+	g.regionKeys.near([]byte(country+key), 1, func(from, _, _ int) {
+		near := g.regionKeys.key(from)
+		if len(near) >= len(country)+minNameGuess && strings.HasPrefix(string(near), country) {
+			found[g.regionOf[from]] = true
+		}
+	})
+	if len(found) != 1 {
+		return State{}, false
+	}
+	return g.state(slices.Collect(maps.Keys(found))[0]), true
+}
+
+func (g *Gazetteer) state(i uint16) State {
+	r := g.regions[i]
+	return State{Name: r.name, Code: r.code, Country: g.countries[r.country].code}
+}
+
+func (g *Gazetteer) city(row, edits int) City {
+	s := g.state(g.cityRegion[row])
+	return City{
+		Name: g.cityName(row), County: g.counties[g.cityCounty[row]], State: s, Country: s.Country,
+		Location: point(g.cityLon[row], g.cityLat[row]), Size: int(g.citySize[row]), Edits: edits,
+	}
+}
+
+func point(lon, lat int32) lastmile.Point {
+	return lastmile.Point{Lon: float64(lon) / perDegree, Lat: float64(lat) / perDegree}
+}
+
+func (g *Gazetteer) cityName(row int) string {
+	if name := g.cityNames.key(row); len(name) > 0 {
+		return string(name)
+	}
+	return titled(string(g.cityKeys.key(row)))
+}
+
+func (g *Gazetteer) inCountry(row int, country string) bool {
+	return country == "" || g.countries[g.regions[g.cityRegion[row]].country].code == country
+}
+
+// Cities returns the cities of a country, or of all when it is empty, that
+// have a name, letter for letter once folded.
+func (g *Gazetteer) Cities(name, country string) []City {
+	return g.citiesByKey([]byte(Fold(name)), country)
+}
+
+func (g *Gazetteer) citiesByKey(key []byte, country string) []City {
+	if len(key) == 0 {
+		return nil
+	}
+	var cities []City
+	from, to := g.cityKeys.find(key)
+	for row := from; row < to; row++ {
+		if g.inCountry(row, country) {
+			cities = append(cities, g.city(row, 0))
+		}
+	}
+	from, to = g.otherKeys.find(key)
+	for i := from; i < to; i++ {
+		if row := int(g.otherOf[i]); g.inCountry(row, country) {
+			c := g.city(row, 0)
+			c.Other = true
+			cities = append(cities, c)
+		}
+	}
+	return cities
+}
+
+// CitiesNear returns the cities of a country, or of all when it is empty, whose
+// name comes from the one sought by some mistakes, but no more than edits.
+func (g *Gazetteer) CitiesNear(name, country string, edits int) []City {
+	key := []byte(Fold(name))
+	type quality struct {
+		mistakes int
+		other    bool
+	}
+	best := make(map[int]quality) // by row
+	note := func(row int, q quality) {
+		if before, ok := best[row]; g.inCountry(row, country) && (!ok || q.mistakes < before.mistakes) {
+			best[row] = q
+		}
+	}
+	g.cityKeys.near(key, edits, func(from, to, mistakes int) {
+		for row := from; row < to; row++ {
+			note(row, quality{mistakes, false})
+		}
+	})
+	g.otherKeys.near(key, edits, func(from, to, mistakes int) {
+		for i := from; i < to; i++ {
+			note(int(g.otherOf[i]), quality{mistakes, true})
+		}
+	})
+	var cities []City
+	for _, row := range slices.Sorted(maps.Keys(best)) {
+		c := g.city(row, best[row].mistakes)
+		c.Other = best[row].other
+		cities = append(cities, c)
+	}
+	return cities
+}
+
+// maxStarting bounds how many cities CitiesStarting looks at.
+const maxStarting = 2000
+
+// CitiesStarting returns the cities of a country whose name begins with the
+// one sought and goes on with another word, as Frankfurt am Main does.
+func (g *Gazetteer) CitiesStarting(name, country string) []City {
+	from, to := g.cityKeys.startingWith([]byte(Fold(name) + " "))
+	var cities []City
+	for row := from; row < min(to, from+maxStarting); row++ {
+		if g.inCountry(row, country) {
+			cities = append(cities, g.city(row, 0))
+		}
+	}
+	return cities
+}
+
+// Postal is the area of a postal code of the United States.
+type Postal struct {
+	Code     string
+	City     City
+	Location lastmile.Point // the middle of the area
+}
+
+// PostalCode returns the areas with a postal code of the United States: five
+// digits, as a number. Nearly all codes have one.
+func (g *Gazetteer) PostalCode(code uint32) []Postal {
+	from, _ := slices.BinarySearch(g.postal, code)
+	var found []Postal
+	for i := from; i < len(g.postal) && g.postal[i] == code; i++ {
+		found = append(found, Postal{
+			Code: digits(code), City: g.city(int(g.postalCity[i]), 0), Location: point(g.postalLon[i], g.postalLat[i]),
+		})
+	}
+	return found
+}
+
+// AllCities returns every city, by name.
+func (g *Gazetteer) AllCities() iter.Seq[City] {
+	return func(yield func(City) bool) {
+		for row := range g.cityKeys.len() {
+			if !yield(g.city(row, 0)) {
+				return
+			}
+		}
+	}
+}
+
+// AllPostalCodes returns every postal code of the United States, in order.
+func (g *Gazetteer) AllPostalCodes() iter.Seq[Postal] {
+	return func(yield func(Postal) bool) {
+		for i, code := range g.postal {
+			if !yield(Postal{digits(code), g.city(int(g.postalCity[i]), 0), point(g.postalLon[i], g.postalLat[i])}) {
+				return
+			}
+		}
+	}
+}
+
+// digits is a postal code of the United States as it is written.
+func digits(code uint32) string {
+	text := []byte("00000")
+	for i := len(text) - 1; code > 0 && i >= 0; i-- {
+		text[i] = byte('0' + code%10)
+		code /= 10
+	}
+	return string(text)
+}
+
+// small are words of names that do not get a capital, unless they come first.
+var small = map[string]bool{
+	"de": true, "del": true, "di": true, "da": true, "do": true, "dos": true, "das": true, "du": true, "des": true,
+	"la": true, "las": true, "le": true, "les": true, "los": true, "el": true, "en": true, "y": true, "e": true,
+	"sur": true, "sous": true, "an": true, "der": true, "am": true, "im": true, "in": true, "bei": true, "und": true,
+	"of": true, "on": true, "the": true, "upon": true, "and": true, "van": true, "den": true, "aan": true, "nad": true, "pod": true,
+}
+
+// titled is a folded name with capitals.
+func titled(key string) string {
+	out := make([]byte, 0, len(key))
+	for i, word := range strings.Split(key, " ") {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		if i > 0 && small[word] {
+			out = append(out, word...)
+			continue
+		}
+		first, size := utf8.DecodeRuneInString(word)
+		if size > 0 {
+			out = utf8.AppendRune(out, unicode.ToUpper(first))
+		}
+		out = append(out, word[size:]...)
+	}
+	return string(out)
+}

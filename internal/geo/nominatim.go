@@ -1,0 +1,146 @@
+package geo
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// publicNominatim is the server of the OpenStreetMap Foundation, which allows
+// one request a second to a whole application.
+const publicNominatim = "nominatim.openstreetmap.org"
+
+// maxHits is how many places a service is asked for.
+const maxHits = "5"
+
+// Nominatim asks a Nominatim server.
+type Nominatim struct{ service *service }
+
+// NewNominatim returns the Nominatim at base.
+func NewNominatim(base url.URL, o Options) *Nominatim {
+	s := newService("nominatim", base, maxAnswer, o)
+	if strings.EqualFold(base.Hostname(), publicNominatim) {
+		s.pacer = &pacer{now: o.Now, every: time.Second}
+	}
+	return &Nominatim{s}
+}
+
+// Geocode implements Geocoder. An address in parts is asked for in parts, and
+// then in one line: the first alone misses cities that are spelled otherwise.
+func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+	ask, err := newQuestion(ctx, q)
+	if err != nil {
+		return lastmile.Place{}, err
+	}
+	for _, query := range nominatimQueries(ask) {
+		var answer []nominatimHit
+		if err := n.service.get(ctx, answerWithin, "/search", query, &answer); err != nil {
+			return lastmile.Place{}, err
+		}
+		hits := make([]hit, len(answer))
+		for i, h := range answer {
+			hits[i] = h.hit()
+		}
+		if place, ok := ask.choose(n.service.name, hits); ok {
+			return place, nil
+		}
+	}
+	return lastmile.Place{}, lastmile.AddressNotFound("nominatim does not know it")
+}
+
+func nominatimQueries(ask question) []url.Values {
+	common := func() url.Values {
+		v := url.Values{"format": {"jsonv2"}, "addressdetails": {"1"}, "limit": {maxHits}, "accept-language": {ask.language}}
+		if code := ask.likelyCountry(); code != "" {
+			v.Set("countrycodes", strings.ToLower(code))
+		}
+		return v
+	}
+	line := common()
+	line.Set("q", ask.line())
+	if ask.Unparsed != "" {
+		anywhere := url.Values{}
+		for key, values := range line {
+			anywhere[key] = values
+		}
+		anywhere.Del("countrycodes")
+		if ask.named != "" || !line.Has("countrycodes") {
+			return []url.Values{line}
+		}
+		return []url.Values{line, anywhere}
+	}
+	parts := common()
+	a := ask.Address
+	for key, value := range map[string]string{
+		"street": strings.TrimSpace(a.Number + " " + a.Street), "city": a.City, "state": a.State, "postalcode": a.PostalCode,
+	} {
+		if value != "" {
+			parts.Set(key, value)
+		}
+	}
+	return []url.Values{parts, line}
+}
+
+// nominatimHit is a place in the form jsonv2.
+type nominatimHit struct {
+	Lat         string            `json:"lat"`
+	Lon         string            `json:"lon"`
+	AddressType string            `json:"addresstype"`
+	PlaceRank   int               `json:"place_rank"`
+	Address     map[string]string `json:"address"`
+}
+
+func (h nominatimHit) hit() hit {
+	a := h.Address
+	return hit{
+		Place: lastmile.Place{
+			Location: parsePoint(h.Lon, h.Lat), Precision: h.precision(),
+			Address: lastmile.Address{
+				Number:     a["house_number"],
+				Street:     cmp.Or(a["road"], a["pedestrian"], a["footway"], a["square"], a["place"]),
+				City:       cmp.Or(a["city"], a["town"], a["village"], a["municipality"], a["hamlet"], a["suburb"], a["city_district"]),
+				State:      cmp.Or(a["state"], a["region"], a["province"]),
+				County:     a["county"],
+				PostalCode: a["postcode"],
+				Country:    a["country"],
+			},
+		},
+		countryCode: a["country_code"],
+	}
+}
+
+// Nominatim's ranks of places.
+const (
+	rankHouse  = 28
+	rankStreet = 26
+	rankCity   = 12
+)
+
+func (h nominatimHit) precision() lastmile.Precision {
+	switch {
+	case h.AddressType == "postcode":
+		return lastmile.PrecisionPostalCode
+	case h.PlaceRank >= rankHouse && h.Address["house_number"] != "":
+		return lastmile.PrecisionHouse
+	case h.PlaceRank >= rankStreet:
+		return lastmile.PrecisionStreet
+	case h.PlaceRank >= rankCity:
+		return lastmile.PrecisionCity
+	}
+	return 0
+}
+
+// parsePoint reads a place; what is not one becomes none.
+func parsePoint(lon, lat string) lastmile.Point {
+	x, errX := strconv.ParseFloat(lon, 64)
+	y, errY := strconv.ParseFloat(lat, 64)
+	if errX != nil || errY != nil {
+		return lastmile.Point{}
+	}
+	return lastmile.Point{Lon: x, Lat: y}
+}

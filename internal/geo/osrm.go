@@ -1,0 +1,84 @@
+package geo
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dray/internal/lastmile"
+)
+
+// osrmSide is the most places in each direction of one request: a server takes
+// 100 in all unless it is told otherwise.
+const osrmSide = 50
+
+// OSRM asks an OSRM server. One server knows one way to travel, usually by car.
+type OSRM struct {
+	service *service
+	profile string
+	modes   []lastmile.VehicleType
+}
+
+// NewOSRM returns the OSRM at base, which answers for some vehicle types.
+func NewOSRM(base url.URL, profile string, modes []lastmile.VehicleType, o Options) *OSRM {
+	return &OSRM{newService("osrm", base, maxTable, o), profile, modes}
+}
+
+// Matrix implements TravelTimer.
+func (r *OSRM) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (lastmile.TravelTimes, error) {
+	if !slices.Contains(r.modes, by) {
+		return lastmile.TravelTimes{}, fmt.Errorf("ask osrm: %w: %q", errNoMode, by)
+	}
+	return fill(ctx, r.service.name, from, to, osrmSide, r.ask)
+}
+
+func (r *OSRM) ask(ctx context.Context, b block) ([][]cell, error) {
+	var places, sources, destinations []string
+	for i, p := range slices.Concat(b.from, b.to) {
+		places = append(places, degrees(p.Lon)+","+degrees(p.Lat))
+		if i < len(b.from) {
+			sources = append(sources, strconv.Itoa(i))
+		} else {
+			destinations = append(destinations, strconv.Itoa(i))
+		}
+	}
+	query := url.Values{
+		"sources": {strings.Join(sources, ";")}, "destinations": {strings.Join(destinations, ";")},
+		"annotations": {"duration,distance"}, "generate_hints": {"false"},
+	}
+	var answer osrmAnswer
+	path := "/table/v1/" + r.profile + "/" + strings.Join(places, ";")
+	if err := r.service.get(ctx, b.within, path, query, &answer); err != nil {
+		return nil, err
+	}
+	cells := make([][]cell, len(answer.Durations))
+	for i, row := range answer.Durations {
+		cells[i] = make([]cell, len(row))
+		for j, seconds := range row {
+			cells[i][j].seconds = seconds
+			if i < len(answer.Distances) && j < len(answer.Distances[i]) {
+				cells[i][j].meters = answer.Distances[i][j]
+			}
+		}
+	}
+	return cells, nil
+}
+
+type osrmAnswer struct {
+	Code      string       `json:"code"`
+	Durations [][]*float64 `json:"durations"`
+	Distances [][]*float64 `json:"distances"`
+}
+
+func (a *osrmAnswer) check() error {
+	if a.Code != "Ok" {
+		return fmt.Errorf("it answered %q", clean(a.Code))
+	}
+	return nil
+}
+
+// degrees is a coordinate to a tenth of a meter.
+func degrees(d float64) string { return strconv.FormatFloat(d, 'f', 6, 64) }

@@ -1,0 +1,185 @@
+package geo
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"dray/internal/geo/gazetteer"
+	"dray/internal/lastmile"
+)
+
+// PostalCodes are postal codes that were imported.
+type PostalCodes interface {
+	// PostalPlaces returns the places that have a postal code of a country,
+	// both in the form of lastmile.PostalPlace; none when the code is not
+	// known. imported tells whether any code of the country is.
+	PostalPlaces(ctx context.Context, country, code string) (places []lastmile.PostalPlace, imported bool, err error)
+}
+
+// area is where a postal code is.
+type area struct {
+	city     string
+	state    gazetteer.State
+	county   string
+	location lastmile.Point
+}
+
+// areas finds a postal code. known tells whether the codes of the country are
+// known at all: if they are and there is no such area, the code is wrong.
+func (g *Gazetteer) areas(ctx context.Context, places *gazetteer.Gazetteer, country, code string) (found []area, known bool, err error) {
+	if code == "" || country == "" {
+		return nil, false, nil
+	}
+	if country == "US" {
+		return areasUS(places, code), true, nil
+	}
+	if g.Imported == nil {
+		return nil, false, nil
+	}
+	for _, form := range postalForms(country, lastmile.PlainPostalCode(code)) {
+		imported, some, err := g.Imported.PostalPlaces(ctx, country, form)
+		if err != nil {
+			return nil, false, fmt.Errorf("look up postal code %s %s: %w", country, form, err)
+		}
+		for _, p := range imported {
+			state, ok := places.State(country, p.State)
+			if !ok {
+				state = gazetteer.State{Name: p.State, Country: country}
+			}
+			found = append(found, area{p.Name, state, p.County, p.Location})
+		}
+		if known = some; len(found) > 0 || !known {
+			break
+		}
+	}
+	return found, known, nil
+}
+
+func areasUS(places *gazetteer.Gazetteer, code string) (found []area) {
+	if len(code) < 5 {
+		return nil
+	}
+	number, err := strconv.ParseUint(code[:5], 10, 32)
+	if err != nil {
+		return nil
+	}
+	for _, p := range places.PostalCode(uint32(number)) {
+		found = append(found, area{p.City.Name, p.City.State, p.City.County, p.Location})
+	}
+	return found
+}
+
+// postalForms are the forms in which GeoNames may list a code: the whole, then
+// the part of it that stands for a district.
+func postalForms(country, plain string) []string {
+	forms := []string{plain}
+	part := map[string]int{"CA": 3, "IE": 3, "MT": 3, "NL": 4, "PT": 4, "AR": 5, "TW": 3, "BR": 5}[country]
+	if country == "GB" && len(plain) > 4 {
+		part = len(plain) - 3
+	}
+	if part == 0 || part >= len(plain) {
+		return forms
+	}
+	short := plain[:part]
+	if country == "BR" {
+		short += "000"
+	}
+	return append(forms, short)
+}
+
+// postalPatterns are the forms of postal codes. Letters stand for both cases.
+var postalPatterns = map[string]string{
+	"US": `\d{5}(?:-\d{4})?`,
+	"CA": `[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d`,
+	"GB": `[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}`,
+	"IE": `(?:[AC-FHKNPRTV-Y]\d{2}|D6W) ?[0-9AC-FHKNPRTV-Y]{4}`,
+	"NL": `\d{4} ?[A-Z]{2}`,
+	"SE": `(?:S-|SE-)?\d{3} ?\d{2}`,
+	"CZ": `\d{3} ?\d{2}`,
+	"SK": `\d{3} ?\d{2}`,
+	"GR": `\d{3} ?\d{2}`,
+	"PL": `\d{2}-\d{3}`,
+	"PT": `\d{4}(?:-\d{3})?`,
+	"BR": `\d{5}-?\d{3}`,
+	"JP": `(?:〒 ?)?\d{3}-?\d{4}`,
+	"KR": `\d{5}`,
+	"CN": `\d{6}`,
+	"IN": `\d{3} ?\d{3}`,
+	"RU": `\d{6}`,
+	"SG": `\d{6}`,
+	"RO": `\d{6}`,
+	"CO": `\d{6}`,
+	"KZ": `\d{6}`,
+	"VN": `\d{5,6}`,
+	"IL": `\d{5}(?:\d{2})?`,
+	"TW": `\d{3}(?:-?\d{2,3})?`,
+	"AR": `(?:[A-Z]\d{4}[A-Z]{3}|\d{4})`,
+	"CL": `\d{3}-?\d{4}`,
+	"DE": `(?:D-)?\d{5}`,
+	"FR": `(?:F-)?\d{5}`,
+	"IT": `(?:I-|IT-)?\d{5}`,
+	"ES": `(?:E-)?\d{5}`,
+	"AT": `(?:A-|AT-)?\d{4}`,
+	"CH": `(?:CH-)?\d{4}`,
+	"BE": `(?:B-|BE-)?\d{4}`,
+	"LU": `(?:L-|LU-)?\d{4}`,
+	"DK": `(?:DK-)?\d{4}`,
+	"NO": `(?:N-|NO-)?\d{4}`,
+	"FI": `(?:FI-|FIN-)?\d{5}`,
+	"IS": `\d{3}`,
+	"LT": `(?:LT-)?\d{5}`,
+	"LV": `(?:LV-)?\d{4}`,
+	"MT": `[A-Z]{3} ?\d{4}`,
+	"AD": `AD\d{3}`,
+	"":   `\d{4,6}`, // a country not listed, or not known
+}
+
+// postalForm finds the postal codes of one country in text.
+type postalForm struct{ first, last, whole *regexp.Regexp }
+
+var postalRegexps = sync.OnceValue(func() map[string]postalForm {
+	forms := make(map[string]postalForm, len(postalPatterns))
+	for country, pattern := range postalPatterns {
+		forms[country] = postalForm{
+			first: regexp.MustCompile(`(?i)^(` + pattern + `) +(.+)$`),
+			last:  regexp.MustCompile(`(?i)^(.+?) +(` + pattern + `)$`),
+			whole: regexp.MustCompile(`(?i)^(` + pattern + `)$`),
+		}
+	}
+	return forms
+})
+
+// takePostalCode takes a postal code of a country out of the parts of an
+// address. The first part begins with a house number, so a code is sought
+// there only at the end, or in front of a town.
+func takePostalCode(country string, parts []string) (code string, rest []string) {
+	form, ok := postalRegexps()[country]
+	if !ok {
+		form = postalRegexps()[""]
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		if form.whole.MatchString(parts[i]) {
+			return parts[i], without(parts, i, "")
+		}
+		if m := form.last.FindStringSubmatch(parts[i]); m != nil {
+			return m[2], without(parts, i, m[1])
+		}
+		if m := form.first.FindStringSubmatch(parts[i]); m != nil && (i > 0 || !strings.ContainsAny(m[2], "0123456789")) {
+			return m[1], without(parts, i, m[2])
+		}
+	}
+	return "", parts
+}
+
+// without returns parts with one replaced, or left out when it is empty.
+func without(parts []string, i int, by string) []string {
+	rest := append([]string{}, parts[:i]...)
+	if by != "" {
+		rest = append(rest, by)
+	}
+	return append(rest, parts[i+1:]...)
+}

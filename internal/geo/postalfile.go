@@ -1,0 +1,122 @@
+package geo
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dray/internal/geo/gazetteer"
+	"dray/internal/lastmile"
+)
+
+// The fields of a line of GeoNames' postal code files.
+const (
+	postalCountry = 0
+	postalCode    = 1
+	postalName    = 2
+	postalState   = 3
+	postalCounty  = 5
+	postalLat     = 9
+	postalLon     = 10
+	postalFields  = 12
+)
+
+// The limits of a postal code file.
+const (
+	maxPostalLine = 4 << 10
+	maxPostalFile = 1 << 30
+)
+
+// ReadPostalCodes reads a postal code file of GeoNames, such as DE.txt from
+// https://download.geonames.org/export/zip/, and hands over its places in
+// their order. It stops at the first line that is not of the form, saying
+// which.
+func ReadPostalCodes(r io.Reader, each func(lastmile.PostalPlace) error) error {
+	places, err := gazetteer.Embedded()
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(io.LimitReader(r, maxPostalFile))
+	lines.Buffer(nil, maxPostalLine)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimPrefix(lines.Bytes(), []byte("\uFEFF"))
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		place, err := parsePostal(places, string(line))
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if place.Location.IsZero() {
+			continue
+		}
+		if err := each(place); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read the postal codes: %w", err)
+	}
+	return nil
+}
+
+func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalPlace, error) {
+	fields := strings.Split(strings.TrimRight(line, "\r"), "\t")
+	if len(fields) < postalFields-1 || !utf8.ValidString(line) {
+		return lastmile.PostalPlace{}, fmt.Errorf("%d fields where a postal code file of GeoNames has %d, with tabs between", len(fields), postalFields)
+	}
+	p := lastmile.PostalPlace{
+		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: lastmile.PlainPostalCode(fields[postalCode]),
+		Name: clean(fields[postalName]), State: clean(fields[postalState]), County: clean(fields[postalCounty]),
+	}
+	if places.CountryName(p.Country) == "" {
+		return p, fmt.Errorf("%q is not the code of a country", fields[postalCountry])
+	}
+	if p.Code == "" || p.Name == "" {
+		return p, errors.New("there is no postal code or no name")
+	}
+	if fields[postalLat] == "" && fields[postalLon] == "" {
+		return p, nil // a few have no place
+	}
+	lat, errLat := strconv.ParseFloat(strings.TrimSpace(fields[postalLat]), 64)
+	lon, errLon := strconv.ParseFloat(strings.TrimSpace(fields[postalLon]), 64)
+	at, err := lastmile.NewPoint(lon, lat)
+	if errLat != nil || errLon != nil || err != nil {
+		return p, fmt.Errorf("%q, %q is not a place on the earth", fields[postalLat], fields[postalLon])
+	}
+	if state, ok := places.State(p.Country, p.State); ok {
+		p.State = state.Name
+	}
+	p.Location = at
+	return p, nil
+}
+
+var postalFileName = regexp.MustCompile(`^[A-Z]{2}(_full(\.csv)?)?\.txt$|^allCountries\.txt$`)
+
+// OpenPostalFile returns the postal codes in a file: the file itself, or what
+// is in it if it is an archive as GeoNames has them.
+func OpenPostalFile(file io.ReaderAt, size int64) (io.ReadCloser, error) {
+	begin := make([]byte, 4)
+	if n, err := file.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	} else if string(begin[:n]) != "PK\x03\x04" {
+		return io.NopCloser(io.NewSectionReader(file, 0, size)), nil
+	}
+	archive, err := zip.NewReader(file, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range archive.File {
+		if postalFileName.MatchString(f.Name) {
+			return f.Open()
+		}
+	}
+	return nil, errors.New("the archive holds no file of postal codes such as DE.txt")
+}

@@ -1,0 +1,161 @@
+package geo
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dray/internal/geo/gazetteer"
+	"dray/internal/lastmile"
+)
+
+// question is an address as a map service is asked for it, and against which
+// its answers are judged.
+type question struct {
+	lastmile.AddressQuery
+	spoken
+	places *gazetteer.Gazetteer
+	asked  lastmile.Address // its parts; of a line, as far as it could be read
+	named  string           // code of the country that the address names; "" for none
+	nearby []lastmile.Point // where a city of that name, or the postal code, is
+}
+
+func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error) {
+	places, err := gazetteer.Embedded()
+	if err != nil {
+		return question{}, err
+	}
+	ask := question{AddressQuery: q, spoken: languageOf(q.Language), places: places, asked: q.Address}
+	readings := read(places, q)
+	r := reading{}
+	if q.Unparsed == "" && len(readings) > 0 {
+		r = readings[0]
+	}
+	if q.Unparsed != "" {
+		offline := Gazetteer{}
+		best, err := offline.best(ctx, places, readings, false)
+		if err != nil {
+			return question{}, err
+		}
+		if best != nil {
+			r = best.reading
+		}
+		ask.asked = lastmile.Address{Number: r.number, Street: r.street, Apartment: r.apartment, City: r.city, State: r.state, PostalCode: r.postal}
+	}
+	if r.countryNamed {
+		ask.named = r.country
+	}
+	for _, c := range places.Cities(r.city, r.country) {
+		ask.nearby = append(ask.nearby, c.Location)
+	}
+	if r.country == "US" {
+		for _, a := range areasUS(places, r.postal) {
+			ask.nearby = append(ask.nearby, a.location)
+		}
+	}
+	return ask, nil
+}
+
+// country is where to look first.
+func (q question) likelyCountry() string {
+	if q.named != "" {
+		return q.named
+	}
+	return strings.ToUpper(q.Country)
+}
+
+// line is the address in one line.
+func (q question) line() string {
+	if q.Unparsed != "" {
+		return q.Unparsed
+	}
+	a := q.Address
+	parts := []string{
+		strings.TrimSpace(a.Number + " " + a.Street), a.City,
+		strings.TrimSpace(a.State + " " + a.PostalCode), a.Country,
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), ", ")
+}
+
+// hit is a place as a service gave it.
+type hit struct {
+	lastmile.Place
+	countryCode string
+}
+
+// plausible is how far from any city of the name that was asked for a place
+// may be and still be believed.
+const plausible lastmile.Meters = 150_000
+
+// choose returns the first hit that can be believed, with the address made
+// whole and compared. ok is false if there is none.
+func (q question) choose(source string, hits []hit) (place lastmile.Place, ok bool) {
+	for _, h := range hits {
+		if q.believable(h) {
+			return q.finish(source, h), true
+		}
+	}
+	return lastmile.Place{}, false
+}
+
+// believable refuses places that cannot be the answer, whatever the service
+// says.
+func (q question) believable(h hit) bool {
+	if _, err := lastmile.NewPoint(h.Location.Lon, h.Location.Lat); err != nil || h.Location.IsZero() || h.Precision == 0 {
+		return false
+	}
+	if q.named != "" && h.countryCode != "" && !strings.EqualFold(q.named, h.countryCode) {
+		return false
+	}
+	return len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= plausible })
+}
+
+// finish completes a place: what the service did not say stays as it was
+// asked, and what it said differently is warned of.
+func (q question) finish(source string, h hit) lastmile.Place {
+	place := h.Place
+	place.Source = source
+	place.PlaceID = clean(place.PlaceID)
+	a := &place.Address
+	for _, part := range []*string{&a.Name, &a.Number, &a.Street, &a.Apartment, &a.City, &a.State, &a.PostalCode, &a.County, &a.Country} {
+		*part = clean(*part)
+	}
+	if name := q.places.CountryName(strings.ToUpper(h.countryCode)); name != "" {
+		a.Country = name
+	}
+	place.Warnings = q.compare(place, strings.ToUpper(h.countryCode))
+	for _, part := range []struct {
+		found *string
+		asked string
+	}{
+		{&a.Number, q.asked.Number},
+		{&a.Street, q.asked.Street},
+		{&a.Apartment, q.asked.Apartment},
+		{&a.City, q.asked.City},
+		{&a.PostalCode, q.asked.PostalCode},
+		{&a.State, q.asked.State},
+		{&a.Country, q.asked.Country},
+	} {
+		if *part.found == "" {
+			*part.found = part.asked
+		}
+	}
+	return place
+}
+
+// clean makes a text of a stranger fit to be kept.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, text)
+	text = tidy(text)
+	if utf8.RuneCountInString(text) > lastmile.MaxText {
+		text = string([]rune(text)[:lastmile.MaxText])
+	}
+	return text
+}

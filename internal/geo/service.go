@@ -1,0 +1,285 @@
+package geo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of what is waited for and taken from a map service.
+const (
+	answerWithin  = 4 * time.Second // a geocoder
+	connectWithin = 2 * time.Second
+	maxAnswer     = 1 << 20 // of a geocoder
+	maxTable      = 8 << 20 // of a router
+)
+
+// Options are what all map services need.
+type Options struct {
+	Now       func() time.Time
+	UserAgent string            // tells a public service who asks
+	Transport http.RoundTripper // nil for the network
+}
+
+// service is a map service over HTTP.
+type service struct {
+	name    string
+	base    url.URL
+	agent   string
+	limit   int64 // of an answer
+	client  *http.Client
+	breaker *breaker
+	pacer   *pacer // nil when there is no limit
+}
+
+func newService(name string, base url.URL, limit int64, o Options) *service {
+	transport := o.Transport
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: connectWithin}).DialContext,
+			TLSHandshakeTimeout:    connectWithin,
+			MaxIdleConnsPerHost:    8,
+			MaxResponseHeaderBytes: 64 << 10,
+			IdleConnTimeout:        time.Minute,
+			ForceAttemptHTTP2:      true,
+		}
+	}
+	return &service{
+		name: name, base: base, agent: o.UserAgent, limit: limit,
+		client: &http.Client{
+			Transport: transport,
+			// Where a service sends us is not where the operator sent us.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		breaker: &breaker{now: o.Now},
+	}
+}
+
+// get asks for a path below the service's own, and decodes the answer.
+func (s *service) get(ctx context.Context, within time.Duration, path string, query url.Values, answer any) error {
+	u := s.base
+	u.Path = strings.TrimSuffix(u.Path, "/") + path
+	all := u.Query()
+	for key, values := range query {
+		all[key] = values
+	}
+	u.RawQuery = all.Encode()
+	return s.do(ctx, within, http.MethodGet, u, nil, answer)
+}
+
+// post sends a question as JSON, and decodes the answer.
+func (s *service) post(ctx context.Context, within time.Duration, path string, question, answer any) error {
+	body, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	u := s.base
+	u.Path = strings.TrimSuffix(u.Path, "/") + path
+	return s.do(ctx, within, http.MethodPost, u, body, answer)
+}
+
+// do asks once. Errors never hold the URL, which may hold a key.
+func (s *service) do(ctx context.Context, within time.Duration, method string, u url.URL, body []byte, answer any) error {
+	if err := s.breaker.allow(); err != nil {
+		return fmt.Errorf("ask %s: %w", s.name, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if err := s.pacer.wait(limited); err != nil {
+		s.breaker.skip()
+		return fmt.Errorf("ask %s: %w", s.name, err)
+	}
+	err := s.exchange(limited, method, u, body, answer)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		s.breaker.skip() // whoever asked has gone; that says nothing of the service
+	} else {
+		s.breaker.done(err)
+	}
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// statusError is an answer that is not 200.
+type statusError struct {
+	status     int
+	retryAfter time.Duration
+}
+
+// Error implements error.
+func (e *statusError) Error() string { return fmt.Sprintf("it answered with status %d", e.status) }
+
+var errTooLarge = errors.New("the answer is too large")
+
+func (s *service) exchange(ctx context.Context, method string, u url.URL, body []byte, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the request cannot be made of the address given")
+	}
+	request.Header.Set("User-Agent", s.agent)
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err // without the URL
+		}
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return &statusError{response.StatusCode, retryAfter(response.Header.Get("Retry-After"))}
+	}
+	content, err := io.ReadAll(io.LimitReader(response.Body, s.limit+1))
+	if err != nil {
+		return err
+	}
+	if int64(len(content)) > s.limit {
+		return errTooLarge
+	}
+	if err := json.Unmarshal(content, answer); err != nil {
+		return fmt.Errorf("the answer cannot be read: %w", err)
+	}
+	if a, ok := answer.(checked); ok {
+		return a.check()
+	}
+	return nil
+}
+
+// checked is an answer that tells by itself when the service has failed.
+type checked interface{ check() error }
+
+func retryAfter(header string) time.Duration {
+	seconds, err := strconv.Atoi(header)
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// When a service that fails is left alone, and for how long.
+const (
+	failuresToOpen = 4
+	openFor        = 30 * time.Second
+	openAtMost     = 5 * time.Minute // however long the service itself asks for
+)
+
+// ErrLeftAlone says that a map service was not asked, because it has failed too
+// often of late.
+var ErrLeftAlone = errors.New("it has failed too often and is left alone for a while")
+
+// breaker stops asking a service that fails, so that nobody waits for it. When
+// its time is over one request goes through: if that works, all do.
+type breaker struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	failures int
+	until    time.Time // left alone until
+	trying   bool      // one request is finding out
+}
+
+func (b *breaker) allow() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures < failuresToOpen {
+		return nil
+	}
+	if b.trying || b.now().Before(b.until) {
+		return ErrLeftAlone
+	}
+	b.trying = true
+	return nil
+}
+
+// done records how a request went.
+func (b *breaker) done(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trying = false
+	if err == nil {
+		b.failures = 0
+		return
+	}
+	b.failures++
+	wait := openFor
+	if status, ok := errors.AsType[*statusError](err); ok {
+		if status.status == http.StatusBadRequest || status.status == http.StatusNotFound {
+			b.failures-- // it works, and does not like the question
+			return
+		}
+		if status.retryAfter > 0 {
+			b.failures = max(b.failures, failuresToOpen)
+			wait = min(max(status.retryAfter, openFor), openAtMost)
+		}
+	}
+	if b.failures >= failuresToOpen {
+		b.until = b.now().Add(wait)
+	}
+}
+
+// skip records a request that was allowed and not made.
+func (b *breaker) skip() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trying = false
+}
+
+var errBusy = errors.New("its limit of requests leaves no time for this one")
+
+// pacer keeps requests a time apart.
+type pacer struct {
+	now   func() time.Time
+	every time.Duration
+
+	mu   sync.Mutex
+	next time.Time
+}
+
+// wait returns when it is this request's turn. It fails at once if that would
+// be too late.
+func (p *pacer) wait(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	turn, err := p.reserve(ctx)
+	if err != nil {
+		return err
+	}
+	timer := time.NewTimer(turn.Sub(p.now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *pacer) reserve(ctx context.Context) (time.Time, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	turn := p.now()
+	if turn.Before(p.next) {
+		turn = p.next
+	}
+	if last, ok := ctx.Deadline(); ok && last.Before(turn.Add(p.every/2)) {
+		return turn, errBusy
+	}
+	p.next = turn.Add(p.every)
+	return turn, nil
+}

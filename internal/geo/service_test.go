@@ -1,0 +1,154 @@
+package geo_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestAServiceThatFailsIsLeftAloneForAWhile(t *testing.T) {
+	embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		var works atomic.Bool
+		c := chain(open(t, "photon+http://maps.example.com", roundTrip(func(*http.Request) (*http.Response, error) {
+			asked.Add(1)
+			if works.Load() {
+				return answer(http.StatusOK, photonHouse)
+			}
+			return answer(http.StatusBadGateway, "")
+		})))
+		source := func() string {
+			p, err := c.Geocode(t.Context(), howard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.Source
+		}
+		for range 20 {
+			if got := source(); got != "gazetteer" {
+				t.Fatalf("%s answered", got)
+			}
+		}
+		if got := asked.Load(); got != 4 {
+			t.Errorf("asked %d times before it was left alone, want 4", got)
+		}
+		works.Store(true)
+		if got := source(); got != "gazetteer" {
+			t.Errorf("%s answered at once", got)
+		}
+		time.Sleep(31 * time.Second)
+		if got := source(); got != "photon" {
+			t.Errorf("%s answered once the service works again", got)
+		}
+		works.Store(false)
+		asked.Store(0)
+		for range 20 {
+			source()
+		}
+		if got := asked.Load(); got != 4 {
+			t.Errorf("asked %d times after it had recovered, want 4", got)
+		}
+		time.Sleep(31 * time.Second)
+		for range 20 {
+			source()
+		}
+		if got := asked.Load(); got != 5 {
+			t.Errorf("asked %d times more to see whether it works again, want 1", got-4)
+		}
+	})
+}
+
+func TestAServiceIsLeftAloneAsLongAsItAsks(t *testing.T) {
+	embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		c := chain(open(t, "photon+http://maps.example.com", roundTrip(func(*http.Request) (*http.Response, error) {
+			asked++
+			response, err := answer(http.StatusTooManyRequests, "")
+			response.Header.Set("Retry-After", "120")
+			return response, err
+		})))
+		for range 3 {
+			_, _ = c.Geocode(t.Context(), howard)
+		}
+		time.Sleep(119 * time.Second)
+		_, _ = c.Geocode(t.Context(), howard)
+		if asked != 1 {
+			t.Errorf("asked %d times, want once", asked)
+		}
+		time.Sleep(2 * time.Second)
+		_, _ = c.Geocode(t.Context(), howard)
+		if asked != 2 {
+			t.Errorf("asked %d times, want twice", asked)
+		}
+	})
+}
+
+func TestAQuestionThatIsNotLikedDoesNotStopOthers(t *testing.T) {
+	url, asked := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) })
+	c := chain(open(t, "photon+"+url, nil))
+	for range 10 {
+		_, _ = c.Geocode(t.Context(), howard)
+	}
+	if asked.count() != 10 {
+		t.Errorf("asked %d times, want 10", asked.count())
+	}
+}
+
+func TestThePublicNominatimIsAskedOnceASecond(t *testing.T) {
+	embedded(t)
+	for host, want := range map[string]time.Duration{
+		"https://nominatim.openstreetmap.org": time.Second,
+		"https://nominatim.example.com":       0,
+	} {
+		t.Run(host, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var times []time.Time
+				g := open(t, host, roundTrip(func(*http.Request) (*http.Response, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					times = append(times, time.Now())
+					return answer(http.StatusOK, nominatimHouse)
+				}))
+				var sources sync.Map
+				var all sync.WaitGroup
+				for i := range 20 {
+					all.Go(func() {
+						q := howard
+						q.Address.Number = fmt.Sprint(i)
+						p, err := chain(g).Geocode(t.Context(), q)
+						if err != nil {
+							t.Error(err)
+						}
+						sources.Store(i, p.Source)
+					})
+				}
+				start := time.Now()
+				all.Wait()
+				if took := time.Since(start); took > 5*time.Second {
+					t.Errorf("20 addresses took %v", took)
+				}
+				for i := 1; i < len(times); i++ {
+					if apart := times[i].Sub(times[i-1]); apart < want {
+						t.Errorf("two requests are %v apart", apart)
+					}
+				}
+				offline := 0
+				for _, source := range sources.Range {
+					if source == "gazetteer" {
+						offline++
+					}
+				}
+				if offline != 20-len(times) {
+					t.Errorf("%d requests, %d of 20 answered by the gazetteer", len(times), offline)
+				}
+			})
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 type Principal struct {
 	Organization lastmile.OrganizationID
 	Key          lastmile.KeyID
+	Worker       lastmile.WorkerID // set when a worker asks, not an API key
 
 	// Receipt is set when the request carries an idempotency key: what Once
 	// does for it is done once.
@@ -80,5 +81,8 @@ func answered(ctx context.Context, r store.Reader, who Principal) error {
 
 // Actor is the principal as events name it.
 func (p Principal) Actor() lastmile.Actor {
+	if p.Worker != "" {
+		return lastmile.Actor{Type: lastmile.ActorWorker, ID: string(p.Worker)}
+	}
 	return lastmile.Actor{Type: lastmile.ActorAPI, ID: string(p.Key)}
 }

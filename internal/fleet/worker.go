@@ -145,11 +145,6 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who access.Principal, id lastm
 	})
 }
 
-// ShowWorker reads a worker as the interface shows it.
-func (f *Fleet) ShowWorker(ctx context.Context, who access.Principal, id lastmile.WorkerID) ([]byte, error) {
-	return f.Store.Show(ctx, store.Workers, who.Organization, string(id))
-}
-
 // checkTeams refuses teams that are not the organization's.
 func checkTeams(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TeamID) error {
 	for _, id := range ids {

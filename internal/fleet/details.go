@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"context"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// WorkerDetails reads one worker, with what the worker did in a window if
+// there is one.
+func (f *Fleet) WorkerDetails(ctx context.Context, who access.Principal, id lastmile.WorkerID, in *lastmile.Window) (d lastmile.WorkerDetails, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) error {
+		worker, err := r.Worker(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		d = lastmile.WorkerDetails{Worker: worker}
+		var active []lastmile.Task
+		if worker.ActiveTask != "" {
+			task, err := r.Task(ctx, who.Organization, worker.ActiveTask)
+			if err != nil {
+				return err
+			}
+			d.ETA, active = worker.Approach(task), []lastmile.Task{task}
+		}
+		if in == nil {
+			return nil
+		}
+		duty, err := r.Duty(ctx, who.Organization, id, *in)
+		if err != nil {
+			return err
+		}
+		done, err := r.CompletedBy(ctx, who.Organization, id, *in)
+		if err != nil {
+			return err
+		}
+		analytics := lastmile.AnalyzeWork(*in, duty, append(done, active...))
+		d.Analytics = &analytics
+		return nil
+	})
+	return d, err
+}
+
+// Estimate finds who of a team could do a pickup, a drop-off or both first,
+// and when. The team needs a hub and somebody on duty.
+func (f *Fleet) Estimate(ctx context.Context, who access.Principal, id lastmile.TeamID, q lastmile.EstimateRequest) (best lastmile.Estimate, err error) {
+	if err := q.Check(); err != nil {
+		return best, err
+	}
+	now := f.Now()
+	err = f.Store.Read(ctx, func(r store.Reader) error {
+		team, err := r.Team(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		if team.Hub == "" {
+			return lastmile.NotFound("hub of team", string(id)).Because("an estimate needs a team with a hub")
+		}
+		workers, err := r.Workers(ctx, who.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{id}, OnDuty: true})
+		if err != nil {
+			return err
+		}
+		members := make([]lastmile.TeamMember, 0, len(workers))
+		for _, worker := range workers {
+			queue, err := r.TasksOf(ctx, who.Organization, worker.Route())
+			if err != nil {
+				return err
+			}
+			members = append(members, lastmile.TeamMember{Worker: worker, Queue: queue})
+		}
+		found := false
+		if best, found = lastmile.EstimateTeam(members, q, now); !found {
+			return lastmile.NotFound("worker on duty of team", string(id)).Because("nobody of the team could do it")
+		}
+		return nil
+	})
+	return best, err
+}

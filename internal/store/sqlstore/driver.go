@@ -1,0 +1,102 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// CredentialsByPhone implements store.DriverReader.
+func (t *tx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]store.Credential, error) {
+	scan := func(r rows) (c store.Credential, err error) {
+		var (
+			temporary int64
+			expires   *int64
+		)
+		err = r.Scan(&c.Organization, &c.Worker, &c.Hash, &temporary, &expires, &c.Failures)
+		c.Temporary, c.Expires = temporary != 0, instant(expires)
+		return c, err
+	}
+	found, err := collect(ctx, t, scan, `
+		SELECT c.org, c.worker, c.hash, c.temporary, c.expires, c.failures
+		FROM worker w JOIN worker_credential c ON c.org = w.org AND c.worker = w.id
+		WHERE w.phone = $1 ORDER BY c.org`, phone)
+	if err != nil {
+		return nil, fmt.Errorf("read credentials: %w", err)
+	}
+	return found, nil
+}
+
+// SessionByHash implements store.DriverReader.
+func (t *tx) SessionByHash(ctx context.Context, hash string) (store.Session, error) {
+	s := store.Session{Hash: hash}
+	var created, used int64
+	err := t.row(ctx, `SELECT org, worker, created, used FROM worker_session WHERE hash = $1`, hash).Scan(&s.Organization, &s.Worker, &created, &used)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return s, lastmile.Unauthenticated()
+	case err != nil:
+		return s, fmt.Errorf("read session: %w", err)
+	}
+	s.Created, s.Used = time.UnixMilli(created).UTC(), time.UnixMilli(used).UTC()
+	return s, nil
+}
+
+// SaveSession implements store.DriverWriter.
+func (t *tx) SaveSession(ctx context.Context, s store.Session) error {
+	const query = `
+		INSERT INTO worker_session (hash, org, worker, created, used) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (hash) DO UPDATE SET used = excluded.used`
+	if _, err := t.exec(ctx, query, s.Hash, s.Organization, s.Worker, s.Created.UnixMilli(), s.Used.UnixMilli()); err != nil {
+		return fmt.Errorf("save session of worker %s: %w", s.Worker, err)
+	}
+	return nil
+}
+
+// DeleteSessions implements store.DriverWriter.
+func (t *tx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error {
+	return t.erase(ctx, org, string(worker), [2]string{"worker_session", "worker"})
+}
+
+// ActionDone implements store.DriverReader.
+func (t *tx) ActionDone(ctx context.Context, a store.Action) (bool, error) {
+	return t.exists(ctx, `SELECT 1 FROM worker_action WHERE org = $1 AND worker = $2 AND id = $3`, a.Organization, a.Worker, a.ID)
+}
+
+// SaveAction implements store.DriverWriter.
+func (t *tx) SaveAction(ctx context.Context, a store.Action) error {
+	const query = `INSERT INTO worker_action (org, worker, id, task, verb, at, received) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	_, err := t.exec(ctx, query, a.Organization, a.Worker, a.ID, a.Task, a.Verb, a.At.UnixMilli(), a.Received.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("save action %s of worker %s: %w", a.ID, a.Worker, err)
+	}
+	return nil
+}
+
+// SavePositions implements store.DriverWriter.
+func (t *tx) SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error {
+	for _, p := range positions {
+		const query = `
+			INSERT INTO position (org, worker, at, lon, lat, accuracy, speed, heading) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT DO NOTHING`
+		_, err := t.exec(ctx, query, org, worker, p.At.UnixMilli(), p.Location.Lon, p.Location.Lat, p.Accuracy, p.Speed, p.Heading)
+		if err != nil {
+			return fmt.Errorf("save position of worker %s: %w", worker, err)
+		}
+	}
+	return nil
+}
+
+// DeletePositions implements store.DriverWriter.
+func (t *tx) DeletePositions(ctx context.Context, before time.Time) (int64, error) {
+	n, err := t.exec(ctx, `DELETE FROM position WHERE at < $1`, before.UnixMilli())
+	if err != nil {
+		return 0, fmt.Errorf("delete positions: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,175 @@
+package taskflow
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// The verbs of a worker's work.
+const (
+	verbClaim    = "claim"
+	verbStart    = "start"
+	verbArrive   = "arrive"
+	verbDepart   = "depart"
+	verbComplete = "complete"
+)
+
+// WorkList is what a worker has to do, as the phone shows it.
+type WorkList struct {
+	Version    int64
+	ActiveTask lastmile.TaskID
+	Tasks      []lastmile.Task // the active one first
+}
+
+// Work lists what a worker has to do.
+func (f *Flow) Work(ctx context.Context, who access.Principal) (list WorkList, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) error {
+		c, err := r.Container(ctx, who.Organization, lastmile.WorkerContainer(who.Worker))
+		if err != nil {
+			return err
+		}
+		ids := c.Tasks
+		if c.ActiveTask != "" {
+			ids = append([]lastmile.TaskID{c.ActiveTask}, ids...)
+		}
+		list.Version, list.ActiveTask = c.Version, c.ActiveTask
+		list.Tasks, err = r.TasksOf(ctx, who.Organization, ids)
+		return err
+	})
+	return list, err
+}
+
+// act does something a worker reports, once: the same action sent again changes
+// nothing and answers with the task as it is.
+func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID, verb string, a lastmile.Action,
+	do func(store.Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
+) (task lastmile.Task, err error) {
+	now := f.Now()
+	a, err = a.Settle(now)
+	if err != nil {
+		return task, err
+	}
+	record := store.Action{Organization: who.Organization, Worker: who.Worker, ID: a.ID, Task: id, Verb: verb, At: a.At, Received: now}
+	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		if task, err = w.Task(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		done, err := w.ActionDone(ctx, record)
+		if err != nil || done {
+			return err
+		}
+		before := task.Container
+		events, err := do(w, &task, a)
+		if err != nil {
+			return err
+		}
+		if err := w.SaveTask(ctx, task); err != nil {
+			return err
+		}
+		if err := f.settleContainers(ctx, w, &task, before, now); err != nil {
+			return err
+		}
+		if err := w.SaveAction(ctx, record); err != nil {
+			return err
+		}
+		if err := f.tell(ctx, w, events); err != nil {
+			return err
+		}
+		return f.planProgress(ctx, w, task, a.At)
+	})
+	return task, err
+}
+
+// settleContainers raises the version of the containers that an action touched
+// and ranks a task that came into another one.
+func (f *Flow) settleContainers(ctx context.Context, w store.Writer, task *lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+	if err := w.LockContainer(ctx, task.Organization, before, now); err != nil {
+		return err
+	}
+	if task.Container == before || task.State != lastmile.TaskAssigned {
+		return nil
+	}
+	if err := w.LockContainer(ctx, task.Organization, task.Container, now); err != nil {
+		return err
+	}
+	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
+}
+
+// Claim lets a worker take a task of her team by herself.
+func (f *Flow) Claim(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return f.act(ctx, who, id, verbClaim, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+		if task.Container.Kind != lastmile.InTeam {
+			if task.Worker == who.Worker {
+				return nil, nil
+			}
+			return nil, lastmile.OutsideScope(string(id))
+		}
+		team, err := w.Team(ctx, who.Organization, lastmile.TeamID(task.Container.Owner))
+		if err != nil {
+			return nil, err
+		}
+		if err := team.CheckClaim(task, who.Worker); err != nil {
+			return nil, err
+		}
+		return task.Put(lastmile.WorkerContainer(who.Worker), who.Actor(), a.At)
+	})
+}
+
+// Start makes a task the one the worker is doing.
+func (f *Flow) Start(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return f.act(ctx, who, id, verbStart, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+		if err := task.CheckWorker(who.Worker); err != nil {
+			return nil, err
+		}
+		worker, err := w.Worker(ctx, who.Organization, who.Worker)
+		if err != nil {
+			return nil, err
+		}
+		if err := worker.CheckStart(task); err != nil {
+			return nil, err
+		}
+		unfinished, err := w.Unfinished(ctx, who.Organization, task.Dependencies)
+		if err != nil {
+			return nil, err
+		}
+		events, err := task.Start(unfinished, who.Actor(), a.At)
+		if task.Completion.FirstLocation == nil {
+			task.Completion.FirstLocation = a.Location
+		}
+		return events, err
+	})
+}
+
+// Arrive notes that the worker is at the place of the active task.
+func (f *Flow) Arrive(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return f.visit(ctx, who, id, verbArrive, "arrival", a)
+}
+
+// Depart notes that the worker has left the place of the active task.
+func (f *Flow) Depart(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return f.visit(ctx, who, id, verbDepart, "departure", a)
+}
+
+func (f *Flow) visit(ctx context.Context, who access.Principal, id lastmile.TaskID, verb, name string, a lastmile.Action) (lastmile.Task, error) {
+	return f.act(ctx, who, id, verb, a, func(_ store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+		if err := task.CheckWorker(who.Worker); err != nil {
+			return nil, err
+		}
+		return task.Visit(name, a, who.Actor())
+	})
+}
+
+// Finish ends the active task as its worker reports it.
+func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
+	return f.act(ctx, who, id, verbComplete, a, func(_ store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+		if err := task.CheckWorker(who.Worker); err != nil {
+			return nil, err
+		}
+		o.At = a.At
+		return task.Finish(o, e, a, who.Actor())
+	})
+}

@@ -1,0 +1,113 @@
+package wire
+
+import "dray/internal/lastmile"
+
+// SignInBody is a worker's request to sign in.
+type SignInBody struct {
+	Phone    string `json:"phone"`
+	Password string `json:"password"`
+}
+
+// SignedIn is the answer to it.
+type SignedIn struct {
+	Token           string `json:"token"`
+	MustSetPassword bool   `json:"mustSetPassword"`
+	Worker          Worker `json:"worker"`
+}
+
+// PasswordBody is a new password.
+type PasswordBody struct {
+	Password string `json:"password"`
+}
+
+// DutyBody puts a worker on or off duty.
+type DutyBody struct {
+	OnDuty *bool `json:"onDuty"`
+}
+
+// WorkList is what a worker has to do, in order.
+type WorkList struct {
+	Version    int64            `json:"version"`
+	ActiveTask *lastmile.TaskID `json:"activeTask"` // null when none
+	Tasks      []Task           `json:"tasks"`
+}
+
+// NewWorkList returns a list in the form that is sent.
+func NewWorkList(version int64, active lastmile.TaskID, tasks []lastmile.Task) WorkList {
+	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: each(tasks, NewTask)}
+}
+
+// ActionBody is something a worker did.
+type ActionBody struct {
+	ActionID string  `json:"actionId"`
+	Time     Millis  `json:"time"`
+	Location *LonLat `json:"location"`
+}
+
+// Domain returns the action.
+func (b ActionBody) Domain() lastmile.Action {
+	return lastmile.Action{ID: b.ActionID, At: b.Time.Time(), Location: (*lastmile.Point)(b.Location)}
+}
+
+// FinishBody is how a worker ends a task.
+type FinishBody struct {
+	ActionBody
+	Success            *bool            `json:"success"`
+	FailureReason      string           `json:"failureReason"`
+	Notes              string           `json:"notes"`
+	SignatureUploadID  string           `json:"signatureUploadId"`
+	SignatureText      string           `json:"signatureText"`
+	PhotoUploadIDs     []string         `json:"photoUploadIds"`
+	Barcodes           []ScannedBarcode `json:"barcodes"`
+	MinimumAgeVerified bool             `json:"minimumAgeVerified"`
+}
+
+// ScannedBarcode is a barcode that a worker scanned.
+type ScannedBarcode struct {
+	Data      string `json:"data"`
+	Symbology string `json:"symbology"`
+}
+
+// Outcome returns how the task ends and what was handed in.
+func (b FinishBody) Outcome(newID func() string) (lastmile.Outcome, lastmile.Evidence, error) {
+	if b.Success == nil {
+		return lastmile.Outcome{}, lastmile.Evidence{}, lastmile.Missing("success")
+	}
+	evidence := lastmile.Evidence{
+		FailureReason: b.FailureReason, SignatureUploadID: b.SignatureUploadID, SignatureText: b.SignatureText,
+		PhotoUploadIDs: b.PhotoUploadIDs, MinimumAgeVerified: b.MinimumAgeVerified,
+	}
+	for _, c := range b.Barcodes {
+		evidence.Barcodes = append(evidence.Barcodes, lastmile.CapturedBarcode{ID: newID(), Data: c.Data, Symbology: c.Symbology})
+	}
+	return lastmile.Outcome{Success: *b.Success, Notes: b.Notes}, evidence, nil
+}
+
+// PositionsBody is where a worker was.
+type PositionsBody struct {
+	Positions []PositionBody `json:"positions"`
+}
+
+// PositionBody is one place and time.
+type PositionBody struct {
+	Location LonLat   `json:"location"`
+	Time     Millis   `json:"time"`
+	Accuracy *float64 `json:"accuracy"`
+	Speed    *float64 `json:"speed"`
+	Heading  *float64 `json:"heading"`
+	Battery  *float64 `json:"battery"`
+}
+
+// Domain returns the positions.
+func (b PositionsBody) Domain() []lastmile.Position {
+	return each(b.Positions, func(p PositionBody) lastmile.Position {
+		return lastmile.Position{
+			Location: p.Location.Point(), At: p.Time.Time(), Accuracy: p.Accuracy, Speed: p.Speed, Heading: p.Heading, Battery: p.Battery,
+		}
+	})
+}
+
+// Believed is how many positions were taken in.
+type Believed struct {
+	Accepted int `json:"accepted"`
+}

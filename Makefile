@@ -129,8 +129,9 @@ vuln: ## Report known vulnerabilities that the program reaches
 	$(TOOL) govulncheck ./...
 
 .PHONY: generate
-generate: ## Rewrite the generated code
+generate: ## Rewrite the generated code, and the places in the program (needs npm)
 	go generate ./...
+	go run ./internal/geo/generate
 
 .PHONY: golden
 golden: ## Rewrite the golden files from what the code does now; read the difference

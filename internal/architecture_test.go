@@ -49,12 +49,15 @@ var rules = map[string]rule{
 
 	"wire":  {may: []string{"lastmile"}},
 	"store": {may: []string{"lastmile"}},
-	"geo":   {may: []string{"lastmile"}},
+	"geo":   {may: []string{"lastmile", "geo/gazetteer"}},
 	"sms":   {may: []string{"lastmile"}},
+
+	"geo/gazetteer": {may: []string{"lastmile"}},
+	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate
 
 	"store/sqlstore":  {may: []string{"lastmile", "store", "wire"}},
 	"store/storetest": {may: []string{"lastmile", "store"}},
-	"jobs":            {may: []string{"lastmile", "store"}, planned: true},
+	"jobs":            {may: []string{"lastmile", "store"}},
 
 	"access":      {may: []string{"lastmile", "store"}},
 	"addressbook": {may: []string{"lastmile", "store", "access"}},
@@ -63,7 +66,7 @@ var rules = map[string]rule{
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
 	"tracking":    {may: []string{"lastmile", "store", "access"}, planned: true},
-	"webhook":     {may: []string{"lastmile", "store", "access", "wire"}, planned: true},
+	"webhook":     {may: []string{"lastmile", "store", "access", "wire"}},
 
 	"api": {may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
 	"web": {may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
@@ -81,10 +84,11 @@ var reserved = map[string][]string{
 	"github.com/jackc/pgx/...":                {"app", "store/sqlstore"},
 	"modernc.org/sqlite/...":                  {"app", "store/sqlstore"},
 	"net/http/...":                            {"api", "app", "geo", "sms", "web", "webhook"},
-	"encoding/json/...":                       {"api", "app", "geo", "jobs", "sms", "store/sqlstore", "web", "webhook", "wire"},
-	"os/...":                                  {"app", "cmd/dray", "store/sqlstore"},
+	"encoding/json/...":                       {"api", "app", "geo", "geo/generate", "jobs", "sms", "store/sqlstore", "web", "webhook", "wire"},
+	"os/...":                                  {"app", "cmd/dray", "geo/generate", "store/sqlstore"},
 	"log":                                     {},
 	"math/rand":                               {},
+	"golang.org/x/text/...":                   {"geo", "geo/gazetteer", "geo/generate"},
 	"golang.org/x/crypto/argon2":              {"access"},
 	"github.com/go-json-experiment/json/...":  {"wire"},
 	"github.com/nyaruka/phonenumbers/...":     {"sms"},

@@ -2,6 +2,7 @@ package addressbook
 
 import (
 	"context"
+	"strings"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -123,6 +124,11 @@ func (b *Book) UpdateRecipient(ctx context.Context, who access.Principal, id las
 func (b *Book) phone(ctx context.Context, who access.Principal, raw string, unchecked bool) (lastmile.Phone, error) {
 	if unchecked {
 		return lastmile.UncheckedPhone(raw)
+	}
+	if strings.HasPrefix(raw, "+") { // means the same in every country
+		if phone, err := b.ParsePhone(raw, ""); err == nil {
+			return phone, nil
+		}
 	}
 	org, err := b.organization(ctx, who)
 	if err != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -216,7 +217,7 @@ func (v viewer) typeOf(s *schema) typeView {
 		for _, one := range s.OneOf {
 			if t := v.typeOf(one); t.Text != "" {
 				all.Text = strings.TrimPrefix(all.Text+" or "+t.Text, " or ")
-				all.Object += t.Object
+				all.Object = cmp.Or(all.Object, t.Object)
 			}
 		}
 		return all

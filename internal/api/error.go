@@ -20,6 +20,7 @@ var wireErrors = map[lastmile.Code]struct {
 	lastmile.CodeForbidden:       {http.StatusForbidden, 1300, "Forbidden"},
 	lastmile.CodeNotFound:        {http.StatusNotFound, 1402, "ResourceNotFound"},
 	lastmile.CodeInvalid:         {http.StatusBadRequest, 1000, "InvalidContent"},
+	lastmile.CodeInvalidHook:     {http.StatusBadRequest, 1008, "InvalidContent"},
 	lastmile.CodeDuplicate:       {http.StatusBadRequest, 1004, "InvalidContent"},
 	lastmile.CodeMalformed:       {http.StatusBadRequest, 1900, "InvalidArgument"},
 	lastmile.CodeNotUnique:       {http.StatusBadRequest, 1901, "InvalidArgument"},
@@ -34,6 +35,7 @@ var wireErrors = map[lastmile.Code]struct {
 const (
 	internalSubcode = 2500
 	internalClass   = "Internal"
+	internalMessage = "Something went wrong on the server. Quote the request id when asking for help."
 )
 
 // ErrorBody is an error as the interface shows it.
@@ -59,7 +61,7 @@ type DuplicateCause struct {
 
 // fail writes an error, or the kept answer of a request that was done before.
 // It is the only place where errors are logged.
-func (g *gate) fail(w http.ResponseWriter, r *http.Request, requestID string, err error) int {
+func (g *gate) fail(w http.ResponseWriter, r *http.Request, rt route, requestID string, err error) int {
 	if before, ok := errors.AsType[*access.Answered](err); ok {
 		w.Header().Set("Idempotent-Replayed", "true")
 		return write(w, http.StatusOK, before.Reply)
@@ -72,9 +74,9 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, requestID string, er
 			g.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
 		}
 		body := ErrorBody{Code: internalClass, Message: ErrorMessage{
-			Error: internalSubcode, Message: "Something went wrong on the server. Quote the request id when asking for help.", Request: requestID,
+			Error: internalSubcode, Message: internalMessage, Request: requestID,
 		}}
-		return writeError(w, http.StatusInternalServerError, body)
+		return writeError(w, http.StatusInternalServerError, rt.shaped(http.StatusInternalServerError, body))
 	}
 	entry := wireErrors[refusal.Code]
 	body := ErrorBody{Code: entry.class, Message: ErrorMessage{Error: entry.subcode, Message: refusal.Message, Request: requestID}}
@@ -88,10 +90,10 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, requestID string, er
 		w.Header().Set("Retry-After", "1")
 	}
 	g.Log.Info("request refused", "request", requestID, "method", r.Method, "route", r.Pattern, "status", entry.status, "error", entry.subcode)
-	return writeError(w, entry.status, body)
+	return writeError(w, entry.status, rt.shaped(entry.status, body))
 }
 
-func writeError(w http.ResponseWriter, status int, body ErrorBody) int {
+func writeError(w http.ResponseWriter, status int, body any) int {
 	data, err := json.Marshal(body)
 	if err != nil {
 		data = []byte(`{}`)

@@ -31,32 +31,36 @@ func (s *Server) followEvents(ctx context.Context, c *call, w http.ResponseWrite
 		return err
 	}
 	out := http.NewResponseController(w)
+	// The server's limits are for requests that end.
+	if err := out.SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	send := func(text string) error {
+	send := func(text []byte) error {
 		if err := out.SetWriteDeadline(s.Now().Add(2 * keepAliveEvery)); err != nil {
 			return err
 		}
-		if _, err := w.Write([]byte(text)); err != nil {
+		if _, err := w.Write(text); err != nil {
 			return err
 		}
 		return out.Flush()
 	}
-	if err := send(fmt.Sprintf(": following after %d\n\n", seq)); err != nil {
+	if err := send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
 		return nil //nolint:nilerr // the client is gone; there is nobody to tell
 	}
 	for ctx.Err() == nil {
 		waiting, cancel := context.WithTimeout(ctx, keepAliveEvery)
 		events, err := s.Feed.Next(waiting, c.who, seq)
 		cancel()
-		text := ": still here\n\n"
-		if len(events) > 0 {
-			text = ""
-		}
+		var text []byte
 		for _, e := range events {
-			text += fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Trigger, e.Body)
+			text = fmt.Appendf(text, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Trigger, e.Body)
 			seq = e.Seq
+		}
+		if len(events) == 0 {
+			text = []byte(": still here\n\n")
 		}
 		if err != nil || send(text) != nil {
 			return nil //nolint:nilerr // the client resumes where it was

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -28,8 +30,10 @@ const MaxBody = 1 << 20
 // or not, and writes what the operation answers.
 type gate struct {
 	*Server
-	limiter *limiter
-	routes  *router
+	base         string // the path it is mounted at
+	authenticate func(context.Context, *http.Request) (access.Principal, error)
+	limiter      *limiter
+	routes       *router
 }
 
 // Values of headers that every answer has, made once. They are put under the
@@ -50,7 +54,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, lastmile.Forbidden("requests from pages of other sites are not allowed"))
 		return
 	}
-	path, ok := strings.CutPrefix(strings.TrimSuffix(r.URL.EscapedPath(), "/"), Base)
+	path, ok := strings.CutPrefix(strings.TrimSuffix(r.URL.EscapedPath(), "/"), g.base)
 	if !ok {
 		g.refuse(w, r, lastmile.NotFound("path", clip(r.URL.Path)))
 		return
@@ -74,7 +78,7 @@ var crossOrigin = http.NewCrossOriginProtection()
 func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	requestID := newRequestID()
 	w.Header().Set("X-Request-Id", requestID)
-	status := g.fail(w, r, requestID, err)
+	status := g.fail(w, r, route{}, requestID, err)
 	if g.Observe != nil {
 		g.Observe("unknown", "other", status, 0)
 	}
@@ -96,36 +100,52 @@ func (g *gate) open(rt route) http.Handler {
 func (g *gate) serve(w http.ResponseWriter, r *http.Request, rt route, requestID string) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			status = g.fail(w, r, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			status = g.fail(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	ctx := r.Context()
 	c, err := g.admit(ctx, w, r, rt)
 	if err != nil {
-		return g.fail(w, r, requestID, err)
+		return g.fail(w, r, rt, requestID, err)
+	}
+	if rt.stream != nil {
+		if err := rt.stream(ctx, c, w); err != nil {
+			return g.fail(w, r, rt, requestID, err)
+		}
+		return http.StatusOK
 	}
 	answer, err := rt.serve(ctx, c)
 	if err != nil {
-		return g.fail(w, r, requestID, err)
+		return g.fail(w, r, rt, requestID, err)
 	}
 	ready, ok := answer.([]byte)
 	if !ok && answer != nil {
 		if ready, err = wire.Encode(answer); err != nil {
-			return g.fail(w, r, requestID, err)
+			return g.fail(w, r, rt, requestID, err)
+		}
+	}
+	if rt.searches() && c.who.Receipt != nil {
+		if err := g.Directory.Keep(ctx, c.who, json.RawMessage(ready)); err != nil {
+			return g.fail(w, r, rt, requestID, err)
 		}
 	}
 	if g.Log.Enabled(ctx, slog.LevelDebug) { // the arguments cost more than the question
 		g.Log.Debug("request answered", "request", requestID, "method", rt.method, "route", rt.path,
 			"organization", c.who.Organization, "key", c.who.Key)
 	}
-	return write(w, http.StatusOK, ready)
+	return write(w, rt.success(), ready)
 }
 
 // admit finds out who is asking and reads the body.
 func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request, rt route) (*call, error) {
-	who, err := g.Keys.Authenticate(ctx, basicKey(r.Header.Get("Authorization")))
-	if err != nil {
-		return nil, err
+	var (
+		who access.Principal
+		err error
+	)
+	if !rt.anybody {
+		if who, err = g.authenticate(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	if err := g.limiter.take(w.Header(), who.Organization); err != nil {
 		return nil, err
@@ -145,7 +165,8 @@ func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request
 	if rt.body == nil && rt.method != http.MethodPost {
 		return c, nil
 	}
-	if c.body, err = readBody(w, r); err != nil {
+	rt.giveTime(w, g.Now())
+	if c.body, err = readBody(w, r, rt.maxBody()); err != nil {
 		return nil, err
 	}
 	if rt.method == http.MethodPost {
@@ -158,7 +179,7 @@ func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request
 // and ends a request that was done before.
 func (g *gate) once(ctx context.Context, c *call) error {
 	keys := c.http.Header.Values("Idempotency-Key")
-	if len(keys) == 0 {
+	if len(keys) == 0 || c.who.Organization == "" {
 		return nil
 	}
 	key := keys[0]
@@ -167,7 +188,7 @@ func (g *gate) once(ctx context.Context, c *call) error {
 	}
 	sum := sha256.Sum256(c.body)
 	c.who.Receipt = &lastmile.Receipt{
-		Organization: c.who.Organization, Key: key, Method: c.http.Method, Path: c.http.URL.Path,
+		Organization: c.who.Organization, Key: key, Method: c.http.Method, Path: strings.TrimSuffix(c.http.URL.Path, "/"),
 		BodyHash: hex.EncodeToString(sum[:]), Created: g.Now(),
 	}
 	return g.Directory.CheckAnswered(ctx, c.who)
@@ -188,22 +209,22 @@ func basicKey(header string) string {
 	return key
 }
 
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > MaxBody {
-		return nil, tooLarge()
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if r.ContentLength > most {
+		return nil, tooLarge(most)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
-			return nil, tooLarge()
+			return nil, tooLarge(most)
 		}
 		return nil, lastmile.Malformed("the request body ended too early")
 	}
 	return body, nil
 }
 
-func tooLarge() error {
-	return lastmile.TooLarge("the request body is larger than %d bytes", MaxBody)
+func tooLarge(most int64) error {
+	return lastmile.TooLarge("the request body is larger than %d bytes", most)
 }
 
 // isText tells whether a database can hold s: PostgreSQL takes neither NUL nor
@@ -235,6 +256,10 @@ func printable(key string) bool {
 
 // write sends an answer that is ready.
 func write(w http.ResponseWriter, status int, body []byte) int {
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return status
+	}
 	header := w.Header()
 	header["Content-Type"] = typeJSON
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}

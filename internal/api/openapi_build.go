@@ -12,14 +12,17 @@ import (
 	"unicode"
 
 	"dray/internal/lastmile"
+	"dray/internal/wire"
 )
 
 // requires holds the fields that the body of an operation must have, where the
 // same type serves another operation that needs less; see also needed.
 var requires = map[string][]string{
-	"POST /admins": {"name", "email"},
-	"POST /hubs":   {"name", "address"},
-	"POST /teams":  {"name", "workers", "managers"},
+	"POST /admins":        {"name", "email"},
+	"POST /cfGroups/task": {"name", "contextSaveConditions", "fields"},
+	"POST /hubs":          {"name", "address"},
+	"POST /routePlans":    {"name", "startTime"},
+	"POST /teams":         {"name", "workers", "managers"},
 }
 
 const jsonType = "application/json"
@@ -62,9 +65,13 @@ func (b *specBuilder) operation(rt route) *operation {
 	if rt.body != nil {
 		op.RequestBody = b.body(rt, key)
 	}
-	op.Responses.add("200", b.success(rt))
+	op.Responses.add(strconv.Itoa(rt.success()), b.success(rt))
 	for _, status := range b.refusals(rt, op) {
-		op.Responses.add(strconv.Itoa(status), &response{Ref: "#/components/responses/" + responseName(status)})
+		name := responseName(status)
+		if rt.batch && batchShaped(status) {
+			name = batchResponseName(status)
+		}
+		op.Responses.add(strconv.Itoa(status), &response{Ref: "#/components/responses/" + name})
 	}
 	return op
 }
@@ -149,7 +156,10 @@ func (b *specBuilder) refusals(rt route, op *operation) []int {
 	if writes {
 		statuses = append(statuses, http.StatusForbidden)
 	}
-	named := strings.Contains(rt.path, "{")
+	named := strings.Contains(rt.path, "{") || rt.method == http.MethodPut || rt.method == http.MethodDelete
+	if _, asks := rt.body.(wire.MarketplaceBody); asks || slices.ContainsFunc(rt.query, func(p parameter) bool { return strings.HasSuffix(p.name, "Id") }) {
+		named = true
+	}
 	if !named && op.RequestBody != nil {
 		named = b.names(op.RequestBody.Content[jsonType].Schema, map[string]bool{})
 	}
@@ -218,6 +228,9 @@ func (b *specBuilder) components() components {
 			r.Headers = append(r.Headers, headerRefs("Retry-After")...)
 		}
 		c.Responses.add(responseName(status), r)
+		if batchShaped(status) {
+			c.Responses.add(batchResponseName(status), b.batchRefusal(r))
+		}
 	}
 	c.Schemas = b.named
 	return c

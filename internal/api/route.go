@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -21,12 +22,20 @@ type route struct {
 	query        []parameter
 	body         any // a value of the type that is decoded, for the document
 	reply        any // a value of the type that is shown; nil when the answer is empty
+	status       int // of the answer; 200 when zero
 	serve        handler
+	anybody      bool     // needs no key
+	stream       streamer // instead of serve, for answers that have no end
+	batch        bool     // takes many records: see bulk
 }
 
 // handler answers a request: with a value of the domain or of package wire, with
 // []byte that is ready to send, or with nil for an empty answer.
 type handler func(ctx context.Context, c *call) (any, error)
+
+// streamer writes an answer piece by piece. It returns an error only before it
+// has written anything.
+type streamer func(ctx context.Context, c *call, w http.ResponseWriter) error
 
 // parameter is a query parameter, for the document.
 type parameter struct {
@@ -59,6 +68,20 @@ func put[B any](path, summary string, reply any, serve func(context.Context, *ca
 func remove(path, summary string, serve handler) route {
 	return route{method: http.MethodDelete, path: path, summary: summary, serve: serve}
 }
+
+// removeWith makes a route that deletes what its body names.
+func removeWith[B any](path, summary string, serve func(context.Context, *call, B) (any, error)) route {
+	return withBody(http.MethodDelete, path, summary, nil, serve)
+}
+
+// silent makes a route answer that there is nothing to say.
+func (rt route) silent() route {
+	rt.status = http.StatusNoContent
+	return rt
+}
+
+// success is the status of the answer.
+func (rt route) success() int { return cmp.Or(rt.status, http.StatusOK) }
 
 // withBody makes a route whose body is decoded as a B, and documented as one.
 func withBody[B any](method, path, summary string, reply any, serve func(context.Context, *call, B) (any, error)) route {
@@ -129,6 +152,15 @@ func clip(text string) string {
 
 // metadataBody is the body of a metadata search.
 type metadataBody = wire.Metadata
+
+// searches tells whether the route only looks something up.
+func (rt route) searches() bool {
+	switch rt.body.(type) {
+	case metadataBody, wire.MarketplaceBody:
+		return true
+	}
+	return false
+}
 
 // searched checks the entries of a metadata search.
 func searched(entries metadataBody) (lastmile.Metadata, error) {

@@ -45,6 +45,21 @@ func specialTypes() map[reflect.Type]describer {
 		reflect.TypeFor[lastmile.AccountStatus](): always(*oneOfText(
 			lastmile.AccountInvited, lastmile.AccountAccepted)),
 
+		reflect.TypeFor[lastmile.CustomFieldType](): always(*oneOfText(lastmile.CustomFieldTypes...)),
+		reflect.TypeFor[wire.CustomFieldBodies]():   customFieldBodies,
+		reflect.TypeFor[wire.CustomFieldKeys]():     customFieldKeys,
+
+		reflect.TypeFor[wire.OptionalMillis]():      always(whole("Unix time in milliseconds; 0 is none")),
+		reflect.TypeFor[lastmile.RoutePoint]():      always(*oneOfText(lastmile.RoutePoints...)),
+		reflect.TypeFor[lastmile.RoutePlanState]():  always(*oneOfText(lastmile.RoutePlanPending, lastmile.RoutePlanStarted, lastmile.RoutePlanCompleted)),
+		reflect.TypeFor[lastmile.RoutePlanStatus](): always(*oneOfText(lastmile.RoutePlanOnTime, lastmile.RoutePlanLate)),
+
+		reflect.TypeFor[lastmile.BatchStatus](): always(*oneOfText(lastmile.BatchStatuses...)),
+		reflect.TypeFor[wire.SentTask]():        sentTask,
+		reflect.TypeFor[wire.ShownTask](): func(b *schemas, f form) *schema {
+			return b.of(reflect.TypeFor[wire.Task](), f.inner())
+		},
+
 		reflect.TypeFor[wire.Metadata]():       metadata,
 		reflect.TypeFor[wire.MetadataUpdate](): metadataUpdate,
 		reflect.TypeFor[wire.DestinationRef](): func(b *schemas, f form) *schema {
@@ -61,13 +76,29 @@ var (
 
 func specialFields() map[string]func(*schemas) *schema {
 	return map[string]func(*schemas) *schema{
-		"VehicleBody.type":      func(*schemas) *schema { return oneOfText(lastmile.VehicleTypes...) },
-		"AdminBody.type":        func(*schemas) *schema { return oneOfText(adminTypes...) },
-		"MetadataEntry.subtype": func(*schemas) *schema { return oneOfText(elementTypes...) },
-		"MetadataEntry.value":   func(*schemas) *schema { return ofType("boolean", "number", "string", "object", "array") },
+		"BatchBody.tasks":           batchTasks,
+		"VehicleBody.type":          func(*schemas) *schema { return oneOfText(lastmile.VehicleTypes...) },
+		"AdminBody.type":            func(*schemas) *schema { return oneOfText(adminTypes...) },
+		"Completion.photoUploadIds": func(*schemas) *schema { return nullable(listOf(ofType("string"))) },
+		"MetadataEntry.subtype":     func(*schemas) *schema { return oneOfText(elementTypes...) },
+		"MetadataEntry.value":       func(*schemas) *schema { return ofType("boolean", "number", "string", "object", "array") },
 		"MetadataEntry.visibility": func(*schemas) *schema {
 			return listOf(oneOfText(lastmile.VisibleToAPI, lastmile.VisibleToDashboard, lastmile.VisibleToWorker))
 		},
+		"CustomField.visibility":                func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
+		"CustomField.editability":               func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
+		"CustomField.value":                     func(*schemas) *schema { return fieldValue() },
+		"CustomFieldBody.value":                 func(*schemas) *schema { return fieldValue() },
+		"CustomFieldContext.name":               func(*schemas) *schema { return oneOfText(lastmile.SaveContext) },
+		"CustomFieldDefinitionBody.editability": func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
+		"CustomFieldDefinitionBody.value":       func(*schemas) *schema { return fieldValue() },
+		"CustomFieldDefinitionBody.visibility":  func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
+		"Condition.comparison":                  func(*schemas) *schema { return oneOfText(lastmile.ConditionComparison) },
+		"Condition.fieldName":                   func(*schemas) *schema { return oneOfText(lastmile.ConditionField) },
+		"Condition.targetValue":                 func(*schemas) *schema { return ofType("boolean") },
+
+		"DutyEvent.action": func(*schemas) *schema { return oneOfText(wire.OnDutyAction, wire.OffDutyAction) },
+
 		"DuplicateCause.type": func(*schemas) *schema { return oneOfText("duplicateKey") },
 		"ErrorBody.code":      func(*schemas) *schema { return errorClasses() },
 		"ErrorMessage.error":  func(*schemas) *schema { return errorNumbers() },
@@ -80,12 +111,26 @@ func specialFields() map[string]func(*schemas) *schema {
 // needed holds the fields that a request, or a part of one, must have, by
 // type. Where that differs from one operation to another, see requires.
 var needed = map[string][]string{
-	"DestinationBody": {"address"},
-	"MetadataEntry":   {"name", "type", "value"},
-	"RecipientBody":   {"name", "phone"},
-	"ScheduleBody":    {"entries"},
-	"ScheduleEntry":   {"date", "timezone"},
-	"WorkerBody":      {"name", "phone", "teams"},
+	"BatchBody":           {"tasks"},
+	"DestinationBody":     {"address"},
+	"Condition":           {"fieldName", "comparison", "targetValue"},
+	"CustomFieldBody":     {"key"},
+	"CustomFieldKeysBody": {"model", "field"},
+	"CustomFieldsBody":    {"model", "field"},
+	"TemplateBody":        {"fields"},
+	"MetadataEntry":       {"name", "type", "value"},
+	"RecipientBody":       {"name", "phone"},
+	"MarketplaceBody":     {"path"},
+	"ScheduleBody":        {"entries"},
+	"ScheduleEntry":       {"date", "timezone"},
+	"WorkerBody":          {"name", "phone", "teams"},
+}
+
+// certainTimes holds the times of answers that are never null, by field.
+var certainTimes = map[string]bool{
+	".timeCreated": true, ".timeLastModified": true,
+	"RoutePlan.startTime": true, "DutyEvent.time": true,
+	"Manifest.manifestDate": true, "Manifest.departureTime": true, "ManifestLeg.eta": true,
 }
 
 // always describes a type alike in every place. Each place gets its own copy,
@@ -107,6 +152,23 @@ func lonLat() schema {
 		Type: typeNames{"array"}, MinItems: 2, MaxItems: 2, Description: "[longitude, latitude] in degrees",
 		PrefixItems: []*schema{between(-180, 180), between(-90, 90)}, Items: ofType("number"),
 	}
+}
+
+// fieldValue is what a custom field can hold.
+func fieldValue() *schema { return ofType("boolean", "number", "string", "array", "null") }
+
+func customFieldBodies(b *schemas, f form) *schema {
+	one := reflect.TypeFor[wire.CustomFieldDefinitionBody]()
+	return &schema{OneOf: []*schema{listOf(b.of(one, f.inner())), b.of(one, f.inner())}}
+}
+
+func customFieldKeys(*schemas, form) *schema {
+	one := func() []*schema {
+		return []*schema{ofType("string"), {
+			Type: typeNames{"object"}, Properties: members[*schema]{{"key", ofType("string")}}, Required: []string{"key"},
+		}}
+	}
+	return &schema{OneOf: append([]*schema{listOf(&schema{OneOf: one()})}, one()...)}
 }
 
 func metadata(b *schemas, f form) *schema {

@@ -196,7 +196,8 @@ func (f fieldForm) nullable(t reflect.Type, name string) bool {
 	case f.omitted:
 		return false
 	case t == millisType:
-		return name != "timeCreated" && name != "timeLastModified"
+		_, certain := lookup(certainTimes, f.owners, name)
+		return !certain
 	}
 	return t.Kind() == reflect.Pointer
 }

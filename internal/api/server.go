@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"dray/internal/addressbook"
 	"dray/internal/fleet"
 	"dray/internal/taskflow"
+	"dray/internal/webhook"
 )
 
 // Base is the path all of the interface is under.
@@ -17,11 +19,14 @@ const Base = "/api/v2"
 // Server serves the interface.
 type Server struct {
 	Keys      *access.Keys
+	Sessions  *access.Sessions
 	Directory *access.Directory
 	Staff     *access.Staff
 	Book      *addressbook.Book
 	Fleet     *fleet.Fleet
 	Tasks     *taskflow.Flow
+	Webhooks  *webhook.Registry
+	Feed      *webhook.Feed
 
 	Now       func() time.Time
 	RateLimit float64 // requests a second for each organization; 0 is no limit
@@ -34,13 +39,21 @@ type Server struct {
 
 // Handler returns the interface, to be mounted at Base, and its document.
 func (s *Server) Handler() http.Handler {
-	gate := &gate{Server: s, limiter: newLimiter(s.RateLimit, s.Now), routes: &router{}}
+	gate := &gate{
+		Server: s, base: Base, authenticate: s.authenticateKey,
+		limiter: newLimiter(s.RateLimit, s.Now), routes: &router{},
+	}
 	routes := s.routes()
 	for _, r := range routes {
 		gate.routes.add(r.method, r.path, gate.open(r))
 	}
 	gate.routes.add(http.MethodGet, "/openapi.json", serveDocument(s.document(routes)))
 	return gate
+}
+
+// authenticateKey finds the organization whose API key a request carries.
+func (s *Server) authenticateKey(ctx context.Context, r *http.Request) (access.Principal, error) {
+	return s.Keys.Authenticate(ctx, basicKey(r.Header.Get("Authorization")))
 }
 
 // routes is the whole interface, resource by resource.
@@ -55,7 +68,14 @@ func (s *Server) routes() []route {
 		s.teamRoutes(),
 		s.hubRoutes(),
 		s.taskRoutes(),
+		s.batchRoutes(),
+		s.routePlanRoutes(),
 		s.containerRoutes(),
+		s.manifestRoutes(),
+		s.customFieldRoutes(),
+		s.templateRoutes(),
+		s.webhookRoutes(),
+		s.eventRoutes(),
 	} {
 		all = append(all, resource...)
 	}

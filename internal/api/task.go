@@ -73,9 +73,9 @@ func taskDraft(c *call, body wire.TaskBody) (taskflow.Draft, error) {
 		draft.AutoAssign = &options
 	}
 	if body.CustomFields != nil {
-		values := make([]taskflow.FieldValue, 0, len(*body.CustomFields))
+		values := make([]lastmile.FieldValue, 0, len(*body.CustomFields))
 		for _, f := range *body.CustomFields {
-			values = append(values, taskflow.FieldValue(f))
+			values = append(values, lastmile.FieldValue(f))
 		}
 		draft.Fields = &values
 	}
@@ -205,6 +205,11 @@ func (s *Server) taskPage(ctx context.Context, c *call, q taskflow.Query) (any, 
 	if err != nil {
 		return nil, err
 	}
+	return pageOf(docs, last)
+}
+
+// pageOf makes a page of tasks that are ready to send.
+func pageOf(docs [][]byte, last lastmile.TaskID) (any, error) {
 	page := append([]byte(`{"tasks":`), joinDocs(docs)...)
 	if last != "" {
 		page = append(page, `,"lastId":`...)

@@ -14,6 +14,8 @@ func (s *Server) teamRoutes() []route {
 		get("/teams/{id}", "Read a team", wire.Team{}, s.showTeam),
 		put("/teams/{id}", "Update a team", wire.Team{}, s.updateTeam),
 		remove("/teams/{id}", "Delete a team", s.deleteTeam),
+		get("/teams/{id}/tasks", "List a team's tasks", wire.TaskPage{}, s.teamTasks, assignedQuery...),
+		get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", wire.TeamEstimate{}, s.estimate, estimateQuery...),
 		post("/teams/metadata", "Find teams by metadata", []wire.Team{}, s.findTeams),
 	)
 }

@@ -22,11 +22,15 @@ func (s *Server) workerRoutes() []route {
 			parameter{name: "longitude", about: "of the place", required: true, kind: "number"},
 			parameter{name: "latitude", about: "of the place", required: true, kind: "number"},
 			parameter{name: "radius", about: "in metres; 1000 unless given, at most 10000", kind: "number"}),
-		get("/workers/{id}", "Read a worker", wire.Worker{}, s.showWorker, filter),
+		get("/workers/{id}", "Read a worker", wire.WorkerDetails{}, s.showWorker, filter,
+			parameter{name: "analytics", about: "true adds what the worker did", kind: "boolean"},
+			parameter{name: "from", about: "Unix milliseconds; start of the analytics; at most 24 hours before to", kind: "number"},
+			parameter{name: "to", about: "Unix milliseconds; end of the analytics; without from and to, the last seven days", kind: "number"}),
 		put("/workers/{id}", "Update a worker", wire.Worker{}, s.updateWorker),
 		remove("/workers/{id}", "Delete a worker", s.deleteWorker),
 		get("/workers/{id}/schedule", "Read a worker's schedule", wire.Schedule{}, s.schedule),
 		post("/workers/{id}/schedule", "Replace a worker's schedule", wire.Schedule{}, s.setSchedule),
+		get("/workers/{id}/tasks", "List a worker's tasks", wire.TaskPage{}, s.workerTasks, assignedQuery...),
 		post("/workers/metadata", "Find workers by metadata", []wire.Worker{}, s.findWorkers),
 	)
 }
@@ -99,11 +103,33 @@ func (c *call) needNumber(name string) (float64, error) {
 }
 
 func (s *Server) showWorker(ctx context.Context, c *call) (any, error) {
-	doc, err := s.Fleet.ShowWorker(ctx, c.who, lastmile.WorkerID(c.id()))
-	if fields := c.list("filter"); err == nil && len(fields) > 0 {
-		return pick(json.RawMessage(doc), fields)
+	in, err := s.analyticsWindow(c)
+	if err != nil {
+		return nil, err
 	}
-	return doc, err
+	details, err := s.Fleet.WorkerDetails(ctx, c.who, lastmile.WorkerID(c.id()), in)
+	if fields := c.list("filter"); err == nil && len(fields) > 0 {
+		return pick(details, fields)
+	}
+	return details, err
+}
+
+// analyticsWindow is the window of the analytics that are asked for; nil when
+// none are.
+func (s *Server) analyticsWindow(c *call) (*lastmile.Window, error) {
+	if !c.flag("analytics") {
+		return nil, nil
+	}
+	from, err := c.time("from")
+	if err != nil {
+		return nil, err
+	}
+	to, err := c.time("to")
+	if err != nil {
+		return nil, err
+	}
+	window, err := lastmile.AnalyticsWindow(from, to, s.Now())
+	return &window, err
 }
 
 func (s *Server) updateWorker(ctx context.Context, c *call, body wire.WorkerUpdate) (any, error) {

@@ -17,11 +17,13 @@ import (
 	"dray/internal/api"
 	"dray/internal/fleet"
 	"dray/internal/geo"
+	"dray/internal/jobs"
 	"dray/internal/lastmile"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/web"
+	"dray/internal/webhook"
 )
 
 // App is the whole platform: one node of it.
@@ -31,11 +33,17 @@ type App struct {
 	Now       func() time.Time
 	Store     *sqlstore.Store
 	Keys      *access.Keys
+	Sessions  *access.Sessions
 	Directory *access.Directory
 	Staff     *access.Staff
 	Book      *addressbook.Book
 	Fleet     *fleet.Fleet
 	Tasks     *taskflow.Flow
+	Jobs      *jobs.Runner
+	Webhooks  *webhook.Registry
+	Sender    *webhook.Sender
+	Feed      *webhook.Feed
+	Travel    geo.TravelTimer
 
 	metrics  *metrics
 	server   *http.Server
@@ -45,6 +53,8 @@ type App struct {
 	loops    sync.WaitGroup
 	stop     context.CancelFunc
 	failed   chan error
+
+	endStreams context.CancelFunc // of followers, who can go on at another node
 }
 
 // Clock is the wall clock, to the millisecond, as everything is stored.
@@ -61,20 +71,30 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	geocoder, travel, err := openMaps(c, log, now)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	newID := func() string { return access.RandomSecret(lastmile.IDLength) }
-	a := &App{Config: c, Log: log, Now: now, Store: db, failed: make(chan error, 2)}
+	a := &App{Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2)}
 	a.Keys = &access.Keys{Store: db, Now: now}
 	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
+	passwords := access.NewPasswords(2)
+	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, ParsePhone: sms.ParseNumber}
 	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
-	a.Book = &addressbook.Book{Store: db, Geocoder: geo.Unconfigured{}, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
-	a.Fleet = &fleet.Fleet{
-		Store: db, Places: a.Book, Passwords: access.NewPasswords(2), ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.url() + "/driver",
-	}
+	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
 		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: newID, PublicURL: c.url(),
 	}
+	a.Fleet = &fleet.Fleet{
+		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, ParsePhone: sms.ParseNumber,
+		Now: now, NewID: newID, AppURL: c.url() + "/driver",
+	}
+	if err := a.addWebhooks(ctx, newID); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	a.addJobs()
 	a.metrics = newMetrics(db)
 	return a, nil
 }
@@ -82,17 +102,19 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 // Handler is everything the server answers.
 func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
-		Keys: a.Keys, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
+		Keys: a.Keys, Sessions: a.Sessions, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
+		Webhooks: a.Webhooks, Feed: a.Feed,
 		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
 	}
 	mux, docs, routed := http.NewServeMux(), interfaceServer.DocsHandler(), interfaceServer.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
+	mux.Handle(api.DriverBase+"/", interfaceServer.DriverHandler())
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("/", web.Home(Version))
 	return a.closeWhenDraining(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has a mux of its own
+		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has a mux of its own
 			routed.ServeHTTP(w, r)
 			return
 		}
@@ -163,6 +185,7 @@ const (
 // arrived is answered.
 func (a *App) Stop(ctx context.Context) error {
 	a.draining.Store(true)
+	a.endStreams()
 	var errs []error
 	if a.server != nil {
 		a.listener.Close()

@@ -58,7 +58,9 @@ func commands() []command {
 		serveCommand(), demoCommand(),
 		orgCreateCommand(), orgListCommand(), orgConnectCommand(),
 		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
-		outboxCommand(),
+		outboxCommand(), tailCommand(),
+		webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(),
+		webhookSecretCommand(), webhookReceiverCommand(),
 		backupCommand(), restoreCommand(), fsckCommand(), versionCommand(),
 	}
 }
@@ -101,6 +103,9 @@ func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) 
 	if errors.Is(err, flag.ErrHelp) {
 		cmd.help(flags, out)
 		return exitOK
+	}
+	if err == nil && cmd.args == "" && len(inv.Args) > 0 {
+		err = misuse("unexpected %q", inv.Args[0])
 	}
 	if err == nil {
 		err = inv.Config.check()
@@ -166,7 +171,7 @@ func variable(name string) string {
 func help(out io.Writer) {
 	fmt.Fprint(out, "dray is a last-mile delivery platform in one program.\n\nCommands:\n")
 	for _, cmd := range commands() {
-		fmt.Fprintf(out, "  dray %-14s %s\n", cmd.name, cmd.summary)
+		fmt.Fprintf(out, "  dray %-17s %s\n", cmd.name, cmd.summary)
 	}
 	fmt.Fprint(out, "\n`dray COMMAND --help` tells more. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"dray/internal/geo"
 	"dray/internal/store/sqlstore"
 )
 
@@ -78,6 +79,9 @@ func fsckCommand() command {
 			c.bindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				report, err := sqlstore.Check(ctx, inv.storage())
+				if errors.Is(err, sqlstore.ErrDamaged) {
+					return fmt.Errorf("%w (%w)", errDamaged, err)
+				}
 				if err != nil {
 					return err
 				}
@@ -97,13 +101,14 @@ func fsckCommand() command {
 func versionCommand() command {
 	return command{
 		name: "version", summary: "Print the version",
+		examples: []string{"dray version", "dray version --json"},
 		setup: func(*flag.FlagSet, *Config) func(context.Context, *invocation) error {
 			return func(_ context.Context, inv *invocation) error {
 				result := map[string]string{
 					"version": Version, "interface": "2.6", "sqlite": sqlstore.SQLiteVersion(),
-					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "data": geo.Credit,
 				}
-				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n", Version, result["sqlite"], result["go"], result["platform"]))
+				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n%s\n", Version, result["sqlite"], result["go"], result["platform"], geo.Credit))
 			}
 		},
 	}

@@ -67,6 +67,7 @@ func keyCreateCommand() command {
 func keyListCommand() command {
 	return command{
 		name: "key list", summary: "List an organization's API keys",
+		examples: []string{"dray key list --org ID", "dray key list --org ID --json"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			c.bindStorage(f)
 			org := orgFlag(f)

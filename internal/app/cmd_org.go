@@ -69,6 +69,7 @@ func createOrganization(ctx context.Context, inv *invocation, draft lastmile.Org
 func orgListCommand() command {
 	return command{
 		name: "org list", summary: "List organizations",
+		examples: []string{"dray org list", "dray org list --json"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			c.bindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {

@@ -18,9 +18,6 @@ func serveCommand() command {
 			c.bindStorage(f)
 			c.bindServer(f)
 			return func(ctx context.Context, inv *invocation) error {
-				if len(inv.Args) > 0 {
-					return misuse("unexpected %q", inv.Args[0])
-				}
 				return Run(ctx, inv.Config, func(*App) error { return nil })
 			}
 		},

@@ -42,6 +42,7 @@ func hookCommand(name, summary string, examples []string, more func(*flag.FlagSe
 func webhookListCommand() command {
 	return command{
 		name: "webhook list", summary: "List an organization's webhooks",
+		examples: []string{"dray webhook list --org ID", "dray webhook list --org ID --json"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			c.bindStorage(f)
 			org := orgFlag(f)

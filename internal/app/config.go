@@ -8,20 +8,27 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"dray/internal/geo"
 )
 
 // Config is all that can be set from outside.
 type Config struct {
-	Listen      string
-	AdminListen string
-	PublicURL   string // how others reach the server; http://Listen when empty
-	Data        string
-	Database    string // postgres:// URL; SQLite in Data when empty
-	MasterKey   string // file of the master key; see masterKey
-	RateLimit   float64
-	Connections int // of one address; 0 is no limit
-	LogLevel    slog.Level
-	LogFormat   string
+	Listen       string
+	AdminListen  string
+	PublicURL    string // how others reach the server; http://Listen when empty
+	Data         string
+	Database     string // postgres:// URL; SQLite in Data when empty
+	MasterKey    string // file of the master key; see masterKey
+	RateLimit    float64
+	Connections  int // of one address; 0 is no limit
+	LogLevel     slog.Level
+	WebhookCAs   list // files
+	WebhookNets  list // CIDRs
+	WebhookPorts list
+	LogFormat    string
+	Geocoders    list // URLs of map services, the best first
+	Routers      list
 }
 
 // DefaultConfig is what holds where nothing is set.
@@ -43,8 +50,30 @@ func (c *Config) bindServer(f *flag.FlagSet) {
 	f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` at which others reach this server")
 	f.Float64Var(&c.RateLimit, "rate-limit", c.RateLimit, "`requests` a second allowed to each organization; 0 for no limit")
 	f.IntVar(&c.Connections, "connections-per-address", c.Connections, "`connections` that one address may hold open; 0 for no limit")
+	f.Var(&c.WebhookCAs, "webhook-ca-file", "PEM `file` of a certificate authority that webhooks may use besides the system's; may be given again")
+	f.Var(&c.WebhookNets, "webhook-allow-cidr", "private `network` that webhooks may reach, such as 127.0.0.1/32; may be given again")
+	f.Var(&c.WebhookPorts, "webhook-port", "`port` that webhooks may use besides 443 and 8443; may be given again")
+	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; may be given again")
+	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; may be given again")
 	f.TextVar(&c.LogLevel, "log-level", c.LogLevel, "least important log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`form` of log lines: json or text")
+}
+
+// list is a flag that may be given several times; a variable holds the values
+// separated by commas.
+type list []string
+
+// String implements flag.Value.
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+// Set implements flag.Value.
+func (l *list) Set(text string) error {
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			*l = append(*l, item)
+		}
+	}
+	return nil
 }
 
 // check refuses settings that cannot be right.
@@ -57,6 +86,12 @@ func (c *Config) check() error {
 	}
 	if c.LogFormat != "json" && c.LogFormat != "text" {
 		return fmt.Errorf("--log-format must be json or text, not %q", c.LogFormat)
+	}
+	if _, err := c.geocoders(geo.Options{}); err != nil {
+		return err
+	}
+	if _, err := c.routers(geo.Options{}); err != nil {
+		return err
 	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)

@@ -26,6 +26,11 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, a.refreshKeysEvery(), "refresh keys", a.Keys.Refresh)
 	a.every(ctx, saveKeyUseEvery, "save use of keys", a.Keys.SaveUse)
 	a.every(ctx, forgetReceiptEvery, "forget receipts", a.forgetReceipts)
+	a.every(ctx, forgetReceiptEvery, "forget events", a.forgetEvents)
+	a.loops.Go(func() { a.Jobs.Run(ctx) })
+	a.every(ctx, forgetReceiptEvery, "forget positions", a.forgetPositions)
+	a.loops.Go(func() { a.Sender.Run(ctx) })
+	a.loops.Go(func() { a.Feed.Run(ctx) })
 }
 
 // every runs a step again and again until the context ends.
@@ -46,9 +51,26 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 	})
 }
 
+// eventsKept is how long the log of events and notifications goes back.
+const eventsKept = 30 * 24 * time.Hour
+
+func (a *App) forgetEvents(ctx context.Context) error {
+	return a.Store.Write(ctx, func(w store.Writer) error {
+		_, err := w.DeleteEvents(ctx, a.Now().Add(-eventsKept))
+		return err
+	})
+}
+
 func (a *App) forgetReceipts(ctx context.Context) error {
 	return a.Store.Write(ctx, func(w store.Writer) error {
 		_, err := w.DeleteReceipts(ctx, a.Now().Add(-lastmile.ReceiptLifetime))
+		return err
+	})
+}
+
+func (a *App) forgetPositions(ctx context.Context) error {
+	return a.Store.Write(ctx, func(w store.Writer) error {
+		_, err := w.DeletePositions(ctx, a.Now().Add(-lastmile.PositionsKept))
 		return err
 	})
 }

@@ -16,7 +16,7 @@ import (
 const checkLength = 43
 
 // addWebhooks puts together what tells other servers of events.
-func (a *App) addWebhooks(newID func() string) error {
+func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	egress, err := newEgress(a.Config)
 	if err != nil {
 		return err
@@ -26,12 +26,15 @@ func (a *App) addWebhooks(newID func() string) error {
 		NewCheck: func() string { return access.RandomSecret(checkLength) },
 	}
 	a.Sender = &webhook.Sender{
-		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, Woken: a.Store.Woken(), NewID: newID,
+		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Store.Woken(), Owed: a.Store.Owed,
+		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 			return a.Directory.WebhookSecrets(ctx, org)
 		},
 	}
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Woken: a.Store.Woken()}
+	following, end := context.WithCancel(context.WithoutCancel(ctx))
+	a.endStreams = end
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Woken: a.Store.Woken(), Ended: following.Done()}
 	return nil
 }
 

@@ -19,8 +19,8 @@ const (
 // AssignOptions are the terms of an automatic assignment.
 type AssignOptions struct {
 	Mode                 AssignMode
-	Teams                []TeamID // workers in any of these; none is everyone
-	RestrictToTeams      bool     // never anybody else
+	Teams                []TeamID // workers in any of these come first; none is everyone
+	RestrictToTeams      bool     // nobody else comes after them
 	MaxAssignedTaskCount int      // 0 is no limit
 	ExcludedWorkers      []WorkerID
 	ConsiderDependencies bool
@@ -86,6 +86,7 @@ type Consideration struct {
 func PickWorker(tasks []Task, candidates []Candidate, o AssignOptions, now time.Time) Explanation {
 	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
 	for _, c := range candidates {
+		c.Queue = without(c.Queue, tasks)
 		verdict := Consideration{Worker: c.Worker.ID, Name: c.Worker.Name, Excluded: c.excluded(tasks, o)}
 		if verdict.Excluded == "" {
 			measure := c.measure(tasks[0].Destination.Location, o.Mode)
@@ -107,7 +108,40 @@ func PickWorker(tasks []Task, candidates []Candidate, o AssignOptions, now time.
 	if len(why.Considered) > 0 && why.Considered[0].Measure != nil {
 		why.Chosen = why.Considered[0].Worker
 	}
+	if why.Chosen == "" && len(o.Teams) > 0 && !o.RestrictToTeams {
+		o.Teams = nil
+		return PickWorker(tasks, candidates, o, now)
+	}
 	return why
+}
+
+// without is what is left of a queue when tasks are taken out of it, to be
+// put at its end.
+func without(queue []QueuedTask, tasks []Task) []QueuedTask {
+	left := make([]QueuedTask, 0, len(queue))
+	for _, q := range queue {
+		if !slices.ContainsFunc(tasks, func(t Task) bool { return t.ID == q.ID }) {
+			left = append(left, q)
+		}
+	}
+	return left
+}
+
+// Give notes that tasks have gone to the end of a worker's queue, from whoever
+// had them.
+func Give(candidates []Candidate, to WorkerID, tasks []Task) {
+	for i := range candidates {
+		c := &candidates[i]
+		c.Queue = without(c.Queue, tasks)
+		if c.Worker.ID != to {
+			continue
+		}
+		for _, t := range tasks {
+			c.Queue = append(c.Queue, QueuedTask{
+				ID: t.ID, Location: t.Destination.Location, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
+			})
+		}
+	}
 }
 
 // excluded says why the worker cannot have the tasks, or nothing.
@@ -124,6 +158,10 @@ func (c Candidate) excluded(tasks []Task, o AssignOptions) string {
 	}
 	return c.overloaded(tasks)
 }
+
+// rounding is how far a sum may seem to be over a capacity that it fills
+// exactly: 0.1 three times is more than 0.3.
+const rounding = 1 + 1e-9
 
 // overloaded says which capacity the tasks would exceed. A capacity of zero is
 // no limit.
@@ -148,7 +186,7 @@ func (c Candidate) overloaded(tasks []Task) string {
 		{"capacityB", load.B, most.B},
 		{"capacityC", load.C, most.C},
 	} {
-		if m.most > 0 && m.load > m.most {
+		if m.most > 0 && m.load > m.most*rounding {
 			return fmt.Sprintf("%s: %s %g of %g", ReasonCapacity, m.name, m.load, m.most)
 		}
 	}

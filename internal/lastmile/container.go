@@ -28,6 +28,11 @@ func OrganizationContainer(id OrganizationID) ContainerRef {
 	return ContainerRef{Kind: InOrganization, Owner: string(id)}
 }
 
+// TeamContainer is what somebody of a team has to do.
+func TeamContainer(id TeamID) ContainerRef {
+	return ContainerRef{Kind: InTeam, Owner: string(id)}
+}
+
 // WorkerContainer is what a worker has to do.
 func WorkerContainer(id WorkerID) ContainerRef {
 	return ContainerRef{Kind: InWorker, Owner: string(id)}
@@ -39,6 +44,7 @@ type Container struct {
 	ContainerRef
 	Organization      OrganizationID
 	Created, Modified time.Time
+	Version           int64 // grows with each change
 	ActiveTask        TaskID
 	Tasks             []TaskID
 }

@@ -1,6 +1,7 @@
 package lastmile
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 )
@@ -86,7 +87,8 @@ func NewDestination(id DestinationID, org OrganizationID, d DestinationDraft, fo
 		return made
 	}
 	made.Location, made.Address, made.WasGeocoded = found.Location, found.Address, true
-	made.Address.Name, made.Address.Apartment = d.Address.Name, d.Address.Apartment
+	made.Address.Name = d.Address.Name
+	made.Address.Apartment = cmp.Or(d.Address.Apartment, found.Address.Apartment) // a line may hold it
 	made.GooglePlaceID, made.Warnings = found.PlaceID, found.Warnings
 	return made
 }

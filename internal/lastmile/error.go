@@ -16,6 +16,7 @@ const (
 	CodeNotFound                        // no such record
 	CodeMalformed                       // a required parameter is missing or has the wrong form
 	CodeInvalid                         // a parameter has a value that cannot be taken
+	CodeInvalidHook                     // a webhook's server did not pass its check
 	CodeDuplicate                       // another record of the organization holds the value
 	CodeNotUnique                       // a name must be unique and is not
 	CodeWrongMethod                     // the path exists, but not for this method
@@ -94,6 +95,11 @@ func Malformed(format string, args ...any) *Error {
 // what was wrong and what would be right.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// InvalidHook reports a webhook whose server did not pass its check.
+func InvalidHook(format string, args ...any) *Error {
+	return &Error{Code: CodeInvalidHook, Message: fmt.Sprintf(format, args...)}
 }
 
 // Duplicate reports that another record of the organization holds the value.

@@ -25,8 +25,13 @@ type Event struct {
 	Organization OrganizationID
 	Sequence     int64 // grows with each event of the same task
 	Trigger      Trigger
-	At           time.Time
+	Test         bool      // asked for by somebody who tries a webhook out
+	At           time.Time // when it happened
+	Stored       time.Time // when the platform heard of it
+	Webhook      WebhookID // the only one to tell; empty for all that wait for the trigger
 	Actor        Actor
-	Task         *Task   // for triggers of tasks
-	Worker       *Worker // for triggers of workers, and who a task was assigned to
+	Task         *Task      // for triggers of tasks
+	Worker       *Worker    // for triggers of workers, and who a task was assigned to
+	RoutePlan    *RoutePlan // for triggers of route plans
+	Batch        *Batch     // for the trigger of batches
 }

@@ -23,6 +23,10 @@ type (
 	RecipientID string
 	// TaskID names a task.
 	TaskID string
+	// TemplateID names a task template.
+	TemplateID string
+	// BatchID names a batch of tasks; clients call it the id of its job.
+	BatchID string
 	// MessageID names a text message.
 	MessageID string
 )

@@ -36,7 +36,7 @@ type Task struct {
 	State         TaskState
 	Container     ContainerRef // none when completed
 	Worker        WorkerID
-	RoutePlan     string
+	RoutePlan     RoutePlanID
 	CompleteAfter time.Time
 	CompleteBy    time.Time
 	Pickup        bool

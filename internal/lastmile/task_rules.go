@@ -106,6 +106,9 @@ func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, erro
 
 // Complete ends an active task, well or badly.
 func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
+	if err := checkText("completionDetails.notes", o.Notes, MaxNotes); err != nil {
+		return nil, err
+	}
 	if err := t.move(TaskCompleted, o.At); err != nil {
 		return nil, err
 	}
@@ -120,6 +123,13 @@ func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
 	}
 	return []Event{t.event(ended, by, o.At), t.event(TriggerTaskUpdated, by, o.At)}, nil
 }
+
+// Pending tells whether the task is not started yet.
+func (t *Task) Pending() bool { return t.State == TaskUnassigned || t.State == TaskAssigned }
+
+// TakesCustomFields tells whether an update in the task's state changes custom
+// fields; see Update.
+func (t *Task) TakesCustomFields() bool { return t.State != TaskActive }
 
 // Update changes what may change in the task's state; what may not is left as
 // it is. A task that is not started takes everything, an active one notes and
@@ -137,6 +147,13 @@ func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time
 		return nil, err
 	}
 	return []Event{t.event(TriggerTaskUpdated, by, now)}, nil
+}
+
+// Independent makes the task depend no more on one that is gone.
+func (t *Task) Independent(of TaskID, by Actor, now time.Time) Event {
+	t.Dependencies = slices.DeleteFunc(slices.Clone(t.Dependencies), func(id TaskID) bool { return id == of })
+	t.Modified = later(t.Modified, now)
+	return t.event(TriggerTaskUpdated, by, now)
 }
 
 // CheckDelete refuses to delete a task that is started or done.
@@ -160,12 +177,13 @@ type CloneOptions struct {
 
 // Check refuses times that have passed: a clone is for work to come.
 func (o CloneOptions) Check(now time.Time) error {
-	for field, at := range map[string]*time.Time{"completeAfter": o.Overrides.CompleteAfter, "completeBefore": o.Overrides.CompleteBy} {
+	past := func(field string, at *time.Time) error {
 		if at != nil && !at.IsZero() && !at.After(now) {
 			return Invalid("overrides.%s must be in the future", field)
 		}
+		return nil
 	}
-	return nil
+	return firstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBy))
 }
 
 // Clone makes a new, unassigned task like this one, at a destination of its

@@ -17,6 +17,8 @@ const (
 	MaxFailureStreak     = 300              // more consecutive failures disable a webhook
 	MaxWebhooks          = 100              // of an organization
 	MaxThresholdWebhooks = 10               // of an organization, for each trigger with a threshold
+
+	maxHookURL = 2_000
 )
 
 // Webhook is a server of an organization's that is told of one trigger.
@@ -94,18 +96,19 @@ func checkHookURL(raw string) error {
 	if raw == "" {
 		return Missing("url")
 	}
+	if len(raw) > maxHookURL {
+		return InvalidHook("url is longer than %d characters", maxHookURL)
+	}
 	u, err := url.Parse(raw)
 	switch {
-	case len(raw) > 2_000:
-		return Invalid("url is longer than 2000 characters")
 	case err != nil || u.Host == "" || u.Opaque != "":
-		return Invalid("url must be an https address, not %q", raw)
+		return InvalidHook("url must be an https address")
 	case u.Scheme != "https":
-		return Invalid("url must begin with https://")
+		return InvalidHook("url must begin with https://")
 	case u.User != nil:
-		return Invalid("url must not hold a user name or password")
+		return InvalidHook("url must not hold a user name or password")
 	case u.Fragment != "":
-		return Invalid("url must not have a fragment")
+		return InvalidHook("url must not have a fragment")
 	}
 	return nil
 }
@@ -146,14 +149,16 @@ func (h *Webhook) Succeeded() {
 }
 
 // Failed records an attempt at a notification that was due first at due. It
-// returns when to try again, or the zero time to give the notification up.
+// returns when to try again, or the zero time to give the notification up. The
+// last attempt is a day after the first, and a little more: each is some
+// moments late, and the next counts from it.
 func (h *Webhook) Failed(due, now time.Time) (again time.Time) {
 	h.FailureStreak++
 	if h.FailureStreak > MaxFailureStreak {
 		h.Enabled = false
 	}
 	next := now.Add(RetryCycle)
-	if !h.Enabled || next.After(due.Add(RetryFor)) {
+	if !h.Enabled || next.After(due.Add(RetryFor+RetryCycle/2)) {
 		return time.Time{}
 	}
 	return next

@@ -190,3 +190,18 @@ func unique[T comparable](items []T) []T {
 	}
 	return kept
 }
+
+// Accept takes up the invitation.
+func (w *Worker) Accept(now time.Time) {
+	w.AccountStatus, w.Modified = AccountAccepted, later(w.Modified, now)
+}
+
+// SetDuty puts a worker on or off duty and tells it, unless nothing changes.
+func (w *Worker) SetDuty(onDuty bool, by Actor, now time.Time) []Event {
+	if w.Whereabouts.OnDuty == onDuty {
+		return nil
+	}
+	w.Whereabouts.OnDuty, w.Whereabouts.LastSeen = onDuty, now
+	as := *w
+	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerDuty, At: now, Actor: by, Worker: &as}}
+}

@@ -63,4 +63,5 @@ type Credential struct {
 	Hash         string
 	Temporary    bool
 	Expires      time.Time // zero: never
+	Failures     int64     // wrong passwords in a row
 }

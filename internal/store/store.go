@@ -52,6 +52,13 @@ type Reader interface {
 	AddressReader
 	FleetReader
 	TaskReader
+	RoutePlanReader
+	WorkReader
+	CustomFieldReader
+	WebhookReader
+	DriverReader
+	JobReader
+	BatchReader
 	MessageReader
 	ReceiptReader
 }
@@ -65,6 +72,17 @@ type Writer interface {
 	AddressWriter
 	FleetWriter
 	TaskWriter
+	RoutePlanWriter
+	CustomFieldWriter
+	WebhookWriter
+	DriverWriter
+	JobWriter
+	BatchWriter
 	MessageWriter
 	ReceiptWriter
+
+	// Try runs fn as a part of the transaction that can be refused alone: when
+	// fn returns an error, what it saved is undone and the transaction goes on.
+	// A statement that fails still ends the transaction.
+	Try(ctx context.Context, fn func() error) error
 }

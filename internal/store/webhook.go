@@ -26,8 +26,9 @@ type WebhookReader interface {
 	// Attempts lists the attempts at a notification, oldest first.
 	Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error)
 
-	// NotificationsDue tells whether any notification is due at now.
-	NotificationsDue(ctx context.Context, now time.Time) (bool, error)
+	// WaitingWebhooks lists the webhooks that are owed something, each with the
+	// time at which the first of it is to be sent.
+	WaitingWebhooks(ctx context.Context) ([]Waiting, error)
 	// EventsPending tells whether any event has no number in the log yet.
 	EventsPending(ctx context.Context) (bool, error)
 
@@ -46,6 +47,14 @@ type NotificationFilter struct {
 	Limit   int
 }
 
+// Waiting is a webhook that is owed something.
+type Waiting struct {
+	Organization lastmile.OrganizationID
+	Webhook      lastmile.WebhookID
+	Next         time.Time // when the first of it is to be sent
+	Failing      bool      // the last attempt failed
+}
+
 // LoggedEvent is an event of the log as it is sent.
 type LoggedEvent struct {
 	Seq     int64
@@ -57,21 +66,28 @@ type LoggedEvent struct {
 // WebhookWriter saves webhooks and what came of their notifications.
 type WebhookWriter interface {
 	SaveWebhook(ctx context.Context, h lastmile.Webhook) error
+	// SaveTally saves what attempts make of a webhook: how many went well, how
+	// many failed in a row, and whether it is enabled.
+	SaveTally(ctx context.Context, h lastmile.Webhook) error
 	// DeleteWebhook deletes a webhook and what it is owed.
 	DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 
-	// ClaimNotifications takes up to limit notifications that are due at now,
-	// with their bodies, and keeps others off them until the lease ends.
-	ClaimNotifications(ctx context.Context, now time.Time, lease time.Duration, claim string, limit int) ([]lastmile.Notification, error)
+	// ClaimNotifications takes up to limit notifications of a webhook that are
+	// due at now, with their bodies, and keeps others off them until a time.
+	// Nobody may have used the claim before.
+	ClaimNotifications(ctx context.Context, hook lastmile.WebhookID, now, until time.Time, claim string, limit int) ([]lastmile.Notification, error)
+	// ReleaseNotifications gives back all that anybody has claimed.
+	ReleaseNotifications(ctx context.Context, now time.Time) error
 	// SaveResult records a notification after an attempt, if claim still holds
 	// it; the attempt is recorded with it. It tells whether it did.
 	SaveResult(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error)
 	// ReleaseNotification gives a claimed notification back, to be tried at a
-	// time.
+	// time, unless it was given up meanwhile.
 	ReleaseNotification(ctx context.Context, n lastmile.Notification, at time.Time) error
-	// Redeliver makes a notification due again.
+	// Redeliver makes a notification due again, unless it is being sent.
 	Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error
-	// GiveUpNotifications ends all that a webhook is owed.
+	// GiveUpNotifications ends all that a webhook is owed. What is being sent
+	// can still be recorded.
 	GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 
 	// NumberEvents gives committed events their numbers in the log, up to

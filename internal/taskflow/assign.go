@@ -2,6 +2,7 @@ package taskflow
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"dray/internal/access"
@@ -23,12 +24,13 @@ func (f *Flow) AutoAssign(ctx context.Context, who access.Principal, ids []lastm
 	}
 	now := f.Now()
 	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.AutoAssigned, error) {
-		if err := checkTeams(ctx, w, who.Organization, o.Teams); err != nil {
+		crew, err := candidates(ctx, w, who.Organization, o)
+		if err != nil {
 			return nil, err
 		}
 		assigned := lastmile.AutoAssigned{}
 		for _, id := range ids {
-			if err := f.autoAssign(ctx, w, who, id, o, now, assigned); err != nil {
+			if err := f.autoAssign(ctx, w, who, id, crew, o, now, assigned); err != nil {
 				return nil, err
 			}
 		}
@@ -36,79 +38,92 @@ func (f *Flow) AutoAssign(ctx context.Context, who access.Principal, ids []lastm
 	})
 }
 
-func checkTeams(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TeamID) error {
-	for _, id := range ids {
+// candidates are the workers on duty, with what they have to do. It refuses
+// teams and workers in the options that are not the organization's.
+func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID, o lastmile.AssignOptions) ([]lastmile.Candidate, error) {
+	for _, id := range o.Teams {
 		if _, err := r.Team(ctx, org, id); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	for _, id := range o.ExcludedWorkers {
+		if _, err := r.Worker(ctx, org, id); err != nil {
+			return nil, err
+		}
+	}
+	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true})
+	if err != nil {
+		return nil, err
+	}
+	queues, err := r.Queues(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	crew := make([]lastmile.Candidate, 0, len(onDuty))
+	for _, worker := range onDuty {
+		crew = append(crew, lastmile.Candidate{Worker: worker, Queue: queues[worker.ID]})
+	}
+	return crew, nil
 }
 
 // autoAssign decides one task, with its family if that is asked for.
-func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who access.Principal, id lastmile.TaskID, o lastmile.AssignOptions, now time.Time, assigned lastmile.AutoAssigned) error {
-	if _, done := assigned[id]; done {
-		return nil
+func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who access.Principal, id lastmile.TaskID, crew []lastmile.Candidate,
+	o lastmile.AssignOptions, now time.Time, assigned lastmile.AutoAssigned,
+) error {
+	task, err := w.Task(ctx, who.Organization, id)
+	if err != nil || task.State != lastmile.TaskUnassigned {
+		return err // somebody has it already
 	}
-	together := []lastmile.TaskID{id}
+	together := []lastmile.Task{task}
 	if o.ConsiderDependencies {
-		var err error
-		if together, err = families(ctx, w, who.Organization, together); err != nil {
+		if together, err = kin(ctx, w, who.Organization, []lastmile.TaskID{id}); err != nil {
 			return err
 		}
 	}
-	tasks, err := w.TasksOf(ctx, who.Organization, together)
-	if err != nil {
-		return err
-	}
-	for i, task := range tasks {
-		if task.State != lastmile.TaskUnassigned {
-			if task.ID == id {
-				return nil // somebody has it already
-			}
-			continue
-		}
-		if task.ID == id {
-			tasks[0], tasks[i] = tasks[i], tasks[0]
-		}
-	}
-	chosen, err := f.choose(ctx, w, tasks, o, now)
+	chosen, err := f.choose(ctx, w, task, together, crew, o, now)
 	if err != nil || chosen == "" {
 		return err
 	}
-	if err := f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, together); err != nil {
+	lastmile.Give(crew, chosen, together)
+	if err := f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, taskIDs(together)); err != nil {
 		return err
 	}
 	for _, t := range together {
-		assigned[t] = chosen
+		assigned[t.ID] = chosen
 	}
 	return nil
 }
 
-// choose finds the best worker for tasks that go together and stores why. It
-// returns "" when nobody fits.
-func (f *Flow) choose(ctx context.Context, w store.Writer, tasks []lastmile.Task, o lastmile.AssignOptions, now time.Time) (lastmile.WorkerID, error) {
-	org := tasks[0].Organization
-	if err := checkTeams(ctx, w, org, o.Teams); err != nil {
-		return "", err
-	}
-	onDuty, err := w.Workers(ctx, org, store.WorkerFilter{OnDuty: true})
+// kin are tasks that are not started, with those they are linked with by
+// dependencies: parents before children.
+func kin(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	all, err := families(ctx, r, org, ids)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	queues, err := w.Queues(ctx, org)
-	if err != nil {
-		return "", err
+	tasks, err := r.TasksOf(ctx, org, all)
+	return slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !t.Pending() }), err
+}
+
+func taskIDs(tasks []lastmile.Task) []lastmile.TaskID {
+	ids := make([]lastmile.TaskID, len(tasks))
+	for i, t := range tasks {
+		ids[i] = t.ID
 	}
-	candidates := make([]lastmile.Candidate, 0, len(onDuty))
-	for _, worker := range onDuty {
-		candidates = append(candidates, lastmile.Candidate{Worker: worker, Queue: queues[worker.ID]})
-	}
-	why := lastmile.PickWorker(tasks, candidates, o, now)
+	return ids
+}
+
+// choose finds the best worker for a task and those it goes together with, and
+// stores why. It returns "" when nobody fits.
+func (f *Flow) choose(ctx context.Context, w store.Writer, task lastmile.Task, together []lastmile.Task, crew []lastmile.Candidate,
+	o lastmile.AssignOptions, now time.Time,
+) (lastmile.WorkerID, error) {
+	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })
+	why := lastmile.PickWorker(append([]lastmile.Task{task}, others...), crew, o, now)
 	if why.Chosen != "" {
-		if err := w.LockContainer(ctx, org, lastmile.WorkerContainer(why.Chosen), now); err != nil {
+		if err := w.LockContainer(ctx, task.Organization, lastmile.WorkerContainer(why.Chosen), now); err != nil {
 			return "", err
 		}
 	}
-	return why.Chosen, w.SaveExplanation(ctx, org, why)
+	return why.Chosen, w.SaveExplanation(ctx, task.Organization, why)
 }

@@ -144,6 +144,16 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who access.Principa
 	return f.tell(ctx, w, events)
 }
 
+// Release moves the tasks of a container to the organization's, when what had
+// them is about to go.
+func (f *Flow) Release(ctx context.Context, w store.Writer, who access.Principal, from lastmile.ContainerRef) error {
+	c, err := w.Container(ctx, who.Organization, from)
+	if err != nil {
+		return err
+	}
+	return f.transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), lastmile.AtEnd, c.Tasks)
+}
+
 // requeue ranks tasks that were saved with a new container.
 func (f *Flow) requeue(ctx context.Context, w store.Writer, from, to lastmile.ContainerRef, index int, ids []lastmile.TaskID, org lastmile.OrganizationID) error {
 	now := f.Now()

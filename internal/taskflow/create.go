@@ -22,7 +22,7 @@ func (f *Flow) Create(ctx context.Context, who access.Principal, d Draft) (lastm
 }
 
 // create makes a prepared task inside a transaction. loud says whether its
-// creation is told: tasks of batches are not.
+// creation is told: that of tasks of batches is not.
 func (f *Flow) create(ctx context.Context, w store.Writer, who access.Principal, p prepared, now time.Time, loud bool) (lastmile.CreatedTask, error) {
 	change, err := p.change(ctx, w, who.Organization)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who access.Principal,
 	made := lastmile.CreatedTask{}
 	in := p.draft.Container
 	if options := p.draft.AutoAssign; options != nil {
-		chosen, err := f.choose(ctx, w, []lastmile.Task{task}, *options, now)
+		chosen, err := f.assignNew(ctx, w, who, task, *options, now)
 		if err != nil {
 			return made, err
 		}
@@ -58,10 +58,11 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who access.Principal,
 		}
 		task.Modified, task.Events = now, 0
 	}
-	var events []lastmile.Event
+	tell := task.CreateQuietly
 	if loud {
-		events = task.Create(who.Actor())
+		tell = task.Create
 	}
+	events := tell(who.Actor())
 	if err := w.SaveTask(ctx, task); err != nil {
 		return made, err
 	}
@@ -75,6 +76,26 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who access.Principal,
 	}
 	made.Task = task
 	return made, f.tell(ctx, w, events)
+}
+
+// assignNew finds a worker for a task in the making, who also gets the tasks
+// it goes together with. It returns "" when nobody fits.
+func (f *Flow) assignNew(ctx context.Context, w store.Writer, who access.Principal, task lastmile.Task, o lastmile.AssignOptions, now time.Time) (lastmile.WorkerID, error) {
+	crew, err := candidates(ctx, w, who.Organization, o)
+	if err != nil {
+		return "", err
+	}
+	var family []lastmile.Task
+	if o.ConsiderDependencies {
+		if family, err = kin(ctx, w, who.Organization, task.Dependencies); err != nil {
+			return "", err
+		}
+	}
+	chosen, err := f.choose(ctx, w, task, family, crew, o, now)
+	if err != nil || chosen == "" {
+		return "", err
+	}
+	return chosen, f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, taskIDs(family))
 }
 
 // Clone makes a new task like an existing one.
@@ -93,6 +114,7 @@ func (f *Flow) Clone(ctx context.Context, who access.Principal, id lastmile.Task
 		if err != nil {
 			return lastmile.Task{}, err
 		}
+		ready.of, ready.clones = &source, true
 		if options.Overrides, err = ready.change(ctx, w, who.Organization); err != nil {
 			return lastmile.Task{}, err
 		}

@@ -19,6 +19,11 @@ type Flow struct {
 	NewShortID func() string // eight hexadecimal digits
 	NewToken   func() string // for tracking; cannot be guessed
 	PublicURL  string
+
+	// For batches, whose items are read when their turn comes.
+	ReadDraft func(org lastmile.OrganizationID, sent []byte) (Draft, error) // of a task as sent
+	Explain   func(error) lastmile.BatchFault                               // as a client is told
+	JobAdded  func()                                                        // called after the commit
 }
 
 // Draft is a task as sent, to create one or to change it.
@@ -28,14 +33,8 @@ type Draft struct {
 	Recipients  *[]RecipientRef        // nil when none were sent
 	Container   *lastmile.ContainerRef // nil: the organization's own
 	AutoAssign  *lastmile.AssignOptions
-	Fields      *[]FieldValue
-	Template    string
-}
-
-// FieldValue is the value of a custom field, as sent.
-type FieldValue struct {
-	Key   string
-	Value any
+	Fields      *[]lastmile.FieldValue
+	Template    lastmile.TemplateID // empty when none was sent
 }
 
 // DestinationRef is a destination that was sent: the id of one, or a draft.
@@ -56,6 +55,8 @@ type prepared struct {
 	draft       Draft
 	destination *lastmile.Destination // nil when it is named by its id
 	recipients  []addressbook.PreparedRecipient
+	of          *lastmile.Task // the one to change or to clone; nil for a new one
+	clones      bool
 }
 
 // prepare does what must not happen inside a transaction.
@@ -92,6 +93,18 @@ func (f *Flow) prepare(ctx context.Context, who access.Principal, d Draft) (prep
 		p.destination = &made
 	}
 	return p, nil
+}
+
+// effective is the draft without what an update of the task leaves as it is,
+// so that nothing is found, made or refused for nothing.
+func (p prepared) effective() prepared {
+	if p.of.Pending() {
+		return p
+	}
+	p.destination, p.recipients = nil, nil
+	p.draft.Destination, p.draft.Recipients = nil, nil
+	p.draft.Change.Merchant, p.draft.Change.Executor = nil, nil
+	return p
 }
 
 // change saves the destination and recipient of a draft, or finds those it
@@ -199,10 +212,28 @@ func checkContainer(ctx context.Context, r store.Reader, org lastmile.Organizati
 	return lastmile.OutsideScope(in.Owner)
 }
 
-// tell stores events with ids of their own.
+// tell stores events with ids of their own. Those of a task that a worker has
+// show the worker too.
 func (f *Flow) tell(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+	workers := map[lastmile.WorkerID]*lastmile.Worker{}
 	for i := range events {
-		events[i].ID = f.NewID()
+		e := &events[i]
+		e.ID, e.Stored = f.NewID(), f.Now()
+		if e.Task == nil || e.Task.Worker == "" || !e.Trigger.ShowsWorker() {
+			continue
+		}
+		id := e.Task.Worker
+		if workers[id] == nil {
+			worker, err := w.Worker(ctx, e.Organization, id)
+			if lastmile.IsNotFound(err) {
+				continue // deleted since; the task remembers who did it
+			}
+			if err != nil {
+				return err
+			}
+			workers[id] = &worker
+		}
+		e.Worker = workers[id]
 	}
 	return w.AppendEvents(ctx, events)
 }

@@ -95,7 +95,8 @@ func (f *Flow) Update(ctx context.Context, who access.Principal, id lastmile.Tas
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		change, err := ready.change(ctx, w, who.Organization)
+		ready.of = &task
+		change, err := ready.effective().change(ctx, w, who.Organization)
 		if err != nil {
 			return err
 		}
@@ -145,7 +146,10 @@ func (f *Flow) Complete(ctx context.Context, who access.Principal, id lastmile.T
 		if err := w.SaveTask(ctx, task); err != nil {
 			return nil, err
 		}
-		return nil, f.tell(ctx, w, events)
+		if err := f.tell(ctx, w, events); err != nil {
+			return nil, err
+		}
+		return nil, f.planProgress(ctx, w, task, o.At)
 	})
 	return err
 }
@@ -164,9 +168,27 @@ func (f *Flow) Delete(ctx context.Context, who access.Principal, id lastmile.Tas
 		if err := w.LockContainer(ctx, who.Organization, task.Container, now); err != nil {
 			return err
 		}
+		children, err := w.Children(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
 		if err := w.DeleteTask(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		return f.tell(ctx, w, []lastmile.Event{task.Delete(who.Actor(), now)})
+		events := []lastmile.Event{task.Delete(who.Actor(), now)}
+		dependents, err := w.TasksOf(ctx, who.Organization, children)
+		if err != nil {
+			return err
+		}
+		for _, child := range dependents {
+			events = append(events, child.Independent(id, who.Actor(), now))
+			if err := w.SaveTask(ctx, child); err != nil {
+				return err
+			}
+		}
+		if err := f.tell(ctx, w, events); err != nil {
+			return err
+		}
+		return f.planProgress(ctx, w, task, now)
 	})
 }

@@ -18,19 +18,23 @@ func prefixes(texts ...string) []netip.Prefix {
 // machines their secrets, and what is not a single host.
 var neverReached = prefixes(
 	"0.0.0.0/8",
-	"169.254.0.0/16",
 	"100.100.100.200/32",
 	"168.63.129.16/32",
+	"169.254.0.0/16",
+	"192.0.0.192/32",
 	"224.0.0.0/4",
 	"255.255.255.255/32",
 	"::/128",
-	"fe80::/10",
+	"fd00:42::42/128",
 	"fd00:ec2::254/128",
+	"fd20:ce::254/128",
+	"fe80::/10",
 	"ff00::/8",
 )
 
 // specialNetworks are the special-purpose networks of the IANA registries for
-// IPv4 and IPv6, as of 2026: reached only where an exception says so.
+// IPv4 and IPv6, as of 2026: reached only where an exception says so. Of IPv6,
+// those outside of publicIPv6 need no mention.
 var specialNetworks = prefixes(
 	"10.0.0.0/8",
 	"100.64.0.0/10",
@@ -47,31 +51,33 @@ var specialNetworks = prefixes(
 	"198.51.100.0/24",
 	"203.0.113.0/24",
 	"240.0.0.0/4",
-	"::1/128",
-	"::/96",
-	"::ffff:0:0:0/96",
-	"64:ff9b::/96",
-	"64:ff9b:1::/48",
-	"100::/64",
-	"100:0:0:1::/64",
 	"2001::/23",
 	"2001:db8::/32",
 	"2002::/16",
 	"2620:4f:8000::/48",
+	"3ffe::/16",
 	"3fff::/20",
-	"5f00::/16",
-	"fc00::/7",
-	"fec0::/10",
 )
 
-// never tells whether an address can under no circumstances be reached. An
-// IPv4 address inside an IPv6 one counts as itself.
-func never(ip netip.Addr) bool {
-	return in(ip, neverReached) || (embedded(ip).IsValid() && in(embedded(ip), neverReached))
-}
+// Networks whose addresses hold an IPv4 address that is reached in their
+// place.
+var (
+	publicIPv6   = netip.MustParsePrefix("2000::/3")
+	compatible   = netip.MustParsePrefix("::/96")
+	translated   = netip.MustParsePrefix("::ffff:0:0:0/96")
+	wellKnown64  = netip.MustParsePrefix("64:ff9b::/96")
+	localUse64   = netip.MustParsePrefix("64:ff9b:1::/48")
+	sixToFour    = netip.MustParsePrefix("2002::/16")
+	teredoTunnel = netip.MustParsePrefix("2001::/32")
+)
+
+// never tells whether an address can under no circumstances be reached.
+func never(ip netip.Addr) bool { return ip.Zone() != "" || in(ip, neverReached) }
 
 // private tells whether an address is not of the public internet.
-func private(ip netip.Addr) bool { return in(ip, specialNetworks) || !ip.IsGlobalUnicast() }
+func private(ip netip.Addr) bool {
+	return in(ip, specialNetworks) || !ip.IsGlobalUnicast() || (ip.Is6() && !publicIPv6.Contains(ip))
+}
 
 func in(ip netip.Addr, networks []netip.Prefix) bool {
 	for _, p := range networks {
@@ -82,24 +88,33 @@ func in(ip netip.Addr, networks []netip.Prefix) bool {
 	return false
 }
 
-// embedded is the IPv4 address that translation would reach through an IPv6
-// one.
-func embedded(ip netip.Addr) netip.Addr {
-	if !ip.Is6() {
-		return netip.Addr{}
-	}
+// embedded are the IPv4 addresses that a translator or a tunnel may reach in
+// place of an IPv6 one.
+func embedded(ip netip.Addr) []netip.Addr {
 	b := ip.As16()
+	at := func(w, x, y, z int) netip.Addr { return netip.AddrFrom4([4]byte{b[w], b[x], b[y], b[z]}) }
+	last := at(12, 13, 14, 15)
 	switch {
-	case netip.MustParsePrefix("64:ff9b::/96").Contains(ip), netip.MustParsePrefix("::/96").Contains(ip):
-		return netip.AddrFrom4([4]byte(b[12:16]))
-	case netip.MustParsePrefix("2002::/16").Contains(ip):
-		return netip.AddrFrom4([4]byte(b[2:6]))
+	case ip.Is4() || ip == netip.IPv6Loopback():
+		return nil
+	case compatible.Contains(ip), translated.Contains(ip), wellKnown64.Contains(ip):
+		return []netip.Addr{last}
+	case localUse64.Contains(ip): // for each length of the translator's prefix
+		return []netip.Addr{at(6, 7, 9, 10), at(7, 9, 10, 11), at(9, 10, 11, 12), last}
+	case sixToFour.Contains(ip):
+		return []netip.Addr{at(2, 3, 4, 5)}
+	case teredoTunnel.Contains(ip):
+		client := netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})
+		return []netip.Addr{at(4, 5, 6, 7), client}
 	}
-	return netip.Addr{}
+	return nil
 }
 
 // checkException refuses an exception that would open what must stay shut.
 func checkException(p netip.Prefix) error {
+	if p.Addr().Is4In6() {
+		return fmt.Errorf("write %s as a network of IPv4", p)
+	}
 	for _, forbidden := range neverReached {
 		if p.Overlaps(forbidden) {
 			return fmt.Errorf("webhooks can never reach %s, so %s cannot be allowed", forbidden, p)

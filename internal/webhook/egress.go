@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -28,8 +29,9 @@ const (
 	totalTimeout     = 30 * time.Second // with the body
 	maxAnswer        = 64 << 10
 	maxAnswerHeaders = 32 << 10
+	maxDialled       = 8 // addresses of one host
 	idleFor          = 30 * time.Second
-	perHostInFlight  = 4
+	idlePerHost      = 8
 )
 
 // Reasons why an attempt failed. They say nothing of what is behind an
@@ -42,6 +44,7 @@ const (
 	reasonTimeout     = "no complete answer in time"
 	reasonBroken      = "the answer broke off"
 	reasonMismatch    = "the answer did not match"
+	reasonStatus      = "the answer was not 200"
 )
 
 // EgressOptions say what webhooks may reach.
@@ -49,7 +52,12 @@ type EgressOptions struct {
 	ExtraCAs [][]byte       // certificate authorities in PEM, besides the system's
 	Allow    []netip.Prefix // private networks that are excepted
 	Ports    []uint16       // besides 443 and 8443; an excepted network has all
-	Resolve  func(ctx context.Context, host string) ([]netip.Addr, error)
+	Timeout  time.Duration  // of a whole exchange; 0 is 30 s
+
+	// Resolve looks up a name, and Connect dials an address that was checked;
+	// nil is the system's. Simulations have their own.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Connect func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Egress is the one way out: for checks of new webhooks, for what they are
@@ -76,12 +84,18 @@ func NewEgress(o EgressOptions) (*Egress, error) {
 			return nil, errors.New("a file of certificate authorities holds no certificate in PEM form")
 		}
 	}
+	if o.Timeout == 0 {
+		o.Timeout = totalTimeout
+	}
+	e := &Egress{options: o}
 	if o.Resolve == nil {
-		o.Resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
+		e.options.Resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", host)
 		}
 	}
-	e := &Egress{options: o}
+	if o.Connect == nil {
+		e.options.Connect = (&net.Dialer{Timeout: connectTimeout, ControlContext: e.control}).DialContext
+	}
 	e.client = &http.Client{
 		Transport: &http.Transport{
 			DialContext:            e.dial,
@@ -91,12 +105,15 @@ func NewEgress(o EgressOptions) (*Egress, error) {
 			MaxResponseHeaderBytes: maxAnswerHeaders,
 			IdleConnTimeout:        idleFor,
 			MaxIdleConns:           256,
-			MaxIdleConnsPerHost:    perHostInFlight,
+			MaxIdleConnsPerHost:    idlePerHost,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return e, nil
 }
+
+// Close ends the connections that nothing is sent over.
+func (e *Egress) Close() { e.client.CloseIdleConnections() }
 
 // errForbidden is an address that may not be reached.
 var errForbidden = errors.New(reasonForbidden)
@@ -121,33 +138,28 @@ func (e *Egress) dial(ctx context.Context, network, address string) (net.Conn, e
 			return nil, errForbidden
 		}
 	}
-	dialer := &net.Dialer{
-		Timeout: connectTimeout,
-		ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
-			at, err := netip.ParseAddrPort(resolved)
-			if err != nil || !e.allowed(at.Addr(), at.Port()) {
-				return errForbidden
-			}
-			return nil
-		},
-	}
-	var failures []error
-	for _, ip := range addresses {
-		conn, err := dialer.DialContext(ctx, network, netip.AddrPortFrom(ip, uint16(port)).String())
+	var conn net.Conn
+	for _, ip := range addresses[:min(len(addresses), maxDialled)] {
+		conn, err = e.options.Connect(ctx, network, netip.AddrPortFrom(ip.Unmap(), uint16(port)).String())
 		if err == nil {
 			return conn, nil
 		}
-		failures = append(failures, err)
 	}
-	return nil, errors.Join(failures...)
+	return nil, err
+}
+
+// control checks an address once more, when the socket is there.
+func (e *Egress) control(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(resolved)
+	if err != nil || !e.allowed(at.Addr(), at.Port()) {
+		return errForbidden
+	}
+	return nil
 }
 
 // addresses are those of a host: its own when it is one.
 func (e *Egress) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if ip, err := netip.ParseAddr(host); err == nil {
-		if ip.Zone() != "" {
-			return nil, errForbidden
-		}
 		return []netip.Addr{ip}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
@@ -159,8 +171,7 @@ func (e *Egress) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s has no address", host)
 	}
-	const most = 16
-	return found[:min(len(found), most)], nil
+	return found, nil
 }
 
 // check refuses addresses by their form, before anything is looked up.
@@ -169,15 +180,23 @@ func (e *Egress) check(raw string) (*url.URL, error) {
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" {
 		return nil, errors.New(reasonBadURL)
 	}
-	host := strings.TrimSuffix(u.Hostname(), ".")
-	if _, err := netip.ParseAddr(host); err != nil && !plainName(host) {
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, errors.New(reasonBadURL)
+		}
+	}
+	host, bracketed := u.Hostname(), strings.HasPrefix(u.Host, "[")
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() == bracketed {
+		return u, nil
+	}
+	if bracketed || !plainName(strings.TrimSuffix(host, ".")) {
 		return nil, errors.New(reasonBadURL)
 	}
 	return u, nil
 }
 
 // plainName tells whether a host is a name as the DNS has it. One whose last
-// part is a number is an address in disguise.
+// part begins with a digit may be an address in disguise.
 func plainName(host string) bool {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]
@@ -199,13 +218,19 @@ func plainName(host string) bool {
 	return true
 }
 
-// allowed tells whether an address may be reached at a port.
+// allowed tells whether an address may be reached at a port. An IPv4 address
+// inside an IPv6 one must be allowed itself.
 func (e *Egress) allowed(ip netip.Addr, port uint16) bool {
 	ip = ip.Unmap()
 	if !ip.IsValid() || never(ip) {
 		return false
 	}
-	if slices.ContainsFunc(e.options.Allow, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+	for _, inner := range embedded(ip) {
+		if never(inner) || (private(inner) && !in(inner, e.options.Allow)) {
+			return false
+		}
+	}
+	if in(ip, e.options.Allow) {
 		return true
 	}
 	return !private(ip) && (port == 443 || port == 8443 || slices.Contains(e.options.Ports, port))
@@ -218,12 +243,15 @@ func (e *Egress) Handshake(ctx context.Context, raw, check string) error {
 	if err != nil {
 		return refused(reasonBadURL)
 	}
-	query := u.Query()
-	query.Set("check", check)
-	u.RawQuery = query.Encode()
+	if u.RawQuery != "" { // as it is: it may be signed
+		u.RawQuery += "&"
+	}
+	u.RawQuery += "check=" + url.QueryEscape(check)
 	status, answer, reason := e.send(ctx, http.MethodGet, u, nil, nil)
 	switch {
-	case reason != "":
+	case status == 0 && reason == reasonTimeout:
+		return refused(reasonConnect) // a port that is shut is nobody's business
+	case status == 0 && reason != reasonBroken:
 		return refused(reason)
 	case status != http.StatusOK || strings.TrimSuffix(string(answer), "\n") != check:
 		return refused(reasonMismatch)
@@ -236,21 +264,28 @@ func refused(reason string) error {
 		Because("the url must answer GET ?check=TEXT with status 200 and exactly that text")
 }
 
-// Post sends a notification. reason is empty when there was an answer, be it
-// good or bad.
+// Post sends a notification. reason is why that failed, and empty when it was
+// answered well.
 func (e *Egress) Post(ctx context.Context, raw string, header http.Header, body []byte) (status int, reason string) {
 	u, err := e.check(raw)
 	if err != nil {
 		return 0, reasonBadURL
 	}
 	status, _, reason = e.send(ctx, http.MethodPost, u, header, body)
+	if reason == "" && status != http.StatusOK {
+		reason = reasonStatus
+	}
 	return status, reason
 }
 
+// send makes one request. The answer is read only when its status is 200: of
+// any other, no more matters.
 func (e *Egress) send(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (status int, answer []byte, reason string) {
-	ctx, cancel := context.WithTimeout(ctx, totalTimeout)
+	ctx, cancel := context.WithTimeout(ctx, e.options.Timeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	connected := false
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
+	request, err := http.NewRequestWithContext(traced, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, reasonBadURL
 	}
@@ -259,23 +294,26 @@ func (e *Egress) send(ctx context.Context, method string, u *url.URL, header htt
 	}
 	request.Header.Set("User-Agent", "Dray-Webhook/1")
 	request.Header.Set("Accept-Encoding", "identity")
+	// Not sent. It says that a request may go out again, over a new connection,
+	// when the server closed the kept one at that very moment.
+	request.Header["Idempotency-Key"] = nil
 	response, err := e.client.Do(request)
 	if err != nil {
-		return 0, nil, why(ctx, err)
+		return 0, nil, why(ctx, err, connected)
 	}
 	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return response.StatusCode, nil, ""
+	}
 	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return response.StatusCode, nil, reasonTimeout
-	case err != nil:
-		return response.StatusCode, nil, reasonBroken
+	if err != nil {
+		return response.StatusCode, nil, why(ctx, err, connected)
 	}
 	return response.StatusCode, answer, ""
 }
 
 // why turns a failure into one of few reasons.
-func why(ctx context.Context, err error) string {
+func why(ctx context.Context, err error, connected bool) string {
 	var certificate *tls.CertificateVerificationError
 	var timeout net.Error
 	switch {
@@ -283,10 +321,10 @@ func why(ctx context.Context, err error) string {
 		return reasonForbidden
 	case errors.As(err, &certificate):
 		return reasonCertificate
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
 		return reasonTimeout
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return reasonTimeout
+	case connected:
+		return reasonBroken
 	}
 	return reasonConnect
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -25,10 +26,15 @@ type Feed struct {
 	Store store.Store
 	Log   *slog.Logger
 	Woken <-chan struct{}
+	Ended <-chan struct{} // closed when nobody may follow any more
 
 	mu      sync.Mutex
 	waiting map[lastmile.OrganizationID]*followers
 }
+
+// ErrEnded tells a follower that the feed has ended here, and goes on
+// elsewhere.
+var ErrEnded = errors.New("the feed has ended")
 
 // followers are the clients of one organization that wait for what comes next.
 type followers struct {
@@ -124,11 +130,16 @@ func (f *Feed) Head(ctx context.Context, who access.Principal) (seq int64, err e
 }
 
 // Next returns the events after seq, waiting for one until ctx ends. It returns
-// none when ctx ended first.
+// none when ctx ended first, and ErrEnded when the feed did.
 func (f *Feed) Next(ctx context.Context, who access.Principal, seq int64) ([]store.LoggedEvent, error) {
 	w, leave := f.join(who.Organization)
 	defer leave()
 	for {
+		select {
+		case <-f.Ended:
+			return nil, ErrEnded
+		default:
+		}
 		f.mu.Lock()
 		moved := w.moved
 		f.mu.Unlock()
@@ -142,6 +153,8 @@ func (f *Feed) Next(ctx context.Context, who access.Principal, seq int64) ([]sto
 		}
 		select {
 		case <-moved:
+		case <-f.Ended:
+			return nil, ErrEnded
 		case <-ctx.Done():
 			return nil, nil
 		}

@@ -63,7 +63,8 @@ func (r *Registry) List(ctx context.Context, who access.Principal) (hooks []last
 	return hooks, err
 }
 
-// Update changes a webhook. A new address must answer the handshake.
+// Update changes a webhook. A new address must answer the handshake; a webhook
+// that is disabled is owed nothing any more.
 func (r *Registry) Update(ctx context.Context, who access.Principal, id lastmile.WebhookID, change lastmile.WebhookChange) (hook lastmile.Webhook, err error) {
 	now := r.Now()
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
@@ -98,7 +99,10 @@ func (r *Registry) Update(ctx context.Context, who access.Principal, id lastmile
 				return err
 			}
 		}
-		return w.SaveWebhook(ctx, hook)
+		if err := w.SaveWebhook(ctx, hook); err != nil || hook.Enabled {
+			return err
+		}
+		return w.GiveUpNotifications(ctx, hook.Organization, hook.ID)
 	})
 	return hook, err
 }
@@ -119,7 +123,7 @@ const LogSize = 64
 // LogQuery chooses notifications of a webhook.
 type LogQuery struct {
 	Before string // older than this one
-	Failed bool   // only those given up or being tried again
+	Failed bool   // only those given up
 }
 
 // Log lists what a webhook was sent, newest first.

@@ -4,27 +4,27 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// How much is sent at once, and how it is shared out.
+// How the Sender works.
 const (
-	totalInFlight   = 256
-	slowInFlight    = 64 // of those, for webhooks that fail or take long
-	perOrgInFlight  = 16
-	maxQueued       = 64              // of one webhook, in memory
-	maxHeld         = 4096            // of all webhooks, in memory
-	claimPage       = 256             // read at once
-	claimLease      = 3 * time.Minute // others keep off for so long
-	parkFor         = 15 * time.Second
-	slowAfter       = 5 * time.Second
-	pollEvery       = 500 * time.Millisecond
-	retryErrorAfter = time.Second
+	maxQueued    = 16 // notifications of one webhook, in memory
+	fetchAhead   = 4  // notifications left when more are fetched
+	claimAtOnce  = 64 // webhooks whose notifications are claimed in one transaction
+	recordAtOnce = 256
+	glanceAt     = 128              // lanes of a pace in one round
+	queueFor     = 5 * time.Second  // longest wait of what was claimed
+	lateAfter    = time.Second      // from when an attempt is slow
+	pollEvery    = time.Second / 2  // for what other processes have stored
+	forgetAfter  = 10 * time.Minute // the pace of a webhook that is owed nothing
+	errorPause   = time.Second
+	stopPatience = 5 * time.Second // with attempts that are under way
 )
 
 // Poster sends one notification. Egress is the real one.
@@ -32,304 +32,346 @@ type Poster interface {
 	Post(ctx context.Context, url string, header http.Header, body []byte) (status int, reason string)
 }
 
-// Sender sends what webhooks are owed. Each webhook has a queue and a few
-// slots of its own, and those that fail or take long share a small part of
-// all slots, so that a dead server keeps nobody else waiting.
+// Sender sends what webhooks are owed. Each webhook has a lane, and each lane a
+// pace: those that fail to answer soon have slots of their own, so that they
+// keep nobody else waiting. Nothing is fetched for a webhook that has no slot;
+// it waits in the database, whatever there is of it.
 type Sender struct {
 	Store   store.Store
 	Poster  Poster
 	Secrets func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error)
 	Now     func() time.Time
 	Log     *slog.Logger
-	Woken   <-chan struct{}
-	NewID   func() string // for claims
+	NewID   func() string   // for claims
+	Woken   <-chan struct{} // sent to after commits
+	Owed    func() []store.Waiting
+	Alone   bool // no other process sends from this database
 
-	lanes    map[lastmile.WebhookID]*lane
-	perHost  map[string]int
-	perOrg   map[lastmile.OrganizationID]int
-	held     int // in queues and in flight
-	inFlight int
-	slow     int  // in flight for slow webhooks
-	full     bool // the last page was full: there may be more
-	results  chan result
-	unsaved  []result
-	saving   bool
-	saved    chan struct{}
-	attempts sync.WaitGroup
+	lanes   map[lastmile.WebhookID]*lane
+	turns   [paces][]*lane // in line
+	slots   slots
+	recent  []*attempt // under way, oldest first, until they are late
+	wants   []want
+	unsaved []result
+
+	looking, booking bool
+	found            chan []store.Waiting
+	booked           chan booking
+	ended            chan *attempt
+	background       sync.WaitGroup
+	forgotten        time.Time // when idle lanes were last forgotten
+
+	delivered, failed, fenced, inFlight atomic.Int64
 }
 
-// lane is one webhook's way out.
-type lane struct {
-	hook     lastmile.Webhook
-	host     string
-	secrets  [][]byte
-	queue    []claimed
-	inFlight int
-	slow     bool
+// attempt is one try that is under way.
+type attempt struct {
+	lane   *lane
+	slot   slot
+	n      lastmile.Notification
+	done   bool
+	broken bool // off by this process, which is stopping
+	lastmile.Attempt
 }
 
-// claimed is a notification that this process may send until the lease ends.
-type claimed struct {
-	lastmile.Notification
-	until time.Time
+// SenderStats counts what a Sender has done.
+type SenderStats struct {
+	Delivered, Failed int64 // attempts that were recorded
+	Fenced            int64 // attempts that others had taken over meanwhile
+	InFlight          int64
 }
 
-// result is what came of an attempt; a zero attempt gives the notification
-// back to be tried at again.
-type result struct {
-	lane    *lane
-	n       lastmile.Notification
-	attempt lastmile.Attempt
-	slow    bool // it took a slot of the slow
-	again   time.Time
+// Stats counts what was done since the start.
+func (s *Sender) Stats() SenderStats {
+	return SenderStats{Delivered: s.delivered.Load(), Failed: s.failed.Load(), Fenced: s.fenced.Load(), InFlight: s.inFlight.Load()}
 }
 
-// Run sends until ctx ends, then waits for what is being sent to be recorded.
+// Run sends until ctx ends, then waits a while for what is being sent and
+// gives back the rest.
 func (s *Sender) Run(ctx context.Context) {
-	s.lanes, s.perHost, s.perOrg = map[lastmile.WebhookID]*lane{}, map[string]int{}, map[lastmile.OrganizationID]int{}
-	s.results, s.saved = make(chan result, totalInFlight), make(chan struct{}, 1)
-	poll := time.NewTicker(pollEvery)
+	s.lanes, s.slots, s.forgotten = map[lastmile.WebhookID]*lane{}, newSlots(), s.Now()
+	s.found, s.booked, s.ended = make(chan []store.Waiting, 1), make(chan booking, 1), make(chan *attempt, mostInFlight)
+	if s.Alone {
+		s.reclaim(ctx)
+	}
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	poll, late, due := time.NewTicker(pollEvery), time.NewTimer(0), time.NewTimer(0)
 	defer poll.Stop()
+	defer late.Stop()
+	defer due.Stop()
 	for ctx.Err() == nil {
-		if s.held < maxHeld {
-			s.claim(ctx)
-		}
-		s.dispatch(ctx)
-		s.save(ctx)
-		if s.full && s.held < maxHeld {
-			continue
+		s.serve(sending)
+		s.book(ctx)
+		if len(s.recent) > 0 {
+			late.Reset(s.recent[0].At.Add(lateAfter).Sub(s.Now()))
 		}
 		select {
 		case <-ctx.Done():
 		case <-s.Woken:
+			for _, w := range s.Owed() {
+				s.expect(w)
+			}
 		case <-poll.C:
-		case r := <-s.results:
-			s.finish(r)
-		case <-s.saved:
-			s.saving = false
+			s.forget()
+			s.look(ctx)
+		case <-due.C:
+			s.look(ctx)
+		case <-late.C:
+			s.markLate()
+		case waiting := <-s.found:
+			s.looking = false
+			if wait := s.expectAll(waiting); wait > 0 {
+				due.Reset(wait)
+			}
+		case b := <-s.booked:
+			s.enter(sending, b)
+		case a := <-s.ended:
+			s.finish(a)
 		}
 		s.drain()
 	}
-	s.stop(context.WithoutCancel(ctx))
+	s.stop(sending, cancel)
+}
+
+// reclaim ends the claims of processes that are gone.
+func (s *Sender) reclaim(ctx context.Context) {
+	err := s.Store.Write(ctx, func(w store.Writer) error { return w.ReleaseNotifications(ctx, s.Now()) })
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn("notifications cannot be sent at once: they will be when their claims end", "error", err)
+	}
 }
 
 // drain takes all results that are there.
 func (s *Sender) drain() {
 	for {
 		select {
-		case r := <-s.results:
-			s.finish(r)
-		case <-s.saved:
-			s.saving = false
+		case a := <-s.ended:
+			s.finish(a)
 		default:
 			return
 		}
 	}
 }
 
-// stop records what was being sent and gives back the rest.
-func (s *Sender) stop(ctx context.Context) {
-	go func() {
-		s.attempts.Wait()
-		close(s.results)
-	}()
-	for r := range s.results {
-		s.finish(r)
+// look asks the database, in the background, which webhooks are owed
+// something.
+func (s *Sender) look(ctx context.Context) {
+	if s.looking {
+		return
 	}
-	if s.saving {
-		<-s.saved
-	}
-	now := s.Now()
-	for _, l := range s.lanes {
-		for _, c := range l.queue {
-			s.unsaved = append(s.unsaved, result{n: c.Notification, again: now})
-		}
-	}
-	if err := s.record(ctx, s.unsaved); err != nil {
-		s.Log.Error("record the last attempts", "error", err)
-	}
-}
-
-// claim reads notifications that are due into the queues of their webhooks.
-func (s *Sender) claim(ctx context.Context) {
-	var (
-		page  []lastmile.Notification
-		hooks map[lastmile.WebhookID]lastmile.Webhook
-	)
-	now, token := s.Now(), s.NewID()
-	due := false
-	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
-		due, err = r.NotificationsDue(ctx, now)
-		return err
-	})
-	if err == nil && due {
-		err = s.Store.Write(ctx, func(w store.Writer) (err error) {
-			hooks = map[lastmile.WebhookID]lastmile.Webhook{}
-			if page, err = w.ClaimNotifications(ctx, now, claimLease, token, claimPage); err != nil {
-				return err
-			}
-			for _, n := range page {
-				if _, known := hooks[n.Webhook]; known {
-					continue
-				}
-				if hooks[n.Webhook], err = w.Webhook(ctx, n.Organization, n.Webhook); err != nil {
-					return err
-				}
-			}
-			return nil
+	s.looking = true
+	s.background.Go(func() {
+		var waiting []store.Waiting
+		err := s.Store.Read(ctx, func(r store.Reader) (err error) {
+			waiting, err = r.WaitingWebhooks(ctx)
+			return err
 		})
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			s.Log.Error("claim notifications", "error", err)
+		if err != nil && ctx.Err() == nil {
+			s.Log.Error("look for notifications", "error", err)
 		}
-		s.full = false
-		return
-	}
-	s.full = len(page) == claimPage
-	for _, n := range page {
-		s.enqueue(ctx, hooks[n.Webhook], claimed{Notification: n, until: now.Add(claimLease)})
-	}
+		s.found <- waiting
+	})
 }
 
-// enqueue puts a notification into its webhook's queue. When that is long, it
-// is given back for a while, so that it is not in the way of others.
-func (s *Sender) enqueue(ctx context.Context, hook lastmile.Webhook, c claimed) {
-	l := s.lanes[hook.ID]
+// expectAll notes which webhooks have something due, and returns how long it
+// takes until another has.
+func (s *Sender) expectAll(waiting []store.Waiting) (next time.Duration) {
+	now := s.Now()
+	for _, w := range waiting {
+		if wait := w.Next.Sub(now); wait > 0 {
+			if next == 0 || wait < next {
+				next = wait
+			}
+			continue
+		}
+		s.expect(w)
+	}
+	return next
+}
+
+// expect notes that a webhook has something due.
+func (s *Sender) expect(w store.Waiting) {
+	l := s.lanes[w.Webhook]
 	if l == nil {
-		l = &lane{host: host(hook.URL)}
-		s.lanes[hook.ID] = l
-	}
-	if l.hook.URL != hook.URL || len(l.queue)+l.inFlight == 0 {
-		secrets, err := s.Secrets(ctx, hook.Organization)
-		if err != nil {
-			s.Log.Error("read webhook secrets", "organization", hook.Organization, "error", err)
-			s.unsaved = append(s.unsaved, result{n: c.Notification, again: s.Now().Add(parkFor)})
-			return
+		l = &lane{org: w.Organization, id: w.Webhook}
+		if w.Failing {
+			l.pace = dead
 		}
-		l.secrets, l.host = secrets, host(hook.URL)
+		s.lanes[w.Webhook] = l
 	}
-	l.hook = hook
-	l.slow = l.slow || hook.FailureStreak > 0
-	if len(l.queue) >= maxQueued {
-		s.unsaved = append(s.unsaved, result{n: c.Notification, again: s.Now().Add(parkFor)})
+	l.due = true
+	s.line(l)
+}
+
+// line has a lane wait for its turn, if it has a use for one.
+func (s *Sender) line(l *lane) {
+	if !l.inLine && l.waits() {
+		l.inLine = true
+		s.turns[l.pace] = append(s.turns[l.pace], l)
+	}
+}
+
+// forget drops lanes that have long had nothing to do.
+func (s *Sender) forget() {
+	now := s.Now()
+	if now.Sub(s.forgotten) < forgetAfter {
 		return
 	}
-	l.queue = append(l.queue, c)
-	s.held++
-}
-
-func host(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return raw
-	}
-	return u.Host
-}
-
-// dispatch starts as many attempts as there are slots for, one round over the
-// webhooks after another.
-func (s *Sender) dispatch(ctx context.Context) {
-	for started := true; started; {
-		started = false
-		for id, l := range s.lanes {
-			if len(l.queue) == 0 {
-				if l.inFlight == 0 {
-					delete(s.lanes, id)
-				}
-				continue
-			}
-			if s.free(l) {
-				s.start(ctx, l)
-				started = true
-			}
+	s.forgotten = now
+	for id, l := range s.lanes {
+		if l.idle() && now.Sub(l.used) >= forgetAfter {
+			delete(s.lanes, id)
 		}
 	}
 }
 
-// free tells whether a webhook may have one more attempt.
-func (s *Sender) free(l *lane) bool {
-	most := perHostInFlight
-	if l.slow {
-		most = 1
-		if s.slow >= slowInFlight {
-			return false
+// serve gives lanes their turns, one after the other.
+func (s *Sender) serve(ctx context.Context) {
+	for p := range pace(paces) {
+		for range min(len(s.turns[p]), glanceAt) {
+			if s.slots.full(p) {
+				break
+			}
+			l := s.turns[p][0]
+			s.turns[p] = s.turns[p][1:]
+			l.inLine = false
+			s.turn(ctx, l)
+			s.line(l)
 		}
-	} else if s.perOrg[l.hook.Organization] >= perOrgInFlight {
-		return false
 	}
-	return l.inFlight < most && s.perHost[l.host] < perHostInFlight && s.inFlight < totalInFlight
 }
 
-// start begins an attempt at the first of a queue, unless the lease is about
+// turn starts what a lane may send, and has more fetched where there is more.
+func (s *Sender) turn(ctx context.Context, l *lane) {
+	for len(l.queue) > 0 && s.slots.free(l) {
+		s.start(ctx, l)
+	}
+	if !l.due || l.claiming || len(s.wants) >= claimAtOnce {
+		return
+	}
+	count := 1
+	if l.pace == quick {
+		count = maxQueued
+	}
+	switch {
+	case l.pace == quick && l.inFlight > 0 && len(l.queue) <= fetchAhead:
+	case len(l.queue) == 0 && s.slots.free(l):
+		taken := s.slots.take(l)
+		l.reserved = &taken
+	default:
+		return
+	}
+	l.due, l.claiming = false, true
+	s.wants = append(s.wants, want{lane: l, count: count})
+}
+
+// start begins an attempt at the first of a queue, unless its lease is about
 // to end.
 func (s *Sender) start(ctx context.Context, l *lane) {
 	c := l.queue[0]
 	l.queue = l.queue[1:]
 	now := s.Now()
-	if now.Add(totalTimeout + connectTimeout).After(c.until) {
-		s.held--
+	if now.Add(totalTimeout).After(c.until) || ctx.Err() != nil {
+		s.giveBack(l, c.Notification)
 		return
+	}
+	a := &attempt{lane: l, n: c.Notification, Attempt: lastmile.Attempt{
+		Organization: c.Organization, Notification: c.ID, Number: c.Attempts + 1, At: now,
+	}}
+	if l.reserved != nil {
+		a.slot, l.reserved = *l.reserved, nil
+	} else {
+		a.slot = s.slots.take(l)
 	}
 	l.inFlight++
-	s.inFlight++
-	s.perHost[l.host]++
-	slow := l.slow
-	if slow {
-		s.slow++
-	} else {
-		s.perOrg[l.hook.Organization]++
-	}
-	target, header := l.hook.URL, signed(c.Notification, l.secrets, now)
-	s.attempts.Go(func() {
-		status, reason := s.Poster.Post(context.WithoutCancel(ctx), target, header, c.Body)
-		s.results <- result{lane: l, n: c.Notification, slow: slow, attempt: lastmile.Attempt{
-			Organization: c.Organization, Notification: c.ID, Number: c.Attempts + 1, At: now,
-			Took: s.Now().Sub(now), Status: status, Reason: reason,
-		}}
+	l.used = now
+	s.inFlight.Store(int64(s.slots.all))
+	s.recent = append(s.recent, a)
+	target, header := l.url, signed(c.Notification, l.secrets, now)
+	s.background.Go(func() {
+		a.Status, a.Reason = s.Poster.Post(ctx, target, header, c.Body)
+		a.Took, a.broken = s.Now().Sub(now), ctx.Err() != nil && !a.Delivered()
+		s.ended <- a
 	})
 }
 
-// finish frees the slots of an attempt and keeps its result to be saved.
-func (s *Sender) finish(r result) {
-	l := r.lane
-	l.inFlight--
-	s.inFlight--
-	s.held--
-	if s.perHost[l.host]--; s.perHost[l.host] <= 0 {
-		delete(s.perHost, l.host)
-	}
-	if r.slow {
-		s.slow--
-	} else if s.perOrg[l.hook.Organization]--; s.perOrg[l.hook.Organization] <= 0 {
-		delete(s.perOrg, l.hook.Organization)
-	}
-	l.slow = !r.attempt.Delivered() || r.attempt.Took > slowAfter
-	s.unsaved = append(s.unsaved, r)
+// giveBack lets go of a notification that was claimed, for it to be claimed
+// again.
+func (s *Sender) giveBack(l *lane, n lastmile.Notification) {
+	s.unsaved = append(s.unsaved, result{n: n, again: s.Now()})
+	l.due = true
 }
 
-// save records results in the background, many at once.
-func (s *Sender) save(ctx context.Context) {
-	if s.saving || len(s.unsaved) == 0 {
-		return
-	}
-	batch := s.unsaved
-	s.unsaved, s.saving = nil, true
-	s.attempts.Go(func() {
-		defer func() { s.saved <- struct{}{} }()
-		for {
-			err := s.record(context.WithoutCancel(ctx), batch)
-			if err == nil {
-				return
-			}
-			s.Log.Error("record attempts", "error", err)
-			wait := time.NewTimer(retryErrorAfter)
-			select {
-			case <-wait.C:
-			case <-ctx.Done():
-				wait.Stop()
-				return // the leases end by themselves, and what is owed is sent again
-			}
+// markLate has attempts that take long count as slow, and their webhooks too.
+func (s *Sender) markLate() {
+	now := s.Now()
+	for len(s.recent) > 0 && (s.recent[0].done || now.Sub(s.recent[0].At) >= lateAfter) {
+		a := s.recent[0]
+		s.recent = s.recent[1:]
+		if !a.done && a.slot.pace < slow {
+			a.slot = s.slots.slow(a.slot)
+			s.slowDown(a.lane, slow)
 		}
-	})
+	}
+}
+
+// slowDown changes the pace of a lane. What it has no slots for any more goes
+// back.
+func (s *Sender) slowDown(l *lane, to pace) {
+	l.pace = to
+	for _, c := range l.queue {
+		s.giveBack(l, c.Notification)
+	}
+	l.queue = nil
+}
+
+// finish frees the slot of an attempt and keeps its result to be saved.
+func (s *Sender) finish(a *attempt) {
+	a.done = true
+	l := a.lane
+	s.slots.give(a.slot)
+	s.inFlight.Store(int64(s.slots.all))
+	l.inFlight--
+	switch {
+	case a.broken:
+		s.giveBack(l, a.n)
+		return
+	case a.Took < lateAfter:
+		l.pace = quick
+	case a.Delivered():
+		s.slowDown(l, slow)
+	default:
+		s.slowDown(l, dead)
+	}
+	s.unsaved = append(s.unsaved, result{n: a.n, attempt: a.Attempt})
+	s.line(l)
+}
+
+// stop waits for what is being sent, not for long, records it and gives back
+// the rest.
+func (s *Sender) stop(sending context.Context, cancel context.CancelFunc) {
+	patience := time.AfterFunc(stopPatience, cancel)
+	defer patience.Stop()
+	go func() {
+		s.background.Wait()
+		close(s.ended)
+	}()
+	for a := range s.ended {
+		s.finish(a)
+	}
+	cancel()
+	if s.booking {
+		s.enter(sending, <-s.booked)
+	}
+	for _, l := range s.lanes {
+		for _, c := range l.queue {
+			s.giveBack(l, c.Notification)
+		}
+	}
+	ending, done := context.WithTimeout(context.WithoutCancel(sending), stopPatience)
+	defer done()
+	if err := s.transact(ending, &booking{results: s.unsaved}); err != nil {
+		s.Log.Error("record the last attempts", "error", err)
+	}
 }

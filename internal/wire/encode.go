@@ -10,10 +10,14 @@ import (
 
 // Encode writes a value of the domain, or a form of this package, as JSON.
 func Encode(v any) ([]byte, error) {
+	form := show(v)
+	if batch, ok := form.(interface{ encode() ([]byte, error) }); ok {
+		return batch.encode()
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(show(v)); err != nil {
+	if err := enc.Encode(form); err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
@@ -61,8 +65,43 @@ func show(v any) any {
 		return NewExplanation(v)
 	case lastmile.Container:
 		return NewContainer(v)
+	case lastmile.Webhook:
+		return NewWebhook(v)
+	case lastmile.NewlyMade[lastmile.Webhook]:
+		return newNewWebhook(v.Record)
+	case []lastmile.Webhook:
+		return each(v, NewWebhook)
+	case []lastmile.Notification:
+		return each(v, NewNotification)
+	case lastmile.DetailedNotification:
+		return newDetailedNotification(v)
+	case lastmile.Redelivered:
+		return Redelivered{Count: int(v)}
+	case lastmile.NewlyMade[lastmile.Batch]:
+		return newBatchJob(v.Record)
+	case lastmile.CreatedBatch:
+		return newTaskBatch(v)
 	case lastmile.Event:
+		if v.Batch != nil {
+			return newBatchEvent(v)
+		}
 		return NewEvent(v)
+	case lastmile.CustomFields:
+		return CustomFields{Fields: each(v, NewCustomFieldDefinition)}
+	case lastmile.Template:
+		return NewTemplate(v)
+	case []lastmile.Template:
+		return each(v, NewTemplate)
+	case lastmile.RoutePlan:
+		return NewRoutePlan(v)
+	case []lastmile.RoutePlan:
+		return each(v, NewRoutePlan)
+	case lastmile.WorkerDetails:
+		return NewWorkerDetails(v)
+	case lastmile.Estimate:
+		return NewTeamEstimate(v)
+	case lastmile.Manifest:
+		return NewManifest(v)
 	case lastmile.Hub:
 		return NewHub(v)
 	case []lastmile.Hub:

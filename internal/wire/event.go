@@ -9,20 +9,24 @@ import (
 // Event is what a webhook is sent. What is not relevant to the trigger is
 // null.
 type Event struct {
-	TaskID        *lastmile.TaskID   `json:"taskId"`
-	WorkerID      *lastmile.WorkerID `json:"workerId"`
-	AdminID       *string            `json:"adminId"`
-	Data          EventData          `json:"data"`
-	ActionContext *ActionContext     `json:"actionContext"`
-	TriggerID     lastmile.Trigger   `json:"triggerId"`
-	TriggerName   string             `json:"triggerName"`
-	Time          Millis             `json:"time"`
+	TaskID        *lastmile.TaskID     `json:"taskId"`
+	WorkerID      *lastmile.WorkerID   `json:"workerId"`
+	AdminID       *string              `json:"adminId"`
+	Data          EventData            `json:"data"`
+	ActionContext *ActionContext       `json:"actionContext"`
+	TriggerID     lastmile.Trigger     `json:"triggerId"`
+	TriggerName   string               `json:"triggerName"`
+	Time          Millis               `json:"time"`
+	RoutePlanID   lastmile.RoutePlanID `json:"routePlanId,omitzero"` // for triggers of route plans
+	Status        *int                 `json:"status,omitzero"`      // 1 on duty, 0 off duty
+	Test          bool                 `json:"test,omitzero"`        // only when somebody tries the webhook out
 }
 
 // EventData is the records of an event, as they were right after it.
 type EventData struct {
-	Task   *Task   `json:"task,omitzero"`
-	Worker *Worker `json:"worker,omitzero"`
+	Task      *Task      `json:"task,omitzero"`
+	Worker    *Worker    `json:"worker,omitzero"`
+	RoutePlan *RoutePlan `json:"routePlan,omitzero"`
 }
 
 // withoutWorker are the triggers of tasks that do not name the worker.
@@ -33,7 +37,7 @@ var withoutWorker = []lastmile.Trigger{
 
 // NewEvent returns an event in the form that is sent.
 func NewEvent(e lastmile.Event) Event {
-	body := Event{TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At)}
+	body := Event{TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At), Test: e.Test}
 	if e.Actor.Type != "" {
 		body.ActionContext = &ActionContext{Type: e.Actor.Type, ID: e.Actor.ID}
 	}
@@ -50,6 +54,22 @@ func NewEvent(e lastmile.Event) Event {
 	if e.Worker != nil {
 		worker := NewWorker(*e.Worker)
 		body.WorkerID, body.Data.Worker = &e.Worker.ID, &worker
+		if e.Trigger == lastmile.TriggerWorkerDuty {
+			body.Status = dutyStatus(e.Worker.Whereabouts.OnDuty)
+		}
+	}
+	if e.RoutePlan != nil {
+		plan := NewRoutePlan(*e.RoutePlan)
+		body.RoutePlanID, body.WorkerID, body.Data.RoutePlan = e.RoutePlan.ID, plan.Worker, &plan
 	}
 	return body
+}
+
+// dutyStatus is duty as the duty trigger reports it.
+func dutyStatus(onDuty bool) *int {
+	status := 0
+	if onDuty {
+		status = 1
+	}
+	return &status
 }

@@ -49,7 +49,7 @@ type TaskRecord struct {
 	CustomFields             []CustomField           `json:"customFields"`
 	Requirements             Requirements            `json:"requirements"`
 	Container                *Container              `json:"container,omitzero"` // absent when completed
-	RoutePlan                string                  `json:"routePlan,omitzero"`
+	RoutePlan                lastmile.RoutePlanID    `json:"routePlan,omitzero"`
 	SourceTaskID             lastmile.TaskID         `json:"sourceTaskId,omitzero"` // clones only
 }
 

@@ -33,7 +33,7 @@ type TaskBody struct {
 	Barcodes                      *[]BarcodeBody           `json:"barcodes"` // the name clients use
 	Appearance                    *AppearanceBody          `json:"appearance"`
 	CustomFields                  *[]CustomFieldBody       `json:"customFields"`
-	CustomFieldGroup              string                   `json:"customFieldGroup"`
+	CustomFieldGroup              lastmile.TemplateID      `json:"customFieldGroup"`
 	Priority                      *int                     `json:"priority"`
 	Group                         *string                  `json:"group"`
 	Metadata                      MetadataUpdate           `json:"metadata"`
@@ -100,10 +100,10 @@ func (b ContainerRefBody) Domain(own lastmile.OrganizationID) (lastmile.Containe
 // RequirementsBody are completion requirements in a request; null is not
 // required.
 type RequirementsBody struct {
-	Signature  Flag    `json:"signature"`
-	Photo      Flag    `json:"photo"`
-	Notes      Flag    `json:"notes"`
-	MinimumAge float64 `json:"minimumAge"`
+	Signature  Flag `json:"signature"`
+	Photo      Flag `json:"photo"`
+	Notes      Flag `json:"notes"`
+	MinimumAge int  `json:"minimumAge"`
 }
 
 // BarcodeBody is a barcode in a request.
@@ -159,7 +159,7 @@ func (b TaskBody) Change() lastmile.TaskChange {
 	}
 	if r := b.Requirements; r != nil {
 		change.Requirements = &lastmile.Requirements{
-			Signature: bool(r.Signature), Photo: bool(r.Photo), Notes: bool(r.Notes), MinimumAge: int(r.MinimumAge),
+			Signature: bool(r.Signature), Photo: bool(r.Photo), Notes: bool(r.Notes), MinimumAge: r.MinimumAge,
 		}
 	}
 	if b.Appearance != nil && b.Appearance.TriangleColor.Present {

@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
 	"dray/internal/app"
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/store/storetest"
 )
 
@@ -49,8 +51,13 @@ func New(t testing.TB, options ...Option) *Platform {
 		t.Fatalf("put the platform together: %v", err)
 	}
 	server := httptest.NewServer(a.Handler())
+	working, stopWork := context.WithCancel(context.WithoutCancel(t.Context()))
+	var work sync.WaitGroup
+	work.Go(func() { a.Jobs.Run(working) })
 	t.Cleanup(func() {
 		server.Close()
+		stopWork()
+		work.Wait()
 		if err := a.Stop(context.Background()); err != nil {
 			t.Errorf("stop the platform: %v", err)
 		}
@@ -58,6 +65,26 @@ func New(t testing.TB, options ...Option) *Platform {
 	p := &Platform{App: a, URL: server.URL}
 	p.Spec = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
 	return p
+}
+
+// Settle waits until all background work is done.
+func (p *Platform) Settle(t testing.TB) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		var left int
+		err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
+			left, err = r.JobsLeft(t.Context())
+			return err
+		})
+		switch {
+		case err != nil:
+			t.Fatalf("count what is left to do: %v", err)
+		case left == 0:
+			return
+		case time.Now().After(deadline):
+			t.Fatalf("%d jobs are not done after 30 s", left)
+		}
+	}
 }
 
 // Get reads a page that needs no key.

@@ -126,6 +126,8 @@ func BenchmarkGroupCommit(b *testing.B) {
 		}
 	})
 	rate := float64(b.N) / b.Elapsed().Seconds()
+	b.StopTimer()
+	ceiling = (ceiling + rawCeiling(b)) / 2 // other work on the machine comes and goes
 	s := e.stats()
 	b.ReportMetric(rate, "writes/s")
 	b.ReportMetric(rate/ceiling, "of-ceiling")
@@ -152,16 +154,27 @@ func rawCeiling(b *testing.B) float64 {
 	const rounds, batch = 60, 256
 	begun := time.Now()
 	for r := range rounds {
-		tx, err := db.BeginTx(ctx, nil)
-		must(b, err)
-		stmt, err := tx.PrepareContext(ctx, strings.NewReplacer("$", "?").Replace(insertNote))
-		must(b, err)
-		for i := range batch {
-			_, err := stmt.ExecContext(ctx, "acme", fmt.Sprintf("note%020d", r*batch+i), benchDoc, 1)
-			must(b, err)
-		}
-		must(b, stmt.Close())
-		must(b, tx.Commit())
+		must(b, rawBatch(ctx, db, r*batch, batch))
 	}
 	return rounds * batch / time.Since(begun).Seconds()
+}
+
+// rawBatch writes and commits some rows through database/sql.
+func rawBatch(ctx context.Context, db *sql.DB, from, rows int) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // fails after the commit
+	stmt, err := tx.PrepareContext(ctx, strings.ReplaceAll(insertNote, "$", "?"))
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	for i := range rows {
+		if _, err := stmt.ExecContext(ctx, "acme", fmt.Sprintf("note%020d", from+i), benchDoc, 1); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }

@@ -158,8 +158,20 @@ func damagedOr(path string, err error) error {
 	}
 }
 
+// ErrDamaged is what errors about a damaged database are.
+var ErrDamaged = errors.New("the database is damaged")
+
+// damage is an error about a damaged file.
+type damage struct{ error }
+
+// Is tells that the error is ErrDamaged.
+func (damage) Is(target error) bool { return target == ErrDamaged }
+
+// Unwrap returns the error without its mark.
+func (d damage) Unwrap() error { return d.error }
+
 // damaged says what to do about a damaged file.
 func damaged(path string, err error) error {
-	return fmt.Errorf("the database %s is damaged or not a database of dray (%w): keep the folder as it is "+
-		"for examination and restore a backup into an empty one with: dray restore FILE --data FOLDER", path, err)
+	return damage{fmt.Errorf("the database %s is damaged or not a database of dray (%w): keep the folder as it is "+
+		"for examination and restore a backup into an empty one with: dray restore FILE --data FOLDER", path, err)}
 }

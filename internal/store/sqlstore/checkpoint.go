@@ -9,11 +9,12 @@ import (
 )
 
 // checkpointer moves the write-ahead log into the database file in the
-// background, on a connection of its own, so that no commit waits for it. It
-// sleeps while nothing is written.
+// background, on a connection of its own, so that no commit waits for it. When
+// nothing happens for a while, it also gives memory back.
 type checkpointer struct {
 	h     *handle
 	log   *slog.Logger
+	tidy  func()        // called now and then
 	dirty chan struct{} // something was written
 	quit  chan struct{}
 	gone  chan struct{}
@@ -22,7 +23,7 @@ type checkpointer struct {
 }
 
 // newCheckpointer opens the connection. The loop is started by the caller.
-func newCheckpointer(path string, log *slog.Logger) (*checkpointer, error) {
+func newCheckpointer(path string, log *slog.Logger, tidy func()) (*checkpointer, error) {
 	h, err := openHandle(path, false, "synchronous=FULL", "wal_autocheckpoint=0", readerCache)
 	if err != nil {
 		return nil, err
@@ -30,6 +31,7 @@ func newCheckpointer(path string, log *slog.Logger) (*checkpointer, error) {
 	return &checkpointer{
 		h:     h,
 		log:   log,
+		tidy:  tidy,
 		dirty: make(chan struct{}, 1),
 		quit:  make(chan struct{}),
 		gone:  make(chan struct{}),
@@ -41,9 +43,14 @@ func (c *checkpointer) loop() {
 	defer close(c.gone)
 	timer := time.NewTimer(checkpointGap)
 	defer timer.Stop()
+	seldom := time.NewTicker(tidyGap)
+	defer seldom.Stop()
 	for {
 		select {
 		case <-c.dirty:
+		case <-seldom.C:
+			c.tidy()
+			continue
 		case <-c.quit:
 			return
 		}

@@ -11,24 +11,27 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Ranks order the tasks of a container. New tasks are ranked by the clock, in
-// 256ths of a microsecond, so that appending to the organization's container
-// reads nothing; what is put between two tasks is ranked between them.
+// Ranks order the tasks of a container. What is put at the end is ranked by
+// the clock, in 256ths of a microsecond, so that a new task of the organization
+// is put there without a look; what is put between two tasks is ranked between
+// them. No rank is ahead of the clock for longer than it took to give it, or
+// the next new task would come before it.
 const (
-	ranksPerMillisecond = 1000 << 8
-	rankGap             = 1 << 20
+	rankStep = 1 << 8  // from one task at the end to the next
+	rankGap  = 1 << 20 // from one task to the next where there is room
 )
 
 // lastRank makes ranks given by this process grow whatever the clock does.
 var lastRank atomic.Int64
 
-// nextRank is a rank after all that this process gave before.
-func nextRank(now time.Time) int64 {
+// nextRanks is the first of n ranks, a step apart, after all that this process
+// gave to the end of a container before, and after another.
+func nextRanks(now time.Time, n int, after int64) int64 {
 	for {
 		last := lastRank.Load()
-		rank := max(now.UnixMilli()*ranksPerMillisecond, last+1<<8)
-		if lastRank.CompareAndSwap(last, rank) {
-			return rank
+		first := max(now.UnixMicro()<<8, last+rankStep, after+rankStep)
+		if lastRank.CompareAndSwap(last, first+int64(n-1)*rankStep) {
+			return first
 		}
 	}
 }
@@ -37,7 +40,7 @@ func nextRank(now time.Time) int64 {
 func (t *tx) Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
 	c := lastmile.Container{ContainerRef: in, Organization: org}
 	var modified int64
-	err := t.row(ctx, `SELECT modified FROM container WHERE org = $1 AND kind = $2 AND owner = $3`, org, in.Kind, in.Owner).Scan(&modified)
+	err := t.row(ctx, `SELECT modified, version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`, org, in.Kind, in.Owner).Scan(&modified, &c.Version)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return c, fmt.Errorf("read container of %s: %w", in.Owner, err)
 	}
@@ -143,7 +146,7 @@ func (t *tx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmi
 	}
 	ranks, fits := between(before, after, len(tasks), now)
 	if !fits {
-		if err := t.spread(ctx, org, in); err != nil {
+		if err := t.spread(ctx, org, in, index, len(tasks)); err != nil {
 			return err
 		}
 		if before, after, err = t.neighbours(ctx, org, in, index); err != nil {
@@ -207,13 +210,13 @@ func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
 	var first, step int64
 	switch {
 	case after == nil:
-		first, step = nextRank(now), rankGap
+		var last int64
 		if before != nil {
-			first = max(first, *before+rankGap)
+			last = *before
 		}
+		first, step = nextRanks(now, n, last), rankStep
 	case before == nil:
-		step = rankGap
-		first = *after - int64(n)*step
+		first, step = *after-int64(n)*rankGap, rankGap
 	default:
 		step = (*after - *before) / int64(n+1)
 		first = *before + step
@@ -224,19 +227,33 @@ func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
 	return ranks, step > 0
 }
 
-// spread gives all tasks of a container new ranks with room between them.
-func (t *tx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
-	ids, err := t.taskIDs(ctx, `SELECT id`+inContainer+` ORDER BY rank, id`, org, in.Kind, in.Owner)
-	if err != nil {
-		return err
+// spread makes room for n tasks at an index: it moves the tasks around it
+// apart, as many as it takes. The first and the last of them stay where they
+// are, unless nothing comes before the first.
+func (t *tx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index, n int) error {
+	for around := 64; ; around *= 8 {
+		from := max(0, index-around)
+		var ids []lastmile.TaskID
+		ranks, err := collect(ctx, t, func(r rows) (rank int64, err error) {
+			var id lastmile.TaskID
+			err = r.Scan(&id, &rank)
+			ids = append(ids, id)
+			return rank, err
+		}, `SELECT id, rank`+inContainer+` ORDER BY rank, id LIMIT $4 OFFSET $5`, org, in.Kind, in.Owner, index+around-from, from)
+		if err != nil {
+			return fmt.Errorf("read ranks of the container of %s: %w", in.Owner, err)
+		}
+		last := len(ranks) - 1
+		first, step := ranks[0], (ranks[last]-ranks[0])/int64(last)
+		if from == 0 {
+			first, step = ranks[last]-int64(last)*rankGap, rankGap
+		}
+		if step <= int64(n) {
+			continue
+		}
+		for i := range last {
+			ranks[i] = first + int64(i)*step
+		}
+		return t.setRanks(ctx, org, ids, ranks)
 	}
-	var first *int64
-	if err := t.row(ctx, `SELECT MIN(rank)`+inContainer, org, in.Kind, in.Owner).Scan(&first); err != nil || first == nil {
-		return err
-	}
-	ranks := make([]int64, len(ids))
-	for i := range ranks {
-		ranks[i] = *first + int64(i)*rankGap
-	}
-	return t.setRanks(ctx, org, ids, ranks)
 }

@@ -55,24 +55,6 @@ type engine interface {
 	stats() Stats
 }
 
-// Stats are counters of an engine since it was opened, for metrics.
-type Stats struct {
-	Waiting    int    // operations waiting to be started, now
-	Operations uint64 // operations committed
-	Commits    uint64 // transactions committed
-	Failed     uint64 // operations that returned an error
-	Retries    uint64 // operations run again
-	Shed       uint64 // operations refused because the database was too busy
-	Broken     uint64 // transactions that the database gave up
-
-	// Batches counts commits by how many operations they held: 1, 2, 3-4,
-	// 5-8 … 129-256. PostgreSQL commits every operation by itself.
-	Batches [9]uint64
-
-	Connections int   // open connections, now
-	WALBytes    int64 // SQLite: size of the write-ahead log at the last checkpoint
-}
-
 // Options say which database to open, and how.
 type Options struct {
 	Data     string           // data folder, for SQLite

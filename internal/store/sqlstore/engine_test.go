@@ -227,9 +227,7 @@ func TestAnOperationIsAllOrNothing(t *testing.T) {
 		t.Run("a panic is an error and nothing is kept", func(t *testing.T) {
 			err := e.write(ctx, func(c conn) error {
 				must(t, put(ctx, "panic", 1)(c))
-				var none map[string]int
-				none["x"] = 1
-				return nil
+				panic("oh")
 			})
 			if err == nil || !strings.Contains(err.Error(), "panicked") {
 				t.Errorf("got %v", err)

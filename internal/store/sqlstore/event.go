@@ -19,7 +19,7 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	hooks, err := t.Webhooks(ctx, events[0].Organization)
+	hooks, err := t.listeners(ctx, events[0].Organization)
 	if err != nil {
 		return err
 	}
@@ -86,16 +86,11 @@ func (t *tx) NumberEvents(ctx context.Context, most int) (int, error) {
 		return e, err
 	}
 	found, err := collect(ctx, t, scan,
-		`SELECT org, id, task, task_sequence, created FROM event WHERE seq IS NULL ORDER BY created`+limit(most))
+		`SELECT org, id, task, task_sequence, created FROM event WHERE seq IS NULL ORDER BY created, task_sequence`+limit(most))
 	if err != nil {
 		return 0, fmt.Errorf("read new events: %w", err)
 	}
-	slices.SortStableFunc(found, func(a, b unnumbered) int {
-		if a.task != "" && a.task == b.task {
-			return cmp.Compare(a.sequence, b.sequence)
-		}
-		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
-	})
+	putInOrder(found)
 	heads := map[string]int64{}
 	for _, e := range found {
 		if _, known := heads[e.org]; !known {
@@ -115,6 +110,28 @@ func (t *tx) NumberEvents(ctx context.Context, most int) (int, error) {
 		}
 	}
 	return len(found), nil
+}
+
+// putInOrder gives the places that the events of a task have among all to
+// them in the order of their sequence: nodes whose clocks differ may have
+// stored a later one with an earlier time.
+func putInOrder(events []unnumbered) {
+	places := map[string][]int{}
+	for i, e := range events {
+		if e.task != "" {
+			places[e.task] = append(places[e.task], i)
+		}
+	}
+	for _, at := range places {
+		of := make([]unnumbered, len(at))
+		for i, place := range at {
+			of[i] = events[place]
+		}
+		slices.SortFunc(of, func(a, b unnumbered) int { return cmp.Compare(a.sequence, b.sequence) })
+		for i, place := range at {
+			events[place] = of[i]
+		}
+	}
 }
 
 // EventsPending implements store.WebhookReader.

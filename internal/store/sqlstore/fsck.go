@@ -105,6 +105,15 @@ var checkedKinds = []checkedKind{
 	{"admin", store.Admins, "email", checked(func(_ lastmile.OrganizationID, f wire.AdminRecord) (string, string, lastmile.Metadata) {
 		return string(f.ID), f.Email, f.Metadata.Domain()
 	})},
+	{"custom_field", "", "id", checked(func(_ lastmile.OrganizationID, f wire.CustomField) (string, string, lastmile.Metadata) {
+		return f.Key, f.Key, nil
+	})},
+	{"template", "", "name", checked(func(_ lastmile.OrganizationID, f wire.Template) (string, string, lastmile.Metadata) {
+		return string(f.ID), f.Name, nil
+	})},
+	{"route_plan", "", "id", checked(func(_ lastmile.OrganizationID, f wire.RoutePlanRecord) (string, string, lastmile.Metadata) {
+		return string(f.ID), string(f.ID), nil
+	})},
 	{"hub", "", "id", checked(func(_ lastmile.OrganizationID, f wire.HubRecord) (string, string, lastmile.Metadata) {
 		return string(f.ID), string(f.ID), nil
 	})},
@@ -181,6 +190,10 @@ var references = [][3]string{
 	{"team", "hub", "hub"},
 	{"worker_credential", "worker", "worker"},
 	{"worker_schedule", "worker", "worker"},
+	{"duty_change", "worker", "worker"},
+	{"route_plan", "worker", "worker"},
+	{"route_plan", "team", "team"},
+	{"task", "route_plan", "route_plan"},
 }
 
 // checkReferences finds rows that refer to nothing.

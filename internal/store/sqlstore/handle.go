@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -231,6 +232,14 @@ func (h *handle) checkpoint(mode int32) (frames, moved int, err error) {
 		return frames, moved, h.fault(rc)
 	}
 	return frames, moved, nil
+}
+
+// releaseMemory frees the cached pages of every connection of the process that
+// are not in use.
+func releaseMemory() {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	lib.Xsqlite3_release_memory(tls, math.MaxInt32)
 }
 
 // close lets go of the connection.

@@ -51,13 +51,19 @@ func (c *pgConn) note(err error) error {
 	if err == nil {
 		return nil
 	}
-	if c.q.Conn().IsClosed() {
+	if c.q.Conn().IsClosed() && !givenUp(err) {
 		err = fmt.Errorf("%w: %w", errConnectionLost, err)
 	}
 	if c.failed == nil {
 		c.failed = err
 	}
 	return err
+}
+
+// givenUp tells whether a statement ended because its context did. The context
+// of the operation, a relative of it, may not know yet.
+func givenUp(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // usable tells whether another statement may run.

@@ -59,8 +59,7 @@ func (e *pgEngine) transact(ctx context.Context, fn func(conn) error) error {
 		err := e.attempt(ctx, fn)
 		if err == nil {
 			e.count.operations.Add(1)
-			e.count.commits.Add(1)
-			e.count.batches[0].Add(1)
+			e.count.committed(1)
 			return nil
 		}
 		if !r.again(err) || ctx.Err() != nil {
@@ -85,6 +84,9 @@ type attemptError struct {
 
 // Error implements error.
 func (a *attemptError) Error() string { return a.answer.Error() }
+
+// Unwrap is for errors.Is and errors.As.
+func (a *attemptError) Unwrap() error { return a.answer }
 
 // attempt runs fn once in a transaction of its own.
 func (e *pgEngine) attempt(ctx context.Context, fn func(conn) error) error {
@@ -137,7 +139,7 @@ func refused(err error) bool {
 // again decides whether to run the operation once more.
 func (r *retries) again(err error) bool {
 	a, ok := errors.AsType[*attemptError](err)
-	if !ok || a.committed {
+	if !ok || a.committed || givenUp(a.cause) {
 		return false
 	}
 	r.total++
@@ -164,7 +166,7 @@ func (e *pgEngine) settle(ctx context.Context, err error) error {
 	if a.committed {
 		return fmt.Errorf("%w: %w", errUnknownOutcome, a.answer)
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || givenUp(a.cause) {
 		return a.answer
 	}
 	switch code := pgCode(a.cause); {
@@ -202,7 +204,7 @@ func (e *pgEngine) define(ctx context.Context, fn func(conn) error) error {
 // backoff waits a little, longer each time and never the same.
 func backoff(ctx context.Context, attempt int) error {
 	limit := min(time.Millisecond<<min(attempt, 10), longestBackoff)
-	timer := time.NewTimer(rand.N(limit) + limit/4) //nolint:gosec // not a secret
+	timer := time.NewTimer(rand.N(limit) + limit/4)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -214,7 +216,7 @@ func backoff(ctx context.Context, attempt int) error {
 
 // present turns errors that will pass into ones that the client may retry.
 func (e *pgEngine) present(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil || givenUp(err) {
 		return err
 	}
 	if _, ours := errors.AsType[*lastmile.Error](err); ours {

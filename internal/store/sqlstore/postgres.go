@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,6 +48,7 @@ type pgEngine struct {
 	log        *slog.Logger
 	now        func() time.Time
 	migrations []migration
+	waiting    atomic.Int64 // for a connection
 	count      counters
 }
 
@@ -159,7 +161,7 @@ func (e *pgEngine) read(ctx context.Context, fn func(conn) error) error {
 func (e *pgEngine) snapshot(ctx context.Context, fn func(conn) error) error {
 	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return e.present(ctx, err)
+		return e.settle(ctx, err)
 	}
 	defer release()
 	return e.call(ctx, newPGConn(ctx, tx), fn)
@@ -180,21 +182,14 @@ func (e *pgEngine) call(ctx context.Context, c *pgConn, fn func(conn) error) err
 func (e *pgEngine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release func(), err error) {
 	soon, cancel := context.WithTimeout(ctx, postgresPatience)
 	defer cancel()
-	c, err := e.acquire(soon)
-	if err != nil {
-		if ctx.Err() == nil && soon.Err() != nil {
-			err = unanswered(err)
-		}
+	c, tx, err := e.firstThatWorks(soon, o)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil && soon.Err() != nil:
+		return nil, nil, unanswered(err)
+	case err != nil:
 		return nil, nil, err
-	}
-	tx, err = c.BeginTx(soon, o)
-	if err != nil {
-		lost := c.Conn().IsClosed()
-		c.Release()
-		if ctx.Err() == nil && soon.Err() != nil {
-			return nil, nil, unanswered(err)
-		}
-		return nil, nil, &attemptError{answer: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
 	}
 	release = func() {
 		// It fails after a commit, and on a connection that is broken and
@@ -205,6 +200,26 @@ func (e *pgEngine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, relea
 		c.Release()
 	}
 	return tx, release, nil
+}
+
+// firstThatWorks opens a transaction on the first connection that is not
+// broken: after a restart of the server, all that are in the pool are.
+func (e *pgEngine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (*pgxpool.Conn, pgx.Tx, error) {
+	for {
+		c, err := e.acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		tx, err := c.BeginTx(ctx, o)
+		if err == nil {
+			return c, tx, nil
+		}
+		lost := c.Conn().IsClosed()
+		c.Release()
+		if !lost || ctx.Err() != nil {
+			return nil, nil, &attemptError{answer: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
+		}
+	}
 }
 
 // limited runs fn with a limit of our own, so that a server that is stuck does
@@ -223,6 +238,8 @@ func limited(ctx context.Context, limit time.Duration, fn func(context.Context) 
 func (e *pgEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	soon, cancel := context.WithTimeout(ctx, postgresPatience)
 	defer cancel()
+	e.waiting.Add(1)
+	defer e.waiting.Add(-1)
 	c, err := e.pool.Acquire(soon)
 	switch {
 	case err == nil:
@@ -246,8 +263,8 @@ func (e *pgEngine) ping(ctx context.Context) error {
 // stats implements engine.
 func (e *pgEngine) stats() Stats {
 	s := e.count.stats()
-	pool := e.pool.Stat()
-	s.Connections = int(pool.TotalConns())
+	s.Waiting = int(e.waiting.Load())
+	s.Connections = int(e.pool.Stat().TotalConns())
 	return s
 }
 

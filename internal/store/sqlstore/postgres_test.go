@@ -260,3 +260,18 @@ func (p *proxy) heal() {
 	p.frozen.Store(false)
 	p.refusing.Store(false)
 }
+
+func TestARestartOfTheServerIsSurvived(t *testing.T) {
+	server := newProxy(t)
+	e, err := openPostgres(t.Context(), postgresOptions(server.url))
+	must(t, err)
+	defer e.close()
+	var wg sync.WaitGroup
+	for range 16 { // so that there are many connections to break
+		wg.Go(func() { _ = e.read(t.Context(), func(conn) error { time.Sleep(50 * time.Millisecond); return nil }) })
+	}
+	wg.Wait()
+	server.cut()
+	must(t, e.write(t.Context(), put(t.Context(), "after", 1)))
+	must(t, e.read(t.Context(), func(c conn) error { return atHead(t.Context(), c, 2) }))
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	lib "modernc.org/sqlite/lib"
 )
@@ -16,6 +17,7 @@ type readers struct {
 	open  func() (*handle, error)
 	log   *slog.Logger
 	slots chan struct{} // a slot for each connection that may be in use
+	used  atomic.Uint64 // how often a connection was lent
 
 	mu     sync.Mutex
 	idle   []*handle
@@ -47,6 +49,7 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	if err != nil {
 		return err
 	}
+	r.used.Add(1)
 	h.stop = ctx.Done()
 	defer r.give(h) // also when fn ends its goroutine
 	if err := fn(h); err != nil {
@@ -131,6 +134,17 @@ func (r *readers) call(h *handle, fn func(conn) error) error {
 	return err
 }
 
+// trim closes the connections that are not in use.
+func (r *readers) trim() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.idle {
+		h.close()
+	}
+	r.opened -= len(r.idle)
+	r.idle = nil
+}
+
 // size is how many connections are open.
 func (r *readers) size() int {
 	r.mu.Lock()
@@ -150,12 +164,7 @@ func (r *readers) close() error {
 	for range cap(r.slots) {
 		r.slots <- struct{}{}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, h := range r.idle {
-		h.close()
-	}
-	r.idle = nil
+	r.trim()
 	// Let late callers through, to be told that the pool is closed.
 	for range cap(r.slots) {
 		<-r.slots

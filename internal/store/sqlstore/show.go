@@ -15,6 +15,7 @@ import (
 var shown = map[store.Kind]string{
 	store.Destinations: `SELECT doc FROM destination WHERE org = $1 AND id = $2`,
 	store.Recipients:   `SELECT doc FROM recipient WHERE org = $1 AND id = $2`,
+	store.Templates:    `SELECT doc FROM template WHERE org = $1 AND id = $2`,
 }
 
 // Show implements store.Store.
@@ -31,7 +32,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 	}
 	var doc []byte
 	err := s.engine.direct(ctx, func(c conn) error {
-		err := c.row(ctx, query, org, id).Scan(&doc)
+		err := c.row(ctx, query, string(org), id).Scan(&doc)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return (&tx{c}).missing(ctx, kind, id)

@@ -45,6 +45,7 @@ const (
 	readerMap     = "mmap_size=268435456"
 	walLimit      = 64 << 20
 	checkpointGap = 200 * time.Millisecond
+	tidyGap       = 15 * time.Second
 )
 
 // sqliteEngine is the engine over a data folder.
@@ -53,7 +54,7 @@ type sqliteEngine struct {
 	log     *slog.Logger
 	head    int64
 	lock    io.Closer // of a served folder
-	turn    *turn
+	turn    *writeTurn
 	writer  *writer
 	readers *readers
 	points  *checkpointer // of a served folder
@@ -139,7 +140,7 @@ func startSQLite(ctx context.Context, o SQLiteOptions, all []migration) (*sqlite
 		readers: newReaders(o.Readers, o.Logger, func() (*handle, error) { return openReader(path) }),
 	}
 	if o.Serve {
-		if e.points, err = newCheckpointer(path, o.Logger); err != nil {
+		if e.points, err = newCheckpointer(path, o.Logger, e.tidier()); err != nil {
 			h.close()
 			return nil, errors.Join(err, turn.close())
 		}
@@ -161,6 +162,25 @@ func (e *sqliteEngine) takeTurns() {
 	e.writer.begin = func() error {
 		before()
 		return h.run("BEGIN IMMEDIATE")
+	}
+}
+
+// tidier returns a function that gives memory back when nothing was read or
+// written since it was called last: caches that a busy hour has filled would
+// otherwise stay for ever.
+func (e *sqliteEngine) tidier() func() {
+	var last uint64
+	done := true
+	return func() {
+		now := e.readers.used.Load() + e.writer.count.commits.Load()
+		switch {
+		case now != last:
+			last, done = now, false
+		case !done:
+			done = true
+			e.readers.trim()
+			releaseMemory()
+		}
 	}
 }
 
@@ -230,7 +250,13 @@ func (e *sqliteEngine) read(ctx context.Context, fn func(conn) error) error {
 
 // write implements engine.
 func (e *sqliteEngine) write(ctx context.Context, fn func(conn) error) error {
-	return e.writer.do(ctx, fn)
+	// What was made up anew and happened to be taken, such as a short id, is
+	// made up again by the next run.
+	for try := 0; ; try++ {
+		if err := e.writer.do(ctx, fn); try == maxUniqueRetries || !isUnique(err) {
+			return err
+		}
+	}
 }
 
 // name implements engine.
@@ -249,22 +275,6 @@ func (e *sqliteEngine) stats() Stats {
 	if e.points != nil {
 		s.WALBytes = e.points.bytes.Load()
 		s.Connections++
-	}
-	return s
-}
-
-// stats copies the counters.
-func (c *counters) stats() Stats {
-	s := Stats{
-		Operations: c.operations.Load(),
-		Commits:    c.commits.Load(),
-		Failed:     c.failed.Load(),
-		Retries:    c.retries.Load(),
-		Shed:       c.shed.Load(),
-		Broken:     c.broken.Load(),
-	}
-	for i := range c.batches {
-		s.Batches[i] = c.batches[i].Load()
 	}
 	return s
 }

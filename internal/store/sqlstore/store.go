@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"dray/internal/lastmile"
@@ -14,7 +17,13 @@ import (
 )
 
 // Store is a database, SQLite or PostgreSQL, as the rest of Dray sees it.
-type Store struct{ engine engine }
+type Store struct {
+	engine engine
+
+	mu    sync.Mutex
+	woken []chan struct{}
+	owed  map[lastmile.WebhookID]store.Waiting
+}
 
 var _ store.Store = (*Store)(nil)
 
@@ -35,7 +44,60 @@ func (s *Store) Read(ctx context.Context, fn func(store.Reader) error) error {
 
 // Write implements store.Store.
 func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
-	return s.engine.write(ctx, func(c conn) error { return fn(&tx{c}) })
+	var seen *watched
+	err := s.engine.write(ctx, func(c conn) error {
+		seen = &watched{conn: c}
+		return fn(&tx{seen})
+	})
+	if err == nil && (seen.told || len(seen.owed) > 0) {
+		s.wake(seen.owed)
+	}
+	return err
+}
+
+// watched notices whether events were appended over a connection, and what
+// webhooks are owed of them.
+type watched struct {
+	conn
+	told bool
+	owed []store.Waiting
+}
+
+// Woken returns a channel that is sent to after events were committed by this
+// process. One message may stand for many events.
+func (s *Store) Woken() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := make(chan struct{}, 1)
+	s.woken = append(s.woken, c)
+	return c
+}
+
+// Owed returns the webhooks that commits of this process have owed something
+// since it was last asked.
+func (s *Store) Owed() []store.Waiting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owed := slices.Collect(maps.Values(s.owed))
+	clear(s.owed)
+	return owed
+}
+
+func (s *Store) wake(owed []store.Waiting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.owed == nil {
+		s.owed = map[lastmile.WebhookID]store.Waiting{}
+	}
+	for _, w := range owed {
+		s.owed[w.Webhook] = w
+	}
+	for _, c := range s.woken {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // Ping tells whether the database can be reached and its schema is at head.
@@ -62,16 +124,17 @@ const documentVersion = 1
 // missing says why a record was not found among the organization's: it is
 // another's, or nobody's.
 func (t *tx) missing(ctx context.Context, kind store.Kind, id string) error {
+	noun := strings.ReplaceAll(string(kind), "_", " ")
 	if !lastmile.ValidID(id) {
-		return lastmile.NotFound(string(kind), id)
+		return lastmile.NotFound(noun, id)
 	}
 	var one int64
 	err := t.row(ctx, `SELECT 1 FROM `+string(kind)+` WHERE id = $1`, id).Scan(&one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return lastmile.NotFound(string(kind), id)
+		return lastmile.NotFound(noun, id)
 	case err != nil:
-		return fmt.Errorf("look for %s %s: %w", kind, id, err)
+		return fmt.Errorf("look for %s %s: %w", noun, id, err)
 	}
 	return lastmile.OutsideScope(id)
 }

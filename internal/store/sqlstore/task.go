@@ -18,7 +18,8 @@ import (
 // the minute, and the destination and recipient it shows.
 const (
 	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, d.doc, r.doc`
-	taskTables  = ` FROM task t
+	taskTables  = ` FROM task t` + taskJoins
+	taskJoins   = `
 		JOIN destination d ON d.org = t.org AND d.id = t.destination
 		LEFT JOIN recipient r ON r.org = t.org AND r.id = t.recipient`
 )
@@ -174,9 +175,9 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	const query = `
 		INSERT INTO task (org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 			destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-			tracking, arrival, completion, eta, delay, history, events, pickup)
+			tracking, arrival, completion, eta, delay, history, events, pickup, route_plan)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, $26, $27, $28, $29, $30)
+			$23, $24, $25, $26, $27, $28, $29, $30, $31)
 		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
 			completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
 			container = excluded.container,
@@ -186,7 +187,7 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 			quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
 			complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 			eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
-			pickup = excluded.pickup`
+			pickup = excluded.pickup, route_plan = excluded.route_plan`
 	var recipient *string
 	if task.Recipient != nil {
 		recipient = (*string)(&task.Recipient.ID)
@@ -194,11 +195,12 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	more := task.AdditionalQuantities
 	_, err = t.exec(ctx, query, task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
-		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), nextRank(task.Created),
+		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), nextRanks(task.Created, 1, 0),
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBy), task.TrackingToken,
 		millis(task.Estimates.Arrival), millis(task.Estimates.Completion),
-		durationMillis(task.Estimates.ETA), durationMillis(task.Estimates.Delay), history, task.Events, flag(task.Pickup))
+		durationMillis(task.Estimates.ETA), durationMillis(task.Estimates.Delay), history, task.Events, flag(task.Pickup),
+		orNull(string(task.RoutePlan)))
 	if err != nil {
 		return fmt.Errorf("save task %s: %w", task.ID, err)
 	}
@@ -235,6 +237,10 @@ func orNull(text string) *string {
 // DeleteTask implements store.TaskWriter. Tasks that depended on it do so no
 // more.
 func (t *tx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error {
+	const query = `INSERT INTO deleted_task (org, id, created) SELECT org, id, created FROM task WHERE org = $1 AND id = $2`
+	if _, err := t.exec(ctx, query, org, id); err != nil {
+		return fmt.Errorf("remember task %s: %w", id, err)
+	}
 	return t.erase(ctx, org, string(id), [][2]string{
 		{"task", "id"},
 		{"task_dependency", "task"},

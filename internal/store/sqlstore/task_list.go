@@ -7,145 +7,243 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// listed is a task on a page, with what pages are ordered by.
-type listed struct {
-	created int64
-	task    store.ShownTask
-}
-
-func (a listed) compare(b listed) int {
-	return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.task.ID, b.task.ID))
-}
-
 // ShowTasks implements store.Store.
 //
 // Completed tasks are listed by when they were completed and the others by
 // when they were created, but all in the order of creation. No index has both,
-// so a page is put together from a few ranges, each read in the order of an
-// index: for each state those created in the window, and before them the tasks
-// created before the window but completed within. The cost of a page does not
-// grow with the tasks that are stored.
+// so a page is put together from ranges, each read in the order of an index:
+// the tasks created in the window, and those created before it but completed
+// within. The cost of a page does not grow with the tasks that are stored.
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
-	var page []listed
+	var page []store.ShownTask
 	err := s.engine.read(ctx, func(c conn) error {
 		t := &tx{c}
-		page = page[:0]
-		after, err := t.cursor(ctx, org, f.After)
+		after, err := t.createdAt(ctx, org, f.After)
 		if err != nil {
 			return err
 		}
-		for _, where := range ranges(org, f) {
-			if after != nil {
-				where.and(`(t.created > ?`, after.created)
-				where.text += fmt.Sprintf(` OR (t.created = $%d`, len(where.args))
-				where.and(`t.id > ?))`, after.task.ID)
-			}
-			found, err := t.listTasks(ctx, where, f.Limit)
-			if err != nil {
-				return err
-			}
-			page = append(page, found...)
-		}
-		return nil
+		query, args := listQuery(org, f, after)
+		page, err = collect(ctx, t, scanShown, query, args...)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
-	slices.SortFunc(page, listed.compare)
-	if f.Limit > 0 && len(page) > f.Limit {
-		page = page[:f.Limit]
-	}
-	shown := make([]store.ShownTask, len(page))
-	for i, l := range page {
-		shown[i] = l.task
-	}
-	return shown, nil
+	return page, nil
 }
 
-// cursor finds the task that a page begins after.
-func (t *tx) cursor(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (*listed, error) {
+func scanShown(found rows) (store.ShownTask, error) {
+	var row taskRow
+	if err := row.scan(found); err != nil {
+		return store.ShownTask{}, err
+	}
+	doc, err := row.shown()
+	return store.ShownTask{ID: row.id, Doc: doc}, err
+}
+
+// createdAt finds when the task that a page begins after was created. The task
+// may be gone by now.
+func (t *tx) createdAt(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (created int64, err error) {
 	if id == "" {
-		return nil, nil
+		return 0, nil
 	}
-	at := listed{task: store.ShownTask{ID: id}}
-	err := t.row(ctx, `SELECT created FROM task WHERE org = $1 AND id = $2`, org, id).Scan(&at.created)
+	err = t.row(ctx, `SELECT created FROM task WHERE org = $1 AND id = $2
+		UNION ALL SELECT created FROM deleted_task WHERE org = $1 AND id = $2`, org, id).Scan(&created)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, t.missing(ctx, store.Tasks, string(id))
+		err = t.missing(ctx, store.Tasks, string(id))
 	}
-	return &at, err
+	return created, err
 }
 
-// ranges are the conditions that together choose the tasks of a filter, none
-// twice.
-func ranges(org lastmile.OrganizationID, f store.TaskFilter) []*condition {
-	if len(f.Metadata) > 0 || len(f.Containers) > 0 || len(f.Dependencies) > 0 || f.Worker != "" {
-		// These choose few tasks by an index of their own.
-		where := choose(within(org), f)
-		in(where, `t.state`, stateNumbers(f.States))
-		if !f.From.IsZero() {
-			where.and(`COALESCE(t.completed, t.created) >= ?`, f.From.UnixMilli())
-		}
-		if !f.To.IsZero() {
-			where.and(`COALESCE(t.completed, t.created) < ?`, f.To.UnixMilli())
-		}
-		return []*condition{where}
+// listQuery is the query of a page that begins after f.After, which was created
+// at a time.
+func listQuery(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
+	l := &lister{where: within(org), TaskFilter: f, after: after, each: ` ORDER BY t.created, t.id` + limit(f.Limit)}
+	if f.After != "" {
+		l.where.args = append(l.where.args, after, f.After)
+		l.each = ` AND (t.created > $2 OR (t.created = $2 AND t.id > $3))` + l.each
 	}
-	states := f.States
-	if len(states) == 0 {
-		states = []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskAssigned, lastmile.TaskActive, lastmile.TaskCompleted}
+	l.ranges(org)
+	return `SELECT ` + taskColumns + ` FROM (SELECT id, created FROM (` + strings.Join(l.queries, ` UNION ALL `) +
+		`) AS r ORDER BY created, id` + limit(f.Limit) + `) AS p JOIN task t ON t.org = $1 AND t.id = p.id` + taskJoins +
+		` ORDER BY p.created, p.id`, l.where.args
+}
+
+// lister puts the ranges of a page together.
+type lister struct {
+	store.TaskFilter
+	after   int64      // when the task that the page begins after was created
+	where   *condition // its arguments are those of all ranges
+	each    string     // the end of every range
+	queries []string
+}
+
+// add adds a range: tests, and those that every range has.
+func (l *lister) add(tests func(where *condition)) {
+	l.where.text = `t.org = $1`
+	tests(l.where)
+	l.choose()
+	l.queries = append(l.queries, `SELECT * FROM (SELECT t.id, t.created FROM task t WHERE `+l.where.text+l.each+`) AS r`+strconv.Itoa(len(l.queries)))
+}
+
+// ranges adds the ranges that together hold the tasks of the filter, none
+// twice. A test that must not choose the index is written as (…) IS TRUE, or
+// with a plus.
+func (l *lister) ranges(org lastmile.OrganizationID) {
+	if l.Worker != "" && l.Unfinished && len(l.Containers) == 0 {
+		l.Containers = []string{string(l.Worker)} // where they all are
 	}
-	var all []*condition
-	for _, state := range states {
-		where := choose(within(org).and(`t.state = ?`, int64(state)), f)
-		if !f.From.IsZero() {
-			where.and(`t.created >= ?`, f.From.UnixMilli())
+	states := distinct(l.States)
+	switch {
+	case len(l.Metadata) > 0 || len(l.Dependencies) > 0: // few, and found by these
+		l.add(func(where *condition) {
+			in(where, `t.container`, l.Containers)
+			in(where, `+t.state`, stateNumbers(states))
+			l.during()
+		})
+	case len(l.Containers) > 0: // in which no completed task is
+		others := slices.DeleteFunc(slices.Clone(l.Containers), func(id string) bool { return id == string(org) })
+		if len(others) < len(l.Containers) {
+			l.add(func(where *condition) { // where most of the unassigned are
+				where.and(`t.state = 0 AND (t.container = ?) IS TRUE`, org)
+				in(where, `t.state`, stateNumbers(states))
+				l.created()
+			})
 		}
-		if !f.To.IsZero() {
-			where.and(`t.created < ?`, f.To.UnixMilli())
+		if len(others) > 0 {
+			l.add(func(where *condition) {
+				where.text += ` AND t.container_kind IN ('WORKER', 'TEAM', 'ORGANIZATION')`
+				in(where, `t.container`, others)
+				in(where, `t.state`, stateNumbers(states))
+				l.created()
+			})
+		}
+	case l.Worker != "":
+		l.add(func(where *condition) {
+			where.and(`t.worker = ?`, l.Worker)
+			in(where, `t.state`, stateNumbers(states))
+			l.created()
+			l.during()
+		})
+		if len(states) == 0 || slices.Contains(states, lastmile.TaskCompleted) {
+			l.earlier()
+		}
+	default:
+		if len(states) == 0 {
+			states = []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskAssigned, lastmile.TaskActive, lastmile.TaskCompleted}
+		}
+		for _, state := range states {
+			l.add(func(where *condition) {
+				where.and(`t.state = ?`, int64(state))
+				l.created()
+				if state == lastmile.TaskCompleted {
+					l.during()
+				}
+			})
 			if state == lastmile.TaskCompleted {
-				where.and(`t.completed < ?`, f.To.UnixMilli())
+				l.earlier()
 			}
-		}
-		all = append(all, where)
-		if state == lastmile.TaskCompleted && !f.From.IsZero() {
-			earlier := choose(within(org).and(`t.completed >= ?`, f.From.UnixMilli()), f)
-			earlier.and(`t.created < ?`, f.From.UnixMilli())
-			if !f.To.IsZero() {
-				earlier.and(`t.completed < ?`, f.To.UnixMilli())
-			}
-			all = append(all, earlier)
 		}
 	}
-	return all
+}
+
+// distinct returns each item once.
+func distinct[T cmp.Ordered](items []T) []T {
+	return slices.Compact(slices.Sorted(slices.Values(items)))
+}
+
+// openTimes are the classes of how long completed tasks were open, in
+// milliseconds: a minute, and four times the one before. In one more are those
+// that were open for longer.
+var openTimes = []int64{
+	60_000, 240_000, 960_000, 3_840_000, 15_360_000, 61_440_000, 245_760_000, 983_040_000, 3_932_160_000, 15_728_640_000, 62_914_560_000,
+}
+
+// openClass is the class of a completed task, as the index task_open has it.
+var openClass = func() string {
+	text := `CASE`
+	for class, most := range openTimes {
+		text += fmt.Sprintf(` WHEN t.completed - t.created < %d THEN %d`, most, class)
+	}
+	return text + fmt.Sprintf(` ELSE %d END`, len(openTimes))
+}()
+
+// earlier adds the tasks created before the window and completed within. In the
+// order of creation they lie among all the tasks that were done by then; so
+// they are looked for by how long they were open. A task that was open for at
+// most four minutes was created at most four minutes before the window, and
+// one that was open for more than one is likely to be completed within.
+func (l *lister) earlier() {
+	if l.From.IsZero() || l.Unfinished {
+		return
+	}
+	from := l.From.UnixMilli()
+	for class := range len(openTimes) + 1 {
+		l.add(func(where *condition) {
+			where.text += fmt.Sprintf(` AND %s = %d`, openClass, class)
+			first := l.after
+			if class < len(openTimes) {
+				first = max(first, from-openTimes[class])
+			}
+			where.and(`t.created >= ?`, first)
+			where.and(`t.created < ?`, from)
+			where.and(`t.completed >= ?`, from)
+			if !l.To.IsZero() {
+				where.and(`t.completed < ?`, l.To.UnixMilli())
+			}
+		})
+	}
+}
+
+// created tests that a task was created in the window, and not before the page
+// begins.
+func (l *lister) created() {
+	if first := max(l.after, l.From.UnixMilli()); first > 0 {
+		l.where.and(`t.created >= ?`, first)
+	}
+	if !l.To.IsZero() {
+		l.where.and(`t.created < ?`, l.To.UnixMilli())
+	}
+}
+
+// during tests that a task was completed, or else created, in the window.
+func (l *lister) during() {
+	if !l.From.IsZero() {
+		l.where.and(`COALESCE(t.completed, t.created) >= ?`, l.From.UnixMilli())
+	}
+	if !l.To.IsZero() {
+		l.where.and(`COALESCE(t.completed, t.created) < ?`, l.To.UnixMilli())
+	}
 }
 
 // choose adds the tests that every range has.
-func choose(where *condition, f store.TaskFilter) *condition {
-	if f.Worker != "" {
-		where.and(`t.worker = ?`, f.Worker)
+func (l *lister) choose() {
+	if l.Worker != "" {
+		l.where.and(`(t.worker = ?) IS TRUE`, l.Worker)
 	}
-	if f.Unfinished {
-		where.text += ` AND t.state < 3`
+	if l.Unfinished {
+		l.where.text += ` AND (t.state < 3) IS TRUE`
 	}
-	if f.Pickup != nil {
-		where.and(`t.pickup = ?`, flag(*f.Pickup))
+	if l.Pickup != nil {
+		l.where.and(`t.pickup = ?`, flag(*l.Pickup))
 	}
-	in(where, `t.container`, f.Containers)
-	if !f.CompleteBy.IsZero() {
-		where.and(`t.complete_before <= ?`, f.CompleteBy.UnixMilli())
+	if !l.CompleteBy.IsZero() {
+		l.where.and(`t.complete_before <= ?`, l.CompleteBy.UnixMilli())
 	}
-	if !f.CompleteFrom.IsZero() {
-		where.and(`t.complete_after >= ?`, f.CompleteFrom.UnixMilli())
+	if !l.CompleteFrom.IsZero() {
+		l.where.and(`t.complete_after >= ?`, l.CompleteFrom.UnixMilli())
 	}
-	for _, parent := range f.Dependencies {
-		where.and(`t.id IN (SELECT p.task FROM task_dependency p WHERE p.org = $1 AND p.parent = ?)`, parent)
+	for _, parent := range l.Dependencies {
+		l.where.and(`t.id IN (SELECT p.task FROM task_dependency p WHERE p.org = $1 AND p.parent = ?)`, parent)
 	}
-	return where.has(store.Tasks, f.Metadata)
+	l.where.has(store.Tasks, l.Metadata)
 }
 
 func stateNumbers(states []lastmile.TaskState) []int64 {
@@ -154,24 +252,6 @@ func stateNumbers(states []lastmile.TaskState) []int64 {
 		numbers[i] = int64(s)
 	}
 	return numbers
-}
-
-func (t *tx) listTasks(ctx context.Context, where *condition, most int) ([]listed, error) {
-	scan := func(found rows) (listed, error) {
-		var (
-			row taskRow
-			l   listed
-		)
-		if err := row.scan(found, &l.created); err != nil {
-			return l, err
-		}
-		var err error
-		l.task.ID = row.id
-		l.task.Doc, err = row.shown()
-		return l, err
-	}
-	return collect(ctx, t, scan, `SELECT `+taskColumns+`, t.created`+taskTables+` WHERE `+where.text+
-		` ORDER BY t.created, t.id`+limit(most), where.args...)
 }
 
 // showTask reads one task as the interface shows it.

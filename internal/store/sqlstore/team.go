@@ -128,6 +128,9 @@ func (t *tx) saveTeamMembers(ctx context.Context, team lastmile.Team) error {
 
 // DeleteTeam implements store.FleetWriter.
 func (t *tx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error {
+	if err := t.unplan(ctx, org, "team", string(id)); err != nil {
+		return err
+	}
 	return t.erase(ctx, org, string(id), [][2]string{
 		{"team", "id"},
 		{"team_worker", "team"},

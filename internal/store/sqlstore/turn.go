@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// turn lets commands write beside a busy server. SQLite's own lock is taken by
+// writeTurn lets commands write beside a busy server. SQLite's own lock is taken by
 // whoever asks at the right moment, and a server that commits batch after
 // batch leaves hardly any; so a command that wants to write holds this lock
 // from before it asks until it is done, and the server waits between two
 // transactions while it is held.
-type turn struct {
+type writeTurn struct {
 	f    *os.File
 	held bool
 }
@@ -23,17 +23,17 @@ const (
 )
 
 // openTurn opens the lock of a folder.
-func openTurn(folder string) (*turn, error) {
+func openTurn(folder string) (*writeTurn, error) {
 	f, err := os.OpenFile(filepath.Join(folder, turnFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &turn{f: f}, nil
+	return &writeTurn{f: f}, nil
 }
 
 // yield is the server's side: it returns when no command holds the lock, or
 // has held it for too long. An error of the lock must not stop the server.
-func (t *turn) yield() {
+func (t *writeTurn) yield() {
 	if t.wait(turnPatience) {
 		t.release()
 	}
@@ -41,14 +41,14 @@ func (t *turn) yield() {
 
 // take is a command's side. When other commands keep the lock for too long,
 // it goes on without.
-func (t *turn) take() {
+func (t *writeTurn) take() {
 	if !t.held {
 		t.wait(turnPatience)
 	}
 }
 
 // wait tries to take the lock for some time.
-func (t *turn) wait(patience time.Duration) bool {
+func (t *writeTurn) wait(patience time.Duration) bool {
 	if t.held = t.try(); t.held {
 		return true
 	}
@@ -70,13 +70,13 @@ func (t *turn) wait(patience time.Duration) bool {
 
 // try takes the lock if it is free. A file system without such locks has none
 // to wait for.
-func (t *turn) try() bool {
+func (t *writeTurn) try() bool {
 	free, err := flock(t.f)
 	return free || err != nil
 }
 
 // release gives the lock back.
-func (t *turn) release() {
+func (t *writeTurn) release() {
 	if t.held {
 		funlock(t.f)
 		t.held = false
@@ -84,4 +84,4 @@ func (t *turn) release() {
 }
 
 // close lets go of the file and, with it, of the lock.
-func (t *turn) close() error { return t.f.Close() }
+func (t *writeTurn) close() error { return t.f.Close() }

@@ -128,6 +128,24 @@ func (s *stmt) column(i int32, dest any) error {
 			*d = lib.Xsqlite3_column_double(s.h.tls, s.p, i)
 			return nil
 		}
+	case **int64: // the nullable ones, here only because they are frequent
+		if have == lib.SQLITE_NULL {
+			*d = nil
+			return nil
+		}
+		if have == lib.SQLITE_INTEGER {
+			*d = new(lib.Xsqlite3_column_int64(s.h.tls, s.p, i))
+			return nil
+		}
+	case **string:
+		if have == lib.SQLITE_NULL {
+			*d = nil
+			return nil
+		}
+		if have == lib.SQLITE_TEXT {
+			*d = new(s.text(i))
+			return nil
+		}
 	case *any:
 		*d = s.any(i, have)
 		return nil

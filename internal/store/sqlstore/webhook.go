@@ -9,7 +9,7 @@ import (
 	"dray/internal/store"
 )
 
-const webhookColumns = `t.org, t.id, t.name, t.url, t.trigger_id, t.threshold, t.connection_events, t.created, t.modified, t.enabled, t.succeeded, t.streak`
+const webhookColumns = `t.org, t.id, t.name, t.url, t.trigger_id, t.threshold, t.connection_events, t.created, t.modified, t.enabled, c.succeeded, c.streak`
 
 func scanWebhook(r rows) (lastmile.Webhook, error) {
 	var (
@@ -36,9 +36,26 @@ func (t *tx) Webhooks(ctx context.Context, org lastmile.OrganizationID) ([]lastm
 }
 
 func (t *tx) webhooks(ctx context.Context, where *condition) ([]lastmile.Webhook, error) {
-	found, err := collect(ctx, t, scanWebhook, `SELECT `+webhookColumns+` FROM webhook t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	found, err := collect(ctx, t, scanWebhook, `SELECT `+webhookColumns+` FROM webhook t JOIN webhook_tally c ON c.org = t.org AND c.id = t.id WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read webhooks: %w", err)
+	}
+	return found, nil
+}
+
+// listeners lists the webhooks of an organization as far as it takes to know
+// what each is owed.
+func (t *tx) listeners(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
+	scan := func(r rows) (lastmile.Webhook, error) {
+		h := lastmile.Webhook{Organization: org}
+		var trigger, enabled int64
+		err := r.Scan(&h.ID, &trigger, &enabled)
+		h.Trigger, h.Enabled = lastmile.Trigger(trigger), enabled != 0
+		return h, err
+	}
+	found, err := collect(ctx, t, scan, `SELECT id, trigger_id, enabled FROM webhook WHERE org = $1 ORDER BY created, id`, org)
+	if err != nil {
+		return nil, fmt.Errorf("read who listens: %w", err)
 	}
 	return found, nil
 }
@@ -46,17 +63,36 @@ func (t *tx) webhooks(ctx context.Context, where *condition) ([]lastmile.Webhook
 // SaveWebhook implements store.WebhookWriter.
 func (t *tx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
 	const query = `
-		INSERT INTO webhook (org, id, name, url, trigger_id, threshold, connection_events, created, modified, enabled, succeeded, streak)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		INSERT INTO webhook (org, id, name, url, trigger_id, threshold, connection_events, created, modified, enabled)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (org, id) DO UPDATE SET name = excluded.name, url = excluded.url, trigger_id = excluded.trigger_id,
 			threshold = excluded.threshold, connection_events = excluded.connection_events, modified = excluded.modified,
-			enabled = excluded.enabled, succeeded = excluded.succeeded, streak = excluded.streak`
+			enabled = excluded.enabled`
 	_, err := t.exec(ctx, query, h.Organization, h.ID, h.Name, h.URL, int64(h.Trigger), h.Threshold, flag(h.CanReceiveConnectionEvents),
-		h.Created.UnixMilli(), h.Modified.UnixMilli(), flag(h.Enabled), h.Count, h.FailureStreak)
+		h.Created.UnixMilli(), h.Modified.UnixMilli(), flag(h.Enabled))
 	if err != nil {
 		return fmt.Errorf("save webhook %s: %w", h.ID, err)
 	}
+	return t.saveTally(ctx, h)
+}
+
+func (t *tx) saveTally(ctx context.Context, h lastmile.Webhook) error {
+	const query = `
+		INSERT INTO webhook_tally (org, id, succeeded, streak) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org, id) DO UPDATE SET succeeded = excluded.succeeded, streak = excluded.streak`
+	if _, err := t.exec(ctx, query, h.Organization, h.ID, h.Count, h.FailureStreak); err != nil {
+		return fmt.Errorf("save tally of webhook %s: %w", h.ID, err)
+	}
 	return nil
+}
+
+// SaveTally implements store.WebhookWriter.
+func (t *tx) SaveTally(ctx context.Context, h lastmile.Webhook) error {
+	_, err := t.exec(ctx, `UPDATE webhook SET enabled = $3 WHERE org = $1 AND id = $2 AND enabled <> $3`, h.Organization, h.ID, flag(h.Enabled))
+	if err != nil {
+		return fmt.Errorf("save whether webhook %s is enabled: %w", h.ID, err)
+	}
+	return t.saveTally(ctx, h)
 }
 
 // DeleteWebhook implements store.WebhookWriter.
@@ -65,7 +101,7 @@ func (t *tx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id 
 	if _, err := t.exec(ctx, attempts, org, id); err != nil {
 		return fmt.Errorf("delete attempts of webhook %s: %w", id, err)
 	}
-	return t.erase(ctx, org, string(id), [][2]string{{"webhook", "id"}, {"notification", "webhook"}, {"firing", "webhook"}}...)
+	return t.erase(ctx, org, string(id), [][2]string{{"webhook", "id"}, {"webhook_tally", "id"}, {"notification", "webhook"}, {"firing", "webhook"}}...)
 }
 
 const notificationColumns = `t.org, t.id, t.webhook, t.event, t.trigger_id, t.task, t.sequence, t.due, t.next_at, t.attempts, t.state, t.claim`
@@ -149,10 +185,11 @@ func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notifica
 	return found, nil
 }
 
-// owe stores a notification of an event for each webhook that waits for it.
+// owe stores a notification of an event for each webhook that waits for it. An
+// event for one webhook is for it even when it is disabled.
 func (t *tx) owe(ctx context.Context, e lastmile.Event, hooks []lastmile.Webhook) error {
 	for i, h := range hooks {
-		if !h.Enabled || h.Trigger != e.Trigger || (e.Webhook != "" && e.Webhook != h.ID) {
+		if (e.Webhook == "" && !h.Enabled) || h.Trigger != e.Trigger || (e.Webhook != "" && e.Webhook != h.ID) {
 			continue
 		}
 		var task *string
@@ -166,32 +203,71 @@ func (t *tx) owe(ctx context.Context, e lastmile.Event, hooks []lastmile.Webhook
 		if _, err := t.exec(ctx, query, e.Organization, id, h.ID, e.ID, int64(e.Trigger), task, e.Sequence, e.Stored.UnixMilli()); err != nil {
 			return fmt.Errorf("owe webhook %s event %s: %w", h.ID, e.ID, err)
 		}
+		t.owed(e.Organization, h.ID, e.Stored)
 	}
 	return nil
 }
 
-// NotificationsDue implements store.WebhookReader.
-func (t *tx) NotificationsDue(ctx context.Context, now time.Time) (bool, error) {
-	return t.exists(ctx, `SELECT 1 FROM notification WHERE next_at IS NOT NULL AND next_at <= $1 LIMIT 1`, now.UnixMilli())
+// owed notes that a webhook has something to be sent once this is committed.
+func (t *tx) owed(org lastmile.OrganizationID, hook lastmile.WebhookID, next time.Time) {
+	if w, ok := t.conn.(*watched); ok {
+		w.owed = append(w.owed, store.Waiting{Organization: org, Webhook: hook, Next: next})
+	}
+}
+
+// WaitingWebhooks implements store.WebhookReader. It jumps from each webhook to
+// the next, so that what one is owed does not make it slow, however much it is.
+func (t *tx) WaitingWebhooks(ctx context.Context) ([]store.Waiting, error) {
+	const query = `
+		WITH RECURSIVE hook (id) AS (
+			SELECT MIN(n.webhook) FROM notification n WHERE n.next_at IS NOT NULL
+			UNION ALL
+			SELECT (SELECT MIN(n.webhook) FROM notification n WHERE n.next_at IS NOT NULL AND n.webhook > hook.id)
+			FROM hook WHERE hook.id IS NOT NULL
+		)
+		SELECT w.org, w.id, c.streak, (SELECT MIN(n.next_at) FROM notification n WHERE n.webhook = hook.id AND n.next_at IS NOT NULL)
+		FROM hook JOIN webhook w ON w.id = hook.id JOIN webhook_tally c ON c.org = w.org AND c.id = w.id`
+	found, err := collect(ctx, t, func(r rows) (w store.Waiting, err error) {
+		var streak, next int64
+		err = r.Scan(&w.Organization, &w.Webhook, &streak, &next)
+		w.Failing, w.Next = streak > 0, time.UnixMilli(next).UTC()
+		return w, err
+	}, query)
+	if err != nil {
+		return nil, fmt.Errorf("read which webhooks are owed something: %w", err)
+	}
+	return found, nil
 }
 
 // ClaimNotifications implements store.WebhookWriter.
-func (t *tx) ClaimNotifications(ctx context.Context, now time.Time, lease time.Duration, claim string, most int) ([]lastmile.Notification, error) {
-	found, err := collect(ctx, t, scanWithBody, `SELECT `+notificationColumns+`, e.body`+notificationTables+
-		` WHERE t.next_at IS NOT NULL AND t.next_at <= $1 ORDER BY t.next_at`+limit(most), now.UnixMilli())
+func (t *tx) ClaimNotifications(ctx context.Context, hook lastmile.WebhookID, now, until time.Time, claim string, most int) ([]lastmile.Notification, error) {
+	const take = `
+		UPDATE notification SET next_at = $3, claim = $4 WHERE webhook = $1 AND id IN (
+			SELECT n.id FROM notification n
+			WHERE n.webhook = $1 AND n.next_at IS NOT NULL AND n.next_at <= $2 ORDER BY n.next_at LIMIT $5)`
+	taken, err := t.exec(ctx, take, hook, now.UnixMilli(), until.UnixMilli(), claim, most)
 	if err != nil {
-		return nil, fmt.Errorf("read due notifications: %w", err)
+		return nil, fmt.Errorf("claim notifications of webhook %s: %w", hook, err)
 	}
-	for i := range found {
-		n := &found[i]
-		n.Claim = claim
-		_, err := t.exec(ctx, `UPDATE notification SET next_at = $3, claim = $4 WHERE org = $1 AND id = $2`,
-			n.Organization, n.ID, now.Add(lease).UnixMilli(), claim)
-		if err != nil {
-			return nil, fmt.Errorf("claim notification %s: %w", n.ID, err)
-		}
+	if taken == 0 {
+		return nil, nil
+	}
+	const read = `SELECT ` + notificationColumns + `, e.body` + notificationTables +
+		` WHERE t.webhook = $1 AND t.next_at = $2 AND t.claim = $3 ORDER BY t.due, t.sequence, t.id`
+	found, err := collect(ctx, t, scanWithBody, read, hook, until.UnixMilli(), claim)
+	if err != nil {
+		return nil, fmt.Errorf("read claimed notifications of webhook %s: %w", hook, err)
 	}
 	return found, nil
+}
+
+// ReleaseNotifications implements store.WebhookWriter.
+func (t *tx) ReleaseNotifications(ctx context.Context, now time.Time) error {
+	_, err := t.exec(ctx, `UPDATE notification SET next_at = $1, claim = '' WHERE next_at IS NOT NULL AND claim <> ''`, now.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("release notifications: %w", err)
+	}
+	return nil
 }
 
 // SaveResult implements store.WebhookWriter.
@@ -211,7 +287,7 @@ func (t *tx) SaveResult(ctx context.Context, n lastmile.Notification, a lastmile
 
 // ReleaseNotification implements store.WebhookWriter.
 func (t *tx) ReleaseNotification(ctx context.Context, n lastmile.Notification, at time.Time) error {
-	_, err := t.exec(ctx, `UPDATE notification SET next_at = $4, claim = '' WHERE org = $1 AND id = $2 AND claim = $3`,
+	_, err := t.exec(ctx, `UPDATE notification SET next_at = $4, claim = '' WHERE org = $1 AND id = $2 AND claim = $3 AND next_at IS NOT NULL`,
 		n.Organization, n.ID, n.Claim, at.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("release notification %s: %w", n.ID, err)
@@ -221,17 +297,19 @@ func (t *tx) ReleaseNotification(ctx context.Context, n lastmile.Notification, a
 
 // Redeliver implements store.WebhookWriter.
 func (t *tx) Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error {
-	_, err := t.exec(ctx, `UPDATE notification SET state = 0, due = $3, next_at = $3, claim = '' WHERE org = $1 AND id = $2`,
+	_, err := t.exec(ctx, `UPDATE notification SET state = 0, due = $3, next_at = $3, claim = ''
+		WHERE org = $1 AND id = $2 AND (claim = '' OR next_at IS NULL)`,
 		n.Organization, n.ID, now.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("redeliver notification %s: %w", n.ID, err)
 	}
+	t.owed(n.Organization, n.Webhook, now)
 	return nil
 }
 
 // GiveUpNotifications implements store.WebhookWriter.
 func (t *tx) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
-	_, err := t.exec(ctx, `UPDATE notification SET state = 2, next_at = NULL, claim = '' WHERE org = $1 AND webhook = $2 AND next_at IS NOT NULL`, org, id)
+	_, err := t.exec(ctx, `UPDATE notification SET state = 2, next_at = NULL WHERE org = $1 AND webhook = $2 AND next_at IS NOT NULL`, org, id)
 	if err != nil {
 		return fmt.Errorf("give up notifications of webhook %s: %w", id, err)
 	}

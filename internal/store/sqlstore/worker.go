@@ -151,6 +151,9 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 	if at.Location != nil {
 		lon, lat = &at.Location.Lon, &at.Location.Lat
 	}
+	if err := t.saveDuty(ctx, org, id, at); err != nil {
+		return err
+	}
 	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6 WHERE org = $1 AND id = $2`,
 		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat)
 	if err != nil {
@@ -161,11 +164,18 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 
 // DeleteWorker implements store.FleetWriter.
 func (t *tx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
+	if err := t.unplan(ctx, org, "worker", string(id)); err != nil {
+		return err
+	}
 	return t.erase(ctx, org, string(id), [][2]string{
 		{"worker", "id"},
 		{"team_worker", "worker"},
 		{"worker_credential", "worker"},
 		{"worker_schedule", "worker"},
+		{"worker_session", "worker"},
+		{"worker_action", "worker"},
+		{"position", "worker"},
+		{"duty_change", "worker"},
 		{"metadata_entry", "id"},
 	}...)
 }
@@ -203,9 +213,10 @@ func (t *tx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id l
 // SaveCredential implements store.FleetWriter.
 func (t *tx) SaveCredential(ctx context.Context, c store.Credential) error {
 	const query = `
-		INSERT INTO worker_credential (org, worker, hash, temporary, expires) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (org, worker) DO UPDATE SET hash = excluded.hash, temporary = excluded.temporary, expires = excluded.expires`
-	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(c.Expires)); err != nil {
+		INSERT INTO worker_credential (org, worker, hash, temporary, expires, failures) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org, worker) DO UPDATE SET hash = excluded.hash, temporary = excluded.temporary,
+			expires = excluded.expires, failures = excluded.failures`
+	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(c.Expires), c.Failures); err != nil {
 		return fmt.Errorf("save credential of worker %s: %w", c.Worker, err)
 	}
 	return nil

@@ -383,3 +383,29 @@ func TestOneStatementAtATime(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
+	e := sqliteFixture(t)
+	tidy := e.tidier()
+	fill(t, e, 3000)
+	count(t, e)
+	tidy() // notes that something happened
+	before := cached(e.writer.h)
+	tidy()
+	if after := cached(e.writer.h); after >= before || before == 0 {
+		t.Errorf("%d bytes of pages became %d", before, after)
+	}
+	if n := e.readers.size(); n != 0 {
+		t.Errorf("%d readers are open", n)
+	}
+	if n := count(t, e); n != 3000 {
+		t.Errorf("%d rows", n)
+	}
+	must(t, e.write(t.Context(), put(t.Context(), "after", 1)))
+}
+
+// cached is how many bytes of pages a connection keeps.
+func cached(h *handle) int32 {
+	lib.Xsqlite3_db_status(h.tls, h.db, lib.SQLITE_DBSTATUS_CACHE_USED, h.out, h.out+4, 0)
+	return *(*int32)(pointer(h.out))
+}

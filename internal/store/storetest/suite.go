@@ -33,11 +33,16 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("a failed write keeps nothing", func(t *testing.T) { testAtomic(t, open(t)) })
 	t.Run("a worker and a team agree on who is in it", func(t *testing.T) { testMembership(t, open(t)) })
 	t.Run("metadata finds the records that have all entries", func(t *testing.T) { testMetadata(t, open(t)) })
+	t.Run("custom fields and templates are kept for each organization", func(t *testing.T) { testCustomFields(t, open(t)) })
 	t.Run("recipients are found by name and phone", func(t *testing.T) { testRecipients(t, open(t)) })
 	t.Run("keys are found by hash and revoked for everybody", func(t *testing.T) { testKeys(t, open(t)) })
 	t.Run("a receipt keeps the first answer", func(t *testing.T) { testReceipts(t, open(t)) })
 	t.Run("deleting leaves nothing behind", func(t *testing.T) { testDelete(t, open(t)) })
+	t.Run("a route plan is read with the tasks it has", func(t *testing.T) { testRoutePlans(t, open(t)) })
+	t.Run("what a worker did is known", func(t *testing.T) { testDuty(t, open(t)) })
 	t.Run("concurrent writers of one record lose nothing", func(t *testing.T) { testConcurrent(t, open(t)) })
+	runTasks(t, open)
+	runJobs(t, open)
 }
 
 func write(t *testing.T, s store.Store, fn func(w store.Writer) error) {
@@ -107,7 +112,8 @@ func testScope(t *testing.T, s store.Store) {
 		return errors.Join(
 			w.SaveDestination(ctx, destination(acme, "d")), w.SaveRecipient(ctx, recipient(acme, "r", "+12125550100")),
 			w.SaveWorker(ctx, worker("w", "+12125550101")), w.SaveTeam(ctx, team("t")),
-			w.SaveAdmin(ctx, admin(acme, "a")), w.SaveHub(ctx, hub(acme, "h")),
+			w.SaveAdmin(ctx, admin(acme, "a")), w.SaveHub(ctx, hub(acme, "h")), w.SaveTemplate(ctx, template(acme, "p")),
+			w.SaveTask(ctx, task(acme, "k", home, now)), w.SaveDestination(ctx, destination(acme, "placea")),
 		)
 	})
 	readers := map[string]func(r store.Reader, org lastmile.OrganizationID, id string) error{
@@ -131,13 +137,22 @@ func testScope(t *testing.T, s store.Store) {
 			_, err := r.Admin(ctx, org, lastmile.AdminID(id))
 			return err
 		},
+		"p": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+			_, err := r.Template(ctx, org, lastmile.TemplateID(id))
+			return err
+		},
 		"h": func(r store.Reader, org lastmile.OrganizationID, id string) error {
 			_, err := r.Hub(ctx, org, lastmile.HubID(id))
+			return err
+		},
+		"k": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+			_, err := r.Task(ctx, org, lastmile.TaskID(id))
 			return err
 		},
 	}
 	kinds := map[string]store.Kind{
 		"d": store.Destinations, "r": store.Recipients, "w": store.Workers, "t": store.Teams, "a": store.Admins, "h": store.Hubs,
+		"p": store.Templates, "k": store.Tasks,
 	}
 	tests := map[string]struct {
 		org  lastmile.OrganizationID

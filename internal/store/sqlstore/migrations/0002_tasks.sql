@@ -41,7 +41,28 @@ CREATE UNIQUE INDEX task_tracking ON task (tracking);
 CREATE INDEX task_state ON task (org, state, created, id);
 CREATE INDEX task_queue ON task (org, container_kind, container, rank) WHERE container IS NOT NULL;
 CREATE INDEX task_worker ON task (org, worker, created, id) WHERE worker IS NOT NULL;
-CREATE INDEX task_completed ON task (org, completed) WHERE completed IS NOT NULL;
+-- By how long tasks were open, in classes: see openClass.
+CREATE INDEX task_open ON task (org, (CASE
+  WHEN completed - created < 60000 THEN 0
+  WHEN completed - created < 240000 THEN 1
+  WHEN completed - created < 960000 THEN 2
+  WHEN completed - created < 3840000 THEN 3
+  WHEN completed - created < 15360000 THEN 4
+  WHEN completed - created < 61440000 THEN 5
+  WHEN completed - created < 245760000 THEN 6
+  WHEN completed - created < 983040000 THEN 7
+  WHEN completed - created < 3932160000 THEN 8
+  WHEN completed - created < 15728640000 THEN 9
+  WHEN completed - created < 62914560000 THEN 10
+  ELSE 11 END), created, id) WHERE completed IS NOT NULL;
+
+-- When tasks that are gone were created, for lists that go on from one.
+CREATE TABLE deleted_task (
+  org TEXT NOT NULL,
+  id TEXT NOT NULL,
+  created BIGINT NOT NULL,
+  PRIMARY KEY (org, id)
+);
 
 CREATE TABLE task_dependency (
   org TEXT NOT NULL,

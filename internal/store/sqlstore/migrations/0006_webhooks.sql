@@ -20,11 +20,19 @@ CREATE TABLE webhook (
   created BIGINT NOT NULL,
   modified BIGINT NOT NULL,
   enabled BIGINT NOT NULL,
+  PRIMARY KEY (org, id)
+);
+CREATE INDEX webhook_id ON webhook (id);
+
+-- What every attempt writes. It stands apart from what every change of a
+-- record reads, so that neither makes the other begin again.
+CREATE TABLE webhook_tally (
+  org TEXT NOT NULL,
+  id TEXT NOT NULL,
   succeeded BIGINT NOT NULL,
   streak BIGINT NOT NULL,
   PRIMARY KEY (org, id)
 );
-CREATE INDEX webhook_id ON webhook (id);
 
 -- What a webhook is owed. claim is a token of whoever is sending it, and
 -- nobody else may record a result; next_at is pushed forward while it does.
@@ -44,7 +52,7 @@ CREATE TABLE notification (
   PRIMARY KEY (org, id)
 );
 CREATE INDEX notification_id ON notification (id);
-CREATE INDEX notification_due ON notification (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX notification_waiting ON notification (webhook, next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX notification_webhook ON notification (org, webhook, due, id);
 CREATE INDEX notification_event ON notification (org, event);
 

@@ -1,0 +1,122 @@
+package apptest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"dray/internal/api"
+	"dray/internal/app/apptest"
+)
+
+// verdict is a test that only remembers whether it was failed.
+type verdict struct {
+	testing.TB
+	failed bool
+}
+
+func (v *verdict) Helper()               {}
+func (v *verdict) Errorf(string, ...any) { v.failed = true }
+
+// document is the interface's document, without a platform behind it.
+func document(t *testing.T) []byte {
+	t.Helper()
+	server := &api.Server{Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	w := httptest.NewRecorder()
+	server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v2/openapi.json", nil))
+	return w.Body.Bytes()
+}
+
+const (
+	recipient = `{"id":"abcdefghijklmnopqrstuvwx","organization":"abcdefghijklmnopqrstuvwx","timeCreated":1,"timeLastModified":1,
+		"name":"Ada","phone":"+1","notes":"","skipSMSNotifications":false,"useLongCodeForText":false,"metadata":[]}`
+	refusal = `{"code":"ResourceNotFound","message":{"error":1402,"message":"none","request":"1"}}`
+)
+
+func TestSpecCheck(t *testing.T) {
+	spec := apptest.NewSpec(t, document(t))
+	for name, c := range map[string]struct {
+		method, path   string
+		status         int
+		request, reply string
+		passes         bool
+	}{
+		"an answer as documented":                 {"GET", "/recipients/x", 200, "", recipient, true},
+		"with the server's path and a query":      {"GET", "/api/v2/recipients/x?a=b", 200, "", recipient, true},
+		"a documented refusal":                    {"GET", "/recipients/x", 404, "", refusal, true},
+		"an unknown path that is refused":         {"GET", "/nowhere", 404, "", refusal, true},
+		"an unknown method that is refused":       {"DELETE", "/recipients/x", 405, "", refusal, true},
+		"an unknown path that is served":          {"GET", "/nowhere", 200, "", "{}", false},
+		"a status that is not documented":         {"GET", "/recipients/x", 418, "", refusal, false},
+		"a refusal of another shape":              {"GET", "/recipients/x", 404, "", `{"error":"none"}`, false},
+		"an unknown refusal of another shape":     {"GET", "/nowhere", 404, "", `404 page not found`, false},
+		"an answer that lacks a field":            {"GET", "/recipients/x", 200, "", `{"id":"abcdefghijklmnopqrstuvwx"}`, false},
+		"an answer with a field more":             {"GET", "/recipients/x", 200, "", `{"extra":1,` + recipient[1:], false},
+		"an answer of another type":               {"GET", "/recipients/x", 200, "", `[` + recipient + `]`, false},
+		"an empty answer where none is meant":     {"DELETE", "/teams/x", 200, "", "", true},
+		"an answer where none is meant":           {"DELETE", "/teams/x", 200, "", "{}", false},
+		"no answer where one is meant":            {"GET", "/recipients/x", 200, "", "", false},
+		"a request as documented":                 {"POST", "/recipients", 200, `{"name":"Ada","phone":"1","more":1}`, recipient, true},
+		"a request that ought to be refused":      {"POST", "/recipients", 200, `{"name":"Ada"}`, recipient, false},
+		"a bad request that is refused":           {"POST", "/recipients", 400, `{"name":1}`, refusal, true},
+		"the path with the fewest parameters":     {"GET", "/workers/location", 200, "", `{"workers":[]}`, true},
+		"fields that were asked for, without all": {"GET", "/workers", 200, "", `[{"id":"abcdefghijklmnopqrstuvwx","name":"Ada"}]`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &verdict{TB: t}
+			spec.Check(v, c.method, c.path, c.status, []byte(c.request), []byte(c.reply))
+			if v.failed == c.passes {
+				t.Errorf("failed is %v", v.failed)
+			}
+		})
+	}
+}
+
+// The checker is our own; where it would differ from a validator that others
+// rely on, it is wrong.
+func TestSpecAgreesWithAnotherValidator(t *testing.T) {
+	data := document(t)
+	spec := apptest.NewSpec(t, data)
+	doc, err := openapi3.NewLoader().LoadFromData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := doc.Components.Schemas["Destination"].Value
+	var sound map[string]any
+	if err := json.Unmarshal([]byte(`{"id":"abcdefghijklmnopqrstuvwx","timeCreated":1,"timeLastModified":1,"location":[1,2],
+		"address":{"number":"1","street":"a","apartment":"","city":"b","state":"","postalCode":"","country":"c"},"notes":"",
+		"metadata":[{"name":"a","type":"string","visibility":["api"],"value":"b"}],"googlePlaceId":null,"warnings":[],"useGPS":true}`), &sound); err != nil {
+		t.Fatal(err)
+	}
+	values := []any{
+		nil, true, 1.0, 1.5, "text",
+		[]any{},
+		[]any{1.0, 200.0},
+		[]any{1.0, 2.0, 3.0},
+		map[string]any{},
+		[]any{map[string]any{"name": "a", "type": "none", "visibility": []any{}, "value": nil}},
+	}
+	for name := range sound {
+		for _, value := range values {
+			odd := maps.Clone(sound)
+			odd[name] = value
+			encoded, err := json.Marshal(odd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := &verdict{TB: t}
+			spec.Check(v, "GET", "/destinations/x", 200, nil, encoded)
+			other := schema.VisitJSON(any(odd), openapi3.EnableJSONSchema2020())
+			if v.failed != (other != nil) {
+				t.Errorf("%s of %s: failed is %v, the other validator says %v", name, fmt.Sprint(value), v.failed, other)
+			}
+		}
+	}
+}

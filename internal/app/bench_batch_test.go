@@ -1,0 +1,118 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// BenchmarkBatch compares a batch of 500 tasks, from the request to the moment
+// a client that asks every few milliseconds hears that it succeeded, with 500
+// single creations: one after the other, and by 32 clients at once.
+func BenchmarkBatch(b *testing.B) {
+	onEngines(b, func(b *testing.B, p *platform) {
+		var n atomic.Int64
+		next := func() string { return batchedTask(int(n.Add(1))) }
+		var batch, one, many []time.Duration
+		for b.Loop() {
+			batch = append(batch, p.timeBatch(b, next))
+			one = append(one, p.timeSingles(b, 1, next))
+			many = append(many, p.timeSingles(b, benchClients, next))
+		}
+		middle := func(all []time.Duration) float64 {
+			slices.Sort(all)
+			return all[len(all)/2].Seconds()
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(1000*middle(batch), "ms/batch")
+		b.ReportMetric(1000*middle(one), "ms/one-by-one")
+		b.ReportMetric(1000*middle(many), "ms/32-clients")
+		b.ReportMetric(middle(one)/middle(batch), "ratio")
+		b.ReportMetric(middle(many)/middle(batch), "ratio-32-clients")
+	})
+}
+
+// batchedTask is a task with a destination and a recipient of its own.
+func batchedTask(n int) string {
+	return fmt.Sprintf(`{"destination":%s,"recipients":[%s],"notes":"Ring twice.","quantity":2,"serviceTime":4,"completeBefore":4000000000000}`,
+		destinationBody(n), recipientBody(n))
+}
+
+// timeBatch is how long a batch takes.
+func (p *platform) timeBatch(b *testing.B, next func() string) time.Duration {
+	b.Helper()
+	tasks := make([]string, lastmile.MaxBatch)
+	for i := range tasks {
+		tasks[i] = next()
+	}
+	body := `{"tasks":[` + strings.Join(tasks, ",") + `]}`
+	begin := time.Now()
+	var job struct{ JobID string }
+	if err := json.Unmarshal(p.usualCall(b, http.MethodPost, "/tasks/batch-async", body), &job); err != nil {
+		b.Fatal(err)
+	}
+	for {
+		answer := string(p.usualCall(b, http.MethodGet, "/tasks/batch/"+job.JobID, "")[:40])
+		switch {
+		case strings.Contains(answer, `"succeeded"`):
+			return time.Since(begin)
+		case !strings.Contains(answer, `"pending"`) && !strings.Contains(answer, `"inProgress"`):
+			b.Fatalf("the batch ended with %s", answer)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// timeSingles is how long as many single creations take.
+func (p *platform) timeSingles(b *testing.B, clients int, next func() string) time.Duration {
+	b.Helper()
+	var (
+		left  atomic.Int64
+		group sync.WaitGroup
+	)
+	left.Store(lastmile.MaxBatch)
+	begin := time.Now()
+	for range clients {
+		group.Go(func() {
+			for left.Add(-1) >= 0 {
+				p.usualCall(b, http.MethodPost, "/tasks", next())
+			}
+		})
+	}
+	group.Wait()
+	return time.Since(begin)
+}
+
+// batchClient keeps a connection open for each of many callers.
+var batchClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchClients}}
+
+// usualCall sends a request as a usual client does.
+func (p *platform) usualCall(b *testing.B, method, path, body string) []byte {
+	b.Helper()
+	request, err := http.NewRequestWithContext(b.Context(), method, "http://"+p.address+"/api/v2"+path, strings.NewReader(body))
+	if err != nil {
+		b.Error(err)
+		return nil
+	}
+	request.SetBasicAuth(p.key, "")
+	response, err := batchClient.Do(request)
+	if err != nil {
+		b.Error(err)
+		return nil
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		b.Errorf("%s %s: %s %s %v", method, path, response.Status, answer, err)
+	}
+	return answer
+}

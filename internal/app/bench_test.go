@@ -1,0 +1,482 @@
+package app_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/app"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/storetest"
+)
+
+// benchClients is how many clients call at once, each over one connection that
+// stays open.
+const benchClients = 32
+
+// turnTime is how long one side of a comparison runs before the other has its
+// turn. Short turns give both sides the same weather on a busy machine.
+const turnTime = 150 * time.Millisecond
+
+// BenchmarkGet compares reading one record with a bare net/http server that
+// answers the same bytes under the same headers.
+func BenchmarkGet(b *testing.B) {
+	onEngines(b, func(b *testing.B, p *platform) {
+		destinations := p.saved(b, func(w store.Writer, n int) (string, error) {
+			d := p.destination(n)
+			return "/destinations/" + string(d.ID), w.SaveDestination(b.Context(), d)
+		})
+		recipients := p.saved(b, func(w store.Writer, n int) (string, error) {
+			r := p.recipient(n)
+			return "/recipients/" + string(r.ID), w.SaveRecipient(b.Context(), r)
+		})
+		b.Run("destination", func(b *testing.B) { benchGet(b, p, destinations, p.lean) })
+		b.Run("recipient", func(b *testing.B) { benchGet(b, p, recipients, p.lean) })
+		b.Run("destination-nethttp", func(b *testing.B) { benchGet(b, p, destinations, p.usual) })
+	})
+}
+
+// benchGet compares reads of the paths in turn. connect makes the clients of
+// either side.
+func benchGet(b *testing.B, p *platform, paths []string, connect func(b *testing.B, address string, next func() string) []func() error) {
+	header, body := p.show(b, paths[0])
+	var turn atomic.Uint64
+	next := func() string { return paths[turn.Add(1)%uint64(len(paths))] }
+	compare(b, "req", connect(b, bareServer(b, header, body), next), connect(b, p.address, next))
+	b.ReportMetric(float64(len(body)), "B/answer")
+}
+
+// lean are clients that do as little as a client can: most of the time is the
+// server's, so the comparison is the hardest.
+func (p *platform) lean(b *testing.B, address string, next func() string) []func() error {
+	ready := sync.Map{} // path → request
+	return side(clients(b, address, func() []byte {
+		path := next()
+		request, ok := ready.Load(path)
+		if !ok {
+			request, _ = ready.LoadOrStore(path, p.request(http.MethodGet, path, ""))
+		}
+		return request.([]byte)
+	}))
+}
+
+// usual are clients of package net/http, as a Go program has them.
+func (p *platform) usual(b *testing.B, address string, next func() string) []func() error {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchClients}}
+	b.Cleanup(client.CloseIdleConnections)
+	step := func() error {
+		request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://"+address+"/api/v2"+next(), nil)
+		if err != nil {
+			return err
+		}
+		request.SetBasicAuth(p.key, "")
+		answer, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, answer.Body)
+		if answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("answered %d", answer.StatusCode)
+		}
+		return errors.Join(err, answer.Body.Close())
+	}
+	return slices.Repeat([]func() error{step}, benchClients)
+}
+
+// show reads a record whole. Date is left to the server.
+func (p *platform) show(b *testing.B, path string) (http.Header, []byte) {
+	b.Helper()
+	client := clients(b, p.address, nil)[0]
+	if _, err := client.conn.Write(p.request(http.MethodGet, path, "")); err != nil {
+		b.Fatal(err)
+	}
+	answer, err := http.ReadResponse(client.in, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		b.Fatalf("GET %s: %s %s %v", path, answer.Status, body, err)
+	}
+	answer.Header.Del("Date")
+	return answer.Header, body
+}
+
+// BenchmarkPost compares creating one record over HTTP with saving the same
+// record through the same store, committed in the same groups, by as many
+// goroutines. Both are on disk when they are answered.
+func BenchmarkPost(b *testing.B) {
+	onEngines(b, func(b *testing.B, p *platform) {
+		var n atomic.Int64
+		b.Run("destination", func(b *testing.B) {
+			raw := p.writes(b, func(w store.Writer) error { return w.SaveDestination(b.Context(), p.destination(int(n.Add(1)))) })
+			benchPost(b, p, raw, "/destinations", func() string { return destinationBody(int(n.Add(1))) })
+		})
+		b.Run("recipient", func(b *testing.B) {
+			raw := p.writes(b, func(w store.Writer) error { return w.SaveRecipient(b.Context(), p.recipient(int(n.Add(1)))) })
+			benchPost(b, p, raw, "/recipients", func() string { return recipientBody(int(n.Add(1))) })
+		})
+	})
+}
+
+func benchPost(b *testing.B, p *platform, raw []func() error, path string, body func() string) {
+	dray := clients(b, p.address, func() []byte { return p.request(http.MethodPost, path, body()) })
+	compare(b, "write", raw, side(dray))
+}
+
+// BenchmarkStart measures the program itself: its size, the time from the start
+// of the process to the first 200 of /readyz, and its resident memory when
+// nothing happens. It uses the real binary.
+func BenchmarkStart(b *testing.B) {
+	program := buildProgram(b)
+	info, err := os.Stat(program.path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("empty", func(b *testing.B) {
+		benchStart(b, program, func() string { return filepath.Join(b.TempDir(), "data") }, 20*time.Second)
+		b.ReportMetric(float64(info.Size())/1e6, "MB/program")
+	})
+	b.Run("million", func(b *testing.B) {
+		if testing.Short() {
+			b.Skip("a million records take a minute to make")
+		}
+		folder := filepath.Join(b.TempDir(), "data")
+		million(b, folder)
+		benchStart(b, program, func() string { return folder }, 20*time.Second)
+	})
+}
+
+func benchStart(b *testing.B, p program, folder func() string, idle time.Duration) {
+	var took []time.Duration
+	for b.Loop() {
+		n := startNode(b, p, nodeStorage{data: folder()})
+		took = append(took, n.readyAfter)
+		n.stop(b)
+	}
+	n := startNode(b, p, nodeStorage{data: folder()})
+	time.Sleep(idle)
+	b.ReportMetric(float64(n.resident(b))/1e6, "MB/resident")
+	n.stop(b)
+	slices.Sort(took)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1e3, "ms/start")
+	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1e3, "ms/slowest")
+}
+
+// million fills a folder with half a million destinations and as many
+// recipients.
+func million(b *testing.B, folder string) {
+	b.Helper()
+	p := startPlatform(b, app.Config{Data: folder})
+	const inOne, halves = 1_000, 500
+	for i := range halves {
+		err := p.Store.Write(b.Context(), func(w store.Writer) error {
+			for j := range inOne {
+				n := i*inOne + j
+				if err := errors.Join(w.SaveDestination(b.Context(), p.destination(n)), w.SaveRecipient(b.Context(), p.recipient(n))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	p.end(b)
+}
+
+// platform is a node in this process, as it serves, with one organization.
+type platform struct {
+	*app.App
+	address string
+	org     lastmile.OrganizationID
+	key     string
+	created time.Time
+	end     func(testing.TB)
+}
+
+func onEngines(b *testing.B, bench func(*testing.B, *platform)) {
+	b.Run("sqlite", func(b *testing.B) { bench(b, startPlatform(b, app.Config{Data: b.TempDir()})) })
+	b.Run("postgres", func(b *testing.B) {
+		bench(b, startPlatform(b, app.Config{Data: b.TempDir(), Database: storetest.Postgres(b)}))
+	})
+}
+
+// startPlatform starts a node with the loops and the listener it has when it is
+// served.
+func startPlatform(tb testing.TB, c app.Config) *platform {
+	tb.Helper()
+	c.Listen, c.LogFormat = "127.0.0.1:0", "json"
+	a, err := app.New(tb.Context(), c, slog.New(slog.DiscardHandler), app.Clock, true)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := a.Start(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	var once sync.Once
+	end := func(tb testing.TB) {
+		once.Do(func() {
+			if err := a.Stop(context.Background()); err != nil {
+				tb.Error(err)
+			}
+		})
+	}
+	tb.Cleanup(func() { end(tb) })
+	made, err := a.Directory.Create(tb.Context(), lastmile.OrganizationDraft{Name: "Bench", Country: "US", Timezone: "America/New_York"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &platform{App: a, address: a.Address(), org: made.Organization.ID, key: made.APIKey, created: a.Now(), end: end}
+}
+
+// saved puts a thousand records into the database and returns their paths.
+func (p *platform) saved(b *testing.B, save func(w store.Writer, n int) (path string, err error)) []string {
+	b.Helper()
+	const records = 1_000
+	var paths []string
+	err := p.Store.Write(b.Context(), func(w store.Writer) error {
+		paths = make([]string, 0, records)
+		for n := range records {
+			path, err := save(w, n)
+			if err != nil {
+				return err
+			}
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return paths
+}
+
+// writes are the goroutines that write past HTTP.
+func (p *platform) writes(b *testing.B, save func(store.Writer) error) []func() error {
+	b.Helper()
+	steps := make([]func() error, benchClients)
+	for i := range steps {
+		steps[i] = func() error { return p.Store.Write(b.Context(), save) }
+	}
+	return steps
+}
+
+// destination is what destinationBody creates.
+func (p *platform) destination(n int) lastmile.Destination {
+	return lastmile.Destination{
+		ID: lastmile.DestinationID(access.RandomSecret(lastmile.IDLength)), Organization: p.org, Created: p.created, Modified: p.created,
+		Location: lastmile.Point{Lon: -122.41289, Lat: 37.78808}, UseGPS: true,
+		Address: lastmile.Address{Number: strconv.Itoa(n), Street: "Howard Street", Apartment: "5th Floor", City: "San Francisco", State: "California", PostalCode: "94105", Country: "United States"},
+		Notes:   "Don't forget to check out the epic rooftop.",
+		Metadata: lastmile.Metadata{{
+			Name: "order", Type: lastmile.MetadataNumber, Value: float64(n), Visibility: []string{"api"},
+		}},
+	}
+}
+
+func destinationBody(n int) string {
+	return fmt.Sprintf(`{"address":{"number":"%d","street":"Howard Street","apartment":"5th Floor","city":"San Francisco","state":"California","postalCode":"94105","country":"United States"},`+
+		`"location":[-122.41289,37.78808],"notes":"Don't forget to check out the epic rooftop.","metadata":[{"name":"order","type":"number","value":%d}]}`, n, n)
+}
+
+// recipient is what recipientBody creates.
+func (p *platform) recipient(n int) lastmile.Recipient {
+	return lastmile.Recipient{
+		ID: lastmile.RecipientID(access.RandomSecret(lastmile.IDLength)), Organization: p.org, Created: p.created, Modified: p.created,
+		Name: "Boris Foster", Phone: lastmile.Phone(benchPhone(n)), Notes: "Always orders our GSC special",
+		Metadata: lastmile.Metadata{{
+			Name: "order", Type: lastmile.MetadataNumber, Value: float64(n), Visibility: []string{"api"},
+		}},
+	}
+}
+
+func recipientBody(n int) string {
+	return fmt.Sprintf(`{"name":"Boris Foster","phone":%q,"notes":"Always orders our GSC special","metadata":[{"name":"order","type":"number","value":%d}]}`, benchPhone(n), n)
+}
+
+// benchPhone is a number that is valid in the United States, another for each n
+// below eight million. They come in no order, as those of real people do: an
+// index that grows at one end only is another case.
+func benchPhone(n int) string {
+	const numbers, stride = 8_000_000, 4_858_207 // no common factor
+	return "+1212" + strconv.Itoa(2_000_000+n*stride%numbers)
+}
+
+// request is a whole request as it goes over the wire.
+func (p *platform) request(method, path, body string) []byte {
+	return fmt.Appendf(nil, "%s /api/v2%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Basic %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		method, path, p.address, base64.StdEncoding.EncodeToString([]byte(p.key+":")), len(body), body)
+}
+
+// bareServer answers every request with the same bytes under the same headers,
+// and does nothing else.
+func bareServer(b *testing.B, header http.Header, body []byte) string {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		maps.Copy(w.Header(), header)
+		w.Write(body) //nolint:errcheck // the client would notice
+	})}
+	var served sync.WaitGroup
+	served.Go(func() { server.Serve(listener) }) //nolint:errcheck // it ends when the benchmark does
+	b.Cleanup(func() {
+		server.Close()
+		served.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// wireClient sends requests that are ready over one connection and reads no
+// more of the answers than it must, so that most of the time measured is the
+// server's.
+type wireClient struct {
+	conn net.Conn
+	in   *bufio.Reader
+	next func() []byte
+}
+
+func clients(b *testing.B, address string, next func() []byte) []*wireClient {
+	b.Helper()
+	all := make([]*wireClient, benchClients)
+	for i := range all {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { conn.Close() })
+		all[i] = &wireClient{conn: conn, in: bufio.NewReader(conn), next: next}
+	}
+	return all
+}
+
+// side makes a step of each client.
+func side(clients []*wireClient) []func() error {
+	steps := make([]func() error, len(clients))
+	for i, c := range clients {
+		steps[i] = c.step
+	}
+	return steps
+}
+
+// step sends one request and waits for its answer, which must be 200.
+func (c *wireClient) step() error {
+	if _, err := c.conn.Write(c.next()); err != nil {
+		return err
+	}
+	status, length := 0, 0
+	for first := true; ; first = false {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if first {
+			status, _ = strconv.Atoi(string(line[9:12]))
+		}
+		if len(line) == 2 {
+			break
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return err
+			}
+		}
+	}
+	if status != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(c.in, int64(length)))
+		return fmt.Errorf("answered %d: %s", status, text)
+	}
+	_, err := c.in.Discard(length)
+	return err
+}
+
+// compare lets two sides run in turns for as long as the benchmark lasts: the
+// first is the bare one. One iteration is a turn of each. It reports the rates
+// of both, and the median and the outer tenths of the ratios of the pairs.
+func compare(b *testing.B, unit string, bare, dray []func() error) {
+	b.Helper()
+	run(b, bare) // warm up
+	run(b, dray)
+	var (
+		ratios     []float64
+		sums       [2]float64
+		bareFirsts bool
+	)
+	for b.Loop() {
+		var rate [2]float64
+		for i := range rate {
+			if (i == 0) == bareFirsts {
+				rate[0] = run(b, bare)
+			} else {
+				rate[1] = run(b, dray)
+			}
+		}
+		bareFirsts = !bareFirsts
+		sums[0] += rate[0]
+		sums[1] += rate[1]
+		ratios = append(ratios, rate[1]/rate[0])
+	}
+	n := float64(len(ratios))
+	slices.Sort(ratios)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(sums[0]/n, "bare-"+unit+"/s")
+	b.ReportMetric(sums[1]/n, "dray-"+unit+"/s")
+	b.ReportMetric(ratios[len(ratios)/2], "ratio")
+	b.ReportMetric(ratios[len(ratios)/10], "ratio-p10")
+	b.ReportMetric(ratios[len(ratios)*9/10], "ratio-p90")
+}
+
+// run lets all steps run again and again at the same time, for one turn, and
+// returns how many were done in a second.
+func run(b *testing.B, steps []func() error) float64 {
+	b.Helper()
+	var (
+		done  atomic.Int64
+		group sync.WaitGroup
+		fault atomic.Value
+	)
+	begin := time.Now()
+	for _, step := range steps {
+		group.Go(func() {
+			n := int64(0)
+			for time.Since(begin) < turnTime {
+				if err := step(); err != nil {
+					fault.Store(err.Error())
+					break
+				}
+				n++
+			}
+			done.Add(n)
+		})
+	}
+	group.Wait()
+	if text := fault.Load(); text != nil {
+		b.Fatal(strings.TrimSpace(text.(string)))
+	}
+	return float64(done.Load()) / time.Since(begin).Seconds()
+}

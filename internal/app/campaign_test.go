@@ -1,0 +1,542 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/app"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+)
+
+// campaign drives nodes that are killed under load and keeps the history that
+// they are held against: it lives in this process, which nobody kills.
+type campaign struct {
+	program  program
+	storage  nodeStorage
+	org, key string
+	crew     string // the team that all workers are made in
+	nodes    []*node
+	clients  []*caller
+	http     *http.Client
+	random   *rand.Rand
+	started  []time.Duration // how long each start took
+
+	acked, resent, replayed atomic.Int64
+
+	mu      sync.Mutex
+	refused []string // answers that nobody should get
+}
+
+// callers is how many write at once.
+const callers = 32
+
+// A load lasts this long before a node is killed.
+const (
+	shortestLoad = 50 * time.Millisecond
+	longestLoad  = 300 * time.Millisecond
+)
+
+// newCampaign starts so many nodes on one storage.
+func newCampaign(t *testing.T, nodes int, storage nodeStorage) *campaign {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	c := &campaign{
+		program: thisProgram(t), storage: storage,
+		random: rand.New(rand.NewPCG(seed, 0)),
+		http: &http.Client{
+			Timeout:   20 * time.Second,
+			Transport: &http.Transport{MaxIdleConnsPerHost: 2 * callers},
+		},
+	}
+	t.Cleanup(c.http.CloseIdleConnections)
+	c.org, c.key = newOrganization(t, c.program, storage)
+	for range nodes {
+		c.nodes = append(c.nodes, nil)
+		c.start(t, len(c.nodes)-1)
+	}
+	for i := range callers {
+		c.clients = append(c.clients, &caller{campaign: c, number: i, random: rand.New(rand.NewPCG(seed, uint64(i)+1))})
+	}
+	c.makeCrew(t)
+	return c
+}
+
+// makeCrew makes the one team that many write to. Only its name is held
+// against the history here; its members are in checkOnce.
+func (c *campaign) makeCrew(t *testing.T) {
+	t.Helper()
+	crew := &record{kind: "teams", key: "crew"}
+	c.clients[0].records = append(c.clients[0].records, crew)
+	c.clients[0].pending = &write{of: crew, method: http.MethodPost, path: "/teams", key: crew.key, body: `{"name":"crew","workers":[],"managers":[],` + labelled(crew.key) + `}`}
+	c.settle()
+	c.report(t, nil)
+	c.crew = crew.id
+	crew.shown = map[string]any{"name": crew.shown["name"]}
+}
+
+func (c *campaign) start(t *testing.T, i int) {
+	t.Helper()
+	c.nodes[i] = startNode(t, c.program, c.storage)
+	c.started = append(c.started, c.nodes[i].readyAfter)
+}
+
+// kill lets everybody write, ends a random node at a random moment without
+// warning and waits until all writers are at rest: on one node with requests
+// that were never answered, on several with none, because another node took
+// them.
+func (c *campaign) kill(t *testing.T) {
+	t.Helper()
+	c.end(t, func(n *node) { n.kill(t) })
+}
+
+// end is kill with another way to end a node.
+func (c *campaign) end(t *testing.T, how func(*node)) {
+	t.Helper()
+	var resting sync.WaitGroup
+	stop := make(chan struct{})
+	for _, client := range c.clients {
+		resting.Go(func() { client.work(stop) })
+	}
+	time.Sleep(shortestLoad + time.Duration(c.random.Int64N(int64(longestLoad-shortestLoad))))
+	for _, n := range c.nodes {
+		select {
+		case <-n.ended:
+			c.complain("a node ended by itself: %v\n%s", n.ending, n.logged)
+		default:
+		}
+	}
+	victim := c.random.IntN(len(c.nodes))
+	how(c.nodes[victim])
+	if len(c.nodes) > 1 {
+		time.Sleep(shortestLoad)
+	}
+	close(stop)
+	resting.Wait()
+	c.start(t, victim)
+}
+
+// settle has everything answered that was not.
+func (c *campaign) settle() {
+	var resting sync.WaitGroup
+	for _, client := range c.clients {
+		resting.Go(client.settle)
+	}
+	resting.Wait()
+}
+
+// record is a record as the history has it.
+type record struct {
+	kind    string         // "destinations"
+	key     string         // the idempotency key it was made with, also in its metadata
+	id      string         // empty until the making was answered
+	shown   map[string]any // the newest answer about it
+	pending *write         // a change that was not answered
+	touched bool           // since it was last checked
+}
+
+// write is a request that makes or changes a record.
+type write struct {
+	of                      *record
+	method, path, key, body string
+	change                  map[string]any // what it changes, in terms of the answer
+	reply                   []byte         // the first answer
+	sent                    int
+}
+
+// caller sends one write after another. It keeps a write that was not answered
+// and sends that first.
+type caller struct {
+	*campaign
+	number, made int
+	random       *rand.Rand
+	records      []*record
+	pending      *write
+	answered     []*write // writes with a key that may be sent again
+}
+
+// work writes until stop is closed or, with one node, until that is gone.
+func (c *caller) work(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			if len(c.nodes) > 1 {
+				c.settle()
+			}
+			return
+		default:
+		}
+		if c.pending == nil {
+			if c.random.IntN(20) == 0 && len(c.answered) > 0 {
+				c.replay(c.answered[c.random.IntN(len(c.answered))])
+				continue
+			}
+			c.pending = c.next()
+		}
+		if !c.send() && len(c.nodes) == 1 {
+			return
+		}
+	}
+}
+
+// settle sends the pending write until it is answered.
+func (c *caller) settle() {
+	for end := time.Now().Add(20 * time.Second); c.pending != nil && !c.send(); {
+		if time.Now().After(end) {
+			c.complain("%s %s with key %s was not answered in 20 s", c.pending.method, c.pending.path, c.pending.key)
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// next thinks of something to write.
+func (c *caller) next() *write {
+	switch n := c.random.IntN(100); {
+	case n < 40:
+		return c.create("destinations", func(r *record, metadata string) string {
+			return fmt.Sprintf(`{"address":{"number":"%d","street":"Howard Street","city":"San Francisco","country":"United States"},"location":[-122.4,37.7],"notes":%q,%s}`,
+				c.made, r.key, metadata)
+		})
+	case n < 62:
+		return c.create("recipients", c.recipient)
+	case n < 72:
+		return c.create("teams", func(r *record, metadata string) string {
+			return fmt.Sprintf(`{"name":%q,"workers":[],"managers":[],%s}`, r.key, metadata)
+		})
+	case n < 76 && c.number < 4: // few: each costs a password hash
+		return c.create("workers", func(r *record, metadata string) string {
+			return fmt.Sprintf(`{"name":%q,"phone":%q,"teams":[%q],"vehicle":{"type":"CAR","color":"red"},%s}`, r.key, c.phone(), c.crew, metadata)
+		})
+	default:
+		return c.update()
+	}
+}
+
+func (c *caller) create(kind string, body func(r *record, metadata string) string) *write {
+	c.made++
+	r := &record{kind: kind, key: fmt.Sprintf("%02d-%06d", c.number, c.made)}
+	c.records = append(c.records, r)
+	return &write{of: r, method: http.MethodPost, path: "/" + kind, key: r.key, body: body(r, labelled(r.key))}
+}
+
+// labelled is metadata by which a record can be found.
+func labelled(key string) string {
+	return fmt.Sprintf(`"metadata":[{"name":"key","type":"string","value":%q}]`, key)
+}
+
+func (c *caller) recipient(r *record, metadata string) string {
+	return fmt.Sprintf(`{"name":%q,"phone":%q,"notes":"as made",%s}`, r.key, c.phone(), metadata)
+}
+
+// phone is a number of no other record.
+func (c *caller) phone() string { return benchPhone(c.number*100_000 + c.made) }
+
+// update changes a record of this caller's, in one of the ways there are.
+func (c *caller) update() *write {
+	var known []*record
+	for _, r := range c.records {
+		if r.id != "" && (r.kind == "recipients" || r.kind == "teams") {
+			known = append(known, r)
+		}
+	}
+	if len(known) == 0 {
+		return c.create("recipients", c.recipient)
+	}
+	r := known[c.random.IntN(len(known))]
+	c.made++
+	text := fmt.Sprintf("changed %02d-%06d", c.number, c.made)
+	w := &write{of: r, key: text}
+	switch {
+	case r.kind == "teams":
+		w.method, w.path, w.change = http.MethodPut, "/teams/"+r.id, map[string]any{"name": text}
+	case c.random.IntN(2) == 0:
+		w.method, w.path, w.change = http.MethodPut, "/recipients/"+r.id, map[string]any{"notes": text}
+	default: // whoever has the phone number is rewritten
+		w.method, w.path, w.change = http.MethodPost, "/recipients", map[string]any{"notes": text}
+		w.body = fmt.Sprintf(`{"name":%q,"phone":%q,"notes":%q,%s}`, r.key, r.shown["phone"], text, labelled(r.key))
+	}
+	if w.body == "" {
+		body, _ := json.Marshal(w.change)
+		w.body = string(body)
+	}
+	r.pending = w
+	return w
+}
+
+// send sends the pending write and tells whether it was answered.
+func (c *caller) send() bool {
+	w := c.pending
+	if w.sent++; w.sent > 1 {
+		c.resent.Add(1)
+	}
+	status, header, body, err := c.call(c.nodes[c.random.IntN(len(c.nodes))], w.method, w.path, w.key, w.body)
+	switch {
+	case err != nil, status == http.StatusServiceUnavailable:
+		return false
+	case status != http.StatusOK:
+		c.complain("%s %s with key %s, sent %d times, was answered %d: %s", w.method, w.path, w.key, w.sent, status, body)
+		c.pending, w.of.pending = nil, nil
+		return true
+	}
+	if w.sent == 1 && header.Get("Idempotent-Replayed") != "" {
+		c.complain("%s with key %s was called a repetition when it was not", w.path, w.key)
+	}
+	var shown map[string]any
+	if err := json.Unmarshal(body, &shown); err != nil {
+		c.complain("%s with key %s was answered %s", w.path, w.key, body)
+	}
+	if w.of.shown == nil {
+		w.of.shown = map[string]any{}
+	}
+	for name, value := range shown {
+		if name != "workers" || w.of.id != c.crew {
+			w.of.shown[name] = value
+		}
+	}
+	id, _ := shown["id"].(string)
+	if w.of.id != "" && w.of.id != id {
+		c.complain("a change of %s %s was answered with %s", w.of.kind, w.of.id, id)
+	}
+	w.of.id, w.of.touched = id, true
+	c.pending, w.of.pending = nil, nil
+	if w.method == http.MethodPost {
+		w.reply = body
+		c.answered = append(c.answered, w)
+	}
+	c.acked.Add(1)
+	return true
+}
+
+// replay sends a write again that was answered long ago, as a client does that
+// lost the answer: the first answer must come back and nothing must change.
+func (c *caller) replay(w *write) {
+	status, header, body, err := c.call(c.nodes[c.random.IntN(len(c.nodes))], w.method, w.path, w.key, w.body)
+	if err != nil || status == http.StatusServiceUnavailable {
+		return
+	}
+	c.replayed.Add(1)
+	if status != http.StatusOK || header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(body, w.reply) {
+		c.complain("%s with key %s was answered\n%s\nand, when repeated, %d\n%s", w.path, w.key, w.reply, status, body)
+	}
+}
+
+func (c *campaign) complain(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused = append(c.refused, fmt.Sprintf(format, args...))
+}
+
+// call sends one request to a node and reads all of the answer.
+func (c *campaign) call(n *node, method, path, key, body string) (int, http.Header, []byte, error) {
+	request, err := http.NewRequest(method, "http://"+n.address+"/api/v2"+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	request.SetBasicAuth(c.key, "")
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer answer.Body.Close()
+	got, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, answer.Header, got, err
+}
+
+// records is the history of all callers.
+func (c *campaign) records() []*record {
+	var all []*record
+	for _, client := range c.clients {
+		all = append(all, client.records...)
+	}
+	return all
+}
+
+// recent are the records touched since the last check, and some others.
+func (c *campaign) recent() []*record {
+	all := c.records()
+	var chosen []*record
+	for _, r := range all {
+		if r.touched || r.pending != nil || c.random.IntN(len(all)) < 100 {
+			chosen = append(chosen, r)
+			r.touched = false
+		}
+	}
+	return chosen
+}
+
+// check holds records against what the nodes answer now. The writers must be
+// at rest.
+func (c *campaign) check(records []*record) []string {
+	const readers = 8
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		found []string
+		queue = make(chan *record)
+	)
+	for i := range readers {
+		on := c.nodes[i%len(c.nodes)]
+		group.Go(func() {
+			for r := range queue {
+				if problem := c.checkOne(on, r); problem != "" {
+					mu.Lock()
+					found = append(found, problem)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, r := range records {
+		queue <- r
+	}
+	close(queue)
+	group.Wait()
+	slices.Sort(found)
+	return found
+}
+
+func (c *campaign) checkOne(on *node, r *record) string {
+	if r.id == "" {
+		return "" // never answered: it may exist or not
+	}
+	status, _, body, err := c.call(on, http.MethodGet, "/"+r.kind+"/"+r.id, "", "")
+	if err != nil || status != http.StatusOK {
+		return fmt.Sprintf("lost: %s %s (%d %s %v)", r.kind, r.id, status, body, err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(body, &got); err != nil {
+		return fmt.Sprintf("unreadable: %s %s: %v", r.kind, r.id, err)
+	}
+	for name, want := range r.shown {
+		if reflect.DeepEqual(got[name], want) {
+			continue
+		}
+		if r.pending != nil && (name == "timeLastModified" || reflect.DeepEqual(got[name], r.pending.change[name])) {
+			continue // the change that was not answered was made
+		}
+		return fmt.Sprintf("changed: %s of %s %s is %v, was answered as %v", name, r.kind, r.id, got[name], want)
+	}
+	return ""
+}
+
+// checkOnce finds out whether every key has made one record: none is missing,
+// none was made twice. Nothing may be pending.
+func (c *campaign) checkOnce(t *testing.T) []string {
+	t.Helper()
+	records := c.records()
+	// Through the interface, as clients would look.
+	var found []string
+	for i, r := range records {
+		status, _, body, err := c.call(c.nodes[i%len(c.nodes)], http.MethodPost, "/"+r.kind+"/metadata", "",
+			fmt.Sprintf(`[{"name":"key","type":"string","value":%q}]`, r.key))
+		var matches []struct{ ID string }
+		if err == nil {
+			err = json.Unmarshal(body, &matches)
+		}
+		switch {
+		case err != nil || status != http.StatusOK:
+			found = append(found, fmt.Sprintf("unfound: %s with key %s (%d %s %v)", r.kind, r.key, status, body, err))
+		case len(matches) > 1:
+			found = append(found, fmt.Sprintf("doubled: %s with key %s: %v", r.kind, r.key, matches))
+		case len(matches) == 0 || matches[0].ID != r.id:
+			found = append(found, fmt.Sprintf("unfound: %s %s with key %s: %v", r.kind, r.id, r.key, matches))
+		}
+	}
+	found = append(found, c.checkCrew(records)...)
+	// In the database, where everything would show, however it was made.
+	want := map[string]int{}
+	for _, r := range records {
+		want[r.kind]++
+	}
+	if got := stored(t, c.storage, c.org); !reflect.DeepEqual(got, want) {
+		found = append(found, fmt.Sprintf("uncounted: the database has %v, the history %v", got, want))
+	}
+	return found
+}
+
+// checkCrew finds out whether every worker is in the team once.
+func (c *campaign) checkCrew(records []*record) []string {
+	var want []string
+	for _, r := range records {
+		if r.kind == "workers" {
+			want = append(want, r.id)
+		}
+	}
+	_, _, body, err := c.call(c.nodes[0], http.MethodGet, "/teams/"+c.crew, "", "")
+	var got struct{ Workers []string }
+	if err = errors.Join(err, json.Unmarshal(body, &got)); err != nil {
+		return []string{fmt.Sprintf("lost: the crew: %s %v", body, err)}
+	}
+	slices.Sort(want)
+	slices.Sort(got.Workers)
+	if !slices.Equal(got.Workers, want) {
+		return []string{fmt.Sprintf("changed: the crew is %v, and should be %v", got.Workers, want)}
+	}
+	return nil
+}
+
+// stored counts what the database holds of an organization.
+func stored(t *testing.T, s nodeStorage, id string) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	withStore(t, s, func(db *sqlstore.Store) error {
+		return db.Read(t.Context(), func(r store.Reader) error {
+			org := lastmile.OrganizationID(id)
+			destinations, err1 := r.Destinations(t.Context(), org, store.DestinationFilter{})
+			recipients, err2 := r.Recipients(t.Context(), org, store.RecipientFilter{})
+			teams, err3 := r.Teams(t.Context(), org, store.TeamFilter{})
+			workers, err4 := r.Workers(t.Context(), org, store.WorkerFilter{})
+			for kind, n := range map[string]int{"destinations": len(destinations), "recipients": len(recipients), "teams": len(teams), "workers": len(workers)} {
+				if n > 0 {
+					counts[kind] = n
+				}
+			}
+			return errors.Join(err1, err2, err3, err4)
+		})
+	})
+	return counts
+}
+
+// withStore opens the database of a campaign beside its nodes.
+func withStore(t *testing.T, s nodeStorage, do func(*sqlstore.Store) error) {
+	t.Helper()
+	db, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		Data: s.data, Database: s.database, Now: app.Clock, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(do(db), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// report fails the test on problems and shows the first of them.
+func (c *campaign) report(t *testing.T, found []string) {
+	t.Helper()
+	c.mu.Lock()
+	found = slices.Concat(found, c.refused)
+	c.mu.Unlock()
+	if len(found) > 0 {
+		t.Fatalf("%d problems, such as:\n%s", len(found), strings.Join(found[:min(len(found), 10)], "\n"))
+	}
+}

@@ -1,0 +1,267 @@
+package app_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	_ "modernc.org/sqlite" // to reach behind the program's back
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
+)
+
+// TestKill is the short form of TestTortureKill.
+func TestKill(t *testing.T) {
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { survive(t, 10, nodes, s) })
+}
+
+// onStorages runs a campaign on one node over SQLite and on three over
+// PostgreSQL.
+func onStorages(t *testing.T, run func(t *testing.T, nodes int, s nodeStorage)) {
+	t.Run("sqlite", func(t *testing.T) { run(t, 1, nodeStorage{data: t.TempDir()}) })
+	t.Run("postgres", func(t *testing.T) {
+		run(t, 3, nodeStorage{data: t.TempDir(), database: storetest.Postgres(t)})
+	})
+}
+
+// survive kills a node again and again and holds everything that was answered
+// against what is there afterwards.
+func survive(t *testing.T, kills, nodes int, storage nodeStorage) {
+	c := newCampaign(t, nodes, storage)
+	endure(t, c, kills, c.kill)
+}
+
+// endure lets a campaign take a blow again and again.
+func endure(t *testing.T, c *campaign, blows int, blow func(*testing.T)) {
+	t.Helper()
+	for round := range blows {
+		blow(t)
+		c.report(t, c.check(c.recent()))
+		if round%25 == 24 {
+			t.Logf("after %d: %d writes answered", round+1, c.acked.Load())
+		}
+	}
+	c.settle()
+	c.report(t, c.check(c.records()))
+	c.report(t, c.checkOnce(t))
+	checked := fsck(t, c)
+	for _, n := range c.nodes {
+		n.stop(t)
+	}
+	if c.acked.Load() < int64(10*blows) || c.resent.Load() == 0 || c.replayed.Load() == 0 {
+		t.Errorf("too little happened to prove anything: %d answered, %d sent again, %d repeated", c.acked.Load(), c.resent.Load(), c.replayed.Load())
+	}
+	slices.Sort(c.started)
+	t.Logf("%d times: %d writes answered, %d sent again because they were not, %d repeated; %d records, %s; starts: median %v, longest %v",
+		blows, c.acked.Load(), c.resent.Load(), c.replayed.Load(), len(c.records()), checked,
+		c.started[len(c.started)/2].Round(time.Millisecond), c.started[len(c.started)-1].Round(time.Millisecond))
+}
+
+// fsck runs `dray fsck` beside the nodes; it must find nothing.
+func fsck(t *testing.T, c *campaign) string {
+	t.Helper()
+	out := command(t, c.program, c.storage, "fsck", "--json")
+	var report struct {
+		Records  int
+		Problems []string
+	}
+	if err := json.Unmarshal(out, &report); err != nil || len(report.Problems) > 0 {
+		t.Fatalf("fsck: %v %s", err, out)
+	}
+	return fmt.Sprintf("fsck read %d and found nothing", report.Records)
+}
+
+// TestKillCheckNotices is the control: a check that cannot fail proves nothing.
+func TestKillCheckNotices(t *testing.T) {
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) {
+		c := newCampaign(t, nodes, s)
+		c.kill(t)
+		c.settle()
+		c.report(t, c.check(c.records()))
+		c.report(t, c.checkOnce(t))
+
+		victims := map[string]*record{}
+		for _, r := range c.records() {
+			victims[r.kind] = r
+		}
+		deleted, again := victims["destinations"], victims["recipients"]
+		tamper(t, s, fmt.Sprintf(`DELETE FROM destination WHERE id = '%s'`, deleted.id))
+		if got := c.check(c.records()); len(got) != 1 || !strings.HasPrefix(got[0], "lost: destinations "+deleted.id) {
+			t.Errorf("a deleted row is reported as %q", got)
+		}
+		if got := c.checkOnce(t); len(got) != 2 || !strings.HasPrefix(got[0], "unfound: destinations "+deleted.id) || !strings.HasPrefix(got[1], "uncounted: ") {
+			t.Errorf("a deleted row is counted as %q", got)
+		}
+
+		rewrite(t, c, again, func(r *lastmile.Recipient) { r.Notes = "as it was before" })
+		if got := c.check([]*record{again}); len(got) != 1 || !strings.HasPrefix(got[0], "changed: notes of recipients "+again.id) {
+			t.Errorf("a change undone is reported as %q", got)
+		}
+		rewrite(t, c, again, func(r *lastmile.Recipient) { r.ID, r.Phone = "doubled0doubled0doubled0", "+12125550000" })
+		doubled := slices.IndexFunc(c.checkOnce(t), func(problem string) bool {
+			return strings.HasPrefix(problem, "doubled: recipients with key "+again.key)
+		})
+		if doubled < 0 {
+			t.Error("a doubled row is not reported")
+		}
+	})
+}
+
+// tamper changes the database behind the program's back.
+func tamper(t *testing.T, s nodeStorage, statement string) {
+	t.Helper()
+	ctx := t.Context()
+	var err error
+	if s.database != "" {
+		var db *pgx.Conn
+		if db, err = pgx.Connect(ctx, s.database); err == nil {
+			_, err = db.Exec(ctx, statement)
+			err = errors.Join(err, db.Close(ctx))
+		}
+	} else {
+		var db *sql.DB
+		if db, err = sql.Open("sqlite", s.data+"/dray.db?_pragma=busy_timeout(5000)"); err == nil {
+			_, err = db.ExecContext(ctx, statement)
+			err = errors.Join(err, db.Close())
+		}
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// rewrite saves a recipient otherwise than it was answered.
+func rewrite(t *testing.T, c *campaign, r *record, change func(*lastmile.Recipient)) {
+	t.Helper()
+	withStore(t, c.storage, func(db *sqlstore.Store) error {
+		return db.Write(t.Context(), func(w store.Writer) error {
+			found, err := w.Recipient(t.Context(), lastmile.OrganizationID(c.org), lastmile.RecipientID(r.id))
+			if err != nil {
+				return err
+			}
+			change(&found)
+			return w.SaveRecipient(t.Context(), found)
+		})
+	})
+}
+
+// TestGracefulStop stops a node under load: everything it was asked is
+// answered, and it ends in time with exit code 0.
+func TestGracefulStop(t *testing.T) {
+	program := thisProgram(t)
+	onStorages(t, func(t *testing.T, _ int, s nodeStorage) {
+		_, key := newOrganization(t, program, s)
+		n := startNode(t, program, s)
+		var (
+			group          sync.WaitGroup
+			answered, late atomic.Int64
+			stopping       atomic.Bool
+		)
+		for i := range callers {
+			client := &keptOpen{address: n.address, key: key}
+			group.Go(func() {
+				defer client.close()
+				for step := 0; ; step++ {
+					status, err := client.create(i*100_000 + step)
+					switch {
+					case err == nil && status == http.StatusOK:
+						answered.Add(1)
+						if stopping.Load() {
+							late.Add(1)
+						}
+					case errors.Is(err, errNotTaken) && stopping.Load():
+						return // nobody listens any more
+					default:
+						t.Errorf("client %d, request %d: %d %v", i, step, status, err)
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(500 * time.Millisecond)
+		before := answered.Load()
+		stopping.Store(true)
+		took := n.stop(t)
+		group.Wait()
+		if before == 0 || late.Load() == 0 {
+			t.Errorf("%d requests before the stop and %d during it prove nothing", before, late.Load())
+		}
+		t.Logf("%d requests answered, %d of them after SIGTERM; gone after %v", answered.Load(), late.Load(), took.Round(time.Millisecond))
+	})
+}
+
+// errNotTaken tells that a connection was refused, or closed before anything
+// was read from it: a request sent over it was never accepted.
+var errNotTaken = errors.New("the connection was not taken")
+
+// keptOpen is a client that keeps its connection for as long as the server
+// does. It never sends a request again.
+type keptOpen struct {
+	address, key string
+	conn         net.Conn
+	in           *bufio.Reader
+	used         bool // something was answered over the connection
+}
+
+func (c *keptOpen) close() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+}
+
+func (c *keptOpen) create(n int) (int, error) {
+	if c.conn == nil {
+		conn, err := net.Dial("tcp", c.address)
+		if err != nil {
+			return 0, fmt.Errorf("%w: %w", errNotTaken, err)
+		}
+		c.conn, c.in, c.used = conn, bufio.NewReader(conn), false
+	}
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+c.address+"/api/v2/destinations", strings.NewReader(destinationBody(n)))
+	if err != nil {
+		return 0, err
+	}
+	request.SetBasicAuth(c.key, "")
+	var whole bytes.Buffer
+	request.Write(&whole) //nolint:errcheck // a buffer takes everything
+	_, err = c.conn.Write(whole.Bytes())
+	if err == nil {
+		_, err = c.in.Peek(1)
+	}
+	if err != nil {
+		if !c.used && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)) {
+			err = fmt.Errorf("%w: %w", errNotTaken, err)
+		}
+		return 0, err
+	}
+	c.used = true
+	answer, err := http.ReadResponse(c.in, request)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	answer.Body.Close()
+	if answer.Close {
+		c.close()
+	}
+	return answer.StatusCode, err
+}

@@ -1,0 +1,262 @@
+package app_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"dray/internal/app"
+)
+
+// asProgram is the variable that makes this test binary be the program.
+const asProgram = "DRAY_TEST_AS_PROGRAM"
+
+// init runs the program in place of the tests when a test asks for it, as main
+// of cmd/dray does.
+func init() {
+	if os.Getenv(asProgram) == "" {
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// program is something that can be started as dray.
+type program struct {
+	path string
+	env  []string
+}
+
+// thisProgram is the program as it is in this test binary.
+func thisProgram(tb testing.TB) program {
+	tb.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return program{path: path, env: append(os.Environ(), asProgram+"=1")}
+}
+
+// buildProgram builds the program as `make build` does.
+func buildProgram(tb testing.TB) program {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "dray")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "dray/cmd/dray")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		tb.Fatalf("build the program: %v\n%s", err, out)
+	}
+	return program{path: path}
+}
+
+// nodeStorage is where a node keeps its data.
+type nodeStorage struct {
+	data     string // folder; also for the master key when database is set
+	database string // postgres:// URL
+}
+
+func (s nodeStorage) flags() []string {
+	flags := []string{"--data", s.data}
+	if s.database != "" {
+		flags = append(flags, "--database", s.database, "--master-key-file", filepath.Join(s.data, "master.key"))
+	}
+	return flags
+}
+
+// node is the program serving in a process of its own.
+type node struct {
+	cmd        *exec.Cmd
+	address    string
+	readyAfter time.Duration // from the start of the process
+	logged     *tail
+	ended      chan struct{} // closed when the process is gone
+	ending     error         // how it went, once ended is closed
+}
+
+// startTimeout bounds a start on a machine that is busy with other things.
+const startTimeout = 30 * time.Second
+
+// startNode starts the program and waits until it is ready. It is killed when
+// the test ends, if it is still there.
+func startNode(tb testing.TB, p program, storage nodeStorage) *node {
+	tb.Helper()
+	n := &node{logged: &tail{}, ended: make(chan struct{})}
+	n.cmd = exec.Command(p.path, append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", ""}, storage.flags()...)...)
+	n.cmd.Env = p.env
+	errs, err := n.cmd.StderrPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	begin := time.Now()
+	if err := n.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	addresses := make(chan string, 1)
+	go func() {
+		n.logged.follow(errs, addresses)
+		n.ending = n.cmd.Wait()
+		close(n.ended)
+	}()
+	tb.Cleanup(func() { n.kill(tb) })
+	deadline := time.NewTimer(startTimeout)
+	defer deadline.Stop()
+	select {
+	case n.address = <-addresses:
+	case <-n.ended:
+		tb.Fatalf("the node ended while it started: %v\n%s", n.ending, n.logged)
+	case <-deadline.C:
+		tb.Fatalf("the node did not listen within %v\n%s", startTimeout, n.logged)
+	}
+	for !n.ready() {
+		select {
+		case <-n.ended:
+			tb.Fatalf("the node ended before it was ready: %v\n%s", n.ending, n.logged)
+		case <-deadline.C:
+			tb.Fatalf("the node was not ready within %v\n%s", startTimeout, n.logged)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	n.readyAfter = time.Since(begin)
+	return n
+}
+
+func (n *node) ready() bool {
+	answer, err := http.Get("http://" + n.address + "/readyz")
+	if err != nil {
+		return false
+	}
+	answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
+// kill ends the process at once and waits until it is gone.
+func (n *node) kill(tb testing.TB) {
+	tb.Helper()
+	select {
+	case <-n.ended:
+		return
+	default:
+	}
+	if err := n.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		tb.Errorf("kill the node: %v", err)
+	}
+	<-n.ended
+}
+
+// stop asks the process to end and returns how long that took. It must end well
+// within 30 seconds.
+func (n *node) stop(tb testing.TB) time.Duration {
+	tb.Helper()
+	begin := time.Now()
+	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		tb.Fatalf("the node was gone before it was stopped: %v\n%s", err, n.logged)
+	}
+	select {
+	case <-n.ended:
+	case <-time.After(30 * time.Second):
+		tb.Fatalf("the node did not stop within 30 s\n%s", n.logged)
+	}
+	if n.ending != nil {
+		tb.Fatalf("the node stopped with %v\n%s", n.ending, n.logged)
+	}
+	return time.Since(begin)
+}
+
+// resident is the memory the process holds, in bytes.
+func (n *node) resident(tb testing.TB) int64 {
+	tb.Helper()
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.cmd.Process.Pid))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return kilobytes << 10
+		}
+	}
+	tb.Fatal("the kernel does not say how much memory the node holds")
+	return 0
+}
+
+// command runs a command of the program on the node's data and returns what it
+// printed.
+func command(tb testing.TB, p program, storage nodeStorage, args ...string) []byte {
+	tb.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(tb.Context(), p.path, append(args, storage.flags()...)...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, &out, &errs
+	if err := cmd.Run(); err != nil {
+		tb.Fatalf("dray %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), errs.String())
+	}
+	return out.Bytes()
+}
+
+// newOrganization makes an organization with `dray org create` and returns its
+// id and key.
+func newOrganization(tb testing.TB, p program, storage nodeStorage) (id, key string) {
+	tb.Helper()
+	out := command(tb, p, storage, "org", "create", "--name", "Torture", "--country", "US", "--timezone", "America/New_York", "--json")
+	var made struct {
+		Organization struct{ ID string }
+		APIKey       string
+	}
+	if err := json.Unmarshal(out, &made); err != nil {
+		tb.Fatalf("read %s: %v", out, err)
+	}
+	return made.Organization.ID, made.APIKey
+}
+
+// tail keeps the last lines that a node logged.
+type tail struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// follow reads the log to its end and passes on the address the node serves.
+func (t *tail) follow(log io.Reader, addresses chan<- string) {
+	scanner := bufio.NewScanner(log)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		var entry struct{ Msg, Address string }
+		if json.Unmarshal(scanner.Bytes(), &entry) == nil && entry.Msg == "serving" {
+			addresses <- entry.Address
+		}
+		t.mu.Lock()
+		if t.lines = append(t.lines, scanner.Text()); len(t.lines) > 50 {
+			t.lines = t.lines[1:]
+		}
+		t.mu.Unlock()
+	}
+}
+
+// String returns the lines.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.lines, "\n")
+}

@@ -1,0 +1,652 @@
+package lastmile_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+var noon = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
+
+var (
+	me     = lastmile.Actor{Type: lastmile.ActorAPI, ID: "key"}
+	place  = lastmile.Destination{ID: "d", Location: lastmile.Point{Lon: 1, Lat: 2}}
+	person = lastmile.Recipient{ID: "r", Name: "Ann"}
+)
+
+// newID counts, so that every id is another.
+func newIDs() func() string {
+	n := 0
+	return func() string {
+		n++
+		return fmt.Sprintf("id%d", n)
+	}
+}
+
+func identity(id lastmile.TaskID) lastmile.Identity {
+	return lastmile.Identity{ID: id, ShortID: "short", TrackingToken: "token", TrackingURL: "url", Creator: me, NewID: newIDs()}
+}
+
+// draft is the least a task can be made from, with a change.
+func draft(change func(*lastmile.TaskChange)) lastmile.TaskChange {
+	c := lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{person}}
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func newTask(t *testing.T, id lastmile.TaskID, change func(*lastmile.TaskChange)) lastmile.Task {
+	t.Helper()
+	task, err := lastmile.NewTask(identity(id), "acme", draft(change), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+// assigned is a task of a worker.
+func assigned(t *testing.T, id lastmile.TaskID) lastmile.Task {
+	t.Helper()
+	task := newTask(t, id, nil)
+	must(t, ok(task.Put(lastmile.WorkerContainer("w"), me, noon)))
+	return task
+}
+
+func active(t *testing.T, id lastmile.TaskID) lastmile.Task {
+	t.Helper()
+	task := assigned(t, id)
+	must(t, ok(task.Start(nil, me, noon)))
+	return task
+}
+
+func completed(t *testing.T, id lastmile.TaskID) lastmile.Task {
+	t.Helper()
+	task := active(t, id)
+	must(t, ok(task.Complete(lastmile.Outcome{Success: true, At: noon}, me)))
+	return task
+}
+
+// ok forgets the events.
+func ok(_ []lastmile.Event, err error) error { return err }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told names the triggers of events.
+func told(events []lastmile.Event) []string {
+	names := []string{}
+	for _, e := range events {
+		names = append(names, e.Trigger.String())
+	}
+	return names
+}
+
+// refused fails the test unless err is the refusal of this code that says all
+// the words.
+func refused(t *testing.T, err error, code lastmile.Code, words ...string) {
+	t.Helper()
+	refusal, is := errors.AsType[*lastmile.Error](err)
+	if !is || refusal.Code != code {
+		t.Errorf("got %v, want a refusal of code %v", err, code)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(refusal.Message, word) {
+			t.Errorf("the message does not say %q: %s", word, refusal.Message)
+		}
+	}
+}
+
+func pointer[T any](v T) *T { return &v }
+
+func TestANewTask(t *testing.T) {
+	task := newTask(t, "t", nil)
+	want := lastmile.Task{
+		ID: "t", ShortID: "short", Organization: "acme", Created: noon, Modified: noon, Creator: "key",
+		Merchant: "acme", Executor: "acme", TrackingToken: "token", TrackingURL: "url",
+		State: lastmile.TaskUnassigned, Container: lastmile.OrganizationContainer("acme"),
+		Destination: place, Recipient: &person, Completion: lastmile.Completion{FailureReason: lastmile.NoFailure},
+		History: []lastmile.Assignment{{Actor: me, Container: lastmile.OrganizationContainer("acme"), At: noon}}, Metadata: lastmile.Metadata{},
+	}
+	if !reflect.DeepEqual(task, want) {
+		t.Errorf("\n got %+v\nwant %+v", task, want)
+	}
+	if got := told(task.Create(me)); !slices.Equal(got, []string{"taskCreated"}) {
+		t.Errorf("its creation tells %v", got)
+	}
+	given := assigned(t, "t")
+	if got := told(given.Create(me)); !slices.Equal(got, []string{"taskCreated", "taskAssigned"}) {
+		t.Errorf("the creation of an assigned task tells %v", got)
+	}
+	elsewhere := newTask(t, "t", func(c *lastmile.TaskChange) { c.Executor = pointer(lastmile.OrganizationID("other")) })
+	if elsewhere.Container != lastmile.OrganizationContainer("other") {
+		t.Errorf("a task that another organization fulfils is in %v", elsewhere.Container)
+	}
+}
+
+func TestATaskIsRefused(t *testing.T) {
+	long := func(n int) *string { return pointer(strings.Repeat("é", n)) }
+	code := func(data string) *[]lastmile.Barcode { return &[]lastmile.Barcode{{}, {Data: data}} }
+	tests := map[string]struct {
+		change func(*lastmile.TaskChange)
+		code   lastmile.Code
+		words  []string
+	}{
+		"without a destination":       {func(c *lastmile.TaskChange) { c.Destination = nil }, lastmile.CodeMalformed, []string{"destination"}},
+		"without recipients":          {func(c *lastmile.TaskChange) { c.Recipients = nil }, lastmile.CodeMalformed, []string{"recipients"}},
+		"with two recipients":         {func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{person, person} }, lastmile.CodeInvalid, []string{"recipients", "2"}},
+		"with long notes":             {func(c *lastmile.TaskChange) { c.Notes = long(10_001) }, lastmile.CodeInvalid, []string{"notes", "10001", "10000"}},
+		"with a negative quantity":    {func(c *lastmile.TaskChange) { c.Quantity = pointer(-1.0) }, lastmile.CodeInvalid, []string{"quantity"}},
+		"with no number as quantity":  {func(c *lastmile.TaskChange) { c.Quantity = pointer(math.NaN()) }, lastmile.CodeInvalid, []string{"quantity"}},
+		"with a negative quantityA":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{A: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityA"}},
+		"with a negative quantityB":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{B: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityB"}},
+		"with a negative quantityC":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{C: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityC"}},
+		"with a negative serviceTime": {func(c *lastmile.TaskChange) { c.ServiceTime = pointer(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
+		"with a week of service":      {func(c *lastmile.TaskChange) { c.ServiceTime = pointer(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
+		"with a window that ends first": {func(c *lastmile.TaskChange) {
+			c.CompleteAfter, c.CompleteBy = pointer(noon.Add(time.Hour)), pointer(noon)
+		}, lastmile.CodeInvalid, []string{"completeAfter", "completeBefore"}},
+		"with a window of no length":                {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBy = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
+		"with a color below":                        {func(c *lastmile.TaskChange) { c.TriangleColor = pointer(pointer(-1)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor"}},
+		"with a color above":                        {func(c *lastmile.TaskChange) { c.TriangleColor = pointer(pointer(3)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor", "3"}},
+		"with a negative age":                       {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: -1} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
+		"with an age nobody has":                    {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 151} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
+		"with a priority below":                     {func(c *lastmile.TaskChange) { c.Priority = pointer(-1) }, lastmile.CodeInvalid, []string{"priority"}},
+		"with a priority above":                     {func(c *lastmile.TaskChange) { c.Priority = pointer(500) }, lastmile.CodeInvalid, []string{"priority", "499"}},
+		"with a long group":                         {func(c *lastmile.TaskChange) { c.Group = long(101) }, lastmile.CodeInvalid, []string{"group"}},
+		"with a long recipientName":                 {func(c *lastmile.TaskChange) { c.Overrides.RecipientName = long(1_001) }, lastmile.CodeInvalid, []string{"recipientName"}},
+		"with long recipientNotes":                  {func(c *lastmile.TaskChange) { c.Overrides.RecipientNotes = long(10_001) }, lastmile.CodeInvalid, []string{"recipientNotes"}},
+		"with too many barcodes":                    {func(c *lastmile.TaskChange) { c.Barcodes = pointer(make([]lastmile.Barcode, 101)) }, lastmile.CodeInvalid, []string{"barcodes", "101"}},
+		"with a barcode that is too long":           {func(c *lastmile.TaskChange) { c.Barcodes = code(strings.Repeat("AAAA", 126)) }, lastmile.CodeInvalid, []string{"barcodes[1].data", "500"}},
+		"with a barcode that is not text in base64": {func(c *lastmile.TaskChange) { c.Barcodes = code("4006381333931") }, lastmile.CodeInvalid, []string{"barcodes[1].data", "base64"}},
+		"that depends on itself":                    {func(c *lastmile.TaskChange) { c.Dependencies = &[]lastmile.TaskID{"p", "t"} }, lastmile.CodeInvalid, []string{"dependencies"}},
+		"that depends on too many":                  {func(c *lastmile.TaskChange) { c.Dependencies = pointer(manyTasks(101)) }, lastmile.CodeInvalid, []string{"dependencies", "101"}},
+		"with broken metadata":                      {func(c *lastmile.TaskChange) { c.Metadata = replaced(entry("a", "number", "x")) }, lastmile.CodeInvalid, []string{"metadata"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := lastmile.NewTask(identity("t"), "acme", draft(test.change), noon)
+			refused(t, err, test.code, test.words...)
+		})
+	}
+}
+
+func replaced(entries ...lastmile.MetadataEntry) lastmile.MetadataChange {
+	return lastmile.MetadataChange{Replaced: true, Replace: entries}
+}
+
+func manyTasks(n int) []lastmile.TaskID {
+	ids := make([]lastmile.TaskID, n)
+	for i := range ids {
+		ids[i] = lastmile.TaskID(fmt.Sprintf("task%d", i))
+	}
+	return ids
+}
+
+func TestATaskMayBe(t *testing.T) {
+	tests := map[string]func(*lastmile.TaskChange){
+		"for nobody":        func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{} },
+		"of 10,000 letters": func(c *lastmile.TaskChange) { c.Notes = pointer(strings.Repeat("é", 10_000)) },
+		"of a week":         func(c *lastmile.TaskChange) { c.ServiceTime = pointer(7 * 24 * time.Hour) },
+		"over a millisecond": func(c *lastmile.TaskChange) {
+			c.CompleteAfter, c.CompleteBy = &noon, pointer(noon.Add(time.Millisecond))
+		},
+		"over":                     func(c *lastmile.TaskChange) { c.CompleteBy = pointer(noon.Add(-time.Hour)) },
+		"of color 2":               func(c *lastmile.TaskChange) { c.TriangleColor = pointer(pointer(2)) },
+		"of priority 499":          func(c *lastmile.TaskChange) { c.Priority = pointer(499) },
+		"for the very old":         func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 150} },
+		"of a group of 100":        func(c *lastmile.TaskChange) { c.Group = pointer(strings.Repeat("é", 100)) },
+		"after 100 others":         func(c *lastmile.TaskChange) { c.Dependencies = pointer(manyTasks(100)) },
+		"of a barcode of 500":      func(c *lastmile.TaskChange) { c.Barcodes = &[]lastmile.Barcode{{Data: strings.Repeat("AAAA", 125)}} },
+		"of a hundred of any code": func(c *lastmile.TaskChange) { c.Barcodes = pointer(make([]lastmile.Barcode, 100)) },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) { newTask(t, "t", change) })
+	}
+}
+
+func TestBarcodesGetIDsOfTheirOwn(t *testing.T) {
+	sent := []lastmile.Barcode{{Data: base64.StdEncoding.EncodeToString([]byte("4006381333931")), BlockCompletion: true}, {}}
+	task := newTask(t, "t", func(c *lastmile.TaskChange) { c.Barcodes = &sent })
+	want := []lastmile.Barcode{{ID: "id1", Data: sent[0].Data, BlockCompletion: true}, {ID: "id2"}}
+	if !slices.Equal(task.Barcodes.Required, want) {
+		t.Errorf("got %+v", task.Barcodes.Required)
+	}
+	if sent[0].ID != "" {
+		t.Error("what was sent changed")
+	}
+}
+
+func TestDependenciesAreNamedOnce(t *testing.T) {
+	task := newTask(t, "t", func(c *lastmile.TaskChange) { c.Dependencies = &[]lastmile.TaskID{"b", "a", "b"} })
+	if !slices.Equal(task.Dependencies, []lastmile.TaskID{"b", "a"}) {
+		t.Errorf("got %v", task.Dependencies)
+	}
+}
+
+func TestPuttingATask(t *testing.T) {
+	var (
+		org    = lastmile.OrganizationContainer("acme")
+		team   = lastmile.ContainerRef{Kind: lastmile.InTeam, Owner: "team"}
+		first  = lastmile.WorkerContainer("w")
+		second = lastmile.WorkerContainer("v")
+	)
+	tests := map[string]struct {
+		from, to lastmile.ContainerRef
+		tells    []string
+		state    lastmile.TaskState
+		worker   lastmile.WorkerID
+	}{
+		"to a worker assigns it":              {org, first, []string{"taskAssigned", "taskUpdated"}, lastmile.TaskAssigned, "w"},
+		"from a worker home unassigns it":     {first, org, []string{"taskUnassigned", "taskUpdated"}, lastmile.TaskUnassigned, ""},
+		"from a worker to a team":             {first, team, []string{"taskUnassigned", "taskUpdated"}, lastmile.TaskUnassigned, ""},
+		"from worker to worker does both":     {first, second, []string{"taskUnassigned", "taskAssigned", "taskUpdated"}, lastmile.TaskAssigned, "v"},
+		"from home to a team is an update":    {org, team, []string{"taskUpdated"}, lastmile.TaskUnassigned, ""},
+		"where it is already changes nothing": {first, first, []string{}, lastmile.TaskAssigned, "w"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			task := newTask(t, "t", nil)
+			must(t, ok(task.Put(test.from, me, noon)))
+			history, modified := len(task.History), task.Modified
+			events, err := task.Put(test.to, me, noon)
+			must(t, err)
+			if got := told(events); !slices.Equal(got, test.tells) {
+				t.Errorf("tells %v, want %v", got, test.tells)
+			}
+			if task.State != test.state || task.Worker != test.worker || task.Container != test.to {
+				t.Errorf("the task is %v, of %q, in %v", task.State, task.Worker, task.Container)
+			}
+			if moved := test.from != test.to; (len(task.History) > history) != moved || task.Modified.After(modified) != moved {
+				t.Errorf("its history has %d entries after %d, and it was modified %v after %v", len(task.History), history, task.Modified, modified)
+			}
+			for i, e := range events {
+				if e.Task == nil || e.Organization != "acme" || e.Actor != me || !e.At.Equal(noon) || i > 0 && e.Sequence <= events[i-1].Sequence {
+					t.Errorf("event %d is %+v", i, e)
+				}
+			}
+		})
+	}
+}
+
+func TestEventsHoldTheTaskAsItWas(t *testing.T) {
+	task := assigned(t, "t")
+	events, err := task.Put(lastmile.WorkerContainer("v"), me, noon)
+	must(t, err)
+	if was := events[0].Task; was.State != lastmile.TaskUnassigned || was.Worker != "" {
+		t.Errorf("taskUnassigned shows a task that is %v, of %q", was.State, was.Worker)
+	}
+	if is := events[1].Task; is.State != lastmile.TaskAssigned || is.Worker != "v" {
+		t.Errorf("taskAssigned shows a task that is %v, of %q", is.State, is.Worker)
+	}
+}
+
+func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
+	for name, task := range map[string]lastmile.Task{"active": active(t, "t"), "completed": completed(t, "t")} {
+		before := task
+		_, err := task.Put(lastmile.OrganizationContainer("acme"), me, noon)
+		refused(t, err, lastmile.CodeInvalid, "t", name)
+		refused(t, task.CheckDelete(), lastmile.CodeInvalid, "t", name)
+		if !reflect.DeepEqual(task, before) {
+			t.Errorf("a refused move changed the %s task", name)
+		}
+	}
+	for _, task := range []lastmile.Task{newTask(t, "t", nil), assigned(t, "t")} {
+		must(t, task.CheckDelete())
+		if got := task.Delete(me, noon); got.Trigger != lastmile.TriggerTaskDeleted || got.Task.ID != "t" {
+			t.Errorf("deleting tells %+v", got)
+		}
+	}
+}
+
+func TestStartingATask(t *testing.T) {
+	task := assigned(t, "t")
+	_, err := task.Start([]lastmile.TaskID{"p", "q"}, me, noon)
+	refused(t, err, lastmile.CodeInvalid, "t", "p, q")
+	events, err := task.Start(nil, me, noon.Add(time.Minute))
+	must(t, err)
+	if got := told(events); !slices.Equal(got, []string{"taskStarted"}) || task.State != lastmile.TaskActive || task.Worker != "w" {
+		t.Errorf("tells %v; the task is %v, of %q", got, task.State, task.Worker)
+	}
+	if want := []lastmile.CompletionEvent{{Name: "start", At: noon.Add(time.Minute)}}; !slices.Equal(task.Completion.Events, want) {
+		t.Errorf("its events are %+v", task.Completion.Events)
+	}
+	for name, other := range map[string]lastmile.Task{"unassigned": newTask(t, "t", nil), "active": task, "completed": completed(t, "t")} {
+		_, err := other.Start(nil, me, noon)
+		refused(t, err, lastmile.CodeInvalid, name)
+	}
+}
+
+func TestCompletingATask(t *testing.T) {
+	for name, test := range map[string]struct {
+		outcome lastmile.Outcome
+		tells   []string
+		success string
+		failure string
+	}{
+		"well":  {lastmile.Outcome{Success: true, Notes: "left it", At: noon}, []string{"taskCompleted", "taskUpdated"}, "left it", ""},
+		"badly": {lastmile.Outcome{Notes: "nobody there", At: noon}, []string{"taskFailed", "taskUpdated"}, "", "nobody there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := active(t, "t")
+			task.Estimates = lastmile.Estimates{Arrival: noon}
+			events, err := task.Complete(test.outcome, me)
+			must(t, err)
+			c := task.Completion
+			switch {
+			case !slices.Equal(told(events), test.tells):
+				t.Errorf("tells %v", told(events))
+			case task.State != lastmile.TaskCompleted || task.Container != lastmile.ContainerRef{} || task.Worker != "w":
+				t.Errorf("the task is %v in %v of %q", task.State, task.Container, task.Worker)
+			case !c.Done() || c.Success != test.outcome.Success || c.Notes != test.outcome.Notes || c.SuccessNotes != test.success || c.FailureNotes != test.failure:
+				t.Errorf("its completion is %+v", c)
+			case task.Estimates != lastmile.Estimates{}:
+				t.Errorf("its estimates are %+v", task.Estimates)
+			}
+		})
+	}
+	for name, task := range map[string]lastmile.Task{"unassigned": newTask(t, "t", nil), "assigned": assigned(t, "t"), "completed": completed(t, "t")} {
+		_, err := task.Complete(lastmile.Outcome{Success: true, At: noon}, me)
+		refused(t, err, lastmile.CodeInvalid, name, "completed")
+	}
+	long := active(t, "t")
+	_, err := long.Complete(lastmile.Outcome{Notes: strings.Repeat("é", 10_001), At: noon}, me)
+	refused(t, err, lastmile.CodeInvalid, "completionDetails.notes")
+	if long.State != lastmile.TaskActive {
+		t.Error("a refused completion completed the task")
+	}
+}
+
+// TestUpdatingATask is beside docs/states.md, which says what changes in each
+// state.
+func TestUpdatingATask(t *testing.T) {
+	task := newTask(t, "t", func(c *lastmile.TaskChange) {
+		c.CompleteAfter, c.CompleteBy = &noon, pointer(noon.Add(time.Hour))
+		c.Metadata = replaced(entry("a", "number", 1.0), entry("b", "number", 2.0))
+		c.Overrides.RecipientName, c.TriangleColor = pointer("Bea"), pointer(pointer(1))
+	})
+	t.Run("leaves what is not sent", func(t *testing.T) {
+		changed := task
+		events, err := changed.Update(lastmile.TaskChange{Notes: pointer("new")}, newIDs(), me, noon)
+		must(t, err)
+		if got := told(events); !slices.Equal(got, []string{"taskUpdated"}) {
+			t.Errorf("tells %v", got)
+		}
+		want := task
+		want.Notes, want.Modified, want.Events = "new", noon.Add(time.Millisecond), 1
+		if !reflect.DeepEqual(changed, want) {
+			t.Errorf("\n got %+v\nwant %+v", changed, want)
+		}
+	})
+	t.Run("takes times, recipient and color away", func(t *testing.T) {
+		changed := task
+		none := (*int)(nil)
+		must(t, ok(changed.Update(lastmile.TaskChange{
+			CompleteAfter: &time.Time{}, CompleteBy: &time.Time{}, Recipients: &[]lastmile.Recipient{}, TriangleColor: &none,
+			Dependencies: &[]lastmile.TaskID{}, Barcodes: &[]lastmile.Barcode{},
+		}, newIDs(), me, noon)))
+		if !changed.CompleteAfter.IsZero() || !changed.CompleteBy.IsZero() || changed.Recipient != nil || changed.TriangleColor != nil {
+			t.Errorf("got %+v", changed)
+		}
+	})
+	t.Run("sets and removes metadata by name", func(t *testing.T) {
+		changed := task
+		must(t, ok(changed.Update(lastmile.TaskChange{Metadata: lastmile.MetadataChange{
+			Set: lastmile.Metadata{entry("b", "number", 3.0), entry("c", "number", 4.0)}, Pop: []string{"a", "none"},
+		}}, newIDs(), me, noon)))
+		var names []string
+		for _, e := range changed.Metadata {
+			names = append(names, fmt.Sprint(e.Name, e.Value))
+		}
+		if !slices.Equal(names, []string{"b3", "c4"}) {
+			t.Errorf("got %v", names)
+		}
+	})
+	t.Run("holds new values against the old ones", func(t *testing.T) {
+		changed := task
+		_, err := changed.Update(lastmile.TaskChange{CompleteAfter: pointer(noon.Add(2 * time.Hour))}, newIDs(), me, noon)
+		refused(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
+	})
+}
+
+func TestModifiedNeverGoesBack(t *testing.T) {
+	task := newTask(t, "t", nil)
+	at := task.Modified
+	for i := range 5 {
+		must(t, ok(task.Update(lastmile.TaskChange{Notes: pointer(fmt.Sprint(i))}, newIDs(), me, noon.Add(-time.Duration(i)*time.Hour))))
+		if !task.Modified.After(at) {
+			t.Fatalf("modified %v after %v", task.Modified, at)
+		}
+		at = task.Modified
+	}
+}
+
+func TestCloning(t *testing.T) {
+	source := newTask(t, "source", func(c *lastmile.TaskChange) {
+		c.Merchant, c.Executor = pointer(lastmile.OrganizationID("shop")), pointer(lastmile.OrganizationID("acme"))
+		c.CompleteAfter, c.CompleteBy = pointer(noon.Add(time.Hour)), pointer(noon.Add(3*time.Hour))
+		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = pointer(true), pointer("notes"), pointer(2.5), pointer(time.Minute)
+		c.AdditionalQuantities, c.Priority, c.Group = &lastmile.Capacities{A: 1, B: 2, C: 3}, pointer(7), pointer("group")
+		c.Overrides = lastmile.Overrides{RecipientName: pointer("Bea"), RecipientSkipSMSNotifications: pointer(true)}
+		c.Requirements, c.ScanOnlyRequiredBarcodes = &lastmile.Requirements{Photo: true, MinimumAge: 18}, pointer(true)
+		c.Barcodes, c.TriangleColor = &[]lastmile.Barcode{{Data: "AAAA"}}, pointer(pointer(1))
+		c.Dependencies, c.Metadata = &[]lastmile.TaskID{"p"}, replaced(entry("a", "number", 1.0))
+		c.CustomFields = &[]lastmile.CustomFieldValue{{Value: "x"}}
+	})
+	must(t, ok(source.Put(lastmile.WorkerContainer("w"), me, noon)))
+	must(t, ok(source.Start(nil, me, noon)))
+	must(t, ok(source.Complete(lastmile.Outcome{Success: true, Notes: "done", At: noon}, me)))
+	other := lastmile.Destination{ID: "copy", Location: place.Location}
+	clone := func(t *testing.T, o lastmile.CloneOptions, now time.Time) lastmile.Task {
+		t.Helper()
+		who := identity("clone")
+		made, events, err := source.Clone(who, other, o, now)
+		must(t, err)
+		if got := told(events); !slices.Equal(got, []string{"taskCloned"}) || events[0].Task.SourceTask != "source" {
+			t.Errorf("tells %v", got)
+		}
+		return made
+	}
+	t.Run("takes all but metadata, barcodes, dependencies and what happened", func(t *testing.T) {
+		got := clone(t, lastmile.CloneOptions{}, noon)
+		want := source
+		want.ID, want.SourceTask, want.Destination, want.Modified = "clone", "source", other, noon
+		want.State, want.Worker, want.Container = lastmile.TaskUnassigned, "", lastmile.OrganizationContainer("acme")
+		want.History = []lastmile.Assignment{{Actor: me, Container: want.Container, At: noon}}
+		want.Metadata, want.Barcodes, want.Dependencies = lastmile.Metadata{}, lastmile.Barcodes{}, nil
+		want.Completion, want.Events = lastmile.Completion{FailureReason: lastmile.NoFailure}, 1
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("\n got %+v\nwant %+v", got, want)
+		}
+	})
+	t.Run("takes metadata, barcodes and dependencies when asked", func(t *testing.T) {
+		got := clone(t, lastmile.CloneOptions{Metadata: true, Barcodes: true, Dependencies: true}, noon)
+		if !reflect.DeepEqual(got.Metadata, source.Metadata) || !slices.Equal(got.Dependencies, source.Dependencies) {
+			t.Errorf("got %+v %v", got.Metadata, got.Dependencies)
+		}
+		if codes := got.Barcodes.Required; len(codes) != 1 || codes[0].Data != "AAAA" || codes[0].ID == "" {
+			t.Errorf("barcodes %+v", codes)
+		}
+	})
+	t.Run("drops times that have passed", func(t *testing.T) {
+		for hours, want := range map[int][2]bool{0: {true, true}, 1: {false, true}, 2: {false, true}, 3: {false, false}, 9: {false, false}} {
+			got := clone(t, lastmile.CloneOptions{}, noon.Add(time.Duration(hours)*time.Hour))
+			if has := [2]bool{!got.CompleteAfter.IsZero(), !got.CompleteBy.IsZero()}; has != want {
+				t.Errorf("after %d hours it has completeAfter and completeBefore: %v, want %v", hours, has, want)
+			}
+		}
+	})
+	t.Run("applies overrides last", func(t *testing.T) {
+		got := clone(t, lastmile.CloneOptions{Metadata: true, Overrides: lastmile.TaskChange{
+			Notes: pointer("other"), Pickup: pointer(false), ServiceTime: pointer(time.Hour), Metadata: replaced(entry("b", "number", 1.0)),
+			CompleteBy: pointer(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
+		}}, noon)
+		switch {
+		case got.Notes != "other" || got.Pickup || got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
+			t.Errorf("got %+v", got)
+		case len(got.Metadata) != 1 || got.Metadata[0].Name != "b":
+			t.Errorf("metadata %+v", got.Metadata)
+		case !got.CompleteAfter.Equal(noon.Add(time.Hour)) || !got.CompleteBy.Equal(noon.Add(2*time.Hour)):
+			t.Errorf("from %v to %v", got.CompleteAfter, got.CompleteBy)
+		}
+	})
+	t.Run("refuses a window that ends before it begins", func(t *testing.T) {
+		_, _, err := source.Clone(identity("clone"), other, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteBy: pointer(noon.Add(time.Minute))}}, noon)
+		refused(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
+	})
+	t.Run("refuses overrides in the past", func(t *testing.T) {
+		for name, change := range map[string]lastmile.TaskChange{
+			"completeAfter": {CompleteAfter: &noon}, "completeBefore": {CompleteBy: &noon},
+		} {
+			refused(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, "overrides."+name, "future")
+			must(t, lastmile.CloneOptions{Overrides: change}.Check(noon.Add(-time.Millisecond)))
+		}
+		must(t, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteAfter: &time.Time{}}}.Check(noon))
+	})
+	t.Run("leaves the source as it is", func(t *testing.T) {
+		before := fmt.Sprintf("%+v", source)
+		clone(t, lastmile.CloneOptions{Metadata: true, Barcodes: true, Dependencies: true, Overrides: lastmile.TaskChange{Notes: pointer("other")}}, noon)
+		if fmt.Sprintf("%+v", source) != before {
+			t.Error("it changed")
+		}
+	})
+}
+
+func TestDependenciesMakeNoCycle(t *testing.T) {
+	parents := map[lastmile.TaskID][]lastmile.TaskID{"a": {"b"}, "b": {"c", "d"}, "c": {"d"}, "d": nil, "x": {"y"}, "y": {"x"}}
+	look := func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return parents[id], nil }
+	for name, test := range map[string]struct {
+		id     lastmile.TaskID
+		on     []lastmile.TaskID
+		cyclic bool
+	}{
+		"on nothing":              {"t", nil, false},
+		"on a chain":              {"t", []lastmile.TaskID{"a"}, false},
+		"on the same twice":       {"t", []lastmile.TaskID{"a", "b", "c", "d"}, false},
+		"on a child":              {"d", []lastmile.TaskID{"c"}, true},
+		"on a child's child":      {"d", []lastmile.TaskID{"a"}, true},
+		"beside what is a circle": {"t", []lastmile.TaskID{"x"}, false},
+	} {
+		task := lastmile.Task{ID: test.id, Dependencies: test.on}
+		err := task.CheckCycle(look)
+		if test.cyclic {
+			refused(t, err, lastmile.CodeInvalid, "cycle")
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	broken := errors.New("broken")
+	task := lastmile.Task{ID: "t", Dependencies: []lastmile.TaskID{"a"}}
+	if err := task.CheckCycle(func(lastmile.TaskID) ([]lastmile.TaskID, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCyclesAreFoundInAnyGraph adds edges at random wherever CheckCycle lets
+// them be, and proves that what is there can always be done in some order.
+func TestCyclesAreFoundInAnyGraph(t *testing.T) {
+	random, refusals := rand.New(rand.NewPCG(1, 2)), 0
+	for range 200 {
+		n := 2 + random.IntN(8)
+		parents := map[lastmile.TaskID][]lastmile.TaskID{}
+		for range 4 * n {
+			child, parent := lastmile.TaskID(fmt.Sprint(random.IntN(n))), lastmile.TaskID(fmt.Sprint(random.IntN(n)))
+			if child == parent {
+				continue
+			}
+			task := lastmile.Task{ID: child, Dependencies: append(slices.Clone(parents[child]), parent)}
+			if task.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return parents[id], nil }) != nil {
+				refusals++
+				continue
+			}
+			parents[child] = task.Dependencies
+		}
+		done := map[lastmile.TaskID]bool{}
+		for progress := true; progress; {
+			progress = false
+			for i := range n {
+				id := lastmile.TaskID(fmt.Sprint(i))
+				if !done[id] && !slices.ContainsFunc(parents[id], func(p lastmile.TaskID) bool { return !done[p] }) {
+					done[id], progress = true, true
+				}
+			}
+		}
+		if len(done) != n {
+			t.Fatalf("there is a cycle in %v", parents)
+		}
+	}
+	if refusals == 0 {
+		t.Error("no edge was refused")
+	}
+}
+
+func TestLateTasks(t *testing.T) {
+	task := newTask(t, "t", func(c *lastmile.TaskChange) { c.CompleteBy = &noon })
+	for after, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Minute: time.Minute} {
+		if got := task.Late(noon.Add(after)); got != want {
+			t.Errorf("%v after its time it is late by %v, want %v", after, got, want)
+		}
+	}
+	if done := completed(t, "t"); done.Late(noon.Add(time.Hour)) != 0 {
+		t.Error("a completed task is late")
+	}
+}
+
+func TestContainerChanges(t *testing.T) {
+	ids := []lastmile.TaskID{"a", "b"}
+	for name, test := range map[string]struct {
+		kind    lastmile.ContainerKind
+		change  lastmile.ContainerChange
+		refused bool
+	}{
+		"append to an organization's":  {lastmile.InOrganization, lastmile.ContainerChange{Tasks: ids, Index: lastmile.AtEnd}, false},
+		"prepend to a team's":          {lastmile.InTeam, lastmile.ContainerChange{Tasks: ids, Index: lastmile.AtStart}, false},
+		"insert far behind the end":    {lastmile.InWorker, lastmile.ContainerChange{Tasks: ids, Index: 1 << 30}, false},
+		"insert nothing":               {lastmile.InTeam, lastmile.ContainerChange{Index: 1}, false},
+		"replace a worker's":           {lastmile.InWorker, lastmile.ContainerChange{Tasks: ids, Replace: true}, false},
+		"empty a worker's":             {lastmile.InWorker, lastmile.ContainerChange{Replace: true}, false},
+		"replace an organization's":    {lastmile.InOrganization, lastmile.ContainerChange{Tasks: ids, Replace: true}, true},
+		"replace a team's":             {lastmile.InTeam, lastmile.ContainerChange{Tasks: ids, Replace: true}, true},
+		"insert before the beginning":  {lastmile.InWorker, lastmile.ContainerChange{Tasks: ids, Index: -2}, true},
+		"name a task twice":            {lastmile.InWorker, lastmile.ContainerChange{Tasks: []lastmile.TaskID{"a", "b", "a"}, Index: lastmile.AtEnd}, true},
+		"name a task twice to replace": {lastmile.InWorker, lastmile.ContainerChange{Tasks: []lastmile.TaskID{"a", "a"}, Replace: true}, true},
+	} {
+		err := test.change.Check(test.kind)
+		if test.refused {
+			refused(t, err, lastmile.CodeInvalid, "tasks")
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestContainersHaveIDsOfTheirOwn(t *testing.T) {
+	seen := map[string]lastmile.ContainerRef{}
+	for _, kind := range []lastmile.ContainerKind{lastmile.InOrganization, lastmile.InTeam, lastmile.InWorker} {
+		for i := range 1_000 {
+			ref := lastmile.ContainerRef{Kind: kind, Owner: fmt.Sprintf("owner%d", i)}
+			id := ref.ID()
+			if !lastmile.ValidID(id) || strings.ContainsAny(id, "*~") || id != ref.ID() {
+				t.Fatalf("%v has the id %q", ref, id)
+			}
+			if other, taken := seen[id]; taken {
+				t.Fatalf("%v and %v have the same id", ref, other)
+			}
+			seen[id] = ref
+		}
+	}
+}

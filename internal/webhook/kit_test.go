@@ -1,0 +1,215 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+	"dray/internal/webhook"
+)
+
+// acme is the organization of these tests.
+const acme lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
+
+// world is a real database with webhooks in it, and senders that send to
+// servers which are functions.
+type world struct {
+	t     testing.TB
+	store *sqlstore.Store
+	start time.Time
+
+	mu    sync.Mutex
+	posts []post
+}
+
+// post is one request that a server got.
+type post struct {
+	at     time.Time
+	hook   lastmile.WebhookID
+	id     string // webhook-id
+	number string // webhook-attempt
+	header http.Header
+	body   []byte
+}
+
+// server answers a request, as webhook.Poster does.
+type server func(ctx context.Context, p post) (status int, reason string)
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func newID() string { return access.RandomSecret(lastmile.IDLength) }
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Now: now, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{t: t, store: db, start: now()}
+}
+
+// close ends the world; in a bubble, before the bubble does.
+func (w *world) close() {
+	w.t.Helper()
+	if err := w.store.Close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) write(change func(ctx context.Context, tx store.Writer) error) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	if err := w.store.Write(ctx, func(tx store.Writer) error { return change(ctx, tx) }); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) read(look func(ctx context.Context, tx store.Reader) error) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	if err := w.store.Read(ctx, func(tx store.Reader) error { return look(ctx, tx) }); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// hook makes a webhook, whose address is its id.
+func (w *world) hook(trigger lastmile.Trigger) lastmile.WebhookID {
+	w.t.Helper()
+	id := lastmile.WebhookID(newID())
+	w.write(func(ctx context.Context, tx store.Writer) error {
+		return tx.SaveWebhook(ctx, lastmile.Webhook{
+			ID: id, Organization: acme, Created: now(), Modified: now(), URL: "https://" + string(id) + ".example/", Trigger: trigger, Enabled: true,
+		})
+	})
+	return id
+}
+
+// tell stores so many events of a worker, each in a transaction of its own.
+func (w *world) tell(trigger lastmile.Trigger, count int) {
+	w.t.Helper()
+	for range count {
+		w.write(func(ctx context.Context, tx store.Writer) error {
+			return tx.AppendEvents(ctx, []lastmile.Event{{
+				ID: newID(), Organization: acme, Trigger: trigger, At: now(), Stored: now(),
+				Worker: &lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme},
+			}})
+		})
+	}
+}
+
+// sender makes a sender whose posts go to the server.
+func (w *world) sender(serve server) *webhook.Sender {
+	return &webhook.Sender{
+		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Woken: w.store.Woken(), Owed: w.store.Owed,
+		Poster: poster(func(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
+			p := post{
+				at: now(), hook: lastmile.WebhookID(url[len("https://") : len("https://")+lastmile.IDLength]),
+				id: header.Get("Webhook-Id"), number: header.Get("Webhook-Attempt"), header: header, body: body,
+			}
+			w.mu.Lock()
+			w.posts = append(w.posts, p)
+			w.mu.Unlock()
+			return serve(ctx, p)
+		}),
+		Secrets: func(context.Context, lastmile.OrganizationID) ([][]byte, error) { return [][]byte{[]byte("secret")}, nil },
+	}
+}
+
+type poster func(ctx context.Context, url string, header http.Header, body []byte) (int, string)
+
+func (p poster) Post(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
+	return p(ctx, url, header, body)
+}
+
+// run runs senders until the function ends.
+func (w *world) run(during func(), senders ...*webhook.Sender) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	var group sync.WaitGroup
+	for _, s := range senders {
+		group.Go(func() { s.Run(ctx) })
+	}
+	during()
+	cancel()
+	group.Wait()
+}
+
+// seen are the posts so far.
+func (w *world) seen() []post {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]post(nil), w.posts...)
+}
+
+// state reads a webhook, what it was owed, and all attempts at it.
+func (w *world) state(id lastmile.WebhookID) (hook lastmile.Webhook, owed []lastmile.DetailedNotification) {
+	w.t.Helper()
+	w.read(func(ctx context.Context, tx store.Reader) (err error) {
+		owed = nil
+		if hook, err = tx.Webhook(ctx, acme, id); err != nil {
+			return err
+		}
+		list, err := tx.Notifications(ctx, acme, store.NotificationFilter{Webhook: id})
+		for _, n := range list {
+			attempts, err := tx.Attempts(ctx, acme, n.ID)
+			if err != nil {
+				return err
+			}
+			owed = append(owed, lastmile.DetailedNotification{Notification: n, Attempts: attempts})
+		}
+		return err
+	})
+	return hook, owed
+}
+
+// check holds the log of a webhook against the rules of the interface, and
+// against what its server saw.
+func (w *world) check(id lastmile.WebhookID) {
+	w.t.Helper()
+	posted := map[string]int{}
+	for _, p := range w.seen() {
+		if p.hook == id {
+			posted[p.id+" "+p.number]++
+		}
+	}
+	hook, owed := w.state(id)
+	delivered := int64(0)
+	for _, d := range owed {
+		n := d.Notification
+		if int64(len(d.Attempts)) != n.Attempts || n.Attempts > 49 {
+			w.t.Errorf("notification %s has %d attempts, and %d are in its log", n.ID, n.Attempts, len(d.Attempts))
+		}
+		for i, a := range d.Attempts {
+			if a.Number != int64(i+1) || a.Delivered() != (a.Reason == "") {
+				w.t.Errorf("attempt %d is %+v", i+1, a)
+			}
+			if a.Delivered() {
+				delivered++
+			}
+			if a.Delivered() && i < len(d.Attempts)-1 {
+				w.t.Errorf("notification %s was sent again after it had been delivered", n.ID)
+			}
+			if gap := a.At.Sub(d.Attempts[max(i-1, 0)].At); i > 0 && (gap < lastmile.RetryCycle || gap > lastmile.RetryCycle+time.Minute) {
+				w.t.Errorf("attempt %d is %v after the one before", a.Number, gap)
+			}
+			if posted[fmt.Sprint(n.ID, " ", a.Number)] == 0 {
+				w.t.Errorf("attempt %d at notification %s is in the log, but was never made", a.Number, n.ID)
+			}
+			delete(posted, fmt.Sprint(n.ID, " ", a.Number))
+		}
+	}
+	if hook.Count != delivered {
+		w.t.Errorf("count is %d, and %d were delivered", hook.Count, delivered)
+	}
+	for missing := range posted {
+		w.t.Errorf("attempt %s was made, but is not in the log", missing)
+	}
+}

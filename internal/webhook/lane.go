@@ -1,0 +1,140 @@
+package webhook
+
+import (
+	"net/url"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// pace is how soon a webhook's server answers.
+type pace int
+
+// The paces. Each has slots of its own, so that what a slower one does with
+// its slots is no matter to the others.
+const (
+	unknown pace = iota // this process has not tried it yet
+	quick               // the last attempt ended soon, well or badly
+	slow                // the last attempt took long, or is taking long
+	dead                // the last attempt took long and failed
+	paces   = iota
+)
+
+// share is how many attempts may be under way at once.
+type share struct{ all, organization, host, webhook int }
+
+var shares = [paces]share{
+	unknown: {all: 256, organization: 16, host: 4, webhook: 1},
+	quick:   {all: 256, organization: 16, host: 4, webhook: 4},
+	slow:    {all: 64, organization: 8, host: 4, webhook: 2},
+	dead:    {all: 64, organization: 8, host: 2, webhook: 1},
+}
+
+// mostInFlight bounds the attempts of all paces. It is more than their shares:
+// attempts that turn out to take long count as slow from then on, however many
+// of those there are already.
+const mostInFlight = 1024
+
+// lane is one webhook's way out.
+type lane struct {
+	org     lastmile.OrganizationID
+	id      lastmile.WebhookID
+	url     string
+	host    string
+	secrets [][]byte
+	pace    pace
+	used    time.Time
+
+	queue    []claimed
+	inFlight int
+	due      bool  // the database has more for it
+	claiming bool  // which is being fetched
+	inLine   bool  // for a turn
+	reserved *slot // for the first of what is fetched
+}
+
+// claimed is a notification that this process may send until the lease ends.
+type claimed struct {
+	lastmile.Notification
+	until time.Time
+}
+
+// idle tells whether there is nothing to remember of a lane but its pace.
+func (l *lane) idle() bool {
+	return len(l.queue) == 0 && l.inFlight == 0 && !l.due && !l.claiming
+}
+
+// waits tells whether a lane has a use for a turn.
+func (l *lane) waits() bool { return len(l.queue) > 0 || (l.due && !l.claiming) }
+
+func host(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	return u.Host
+}
+
+// slot is the place of one attempt.
+type slot struct {
+	pace pace
+	org  lastmile.OrganizationID
+	host string
+}
+
+// fits tells whether the slot is one that the lane may use.
+func (s slot) fits(l *lane) bool { return s.pace == l.pace && s.host == l.host }
+
+// slots counts the places that are taken.
+type slots struct {
+	all    int
+	ofPace [paces]int
+	ofOrg  map[slot]int // without their hosts
+	ofHost map[slot]int // without their organizations
+}
+
+func newSlots() slots { return slots{ofOrg: map[slot]int{}, ofHost: map[slot]int{}} }
+
+// full tells whether a pace has no place left for anybody.
+func (s *slots) full(p pace) bool { return s.ofPace[p] >= shares[p].all || s.all >= mostInFlight }
+
+// free tells whether a webhook may have one more place. Its host is not known
+// before something was claimed for it.
+func (s *slots) free(l *lane) bool {
+	most, taken := shares[l.pace], l.inFlight
+	if l.reserved != nil {
+		taken++
+	}
+	return taken < most.webhook && !s.full(l.pace) &&
+		s.ofOrg[slot{pace: l.pace, org: l.org}] < most.organization &&
+		(l.host == "" || s.ofHost[slot{pace: l.pace, host: l.host}] < most.host)
+}
+
+func (s *slots) take(l *lane) slot {
+	taken := slot{pace: l.pace, org: l.org, host: l.host}
+	s.count(taken, 1)
+	return taken
+}
+
+func (s *slots) give(taken slot) { s.count(taken, -1) }
+
+// slow makes the place of an attempt that takes long one of the slow.
+func (s *slots) slow(taken slot) slot {
+	s.count(taken, -1)
+	taken.pace = slow
+	s.count(taken, 1)
+	return taken
+}
+
+func (s *slots) count(one slot, by int) {
+	s.all += by
+	s.ofPace[one.pace] += by
+	add(s.ofOrg, slot{pace: one.pace, org: one.org}, by)
+	add(s.ofHost, slot{pace: one.pace, host: one.host}, by)
+}
+
+func add(counts map[slot]int, at slot, by int) {
+	if counts[at] += by; counts[at] == 0 {
+		delete(counts, at)
+	}
+}

@@ -45,6 +45,11 @@ func (f *Fleet) CreateWorker(ctx context.Context, who access.Principal, draft Wo
 	if err != nil {
 		return lastmile.Worker{}, err
 	}
+	// What can be refused is refused before the work of hashing a password.
+	err = f.Store.Read(ctx, func(r store.Reader) error { return checkNewWorker(ctx, r, made) })
+	if err != nil {
+		return lastmile.Worker{}, err
+	}
 	password, credential, err := f.Passwords.Temporary(ctx, org.ID, made.ID, now)
 	if err != nil {
 		return lastmile.Worker{}, err

@@ -31,6 +31,9 @@ func Believe(positions []Position, last Whereabouts, now time.Time) []Position {
 	sorted := slices.SortedStableFunc(slices.Values(positions), func(a, b Position) int { return a.At.Compare(b.At) })
 	kept := sorted[:0]
 	at, place := last.LastSeen, last.Location
+	if place == nil {
+		at = time.Time{} // seen, but nobody knows where
+	}
 	for _, p := range sorted {
 		switch {
 		case p.At.After(now.Add(MaxClockAhead)), p.At.Before(now.Add(-MaxPositionAge)):
@@ -58,12 +61,18 @@ func jump(from, to Point, took time.Duration) bool {
 	return cmp.Compare(from.Distance(to), most) > 0
 }
 
-// See moves a worker to the newest of some positions, if it is news.
+// See moves a worker to the newest of some positions, which are in order, if it
+// is news.
 func (w Whereabouts) See(positions []Position) Whereabouts {
+	known := w.Location != nil
 	for _, p := range positions {
+		if known && !p.At.After(w.LastSeen) {
+			continue
+		}
+		location := p.Location
+		w.Location = &location
 		if p.At.After(w.LastSeen) {
-			location := p.Location
-			w.LastSeen, w.Location = p.At, &location
+			w.LastSeen = p.At
 		}
 	}
 	return w

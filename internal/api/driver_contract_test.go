@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
-	"dray/internal/lastmile"
-	"dray/internal/store"
 )
 
 // phone is a worker's phone: it speaks the worker's interface.
@@ -69,13 +67,9 @@ var temporary = regexp.MustCompile(`temporary password (\S+) within`)
 // password is the temporary password that was sent to a number.
 func password(t testing.TB, p *apptest.Platform, number string) string {
 	t.Helper()
-	var messages []lastmile.TextMessage
-	err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
-		messages, err = r.Messages(t.Context(), store.MessageFilter{To: lastmile.Phone(number)})
-		return err
-	})
-	if err != nil || len(messages) == 0 {
-		t.Fatalf("no text message to %s: %v", number, err)
+	messages := p.Outbox(t, number)
+	if len(messages) == 0 {
+		t.Fatalf("no text message to %s", number)
 	}
 	found := temporary.FindStringSubmatch(messages[len(messages)-1].Body)
 	if found == nil {

@@ -232,3 +232,16 @@ func (a Answer) Refused(t testing.TB, status, subcode int) string {
 
 // Milliseconds is a time as the interface writes it.
 func Milliseconds(at time.Time) int64 { return at.UnixMilli() }
+
+// Outbox lists the text messages to a phone number, oldest first.
+func (p *Platform) Outbox(t testing.TB, to string) (messages []lastmile.TextMessage) {
+	t.Helper()
+	err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
+		messages, err = r.Messages(t.Context(), store.MessageFilter{To: lastmile.Phone(to)})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}

@@ -46,11 +46,23 @@ func (b *Book) Locate(ctx context.Context, who access.Principal, field string, d
 }
 
 func (b *Book) geocode(ctx context.Context, who access.Principal, draft lastmile.DestinationDraft) (lastmile.Place, error) {
-	org, err := b.organization(ctx, who)
+	var (
+		org      lastmile.Organization
+		settings lastmile.Settings
+	)
+	err := b.Store.Read(ctx, func(r store.Reader) (err error) {
+		if org, err = r.Organization(ctx, who.Organization); err != nil {
+			return err
+		}
+		settings, err = r.Settings(ctx, who.Organization)
+		return err
+	})
 	if err != nil {
 		return lastmile.Place{}, err
 	}
-	return b.Geocoder.Geocode(ctx, draft.Query(org.Country))
+	query := draft.Query(org.Country)
+	query.Precision = settings.GeocodingPrecision
+	return b.Geocoder.Geocode(ctx, query)
 }
 
 // CreateDestination makes a destination.

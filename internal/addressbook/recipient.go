@@ -42,6 +42,9 @@ func (b *Book) PrepareRecipient(ctx context.Context, who access.Principal, field
 	return PreparedRecipient{draft: draft, made: made}, err
 }
 
+// Phone is the number that the recipient is known by.
+func (p PreparedRecipient) Phone() lastmile.Phone { return p.made.Phone }
+
 // Save saves the recipient, or updates the one with the same phone number.
 func (p PreparedRecipient) Save(ctx context.Context, w store.Writer) (lastmile.Recipient, error) {
 	known, err := w.Recipients(ctx, p.made.Organization, store.RecipientFilter{Phone: p.made.Phone, Limit: 1})

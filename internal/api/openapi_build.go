@@ -22,6 +22,7 @@ var requires = map[string][]string{
 	"POST /cfGroups/task": {"name", "contextSaveConditions", "fields"},
 	"POST /hubs":          {"name", "address"},
 	"POST /routePlans":    {"name", "startTime"},
+	"POST /tasks":         {"destination", "recipients"},
 	"POST /teams":         {"name", "workers", "managers"},
 }
 

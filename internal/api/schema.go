@@ -102,6 +102,14 @@ func oneOfText[T ~string](texts ...T) *schema {
 	return s
 }
 
+func oneOfNumber(numbers ...int) *schema {
+	s := ofType("integer")
+	for _, n := range numbers {
+		s.Enum = append(s.Enum, n)
+	}
+	return s
+}
+
 // nullable returns a schema that also takes null.
 func nullable(s *schema) *schema {
 	switch {

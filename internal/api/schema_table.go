@@ -60,6 +60,18 @@ func specialTypes() map[reflect.Type]describer {
 			return b.of(reflect.TypeFor[wire.Task](), f.inner())
 		},
 
+		reflect.TypeFor[lastmile.TaskState](): always(*oneOfNumber(
+			int(lastmile.TaskUnassigned), int(lastmile.TaskAssigned), int(lastmile.TaskActive), int(lastmile.TaskCompleted))),
+		reflect.TypeFor[lastmile.ContainerKind](): always(*oneOfText(lastmile.InOrganization, lastmile.InTeam, lastmile.InWorker)),
+		reflect.TypeFor[lastmile.AssignMode]():    always(*oneOfText(lastmile.AssignByDistance, lastmile.AssignByLoad)),
+		reflect.TypeFor[lastmile.ActorType]():     always(*oneOfText(lastmile.ActorAPI, lastmile.ActorAdmin, lastmile.ActorWorker)),
+		reflect.TypeFor[wire.TaskPlacement](): func(*schemas, form) *schema {
+			return listOf(&schema{OneOf: []*schema{idSchema(), ofType("integer")}})
+		},
+		reflect.TypeFor[wire.RecipientRef](): func(b *schemas, f form) *schema {
+			return &schema{OneOf: []*schema{idSchema(), b.of(reflect.TypeFor[wire.RecipientBody](), f.inner())}}
+		},
+
 		reflect.TypeFor[wire.Metadata]():       metadata,
 		reflect.TypeFor[wire.MetadataUpdate](): metadataUpdate,
 		reflect.TypeFor[wire.DestinationRef](): func(b *schemas, f form) *schema {
@@ -97,6 +109,11 @@ func specialFields() map[string]func(*schemas) *schema {
 		"Condition.fieldName":                   func(*schemas) *schema { return oneOfText(lastmile.ConditionField) },
 		"Condition.targetValue":                 func(*schemas) *schema { return ofType("boolean") },
 
+		"Appearance.triangleColor":   func(*schemas) *schema { return oneOfNumber(0, 1, 2) },
+		"AutoAssigned.assignedTasks": func(*schemas) *schema { return ofType("object") },
+		"Completion.actions":         func(*schemas) *schema { return listOf(ofType("object")) },
+		"Task.type":                  func(*schemas) *schema { return oneOfNumber(0, 1) },
+
 		"DutyEvent.action": func(*schemas) *schema { return oneOfText(wire.OnDutyAction, wire.OffDutyAction) },
 
 		"DuplicateCause.type": func(*schemas) *schema { return oneOfText("duplicateKey") },
@@ -111,7 +128,12 @@ func specialFields() map[string]func(*schemas) *schema {
 // needed holds the fields that a request, or a part of one, must have, by
 // type. Where that differs from one operation to another, see requires.
 var needed = map[string][]string{
+	"AutoAssignBody":      {"mode"},
+	"AutoAssignTasksBody": {"tasks"},
 	"BatchBody":           {"tasks"},
+	"CompleteBody":        {"completionDetails"},
+	"ContainerBody":       {"tasks"},
+	"ContainerRefBody":    {"type"},
 	"DestinationBody":     {"address"},
 	"Condition":           {"fieldName", "comparison", "targetValue"},
 	"CustomFieldBody":     {"key"},
@@ -128,7 +150,8 @@ var needed = map[string][]string{
 
 // certainTimes holds the times of answers that are never null, by field.
 var certainTimes = map[string]bool{
-	".timeCreated": true, ".timeLastModified": true,
+	".timeCreated": true, ".timeLastModified": true, "Assignment.time": true, "Explanation.time": true,
+	"CompletionEvent.time": true, "CapturedBarcode.time": true, "Feedback.time": true,
 	"RoutePlan.startTime": true, "DutyEvent.time": true,
 	"Manifest.manifestDate": true, "Manifest.departureTime": true, "ManifestLeg.eta": true,
 }

@@ -24,7 +24,7 @@ func (s *Server) taskRoutes() []route {
 	}
 	return tagged("Tasks",
 		post("/tasks", "Create a task", wire.Task{}, s.createTask),
-		get("/tasks", "List tasks", wire.TaskPage{}, s.listTasks, list...),
+		get("/tasks", "List tasks as tasks/all does", wire.TaskPage{}, s.listTasks, list...),
 		get("/tasks/all", "List tasks", wire.TaskPage{}, s.listTasks, list...),
 		get("/tasks/{id}", "Read a task", wire.Task{}, s.showTask,
 			parameter{name: "assignmentHistory", about: "true adds who put the task where", kind: "boolean"}),
@@ -195,6 +195,13 @@ func (s *Server) listTasks(ctx context.Context, c *call) (any, error) {
 	}
 	if q.Worker == "" && len(q.States) == 0 {
 		q.Containers = c.list("containers")
+	}
+	const maxContainers = 500
+	switch {
+	case len(q.Dependencies) > lastmile.MaxDependencies:
+		return nil, lastmile.Invalid("dependencies has %d entries; at most %d are allowed", len(q.Dependencies), lastmile.MaxDependencies)
+	case len(q.Containers) > maxContainers:
+		return nil, lastmile.Invalid("containers has %d entries; at most %d are allowed", len(q.Containers), maxContainers)
 	}
 	return s.taskPage(ctx, c, q)
 }

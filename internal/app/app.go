@@ -71,7 +71,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	geocoder, travel, err := openMaps(c, log, now)
+	geocoder, travel, err := openMaps(c, geography{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -56,9 +56,9 @@ func misuse(format string, args ...any) error {
 func commands() []command {
 	return []command{
 		serveCommand(), demoCommand(),
-		orgCreateCommand(), orgListCommand(), orgConnectCommand(),
+		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
 		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
-		outboxCommand(), tailCommand(),
+		outboxCommand(), tailCommand(), geoImportCommand(),
 		webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(),
 		webhookSecretCommand(), webhookReceiverCommand(),
 		backupCommand(), restoreCommand(), fsckCommand(), versionCommand(),

@@ -87,7 +87,7 @@ func (c *Config) check() error {
 	if c.LogFormat != "json" && c.LogFormat != "text" {
 		return fmt.Errorf("--log-format must be json or text, not %q", c.LogFormat)
 	}
-	if _, err := c.geocoders(geo.Options{}); err != nil {
+	if _, err := c.geocoders(geo.Options{}, nil, nil); err != nil {
 		return err
 	}
 	if _, err := c.routers(geo.Options{}); err != nil {

@@ -29,6 +29,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, forgetReceiptEvery, "forget events", a.forgetEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.every(ctx, forgetReceiptEvery, "forget positions", a.forgetPositions)
+	a.every(ctx, forgetReceiptEvery, "forget answers of map services", a.forgetAnswers)
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
 }
@@ -71,6 +72,13 @@ func (a *App) forgetReceipts(ctx context.Context) error {
 func (a *App) forgetPositions(ctx context.Context) error {
 	return a.Store.Write(ctx, func(w store.Writer) error {
 		_, err := w.DeletePositions(ctx, a.Now().Add(-lastmile.PositionsKept))
+		return err
+	})
+}
+
+func (a *App) forgetAnswers(ctx context.Context) error {
+	return a.Store.Write(ctx, func(w store.Writer) error {
+		_, err := w.DeleteAnswers(ctx, a.Now())
 		return err
 	})
 }

@@ -12,9 +12,14 @@ import (
 
 // openMaps returns what finds addresses and what tells travel times: the map
 // services that were set, and behind them what the program knows by itself.
-func openMaps(c Config, log *slog.Logger, now func() time.Time) (geo.Geocoder, geo.TravelTimer, error) {
+func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (geo.Geocoder, geo.TravelTimer, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.url())}
-	geocoders, err := c.geocoders(options)
+	failed := func(ctx context.Context, err error) {
+		if !errors.Is(err, geo.ErrLeftAlone) { // it has been said why
+			log.WarnContext(ctx, "a map service does not answer", "error", err)
+		}
+	}
+	geocoders, err := c.geocoders(options, db, failed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -22,22 +27,17 @@ func openMaps(c Config, log *slog.Logger, now func() time.Time) (geo.Geocoder, g
 	if err != nil {
 		return nil, nil, err
 	}
-	failed := func(ctx context.Context, err error) {
-		if !errors.Is(err, geo.ErrLeftAlone) { // it has been said why
-			log.WarnContext(ctx, "a map service does not answer", "error", err)
-		}
-	}
-	return &geo.Chain{Sources: append(geocoders, new(geo.Gazetteer)), Failed: failed},
+	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: failed},
 		&geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: failed}, nil
 }
 
-func (c *Config) geocoders(o geo.Options) (all []geo.Geocoder, err error) {
+func (c *Config) geocoders(o geo.Options, cache geo.Cache, failed func(context.Context, error)) (all []geo.Geocoder, err error) {
 	for _, url := range c.Geocoders {
 		g, _, err := geo.OpenGeocoder(url, o)
 		if err != nil {
 			return nil, fmt.Errorf("--geocoder: %w", err)
 		}
-		all = append(all, g)
+		all = append(all, &geo.Cached{Geocoder: g, Cache: cache, Name: url, Failed: failed})
 	}
 	return all, nil
 }

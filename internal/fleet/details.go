@@ -70,6 +70,11 @@ func (f *Fleet) Estimate(ctx context.Context, who access.Principal, id lastmile.
 			}
 			members = append(members, lastmile.TeamMember{Worker: worker, Queue: queue})
 		}
+		trips, err := r.Trips(ctx, who.Organization, lastmile.LearnedTrips)
+		if err != nil {
+			return err
+		}
+		q.Factor = lastmile.LearnTravelFactor(trips)
 		found := false
 		if best, found = lastmile.EstimateTeam(members, q, now); !found {
 			return lastmile.NotFound("worker on duty of team", string(id)).Because("nobody of the team could do it")

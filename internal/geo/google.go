@@ -30,8 +30,8 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	query := url.Values{"address": {ask.line()}, "language": {ask.language}}
 	if ask.named != "" {
 		query.Set("components", "country:"+ask.named)
-	} else if code := ask.likelyCountry(); code != "" {
-		query.Set("region", strings.ToLower(code))
+	} else if ask.likely != "" {
+		query.Set("region", strings.ToLower(ask.likely))
 	}
 	var answer googleAnswer
 	if err := g.service.get(ctx, answerWithin, "", query, &answer); err != nil {

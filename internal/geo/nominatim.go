@@ -3,6 +3,7 @@ package geo
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -15,6 +16,9 @@ import (
 // one request a second to a whole application.
 const publicNominatim = "nominatim.openstreetmap.org"
 
+// publicEvery is a second, and a little for clocks that differ.
+const publicEvery = time.Second + 10*time.Millisecond
+
 // maxHits is how many places a service is asked for.
 const maxHits = "5"
 
@@ -25,7 +29,7 @@ type Nominatim struct{ service *service }
 func NewNominatim(base url.URL, o Options) *Nominatim {
 	s := newService("nominatim", base, maxAnswer, o)
 	if strings.EqualFold(base.Hostname(), publicNominatim) {
-		s.pacer = &pacer{now: o.Now, every: time.Second}
+		s.pacer = &pacer{now: o.Now, every: publicEvery}
 	}
 	return &Nominatim{s}
 }
@@ -56,18 +60,15 @@ func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 func nominatimQueries(ask question) []url.Values {
 	common := func() url.Values {
 		v := url.Values{"format": {"jsonv2"}, "addressdetails": {"1"}, "limit": {maxHits}, "accept-language": {ask.language}}
-		if code := ask.likelyCountry(); code != "" {
-			v.Set("countrycodes", strings.ToLower(code))
+		if ask.likely != "" {
+			v.Set("countrycodes", strings.ToLower(ask.likely))
 		}
 		return v
 	}
 	line := common()
 	line.Set("q", ask.line())
 	if ask.Unparsed != "" {
-		anywhere := url.Values{}
-		for key, values := range line {
-			anywhere[key] = values
-		}
+		anywhere := maps.Clone(line)
 		anywhere.Del("countrycodes")
 		if ask.named != "" || !line.Has("countrycodes") {
 			return []url.Values{line}

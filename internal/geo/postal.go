@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -161,14 +162,14 @@ func takePostalCode(country string, parts []string) (code string, rest []string)
 	if !ok {
 		form = postalRegexps()[""]
 	}
-	for i := len(parts) - 1; i >= 0; i-- {
-		if form.whole.MatchString(parts[i]) {
-			return parts[i], without(parts, i, "")
+	for i, part := range slices.Backward(parts) {
+		if form.whole.MatchString(part) {
+			return part, without(parts, i, "")
 		}
-		if m := form.last.FindStringSubmatch(parts[i]); m != nil {
+		if m := form.last.FindStringSubmatch(part); m != nil {
 			return m[2], without(parts, i, m[1])
 		}
-		if m := form.first.FindStringSubmatch(parts[i]); m != nil && (i > 0 || !strings.ContainsAny(m[2], "0123456789")) {
+		if m := form.first.FindStringSubmatch(part); m != nil && (i > 0 || !strings.ContainsAny(m[2], "0123456789")) {
 			return m[1], without(parts, i, m[2])
 		}
 	}

@@ -206,6 +206,36 @@ func TestPrecisionOfServices(t *testing.T) {
 	}
 }
 
+func TestASmallPlaceOfAKnownNameIsBelieved(t *testing.T) {
+	// Portland in the gazetteer is in Oregon and elsewhere, but not in Kansas.
+	const hamlet = `[{"lat":"37.074","lon":"-97.312","place_rank":30,"addresstype":"building","address":{"house_number":"1","road":"Main Street",
+		"hamlet":"Portland","state":"Kansas","country":"United States","country_code":"us"}}]`
+	url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, hamlet) })
+	ask := lastmile.Address{Number: "1", Street: "Main Street", City: "Portland", Country: "US"}
+	for state, believed := range map[string]bool{"Kansas": true, "": true, "Oregon": false} {
+		ask.State = state
+		p, err := open(t, "nominatim+"+url, nil).Geocode(t.Context(), lastmile.AddressQuery{Address: ask, Country: "US"})
+		if (err == nil) != believed {
+			t.Errorf("asked for in %q: found %+v, %v", state, p, err)
+		}
+	}
+}
+
+func TestALineIsLookedForWhereItSeemsToBe(t *testing.T) {
+	for line, want := range map[string]string{
+		"10 Downing St, London SW1A 2AA":      "gb",
+		"10 Downing St, London, UK":           "gb",
+		"543 Howard St, San Francisco, CA":    "us",
+		"543 Xyzzy St, Nowhere in Particular": "us",
+	} {
+		url, asked := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[]`) })
+		_, _ = open(t, "nominatim+"+url, nil).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: line, Country: "US"})
+		if got := asked.requests[0].URL.Query().Get("countrycodes"); got != want {
+			t.Errorf("%s is looked for in %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestOpenGeocoder(t *testing.T) {
 	tests := map[string]struct{ url, want string }{
 		"by prefix":         {"photon+http://maps.example.com:2322", "photon"},

@@ -19,6 +19,7 @@ type question struct {
 	places *gazetteer.Gazetteer
 	asked  lastmile.Address // its parts; of a line, as far as it could be read
 	named  string           // code of the country that the address names; "" for none
+	likely string           // code of the country to look in first; "" for any
 	nearby []lastmile.Point // where a city of that name, or the postal code, is
 }
 
@@ -44,6 +45,9 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 		}
 		ask.asked = lastmile.Address{Number: r.number, Street: r.street, Apartment: r.apartment, City: r.city, State: r.state, PostalCode: r.postal}
 	}
+	if ask.likely = r.country; ask.likely == "" && len(readings) > 0 {
+		ask.likely = readings[0].country
+	}
 	if r.countryNamed {
 		ask.named = r.country
 	}
@@ -56,14 +60,6 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 		}
 	}
 	return ask, nil
-}
-
-// country is where to look first.
-func (q question) likelyCountry() string {
-	if q.named != "" {
-		return q.named
-	}
-	return strings.ToUpper(q.Country)
 }
 
 // line is the address in one line.
@@ -89,6 +85,9 @@ type hit struct {
 // may be and still be believed.
 const plausible lastmile.Meters = 150_000
 
+// neighborhood is how far from every place that is known a place may be.
+const neighborhood lastmile.Meters = 50_000
+
 // choose returns the first hit that can be believed, with the address made
 // whole and compared. ok is false if there is none.
 func (q question) choose(source string, hits []hit) (place lastmile.Place, ok bool) {
@@ -109,7 +108,13 @@ func (q question) believable(h hit) bool {
 	if q.named != "" && h.countryCode != "" && !strings.EqualFold(q.named, h.countryCode) {
 		return false
 	}
-	return len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= plausible })
+	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= plausible }) {
+		return true
+	}
+	// It may be a smaller place of the same name, which the gazetteer does not
+	// know: then others that it does know are about.
+	state, _ := q.places.State(q.likely, q.asked.State)
+	return gazetteer.Fold(h.Address.City) == gazetteer.Fold(q.asked.City) && q.places.Inhabited(q.likely, state, h.Location, neighborhood)
 }
 
 // finish completes a place: what the service did not say stays as it was

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -71,9 +72,7 @@ func (s *service) get(ctx context.Context, within time.Duration, path string, qu
 	u := s.base
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
 	all := u.Query()
-	for key, values := range query {
-		all[key] = values
-	}
+	maps.Copy(all, query)
 	u.RawQuery = all.Encode()
 	return s.do(ctx, within, http.MethodGet, u, nil, answer)
 }

@@ -43,3 +43,13 @@ type Outcome struct {
 	Notes   string
 	At      time.Time
 }
+
+// when is the time of the first event of a name; zero when there is none.
+func (c Completion) when(name string) time.Time {
+	for _, e := range c.Events {
+		if e.Name == name {
+			return e.At
+		}
+	}
+	return time.Time{}
+}

@@ -15,6 +15,7 @@ type EstimateRequest struct {
 	PickupTime       time.Time // not before this; zero is as soon as can be
 	ExcludedVehicles []VehicleType
 	Service          time.Duration // at each stop
+	Factor           TravelFactor  // of the organization's own trips
 }
 
 // Check refuses a request that asks for nothing or makes no sense.
@@ -78,7 +79,7 @@ func (m TeamMember) estimate(by VehicleType, q EstimateRequest, now time.Time) E
 	at, clock := *m.Worker.Whereabouts.Location, now
 	for _, t := range m.Queue {
 		travel, _ := EstimateTravel(by, at, t.Destination.Location)
-		at, clock = t.Destination.Location, clock.Add(travel+t.ServiceTime)
+		at, clock = t.Destination.Location, clock.Add(q.Factor.apply(travel)+t.ServiceTime)
 	}
 	e := Estimate{Worker: m.Worker.ID, Vehicle: by}
 	for _, stop := range []struct {
@@ -89,6 +90,7 @@ func (m TeamMember) estimate(by VehicleType, q EstimateRequest, now time.Time) E
 			continue
 		}
 		travel, distance := EstimateTravel(by, at, *stop.place)
+		travel = q.Factor.apply(travel)
 		arrival := clock.Add(travel)
 		if arrival.Before(stop.notBefore) {
 			arrival = stop.notBefore

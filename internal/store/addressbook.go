@@ -27,6 +27,7 @@ type DestinationFilter struct {
 type RecipientFilter struct {
 	Name     string // compared without letter case
 	Phone    lastmile.Phone
+	Phones   []lastmile.Phone  // any of these
 	Metadata lastmile.Metadata // all of these entries
 	Limit    int               // 0: no limit
 }

@@ -57,6 +57,7 @@ type Reader interface {
 	CustomFieldReader
 	WebhookReader
 	DriverReader
+	GeographyReader
 	JobReader
 	BatchReader
 	MessageReader
@@ -76,6 +77,7 @@ type Writer interface {
 	CustomFieldWriter
 	WebhookWriter
 	DriverWriter
+	GeographyWriter
 	JobWriter
 	BatchWriter
 	MessageWriter

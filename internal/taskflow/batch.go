@@ -18,7 +18,7 @@ const (
 	// batchChunk is how many items of a batch become tasks in one transaction:
 	// enough to share the price of making it durable, few enough that nobody
 	// waits long for it.
-	batchChunk = 100
+	batchChunk = 250
 	// atOnce is how many items are prepared at the same time, which may mean to
 	// ask a geocoder.
 	atOnce = 8
@@ -325,11 +325,66 @@ func carefully[T any](create func(care) (T, error)) (T, error) {
 	return made, err
 }
 
+// provident is a writer that has read at once what each item of a chunk would
+// read for itself.
+type provident struct {
+	store.Writer
+	fields     lastmile.CustomFields
+	recipients map[lastmile.Phone][]lastmile.Recipient // none or one
+}
+
+// provide reads what items need.
+func provide(ctx context.Context, w store.Writer, org lastmile.OrganizationID, items []item) (*provident, error) {
+	p := &provident{Writer: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}}
+	var phones []lastmile.Phone
+	for _, one := range items {
+		for _, recipient := range one.ready.recipients {
+			phones = append(phones, recipient.Phone())
+			p.recipients[recipient.Phone()] = nil
+		}
+	}
+	var err error
+	if p.fields, err = w.CustomFields(ctx, org); err != nil || len(phones) == 0 {
+		return p, err
+	}
+	known, err := w.Recipients(ctx, org, store.RecipientFilter{Phones: phones})
+	for _, recipient := range known {
+		p.recipients[recipient.Phone] = []lastmile.Recipient{recipient}
+	}
+	return p, err
+}
+
+// CustomFields implements store.CustomFieldReader.
+func (p *provident) CustomFields(context.Context, lastmile.OrganizationID) (lastmile.CustomFields, error) {
+	return slices.Clone(p.fields), nil
+}
+
+// Recipients implements store.AddressReader.
+func (p *provident) Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error) {
+	if known, asked := p.recipients[f.Phone]; asked {
+		return known, nil
+	}
+	return p.Writer.Recipients(ctx, org, f)
+}
+
+// SaveRecipient implements store.AddressWriter.
+func (p *provident) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
+	p.recipients[r.Phone] = []lastmile.Recipient{r}
+	return p.Writer.SaveRecipient(ctx, r)
+}
+
 // createItems creates the tasks of items and tells what became of each, in
 // their order: a task, or a result with a fault.
 func (f *Flow) createItems(ctx context.Context, w store.Writer, who access.Principal, items []item, now time.Time, care care,
 	tell func(*lastmile.Task, lastmile.BatchResult),
 ) error {
+	if !care { // with care, what was read may be undone
+		foresight, err := provide(ctx, w, who.Organization, items)
+		if err != nil {
+			return err
+		}
+		w = foresight
+	}
 	for _, one := range items {
 		var made lastmile.CreatedTask
 		err := one.err

@@ -165,11 +165,32 @@ func (f *Flow) visit(ctx context.Context, who access.Principal, id lastmile.Task
 
 // Finish ends the active task as its worker reports it.
 func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verbComplete, a, func(_ store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+	return f.act(ctx, who, id, verbComplete, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
 		o.At = a.At
-		return task.Finish(o, e, a, who.Actor())
+		events, err := task.Finish(o, e, a, who.Actor())
+		if err != nil {
+			return nil, err
+		}
+		return events, learn(ctx, w, *task, who)
 	})
+}
+
+// learn keeps how long the way to a task took, so that estimates get better.
+func learn(ctx context.Context, w store.Writer, task lastmile.Task, who access.Principal) error {
+	worker, err := w.Worker(ctx, who.Organization, who.Worker)
+	if err != nil {
+		return err
+	}
+	by := lastmile.OnFoot
+	if worker.Vehicle != nil {
+		by = worker.Vehicle.Type
+	}
+	trip, ok := task.Trip(by)
+	if !ok {
+		return nil
+	}
+	return w.SaveTrip(ctx, who.Organization, task.ID, task.Completion.At, trip)
 }

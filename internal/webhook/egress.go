@@ -186,7 +186,8 @@ func (e *Egress) check(raw string) (*url.URL, error) {
 		}
 	}
 	host, bracketed := u.Hostname(), strings.HasPrefix(u.Host, "[")
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() == bracketed {
+	ip, err := netip.ParseAddr(host)
+	if err == nil && ip.Is6() == bracketed && !ip.Is4In6() && ip.Zone() == "" {
 		return u, nil
 	}
 	if bracketed || !plainName(strings.TrimSuffix(host, ".")) {
@@ -204,7 +205,7 @@ func plainName(host string) bool {
 		return false
 	}
 	for _, label := range labels {
-		if label == "" || len(label) > 63 {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}
 		for _, c := range []byte(label) {

@@ -119,7 +119,9 @@ func (w *world) sender(serve server) *webhook.Sender {
 			w.mu.Unlock()
 			return serve(ctx, p)
 		}),
-		Secrets: func(context.Context, lastmile.OrganizationID) ([][]byte, error) { return [][]byte{[]byte("secret")}, nil },
+		Secrets: func(context.Context, lastmile.OrganizationID) ([][]byte, error) {
+			return [][]byte{[]byte("secret")}, nil
+		},
 	}
 }
 

@@ -21,7 +21,8 @@ const (
 	glanceAt     = 128              // lanes of a pace in one round
 	queueFor     = 5 * time.Second  // longest wait of what was claimed
 	lateAfter    = time.Second      // from when an attempt is slow
-	pollEvery    = time.Second / 2  // for what other processes have stored
+	pollSoon     = time.Second / 4  // for what other processes have stored
+	pollIdle     = 2 * time.Second  // while they store nothing
 	forgetAfter  = 10 * time.Minute // the pace of a webhook that is owed nothing
 	errorPause   = time.Second
 	stopPatience = 5 * time.Second // with attempts that are under way
@@ -54,12 +55,12 @@ type Sender struct {
 	wants   []want
 	unsaved []result
 
-	looking, booking bool
-	found            chan []store.Waiting
-	booked           chan booking
-	ended            chan *attempt
-	background       sync.WaitGroup
-	forgotten        time.Time // when idle lanes were last forgotten
+	booking    bool // a transaction is under way
+	found      chan []store.Waiting
+	booked     chan booking
+	ended      chan *attempt
+	background sync.WaitGroup
+	forgotten  time.Time // when idle lanes were last forgotten
 
 	delivered, failed, fenced, inFlight atomic.Int64
 }
@@ -96,10 +97,10 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	poll, late, due := time.NewTicker(pollEvery), time.NewTimer(0), time.NewTimer(0)
+	poll, late := time.NewTimer(0), time.NewTimer(0)
 	defer poll.Stop()
 	defer late.Stop()
-	defer due.Stop()
+	pause := pollSoon
 	for ctx.Err() == nil {
 		s.serve(sending)
 		s.book(ctx)
@@ -115,15 +116,15 @@ func (s *Sender) Run(ctx context.Context) {
 		case <-poll.C:
 			s.forget()
 			s.look(ctx)
-		case <-due.C:
-			s.look(ctx)
 		case <-late.C:
 			s.markLate()
 		case waiting := <-s.found:
-			s.looking = false
-			if wait := s.expectAll(waiting); wait > 0 {
-				due.Reset(wait)
+			pause = min(2*pause, pollIdle)
+			some, next := s.expectAll(waiting)
+			if some {
+				pause = pollSoon
 			}
+			poll.Reset(min(pause, next))
 		case b := <-s.booked:
 			s.enter(sending, b)
 		case a := <-s.ended:
@@ -157,10 +158,6 @@ func (s *Sender) drain() {
 // look asks the database, in the background, which webhooks are owed
 // something.
 func (s *Sender) look(ctx context.Context) {
-	if s.looking {
-		return
-	}
-	s.looking = true
 	s.background.Go(func() {
 		var waiting []store.Waiting
 		err := s.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -174,20 +171,21 @@ func (s *Sender) look(ctx context.Context) {
 	})
 }
 
-// expectAll notes which webhooks have something due, and returns how long it
-// takes until another has.
-func (s *Sender) expectAll(waiting []store.Waiting) (next time.Duration) {
+// expectAll notes which webhooks have something due, and tells whether any has
+// and how long it takes until another does.
+func (s *Sender) expectAll(waiting []store.Waiting) (some bool, next time.Duration) {
 	now := s.Now()
+	next = pollIdle
 	for _, w := range waiting {
-		if wait := w.Next.Sub(now); wait > 0 {
-			if next == 0 || wait < next {
-				next = wait
-			}
+		wait := w.Next.Sub(now)
+		if wait > 0 {
+			next = min(next, wait)
 			continue
 		}
+		some = true
 		s.expect(w)
 	}
-	return next
+	return some, next
 }
 
 // expect notes that a webhook has something due.

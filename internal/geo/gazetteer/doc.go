@@ -4,7 +4,7 @@
 //
 // The data is one packed file, made by the program in internal/geo/generate.
 // Nothing of it is read before the first question; from then on it stays in
-// memory as sorted text and parallel arrays, about 15 MB. It knows no street:
+// memory as sorted text and parallel arrays, about 11 MB. It knows no street:
 // whatever it finds is the middle of a town or of a postal code's area.
 package gazetteer
 

@@ -225,6 +225,26 @@ func (g *Gazetteer) CitiesNear(name, country string, edits int) []City {
 	return cities
 }
 
+// Inhabited tells whether a city of a country, or of one of its states, is near
+// a place. It looks at all of them.
+func (g *Gazetteer) Inhabited(country string, state State, near lastmile.Point, within lastmile.Meters) bool {
+	const perMeter = perDegree / 111_000.0
+	lon, lat := fixed(near.Lon), fixed(near.Lat)
+	apart := int32(float64(within)*perMeter) + 1
+	for row, at := range g.cityLat {
+		if at < lat-apart || at > lat+apart || !g.inCountry(row, country) {
+			continue
+		}
+		if state != (State{}) && g.state(g.cityRegion[row]) != state {
+			continue
+		}
+		if point(g.cityLon[row], at).Distance(point(lon, lat)) <= within {
+			return true
+		}
+	}
+	return false
+}
+
 // maxStarting bounds how many cities CitiesStarting looks at.
 const maxStarting = 2000
 

@@ -16,8 +16,8 @@ import (
 //go:embed places.bin
 var packed string
 
-// Embedded returns the gazetteer in the program. The first call takes some
-// tens of milliseconds.
+// Embedded returns the gazetteer in the program. The first call unpacks it,
+// which takes about a tenth of a second.
 var Embedded = sync.OnceValues(func() (*Gazetteer, error) {
 	g, err := Unpack(strings.NewReader(packed))
 	if err != nil {

@@ -114,7 +114,7 @@ func (t *tx) AddResults(ctx context.Context, org lastmile.OrganizationID, id las
 		err = fmt.Errorf("item %d is not the next", from)
 	}
 	if err == nil {
-		_, err = t.exec(ctx, `INSERT INTO batch_result (org, batch, first, results) VALUES ($1, $2, $3, $4)`, org, id, from, doc)
+		err = t.send(ctx, `INSERT INTO batch_result (org, batch, first, results) VALUES ($1, $2, $3, $4)`, org, id, from, doc)
 	}
 	if err != nil {
 		return fmt.Errorf("save results of batch %s: %w", id, err)

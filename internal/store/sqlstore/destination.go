@@ -53,7 +53,7 @@ func (t *tx) SaveDestination(ctx context.Context, d lastmile.Destination) error 
 	const query = `
 		INSERT INTO destination (org, id, doc, v, created, geocoded) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`
-	_, err = t.exec(ctx, query, d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded))
+	err = t.send(ctx, query, d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded))
 	if err != nil {
 		return fmt.Errorf("save destination %s: %w", d.ID, err)
 	}

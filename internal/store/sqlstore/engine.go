@@ -14,6 +14,10 @@ import (
 type conn interface {
 	// exec runs a statement and tells how many rows it wrote.
 	exec(ctx context.Context, query string, args ...any) (affected int64, err error)
+	// send runs a statement for its effect alone, no later than the next one
+	// of another kind. Its error may be that of a later statement, or of the
+	// operation.
+	send(ctx context.Context, query string, args ...any) error
 	// query runs a statement and returns its rows, which must be read to the
 	// end or closed before the next statement.
 	query(ctx context.Context, query string, args ...any) (rows, error)

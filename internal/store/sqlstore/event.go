@@ -44,7 +44,7 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 		const query = `
 			INSERT INTO event (org, id, trigger_id, task, task_sequence, worker, created, body)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-		_, err = t.exec(ctx, query, e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), body)
+		err = t.send(ctx, query, e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), body)
 		if err != nil {
 			return fmt.Errorf("append event %s: %w", e.Trigger, err)
 		}

@@ -17,6 +17,7 @@ type querier interface {
 	Conn() *pgx.Conn
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // pgConn is a conn over pgx, for the length of one operation.
@@ -26,6 +27,7 @@ type pgConn struct {
 	failed   error     // first statement that failed
 	ended    bool
 	open     rows
+	waiting  *pgx.Batch // sent, but not yet over the wire
 }
 
 // newPGConn returns a conn whose statements end with the context, whatever
@@ -78,9 +80,58 @@ func (c *pgConn) usable() error {
 	}
 }
 
+// maxWaiting is how many statements are kept back at most.
+const maxWaiting = 128
+
+// send implements conn. The statement goes over the wire together with the next
+// one whose result is needed: a trip for each would cost more than the work.
+func (c *pgConn) send(ctx context.Context, query string, args ...any) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	if c.waiting == nil {
+		c.waiting = &pgx.Batch{}
+	}
+	c.waiting.Queue(query, args...)
+	if c.waiting.Len() < maxWaiting {
+		return nil
+	}
+	return c.flush(ctx)
+}
+
+// flush runs what is waiting.
+func (c *pgConn) flush(ctx context.Context) error {
+	if c.waiting == nil {
+		return nil
+	}
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
+	results, err := c.deliver(ctx, c.waiting.Len())
+	if err != nil {
+		return c.note(err)
+	}
+	return c.note(results.Close())
+}
+
+// deliver runs what is waiting. The results of the first n are read.
+func (c *pgConn) deliver(ctx context.Context, n int) (pgx.BatchResults, error) {
+	results := c.q.SendBatch(ctx, c.waiting)
+	c.waiting = nil
+	for range n {
+		if _, err := results.Exec(); err != nil {
+			results.Close() //nolint:errcheck // the first error is the one that counts
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
 // exec implements conn.
 func (c *pgConn) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	if err := c.usable(); err != nil {
+		return 0, err
+	}
+	if err := c.flush(ctx); err != nil {
 		return 0, err
 	}
 	ctx, cancel := c.limit(ctx)
@@ -95,13 +146,64 @@ func (c *pgConn) query(ctx context.Context, query string, args ...any) (rows, er
 		return nil, err
 	}
 	ctx, cancel := c.limit(ctx)
-	r, err := c.q.Query(ctx, query, args...)
+	r, err := c.ask(ctx, query, args)
 	if err != nil {
 		cancel()
 		return nil, c.note(err)
 	}
 	c.open = &pgRows{Rows: r, c: c, cancel: cancel}
 	return c.open, nil
+}
+
+// ask runs a query after what is waiting, in one trip.
+func (c *pgConn) ask(ctx context.Context, query string, args []any) (pgx.Rows, error) {
+	if c.waiting == nil {
+		return c.q.Query(ctx, query, args...)
+	}
+	before := c.waiting.Len()
+	c.waiting.Queue(query, args...)
+	results, err := c.deliver(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	r, err := results.Query()
+	if err != nil {
+		results.Close() //nolint:errcheck // the first error is the one that counts
+		return nil, err
+	}
+	return &lastRows{Rows: r, results: results}, nil
+}
+
+// lastRows are the rows of a query that was sent together with others.
+type lastRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+	err     error
+}
+
+// Close implements pgx.Rows.
+func (r *lastRows) Close() {
+	r.Rows.Close()
+	if err := r.results.Close(); r.err == nil {
+		r.err = err
+	}
+}
+
+// Next implements pgx.Rows.
+func (r *lastRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
+}
+
+// Err implements pgx.Rows.
+func (r *lastRows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err
+	}
+	return r.err
 }
 
 // row implements conn.
@@ -112,7 +214,7 @@ func (c *pgConn) row(ctx context.Context, query string, args ...any) scanner {
 		}
 		ctx, cancel := c.limit(ctx)
 		defer cancel()
-		r, err := c.q.Query(ctx, query, args...)
+		r, err := c.ask(ctx, query, args)
 		if err != nil {
 			return c.note(err)
 		}

@@ -97,6 +97,9 @@ func (e *pgEngine) attempt(ctx context.Context, fn func(conn) error) error {
 	defer release()
 	c := newPGConn(ctx, tx)
 	err = protect(e.log, c, fn)
+	if err == nil {
+		err = c.flush(ctx)
+	}
 	c.end()
 	if err == nil {
 		err = c.failed

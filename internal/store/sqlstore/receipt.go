@@ -40,7 +40,7 @@ func (t *tx) SaveReceipt(ctx context.Context, r lastmile.Receipt, answer any) er
 		INSERT INTO receipt (org, key, method, path, body_hash, reply, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org, key, method, path) DO UPDATE
 		SET body_hash = excluded.body_hash, reply = excluded.reply, created = excluded.created`
-	if _, err := t.exec(ctx, query, r.Organization, r.Key, r.Method, r.Path, r.BodyHash, reply, r.Created.UnixMilli()); err != nil {
+	if err := t.send(ctx, query, r.Organization, r.Key, r.Method, r.Path, r.BodyHash, reply, r.Created.UnixMilli()); err != nil {
 		return fmt.Errorf("save receipt: %w", err)
 	}
 	return nil

@@ -25,6 +25,7 @@ func (t *tx) Recipients(ctx context.Context, org lastmile.OrganizationID, f stor
 	if f.Phone != "" {
 		where.and(`t.phone = ?`, f.Phone)
 	}
+	in(where, `t.phone`, f.Phones)
 	return t.recipients(ctx, where, f.Limit)
 }
 
@@ -57,7 +58,7 @@ func (t *tx) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
 	const query = `
 		INSERT INTO recipient (org, id, doc, v, phone, name, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name`
-	_, err = t.exec(ctx, query, r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli())
+	err = t.send(ctx, query, r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("save recipient %s: %w", r.ID, err)
 	}

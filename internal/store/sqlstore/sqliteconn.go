@@ -51,6 +51,12 @@ func (c *sqliteConn) exec(_ context.Context, query string, args ...any) (int64, 
 	return n, c.note(err)
 }
 
+// send implements conn. There is nobody to send it to: it runs at once.
+func (c *sqliteConn) send(ctx context.Context, query string, args ...any) error {
+	_, err := c.exec(ctx, query, args...)
+	return err
+}
+
 // query implements conn.
 func (c *sqliteConn) query(_ context.Context, query string, args ...any) (rows, error) {
 	if err := c.usable(); err != nil {

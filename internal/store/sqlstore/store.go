@@ -218,12 +218,12 @@ func limit(n int) string {
 // saveMetadata replaces the searchable entries of a record.
 func (t *tx) saveMetadata(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string, isNew bool, metadata lastmile.Metadata) error {
 	if !isNew {
-		if _, err := t.exec(ctx, `DELETE FROM metadata_entry WHERE org = $1 AND id = $2`, org, id); err != nil {
+		if err := t.send(ctx, `DELETE FROM metadata_entry WHERE org = $1 AND id = $2`, org, id); err != nil {
 			return fmt.Errorf("clear metadata of %s %s: %w", kind, id, err)
 		}
 	}
 	for _, entry := range metadata {
-		_, err := t.exec(ctx, `INSERT INTO metadata_entry (org, kind, digest, id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		err := t.send(ctx, `INSERT INTO metadata_entry (org, kind, digest, id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 			org, kind, entry.Digest(), id)
 		if err != nil {
 			return fmt.Errorf("save metadata of %s %s: %w", kind, id, err)

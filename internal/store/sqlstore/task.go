@@ -193,7 +193,7 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 		recipient = (*string)(&task.Recipient.ID)
 	}
 	more := task.AdditionalQuantities
-	_, err = t.exec(ctx, query, task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
+	err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), nextRanks(task.Created, 1, 0),
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
@@ -213,13 +213,13 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 
 func (t *tx) saveDependencies(ctx context.Context, task lastmile.Task, isNew bool) error {
 	if !isNew {
-		if _, err := t.exec(ctx, `DELETE FROM task_dependency WHERE org = $1 AND task = $2`, task.Organization, task.ID); err != nil {
+		if err := t.send(ctx, `DELETE FROM task_dependency WHERE org = $1 AND task = $2`, task.Organization, task.ID); err != nil {
 			return err
 		}
 	}
 	for _, parent := range task.Dependencies {
 		const query = `INSERT INTO task_dependency (org, parent, task) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
-		if _, err := t.exec(ctx, query, task.Organization, parent, task.ID); err != nil {
+		if err := t.send(ctx, query, task.Organization, parent, task.ID); err != nil {
 			return err
 		}
 	}

@@ -200,7 +200,7 @@ func (t *tx) owe(ctx context.Context, e lastmile.Event, hooks []lastmile.Webhook
 			INSERT INTO notification (org, id, webhook, event, trigger_id, task, sequence, due, next_at, attempts, state, claim)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0, 0, '')`
 		id := notificationID(e.ID, i)
-		if _, err := t.exec(ctx, query, e.Organization, id, h.ID, e.ID, int64(e.Trigger), task, e.Sequence, e.Stored.UnixMilli()); err != nil {
+		if err := t.send(ctx, query, e.Organization, id, h.ID, e.ID, int64(e.Trigger), task, e.Sequence, e.Stored.UnixMilli()); err != nil {
 			return fmt.Errorf("owe webhook %s event %s: %w", h.ID, e.ID, err)
 		}
 		t.owed(e.Organization, h.ID, e.Stored)

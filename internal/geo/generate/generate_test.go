@@ -1,0 +1,64 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"dray/internal/geo/gazetteer"
+)
+
+func TestPartNames(t *testing.T) {
+	for name, want := range map[string][]string{
+		"Biel/Bienne":      {"Biel", "Bienne"},
+		"Halle (Saale)":    {"Halle"},
+		"Washington, D.C.": {"Washington"},
+		"Paris":            nil,
+		"Au (Hallertau)":   nil, // too short to stand for anything
+	} {
+		if got := partNames(name); !slices.Equal(got, want) {
+			t.Errorf("%s has the parts %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestOtherNames(t *testing.T) {
+	row := make([]string, cityFields)
+	row[nameField], row[namesField] = "Munich", "MUC,Muenchen,München,mwnykh,Мюнхен,ミュンヘン,Mu"
+	if got, want := otherNames(row), []string{"Munich", "Muenchen", "München", "Мюнхен", "ミュンヘン"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPostalTowns(t *testing.T) {
+	files := map[string][]byte{"data/US.txt": []byte("US\t10001\tNew York\tNew York\tNY\tNew York\t061\t\t\t40.75\t-73.99\t4\n" +
+		"US\t10002\tNew York\tNew York\tNY\tNew York\t061\t\t\t40.71\t-73.98\t4\n" +
+		"US\t14201\tBuffalo\tNew York\tNY\tErie\t029\t\t\t42.89\t-78.88\t4\n" +
+		"US\t09012\tAPO AE\t\t\t\t\t\t\t49.43\t7.6\t\n")}
+	cities := []gazetteer.CityData{
+		{Name: "New York City", Country: "US", Region: "NY", Lon: -74.006, Lat: 40.714, Population: 8_000_000, Names: []string{"New York"}},
+		{Name: "Buffalo", Country: "US", Region: "NY", Lon: -78.878, Lat: 42.886, Population: 260_000},
+	}
+	all, codes, err := postalTowns(cities, files, map[string]bool{"US.NY": true}, map[string]string{"US.NY.061": "New York County"})
+	if err != nil || len(all) != 3 || len(codes) != 3 {
+		t.Fatalf("got %d cities, %d codes, %v", len(all), len(codes), err)
+	}
+	if added := all[2]; added.Name != "New York" || added.Population != 8_000_000 || added.County != "New York County" || added.Lat < 40.72 || added.Lat > 40.74 {
+		t.Errorf("the postal town is %+v", added)
+	}
+	for _, c := range codes {
+		if want := map[uint32]int{10001: 2, 10002: 2, 14201: 1}[c.Code]; c.City != want {
+			t.Errorf("code %d is in city %d, want %d", c.Code, c.City, want)
+		}
+	}
+}
+
+func TestClaims(t *testing.T) {
+	taken := make(claims)
+	var first, second []string
+	taken.claim("US", "America", &first)
+	taken.claim("MX", "AMÉRICA", &second)
+	taken.claim("MX", "", &second)
+	if len(first) != 1 || len(second) != 0 {
+		t.Errorf("the first has %q, the second %q", first, second)
+	}
+}

@@ -1,0 +1,32 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// GeographyReader reads what is known of places and travel.
+type GeographyReader interface {
+	// CachedAnswer returns what a map service answered before, or nil.
+	CachedAnswer(ctx context.Context, key string, now time.Time) ([]byte, error)
+	// PostalPlaces returns the places of a postal code, and whether any code of
+	// the country was imported.
+	PostalPlaces(ctx context.Context, country, code string) ([]lastmile.PostalPlace, bool, error)
+	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
+	// Trips returns an organization's latest trips.
+	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
+}
+
+// GeographyWriter saves what is learned of places and travel.
+type GeographyWriter interface {
+	SaveAnswer(ctx context.Context, key string, value []byte, expires time.Time) error
+	// DeleteAnswers forgets answers that have expired.
+	DeleteAnswers(ctx context.Context, now time.Time) (int64, error)
+	// DeletePostalPlaces forgets the postal codes of a country.
+	DeletePostalPlaces(ctx context.Context, country string) error
+	SavePostalPlaces(ctx context.Context, first int64, places []lastmile.PostalPlace) error
+	SaveSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.Settings) error
+	SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, t lastmile.Trip) error
+}

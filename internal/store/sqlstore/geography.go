@@ -1,0 +1,128 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// CachedAnswer implements store.GeographyReader.
+func (t *tx) CachedAnswer(ctx context.Context, key string, now time.Time) ([]byte, error) {
+	var value []byte
+	err := t.row(ctx, `SELECT value FROM geo_cache WHERE key = $1 AND expires > $2`, key, now.UnixMilli()).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read cached answer: %w", err)
+	}
+	return value, nil
+}
+
+// SaveAnswer implements store.GeographyWriter.
+func (t *tx) SaveAnswer(ctx context.Context, key string, value []byte, expires time.Time) error {
+	const query = `
+		INSERT INTO geo_cache (key, value, expires) VALUES ($1, $2, $3)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires`
+	if _, err := t.exec(ctx, query, key, value, expires.UnixMilli()); err != nil {
+		return fmt.Errorf("cache an answer: %w", err)
+	}
+	return nil
+}
+
+// DeleteAnswers implements store.GeographyWriter.
+func (t *tx) DeleteAnswers(ctx context.Context, now time.Time) (int64, error) {
+	n, err := t.exec(ctx, `DELETE FROM geo_cache WHERE expires <= $1`, now.UnixMilli())
+	if err != nil {
+		return 0, fmt.Errorf("delete cached answers: %w", err)
+	}
+	return n, nil
+}
+
+// PostalPlaces implements store.GeographyReader.
+func (t *tx) PostalPlaces(ctx context.Context, country, code string) ([]lastmile.PostalPlace, bool, error) {
+	scan := func(r rows) (p lastmile.PostalPlace, err error) {
+		err = r.Scan(&p.Country, &p.Code, &p.Name, &p.State, &p.County, &p.Location.Lon, &p.Location.Lat)
+		return p, err
+	}
+	found, err := collect(ctx, t, scan,
+		`SELECT country, code, name, state, county, lon, lat FROM postal_place WHERE country = $1 AND code = $2 ORDER BY nth`, country, code)
+	if err != nil {
+		return nil, false, fmt.Errorf("read postal code %s %s: %w", country, code, err)
+	}
+	if len(found) > 0 {
+		return found, true, nil
+	}
+	some, err := t.exists(ctx, `SELECT 1 FROM postal_place WHERE country = $1 LIMIT 1`, country)
+	return nil, some, err
+}
+
+// DeletePostalPlaces implements store.GeographyWriter.
+func (t *tx) DeletePostalPlaces(ctx context.Context, country string) error {
+	if _, err := t.exec(ctx, `DELETE FROM postal_place WHERE country = $1`, country); err != nil {
+		return fmt.Errorf("delete postal codes of %s: %w", country, err)
+	}
+	return nil
+}
+
+// SavePostalPlaces implements store.GeographyWriter.
+func (t *tx) SavePostalPlaces(ctx context.Context, first int64, places []lastmile.PostalPlace) error {
+	for i, p := range places {
+		const query = `
+			INSERT INTO postal_place (country, code, nth, name, state, county, lon, lat) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT DO NOTHING`
+		if _, err := t.exec(ctx, query, p.Country, p.Code, first+int64(i), p.Name, p.State, p.County, p.Location.Lon, p.Location.Lat); err != nil {
+			return fmt.Errorf("save postal code %s %s: %w", p.Country, p.Code, err)
+		}
+	}
+	return nil
+}
+
+// Settings implements store.GeographyReader.
+func (t *tx) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
+	var precision int64
+	err := t.row(ctx, `SELECT precision_wanted FROM organization_setting WHERE org = $1`, org).Scan(&precision)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return lastmile.Settings{}, fmt.Errorf("read settings of %s: %w", org, err)
+	}
+	return lastmile.Settings{GeocodingPrecision: lastmile.Precision(precision)}, nil
+}
+
+// SaveSettings implements store.GeographyWriter.
+func (t *tx) SaveSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.Settings) error {
+	const query = `
+		INSERT INTO organization_setting (org, precision_wanted) VALUES ($1, $2)
+		ON CONFLICT (org) DO UPDATE SET precision_wanted = excluded.precision_wanted`
+	if _, err := t.exec(ctx, query, org, int64(s.GeocodingPrecision)); err != nil {
+		return fmt.Errorf("save settings of %s: %w", org, err)
+	}
+	return nil
+}
+
+// Trips implements store.GeographyReader.
+func (t *tx) Trips(ctx context.Context, org lastmile.OrganizationID, most int) ([]lastmile.Trip, error) {
+	scan := func(r rows) (trip lastmile.Trip, err error) {
+		var estimated, actual int64
+		err = r.Scan(&estimated, &actual)
+		trip.Estimated, trip.Actual = time.Duration(estimated)*time.Millisecond, time.Duration(actual)*time.Millisecond
+		return trip, err
+	}
+	found, err := collect(ctx, t, scan, `SELECT estimated, actual FROM trip WHERE org = $1 ORDER BY at DESC`+limit(most), org)
+	if err != nil {
+		return nil, fmt.Errorf("read trips: %w", err)
+	}
+	return found, nil
+}
+
+// SaveTrip implements store.GeographyWriter.
+func (t *tx) SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, trip lastmile.Trip) error {
+	const query = `INSERT INTO trip (org, task, at, estimated, actual) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
+	if _, err := t.exec(ctx, query, org, task, at.UnixMilli(), trip.Estimated.Milliseconds(), trip.Actual.Milliseconds()); err != nil {
+		return fmt.Errorf("save trip to task %s: %w", task, err)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+func testDriver(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	w := worker("w", "+12125550101")
+	credential := store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour), Failures: 2}
+	session := store.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now}
+	action := store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "t", Verb: "start", At: now, Received: now}
+	write(t, s, func(tx store.Writer) error {
+		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))
+	})
+	found := read(t, s, func(r store.Reader) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
+	same(t, "credentials", found, []store.Credential{credential})
+	same(t, "session", read(t, s, func(r store.Reader) (store.Session, error) { return r.SessionByHash(ctx, "token") }), session)
+	done := func(a store.Action) bool {
+		return read(t, s, func(r store.Reader) (bool, error) { return r.ActionDone(ctx, a) })
+	}
+	other := action
+	other.ID = "b"
+	if !done(action) || done(other) {
+		t.Error("an action is known by its id")
+	}
+	write(t, s, func(tx store.Writer) error { return tx.DeleteWorker(ctx, acme, w.ID) })
+	err := s.Read(ctx, func(r store.Reader) error {
+		_, err := r.SessionByHash(ctx, "token")
+		return err
+	})
+	if code(err) != lastmile.CodeUnauthenticated {
+		t.Errorf("the session of a deleted worker: %v", err)
+	}
+}
+
+func testGeography(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	places := []lastmile.PostalPlace{
+		{Country: "DK", Code: "1450", Name: "København K", State: "Hovedstaden", Location: lastmile.Point{Lon: 12.57, Lat: 55.68}},
+		{Country: "DK", Code: "8000", Name: "Aarhus C", State: "Midtjylland", Location: lastmile.Point{Lon: 10.2, Lat: 56.16}},
+	}
+	write(t, s, func(tx store.Writer) error {
+		return errors.Join(
+			tx.SavePostalPlaces(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
+			tx.SaveSettings(ctx, acme, lastmile.Settings{GeocodingPrecision: lastmile.PrecisionStreet}),
+			tx.SaveTrip(ctx, acme, "t", now, lastmile.Trip{Estimated: time.Minute, Actual: 2 * time.Minute}),
+		)
+	})
+	look := func(country, code string) (count int, known bool) {
+		read(t, s, func(r store.Reader) (bool, error) {
+			found, imported, err := r.PostalPlaces(ctx, country, code)
+			count, known = len(found), imported
+			return imported, err
+		})
+		return count, known
+	}
+	if count, known := look("DK", "1450"); count != 1 || !known {
+		t.Errorf("a known code: %d places, imported %v", count, known)
+	}
+	if count, known := look("DK", "9999"); count != 0 || !known {
+		t.Errorf("an unknown code of a known country: %d places, imported %v", count, known)
+	}
+	if count, known := look("SE", "1450"); count != 0 || known {
+		t.Errorf("an unknown country: %d places, imported %v", count, known)
+	}
+	answer := func(at time.Time) string {
+		return string(read(t, s, func(r store.Reader) ([]byte, error) { return r.CachedAnswer(ctx, "k", at) }))
+	}
+	if answer(now) != "v" || answer(now.Add(2*time.Hour)) != "" {
+		t.Error("an answer is kept until it expires")
+	}
+	if got := read(t, s, func(r store.Reader) (lastmile.Settings, error) { return r.Settings(ctx, acme) }); got.GeocodingPrecision != lastmile.PrecisionStreet {
+		t.Errorf("settings %+v", got)
+	}
+	if got := read(t, s, func(r store.Reader) (lastmile.Settings, error) { return r.Settings(ctx, zenith) }); got != (lastmile.Settings{}) {
+		t.Errorf("settings of nobody %+v", got)
+	}
+	trips := read(t, s, func(r store.Reader) ([]lastmile.Trip, error) { return r.Trips(ctx, acme, 10) })
+	if len(trips) != 1 || trips[0].Actual != 2*time.Minute {
+		t.Errorf("trips %v", trips)
+	}
+}

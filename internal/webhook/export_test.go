@@ -1,0 +1,11 @@
+package webhook
+
+import (
+	"context"
+	"net"
+)
+
+// Dial connects as Egress does once it has checked an address.
+func Dial(e *Egress, ctx context.Context, address string) (net.Conn, error) {
+	return e.options.Connect(ctx, "tcp", address)
+}

@@ -13,7 +13,8 @@ const (
 	SessionLifetime    = 30 * 24 * time.Hour // without being used
 	MinPassword        = 8                   // characters
 	MaxPassword        = 200
-	maxSignInFailures  = 5 // of a temporary password
+	maxSignInFailures  = 5 // after which a temporary password is no good, and others must wait
+	maxSignInWait      = 15 * time.Minute
 	sessionUseRecorded = time.Hour
 	sessionTokenLength = 43
 )
@@ -62,7 +63,7 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 		}
 	}
 	for _, c := range known {
-		if c.Temporary && (now.After(c.Expires) || c.Failures >= maxSignInFailures) {
+		if barred(c, now) {
 			continue
 		}
 		right, err := s.Passwords.Verify(ctx, password, c.Hash)
@@ -70,21 +71,65 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 			return SignedIn{}, err
 		}
 		if right {
-			return s.begin(ctx, c, now)
+			return s.begin(ctx, number, c, now)
 		}
-		c.Failures++
-		if err := s.Store.Write(ctx, func(w store.Writer) error { return w.SaveCredential(ctx, c) }); err != nil {
+		if err := s.Store.Write(ctx, func(w store.Writer) error { return saveFailure(ctx, w, number, c, now) }); err != nil {
 			return SignedIn{}, err
 		}
 	}
 	return SignedIn{}, errSignIn()
 }
 
-func (s *Sessions) begin(ctx context.Context, c store.Credential, now time.Time) (SignedIn, error) {
+// barred tells whether a password is not even tried: a temporary one that has
+// expired or was guessed at, or another that was guessed at just now.
+func barred(c store.Credential, now time.Time) bool {
+	if c.Temporary {
+		return now.After(c.Expires) || c.Failures >= maxSignInFailures
+	}
+	return now.Before(c.Expires)
+}
+
+// saveFailure counts a wrong password. After a few, the next try must wait,
+// each time twice as long.
+func saveFailure(ctx context.Context, w store.Writer, number lastmile.Phone, c store.Credential, now time.Time) error {
+	c, err := current(ctx, w, number, c)
+	if err != nil {
+		return err
+	}
+	c.Failures++
+	if over := c.Failures - maxSignInFailures; !c.Temporary && over >= 0 {
+		c.Expires = now.Add(min(time.Second<<min(over, 20), maxSignInWait))
+	}
+	return w.SaveCredential(ctx, c)
+}
+
+// current reads a credential again, inside a transaction. One whose password
+// was changed meanwhile is as good as wrong.
+func current(ctx context.Context, r store.Reader, number lastmile.Phone, c store.Credential) (store.Credential, error) {
+	known, err := r.CredentialsByPhone(ctx, number)
+	if err != nil {
+		return c, err
+	}
+	for _, k := range known {
+		if k.Organization == c.Organization && k.Worker == c.Worker && k.Hash == c.Hash {
+			return k, nil
+		}
+	}
+	return c, errSignIn()
+}
+
+func (s *Sessions) begin(ctx context.Context, number lastmile.Phone, c store.Credential, now time.Time) (SignedIn, error) {
 	token := RandomSecret(sessionTokenLength)
-	c.Failures = 0
 	err := s.Store.Write(ctx, func(w store.Writer) error {
-		if err := w.SaveCredential(ctx, c); err != nil {
+		fresh, err := current(ctx, w, number, c)
+		if err != nil {
+			return err
+		}
+		fresh.Failures = 0
+		if !fresh.Temporary {
+			fresh.Expires = time.Time{}
+		}
+		if err := w.SaveCredential(ctx, fresh); err != nil {
 			return err
 		}
 		return w.SaveSession(ctx, store.Session{Hash: hashKey(token).String(), Organization: c.Organization, Worker: c.Worker, Created: now, Used: now})

@@ -41,6 +41,10 @@ var sampleValues = map[reflect.Type]any{
 	reflect.TypeFor[lastmile.VehicleType]():      lastmile.Truck,
 	reflect.TypeFor[lastmile.AdminType]():        lastmile.AdminSuper,
 	reflect.TypeFor[lastmile.AccountStatus]():    lastmile.AccountAccepted,
+	reflect.TypeFor[lastmile.TaskState]():        lastmile.TaskActive,
+	reflect.TypeFor[lastmile.AssignMode]():       lastmile.AssignByLoad,
+	reflect.TypeFor[lastmile.ContainerRef]():     lastmile.OrganizationContainer(sampleID),
+	reflect.TypeFor[*int]():                      new(int),
 	reflect.TypeFor[lastmile.Point]():            lastmile.Point{Lon: 12.5, Lat: 55.7},
 	reflect.TypeFor[lastmile.CustomField]():      sampleField,
 	reflect.TypeFor[lastmile.CustomFieldValue](): lastmile.CustomFieldValue{Field: sampleField, Value: true},
@@ -135,9 +139,49 @@ var answers = map[reflect.Type][]any{
 	reflect.TypeFor[wire.WorkerDetails](): samplesOf[lastmile.WorkerDetails](),
 	reflect.TypeFor[wire.TeamEstimate]():  {sampleOf[lastmile.Estimate](full), lastmile.Estimate{Worker: sampleID}},
 	reflect.TypeFor[wire.Manifest]():      manifestSamples(),
+	reflect.TypeFor[wire.Task]():          taskSamples(),
+	reflect.TypeFor[wire.TaskPage]():      {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
+	reflect.TypeFor[wire.AutoAssigned]():  {lastmile.AutoAssigned{}, lastmile.AutoAssigned{sampleID: sampleID}},
+	reflect.TypeFor[wire.Explanation](): append(samplesOf[lastmile.Explanation](), lastmile.Explanation{
+		Task: sampleID, At: sampleTime, Mode: lastmile.AssignByLoad, Considered: []lastmile.Consideration{{Worker: sampleID}},
+	}),
+	reflect.TypeFor[wire.ContainerRecord](): {
+		sampleContainer(lastmile.InOrganization), sampleContainer(lastmile.InTeam), sampleContainer(lastmile.InWorker),
+		lastmile.Container{ContainerRef: lastmile.WorkerContainer(sampleID), Organization: sampleID, Created: sampleTime, Modified: sampleTime},
+	},
 	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
 		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
 	}, sampleTime)},
+}
+
+// leanTask is a task that lacks all that one can lack.
+func leanTask() lastmile.Task {
+	return lastmile.Task{
+		ID: sampleID, Organization: sampleID, Merchant: sampleID, Executor: sampleID, Created: sampleTime, Modified: sampleTime,
+		Destination: sampleOf[lastmile.Destination](bare), State: lastmile.TaskCompleted,
+		Barcodes:   lastmile.Barcodes{Required: []lastmile.Barcode{{ID: sampleID}}},
+		Completion: lastmile.Completion{Events: []lastmile.CompletionEvent{{Name: "start", At: sampleTime}}},
+	}
+}
+
+// taskSamples are tasks in all the forms that they are shown in.
+func taskSamples() []any {
+	historic := wire.NewTask(sampleOf[lastmile.Task](full))
+	historic.AssignmentHistory = wire.NewAssignments([]lastmile.Assignment{{
+		Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: sampleID}, Container: lastmile.OrganizationContainer(sampleID), At: sampleTime,
+	}})
+	proof := "text"
+	historic.Identity.Checksum = &proof
+	ofTeam, ofWorker := leanTask(), leanTask()
+	ofTeam.Container = lastmile.ContainerRef{Kind: lastmile.InTeam, Owner: sampleID}
+	ofWorker.Container = lastmile.WorkerContainer(sampleID)
+	return append(samplesOf[lastmile.Task](), leanTask(), ofTeam, ofWorker, lastmile.CreatedTask{Task: leanTask()}, historic)
+}
+
+func sampleContainer(kind lastmile.ContainerKind) lastmile.Container {
+	c := sampleOf[lastmile.Container](full)
+	c.ContainerRef = lastmile.ContainerRef{Kind: kind, Owner: sampleID}
+	return c
 }
 
 // routePlanSamples are route plans, also without all that a plan can lack.

@@ -90,8 +90,9 @@ func taskPlaces() []idPlace {
 		{operation: "POST /tasks/autoAssign", field: "options.teams[]", kind: "team", body: `{"tasks":["OWN-task"],"options":{"mode":"load","teams":["ID"]}}`, missing: notFound},
 		{operation: "POST /tasks/autoAssign", field: "options.excludedWorkerIds[]", kind: "worker", body: `{"tasks":["OWN-task"],"options":{"mode":"load","excludedWorkerIds":["ID"]}}`, missing: notFound},
 		{operation: "PUT /containers/{id}", field: "{id}", kind: "worker", body: append1, missing: notFound},
-		{operation: "PUT /containers/{kind}/{id}", field: "tasks[]", kind: "task", body: `{"tasks":["OWN-task","ID"]}`, missing: notFound, unmarked: true},
-		{operation: "PUT /containers/{kind}/{id}", field: "tasks[]", kind: "task", body: `{"tasks":[0,"ID"]}`, missing: notFound, unmarked: true},
+		{operation: "PUT /containers/{kind}/{id}", field: "tasks[]", kind: "task", body: `{"tasks":["OWN-task","ID"]}`, missing: notFound},
+		{operation: "PUT /containers/{kind}/{id}", field: "tasks[]", kind: "task", body: `{"tasks":[0,"ID"]}`, missing: notFound},
+		{operation: "PUT /containers/{id}", field: "tasks[]", kind: "task", body: `{"tasks":[-1,"ID"]}`, missing: notFound},
 	}
 	for field, f := range map[string][2]string{
 		"worker": {"worker", `"ID"`}, "team": {"team", `"ID"`}, "startingHubId": {"hub", `"ID","startAt":"HUB"`}, "endingHubId": {"hub", `"ID","endAt":"HUB"`},

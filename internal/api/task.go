@@ -24,7 +24,7 @@ func (s *Server) taskRoutes() []route {
 	}
 	return tagged("Tasks",
 		post("/tasks", "Create a task", wire.Task{}, s.createTask),
-		get("/tasks", "List tasks as tasks/all does", wire.TaskPage{}, s.listTasks, list...),
+		get("/tasks", "List tasks by their other path", wire.TaskPage{}, s.listTasks, list...),
 		get("/tasks/all", "List tasks", wire.TaskPage{}, s.listTasks, list...),
 		get("/tasks/{id}", "Read a task", wire.Task{}, s.showTask,
 			parameter{name: "assignmentHistory", about: "true adds who put the task where", kind: "boolean"}),

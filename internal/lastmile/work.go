@@ -89,7 +89,9 @@ func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error
 	captured := slices.Clone(e.Barcodes)
 	for i := range captured {
 		captured[i].At, captured[i].Location = a.At, a.Location
-		captured[i].WasRequested = slices.ContainsFunc(t.Barcodes.Required, func(b Barcode) bool { return b.Data == captured[i].Data })
+		captured[i].WasRequested = slices.ContainsFunc(t.Barcodes.Required, func(b Barcode) bool {
+			return b.Data == "" || b.Data == captured[i].Data
+		})
 		if t.ScanOnlyRequiredBarcodes && !captured[i].WasRequested {
 			return nil, Invalid("barcodes: %q is not one of the task's, and no others may be scanned", captured[i].Data)
 		}
@@ -124,11 +126,38 @@ func (t *Task) missing(o Outcome, e Evidence) []string {
 	need(r.Photo, len(e.PhotoUploadIDs) > 0, "photo")
 	need(r.Notes, strings.TrimSpace(o.Notes) != "", "notes")
 	need(r.MinimumAge > 0, e.MinimumAgeVerified, "minimum age check")
-	for _, b := range t.Barcodes.Required {
-		scanned := slices.ContainsFunc(e.Barcodes, func(c CapturedBarcode) bool { return b.Data == "" || c.Data == b.Data })
-		need(b.BlockCompletion, scanned, "barcode "+b.ID)
+	for _, b := range t.unscanned(e.Barcodes) {
+		need(b.BlockCompletion, false, "barcode "+b.ID)
 	}
 	return missing
+}
+
+// unscanned lists the required barcodes that nobody scanned. A scan counts for
+// one of them: for the one with its data, else for one that takes any.
+func (t *Task) unscanned(scans []CapturedBarcode) []Barcode {
+	left := slices.Clone(scans)
+	take := func(fits func(CapturedBarcode) bool) bool {
+		i := slices.IndexFunc(left, fits)
+		if i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		}
+		return i >= 0
+	}
+	var unscanned, others []Barcode
+	for _, b := range t.Barcodes.Required {
+		switch {
+		case b.Data == "":
+			others = append(others, b)
+		case !take(func(c CapturedBarcode) bool { return c.Data == b.Data }):
+			unscanned = append(unscanned, b)
+		}
+	}
+	for _, b := range others {
+		if !take(func(CapturedBarcode) bool { return true }) {
+			unscanned = append(unscanned, b)
+		}
+	}
+	return unscanned
 }
 
 // CheckClaim refuses a worker who may not take a task of a team by herself.

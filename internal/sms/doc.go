@@ -1,6 +1,5 @@
-// Package sms knows telephones: how numbers are written in each country, and
-// the gateways that text messages leave by.
+// Package sms knows telephones: how numbers are written in each country.
 //
-// The default gateway is the outbox: messages stay in the database, where
-// `dray outbox` prints them.
+// There is no gateway yet: text messages stay in the database, the outbox, where
+// `dray outbox` prints them. Gateways have their place here.
 package sms

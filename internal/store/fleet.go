@@ -62,6 +62,6 @@ type Credential struct {
 	Worker       lastmile.WorkerID
 	Hash         string
 	Temporary    bool
-	Expires      time.Time // zero: never
+	Expires      time.Time // when a temporary password ends; until when another is not tried again
 	Failures     int64     // wrong passwords in a row
 }

@@ -85,7 +85,7 @@ func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who access.Princi
 		return err
 	}
 	lastmile.Give(crew, chosen, together)
-	if err := f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, taskIDs(together)); err != nil {
+	if err := f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(together)); err != nil {
 		return err
 	}
 	for _, t := range together {
@@ -105,7 +105,7 @@ func kin(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids [
 	return slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !t.Pending() }), err
 }
 
-func taskIDs(tasks []lastmile.Task) []lastmile.TaskID {
+func idsOf(tasks []lastmile.Task) []lastmile.TaskID {
 	ids := make([]lastmile.TaskID, len(tasks))
 	for i, t := range tasks {
 		ids[i] = t.ID

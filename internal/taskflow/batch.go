@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -15,10 +16,13 @@ import (
 )
 
 const (
-	// batchChunk is how many items of a batch become tasks in one transaction:
-	// enough to share the price of making it durable, few enough that nobody
-	// waits long for it.
-	batchChunk = 250
+	// The items of a batch become tasks chunk by chunk, each in one transaction.
+	// The first chunk is small, so that the next can be prepared while it is
+	// saved; then they grow, because they share the price of making a
+	// transaction durable, but not so much that others wait long for it. A batch
+	// that has failed before, perhaps against others, stays with small ones.
+	firstChunk, largestChunk = 50, 250
+
 	// atOnce is how many items are prepared at the same time, which may mean to
 	// ask a geocoder.
 	atOnce = 8
@@ -63,22 +67,22 @@ func (f *Flow) Batch(ctx context.Context, who access.Principal, id lastmile.Batc
 
 // fillTasks puts the tasks that still exist into the results of a batch.
 func fillTasks(ctx context.Context, r store.Reader, batch *lastmile.Batch) error {
-	ids := make([]lastmile.TaskID, 0, len(batch.Results))
-	for _, result := range batch.Results {
+	left, err := r.TasksLeft(ctx, batch.Organization, createdIDs(batch.Results))
+	for i, result := range batch.Results {
+		batch.Results[i].Shown = left[result.TaskID]
+	}
+	return err
+}
+
+// createdIDs lists the tasks of results.
+func createdIDs(results []lastmile.BatchResult) []lastmile.TaskID {
+	ids := make([]lastmile.TaskID, 0, len(results))
+	for _, result := range results {
 		if result.Fault == nil {
 			ids = append(ids, result.TaskID)
 		}
 	}
-	left, err := r.TasksLeft(ctx, batch.Organization, ids)
-	if err != nil {
-		return err
-	}
-	for i, result := range batch.Results {
-		if result.Fault == nil {
-			batch.Results[i].Shown = left[result.TaskID]
-		}
-	}
-	return nil
+	return ids
 }
 
 // CreateAll creates a small batch of tasks at once. What is wrong with one of
@@ -130,26 +134,68 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 		return nil, err
 	}
 	who := access.Principal{Organization: batch.Organization, Key: batch.Key}
-	from := len(batch.Results)
-	chunks, stop := f.prepareChunks(ctx, who, items[from:])
+	var seen viewing
+	defer seen.group.Wait()
+	seen.add(ctx, f.Store, batch.Organization, batch.Results)
+	most := largestChunk
+	if job.Failures > 0 {
+		most = firstChunk
+	}
+	chunks, stop := f.prepareChunks(ctx, who, items[len(batch.Results):], most)
 	defer stop()
 	for chunk := range chunks {
-		if err := f.runChunk(ctx, job, who, from, chunk); err != nil {
+		from := len(batch.Results)
+		results, err := f.runChunk(ctx, job, who, from, chunk)
+		if err != nil {
 			return nil, fmt.Errorf("items %d to %d of batch %s: %w", from, from+len(chunk)-1, id, err)
 		}
-		from += len(chunk)
+		seen.add(ctx, f.Store, batch.Organization, results)
+		batch.Results = append(batch.Results, results...)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), seen.into(batch.Results)); err != nil {
 		return nil, err
 	}
-	// The tasks are read before the last transaction, which is short that way.
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
-		if batch, err = r.Batch(ctx, job.Organization, id); err != nil {
+	return func(w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
+}
+
+// viewing reads created tasks as they are shown, while others are still being
+// created.
+type viewing struct {
+	group sync.WaitGroup
+	mu    sync.Mutex
+	shown map[lastmile.TaskID][]byte
+	err   error
+}
+
+// add reads the tasks of some results.
+func (v *viewing) add(ctx context.Context, s store.Store, org lastmile.OrganizationID, results []lastmile.BatchResult) {
+	ids := createdIDs(results)
+	if len(ids) == 0 {
+		return
+	}
+	v.group.Go(func() {
+		var left map[lastmile.TaskID][]byte
+		err := s.Read(ctx, func(r store.Reader) (err error) {
+			left, err = r.TasksLeft(ctx, org, ids)
 			return err
+		})
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if v.shown == nil {
+			v.shown = map[lastmile.TaskID][]byte{}
 		}
-		return fillTasks(ctx, r, &batch)
+		maps.Copy(v.shown, left)
+		v.err = errors.Join(v.err, err)
 	})
-	return func(w store.Writer) error { return f.completeBatch(ctx, w, batch) }, err
+}
+
+// into puts the tasks into the results they came from, once all are read.
+func (v *viewing) into(results []lastmile.BatchResult) error {
+	v.group.Wait()
+	for i, result := range results {
+		results[i].Shown = v.shown[result.TaskID]
+	}
+	return v.err
 }
 
 // GiveUpBatch ends a batch that could not be run: what has no result yet gets
@@ -192,40 +238,42 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 
 // runChunk gives some items of a batch their results, all in one transaction.
 // When that failed too often, each has its own, and what fails is its result.
-func (f *Flow) runChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) error {
+func (f *Flow) runChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	if err := ctx.Err(); err != nil {
-		return err // whatever the items say, it is not their fault
+		return nil, err // whatever the items say, it is not their fault
 	}
 	if !job.Last {
 		for _, one := range items {
 			if one.err != nil && !isRefusal(one.err) {
-				return one.err
+				return nil, one.err
 			}
 		}
 		return f.saveChunk(ctx, job, who, from, items)
 	}
+	var all []lastmile.BatchResult
 	for i, one := range items {
-		err := f.saveChunk(ctx, job, who, from+i, []item{one})
+		results, err := f.saveChunk(ctx, job, who, from+i, []item{one})
 		if err != nil && !errors.Is(err, store.ErrJobLost) && ctx.Err() == nil {
 			one.err = err
-			err = f.saveChunk(ctx, job, who, from+i, []item{one})
+			results, err = f.saveChunk(ctx, job, who, from+i, []item{one})
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
+		all = append(all, results...)
 	}
-	return nil
+	return all, nil
 }
 
 // saveChunk creates the tasks of items and saves the results with them.
-func (f *Flow) saveChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) error {
+func (f *Flow) saveChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := f.Now()
-	_, err := carefully(func(care care) (none struct{}, err error) {
-		return none, f.Store.Write(ctx, func(w store.Writer) error {
+	return carefully(func(care care) (results []lastmile.BatchResult, err error) {
+		err = f.Store.Write(ctx, func(w store.Writer) error {
 			if err := w.HoldJob(ctx, job, now); err != nil {
 				return err
 			}
-			results := make([]lastmile.BatchResult, 0, len(items))
+			results = make([]lastmile.BatchResult, 0, len(items))
 			err := f.createItems(ctx, w, who, items, now, care, func(task *lastmile.Task, result lastmile.BatchResult) {
 				if task != nil {
 					result = lastmile.BatchResult{TaskID: task.ID, Warned: len(task.Destination.Warnings) > 0}
@@ -237,8 +285,8 @@ func (f *Flow) saveChunk(ctx context.Context, job store.Job, who access.Principa
 			}
 			return w.AddResults(ctx, job.Organization, lastmile.BatchID(job.ID), from, results)
 		})
+		return results, err
 	})
-	return err
 }
 
 // item is a task of a batch that is ready to be created, or why it is not.
@@ -250,19 +298,21 @@ type item struct {
 
 // prepareChunks prepares the items of a batch, some at a time and one step ahead
 // of whoever takes them. stop ends that, and must be called.
-func (f *Flow) prepareChunks(ctx context.Context, who access.Principal, items [][]byte) (chunks <-chan []item, stop func()) {
+func (f *Flow) prepareChunks(ctx context.Context, who access.Principal, items [][]byte, most int) (chunks <-chan []item, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	check := func(d Draft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
 	ready := make(chan []item)
 	var group sync.WaitGroup
 	group.Go(func() {
 		defer close(ready)
-		for chunk := range slices.Chunk(items, batchChunk) {
+		for size := firstChunk; len(items) > 0; size = min(2*size, most) {
+			n := min(size, len(items))
 			select {
-			case ready <- f.prepareItems(ctx, who, chunk, check):
+			case ready <- f.prepareItems(ctx, who, items[:n], check):
 			case <-ctx.Done():
 				return
 			}
+			items = items[n:]
 		}
 	})
 	return ready, func() {

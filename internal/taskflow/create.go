@@ -95,7 +95,7 @@ func (f *Flow) assignNew(ctx context.Context, w store.Writer, who access.Princip
 	if err != nil || chosen == "" {
 		return "", err
 	}
-	return chosen, f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, taskIDs(family))
+	return chosen, f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(family))
 }
 
 // Clone makes a new task like an existing one.

@@ -139,8 +139,12 @@ func (f *Flow) Complete(ctx context.Context, who access.Principal, id lastmile.T
 		if err != nil {
 			return nil, err
 		}
+		before := task.Container
 		events, err := task.Complete(o, who.Actor())
 		if err != nil {
+			return nil, err
+		}
+		if err := w.LockContainer(ctx, who.Organization, before, o.At); err != nil {
 			return nil, err
 		}
 		if err := w.SaveTask(ctx, task); err != nil {

@@ -291,6 +291,44 @@ func (b behaviour) take(conn net.Conn, a authority) {
 	secure.Close() //nolint:errcheck // the sender may be gone
 }
 
+// patient is the end of a pipe into which the other end can write although
+// nobody reads, as into a socket.
+type patient struct {
+	net.Conn
+	read chan []byte
+	rest []byte
+}
+
+func newPatient(conn net.Conn) *patient {
+	p := &patient{Conn: conn, read: make(chan []byte, 1024)}
+	go func() {
+		defer close(p.read)
+		for {
+			part := make([]byte, 16<<10)
+			n, err := conn.Read(part)
+			p.read <- part[:n]
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// Read implements net.Conn.
+func (p *patient) Read(into []byte) (int, error) {
+	for len(p.rest) == 0 {
+		part, ok := <-p.read
+		if !ok {
+			return 0, io.EOF
+		}
+		p.rest = part
+	}
+	n := copy(into, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
 // TestReceivers has a webhook for each behaviour, and the real way out to
 // them, over connections that need no network.
 func TestReceivers(t *testing.T) {
@@ -324,7 +362,7 @@ func TestReceivers(t *testing.T) {
 					return nil, b.connect(ctx)
 				}
 				client, server := net.Pipe()
-				go b.take(server, ca)
+				go b.take(newPatient(server), ca)
 				return client, nil
 			},
 		})

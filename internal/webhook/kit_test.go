@@ -80,13 +80,18 @@ func (w *world) read(look func(ctx context.Context, tx store.Reader) error) {
 	}
 }
 
-// hook makes a webhook, whose address is its id.
+// hook makes a webhook, the host of which begins with its id.
 func (w *world) hook(trigger lastmile.Trigger) lastmile.WebhookID {
+	w.t.Helper()
+	return w.hookOf(acme, trigger)
+}
+
+func (w *world) hookOf(org lastmile.OrganizationID, trigger lastmile.Trigger) lastmile.WebhookID {
 	w.t.Helper()
 	id := lastmile.WebhookID(newID())
 	w.write(func(ctx context.Context, tx store.Writer) error {
 		return tx.SaveWebhook(ctx, lastmile.Webhook{
-			ID: id, Organization: acme, Created: now(), Modified: now(), URL: "https://" + string(id) + ".example/", Trigger: trigger, Enabled: true,
+			ID: id, Organization: org, Created: now(), Modified: now(), URL: "https://" + string(id) + ".example/", Trigger: trigger, Enabled: true,
 		})
 	})
 	return id
@@ -96,13 +101,18 @@ func (w *world) hook(trigger lastmile.Trigger) lastmile.WebhookID {
 func (w *world) tell(trigger lastmile.Trigger, count int) {
 	w.t.Helper()
 	for range count {
-		w.write(func(ctx context.Context, tx store.Writer) error {
-			return tx.AppendEvents(ctx, []lastmile.Event{{
-				ID: newID(), Organization: acme, Trigger: trigger, At: now(), Stored: now(),
-				Worker: &lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme},
-			}})
-		})
+		w.tellOf(acme, trigger)
 	}
+}
+
+func (w *world) tellOf(org lastmile.OrganizationID, trigger lastmile.Trigger) {
+	w.t.Helper()
+	w.write(func(ctx context.Context, tx store.Writer) error {
+		return tx.AppendEvents(ctx, []lastmile.Event{{
+			ID: newID(), Organization: org, Trigger: trigger, At: now(), Stored: now(),
+			Worker: &lastmile.Worker{ID: "workerworkerworkerworker", Organization: org},
+		}})
+	})
 }
 
 // sender makes a sender whose posts go to the server.

@@ -2,13 +2,18 @@ package webhook_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/webhook"
 )
 
 // The simulations run on the real database and a clock that is always right.
@@ -219,5 +224,292 @@ func TestSenderThatFrozeCannotWrite(t *testing.T) {
 		if frozen.Stats().Fenced == 0 || frozen.Stats().Failed+frozen.Stats().Delivered != 0 {
 			t.Errorf("the frozen process has %+v", frozen.Stats())
 		}
+	})
+}
+
+// hang is a server that takes everything and never answers.
+func hang(ctx context.Context, _ post) (int, string) {
+	select {
+	case <-time.After(30 * time.Second):
+	case <-ctx.Done():
+	}
+	return 0, "no complete answer in time"
+}
+
+// TestSenderKeepsNobodyWaiting has hundreds of servers die at once beside some
+// that go on, in every organization.
+func TestSenderKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		var orgs []lastmile.OrganizationID
+		alive := map[lastmile.WebhookID]bool{}
+		for range 6 {
+			org := lastmile.OrganizationID(newID())
+			orgs = append(orgs, org)
+			for i := range 52 {
+				alive[w.hookOf(org, created)] = i%26 == 0
+			}
+		}
+		var (
+			longest, since time.Duration
+			most, inFlight int
+			turn           = make(chan struct{}, 1)
+			dying          = false
+		)
+		note := func(note func()) {
+			turn <- struct{}{}
+			note()
+			<-turn
+		}
+		told := time.Now()
+		sender := w.sender(func(ctx context.Context, p post) (int, string) {
+			if alive[p.hook] || !dying {
+				note(func() { longest = max(longest, time.Since(told)) })
+				time.Sleep(20 * time.Millisecond)
+				return accept(ctx, p)
+			}
+			note(func() { inFlight++; most = max(most, inFlight) })
+			defer note(func() { inFlight-- })
+			return hang(ctx, p)
+		})
+		round := func() {
+			told = time.Now()
+			for _, org := range orgs {
+				w.tellOf(org, created)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		w.run(func() {
+			round()
+			dying, longest = true, 0
+			round()
+			since, longest = longest, 0
+			for range 20 {
+				round()
+			}
+		}, sender)
+		if since > 200*time.Millisecond || longest > 50*time.Millisecond {
+			t.Errorf("servers that are alive waited up to %v when the others died, and %v afterwards", since, longest)
+		}
+		if most > 450 {
+			t.Errorf("%d requests hung at once", most)
+		}
+		for id, alive := range alive {
+			if alive {
+				if n := count(w, id); n != 22 {
+					t.Errorf("a server that is alive got %d requests of 22", n)
+				}
+			}
+		}
+	})
+}
+
+// count is how many requests a server got.
+func count(w *world, id lastmile.WebhookID) (n int) {
+	for _, p := range w.seen() {
+		if p.hook == id {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSenderBacklogIsNoMatterToOthers has one webhook that is owed thousands,
+// when another is owed one.
+func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		behind, other := w.hook(created), w.hook(updated)
+		w.write(func(ctx context.Context, tx store.Writer) error {
+			events := make([]lastmile.Event, 3000)
+			for i := range events {
+				events[i] = lastmile.Event{ID: newID(), Organization: acme, Trigger: created, At: now(), Stored: now()}
+			}
+			return tx.AppendEvents(ctx, events)
+		})
+		sender := w.sender(func(ctx context.Context, p post) (int, string) {
+			time.Sleep(50 * time.Millisecond)
+			return accept(ctx, p)
+		})
+		w.run(func() {
+			time.Sleep(10 * time.Second)
+			w.tell(updated, 1)
+			told := now()
+			time.Sleep(100 * time.Millisecond)
+			if _, owed := w.state(other); len(owed) != 1 || len(owed[0].Attempts) != 1 || owed[0].Attempts[0].At.Sub(told) > 10*time.Millisecond {
+				t.Errorf("beside a backlog it waits: %+v", owed)
+			}
+			if n := count(w, behind); n < 700 || n > 900 {
+				t.Errorf("%d of the backlog were sent in ten seconds, want 4 at a time", n)
+			}
+			time.Sleep(40 * time.Second)
+		}, sender)
+		if h, _ := w.state(behind); h.Count != 3000 {
+			t.Errorf("%d of 3000 were delivered", h.Count)
+		}
+		w.check(behind)
+	})
+}
+
+// TestSenderStops has it stop amid attempts: those that end soon are recorded,
+// the others are given back and not held against their webhooks.
+func TestSenderStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		soon, never := w.hook(created), w.hook(updated)
+		sender := w.sender(func(ctx context.Context, p post) (int, string) {
+			if p.hook == never {
+				return hang(ctx, p)
+			}
+			time.Sleep(3 * time.Second)
+			return accept(ctx, p)
+		})
+		var stopping time.Time
+		w.run(func() {
+			w.tell(created, 1)
+			w.tell(updated, 30)
+			time.Sleep(time.Second)
+			stopping = now()
+		}, sender)
+		if took := now().Sub(stopping); took > 5*time.Second {
+			t.Errorf("it took %v to stop", took)
+		}
+		if h, _ := w.state(soon); h.Count != 1 {
+			t.Errorf("what ended soon was not recorded: %+v", h)
+		}
+		h, owed := w.state(never)
+		for _, d := range owed {
+			if n := d.Notification; h.FailureStreak != 0 || len(d.Attempts) != 0 || n.Claim != "" || n.Next.After(now()) {
+				t.Errorf("what did not end was not given back: %+v", d)
+			}
+		}
+		w.run(func() { time.Sleep(time.Second) }, w.sender(accept))
+		if h, _ := w.state(never); h.Count != 30 {
+			t.Errorf("the next process delivered %d of 30", h.Count)
+		}
+	})
+}
+
+// TestSenderTakesOver has a process vanish with its claims.
+func TestSenderTakesOver(t *testing.T) {
+	for name, alone := range map[string]bool{"where there can be another": false, "where there can be no other": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				defer w.close()
+				hook := w.hook(created)
+				w.tell(created, 5)
+				w.write(func(ctx context.Context, tx store.Writer) error {
+					_, err := tx.ClaimNotifications(ctx, hook, now(), now().Add(35*time.Second), newID(), 5)
+					return err
+				})
+				sender := w.sender(accept)
+				sender.Alone = alone
+				w.run(func() {
+					time.Sleep(3 * time.Second)
+					if n := count(w, hook); n > 0 != alone {
+						t.Errorf("after 3 s it sent %d", n)
+					}
+					time.Sleep(35 * time.Second)
+				}, sender)
+				if h, _ := w.state(hook); h.Count != 5 {
+					t.Errorf("it delivered %d of 5", h.Count)
+				}
+				w.check(hook)
+			})
+		})
+	}
+}
+
+// TestSenderSurvivesItsDatabase has writes fail for a while.
+func TestSenderSurvivesItsDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		hook := w.hook(created)
+		db := &unreliable{Store: w.store}
+		sender := w.sender(accept)
+		sender.Store = db
+		w.run(func() {
+			w.tell(created, 3)
+			time.Sleep(time.Second)
+			for range 20 {
+				db.broken.Store(!db.broken.Load())
+				w.tell(created, 3)
+				time.Sleep(700 * time.Millisecond)
+			}
+			db.broken.Store(false)
+			time.Sleep(time.Minute)
+		}, sender)
+		if h, _ := w.state(hook); h.Count != 63 {
+			t.Errorf("it delivered %d of 63", h.Count)
+		}
+		w.check(hook)
+	})
+}
+
+// unreliable is a database whose writes may fail.
+type unreliable struct {
+	store.Store
+	broken atomic.Bool
+}
+
+// Write implements store.Store.
+func (u *unreliable) Write(ctx context.Context, fn func(store.Writer) error) error {
+	if u.broken.Load() {
+		return errors.New("the disk is on fire")
+	}
+	return u.Store.Write(ctx, fn)
+}
+
+// TestSenderSignsWithEverySecret has the secrets change while there is always
+// something to send.
+func TestSenderSignsWithEverySecret(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		hook := w.hook(created)
+		sender := w.sender(accept)
+		secrets := [][]byte{[]byte("first")}
+		sender.Secrets = func(context.Context, lastmile.OrganizationID) ([][]byte, error) { return secrets, nil }
+		check := func(p post, keys ...string) {
+			t.Helper()
+			if got, want := p.header.Get("X-Onfleet-Signature"), webhook.Signature([]byte(keys[0]), p.body); got != want {
+				t.Errorf("X-Onfleet-Signature is %s, want %s", got, want)
+			}
+			var want []string
+			for _, key := range keys {
+				want = append(want, webhook.StandardSignature([]byte(key), p.id, p.header.Get("Webhook-Timestamp"), p.body))
+			}
+			if got := p.header.Get("Webhook-Signature"); got != strings.Join(want, " ") {
+				t.Errorf("webhook-signature is %s, want %s", got, want)
+			}
+		}
+		w.run(func() {
+			w.tell(created, 50)
+			check(w.seen()[0], "first")
+			secrets = [][]byte{[]byte("second"), []byte("first")}
+			w.tell(created, 50)
+			time.Sleep(time.Second)
+			check(w.seen()[len(w.seen())-1], "second", "first")
+			secrets = [][]byte{[]byte("second")}
+			w.tell(created, 1)
+			time.Sleep(time.Second)
+			check(w.seen()[len(w.seen())-1], "second")
+
+			secrets = nil
+			w.tell(created, 1)
+			time.Sleep(30 * time.Second)
+			if n := count(w, hook); n != 101 {
+				t.Errorf("something was sent without a signature")
+			}
+			secrets = [][]byte{[]byte("third")}
+			time.Sleep(time.Minute)
+			check(w.seen()[len(w.seen())-1], "third")
+		}, sender)
+		w.check(hook)
 	})
 }

@@ -1,0 +1,424 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/app"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/storetest"
+)
+
+// yard is an organization whose tasks many clients move about at once, through
+// one node on SQLite or three on one PostgreSQL database.
+type yard struct {
+	nodes   []*app.App
+	servers []*httptest.Server
+	http    *http.Client
+	org     lastmile.OrganizationID
+	key     string
+	team    string
+	workers []string
+	busy    atomic.Int64 // answers that asked to try again
+}
+
+// yardCapacity is what each worker can carry.
+const yardCapacity = 10
+
+func onYards(t *testing.T, workers int, test func(t *testing.T, y *yard)) {
+	t.Run("one node on sqlite", func(t *testing.T) { test(t, newYard(t, 1, workers, app.Config{Data: t.TempDir()})) })
+	t.Run("three nodes on postgres", func(t *testing.T) {
+		test(t, newYard(t, 3, workers, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
+	})
+}
+
+func newYard(t *testing.T, nodes, workers int, c app.Config) *yard {
+	t.Helper()
+	y := &yard{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	t.Cleanup(y.http.CloseIdleConnections)
+	for range nodes {
+		a, err := app.New(t.Context(), c, slog.New(slog.DiscardHandler), app.Clock, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(a.Handler())
+		t.Cleanup(func() {
+			server.Close()
+			if err := a.Stop(t.Context()); err != nil && t.Context().Err() == nil {
+				t.Error(err)
+			}
+		})
+		y.nodes, y.servers = append(y.nodes, a), append(y.servers, server)
+	}
+	made, err := y.nodes[0].Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Yard", Country: "US", Timezone: "America/New_York"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.org, y.key = made.Organization.ID, made.APIKey
+	y.team = y.id(t, "POST", "/teams", `{"name":"Yard","workers":[],"managers":[]}`)
+	for i := range workers {
+		worker := y.id(t, "POST", "/workers", fmt.Sprintf(`{"name":"W%d","phone":"+1212555%04d","teams":[%q],"capacity":%d}`, i, i, y.team, yardCapacity))
+		y.workers = append(y.workers, worker)
+		err := y.nodes[0].Store.Write(t.Context(), func(w store.Writer) error {
+			at := lastmile.Whereabouts{OnDuty: true, Location: &lastmile.Point{Lon: float64(i%7) / 100, Lat: float64(i/7) / 100}}
+			return w.SaveWhereabouts(t.Context(), y.org, lastmile.WorkerID(worker), at)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return y
+}
+
+// call sends a request to any node, again for as long as the answer asks for
+// it.
+func (y *yard) call(t *testing.T, method, path, body string) (int, []byte) {
+	t.Helper()
+	for try := 0; ; try++ {
+		server := y.servers[rand.IntN(len(y.servers))]
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/api/v2"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.SetBasicAuth(y.key, "")
+		answer, err := y.http.Do(request)
+		if err != nil {
+			t.Errorf("%s %s: %v", method, path, err)
+			return 0, nil
+		}
+		got, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusServiceUnavailable && try < 50 {
+			y.busy.Add(1)
+			time.Sleep(rand.N(50 * time.Millisecond))
+			continue
+		}
+		if err != nil || answer.StatusCode >= http.StatusInternalServerError {
+			t.Errorf("%s %s: %s %s %v", method, path, answer.Status, got, err)
+		}
+		return answer.StatusCode, got
+	}
+}
+
+func (y *yard) must(t *testing.T, method, path, body string) map[string]any {
+	t.Helper()
+	status, got := y.call(t, method, path, body)
+	var object map[string]any
+	if err := json.NewDecoder(bytes.NewReader(got)).Decode(&object); status != http.StatusOK || err != nil {
+		t.Errorf("%s %s: %d %s %v", method, path, status, got, err)
+		return map[string]any{}
+	}
+	return object
+}
+
+func (y *yard) id(t *testing.T, method, path, body string) string {
+	t.Helper()
+	return fmt.Sprint(y.must(t, method, path, body)["id"])
+}
+
+// task is the body of a task somewhere in the yard.
+func (y *yard) task(more string) string {
+	return fmt.Sprintf(`{"destination":{"address":{"city":"X","country":"Y"},"location":[%g,%g]},"recipients":[]%s}`,
+		float64(rand.IntN(7))/100, float64(rand.IntN(7))/100, more)
+}
+
+// texts are the texts of a list.
+func texts(list any) []string {
+	items, _ := list.([]any)
+	all := make([]string, len(items))
+	for i, item := range items {
+		all[i] = fmt.Sprint(item)
+	}
+	return all
+}
+
+// mover is one of the clients: tasks of some weight are only assigned
+// automatically, for which there must be room; weightless ones go anywhere.
+type mover struct {
+	y           *yard
+	heavy, idle []string // its own; idle are those that nobody has, as far as it knows
+	light       []string
+	gone        []string
+}
+
+// act does something at random.
+func (m *mover) act(t *testing.T) {
+	y := m.y
+	worker := y.workers[rand.IntN(len(y.workers))]
+	any := func(list []string) string {
+		if len(list) == 0 {
+			return ""
+		}
+		return list[rand.IntN(len(list))]
+	}
+	switch rand.IntN(10) {
+	case 0, 1:
+		made := y.must(t, "POST", "/tasks", y.task(fmt.Sprintf(`,"quantity":%g,"autoAssign":{"mode":%q}`, 0.5+float64(rand.IntN(6))/2, []string{"distance", "load"}[rand.IntN(2)])))
+		m.heavy = append(m.heavy, fmt.Sprint(made["id"]))
+	case 2:
+		id := y.id(t, "POST", "/tasks", y.task(`,"quantity":1.5`))
+		m.heavy, m.idle = append(m.heavy, id), append(m.idle, id)
+	case 3:
+		if len(m.idle) > 0 {
+			y.must(t, "POST", "/tasks/autoAssign", `{"tasks":["`+strings.Join(m.idle, `","`)+`"],"options":{"mode":"load"}}`)
+		}
+	case 4, 5:
+		m.light = append(m.light, y.id(t, "POST", "/tasks", y.task(`,"container":{"type":"WORKER","worker":"`+worker+`"}`)))
+	case 6, 7:
+		if task := any(m.light); task != "" {
+			y.must(t, "PUT", "/containers/workers/"+worker, fmt.Sprintf(`{"tasks":[%d,%q]}`, rand.IntN(4)-1, task))
+		}
+	case 8:
+		if task := any(m.heavy); task != "" { // back to where nobody carries it
+			y.must(t, "PUT", "/containers/"+[]string{"teams/" + y.team, "organizations/" + string(y.org)}[rand.IntN(2)], fmt.Sprintf(`{"tasks":[%d,%q]}`, rand.IntN(3)-1, task))
+		}
+	default:
+		for _, list := range []*[]string{&m.light, &m.heavy} {
+			if task := any(*list); task != "" && rand.IntN(2) == 0 {
+				y.call(t, "DELETE", "/tasks/"+task, "")
+				forget := func(id string) bool { return id == task }
+				*list, m.idle, m.gone = slices.DeleteFunc(*list, forget), slices.DeleteFunc(m.idle, forget), append(m.gone, task)
+			}
+		}
+	}
+}
+
+// crowd lets clients move tasks about and then looks for anything that does
+// not agree with the rest.
+func crowd(t *testing.T, y *yard, clients, acts int) {
+	movers := make([]*mover, clients)
+	stop := make(chan struct{})
+	var watching, moving sync.WaitGroup
+	watching.Go(func() { // nobody carries too much, at any time
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			y.checkLoads(t)
+		}
+	})
+	begin := time.Now()
+	for i := range movers {
+		movers[i] = &mover{y: y}
+		moving.Go(func() {
+			for range acts {
+				movers[i].act(t)
+			}
+		})
+	}
+	moving.Wait()
+	close(stop)
+	watching.Wait()
+	y.checkLoads(t)
+	var alive, gone []string
+	for _, m := range movers {
+		alive, gone = slices.Concat(alive, m.heavy, m.light), append(gone, m.gone...)
+	}
+	assigned := y.checkTasks(t, alive, gone)
+	t.Logf("%d calls in %v, %d told to try again; %d tasks, %d with a worker, %d deleted",
+		clients*acts, time.Since(begin).Round(time.Millisecond), y.busy.Load(), len(alive), assigned, len(gone))
+	if assigned == 0 || len(gone) == 0 {
+		t.Error("too little happened")
+	}
+}
+
+// checkLoads fails the test when somebody carries more than there is room for.
+func (y *yard) checkLoads(t *testing.T) {
+	t.Helper()
+	err := y.nodes[0].Store.Read(t.Context(), func(r store.Reader) error {
+		queues, err := r.Queues(t.Context(), y.org)
+		for worker, queue := range queues {
+			load := 0.0
+			for _, task := range queue {
+				load += task.Quantity
+			}
+			if load > yardCapacity {
+				t.Errorf("worker %s carries %g of %d", worker, load, yardCapacity)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// checkTasks fails the test unless each task is where it says it is, once.
+func (y *yard) checkTasks(t *testing.T, alive, gone []string) (assigned int) {
+	t.Helper()
+	where := map[string]string{} // containers by task
+	for _, owner := range append([]string{"organizations/" + string(y.org), "teams/" + y.team}, prefixed("workers/", y.workers)...) {
+		container := y.must(t, "GET", "/containers/"+owner, "")
+		list := texts(container["tasks"])
+		for _, task := range list {
+			if other, twice := where[task]; twice {
+				t.Errorf("%s is in the containers of %s and %s", task, other, owner)
+			}
+			where[task] = owner
+		}
+		if kind, id, _ := strings.Cut(owner, "/"); kind != "organizations" {
+			if shown := texts(y.must(t, "GET", "/"+kind+"/"+id, "")["tasks"]); !slices.Equal(shown, list) {
+				t.Errorf("%s shows %v, its container %v", owner, shown, list)
+			}
+		}
+	}
+	for _, task := range alive {
+		shown := y.must(t, "GET", "/tasks/"+task, "")
+		in, _ := shown["container"].(map[string]any)
+		owner := strings.ToLower(fmt.Sprint(in["type"])) + "s/" + fmt.Sprint(in[strings.ToLower(fmt.Sprint(in["type"]))])
+		if where[task] != owner {
+			t.Errorf("%s says that it is in the container of %s, and is in that of %q", task, owner, where[task])
+		}
+		worker, isAssigned := strings.CutPrefix(owner, "workers/")
+		if isAssigned != (shown["state"] == 1.0) || isAssigned && shown["worker"] != worker || !isAssigned && shown["worker"] != nil {
+			t.Errorf("%s is in state %v, of %v, in the container of %s", task, shown["state"], shown["worker"], owner)
+		}
+		if isAssigned {
+			assigned++
+		}
+		delete(where, task)
+	}
+	for _, task := range slices.Sorted(maps.Keys(where)) {
+		t.Errorf("%s is in the container of %s, and nobody made it", task, where[task])
+	}
+	for _, task := range gone {
+		if status, _ := y.call(t, "GET", "/tasks/"+task, ""); status != http.StatusNotFound {
+			t.Errorf("%s was deleted, and is there: %d", task, status)
+		}
+	}
+	return assigned
+}
+
+func prefixed(prefix string, list []string) []string {
+	all := make([]string, len(list))
+	for i, item := range list {
+		all[i] = prefix + item
+	}
+	return all
+}
+
+// TestCrowdedYard lets 64 clients assign, move and delete tasks of 50 workers
+// at once.
+func TestCrowdedYard(t *testing.T) {
+	onYards(t, 50, func(t *testing.T, y *yard) { crowd(t, y, 64, 8) })
+}
+
+// TestContainerHistories lets a few clients change the same few containers and
+// finds an order in which each answer was true when it was given.
+func TestContainerHistories(t *testing.T) {
+	onYards(t, 3, func(t *testing.T, y *yard) {
+		for range 3 {
+			history(t, y, 6, 12)
+		}
+	})
+}
+
+// history checks one history of container changes.
+func history(t *testing.T, y *yard, clients, each int) {
+	t.Helper()
+	owners := append([]string{"organizations/" + string(y.org), "teams/" + y.team}, prefixed("workers/", y.workers)...)
+	start := lists{}
+	for i := range 8 {
+		in := []string{"", `,"container":{"type":"WORKER","worker":"` + y.workers[0] + `"}`, `,"container":{"type":"TEAM","team":"` + y.team + `"}`}[i%3]
+		y.id(t, "POST", "/tasks", y.task(in))
+	}
+	var tasks []string
+	for _, owner := range owners {
+		start[owner] = texts(y.must(t, "GET", "/containers/"+owner, "")["tasks"])
+		tasks = append(tasks, start[owner]...)
+	}
+	var (
+		mu    sync.Mutex
+		steps []step
+		group sync.WaitGroup
+	)
+	clock := time.Now()
+	for range clients {
+		group.Go(func() {
+			for range each {
+				begin := int64(time.Since(clock))
+				apply, text := y.change(t, owners, tasks)
+				end := int64(time.Since(clock))
+				mu.Lock()
+				steps = append(steps, step{begin, end, text, apply})
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	if fit, ok := linearize(steps, start); !ok {
+		var log strings.Builder
+		for _, s := range steps {
+			fmt.Fprintf(&log, "\n%10d to %10d: %s", s.begin/1000, s.end/1000, s.text)
+		}
+		t.Errorf("no order explains these answers; at most %d of %d fit:%s", fit, len(steps), log.String())
+	}
+	for _, task := range tasks {
+		y.call(t, "DELETE", "/tasks/"+task, "")
+	}
+}
+
+// change does one thing to containers and returns what that means for their
+// lists.
+func (y *yard) change(t *testing.T, owners, tasks []string) (apply func(lists) (lists, bool), text string) {
+	in, task := owners[rand.IntN(len(owners))], tasks[rand.IntN(len(tasks))]
+	home := owners[0]
+	switch rand.IntN(6) {
+	case 0: // read
+		got := texts(y.must(t, "GET", "/containers/"+in, "")["tasks"])
+		return look(0, 0, in, got...).apply, look(0, 0, in, got...).text
+	case 1: // replace all that a worker has
+		in = owners[2+rand.IntN(len(owners)-2)]
+		other := tasks[rand.IntN(len(tasks))]
+		list := slices.Compact([]string{task, other})
+		got := texts(y.must(t, "PUT", "/containers/"+in, `{"tasks":["`+strings.Join(list, `","`)+`"]}`)["tasks"])
+		return func(before lists) (lists, bool) {
+			after := before.without(list...)
+			after[home], after[in] = append(after[home], after[in]...), list
+			return after, slices.Equal(after[in], got)
+		}, fmt.Sprintf("replace %s by %v: %v", in, list, got)
+	case 2: // create in the organization's container, without a look at it
+		made := y.id(t, "POST", "/tasks", y.task(""))
+		return func(before lists) (lists, bool) {
+			after := before.without()
+			after[home] = append(after[home], made)
+			return after, true
+		}, "create " + made
+	case 3: // move by an update of the task
+		kind, id, _ := strings.Cut(in, "/")
+		kind = strings.TrimSuffix(kind, "s")
+		y.must(t, "PUT", "/tasks/"+task, fmt.Sprintf(`{"container":{"type":%q,%q:%q}}`, strings.ToUpper(kind), kind, id))
+		return func(before lists) (lists, bool) {
+			if slices.Contains(before[in], task) {
+				return before, true // it stays where it is
+			}
+			after := before.without(task)
+			after[in] = append(after[in], task)
+			return after, true
+		}, fmt.Sprintf("move %s to %s", task, in)
+	default:
+		index := rand.IntN(5) - 1
+		got := texts(y.must(t, "PUT", "/containers/"+in, fmt.Sprintf(`{"tasks":[%d,%q]}`, index, task))["tasks"])
+		s := insert(0, 0, in, index, task, got...)
+		return s.apply, s.text
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"testing"
@@ -56,9 +57,7 @@ func (p *phone) do(t testing.TB, verb, task, action string, more map[string]any)
 func (p *phone) try(t testing.TB, verb, task, action string, more map[string]any) apptest.Answer {
 	t.Helper()
 	body := map[string]any{"actionId": action}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	return p.call(t, http.MethodPost, "/tasks/"+task+"/"+verb, body)
 }
 
@@ -101,9 +100,7 @@ func driverTask(t testing.TB, c *apptest.Client, more map[string]any) string {
 		"destination": map[string]any{"address": map[string]any{"city": "New York", "country": "US"}, "location": []float64{-74, 40.7}},
 		"recipients":  []any{},
 	}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	id, _ := c.Must(t, http.MethodPost, "/tasks", body)["id"].(string)
 	return id
 }

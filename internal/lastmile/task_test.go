@@ -111,7 +111,7 @@ func refused(t *testing.T, err error, code lastmile.Code, words ...string) {
 	}
 }
 
-func pointer[T any](v T) *T { return &v }
+//go:fix inline
 
 func TestANewTask(t *testing.T) {
 	task := newTask(t, "t", nil)
@@ -139,7 +139,7 @@ func TestANewTask(t *testing.T) {
 }
 
 func TestATaskIsRefused(t *testing.T) {
-	long := func(n int) *string { return pointer(strings.Repeat("é", n)) }
+	long := func(n int) *string { return new(strings.Repeat("é", n)) }
 	code := func(data string) *[]lastmile.Barcode { return &[]lastmile.Barcode{{}, {Data: data}} }
 	tests := map[string]struct {
 		change func(*lastmile.TaskChange)
@@ -150,31 +150,31 @@ func TestATaskIsRefused(t *testing.T) {
 		"without recipients":          {func(c *lastmile.TaskChange) { c.Recipients = nil }, lastmile.CodeMalformed, []string{"recipients"}},
 		"with two recipients":         {func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{person, person} }, lastmile.CodeInvalid, []string{"recipients", "2"}},
 		"with long notes":             {func(c *lastmile.TaskChange) { c.Notes = long(10_001) }, lastmile.CodeInvalid, []string{"notes", "10001", "10000"}},
-		"with a negative quantity":    {func(c *lastmile.TaskChange) { c.Quantity = pointer(-1.0) }, lastmile.CodeInvalid, []string{"quantity"}},
-		"with no number as quantity":  {func(c *lastmile.TaskChange) { c.Quantity = pointer(math.NaN()) }, lastmile.CodeInvalid, []string{"quantity"}},
+		"with a negative quantity":    {func(c *lastmile.TaskChange) { c.Quantity = new(-1.0) }, lastmile.CodeInvalid, []string{"quantity"}},
+		"with no number as quantity":  {func(c *lastmile.TaskChange) { c.Quantity = new(math.NaN()) }, lastmile.CodeInvalid, []string{"quantity"}},
 		"with a negative quantityA":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{A: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityA"}},
 		"with a negative quantityB":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{B: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityB"}},
 		"with a negative quantityC":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{C: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityC"}},
 		"with a negative serviceTime": {func(c *lastmile.TaskChange) { c.ServiceTime = pointer(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
 		"with a week of service":      {func(c *lastmile.TaskChange) { c.ServiceTime = pointer(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
 		"with a window that ends first": {func(c *lastmile.TaskChange) {
-			c.CompleteAfter, c.CompleteBy = pointer(noon.Add(time.Hour)), pointer(noon)
+			c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon)
 		}, lastmile.CodeInvalid, []string{"completeAfter", "completeBefore"}},
 		"with a window of no length":                {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBy = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
-		"with a color below":                        {func(c *lastmile.TaskChange) { c.TriangleColor = pointer(pointer(-1)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor"}},
-		"with a color above":                        {func(c *lastmile.TaskChange) { c.TriangleColor = pointer(pointer(3)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor", "3"}},
+		"with a color below":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(-1)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor"}},
+		"with a color above":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(3)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor", "3"}},
 		"with a negative age":                       {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: -1} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
 		"with an age nobody has":                    {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 151} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
-		"with a priority below":                     {func(c *lastmile.TaskChange) { c.Priority = pointer(-1) }, lastmile.CodeInvalid, []string{"priority"}},
-		"with a priority above":                     {func(c *lastmile.TaskChange) { c.Priority = pointer(500) }, lastmile.CodeInvalid, []string{"priority", "499"}},
+		"with a priority below":                     {func(c *lastmile.TaskChange) { c.Priority = new(-1) }, lastmile.CodeInvalid, []string{"priority"}},
+		"with a priority above":                     {func(c *lastmile.TaskChange) { c.Priority = new(500) }, lastmile.CodeInvalid, []string{"priority", "499"}},
 		"with a long group":                         {func(c *lastmile.TaskChange) { c.Group = long(101) }, lastmile.CodeInvalid, []string{"group"}},
 		"with a long recipientName":                 {func(c *lastmile.TaskChange) { c.Overrides.RecipientName = long(1_001) }, lastmile.CodeInvalid, []string{"recipientName"}},
 		"with long recipientNotes":                  {func(c *lastmile.TaskChange) { c.Overrides.RecipientNotes = long(10_001) }, lastmile.CodeInvalid, []string{"recipientNotes"}},
-		"with too many barcodes":                    {func(c *lastmile.TaskChange) { c.Barcodes = pointer(make([]lastmile.Barcode, 101)) }, lastmile.CodeInvalid, []string{"barcodes", "101"}},
+		"with too many barcodes":                    {func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 101)) }, lastmile.CodeInvalid, []string{"barcodes", "101"}},
 		"with a barcode that is too long":           {func(c *lastmile.TaskChange) { c.Barcodes = code(strings.Repeat("AAAA", 126)) }, lastmile.CodeInvalid, []string{"barcodes[1].data", "500"}},
 		"with a barcode that is not text in base64": {func(c *lastmile.TaskChange) { c.Barcodes = code("4006381333931") }, lastmile.CodeInvalid, []string{"barcodes[1].data", "base64"}},
 		"that depends on itself":                    {func(c *lastmile.TaskChange) { c.Dependencies = &[]lastmile.TaskID{"p", "t"} }, lastmile.CodeInvalid, []string{"dependencies"}},
-		"that depends on too many":                  {func(c *lastmile.TaskChange) { c.Dependencies = pointer(manyTasks(101)) }, lastmile.CodeInvalid, []string{"dependencies", "101"}},
+		"that depends on too many":                  {func(c *lastmile.TaskChange) { c.Dependencies = new(manyTasks(101)) }, lastmile.CodeInvalid, []string{"dependencies", "101"}},
 		"with broken metadata":                      {func(c *lastmile.TaskChange) { c.Metadata = replaced(entry("a", "number", "x")) }, lastmile.CodeInvalid, []string{"metadata"}},
 	}
 	for name, test := range tests {
@@ -200,19 +200,19 @@ func manyTasks(n int) []lastmile.TaskID {
 func TestATaskMayBe(t *testing.T) {
 	tests := map[string]func(*lastmile.TaskChange){
 		"for nobody":        func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{} },
-		"of 10,000 letters": func(c *lastmile.TaskChange) { c.Notes = pointer(strings.Repeat("é", 10_000)) },
+		"of 10,000 letters": func(c *lastmile.TaskChange) { c.Notes = new(strings.Repeat("é", 10_000)) },
 		"of a week":         func(c *lastmile.TaskChange) { c.ServiceTime = pointer(7 * 24 * time.Hour) },
 		"over a millisecond": func(c *lastmile.TaskChange) {
-			c.CompleteAfter, c.CompleteBy = &noon, pointer(noon.Add(time.Millisecond))
+			c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Millisecond))
 		},
-		"over":                     func(c *lastmile.TaskChange) { c.CompleteBy = pointer(noon.Add(-time.Hour)) },
-		"of color 2":               func(c *lastmile.TaskChange) { c.TriangleColor = pointer(pointer(2)) },
-		"of priority 499":          func(c *lastmile.TaskChange) { c.Priority = pointer(499) },
+		"over":                     func(c *lastmile.TaskChange) { c.CompleteBy = new(noon.Add(-time.Hour)) },
+		"of color 2":               func(c *lastmile.TaskChange) { c.TriangleColor = new(new(2)) },
+		"of priority 499":          func(c *lastmile.TaskChange) { c.Priority = new(499) },
 		"for the very old":         func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 150} },
-		"of a group of 100":        func(c *lastmile.TaskChange) { c.Group = pointer(strings.Repeat("é", 100)) },
-		"after 100 others":         func(c *lastmile.TaskChange) { c.Dependencies = pointer(manyTasks(100)) },
+		"of a group of 100":        func(c *lastmile.TaskChange) { c.Group = new(strings.Repeat("é", 100)) },
+		"after 100 others":         func(c *lastmile.TaskChange) { c.Dependencies = new(manyTasks(100)) },
 		"of a barcode of 500":      func(c *lastmile.TaskChange) { c.Barcodes = &[]lastmile.Barcode{{Data: strings.Repeat("AAAA", 125)}} },
-		"of a hundred of any code": func(c *lastmile.TaskChange) { c.Barcodes = pointer(make([]lastmile.Barcode, 100)) },
+		"of a hundred of any code": func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 100)) },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) { newTask(t, "t", change) })
@@ -375,13 +375,13 @@ func TestCompletingATask(t *testing.T) {
 // state.
 func TestUpdatingATask(t *testing.T) {
 	task := newTask(t, "t", func(c *lastmile.TaskChange) {
-		c.CompleteAfter, c.CompleteBy = &noon, pointer(noon.Add(time.Hour))
+		c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Hour))
 		c.Metadata = replaced(entry("a", "number", 1.0), entry("b", "number", 2.0))
-		c.Overrides.RecipientName, c.TriangleColor = pointer("Bea"), pointer(pointer(1))
+		c.Overrides.RecipientName, c.TriangleColor = new("Bea"), new(new(1))
 	})
 	t.Run("leaves what is not sent", func(t *testing.T) {
 		changed := task
-		events, err := changed.Update(lastmile.TaskChange{Notes: pointer("new")}, newIDs(), me, noon)
+		events, err := changed.Update(lastmile.TaskChange{Notes: new("new")}, newIDs(), me, noon)
 		must(t, err)
 		if got := told(events); !slices.Equal(got, []string{"taskUpdated"}) {
 			t.Errorf("tells %v", got)
@@ -418,7 +418,7 @@ func TestUpdatingATask(t *testing.T) {
 	})
 	t.Run("holds new values against the old ones", func(t *testing.T) {
 		changed := task
-		_, err := changed.Update(lastmile.TaskChange{CompleteAfter: pointer(noon.Add(2 * time.Hour))}, newIDs(), me, noon)
+		_, err := changed.Update(lastmile.TaskChange{CompleteAfter: new(noon.Add(2 * time.Hour))}, newIDs(), me, noon)
 		refused(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
 	})
 }
@@ -427,7 +427,7 @@ func TestModifiedNeverGoesBack(t *testing.T) {
 	task := newTask(t, "t", nil)
 	at := task.Modified
 	for i := range 5 {
-		must(t, ok(task.Update(lastmile.TaskChange{Notes: pointer(fmt.Sprint(i))}, newIDs(), me, noon.Add(-time.Duration(i)*time.Hour))))
+		must(t, ok(task.Update(lastmile.TaskChange{Notes: new(fmt.Sprint(i))}, newIDs(), me, noon.Add(-time.Duration(i)*time.Hour))))
 		if !task.Modified.After(at) {
 			t.Fatalf("modified %v after %v", task.Modified, at)
 		}
@@ -438,12 +438,12 @@ func TestModifiedNeverGoesBack(t *testing.T) {
 func TestCloning(t *testing.T) {
 	source := newTask(t, "source", func(c *lastmile.TaskChange) {
 		c.Merchant, c.Executor = pointer(lastmile.OrganizationID("shop")), pointer(lastmile.OrganizationID("acme"))
-		c.CompleteAfter, c.CompleteBy = pointer(noon.Add(time.Hour)), pointer(noon.Add(3*time.Hour))
-		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = pointer(true), pointer("notes"), pointer(2.5), pointer(time.Minute)
-		c.AdditionalQuantities, c.Priority, c.Group = &lastmile.Capacities{A: 1, B: 2, C: 3}, pointer(7), pointer("group")
-		c.Overrides = lastmile.Overrides{RecipientName: pointer("Bea"), RecipientSkipSMSNotifications: pointer(true)}
-		c.Requirements, c.ScanOnlyRequiredBarcodes = &lastmile.Requirements{Photo: true, MinimumAge: 18}, pointer(true)
-		c.Barcodes, c.TriangleColor = &[]lastmile.Barcode{{Data: "AAAA"}}, pointer(pointer(1))
+		c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
+		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = new(true), new("notes"), new(2.5), pointer(time.Minute)
+		c.AdditionalQuantities, c.Priority, c.Group = &lastmile.Capacities{A: 1, B: 2, C: 3}, new(7), new("group")
+		c.Overrides = lastmile.Overrides{RecipientName: new("Bea"), RecipientSkipSMSNotifications: new(true)}
+		c.Requirements, c.ScanOnlyRequiredBarcodes = &lastmile.Requirements{Photo: true, MinimumAge: 18}, new(true)
+		c.Barcodes, c.TriangleColor = &[]lastmile.Barcode{{Data: "AAAA"}}, new(new(1))
 		c.Dependencies, c.Metadata = &[]lastmile.TaskID{"p"}, replaced(entry("a", "number", 1.0))
 		c.CustomFields = &[]lastmile.CustomFieldValue{{Value: "x"}}
 	})
@@ -492,8 +492,8 @@ func TestCloning(t *testing.T) {
 	})
 	t.Run("applies overrides last", func(t *testing.T) {
 		got := clone(t, lastmile.CloneOptions{Metadata: true, Overrides: lastmile.TaskChange{
-			Notes: pointer("other"), Pickup: pointer(false), ServiceTime: pointer(time.Hour), Metadata: replaced(entry("b", "number", 1.0)),
-			CompleteBy: pointer(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
+			Notes: new("other"), Pickup: new(false), ServiceTime: pointer(time.Hour), Metadata: replaced(entry("b", "number", 1.0)),
+			CompleteBy: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
 		}}, noon)
 		switch {
 		case got.Notes != "other" || got.Pickup || got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
@@ -505,7 +505,7 @@ func TestCloning(t *testing.T) {
 		}
 	})
 	t.Run("refuses a window that ends before it begins", func(t *testing.T) {
-		_, _, err := source.Clone(identity("clone"), other, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteBy: pointer(noon.Add(time.Minute))}}, noon)
+		_, _, err := source.Clone(identity("clone"), other, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteBy: new(noon.Add(time.Minute))}}, noon)
 		refused(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
 	})
 	t.Run("refuses overrides in the past", func(t *testing.T) {
@@ -519,7 +519,7 @@ func TestCloning(t *testing.T) {
 	})
 	t.Run("leaves the source as it is", func(t *testing.T) {
 		before := fmt.Sprintf("%+v", source)
-		clone(t, lastmile.CloneOptions{Metadata: true, Barcodes: true, Dependencies: true, Overrides: lastmile.TaskChange{Notes: pointer("other")}}, noon)
+		clone(t, lastmile.CloneOptions{Metadata: true, Barcodes: true, Dependencies: true, Overrides: lastmile.TaskChange{Notes: new("other")}}, noon)
 		if fmt.Sprintf("%+v", source) != before {
 			t.Error("it changed")
 		}

@@ -15,7 +15,7 @@ type pace int
 const (
 	unknown pace = iota // this process has not tried it yet
 	quick               // the last attempt ended soon, well or badly
-	slow                // the last attempt took long, or is taking long
+	slow                // the last attempt took long, or is taking longer than usual
 	dead                // the last attempt took long and failed
 	paces   = iota
 )
@@ -30,9 +30,9 @@ var shares = [paces]share{
 	dead:    {all: 64, organization: 8, host: 2, webhook: 1},
 }
 
-// mostInFlight bounds the attempts of all paces. It is more than their shares:
-// attempts that turn out to take long count as slow from then on, however many
-// of those there are already.
+// mostInFlight bounds the attempts of all paces but the quick ones. It is more
+// than their shares: attempts that turn out to take long count as slow from
+// then on, however many of those there are already.
 const mostInFlight = 1024
 
 // lane is one webhook's way out.
@@ -43,6 +43,7 @@ type lane struct {
 	host    string
 	secrets [][]byte
 	pace    pace
+	usual   time.Duration // of attempts that ended soon
 	used    time.Time
 
 	queue    []claimed
@@ -66,6 +67,14 @@ func (l *lane) idle() bool {
 
 // waits tells whether a lane has a use for a turn.
 func (l *lane) waits() bool { return len(l.queue) > 0 || (l.due && !l.claiming) }
+
+// patience is how long an attempt may take before others get its slot.
+func (l *lane) patience() time.Duration {
+	if l.pace == unknown {
+		return slowAfter / 4
+	}
+	return min(max(slowAfter/10, 8*l.usual), slowAfter)
+}
 
 func host(raw string) string {
 	u, err := url.Parse(raw)
@@ -96,7 +105,9 @@ type slots struct {
 func newSlots() slots { return slots{ofOrg: map[slot]int{}, ofHost: map[slot]int{}} }
 
 // full tells whether a pace has no place left for anybody.
-func (s *slots) full(p pace) bool { return s.ofPace[p] >= shares[p].all || s.all >= mostInFlight }
+func (s *slots) full(p pace) bool {
+	return s.ofPace[p] >= shares[p].all || (p != quick && s.all >= mostInFlight)
+}
 
 // free tells whether a webhook may have one more place. Its host is not known
 // before something was claimed for it.

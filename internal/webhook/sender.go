@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,9 +19,10 @@ const (
 	fetchAhead   = 4  // notifications left when more are fetched
 	claimAtOnce  = 64 // webhooks whose notifications are claimed in one transaction
 	recordAtOnce = 256
-	glanceAt     = 128              // lanes of a pace in one round
-	queueFor     = 5 * time.Second  // longest wait of what was claimed
-	lateAfter    = time.Second      // from when an attempt is slow
+	lanesAtOnce  = 128             // lanes of a pace in one round
+	queueFor     = 5 * time.Second // longest wait of what was claimed
+	slowAfter    = time.Second     // from when an attempt that ended was slow
+	glanceEvery  = 50 * time.Millisecond
 	pollSoon     = time.Second / 4  // for what other processes have stored
 	pollIdle     = 2 * time.Second  // while they store nothing
 	forgetAfter  = 10 * time.Minute // the pace of a webhook that is owed nothing
@@ -51,7 +53,7 @@ type Sender struct {
 	lanes   map[lastmile.WebhookID]*lane
 	turns   [paces][]*lane // in line
 	slots   slots
-	recent  []*attempt // under way, oldest first, until they are late
+	recent  []*attempt // under way, until they are late
 	wants   []want
 	unsaved []result
 
@@ -91,7 +93,7 @@ func (s *Sender) Stats() SenderStats {
 // gives back the rest.
 func (s *Sender) Run(ctx context.Context) {
 	s.lanes, s.slots, s.forgotten = map[lastmile.WebhookID]*lane{}, newSlots(), s.Now()
-	s.found, s.booked, s.ended = make(chan []store.Waiting, 1), make(chan booking, 1), make(chan *attempt, mostInFlight)
+	s.found, s.booked, s.ended = make(chan []store.Waiting, 1), make(chan booking, 1), make(chan *attempt, mostInFlight+shares[quick].all)
 	if s.Alone {
 		s.reclaim(ctx)
 	}
@@ -100,12 +102,13 @@ func (s *Sender) Run(ctx context.Context) {
 	poll, late := time.NewTimer(0), time.NewTimer(0)
 	defer poll.Stop()
 	defer late.Stop()
-	pause := pollSoon
+	pause, watching := pollSoon, false
 	for ctx.Err() == nil {
 		s.serve(sending)
 		s.book(ctx)
-		if len(s.recent) > 0 {
-			late.Reset(s.recent[0].At.Add(lateAfter).Sub(s.Now()))
+		if len(s.recent) > 0 && !watching {
+			watching = true
+			late.Reset(glanceEvery)
 		}
 		select {
 		case <-ctx.Done():
@@ -117,6 +120,7 @@ func (s *Sender) Run(ctx context.Context) {
 			s.forget()
 			s.look(ctx)
 		case <-late.C:
+			watching = false
 			s.markLate()
 		case waiting := <-s.found:
 			pause = min(2*pause, pollIdle)
@@ -227,7 +231,7 @@ func (s *Sender) forget() {
 // serve gives lanes their turns, one after the other.
 func (s *Sender) serve(ctx context.Context) {
 	for p := range pace(paces) {
-		for range min(len(s.turns[p]), glanceAt) {
+		for range min(len(s.turns[p]), lanesAtOnce) {
 			if s.slots.full(p) {
 				break
 			}
@@ -285,7 +289,9 @@ func (s *Sender) start(ctx context.Context, l *lane) {
 	l.inFlight++
 	l.used = now
 	s.inFlight.Store(int64(s.slots.all))
-	s.recent = append(s.recent, a)
+	if a.slot.pace < slow {
+		s.recent = append(s.recent, a)
+	}
 	target, header := l.url, signed(c.Notification, l.secrets, now)
 	s.background.Go(func() {
 		a.Status, a.Reason = s.Poster.Post(ctx, target, header, c.Body)
@@ -301,27 +307,17 @@ func (s *Sender) giveBack(l *lane, n lastmile.Notification) {
 	l.due = true
 }
 
-// markLate has attempts that take long count as slow, and their webhooks too.
+// markLate has attempts that take longer than usual count as slow, and their
+// webhooks too until they end.
 func (s *Sender) markLate() {
 	now := s.Now()
-	for len(s.recent) > 0 && (s.recent[0].done || now.Sub(s.recent[0].At) >= lateAfter) {
-		a := s.recent[0]
-		s.recent = s.recent[1:]
-		if !a.done && a.slot.pace < slow {
-			a.slot = s.slots.slow(a.slot)
-			s.slowDown(a.lane, slow)
+	s.recent = slices.DeleteFunc(s.recent, func(a *attempt) bool {
+		if a.done || now.Sub(a.At) < a.lane.patience() {
+			return a.done
 		}
-	}
-}
-
-// slowDown changes the pace of a lane. What it has no slots for any more goes
-// back.
-func (s *Sender) slowDown(l *lane, to pace) {
-	l.pace = to
-	for _, c := range l.queue {
-		s.giveBack(l, c.Notification)
-	}
-	l.queue = nil
+		a.slot, a.lane.pace = s.slots.slow(a.slot), max(a.lane.pace, slow)
+		return true
+	})
 }
 
 // finish frees the slot of an attempt and keeps its result to be saved.
@@ -335,12 +331,18 @@ func (s *Sender) finish(a *attempt) {
 	case a.broken:
 		s.giveBack(l, a.n)
 		return
-	case a.Took < lateAfter:
-		l.pace = quick
+	case a.Took < slowAfter:
+		l.pace, l.usual = quick, (3*l.usual+a.Took)/4
 	case a.Delivered():
-		s.slowDown(l, slow)
+		l.pace = slow
 	default:
-		s.slowDown(l, dead)
+		l.pace = dead
+	}
+	if l.pace > quick { // it has no slots for so many any more
+		for _, c := range l.queue {
+			s.giveBack(l, c.Notification)
+		}
+		l.queue = nil
 	}
 	s.unsaved = append(s.unsaved, result{n: a.n, attempt: a.Attempt})
 	s.line(l)

@@ -138,7 +138,9 @@ func TestUnitsAreWritten(t *testing.T) {
 		"values": {
 			unitsBody{
 				wire.Millis(at), wire.UnixSeconds(at), wire.Seconds(1500 * time.Millisecond), wire.Minutes(270 * time.Second),
-				wire.LonLat{Lon: -122.4, Lat: 37.8}, true, wire.Optional[wire.Millis]{Present: true, Null: true},
+				wire.LonLat{Lon: -122.4, Lat: 37.8},
+				true,
+				wire.Optional[wire.Millis]{Present: true, Null: true},
 			},
 			`{"millis":1609455600001,"unix":1609455600,"seconds":2,"minutes":4.5,"place":[-122.4,37.8],"flag":true,"maybe":null}`,
 		},

@@ -55,6 +55,8 @@ func (e *pgEngine) write(ctx context.Context, fn func(conn) error) error {
 // transact is write for as long as it takes.
 func (e *pgEngine) transact(ctx context.Context, fn func(conn) error) error {
 	var r retries
+	leave := func() {}
+	defer func() { leave() }()
 	for {
 		err := e.attempt(ctx, fn)
 		if err == nil {
@@ -67,9 +69,25 @@ func (e *pgEngine) transact(ctx context.Context, fn func(conn) error) error {
 			return e.settle(ctx, err)
 		}
 		e.count.retries.Add(1)
+		if r.total == 1 {
+			if leave, err = e.queueUp(ctx); err != nil {
+				return err
+			}
+		}
 		if err := backoff(ctx, r.total); err != nil {
 			return err
 		}
+	}
+}
+
+// queueUp waits until no other operation of this process is being run again.
+// Operations that lose do so against each other: one by one they all get done.
+func (e *pgEngine) queueUp(ctx context.Context) (leave func(), err error) {
+	select {
+	case e.again <- struct{}{}:
+		return func() { <-e.again }, nil
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
 	}
 }
 

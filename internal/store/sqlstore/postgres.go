@@ -48,7 +48,8 @@ type pgEngine struct {
 	log        *slog.Logger
 	now        func() time.Time
 	migrations []migration
-	waiting    atomic.Int64 // for a connection
+	waiting    atomic.Int64  // for a connection
+	again      chan struct{} // holds whoever is run again
 	count      counters
 }
 
@@ -65,7 +66,7 @@ func openPostgres(ctx context.Context, o PostgresOptions) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &pgEngine{pool: pool, log: o.Logger, now: o.Now, migrations: all}
+	e := &pgEngine{pool: pool, log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1)}
 	if err := e.prepare(ctx, o, all); err != nil {
 		pool.Close()
 		return nil, err

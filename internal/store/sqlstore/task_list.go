@@ -168,11 +168,12 @@ var openTimes = []int64{
 
 // openClass is the class of a completed task, as the index task_open has it.
 var openClass = func() string {
-	text := `CASE`
+	var text strings.Builder
+	text.WriteString(`CASE`)
 	for class, most := range openTimes {
-		text += fmt.Sprintf(` WHEN t.completed - t.created < %d THEN %d`, most, class)
+		text.WriteString(fmt.Sprintf(` WHEN t.completed - t.created < %d THEN %d`, most, class))
 	}
-	return text + fmt.Sprintf(` ELSE %d END`, len(openTimes))
+	return text.String() + fmt.Sprintf(` ELSE %d END`, len(openTimes))
 }()
 
 // earlier adds the tasks created before the window and completed within. In the

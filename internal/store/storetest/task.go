@@ -546,7 +546,8 @@ func testQueues(t *testing.T, s store.Store) {
 	on(ann)
 	want := []lastmile.QueuedTask{
 		{ID: started.ID, Location: place, Quantity: 2.5, AdditionalQuantities: started.AdditionalQuantities},
-		{ID: id[lastmile.TaskID]("a"), Location: place}, {ID: id[lastmile.TaskID]("b"), Location: place},
+		{ID: id[lastmile.TaskID]("a"), Location: place},
+		{ID: id[lastmile.TaskID]("b"), Location: place},
 	}
 	if got := queues(acme); len(got) != 1 || !slices.Equal(got[ann], want) {
 		t.Errorf("got %+v", got)

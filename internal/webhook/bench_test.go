@@ -1,0 +1,145 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/webhook"
+)
+
+// receivers are HTTPS servers on addresses of their own that count what they
+// get.
+type receivers struct {
+	urls  []string
+	roots *x509.CertPool
+	ca    authority
+	got   atomic.Int64
+}
+
+func newReceivers(t testing.TB, count int, answer http.HandlerFunc) *receivers {
+	t.Helper()
+	r := &receivers{ca: newAuthority(), roots: x509.NewCertPool()}
+	r.roots.AddCert(r.ca.certificate)
+	for i := range count {
+		host := fmt.Sprintf("127.0.1.%d", i+1)
+		listener, err := net.Listen("tcp", host+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			io.Copy(io.Discard, request.Body) //nolint:errcheck // the sender notices
+			answer(w, request)
+			r.got.Add(1)
+		}))
+		server.Listener.Close() //nolint:errcheck // another takes its place
+		server.Listener = listener
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{r.ca.issue(func(c *x509.Certificate) { c.IPAddresses = []net.IP{net.ParseIP(host)} })}}
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		r.urls = append(r.urls, server.URL)
+	}
+	return r
+}
+
+func (r *receivers) egress(t testing.TB) *webhook.Egress {
+	t.Helper()
+	return newEgress(t, webhook.EgressOptions{
+		ExtraCAs: [][]byte{r.ca.pem}, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
+}
+
+// BenchmarkSend compares signed posts, from the database and with every attempt
+// recorded in it, with the same posts of a plain client: in turns, so that both
+// have the same machine.
+func BenchmarkSend(b *testing.B) {
+	const (
+		hosts = 4
+		round = 1600
+	)
+	r := newReceivers(b, hosts, func(http.ResponseWriter, *http.Request) {})
+	w := newWorld(b)
+	defer w.close()
+	for _, url := range r.urls {
+		w.write(func(ctx context.Context, tx store.Writer) error {
+			return tx.SaveWebhook(ctx, lastmile.Webhook{
+				ID: lastmile.WebhookID(newID()), Organization: acme, Created: now(), Modified: now(), URL: url, Trigger: created, Enabled: true,
+			})
+		})
+	}
+	body := bytes.Repeat([]byte("x"), 3000)
+	plain := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: r.roots}, MaxIdleConnsPerHost: 4}}
+	defer plain.CloseIdleConnections()
+
+	sender := w.sender(nil)
+	sender.Poster = r.egress(b)
+	var bare, sent time.Duration
+	rounds := 0
+	w.run(func() {
+		for b.Loop() {
+			rounds++
+			begin := time.Now()
+			var group sync.WaitGroup
+			for i := range 4 * hosts {
+				group.Go(func() {
+					for range round / (4 * hosts) {
+						postPlainly(b, plain, r.urls[i%hosts], body)
+					}
+				})
+			}
+			group.Wait()
+			bare += time.Since(begin)
+
+			begin = time.Now()
+			w.write(func(ctx context.Context, tx store.Writer) error {
+				events := make([]lastmile.Event, round/hosts)
+				for i := range events {
+					events[i] = lastmile.Event{ID: newID(), Organization: acme, Trigger: created, At: now(), Stored: now(), Worker: &lastmile.Worker{
+						ID: "workerworkerworkerworker", Organization: acme, Name: string(body[:2500]),
+					}}
+				}
+				return tx.AppendEvents(ctx, events)
+			})
+			for sender.Stats().Delivered < int64(rounds*round) {
+				time.Sleep(time.Millisecond)
+			}
+			sent += time.Since(begin)
+		}
+	}, sender)
+	if r.got.Load() != int64(2*rounds*round) || sender.Stats().Failed > 0 {
+		b.Fatalf("%d posts arrived, want %d; %+v", r.got.Load(), 2*rounds*round, sender.Stats())
+	}
+	ratio := bare.Seconds() / sent.Seconds()
+	b.ReportMetric(float64(rounds*round)/bare.Seconds(), "bare-posts/s")
+	b.ReportMetric(float64(rounds*round)/sent.Seconds(), "posts/s")
+	b.ReportMetric(ratio, "ratio")
+	if ratio < 0.5 {
+		b.Errorf("sends at %.2f of the speed of a plain client, want half", ratio)
+	}
+}
+
+func postPlainly(b *testing.B, client *http.Client, url string, body []byte) {
+	answer, err := client.Post(url, "application/json", bytes.NewReader(body))
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	io.Copy(io.Discard, answer.Body) //nolint:errcheck // only the status counts
+	answer.Body.Close()              //nolint:errcheck // it was read
+	if answer.StatusCode != http.StatusOK {
+		b.Errorf("answered %s", answer.Status)
+	}
+}

@@ -111,8 +111,6 @@ func refused(t *testing.T, err error, code lastmile.Code, words ...string) {
 	}
 }
 
-//go:fix inline
-
 func TestANewTask(t *testing.T) {
 	task := newTask(t, "t", nil)
 	want := lastmile.Task{
@@ -132,7 +130,7 @@ func TestANewTask(t *testing.T) {
 	if got := told(given.Create(me)); !slices.Equal(got, []string{"taskCreated", "taskAssigned"}) {
 		t.Errorf("the creation of an assigned task tells %v", got)
 	}
-	elsewhere := newTask(t, "t", func(c *lastmile.TaskChange) { c.Executor = pointer(lastmile.OrganizationID("other")) })
+	elsewhere := newTask(t, "t", func(c *lastmile.TaskChange) { c.Executor = new(lastmile.OrganizationID("other")) })
 	if elsewhere.Container != lastmile.OrganizationContainer("other") {
 		t.Errorf("a task that another organization fulfils is in %v", elsewhere.Container)
 	}
@@ -155,8 +153,8 @@ func TestATaskIsRefused(t *testing.T) {
 		"with a negative quantityA":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{A: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityA"}},
 		"with a negative quantityB":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{B: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityB"}},
 		"with a negative quantityC":   {func(c *lastmile.TaskChange) { c.AdditionalQuantities = &lastmile.Capacities{C: -1} }, lastmile.CodeInvalid, []string{"additionalQuantities.quantityC"}},
-		"with a negative serviceTime": {func(c *lastmile.TaskChange) { c.ServiceTime = pointer(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
-		"with a week of service":      {func(c *lastmile.TaskChange) { c.ServiceTime = pointer(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
+		"with a negative serviceTime": {func(c *lastmile.TaskChange) { c.ServiceTime = new(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
+		"with a week of service":      {func(c *lastmile.TaskChange) { c.ServiceTime = new(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
 		"with a window that ends first": {func(c *lastmile.TaskChange) {
 			c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon)
 		}, lastmile.CodeInvalid, []string{"completeAfter", "completeBefore"}},
@@ -201,7 +199,7 @@ func TestATaskMayBe(t *testing.T) {
 	tests := map[string]func(*lastmile.TaskChange){
 		"for nobody":        func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{} },
 		"of 10,000 letters": func(c *lastmile.TaskChange) { c.Notes = new(strings.Repeat("é", 10_000)) },
-		"of a week":         func(c *lastmile.TaskChange) { c.ServiceTime = pointer(7 * 24 * time.Hour) },
+		"of a week":         func(c *lastmile.TaskChange) { c.ServiceTime = new(7 * 24 * time.Hour) },
 		"over a millisecond": func(c *lastmile.TaskChange) {
 			c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Millisecond))
 		},
@@ -437,9 +435,9 @@ func TestModifiedNeverGoesBack(t *testing.T) {
 
 func TestCloning(t *testing.T) {
 	source := newTask(t, "source", func(c *lastmile.TaskChange) {
-		c.Merchant, c.Executor = pointer(lastmile.OrganizationID("shop")), pointer(lastmile.OrganizationID("acme"))
+		c.Merchant, c.Executor = new(lastmile.OrganizationID("shop")), new(lastmile.OrganizationID("acme"))
 		c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
-		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = new(true), new("notes"), new(2.5), pointer(time.Minute)
+		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = new(true), new("notes"), new(2.5), new(time.Minute)
 		c.AdditionalQuantities, c.Priority, c.Group = &lastmile.Capacities{A: 1, B: 2, C: 3}, new(7), new("group")
 		c.Overrides = lastmile.Overrides{RecipientName: new("Bea"), RecipientSkipSMSNotifications: new(true)}
 		c.Requirements, c.ScanOnlyRequiredBarcodes = &lastmile.Requirements{Photo: true, MinimumAge: 18}, new(true)
@@ -492,7 +490,7 @@ func TestCloning(t *testing.T) {
 	})
 	t.Run("applies overrides last", func(t *testing.T) {
 		got := clone(t, lastmile.CloneOptions{Metadata: true, Overrides: lastmile.TaskChange{
-			Notes: new("other"), Pickup: new(false), ServiceTime: pointer(time.Hour), Metadata: replaced(entry("b", "number", 1.0)),
+			Notes: new("other"), Pickup: new(false), ServiceTime: new(time.Hour), Metadata: replaced(entry("b", "number", 1.0)),
 			CompleteBy: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
 		}}, noon)
 		switch {

@@ -15,7 +15,7 @@ const keepAliveEvery = 20 * time.Second
 
 func (s *Server) eventRoutes() []route {
 	return tagged("Events", route{
-		method: http.MethodGet, path: "/events", summary: "Follow the organization's events as they happen (server-sent events)",
+		method: http.MethodGet, path: "/events", summary: "Follow the organization's events as they happen",
 		query: []parameter{
 			{name: "since", about: "number of the last event that was seen, instead of the Last-Event-ID header; from now on unless given", kind: "number"},
 		},

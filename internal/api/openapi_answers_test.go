@@ -116,10 +116,19 @@ func samplesOf[T any]() []any {
 // answers are the values that handlers return, by the type that the route says
 // they are shown as.
 var answers = map[reflect.Type][]any{
-	reflect.TypeFor[wire.BatchJob]():     {lastmile.NewlyMade[lastmile.Batch]{Record: sampleBatch()}},
-	reflect.TypeFor[wire.Batch]():        {wire.NewBatch(lastmile.Batch{}, wire.Millis(sampleTime)), wire.NewBatch(sampleBatch(), wire.Millis(sampleTime))},
-	reflect.TypeFor[wire.TaskBatch]():    {lastmile.CreatedBatch{}, lastmile.CreatedBatch{Tasks: []lastmile.Task{sampleOf[lastmile.Task](full)}, Faults: sampleBatch().Results[1:]}},
-	reflect.TypeFor[wire.Greeting]():     {wire.Greeting{}},
+	reflect.TypeFor[wire.BatchJob]():       {lastmile.NewlyMade[lastmile.Batch]{Record: sampleBatch()}},
+	reflect.TypeFor[wire.Batch]():          {wire.NewBatch(lastmile.Batch{}, wire.Millis(sampleTime)), wire.NewBatch(sampleBatch(), wire.Millis(sampleTime))},
+	reflect.TypeFor[wire.TaskBatch]():      {lastmile.CreatedBatch{}, lastmile.CreatedBatch{Tasks: []lastmile.Task{sampleOf[lastmile.Task](full)}, Faults: sampleBatch().Results[1:]}},
+	reflect.TypeFor[wire.Greeting]():       {wire.Greeting{}},
+	reflect.TypeFor[wire.NewWebhookBody](): {lastmile.NewlyMade[lastmile.Webhook]{Record: sampleOf[lastmile.Webhook](full)}},
+	reflect.TypeFor[wire.Webhook]():        {lastmile.Webhook{ID: sampleID}, sampleOf[lastmile.Webhook](full)},
+	reflect.TypeFor[wire.Notification]():   notificationSamples(func(n lastmile.Notification) any { return wire.NewNotification(n) }),
+	reflect.TypeFor[wire.DetailedNotification](): notificationSamples(func(n lastmile.Notification) any {
+		return lastmile.DetailedNotification{Notification: n, Attempts: []lastmile.Attempt{
+			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
+		}}
+	}),
+	reflect.TypeFor[wire.Redelivered]():  {lastmile.Redelivered(1)},
 	reflect.TypeFor[wire.Organization](): samplesOf[lastmile.Organization](),
 	reflect.TypeFor[wire.Delegatee]():    samplesOf[lastmile.Delegatee](),
 	reflect.TypeFor[wire.Admin]():        samplesOf[lastmile.Admin](),
@@ -152,6 +161,15 @@ var answers = map[reflect.Type][]any{
 	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
 		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
 	}, sampleTime)},
+}
+
+// notificationSamples are notifications before and after they were sent.
+func notificationSamples(shown func(lastmile.Notification) any) []any {
+	body := []byte(`{}`)
+	return []any{
+		shown(lastmile.Notification{ID: sampleID, Webhook: sampleID, Due: sampleTime, Next: sampleTime, Task: sampleID, Body: body}),
+		shown(lastmile.Notification{ID: sampleID, Webhook: sampleID, Due: sampleTime, State: lastmile.NotificationDelivered, Body: body}),
+	}
 }
 
 // leanTask is a task that lacks all that one can lack.

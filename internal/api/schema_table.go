@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -53,6 +54,8 @@ func specialTypes() map[reflect.Type]describer {
 		reflect.TypeFor[lastmile.RoutePoint]():      always(*oneOfText(lastmile.RoutePoints...)),
 		reflect.TypeFor[lastmile.RoutePlanState]():  always(*oneOfText(lastmile.RoutePlanPending, lastmile.RoutePlanStarted, lastmile.RoutePlanCompleted)),
 		reflect.TypeFor[lastmile.RoutePlanStatus](): always(*oneOfText(lastmile.RoutePlanOnTime, lastmile.RoutePlanLate)),
+
+		reflect.TypeFor[json.RawMessage](): always(*ofType("object")),
 
 		reflect.TypeFor[lastmile.BatchStatus](): always(*oneOfText(lastmile.BatchStatuses...)),
 		reflect.TypeFor[wire.SentTask]():        sentTask,
@@ -152,6 +155,7 @@ var needed = map[string][]string{
 var certainTimes = map[string]bool{
 	".timeCreated": true, ".timeLastModified": true, "Assignment.time": true, "Explanation.time": true,
 	"CompletionEvent.time": true, "CapturedBarcode.time": true, "Feedback.time": true,
+	"Notification.time": true, "DetailedNotification.time": true, "Attempt.time": true,
 	"RoutePlan.startTime": true, "DutyEvent.time": true,
 	"Manifest.manifestDate": true, "Manifest.departureTime": true, "ManifestLeg.eta": true,
 }

@@ -137,7 +137,7 @@ func (s *Sender) addSecrets(ctx context.Context, catches []catch) {
 }
 
 // enter puts what was claimed into its lanes. The first of it has a slot.
-func (s *Sender) enter(ctx context.Context, b booking) {
+func (s *Sender) enter(ctx, sending context.Context, b booking) {
 	s.booking = false
 	if b.failed {
 		s.unsaved = slices.Concat(b.results, s.unsaved)
@@ -161,7 +161,7 @@ func (s *Sender) enter(ctx context.Context, b booking) {
 			s.fill(l, c)
 		}
 		if l.reserved != nil && l.reserved.fits(l) && len(l.queue) > 0 {
-			s.start(ctx, l)
+			s.start(ctx, sending, l)
 		}
 		if l.reserved != nil {
 			s.slots.give(*l.reserved)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -65,6 +64,7 @@ type EgressOptions struct {
 // that are checked before and while they are dialled, and follows nothing.
 type Egress struct {
 	options EgressOptions
+	roots   *x509.CertPool
 	client  *http.Client
 }
 
@@ -87,7 +87,7 @@ func NewEgress(o EgressOptions) (*Egress, error) {
 	if o.Timeout == 0 {
 		o.Timeout = totalTimeout
 	}
-	e := &Egress{options: o}
+	e := &Egress{options: o, roots: roots}
 	if o.Resolve == nil {
 		e.options.Resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", host)
@@ -98,9 +98,7 @@ func NewEgress(o EgressOptions) (*Egress, error) {
 	}
 	e.client = &http.Client{
 		Transport: &http.Transport{
-			DialContext:            e.dial,
-			TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout:    tlsTimeout,
+			DialTLSContext:         e.dial,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxAnswerHeaders,
 			IdleConnTimeout:        idleFor,
@@ -118,29 +116,51 @@ func (e *Egress) Close() { e.client.CloseIdleConnections() }
 // errForbidden is an address that may not be reached.
 var errForbidden = errors.New(reasonForbidden)
 
-// dial resolves a host once, refuses it if any of its addresses may not be
-// reached, and connects to one that was checked.
+// errUnconnected is a connection that did not come about.
+type errUnconnected struct{ error }
+
+// Unwrap is for errors.Is and errors.As.
+func (e errUnconnected) Unwrap() error { return e.error }
+
+// dial connects to a host and sees that it is the host.
 func (e *Egress) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, portText, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, err
+		return nil, errUnconnected{err}
 	}
 	port, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil {
-		return nil, err
+		return nil, errUnconnected{err}
 	}
+	conn, err := e.connect(ctx, network, host, uint16(port))
+	if err != nil {
+		return nil, errUnconnected{err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, tlsTimeout)
+	defer cancel()
+	secure := tls.Client(conn, &tls.Config{RootCAs: e.roots, MinVersion: tls.VersionTLS12, ServerName: strings.TrimSuffix(host, ".")})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, errUnconnected{err}
+	}
+	return secure, nil
+}
+
+// connect resolves a host once, refuses it if any of its addresses may not be
+// reached, and connects to one that was checked.
+func (e *Egress) connect(ctx context.Context, network, host string, port uint16) (net.Conn, error) {
 	addresses, err := e.addresses(ctx, host)
 	if err != nil {
 		return nil, err
 	}
 	for _, ip := range addresses {
-		if !e.allowed(ip, uint16(port)) {
+		if !e.allowed(ip, port) {
 			return nil, errForbidden
 		}
 	}
 	var conn net.Conn
 	for _, ip := range addresses[:min(len(addresses), maxDialled)] {
-		conn, err = e.options.Connect(ctx, network, netip.AddrPortFrom(ip.Unmap(), uint16(port)).String())
+		conn, err = e.options.Connect(ctx, network, netip.AddrPortFrom(ip.Unmap(), port).String())
 		if err == nil {
 			return conn, nil
 		}
@@ -284,48 +304,60 @@ func (e *Egress) Post(ctx context.Context, raw string, header http.Header, body 
 func (e *Egress) send(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) (status int, answer []byte, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Timeout)
 	defer cancel()
-	connected := false
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
-	request, err := http.NewRequestWithContext(traced, method, u.String(), bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, reasonBadURL
+	request := (&http.Request{Method: method, URL: u, Host: u.Host, Header: header}).WithContext(ctx)
+	if request.Header == nil {
+		request.Header = http.Header{}
 	}
-	for name, values := range header {
-		request.Header[name] = values
+	if len(body) > 0 {
+		request.ContentLength = int64(len(body))
+		request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		request.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	request.Header.Set("User-Agent", "Dray-Webhook/1")
-	request.Header.Set("Accept-Encoding", "identity")
+	request.Header["User-Agent"] = userAgent
+	request.Header["Accept-Encoding"] = identity
 	// Not sent. It says that a request may go out again, over a new connection,
 	// when the server closed the kept one at that very moment.
 	request.Header["Idempotency-Key"] = nil
 	response, err := e.client.Do(request)
 	if err != nil {
-		return 0, nil, why(ctx, err, connected)
+		return 0, nil, why(ctx, err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK || response.ContentLength == 0 {
 		return response.StatusCode, nil, ""
 	}
 	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return response.StatusCode, nil, why(ctx, err, connected)
+		return response.StatusCode, nil, why(ctx, err)
 	}
 	return response.StatusCode, answer, ""
 }
 
+var userAgent, identity = []string{"Dray-Webhook/1"}, []string{"identity"}
+
 // why turns a failure into one of few reasons.
-func why(ctx context.Context, err error, connected bool) string {
-	var certificate *tls.CertificateVerificationError
-	var timeout net.Error
+func why(ctx context.Context, err error) string {
+	var (
+		certificate *tls.CertificateVerificationError
+		unconnected errUnconnected
+	)
 	switch {
 	case errors.Is(err, errForbidden):
 		return reasonForbidden
 	case errors.As(err, &certificate):
 		return reasonCertificate
-	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
+	case ctx.Err() != nil || timedOut(err):
 		return reasonTimeout
-	case connected:
-		return reasonBroken
+	case errors.As(err, &unconnected):
+		return reasonConnect
 	}
-	return reasonConnect
+	return reasonBroken
+}
+
+func timedOut(err error) bool {
+	var timeout net.Error
+	if unconnected, ok := errors.AsType[errUnconnected](err); ok {
+		err = unconnected.error
+	}
+	return errors.As(err, &timeout) && timeout.Timeout()
 }

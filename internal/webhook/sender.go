@@ -15,8 +15,9 @@ import (
 
 // How the Sender works.
 const (
-	maxQueued    = 16 // notifications of one webhook, in memory
-	fetchAhead   = 4  // notifications left when more are fetched
+	maxQueued    = 64 // notifications of one webhook, in memory
+	fetchAhead   = 32 // notifications left when more are fetched
+	runLength    = 8  // notifications sent one after the other in a slot
 	claimAtOnce  = 64 // webhooks whose notifications are claimed in one transaction
 	recordAtOnce = 256
 	lanesAtOnce  = 128             // lanes of a pace in one round
@@ -53,28 +54,18 @@ type Sender struct {
 	lanes   map[lastmile.WebhookID]*lane
 	turns   [paces][]*lane // in line
 	slots   slots
-	recent  []*attempt // under way, until they are late
+	recent  []*run // under way, until they are late
 	wants   []want
 	unsaved []result
 
 	booking    bool // a transaction is under way
 	found      chan []store.Waiting
 	booked     chan booking
-	ended      chan *attempt
+	ended      chan outcome
 	background sync.WaitGroup
 	forgotten  time.Time // when idle lanes were last forgotten
 
 	delivered, failed, fenced, inFlight atomic.Int64
-}
-
-// attempt is one try that is under way.
-type attempt struct {
-	lane   *lane
-	slot   slot
-	n      lastmile.Notification
-	done   bool
-	broken bool // off by this process, which is stopping
-	lastmile.Attempt
 }
 
 // SenderStats counts what a Sender has done.
@@ -93,7 +84,7 @@ func (s *Sender) Stats() SenderStats {
 // gives back the rest.
 func (s *Sender) Run(ctx context.Context) {
 	s.lanes, s.slots, s.forgotten = map[lastmile.WebhookID]*lane{}, newSlots(), s.Now()
-	s.found, s.booked, s.ended = make(chan []store.Waiting, 1), make(chan booking, 1), make(chan *attempt, mostInFlight+shares[quick].all)
+	s.found, s.booked, s.ended = make(chan []store.Waiting, 1), make(chan booking, 1), make(chan outcome, mostInFlight)
 	if s.Alone {
 		s.reclaim(ctx)
 	}
@@ -104,7 +95,7 @@ func (s *Sender) Run(ctx context.Context) {
 	defer late.Stop()
 	pause, watching := pollSoon, false
 	for ctx.Err() == nil {
-		s.serve(sending)
+		s.serve(ctx, sending)
 		s.book(ctx)
 		if len(s.recent) > 0 && !watching {
 			watching = true
@@ -130,13 +121,13 @@ func (s *Sender) Run(ctx context.Context) {
 			}
 			poll.Reset(min(pause, next))
 		case b := <-s.booked:
-			s.enter(sending, b)
-		case a := <-s.ended:
-			s.finish(a)
+			s.enter(ctx, sending, b)
+		case o := <-s.ended:
+			s.finish(o)
 		}
 		s.drain()
 	}
-	s.stop(sending, cancel)
+	s.stop(ctx, sending, cancel)
 }
 
 // reclaim ends the claims of processes that are gone.
@@ -151,8 +142,8 @@ func (s *Sender) reclaim(ctx context.Context) {
 func (s *Sender) drain() {
 	for {
 		select {
-		case a := <-s.ended:
-			s.finish(a)
+		case o := <-s.ended:
+			s.finish(o)
 		default:
 			return
 		}
@@ -229,7 +220,7 @@ func (s *Sender) forget() {
 }
 
 // serve gives lanes their turns, one after the other.
-func (s *Sender) serve(ctx context.Context) {
+func (s *Sender) serve(ctx, sending context.Context) {
 	for p := range pace(paces) {
 		for range min(len(s.turns[p]), lanesAtOnce) {
 			if s.slots.full(p) {
@@ -238,16 +229,16 @@ func (s *Sender) serve(ctx context.Context) {
 			l := s.turns[p][0]
 			s.turns[p] = s.turns[p][1:]
 			l.inLine = false
-			s.turn(ctx, l)
+			s.turn(ctx, sending, l)
 			s.line(l)
 		}
 	}
 }
 
 // turn starts what a lane may send, and has more fetched where there is more.
-func (s *Sender) turn(ctx context.Context, l *lane) {
+func (s *Sender) turn(ctx, sending context.Context, l *lane) {
 	for len(l.queue) > 0 && s.slots.free(l) {
-		s.start(ctx, l)
+		s.start(ctx, sending, l)
 	}
 	if !l.due || l.claiming || len(s.wants) >= claimAtOnce {
 		return
@@ -268,108 +259,105 @@ func (s *Sender) turn(ctx context.Context, l *lane) {
 	s.wants = append(s.wants, want{lane: l, count: count})
 }
 
-// start begins an attempt at the first of a queue, unless its lease is about
-// to end.
-func (s *Sender) start(ctx context.Context, l *lane) {
-	c := l.queue[0]
-	l.queue = l.queue[1:]
-	now := s.Now()
-	if now.Add(totalTimeout).After(c.until) || ctx.Err() != nil {
-		s.giveBack(l, c.Notification)
+// start begins to send the first of a queue, unless their leases are about to
+// end: of a quick webhook as many as leave some for its other slots.
+func (s *Sender) start(ctx, sending context.Context, l *lane) {
+	now, count := s.Now(), 1
+	if l.pace == quick {
+		count = min(max(len(l.queue)/shares[quick].webhook, 1), runLength)
+	}
+	r := &run{lane: l, url: l.url, secrets: l.secrets, since: now, items: l.queue[:count]}
+	l.queue = l.queue[count:]
+	if r.over(ctx, now, r.items[0]) {
+		s.giveBack(l, r.items)
 		return
 	}
-	a := &attempt{lane: l, n: c.Notification, Attempt: lastmile.Attempt{
-		Organization: c.Organization, Notification: c.ID, Number: c.Attempts + 1, At: now,
-	}}
 	if l.reserved != nil {
-		a.slot, l.reserved = *l.reserved, nil
+		r.slot, l.reserved = *l.reserved, nil
 	} else {
-		a.slot = s.slots.take(l)
+		r.slot = s.slots.take(l)
 	}
 	l.inFlight++
 	l.used = now
 	s.inFlight.Store(int64(s.slots.all))
-	if a.slot.pace < slow {
-		s.recent = append(s.recent, a)
+	if r.slot.pace < slow {
+		s.recent = append(s.recent, r)
 	}
-	target, header := l.url, signed(c.Notification, l.secrets, now)
-	s.background.Go(func() {
-		a.Status, a.Reason = s.Poster.Post(ctx, target, header, c.Body)
-		a.Took, a.broken = s.Now().Sub(now), ctx.Err() != nil && !a.Delivered()
-		s.ended <- a
-	})
+	s.background.Go(func() { r.send(ctx, sending, s) })
 }
 
-// giveBack lets go of a notification that was claimed, for it to be claimed
-// again.
-func (s *Sender) giveBack(l *lane, n lastmile.Notification) {
-	s.unsaved = append(s.unsaved, result{n: n, again: s.Now()})
-	l.due = true
+// giveBack lets go of what was claimed, for it to be claimed again.
+func (s *Sender) giveBack(l *lane, items []claimed) {
+	for _, c := range items {
+		s.unsaved = append(s.unsaved, result{n: c.Notification, again: s.Now()})
+		l.due = true
+	}
 }
 
 // markLate has attempts that take longer than usual count as slow, and their
 // webhooks too until they end.
 func (s *Sender) markLate() {
 	now := s.Now()
-	s.recent = slices.DeleteFunc(s.recent, func(a *attempt) bool {
-		if a.done || now.Sub(a.At) < a.lane.patience() {
-			return a.done
+	s.recent = slices.DeleteFunc(s.recent, func(r *run) bool {
+		if r.done || now.Sub(r.since) < r.lane.patience() {
+			return r.done
 		}
-		a.slot, a.lane.pace = s.slots.slow(a.slot), max(a.lane.pace, slow)
+		r.slot, r.lane.pace = s.slots.slow(r.slot), max(r.lane.pace, slow)
 		return true
 	})
 }
 
-// finish frees the slot of an attempt and keeps its result to be saved.
-func (s *Sender) finish(a *attempt) {
-	a.done = true
-	l := a.lane
-	s.slots.give(a.slot)
-	s.inFlight.Store(int64(s.slots.all))
-	l.inFlight--
+// finish keeps a result to be saved, and frees the slot after the last of a
+// run.
+func (s *Sender) finish(o outcome) {
+	r, l := o.run, o.run.lane
+	r.since = s.Now()
+	if o.last {
+		r.done = true
+		s.slots.give(r.slot)
+		s.inFlight.Store(int64(s.slots.all))
+		l.inFlight--
+		l.queue = append(o.rest, l.queue...)
+	}
 	switch {
-	case a.broken:
-		s.giveBack(l, a.n)
-		return
-	case a.Took < slowAfter:
-		l.pace, l.usual = quick, (3*l.usual+a.Took)/4
-	case a.Delivered():
+	case o.broken:
+		s.giveBack(l, []claimed{o.item})
+	case o.attempt.Took < slowAfter:
+		l.pace, l.usual = quick, (3*l.usual+o.attempt.Took)/4
+	case o.attempt.Delivered():
 		l.pace = slow
 	default:
 		l.pace = dead
 	}
 	if l.pace > quick { // it has no slots for so many any more
-		for _, c := range l.queue {
-			s.giveBack(l, c.Notification)
-		}
+		s.giveBack(l, l.queue)
 		l.queue = nil
 	}
-	s.unsaved = append(s.unsaved, result{n: a.n, attempt: a.Attempt})
+	if !o.broken {
+		s.unsaved = append(s.unsaved, result{n: o.item.Notification, attempt: o.attempt})
+	}
 	s.line(l)
 }
 
 // stop waits for what is being sent, not for long, records it and gives back
 // the rest.
-func (s *Sender) stop(sending context.Context, cancel context.CancelFunc) {
+func (s *Sender) stop(ctx, sending context.Context, cancel context.CancelFunc) {
 	patience := time.AfterFunc(stopPatience, cancel)
 	defer patience.Stop()
 	go func() {
 		s.background.Wait()
 		close(s.ended)
 	}()
-	for a := range s.ended {
-		s.finish(a)
+	for o := range s.ended {
+		s.finish(o)
 	}
-	cancel()
 	if s.booking {
-		s.enter(sending, <-s.booked)
+		s.enter(ctx, sending, <-s.booked)
 	}
 	for _, l := range s.lanes {
-		for _, c := range l.queue {
-			s.giveBack(l, c.Notification)
-		}
+		s.giveBack(l, l.queue)
 	}
-	ending, done := context.WithTimeout(context.WithoutCancel(sending), stopPatience)
+	ending, done := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer done()
 	if err := s.transact(ending, &booking{results: s.unsaved}); err != nil {
 		s.Log.Error("record the last attempts", "error", err)

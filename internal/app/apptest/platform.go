@@ -87,6 +87,27 @@ func (p *Platform) Settle(t testing.TB) {
 	}
 }
 
+// Events are the events of an organization, in order, as webhooks are sent them.
+func (p *Platform) Events(t testing.TB, org lastmile.OrganizationID) (bodies [][]byte) {
+	t.Helper()
+	const most = 10_000
+	err := p.Store.Write(t.Context(), func(w store.Writer) error {
+		if _, err := w.NumberEvents(t.Context(), most); err != nil {
+			return err
+		}
+		found, err := w.EventsAfter(t.Context(), org, 0, most)
+		bodies = nil
+		for _, e := range found {
+			bodies = append(bodies, e.Body)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("read events: %v", err)
+	}
+	return bodies
+}
+
 // Get reads a page that needs no key.
 func (p *Platform) Get(t testing.TB, path string) []byte {
 	t.Helper()

@@ -119,7 +119,7 @@ func (c *pgConn) deliver(ctx context.Context, n int) (pgx.BatchResults, error) {
 	c.waiting = nil
 	for range n {
 		if _, err := results.Exec(); err != nil {
-			results.Close() //nolint:errcheck // the first error is the one that counts
+			results.Close()
 			return nil, err
 		}
 	}
@@ -168,7 +168,7 @@ func (c *pgConn) ask(ctx context.Context, query string, args []any) (pgx.Rows, e
 	}
 	r, err := results.Query()
 	if err != nil {
-		results.Close() //nolint:errcheck // the first error is the one that counts
+		results.Close()
 		return nil, err
 	}
 	return &lastRows{Rows: r, results: results}, nil

@@ -177,8 +177,11 @@ func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notifica
 		a.At, a.Took, a.Status = time.UnixMilli(at).UTC(), time.Duration(took)*time.Millisecond, int(status)
 		return a, err
 	}
-	found, err := collect(ctx, t, scan,
-		`SELECT org, notification, number, at, took, status, reason FROM attempt WHERE org = $1 AND notification = $2 ORDER BY number`, org, notification)
+	found, err := collect(ctx, t, scan, `
+		SELECT org, notification, number, at, took, status, reason FROM attempt WHERE org = $1 AND notification = $2
+		UNION ALL
+		SELECT org, id, attempts, attempted_at, took, status, reason FROM notification WHERE org = $1 AND id = $2 AND attempts > 0
+		ORDER BY 3`, org, notification)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}
@@ -197,8 +200,9 @@ func (t *tx) owe(ctx context.Context, e lastmile.Event, hooks []lastmile.Webhook
 			task = (*string)(&e.Task.ID)
 		}
 		const query = `
-			INSERT INTO notification (org, id, webhook, event, trigger_id, task, sequence, due, next_at, attempts, state, claim)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0, 0, '')`
+			INSERT INTO notification (org, id, webhook, event, trigger_id, task, sequence, due, next_at, attempts, state, claim,
+				attempted_at, took, status, reason)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0, 0, '', 0, 0, 0, '')`
 		id := notificationID(e.ID, i)
 		if err := t.send(ctx, query, e.Organization, id, h.ID, e.ID, int64(e.Trigger), task, e.Sequence, e.Stored.UnixMilli()); err != nil {
 			return fmt.Errorf("owe webhook %s event %s: %w", h.ID, e.ID, err)
@@ -272,17 +276,23 @@ func (t *tx) ReleaseNotifications(ctx context.Context, now time.Time) error {
 
 // SaveResult implements store.WebhookWriter.
 func (t *tx) SaveResult(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
-	changed, err := t.exec(ctx, `UPDATE notification SET state = $4, next_at = $5, attempts = $6, claim = '' WHERE org = $1 AND id = $2 AND claim = $3`,
-		n.Organization, n.ID, n.Claim, int64(n.State), millis(n.Next), n.Attempts)
-	if err != nil || changed == 0 {
-		return false, err
+	if a.Number > 1 {
+		const keep = `
+			INSERT INTO attempt (org, notification, number, at, took, status, reason)
+			SELECT org, id, attempts, attempted_at, took, status, reason FROM notification WHERE org = $1 AND id = $2 AND claim = $3`
+		if _, err := t.exec(ctx, keep, n.Organization, n.ID, n.Claim); err != nil {
+			return false, fmt.Errorf("keep the last attempt at notification %s: %w", n.ID, err)
+		}
 	}
-	_, err = t.exec(ctx, `INSERT INTO attempt (org, notification, number, at, took, status, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		a.Organization, a.Notification, a.Number, a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason)
+	const query = `
+		UPDATE notification SET state = $4, next_at = $5, attempts = $6, claim = '', attempted_at = $7, took = $8, status = $9, reason = $10
+		WHERE org = $1 AND id = $2 AND claim = $3`
+	changed, err := t.exec(ctx, query, n.Organization, n.ID, n.Claim, int64(n.State), millis(n.Next), n.Attempts,
+		a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason)
 	if err != nil {
 		return false, fmt.Errorf("save attempt at notification %s: %w", n.ID, err)
 	}
-	return true, nil
+	return changed > 0, nil
 }
 
 // ReleaseNotification implements store.WebhookWriter.

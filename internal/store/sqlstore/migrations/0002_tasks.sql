@@ -54,7 +54,7 @@ CREATE INDEX task_open ON task (org, (CASE
   WHEN completed - created < 3932160000 THEN 8
   WHEN completed - created < 15728640000 THEN 9
   WHEN completed - created < 62914560000 THEN 10
-  ELSE 11 END), created, id) WHERE completed IS NOT NULL;
+  ELSE 11 END), created, id, completed) WHERE completed IS NOT NULL;
 
 -- When tasks that are gone were created, for lists that go on from one.
 CREATE TABLE deleted_task (

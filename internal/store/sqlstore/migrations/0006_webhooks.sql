@@ -36,6 +36,7 @@ CREATE TABLE webhook_tally (
 
 -- What a webhook is owed. claim is a token of whoever is sending it, and
 -- nobody else may record a result; next_at is pushed forward while it does.
+-- The last attempt is here, those before it are in attempt: most have one.
 CREATE TABLE notification (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -49,6 +50,10 @@ CREATE TABLE notification (
   attempts BIGINT NOT NULL,
   state BIGINT NOT NULL,
   claim TEXT NOT NULL,
+  attempted_at BIGINT NOT NULL,
+  took BIGINT NOT NULL,
+  status BIGINT NOT NULL,
+  reason TEXT NOT NULL,
   PRIMARY KEY (org, id)
 );
 CREATE INDEX notification_id ON notification (id);

@@ -1,0 +1,215 @@
+package app_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+)
+
+// TestKilledBatches is the short form of TestTortureBatches.
+func TestKilledBatches(t *testing.T) {
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { surviveBatches(t, 5, nodes, s) })
+}
+
+// batchRig sends batches to nodes that are killed while they run them.
+type batchRig struct {
+	program  program
+	storage  nodeStorage
+	org, key string
+	nodes    []*node
+}
+
+// badInBatch are the places of items that cannot be created.
+var badInBatch = []int{3, 250, 499}
+
+// surviveBatches kills a node in the middle of a batch of 500 again and again,
+// and holds what is there at the end of each batch against what was sent: each
+// item is a task or an error, once, and the batch has ended once.
+func surviveBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
+	rig := &batchRig{program: thisProgram(t), storage: storage}
+	rig.org, rig.key = newOrganization(t, rig.program, storage)
+	for range nodes {
+		rig.nodes = append(rig.nodes, startNode(t, rig.program, storage))
+	}
+	var (
+		jobs   []string
+		middle int // kills that met a batch in progress
+	)
+	for killed := 0; killed < kills; {
+		name := fmt.Sprintf("batch %d", len(jobs))
+		job := ""
+		for done := false; !done; {
+			victim := rand.IntN(len(rig.nodes))
+			kill := time.AfterFunc(rand.N(200*time.Millisecond), func() { rig.nodes[victim].kill(t) })
+			job = rig.submit(t, victim, name)
+			<-rig.nodes[victim].ended
+			kill.Stop()
+			killed++
+			rig.nodes[victim] = startNode(t, rig.program, storage)
+			if job == "" {
+				job = rig.submit(t, victim, name) // nobody knows whether it arrived
+			}
+			report := rig.report(t, victim, job)
+			if report.Status == "inProgress" {
+				middle++
+			}
+			done = killed >= kills || rand.IntN(3) > 0
+		}
+		jobs = append(jobs, job)
+		rig.check(t, name, job)
+	}
+	for _, n := range rig.nodes {
+		n.stop(t)
+	}
+	rig.checkEvents(t, jobs)
+	t.Logf("%d kills, %d of them in the middle of one of %d batches", kills, middle, len(jobs))
+}
+
+// submit sends a batch, or sends it again, and returns its job; empty when the
+// node went before it answered.
+func (rig *batchRig) submit(t *testing.T, node int, name string) string {
+	t.Helper()
+	items := make([]string, lastmile.MaxBatch)
+	for i := range items {
+		items[i] = fmt.Sprintf(`{"destination":{"address":{"number":"%d","street":"S","city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"R","phone":%q}],`+
+			`"notes":"%d","metadata":[{"name":"batch","type":"string","value":%q}]}`, i, benchPhone(i), i, name)
+		if slices.Contains(badInBatch, i) {
+			items[i] = `{"notes":"a task without a destination"}`
+		}
+	}
+	status, answer, err := rig.call(t, node, http.MethodPost, "/tasks/batch-async", `{"tasks":[`+strings.Join(items, ",")+`]}`, name)
+	if err != nil {
+		return ""
+	}
+	var job struct{ JobID string }
+	if err := json.Unmarshal(answer, &job); err != nil || status != http.StatusOK {
+		t.Fatalf("answered %d %s", status, answer)
+	}
+	return job.JobID
+}
+
+// batchReport is as much of a report as is checked.
+type batchReport struct {
+	Status                                    string
+	TasksReceived, TasksCreated, TasksErrored int
+	Errors                                    []struct{ ErrorCode int }
+	NewTasks                                  []struct{ ID, Notes string }
+}
+
+func (rig *batchRig) report(t *testing.T, node int, job string) (report batchReport) {
+	t.Helper()
+	status, answer, err := rig.call(t, node, http.MethodGet, "/tasks/batch/"+job, "", "")
+	if err == nil {
+		err = json.Unmarshal(answer, &report)
+	}
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("the batch %s was accepted, and now: %d %v %s", job, status, err, answer)
+	}
+	return report
+}
+
+// check waits for the end of a batch and fails the test unless each item has
+// its result once.
+func (rig *batchRig) check(t *testing.T, name, job string) {
+	t.Helper()
+	var report batchReport
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		report = rig.report(t, 0, job)
+		if report.Status != "pending" && report.Status != "inProgress" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is %s after a minute\n%s", name, report.Status, rig.nodes[0].logged)
+		}
+	}
+	good := lastmile.MaxBatch - len(badInBatch)
+	if report.Status != "completedWithErrors" || report.TasksReceived != lastmile.MaxBatch || report.TasksCreated != good ||
+		report.TasksErrored != len(badInBatch) || len(report.Errors) != len(badInBatch) || len(report.NewTasks) != good {
+		t.Errorf("%s ended as %s with %d created and %d refused of %d, and shows %d and %d", name, report.Status, report.TasksCreated,
+			report.TasksErrored, report.TasksReceived, len(report.NewTasks), len(report.Errors))
+	}
+	status, answer, err := rig.call(t, 0, http.MethodPost, "/tasks/metadata", fmt.Sprintf(`[{"name":"batch","type":"string","value":%q}]`, name), "")
+	var found []struct{ ID, Notes string }
+	if err == nil {
+		err = json.Unmarshal(answer, &found)
+	}
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("look for the tasks: %d %v %s", status, err, answer)
+	}
+	items := map[string]int{}
+	for _, task := range found {
+		items[task.Notes]++
+	}
+	for i := range lastmile.MaxBatch {
+		want := 1
+		if slices.Contains(badInBatch, i) {
+			want = 0
+		}
+		if got := items[fmt.Sprint(i)]; got != want {
+			t.Errorf("item %d of %s exists %d times, want %d", i, name, got, want)
+		}
+	}
+	if len(found) != good {
+		t.Errorf("%s made %d tasks, want %d", name, len(found), good)
+	}
+}
+
+// checkEvents fails the test unless the end of each batch was told once, and
+// nothing else.
+func (rig *batchRig) checkEvents(t *testing.T, jobs []string) {
+	t.Helper()
+	told := map[string]int{}
+	withStore(t, rig.storage, func(s *sqlstore.Store) error {
+		return s.Write(t.Context(), func(w store.Writer) error {
+			clear(told)
+			const most = 10_000
+			_, err := w.NumberEvents(t.Context(), most)
+			events, readErr := w.EventsAfter(t.Context(), lastmile.OrganizationID(rig.org), 0, most)
+			for _, e := range events {
+				var body struct{ TriggerName, JobID string }
+				err = errors.Join(err, json.Unmarshal(e.Body, &body))
+				told[body.TriggerName+" "+body.JobID]++
+			}
+			return errors.Join(err, readErr)
+		})
+	})
+	for _, job := range jobs {
+		if n := told["taskBatchCreateJobCompleted "+job]; n != 1 {
+			t.Errorf("the end of batch %s was told %d times", job, n)
+		}
+	}
+	if len(told) != len(jobs) {
+		t.Errorf("%d kinds of events were told of %d batches: %v", len(told), len(jobs), told)
+	}
+}
+
+// call sends a request to a node.
+func (rig *batchRig) call(t *testing.T, node int, method, path, body, key string) (status int, answer []byte, err error) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+rig.nodes[node].address+"/api/v2"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.SetBasicAuth(rig.key, "")
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	answer, err = io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
+}

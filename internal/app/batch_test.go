@@ -1,0 +1,338 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/app"
+	"dray/internal/jobs"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/storetest"
+	"dray/internal/taskflow"
+)
+
+// workshop is a platform whose background work is run by tests.
+type workshop struct {
+	*app.App
+	who access.Principal
+}
+
+// onWorkshops runs a test on both databases.
+func onWorkshops(t *testing.T, test func(t *testing.T, w *workshop)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newWorkshop(t, app.Config{Data: t.TempDir()})) })
+	t.Run("postgres", func(t *testing.T) {
+		test(t, newWorkshop(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
+	})
+}
+
+func newWorkshop(t *testing.T, c app.Config) *workshop {
+	t.Helper()
+	a, err := app.New(t.Context(), c, slog.New(slog.DiscardHandler), app.Clock, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	made, err := a.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Workshop", Country: "US", Timezone: "America/New_York"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &workshop{App: a, who: access.Principal{Organization: made.Organization.ID}}
+}
+
+// submit takes in a batch of so many tasks, marked with a name.
+func (w *workshop) submit(t *testing.T, name string, tasks int) lastmile.BatchID {
+	t.Helper()
+	items := make([][]byte, tasks)
+	for i := range items {
+		items[i] = fmt.Appendf(nil, `{"destination":%s,"recipients":[%s],"notes":"item %d","metadata":[{"name":"of","type":"string","value":%q}]}`,
+			destinationBody(i), recipientBody(i), i, name)
+	}
+	made, err := w.Tasks.Submit(t.Context(), w.who, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Record.ID
+}
+
+// run runs jobs over a store, with another way to read drafts if one is given,
+// until the condition holds.
+func (w *workshop) run(t *testing.T, s store.Store, read func(lastmile.OrganizationID, []byte) (taskflow.Draft, error), until func() bool) {
+	t.Helper()
+	flow := *w.Tasks
+	flow.Store = s
+	if read != nil {
+		flow.ReadDraft = read
+	}
+	r := &jobs.Runner{
+		Store: s, Now: app.Clock, Log: slog.New(slog.DiscardHandler), Lease: 200 * time.Millisecond,
+		Handlers: map[jobs.Kind]jobs.Handler{store.CreateBatch: {Run: flow.RunBatch, GiveUp: flow.GiveUpBatch}},
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() { r.Run(ctx) })
+	for deadline := time.Now().Add(time.Minute); !until(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Error("not done after a minute")
+			break
+		}
+	}
+	stop()
+	group.Wait()
+}
+
+// left tells whether any job is left.
+func (w *workshop) left(t *testing.T) bool {
+	t.Helper()
+	n := 0
+	if err := w.Store.Read(t.Context(), func(r store.Reader) (err error) {
+		n, err = r.JobsLeft(t.Context())
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n > 0
+}
+
+// batch reads a batch.
+func (w *workshop) batch(t *testing.T, id lastmile.BatchID) lastmile.Batch {
+	t.Helper()
+	b, err := w.Tasks.Batch(t.Context(), w.who, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// tasks counts the tasks that are marked with a name.
+func (w *workshop) tasks(t *testing.T, name string) int {
+	t.Helper()
+	found, err := w.Tasks.Find(t.Context(), w.who, lastmile.Metadata{{Name: "of", Type: lastmile.MetadataString, Value: name, Visibility: []string{"api"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found)
+}
+
+// ends counts the events that tell of the end of a batch.
+func (w *workshop) ends(t *testing.T, id lastmile.BatchID) (n int) {
+	t.Helper()
+	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
+		n = 0
+		const most = 10_000
+		_, err := tx.NumberEvents(t.Context(), most)
+		events, readErr := tx.EventsAfter(t.Context(), w.who.Organization, 0, most)
+		for _, e := range events {
+			if strings.Contains(string(e.Body), `"jobId":"`+string(id)+`"`) {
+				n++
+			}
+		}
+		return errors.Join(err, readErr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// dying is the store of a process that dies right before its nth write, or
+// right after it, when it is kept and nobody can tell any more.
+type dying struct {
+	store.Store
+	lives atomic.Int64
+	after bool
+	dead  atomic.Bool
+}
+
+var errDied = errors.New("the process died")
+
+func (d *dying) Read(ctx context.Context, fn func(store.Reader) error) error {
+	if d.dead.Load() {
+		return errDied
+	}
+	return d.Store.Read(ctx, fn)
+}
+
+func (d *dying) Write(ctx context.Context, fn func(store.Writer) error) error {
+	n := d.lives.Add(-1)
+	if d.dead.Load() || n == 0 && !d.after {
+		d.dead.Store(true)
+		return errDied
+	}
+	err := d.Store.Write(ctx, fn)
+	if n == 0 {
+		d.dead.Store(true)
+		return errDied
+	}
+	return err
+}
+
+func TestABatchSurvivesACrashAtAnyPoint(t *testing.T) {
+	onWorkshops(t, func(t *testing.T, w *workshop) {
+		const tasks = 200 // three chunks
+		for write := int64(1); ; write++ {
+			var undisturbed bool
+			for _, after := range []bool{false, true} {
+				name := fmt.Sprintf("write %d, after it: %v", write, after)
+				t.Run(name, func(t *testing.T) {
+					id := w.submit(t, name, tasks)
+					s := &dying{Store: w.Store, after: after}
+					s.lives.Store(write)
+					w.run(t, s, nil, func() bool { return s.dead.Load() || !w.left(t) })
+					undisturbed = undisturbed || !s.dead.Load()
+					w.run(t, w.Store, nil, func() bool { return !w.left(t) })
+
+					b := w.batch(t, id)
+					if made := w.tasks(t, name); made != tasks || b.Made() != tasks || b.Status() != lastmile.BatchSucceeded {
+						t.Errorf("%d tasks were made, and the batch says %d: %s", made, b.Made(), b.Status())
+					}
+					if told := w.ends(t, id); told != 1 {
+						t.Errorf("the end was told %d times", told)
+					}
+				})
+			}
+			if undisturbed || t.Failed() {
+				if write < 6 {
+					t.Errorf("a batch was done with %d writes: a claim, three chunks and an end expected", write-1)
+				}
+				return
+			}
+		}
+	})
+}
+
+func TestABatchWaitsForWhatWillPass(t *testing.T) {
+	onWorkshops(t, func(t *testing.T, w *workshop) {
+		id := w.submit(t, "patient", 3)
+		var tries atomic.Int64
+		read := func(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
+			if strings.Contains(string(sent), `"item 1"`) && tries.Add(1) <= 2 {
+				return taskflow.Draft{}, lastmile.Overloaded("the geocoder is busy")
+			}
+			return w.Tasks.ReadDraft(org, sent)
+		}
+		w.run(t, w.Store, read, func() bool { return !w.left(t) })
+		if b := w.batch(t, id); b.Status() != lastmile.BatchSucceeded || tries.Load() != 3 {
+			t.Errorf("the batch is %s after %d tries", b.Status(), tries.Load())
+		}
+	})
+}
+
+// wear lets the job of a batch have failed so often before.
+func (w *workshop) wear(t *testing.T, id lastmile.BatchID, failures int) {
+	t.Helper()
+	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
+		job := store.Job{Organization: w.who.Organization, ID: string(id), Kind: store.CreateBatch, Lease: time.Minute}
+		job, err := tx.ClaimJob(t.Context(), job, app.Clock())
+		if err != nil {
+			return err
+		}
+		job.Failures = failures
+		return tx.ReturnJob(t.Context(), job, app.Clock(), "worn")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnItemThatAlwaysFailsDoesNotTakeTheOthersWithIt(t *testing.T) {
+	onWorkshops(t, func(t *testing.T, w *workshop) {
+		for name, fail := range map[string]func() error{
+			"an error":                     func() error { return errors.New("a secret of ours") },
+			"a panic":                      func() error { panic("a secret of ours") },
+			"a server that is always busy": func() error { return lastmile.Overloaded("the geocoder is busy") },
+		} {
+			t.Run(name, func(t *testing.T) {
+				id := w.submit(t, name, 5)
+				w.wear(t, id, 9)
+				read := func(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
+					if strings.Contains(string(sent), `"item 2"`) {
+						return taskflow.Draft{}, fail()
+					}
+					return w.Tasks.ReadDraft(org, sent)
+				}
+				w.run(t, w.Store, read, func() bool { return !w.left(t) })
+				b := w.batch(t, id)
+				if b.Status() != lastmile.BatchCompletedWithErrors || b.Made() != 4 || w.tasks(t, name) != 4 || w.ends(t, id) != 1 {
+					t.Fatalf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.Made(), w.tasks(t, name), w.ends(t, id))
+				}
+				fault := b.Results[2].Fault
+				if fault == nil || fault.Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
+					t.Errorf("item 2 has the result %+v", b.Results[2])
+				}
+			})
+		}
+	})
+}
+
+// unsaving is a store that cannot save the result of a single item.
+type unsaving struct{ store.Store }
+
+func (u unsaving) Write(ctx context.Context, fn func(store.Writer) error) error {
+	return u.Store.Write(ctx, func(w store.Writer) error { return fn(unsavingWriter{w}) })
+}
+
+type unsavingWriter struct{ store.Writer }
+
+func (u unsavingWriter) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
+	if len(results) == 1 {
+		return errors.New("the disk has a hole")
+	}
+	return u.Writer.AddResults(ctx, org, id, from, results)
+}
+
+func TestABatchThatCannotBeRunEnds(t *testing.T) {
+	onWorkshops(t, func(t *testing.T, w *workshop) {
+		id := w.submit(t, "hopeless", 3)
+		w.wear(t, id, 9)
+		w.run(t, unsaving{w.Store}, nil, func() bool { return !w.left(t) })
+		b := w.batch(t, id)
+		if b.Status() != lastmile.BatchFailed || b.Made() != 0 || w.tasks(t, "hopeless") != 0 || w.ends(t, id) != 1 {
+			t.Errorf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.Made(), w.tasks(t, "hopeless"), w.ends(t, id))
+		}
+		if slices.ContainsFunc(b.Results, func(r lastmile.BatchResult) bool { return r.Fault == nil || r.Fault.Number != 2500 || r.Sent == nil }) {
+			t.Errorf("the results are %+v", b.Results)
+		}
+	})
+}
+
+func TestTwoBatchesWithTheSameRecipientsAtOnce(t *testing.T) {
+	onWorkshops(t, func(t *testing.T, w *workshop) {
+		var ids []lastmile.BatchID
+		for i := range 4 {
+			ids = append(ids, w.submit(t, fmt.Sprint("batch ", i), 200)) // the same 200 phone numbers each
+		}
+		var group sync.WaitGroup
+		for range 2 {
+			group.Go(func() { w.run(t, w.Store, nil, func() bool { return !w.left(t) }) })
+		}
+		group.Wait()
+		for i, id := range ids {
+			if b := w.batch(t, id); b.Status() != lastmile.BatchSucceeded || w.tasks(t, fmt.Sprint("batch ", i)) != 200 {
+				t.Errorf("batch %d is %s with %d tasks", i, b.Status(), w.tasks(t, fmt.Sprint("batch ", i)))
+			}
+		}
+		known := 0
+		err := w.Store.Read(t.Context(), func(r store.Reader) error {
+			found, err := r.Recipients(t.Context(), w.who.Organization, store.RecipientFilter{})
+			known = len(found)
+			return err
+		})
+		if err != nil || known != 200 {
+			t.Errorf("%d recipients with 200 phone numbers: %v", known, err)
+		}
+	})
+}

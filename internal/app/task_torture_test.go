@@ -1,0 +1,240 @@
+//go:build torture
+
+package app_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/app"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/storetest"
+)
+
+// TestTortureCrowdedYard is TestCrowdedYard for longer: afterwards no task is
+// in two containers or in none, and at no time did anybody carry too much.
+func TestTortureCrowdedYard(t *testing.T) {
+	onYards(t, 50, func(t *testing.T, y *yard) { crowd(t, y, 64, 150) })
+}
+
+// TestTortureContainerHistories finds an order that explains every answer, for
+// many histories.
+func TestTortureContainerHistories(t *testing.T) {
+	onYards(t, 3, func(t *testing.T, y *yard) {
+		for range 100 {
+			history(t, y, 8, 15)
+		}
+	})
+}
+
+// TestTortureMillionTasks reads with a thousand tasks stored and with a
+// million. Neither one task nor a page of a list may cost more than half as
+// much again.
+func TestTortureMillionTasks(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		testMillion(t, startPlatform(t, app.Config{Data: t.TempDir()}), startPlatform(t, app.Config{Data: t.TempDir()}))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		few := startPlatform(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
+		testMillion(t, few, startPlatform(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
+	})
+}
+
+// warehouse is a platform full of tasks, made over the last year: one in a
+// hundred is waiting, the rest are done by fifty workers.
+type warehouse struct {
+	*platform
+	n       int
+	tasks   []string // some of them
+	middle  string   // one in the middle of all
+	workers []lastmile.WorkerID
+	places  []lastmile.Destination
+	people  []lastmile.Recipient
+}
+
+const yearOfTasks = 365 * 24 * time.Hour
+
+func fillWarehouse(t *testing.T, p *platform, n int) *warehouse {
+	t.Helper()
+	w := &warehouse{platform: p, n: n}
+	ctx := t.Context()
+	for range 50 {
+		w.workers = append(w.workers, lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)))
+	}
+	for i := range 1_000 {
+		w.places, w.people = append(w.places, p.destination(i)), append(w.people, p.recipient(i))
+		err := p.Store.Write(ctx, func(tx store.Writer) error {
+			return errors.Join(tx.SaveDestination(ctx, w.places[i]), tx.SaveRecipient(ctx, w.people[i]))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, uint64(n)))
+	begin := time.Now()
+	for from := 0; from < n; from += 1_000 {
+		err := p.Store.Write(ctx, func(tx store.Writer) error {
+			for i := from; i < min(n, from+1_000); i++ {
+				task := w.task(random, i)
+				if err := tx.SaveTask(ctx, task); err != nil {
+					return err
+				}
+				switch {
+				case i == n/2:
+					w.middle = string(task.ID)
+				case i%max(1, n/1_000) == 0:
+					w.tasks = append(w.tasks, string(task.ID))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d tasks in %v", n, time.Since(begin).Round(time.Second))
+	return w
+}
+
+// task is the nth task of the year.
+func (w *warehouse) task(random *rand.Rand, n int) lastmile.Task {
+	created := w.created.Add(-yearOfTasks + time.Duration(n)*(yearOfTasks/time.Duration(w.n))).Truncate(time.Millisecond)
+	place, person := w.places[n%1_000], w.people[n%1_000]
+	task, err := lastmile.NewTask(lastmile.Identity{
+		ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: fmt.Sprintf("%08x", n), TrackingToken: strconv.Itoa(n) + string(w.org),
+		Creator: lastmile.Actor{Type: lastmile.ActorAPI, ID: "bench"}, NewID: func() string { return "id" },
+	}, w.org, lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{person}, Notes: pointerTo("Leave with the concierge.")}, created)
+	if err != nil {
+		panic(err)
+	}
+	if n%100 == 0 || n > w.n-w.n/200 { // the newest are all waiting
+		return task
+	}
+	by := lastmile.Actor{Type: lastmile.ActorWorker}
+	at := created.Add(time.Duration(float64(time.Minute) * (1 + 600*random.ExpFloat64()/5)))
+	_, put := task.Put(lastmile.WorkerContainer(w.workers[n%len(w.workers)]), by, created)
+	_, started := task.Start(nil, by, created)
+	_, done := task.Complete(lastmile.Outcome{Success: true, At: at}, by)
+	if err := errors.Join(put, started, done); err != nil {
+		panic(err)
+	}
+	task.Modified = created // a record of its own, as far as the store knows
+	return task
+}
+
+func pointerTo[T any](v T) *T { return &v }
+
+func testMillion(t *testing.T, few, many *platform) {
+	small, large := fillWarehouse(t, few, 1_000), fillWarehouse(t, many, 1_000_000)
+	yesterday, lastMonth := few.created.Add(-24*time.Hour).UnixMilli(), few.created.Add(-30*24*time.Hour).UnixMilli()
+	paths := map[string]func(w *warehouse, i int) string{
+		"one task":                func(w *warehouse, i int) string { return "/tasks/" + w.tasks[i%len(w.tasks)] },
+		"all":                     func(*warehouse, int) string { return "/tasks/all?from=0" },
+		"from the middle":         func(w *warehouse, _ int) string { return "/tasks/all?from=0&lastId=" + w.middle },
+		"waiting":                 func(*warehouse, int) string { return "/tasks/all?from=0&state=0" },
+		"completed":               func(*warehouse, int) string { return "/tasks/all?from=0&state=3" },
+		"since yesterday":         func(*warehouse, int) string { return fmt.Sprintf("/tasks/all?from=%d", yesterday) },
+		"waiting since yesterday": func(*warehouse, int) string { return fmt.Sprintf("/tasks/all?from=%d&state=0", yesterday) },
+		"completed in a month":    func(*warehouse, int) string { return fmt.Sprintf("/tasks/all?from=%d&state=3", lastMonth) },
+		"of a worker in a month": func(w *warehouse, i int) string {
+			return fmt.Sprintf("/tasks/all?from=%d&worker=%s", lastMonth, w.workers[i%50])
+		},
+		"a day last year": func(*warehouse, int) string {
+			return fmt.Sprintf("/tasks/all?from=%d&to=%d", lastMonth-86_400_000, lastMonth)
+		},
+	}
+	before := residentMemory(t)
+	for name, path := range paths {
+		t.Run(name, func(t *testing.T) {
+			cost := [2]time.Duration{}
+			sizes := [2]int{}
+			for i, w := range []*warehouse{small, large} {
+				cost[i], sizes[i] = w.cost(t, path)
+			}
+			// A page with fewer tasks costs less: what counts is a task.
+			ratio := float64(cost[1]) / float64(cost[0])
+			if per := ratio * float64(max(sizes[0], 1)) / float64(max(sizes[1], 1)); sizes[0] != sizes[1] {
+				ratio = min(ratio, per)
+			}
+			t.Logf("%v with a thousand (%d bytes), %v with a million (%d bytes): %.2f", cost[0], sizes[0], cost[1], sizes[1], ratio)
+			if ratio > 1.5 {
+				t.Errorf("reading costs %.2f times as much with a million tasks", ratio)
+			}
+		})
+	}
+	runtime.GC()
+	after := residentMemory(t)
+	t.Logf("%d MB before reading, %d MB after", before>>20, after>>20)
+	if after > before+256<<20 {
+		t.Errorf("memory went from %d to %d MB", before>>20, after>>20)
+	}
+}
+
+// cost is what a read takes: the middle of many.
+func (w *warehouse) cost(t *testing.T, path func(*warehouse, int) string) (time.Duration, int) {
+	t.Helper()
+	const reads = 400
+	conn, err := net.Dial("tcp", w.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	var took []time.Duration
+	size := 0
+	for i := range reads + 50 {
+		request := w.request(http.MethodGet, path(w, i), "")
+		begin := time.Now()
+		if _, err := conn.Write(request); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s %s %v", answer.Status, body, err)
+		}
+		if i >= 50 { // after a warm-up
+			took = append(took, time.Since(begin))
+		}
+		size = len(body)
+	}
+	slices.Sort(took)
+	return took[len(took)/2], size
+}
+
+// residentMemory is the memory of this process that is no file.
+func residentMemory(t *testing.T) int64 {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	for line := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kilobytes << 10
+		}
+	}
+	t.Fatal("no RssAnon")
+	return 0
+}

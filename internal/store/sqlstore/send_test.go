@@ -1,0 +1,115 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// sendNote sends a statement that writes one row.
+func sendNote(ctx context.Context, c conn, id string) error {
+	return c.send(ctx, `INSERT INTO note (org, id, n) VALUES ('acme', $1, 1)`, id)
+}
+
+// countIn counts the rows of note as an operation sees them.
+func countIn(ctx context.Context, c conn) (n int64, err error) {
+	err = c.row(ctx, `SELECT count(*) FROM note`).Scan(&n)
+	return n, err
+}
+
+func TestWhatIsSentIsThereForTheNextStatement(t *testing.T) {
+	onBoth(t, func(t *testing.T, e engine) {
+		ctx := t.Context()
+		next := map[string]func(c conn) (int64, error){
+			"a row":       func(c conn) (int64, error) { return countIn(ctx, c) },
+			"a statement": func(c conn) (int64, error) { return c.exec(ctx, `UPDATE note SET n = 2`) },
+			"rows": func(c conn) (n int64, err error) {
+				found, err := c.query(ctx, `SELECT id FROM note`)
+				if err != nil {
+					return 0, err
+				}
+				defer found.Close()
+				for ; found.Next(); n++ {
+					var id string
+					if err := found.Scan(&id); err != nil {
+						return n, err
+					}
+				}
+				return n, found.Err()
+			},
+		}
+		for name, look := range next {
+			t.Run(name, func(t *testing.T) {
+				undo := errors.New("undo")
+				err := e.write(ctx, func(c conn) error {
+					for i, want := range []int64{1, 2, 3} {
+						if err := sendNote(ctx, c, fmt.Sprint(name, i)); err != nil {
+							return err
+						}
+						if n, err := look(c); err != nil || n != want {
+							return fmt.Errorf("%d rows of %d: %w", n, want, err)
+						}
+					}
+					return undo
+				})
+				if !errors.Is(err, undo) {
+					t.Error(err)
+				}
+			})
+		}
+		if n := count(t, e); n != 0 {
+			t.Errorf("%d rows were kept of operations that failed", n)
+		}
+	})
+}
+
+func TestWhatIsSentLastIsKept(t *testing.T) {
+	onBoth(t, func(t *testing.T, e engine) {
+		const rows = 3*maxWaiting + 1
+		must(t, e.write(t.Context(), func(c conn) error {
+			for i := range rows {
+				if err := sendNote(t.Context(), c, fmt.Sprint(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		if n := count(t, e); n != rows {
+			t.Errorf("%d of %d rows", n, rows)
+		}
+	})
+}
+
+func TestAFaultInWhatIsSentEndsTheOperation(t *testing.T) {
+	onBoth(t, func(t *testing.T, e engine) {
+		ctx := t.Context()
+		must(t, e.write(ctx, put(ctx, "taken", 1)))
+		for name, after := range map[string]func(c conn) error{
+			"at its end": func(conn) error { return nil },
+			"at the next statement, even if nobody cares": func(c conn) error {
+				countIn(ctx, c) //nolint:errcheck // the point
+				return nil
+			},
+			"at the next statement": func(c conn) error {
+				_, err := countIn(ctx, c)
+				return err
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				err := e.write(ctx, func(c conn) error {
+					if err := errors.Join(sendNote(ctx, c, "new"), sendNote(ctx, c, "taken")); err != nil {
+						return err // SQLite knows at once
+					}
+					return after(c)
+				})
+				if !isUnique(err) {
+					t.Errorf("got %v, want that the row exists", err)
+				}
+				if n := count(t, e); n != 1 {
+					t.Errorf("%d rows", n)
+				}
+			})
+		}
+	})
+}

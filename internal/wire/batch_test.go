@@ -1,0 +1,68 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/wire"
+)
+
+// The tasks of a batch are not written by encoding/json: this holds what is
+// written against what it would have.
+func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
+	now := time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC)
+	whole := lastmile.Batch{
+		ID: "b", Created: now.Add(-time.Hour), Completed: now, Received: 4,
+		Results: []lastmile.BatchResult{
+			{TaskID: "one", Shown: []byte(`{"id":"one"}`)},
+			{Fault: &lastmile.BatchFault{Status: 400, Number: 1000, Message: "<no>", Cause: "why"}, Sent: []byte(`{"notes":"é"}`)},
+			{TaskID: "two", Warned: true, Shown: []byte(`{"id":"two"}`)},
+			{TaskID: "gone", Warned: true},
+		},
+	}
+	for name, b := range map[string]lastmile.Batch{"whole": whole, "empty": {Created: now}} {
+		t.Run(name, func(t *testing.T) {
+			form := wire.NewBatch(b, wire.Millis(now))
+			written, err := wire.Encode(form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			form.NewTasks, form.NewTasksWithWarnings = append([]wire.ShownTask{}, form.NewTasks...), append([]wire.ShownTask{}, form.NewTasksWithWarnings...)
+			expected, err := json.Marshal(form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := decoded(t, written), decoded(t, expected); !reflect.DeepEqual(got, want) {
+				t.Errorf("written %s, want %s", written, expected)
+			}
+		})
+	}
+
+	t.Run("in an event", func(t *testing.T) {
+		event := whole.Complete(lastmile.Actor{Type: lastmile.ActorAPI, ID: "key"}, now)
+		written, err := wire.Encode(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"actionContext", "adminId", "data", "errors", "failedTasks", "jobId", "newTasks", "newTasksWithWarnings", "status", "submitted",
+			"taskId", "tasksCreated", "tasksErrored", "tasksReceived", "time", "triggerId", "triggerName", "workerId",
+		}
+		if got := slices.Sorted(maps.Keys(decoded(t, written))); !slices.Equal(got, want) {
+			t.Errorf("its keys are %v, want %v", got, want)
+		}
+	})
+}
+
+func decoded(t *testing.T, data []byte) (object map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal(data, &object); err != nil {
+		t.Fatalf("%v: %s", err, data)
+	}
+	return object
+}

@@ -69,9 +69,9 @@ func newYard(t *testing.T, nodes, workers int, c app.Config) *yard {
 		t.Fatal(err)
 	}
 	y.org, y.key = made.Organization.ID, made.APIKey
-	y.team = y.id(t, "POST", "/teams", `{"name":"Yard","workers":[],"managers":[]}`)
+	y.team = y.id(t, "/teams", `{"name":"Yard","workers":[],"managers":[]}`)
 	for i := range workers {
-		worker := y.id(t, "POST", "/workers", fmt.Sprintf(`{"name":"W%d","phone":"+1212555%04d","teams":[%q],"capacity":%d}`, i, i, y.team, yardCapacity))
+		worker := y.id(t, "/workers", fmt.Sprintf(`{"name":"W%d","phone":"+1212555%04d","teams":[%q],"capacity":%d}`, i, i, y.team, yardCapacity))
 		y.workers = append(y.workers, worker)
 		err := y.nodes[0].Store.Write(t.Context(), func(w store.Writer) error {
 			at := lastmile.Whereabouts{OnDuty: true, Location: &lastmile.Point{Lon: float64(i%7) / 100, Lat: float64(i/7) / 100}}
@@ -125,9 +125,9 @@ func (y *yard) must(t *testing.T, method, path, body string) map[string]any {
 	return object
 }
 
-func (y *yard) id(t *testing.T, method, path, body string) string {
+func (y *yard) id(t *testing.T, path, body string) string {
 	t.Helper()
-	return fmt.Sprint(y.must(t, method, path, body)["id"])
+	return fmt.Sprint(y.must(t, "POST", path, body)["id"])
 }
 
 // task is the body of a task somewhere in the yard.
@@ -170,14 +170,14 @@ func (m *mover) act(t *testing.T) {
 		made := y.must(t, "POST", "/tasks", y.task(fmt.Sprintf(`,"quantity":%g,"autoAssign":{"mode":%q}`, 0.5+float64(rand.IntN(6))/2, []string{"distance", "load"}[rand.IntN(2)])))
 		m.heavy = append(m.heavy, fmt.Sprint(made["id"]))
 	case 2:
-		id := y.id(t, "POST", "/tasks", y.task(`,"quantity":1.5`))
+		id := y.id(t, "/tasks", y.task(`,"quantity":1.5`))
 		m.heavy, m.idle = append(m.heavy, id), append(m.idle, id)
 	case 3:
 		if len(m.idle) > 0 {
 			y.must(t, "POST", "/tasks/autoAssign", `{"tasks":["`+strings.Join(m.idle, `","`)+`"],"options":{"mode":"load"}}`)
 		}
 	case 4, 5:
-		m.light = append(m.light, y.id(t, "POST", "/tasks", y.task(`,"container":{"type":"WORKER","worker":"`+worker+`"}`)))
+		m.light = append(m.light, y.id(t, "/tasks", y.task(`,"container":{"type":"WORKER","worker":"`+worker+`"}`)))
 	case 6, 7:
 		if task := any(m.light); task != "" {
 			y.must(t, "PUT", "/containers/workers/"+worker, fmt.Sprintf(`{"tasks":[%d,%q]}`, rand.IntN(4)-1, task))
@@ -336,7 +336,7 @@ func history(t *testing.T, y *yard, clients, each int) {
 	start := lists{}
 	for i := range 8 {
 		in := []string{"", `,"container":{"type":"WORKER","worker":"` + y.workers[0] + `"}`, `,"container":{"type":"TEAM","team":"` + y.team + `"}`}[i%3]
-		y.id(t, "POST", "/tasks", y.task(in))
+		y.id(t, "/tasks", y.task(in))
 	}
 	var tasks []string
 	for _, owner := range owners {
@@ -397,7 +397,7 @@ func (y *yard) change(t *testing.T, owners, tasks []string) (apply func(lists) (
 			return after, slices.Equal(after[in], got)
 		}, fmt.Sprintf("replace %s by %v: %v", in, list, got)
 	case 2: // create in the organization's container, without a look at it
-		made := y.id(t, "POST", "/tasks", y.task(""))
+		made := y.id(t, "/tasks", y.task(""))
 		return func(before lists) (lists, bool) {
 			after := before.without()
 			after[home] = append(after[home], made)

@@ -4,6 +4,7 @@ package app_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -77,8 +78,10 @@ func fillWarehouse(t *testing.T, p *platform, n int) *warehouse {
 	}
 	for i := range 1_000 {
 		w.places, w.people = append(w.places, p.destination(i)), append(w.people, p.recipient(i))
-		err := p.Store.Write(ctx, func(tx store.Writer) error {
-			return errors.Join(tx.SaveDestination(ctx, w.places[i]), tx.SaveRecipient(ctx, w.people[i]))
+		err := patiently(func() error {
+			return p.Store.Write(ctx, func(tx store.Writer) error {
+				return errors.Join(tx.SaveDestination(ctx, w.places[i]), tx.SaveRecipient(ctx, w.people[i]))
+			})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -87,20 +90,8 @@ func fillWarehouse(t *testing.T, p *platform, n int) *warehouse {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	begin := time.Now()
 	for from := 0; from < n; from += 1_000 {
-		err := p.Store.Write(ctx, func(tx store.Writer) error {
-			for i := from; i < min(n, from+1_000); i++ {
-				task := w.task(random, i)
-				if err := tx.SaveTask(ctx, task); err != nil {
-					return err
-				}
-				switch {
-				case i == n/2:
-					w.middle = string(task.ID)
-				case i%max(1, n/1_000) == 0:
-					w.tasks = append(w.tasks, string(task.ID))
-				}
-			}
-			return nil
+		err := patiently(func() error {
+			return p.Store.Write(ctx, func(tx store.Writer) error { return w.fill(ctx, tx, random, from) })
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -110,6 +101,34 @@ func fillWarehouse(t *testing.T, p *platform, n int) *warehouse {
 	return w
 }
 
+// patiently does something again for as long as the answer asks for it.
+func patiently(do func() error) error {
+	for try := 0; ; try++ {
+		err := do()
+		refusal, ok := errors.AsType[*lastmile.Error](err)
+		if !ok || refusal.Code != lastmile.CodeOverloaded || try == 100 {
+			return err
+		}
+	}
+}
+
+// fill saves a thousand tasks.
+func (w *warehouse) fill(ctx context.Context, tx store.Writer, random *rand.Rand, from int) error {
+	for i := from; i < min(w.n, from+1_000); i++ {
+		task := w.task(random, i)
+		if err := tx.SaveTask(ctx, task); err != nil {
+			return err
+		}
+		switch {
+		case i == w.n/2:
+			w.middle = string(task.ID)
+		case i%max(1, w.n/1_000) == 0:
+			w.tasks = append(w.tasks, string(task.ID))
+		}
+	}
+	return nil
+}
+
 // task is the nth task of the year.
 func (w *warehouse) task(random *rand.Rand, n int) lastmile.Task {
 	created := w.created.Add(-yearOfTasks + time.Duration(n)*(yearOfTasks/time.Duration(w.n))).Truncate(time.Millisecond)
@@ -117,7 +136,7 @@ func (w *warehouse) task(random *rand.Rand, n int) lastmile.Task {
 	task, err := lastmile.NewTask(lastmile.Identity{
 		ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: fmt.Sprintf("%08x", n), TrackingToken: strconv.Itoa(n) + string(w.org),
 		Creator: lastmile.Actor{Type: lastmile.ActorAPI, ID: "bench"}, NewID: func() string { return "id" },
-	}, w.org, lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{person}, Notes: pointerTo("Leave with the concierge.")}, created)
+	}, w.org, lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{person}, Notes: new("Leave with the concierge.")}, created)
 	if err != nil {
 		panic(err)
 	}
@@ -135,8 +154,6 @@ func (w *warehouse) task(random *rand.Rand, n int) lastmile.Task {
 	task.Modified = created // a record of its own, as far as the store knows
 	return task
 }
-
-func pointerTo[T any](v T) *T { return &v }
 
 func testMillion(t *testing.T, few, many *platform) {
 	small, large := fillWarehouse(t, few, 1_000), fillWarehouse(t, many, 1_000_000)
@@ -207,6 +224,7 @@ func (w *warehouse) cost(t *testing.T, path func(*warehouse, int) string) (time.
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("%s %s %v", answer.Status, body, err)
 		}

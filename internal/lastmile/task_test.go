@@ -45,9 +45,9 @@ func draft(change func(*lastmile.TaskChange)) lastmile.TaskChange {
 	return c
 }
 
-func newTask(t *testing.T, id lastmile.TaskID, change func(*lastmile.TaskChange)) lastmile.Task {
+func newTask(t *testing.T, change func(*lastmile.TaskChange)) lastmile.Task {
 	t.Helper()
-	task, err := lastmile.NewTask(identity(id), "acme", draft(change), noon)
+	task, err := lastmile.NewTask(identity("t"), "acme", draft(change), noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,23 +55,23 @@ func newTask(t *testing.T, id lastmile.TaskID, change func(*lastmile.TaskChange)
 }
 
 // assigned is a task of a worker.
-func assigned(t *testing.T, id lastmile.TaskID) lastmile.Task {
+func assigned(t *testing.T) lastmile.Task {
 	t.Helper()
-	task := newTask(t, id, nil)
+	task := newTask(t, nil)
 	must(t, ok(task.Put(lastmile.WorkerContainer("w"), me, noon)))
 	return task
 }
 
-func active(t *testing.T, id lastmile.TaskID) lastmile.Task {
+func active(t *testing.T) lastmile.Task {
 	t.Helper()
-	task := assigned(t, id)
+	task := assigned(t)
 	must(t, ok(task.Start(nil, me, noon)))
 	return task
 }
 
-func completed(t *testing.T, id lastmile.TaskID) lastmile.Task {
+func completed(t *testing.T) lastmile.Task {
 	t.Helper()
-	task := active(t, id)
+	task := active(t)
 	must(t, ok(task.Complete(lastmile.Outcome{Success: true, At: noon}, me)))
 	return task
 }
@@ -112,7 +112,7 @@ func refused(t *testing.T, err error, code lastmile.Code, words ...string) {
 }
 
 func TestANewTask(t *testing.T) {
-	task := newTask(t, "t", nil)
+	task := newTask(t, nil)
 	want := lastmile.Task{
 		ID: "t", ShortID: "short", Organization: "acme", Created: noon, Modified: noon, Creator: "key",
 		Merchant: "acme", Executor: "acme", TrackingToken: "token", TrackingURL: "url",
@@ -126,11 +126,11 @@ func TestANewTask(t *testing.T) {
 	if got := told(task.Create(me)); !slices.Equal(got, []string{"taskCreated"}) {
 		t.Errorf("its creation tells %v", got)
 	}
-	given := assigned(t, "t")
+	given := assigned(t)
 	if got := told(given.Create(me)); !slices.Equal(got, []string{"taskCreated", "taskAssigned"}) {
 		t.Errorf("the creation of an assigned task tells %v", got)
 	}
-	elsewhere := newTask(t, "t", func(c *lastmile.TaskChange) { c.Executor = new(lastmile.OrganizationID("other")) })
+	elsewhere := newTask(t, func(c *lastmile.TaskChange) { c.Executor = new(lastmile.OrganizationID("other")) })
 	if elsewhere.Container != lastmile.OrganizationContainer("other") {
 		t.Errorf("a task that another organization fulfils is in %v", elsewhere.Container)
 	}
@@ -213,13 +213,13 @@ func TestATaskMayBe(t *testing.T) {
 		"of a hundred of any code": func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 100)) },
 	}
 	for name, change := range tests {
-		t.Run(name, func(t *testing.T) { newTask(t, "t", change) })
+		t.Run(name, func(t *testing.T) { newTask(t, change) })
 	}
 }
 
 func TestBarcodesGetIDsOfTheirOwn(t *testing.T) {
 	sent := []lastmile.Barcode{{Data: base64.StdEncoding.EncodeToString([]byte("4006381333931")), BlockCompletion: true}, {}}
-	task := newTask(t, "t", func(c *lastmile.TaskChange) { c.Barcodes = &sent })
+	task := newTask(t, func(c *lastmile.TaskChange) { c.Barcodes = &sent })
 	want := []lastmile.Barcode{{ID: "id1", Data: sent[0].Data, BlockCompletion: true}, {ID: "id2"}}
 	if !slices.Equal(task.Barcodes.Required, want) {
 		t.Errorf("got %+v", task.Barcodes.Required)
@@ -230,7 +230,7 @@ func TestBarcodesGetIDsOfTheirOwn(t *testing.T) {
 }
 
 func TestDependenciesAreNamedOnce(t *testing.T) {
-	task := newTask(t, "t", func(c *lastmile.TaskChange) { c.Dependencies = &[]lastmile.TaskID{"b", "a", "b"} })
+	task := newTask(t, func(c *lastmile.TaskChange) { c.Dependencies = &[]lastmile.TaskID{"b", "a", "b"} })
 	if !slices.Equal(task.Dependencies, []lastmile.TaskID{"b", "a"}) {
 		t.Errorf("got %v", task.Dependencies)
 	}
@@ -258,7 +258,7 @@ func TestPuttingATask(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			task := newTask(t, "t", nil)
+			task := newTask(t, nil)
 			must(t, ok(task.Put(test.from, me, noon)))
 			history, modified := len(task.History), task.Modified
 			events, err := task.Put(test.to, me, noon)
@@ -282,7 +282,7 @@ func TestPuttingATask(t *testing.T) {
 }
 
 func TestEventsHoldTheTaskAsItWas(t *testing.T) {
-	task := assigned(t, "t")
+	task := assigned(t)
 	events, err := task.Put(lastmile.WorkerContainer("v"), me, noon)
 	must(t, err)
 	if was := events[0].Task; was.State != lastmile.TaskUnassigned || was.Worker != "" {
@@ -294,7 +294,7 @@ func TestEventsHoldTheTaskAsItWas(t *testing.T) {
 }
 
 func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
-	for name, task := range map[string]lastmile.Task{"active": active(t, "t"), "completed": completed(t, "t")} {
+	for name, task := range map[string]lastmile.Task{"active": active(t), "completed": completed(t)} {
 		before := task
 		_, err := task.Put(lastmile.OrganizationContainer("acme"), me, noon)
 		refused(t, err, lastmile.CodeInvalid, "t", name)
@@ -303,7 +303,7 @@ func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 			t.Errorf("a refused move changed the %s task", name)
 		}
 	}
-	for _, task := range []lastmile.Task{newTask(t, "t", nil), assigned(t, "t")} {
+	for _, task := range []lastmile.Task{newTask(t, nil), assigned(t)} {
 		must(t, task.CheckDelete())
 		if got := task.Delete(me, noon); got.Trigger != lastmile.TriggerTaskDeleted || got.Task.ID != "t" {
 			t.Errorf("deleting tells %+v", got)
@@ -312,7 +312,7 @@ func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 }
 
 func TestStartingATask(t *testing.T) {
-	task := assigned(t, "t")
+	task := assigned(t)
 	_, err := task.Start([]lastmile.TaskID{"p", "q"}, me, noon)
 	refused(t, err, lastmile.CodeInvalid, "t", "p, q")
 	events, err := task.Start(nil, me, noon.Add(time.Minute))
@@ -323,7 +323,7 @@ func TestStartingATask(t *testing.T) {
 	if want := []lastmile.CompletionEvent{{Name: "start", At: noon.Add(time.Minute)}}; !slices.Equal(task.Completion.Events, want) {
 		t.Errorf("its events are %+v", task.Completion.Events)
 	}
-	for name, other := range map[string]lastmile.Task{"unassigned": newTask(t, "t", nil), "active": task, "completed": completed(t, "t")} {
+	for name, other := range map[string]lastmile.Task{"unassigned": newTask(t, nil), "active": task, "completed": completed(t)} {
 		_, err := other.Start(nil, me, noon)
 		refused(t, err, lastmile.CodeInvalid, name)
 	}
@@ -340,7 +340,7 @@ func TestCompletingATask(t *testing.T) {
 		"badly": {lastmile.Outcome{Notes: "nobody there", At: noon}, []string{"taskFailed", "taskUpdated"}, "", "nobody there"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			task := active(t, "t")
+			task := active(t)
 			task.Estimates = lastmile.Estimates{Arrival: noon}
 			events, err := task.Complete(test.outcome, me)
 			must(t, err)
@@ -357,11 +357,11 @@ func TestCompletingATask(t *testing.T) {
 			}
 		})
 	}
-	for name, task := range map[string]lastmile.Task{"unassigned": newTask(t, "t", nil), "assigned": assigned(t, "t"), "completed": completed(t, "t")} {
+	for name, task := range map[string]lastmile.Task{"unassigned": newTask(t, nil), "assigned": assigned(t), "completed": completed(t)} {
 		_, err := task.Complete(lastmile.Outcome{Success: true, At: noon}, me)
 		refused(t, err, lastmile.CodeInvalid, name, "completed")
 	}
-	long := active(t, "t")
+	long := active(t)
 	_, err := long.Complete(lastmile.Outcome{Notes: strings.Repeat("é", 10_001), At: noon}, me)
 	refused(t, err, lastmile.CodeInvalid, "completionDetails.notes")
 	if long.State != lastmile.TaskActive {
@@ -372,7 +372,7 @@ func TestCompletingATask(t *testing.T) {
 // TestUpdatingATask is beside docs/states.md, which says what changes in each
 // state.
 func TestUpdatingATask(t *testing.T) {
-	task := newTask(t, "t", func(c *lastmile.TaskChange) {
+	task := newTask(t, func(c *lastmile.TaskChange) {
 		c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Hour))
 		c.Metadata = replaced(entry("a", "number", 1.0), entry("b", "number", 2.0))
 		c.Overrides.RecipientName, c.TriangleColor = new("Bea"), new(new(1))
@@ -422,7 +422,7 @@ func TestUpdatingATask(t *testing.T) {
 }
 
 func TestModifiedNeverGoesBack(t *testing.T) {
-	task := newTask(t, "t", nil)
+	task := newTask(t, nil)
 	at := task.Modified
 	for i := range 5 {
 		must(t, ok(task.Update(lastmile.TaskChange{Notes: new(fmt.Sprint(i))}, newIDs(), me, noon.Add(-time.Duration(i)*time.Hour))))
@@ -434,7 +434,7 @@ func TestModifiedNeverGoesBack(t *testing.T) {
 }
 
 func TestCloning(t *testing.T) {
-	source := newTask(t, "source", func(c *lastmile.TaskChange) {
+	source := newTask(t, func(c *lastmile.TaskChange) {
 		c.Merchant, c.Executor = new(lastmile.OrganizationID("shop")), new(lastmile.OrganizationID("acme"))
 		c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
 		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = new(true), new("notes"), new(2.5), new(time.Minute)
@@ -454,7 +454,7 @@ func TestCloning(t *testing.T) {
 		who := identity("clone")
 		made, events, err := source.Clone(who, other, o, now)
 		must(t, err)
-		if got := told(events); !slices.Equal(got, []string{"taskCloned"}) || events[0].Task.SourceTask != "source" {
+		if got := told(events); !slices.Equal(got, []string{"taskCloned"}) || events[0].Task.SourceTask != "t" {
 			t.Errorf("tells %v", got)
 		}
 		return made
@@ -462,7 +462,7 @@ func TestCloning(t *testing.T) {
 	t.Run("takes all but metadata, barcodes, dependencies and what happened", func(t *testing.T) {
 		got := clone(t, lastmile.CloneOptions{}, noon)
 		want := source
-		want.ID, want.SourceTask, want.Destination, want.Modified = "clone", "source", other, noon
+		want.ID, want.SourceTask, want.Destination, want.Modified = "clone", "t", other, noon
 		want.State, want.Worker, want.Container = lastmile.TaskUnassigned, "", lastmile.OrganizationContainer("acme")
 		want.History = []lastmile.Assignment{{Actor: me, Container: want.Container, At: noon}}
 		want.Metadata, want.Barcodes, want.Dependencies = lastmile.Metadata{}, lastmile.Barcodes{}, nil
@@ -593,13 +593,13 @@ func TestCyclesAreFoundInAnyGraph(t *testing.T) {
 }
 
 func TestLateTasks(t *testing.T) {
-	task := newTask(t, "t", func(c *lastmile.TaskChange) { c.CompleteBy = &noon })
+	task := newTask(t, func(c *lastmile.TaskChange) { c.CompleteBy = &noon })
 	for after, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Minute: time.Minute} {
 		if got := task.Late(noon.Add(after)); got != want {
 			t.Errorf("%v after its time it is late by %v, want %v", after, got, want)
 		}
 	}
-	if done := completed(t, "t"); done.Late(noon.Add(time.Hour)) != 0 {
+	if done := completed(t); done.Late(noon.Add(time.Hour)) != 0 {
 		t.Error("a completed task is late")
 	}
 }

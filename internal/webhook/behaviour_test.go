@@ -59,7 +59,7 @@ const (
 
 // say answers with a text and closes.
 func say(text string) func(net.Conn) {
-	return func(conn net.Conn) { io.WriteString(conn, text) }
+	return func(conn net.Conn) { io.WriteString(conn, text) } //nolint:errcheck // the sender may be gone
 }
 
 // status answers with a status.
@@ -79,7 +79,7 @@ func after(parts ...any) func(net.Conn) {
 			case time.Duration:
 				time.Sleep(part)
 			case string:
-				io.WriteString(conn, part)
+				io.WriteString(conn, part) //nolint:errcheck // the sender may be gone
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func after(parts ...any) func(net.Conn) {
 // it could get rid of.
 func endless(head, more string, sent *atomic.Int64) func(net.Conn) {
 	return func(conn net.Conn) {
-		io.WriteString(conn, head)
+		io.WriteString(conn, head) //nolint:errcheck // the sender may be gone
 		for {
 			n, err := io.WriteString(conn, more)
 			sent.Add(int64(n))
@@ -121,7 +121,7 @@ func bomb() string {
 	w := gzip.NewWriter(&out)
 	zeros := make([]byte, 1<<20)
 	for range 32 {
-		w.Write(zeros)
+		w.Write(zeros) //nolint:errcheck // the sender may be gone
 	}
 	w.Close()
 	return fmt.Sprintf("%sContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", head200, 32*out.Len(), strings.Repeat(out.String(), 32))
@@ -272,7 +272,7 @@ func (a authority) issue(change func(*x509.Certificate)) tls.Certificate {
 
 // take takes a connection as the behaviour says, once.
 func (b behaviour) take(conn net.Conn, a authority) {
-	defer conn.Close() //nolint:errcheck // it is done with
+	defer conn.Close()
 	if b.raw != nil {
 		b.raw(conn)
 		return
@@ -288,7 +288,7 @@ func (b behaviour) take(conn net.Conn, a authority) {
 	}
 	io.Copy(io.Discard, request.Body) //nolint:errcheck // the sender notices
 	b.answer(secure)
-	secure.Close() //nolint:errcheck // the sender may be gone
+	secure.Close()
 }
 
 // patient is the end of a pipe into which the other end can write although

@@ -6,6 +6,6 @@ import (
 )
 
 // Dial connects as Egress does once it has checked an address.
-func Dial(e *Egress, ctx context.Context, address string) (net.Conn, error) {
+func Dial(ctx context.Context, e *Egress, address string) (net.Conn, error) {
 	return e.options.Connect(ctx, "tcp", address)
 }

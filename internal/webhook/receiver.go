@@ -62,7 +62,7 @@ func (r *Receiver) write(header http.Header, body []byte, verdict string) {
 			"webhookId": header.Get("Webhook-Id"), "attempt": header.Get("Webhook-Attempt"), "signature": verdict, "event": json.RawMessage(body),
 		})
 		if err == nil {
-			fmt.Fprintf(r.Out, "%s\n", line) //nolint:errcheck // nobody reads it, then
+			fmt.Fprintf(r.Out, "%s\n", line)
 		}
 		return
 	}
@@ -71,6 +71,6 @@ func (r *Receiver) write(header http.Header, body []byte, verdict string) {
 		TaskID      string
 		WorkerID    string
 	}
-	json.Unmarshal(body, &event)                                                                                                 //nolint:errcheck // what is not an event is shown as empty
-	fmt.Fprintf(r.Out, "%-28s task %-24s worker %-24s signature %s\n", event.TriggerName, event.TaskID, event.WorkerID, verdict) //nolint:errcheck // nobody reads it, then
+	json.Unmarshal(body, &event) //nolint:errcheck // what is not an event is shown as empty
+	fmt.Fprintf(r.Out, "%-28s task %-24s worker %-24s signature %s\n", event.TriggerName, event.TaskID, event.WorkerID, verdict)
 }

@@ -171,7 +171,7 @@ var openClass = func() string {
 	var text strings.Builder
 	text.WriteString(`CASE`)
 	for class, most := range openTimes {
-		text.WriteString(fmt.Sprintf(` WHEN t.completed - t.created < %d THEN %d`, most, class))
+		fmt.Fprintf(&text, ` WHEN t.completed - t.created < %d THEN %d`, most, class)
 	}
 	return text.String() + fmt.Sprintf(` ELSE %d END`, len(openTimes))
 }()

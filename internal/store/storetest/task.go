@@ -93,8 +93,6 @@ func listOf(t *testing.T, s store.Store, in lastmile.ContainerRef) []lastmile.Ta
 	return read(t, s, func(r store.Reader) (lastmile.Container, error) { return r.Container(t.Context(), acme, in) }).Tasks
 }
 
-func pointer[T any](v T) *T { return &v }
-
 // fullTask is a task with a value in every field.
 func fullTask() lastmile.Task {
 	later := now.Add(1234 * time.Millisecond)
@@ -112,14 +110,14 @@ func fullTask() lastmile.Task {
 		Notes: "notes <&> \u2028 é", Quantity: 1.25, AdditionalQuantities: lastmile.Capacities{A: 1, B: 2.5, C: 3},
 		ServiceTime: 90 * time.Second, Priority: 499, Group: "group",
 		Overrides: lastmile.Overrides{
-			RecipientName: pointer("name"), RecipientNotes: pointer(""), RecipientSkipSMSNotifications: pointer(false), UseMerchantForProxy: pointer(true),
+			RecipientName: new("name"), RecipientNotes: new(""), RecipientSkipSMSNotifications: new(false), UseMerchantForProxy: new(true),
 		},
 		Requirements: lastmile.Requirements{Signature: true, Photo: true, Notes: true, MinimumAge: 21},
 		Barcodes: lastmile.Barcodes{
 			Required: []lastmile.Barcode{{ID: "b1", Data: "AAAA", BlockCompletion: true}, {ID: "b2"}},
 			Captured: []lastmile.CapturedBarcode{{ID: "c", Symbology: "CODE39", Data: "AAAA", Location: at, At: later, WasRequested: true}},
 		},
-		ScanOnlyRequiredBarcodes: true, TriangleColor: pointer(0),
+		ScanOnlyRequiredBarcodes: true, TriangleColor: new(0),
 		CustomFields: []lastmile.CustomFieldValue{{
 			Field: lastmile.CustomField{
 				Key: "key", Name: "name", Description: "about", Type: "integer", AsArray: true, Visibility: []string{"admin"}, Editability: []string{"api"},
@@ -134,7 +132,7 @@ func fullTask() lastmile.Task {
 			PhotoUploadIDs: []string{"p", "q"}, FirstLocation: at, LastLocation: at, Distance: 1234.5,
 			UnavailableAttachments: []lastmile.UnavailableAttachment{{ID: "u", Type: "PHOTO"}},
 		},
-		Estimates: lastmile.Estimates{Arrival: later, Completion: later.Add(time.Minute), ETA: pointer(90 * time.Second), Delay: pointer(time.Minute)},
+		Estimates: lastmile.Estimates{Arrival: later, Completion: later.Add(time.Minute), ETA: new(90 * time.Second), Delay: new(time.Minute)},
 		History:   []lastmile.Assignment{{Actor: key, Container: home, At: now}, {Actor: key, Container: annsWork, At: later}},
 		Events:    7,
 	}
@@ -169,7 +167,7 @@ func testTask(t *testing.T, s store.Store) {
 	// What changes replaces what was, and the recipient is shown as it is now.
 	changed := task(acme, "full", home, now)
 	changed.ShortID, changed.TrackingToken, changed.Modified = whole.ShortID, whole.TrackingToken, whole.Modified.Add(time.Second)
-	changed.Recipient = pointer(*whole.Recipient)
+	changed.Recipient = new(*whole.Recipient)
 	changed.Recipient.Name = "renamed"
 	write(t, s, func(w store.Writer) error { return w.SaveRecipient(ctx, *changed.Recipient) })
 	saveTasks(t, s, changed)
@@ -754,7 +752,7 @@ func anyFilter(random *rand.Rand, all []lastmile.Task) (f store.TaskFilter) {
 		f.CompleteFrom = now.Add(time.Duration(random.IntN(6)) * time.Hour)
 	}
 	if some() {
-		f.Pickup = pointer(random.IntN(2) == 0)
+		f.Pickup = new(random.IntN(2) == 0)
 	}
 	if some() {
 		f.Metadata = lastmile.Metadata{{Name: "a", Type: "boolean", Value: true}}

@@ -163,11 +163,14 @@ func drawStates(t *testing.T) string {
 func newTasks(t *testing.T) string {
 	t.Helper()
 	made, given := taskIn(t, TaskUnassigned), taskIn(t, TaskAssigned)
+	if quiet := made.CreateQuietly(Actor{}); len(quiet) > 0 || triggers(given.CreateQuietly(Actor{})) != triggers(given.Create(Actor{})[1:]) {
+		t.Errorf("a task of a batch tells %v", quiet)
+	}
 	_, cloned, err := made.Clone(Identity{ID: "c"}, Destination{}, CloneOptions{}, made.Modified)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("| (new) | %v | created | a destination, and a list of at most one recipient | %s, and when it is made in a worker's container %s; nothing when it comes from a batch |\n"+
+	return fmt.Sprintf("| (new) | %v | created | a destination, and a list of at most one recipient | %s, and when it is made in a worker's container %s; from a batch only the latter |\n"+
 		"| (new) | %v | cloned | a task of the organization, in any state | %s |\n",
 		TaskUnassigned, triggers(made.Create(Actor{})), triggers(given.Create(Actor{})[1:]), TaskUnassigned, triggers(cloned))
 }

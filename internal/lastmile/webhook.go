@@ -192,7 +192,6 @@ type Notification struct {
 	Next         time.Time // when it is tried next; zero when no more
 	Attempts     int64
 	State        NotificationState
-	Claim        string // of the process that is sending it
 	Body         []byte // as it is sent
 }
 

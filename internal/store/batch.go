@@ -23,8 +23,17 @@ type BatchReader interface {
 	TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error)
 }
 
+// NewRecords are records to save at once.
+type NewRecords struct {
+	Destinations []lastmile.Destination // that nobody has yet
+	Recipients   []lastmile.Recipient   // new or known, none twice
+	Tasks        []lastmile.Task        // that nobody has yet
+}
+
 // BatchWriter saves batches.
 type BatchWriter interface {
+	// SaveNew saves many records as their own methods would, but faster.
+	SaveNew(ctx context.Context, r NewRecords) error
 	// AddBatch saves a new batch with its items.
 	AddBatch(ctx context.Context, b lastmile.Batch, items [][]byte) error
 	// AddResults saves what became of items, which must be those right after

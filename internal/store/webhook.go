@@ -29,6 +29,9 @@ type WebhookReader interface {
 	// WaitingWebhooks lists the webhooks that are owed something, each with the
 	// time at which the first of it is to be sent.
 	WaitingWebhooks(ctx context.Context) ([]Waiting, error)
+	// DueNotifications lists what a webhook is owed at now, with bodies, the
+	// first first: those after a place, up to limit.
+	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after Place, limit int) ([]lastmile.Notification, error)
 	// EventsPending tells whether any event has no number in the log yet.
 	EventsPending(ctx context.Context) (bool, error)
 
@@ -53,6 +56,14 @@ type Waiting struct {
 	Webhook      lastmile.WebhookID
 	Next         time.Time // when the first of it is to be sent
 	Failing      bool      // the last attempt failed
+	Claim        string    // of who sends it
+	ClaimedUntil time.Time
+}
+
+// Place is a place in the order of what a webhook is owed; zero is before all.
+type Place struct {
+	Next time.Time
+	ID   string
 }
 
 // LoggedEvent is an event of the log as it is sent.
@@ -66,25 +77,25 @@ type LoggedEvent struct {
 // WebhookWriter saves webhooks and what came of their notifications.
 type WebhookWriter interface {
 	SaveWebhook(ctx context.Context, h lastmile.Webhook) error
-	// SaveTally saves what attempts make of a webhook: how many went well, how
-	// many failed in a row, and whether it is enabled.
-	SaveTally(ctx context.Context, h lastmile.Webhook) error
 	// DeleteWebhook deletes a webhook and what it is owed.
 	DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 
-	// ClaimNotifications takes up to limit notifications of a webhook that are
-	// due at now, with their bodies, and keeps others off them until a time.
-	// Nobody may have used the claim before.
-	ClaimNotifications(ctx context.Context, hook lastmile.WebhookID, now, until time.Time, claim string, limit int) ([]lastmile.Notification, error)
-	// ReleaseNotifications gives back all that anybody has claimed.
-	ReleaseNotifications(ctx context.Context, now time.Time) error
-	// SaveResult records a notification after an attempt, if claim still holds
-	// it; the attempt is recorded with it. It tells whether it did.
+	// ClaimWebhook lets nobody else send to a webhook until a time. It tells
+	// whether it did: not if another claim lasts beyond now, nor if there is no
+	// such webhook. Nobody may have used the claim for another webhook.
+	ClaimWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, now, until time.Time) (bool, error)
+	// HoldWebhook makes a claim last until a time and tells whether it was still
+	// there: nobody has claimed the webhook since.
+	HoldWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, until time.Time) (bool, error)
+	// ReleaseWebhooks ends all claims.
+	ReleaseWebhooks(ctx context.Context) error
+	// SaveTally saves what attempts make of a webhook: how many went well, how
+	// many failed in a row, and whether it is enabled.
+	SaveTally(ctx context.Context, h lastmile.Webhook) error
+	// SaveResult records a notification after an attempt, and the attempt. It
+	// tells whether it did: not if another attempt of that number was recorded.
 	SaveResult(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error)
-	// ReleaseNotification gives a claimed notification back, to be tried at a
-	// time, unless it was given up meanwhile.
-	ReleaseNotification(ctx context.Context, n lastmile.Notification, at time.Time) error
-	// Redeliver makes a notification due again, unless it is being sent.
+	// Redeliver makes a notification due again.
 	Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error
 	// GiveUpNotifications ends all that a webhook is owed. What is being sent
 	// can still be recorded.

@@ -103,7 +103,7 @@ func (f *Flow) CreateAll(ctx context.Context, who access.Principal, items [][]by
 	now := f.Now()
 	return carefully(func(care care) (lastmile.CreatedBatch, error) {
 		return access.Once(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
-			err = f.createItems(ctx, w, who, prepared, now, care, func(task *lastmile.Task, fault lastmile.BatchResult) {
+			err = f.createChunk(ctx, w, who, prepared, now, care, func(task *lastmile.Task, fault lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
 				} else {
@@ -274,7 +274,7 @@ func (f *Flow) saveChunk(ctx context.Context, job store.Job, who access.Principa
 				return err
 			}
 			results = make([]lastmile.BatchResult, 0, len(items))
-			err := f.createItems(ctx, w, who, items, now, care, func(task *lastmile.Task, result lastmile.BatchResult) {
+			err := f.createChunk(ctx, w, who, items, now, care, func(task *lastmile.Task, result lastmile.BatchResult) {
 				if task != nil {
 					result = lastmile.BatchResult{TaskID: task.ID, Warned: len(task.Destination.Warnings) > 0}
 				}
@@ -375,17 +375,19 @@ func carefully[T any](create func(care) (T, error)) (T, error) {
 	return made, err
 }
 
-// provident is a writer that has read at once what each item of a chunk would
-// read for itself.
+// provident is a writer that reads at once what each item of a chunk would read
+// for itself, and saves at once what each would save.
 type provident struct {
 	store.Writer
 	fields     lastmile.CustomFields
 	recipients map[lastmile.Phone][]lastmile.Recipient // none or one
+	made       store.NewRecords
+	places     map[lastmile.RecipientID]int // in made
 }
 
 // provide reads what items need.
 func provide(ctx context.Context, w store.Writer, org lastmile.OrganizationID, items []item) (*provident, error) {
-	p := &provident{Writer: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}}
+	p := &provident{Writer: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}, places: map[lastmile.RecipientID]int{}}
 	var phones []lastmile.Phone
 	for _, one := range items {
 		for _, recipient := range one.ready.recipients {
@@ -404,6 +406,13 @@ func provide(ctx context.Context, w store.Writer, org lastmile.OrganizationID, i
 	return p, err
 }
 
+// save saves what was made so far.
+func (p *provident) save(ctx context.Context) error {
+	made := p.made
+	p.made, p.places = store.NewRecords{}, map[lastmile.RecipientID]int{}
+	return p.SaveNew(ctx, made)
+}
+
 // CustomFields implements store.CustomFieldReader.
 func (p *provident) CustomFields(context.Context, lastmile.OrganizationID) (lastmile.CustomFields, error) {
 	return slices.Clone(p.fields), nil
@@ -417,10 +426,61 @@ func (p *provident) Recipients(ctx context.Context, org lastmile.OrganizationID,
 	return p.Writer.Recipients(ctx, org, f)
 }
 
+// Recipient implements store.AddressReader.
+func (p *provident) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
+	if err := p.save(ctx); err != nil {
+		return lastmile.Recipient{}, err
+	}
+	return p.Writer.Recipient(ctx, org, id)
+}
+
 // SaveRecipient implements store.AddressWriter.
-func (p *provident) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
+func (p *provident) SaveRecipient(_ context.Context, r lastmile.Recipient) error {
 	p.recipients[r.Phone] = []lastmile.Recipient{r}
-	return p.Writer.SaveRecipient(ctx, r)
+	if at, again := p.places[r.ID]; again {
+		p.made.Recipients[at] = r
+		return nil
+	}
+	p.places[r.ID] = len(p.made.Recipients)
+	p.made.Recipients = append(p.made.Recipients, r)
+	return nil
+}
+
+// SaveDestination implements store.AddressWriter.
+func (p *provident) SaveDestination(_ context.Context, d lastmile.Destination) error {
+	p.made.Destinations = append(p.made.Destinations, d)
+	return nil
+}
+
+// SaveTask implements store.TaskWriter.
+func (p *provident) SaveTask(_ context.Context, t lastmile.Task) error {
+	p.made.Tasks = append(p.made.Tasks, t)
+	return nil
+}
+
+// Enqueue implements store.TaskWriter.
+func (p *provident) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
+	if err := p.save(ctx); err != nil {
+		return err
+	}
+	return p.Writer.Enqueue(ctx, org, in, index, tasks, now)
+}
+
+// createChunk creates the tasks of items; see createItems.
+func (f *Flow) createChunk(ctx context.Context, w store.Writer, who access.Principal, items []item, now time.Time, care care,
+	tell func(*lastmile.Task, lastmile.BatchResult),
+) error {
+	if care { // what was read or made at once cannot be undone alone
+		return f.createItems(ctx, w, who, items, now, care, tell)
+	}
+	together, err := provide(ctx, w, who.Organization, items)
+	if err != nil {
+		return err
+	}
+	if err := f.createItems(ctx, together, who, items, now, care, tell); err != nil {
+		return err
+	}
+	return together.save(ctx)
 }
 
 // createItems creates the tasks of items and tells what became of each, in
@@ -428,13 +488,6 @@ func (p *provident) SaveRecipient(ctx context.Context, r lastmile.Recipient) err
 func (f *Flow) createItems(ctx context.Context, w store.Writer, who access.Principal, items []item, now time.Time, care care,
 	tell func(*lastmile.Task, lastmile.BatchResult),
 ) error {
-	if !care { // with care, what was read may be undone
-		foresight, err := provide(ctx, w, who.Organization, items)
-		if err != nil {
-			return err
-		}
-		w = foresight
-	}
 	for _, one := range items {
 		var made lastmile.CreatedTask
 		err := one.err

@@ -9,56 +9,83 @@ import (
 	"dray/internal/store"
 )
 
-// noSecretPause is how long what cannot be signed waits.
-const noSecretPause = time.Minute
+// mutePause is how long a webhook waits that nothing can be signed for.
+const mutePause = time.Minute
 
-// result is what came of an attempt; a zero attempt gives the notification
-// back, to be tried at a time.
+// result is what came of an attempt that was made under a claim.
 type result struct {
+	lane    *lane
+	claim   string
 	n       lastmile.Notification
 	attempt lastmile.Attempt
-	again   time.Time
 }
 
-// want is a wish for notifications of a webhook that are due.
+// hold says how long a claim is to last.
+type hold struct {
+	lane  *lane
+	claim string
+	until time.Time
+	lost  bool // it was not there any more
+}
+
+// want is a wish for what a webhook is owed, and what became of it.
 type want struct {
 	lane  *lane
 	count int
-}
+	limit int // with what the lane holds already
+	after store.Place
+	claim string // that the lane has, and has then; empty for none
+	fresh string // a claim to make if it has none
+	until time.Time
 
-// catch is what became of a want.
-type catch struct {
-	want
 	hook    lastmile.Webhook
 	found   []lastmile.Notification
-	until   time.Time // it is claimed
 	secrets [][]byte
 }
 
-// booking is what one transaction was to do, and did: results are recorded,
-// and more is claimed.
+// booking is what is done with the database at one time: results are recorded,
+// then more is read.
 type booking struct {
 	results  []result
-	catches  []catch
-	disabled []lastmile.WebhookID
-	failed   bool
+	holds    []hold
+	wants    []want
+	disabled []*lane
+	at       time.Time
+	unsaved  bool // results could not be recorded
+	unread   bool // nothing could be read
 }
 
-// book records results and claims what lanes want, in the background: many at
-// once, and both in one transaction.
+// claimUntil is how long a claim lasts that is made or prolonged now.
+func (s *Sender) claimUntil(now time.Time) time.Time {
+	if s.Alone {
+		return now.Add(claimAlone)
+	}
+	return now.Add(claimFor)
+}
+
+// want is what a lane wants next.
+func (s *Sender) want(l *lane, count int) want {
+	w := want{lane: l, count: count, limit: count, after: l.fetched, claim: l.claim, until: l.until}
+	if l.fetched.Next.IsZero() {
+		w.limit += len(l.held)
+	}
+	if now := s.Now(); !l.claimed(now) {
+		w.fresh, w.until = s.NewID(), s.claimUntil(now)
+	}
+	return w
+}
+
+// book records results and reads what lanes want, in the background.
 func (s *Sender) book(ctx context.Context) {
 	if s.booking || len(s.unsaved)+len(s.wants) == 0 {
 		return
 	}
-	b := booking{results: s.unsaved[:min(len(s.unsaved), recordAtOnce)]}
-	for _, w := range s.wants {
-		b.catches = append(b.catches, catch{want: w})
-	}
+	b := booking{results: s.unsaved[:min(len(s.unsaved), recordAtOnce)], wants: s.wants, at: s.Now()}
 	s.unsaved, s.wants, s.booking = s.unsaved[len(b.results):], nil, true
+	b.holds = s.holds(b.results)
 	s.background.Go(func() {
-		if err := s.transact(context.WithoutCancel(ctx), &b); err != nil {
-			b.failed = true
-			s.Log.Error("record attempts and claim notifications", "error", err)
+		if err := s.transact(context.WithoutCancel(ctx), &b); err != nil && ctx.Err() == nil {
+			s.Log.Error("record attempts and read notifications", "error", err)
 			pause := time.NewTimer(errorPause)
 			defer pause.Stop()
 			select {
@@ -70,25 +97,105 @@ func (s *Sender) book(ctx context.Context) {
 	})
 }
 
+// holds are the claims under which results came about. They last on, unless
+// there is nothing left to do: then another process may have the webhook.
+func (s *Sender) holds(results []result) []hold {
+	until, saved := s.claimUntil(s.Now()), map[*lane]int{}
+	var holds []hold
+	for _, r := range results {
+		saved[r.lane]++
+		if !slices.ContainsFunc(holds, func(h hold) bool { return h.claim == r.claim }) {
+			holds = append(holds, hold{lane: r.lane, claim: r.claim, until: until})
+		}
+	}
+	for i, h := range holds {
+		l := h.lane
+		idle := len(l.held) == saved[l] && l.inFlight == 0 && !l.due && !l.fetching && !s.Alone
+		if l.claim != h.claim || idle {
+			holds[i].until = s.Now()
+		}
+		if idle {
+			l.claim, l.until = "", time.Time{}
+		}
+	}
+	return holds
+}
+
 // transact does what a booking says.
 func (s *Sender) transact(ctx context.Context, b *booking) error {
-	if len(b.results)+len(b.catches) == 0 {
-		return nil
-	}
-	var t tally
-	now, token := s.Now(), s.NewID()
-	err := s.Store.Write(ctx, func(w store.Writer) error {
-		t = tally{hooks: map[lastmile.WebhookID]*lastmile.Webhook{}}
-		for _, r := range b.results {
-			if err := t.record(ctx, w, r); err != nil {
+	claims := slices.ContainsFunc(b.wants, func(w want) bool { return w.fresh != "" })
+	if len(b.results)+len(b.holds) > 0 || claims {
+		var t tally
+		before := slices.Clone(b.wants)
+		err := s.Store.Write(ctx, func(w store.Writer) (err error) {
+			copy(b.wants, before)
+			if t, err = record(ctx, w, b.holds, b.results); err != nil {
 				return err
 			}
-		}
-		if err := t.save(ctx, w); err != nil {
+			for i := range b.wants {
+				if err := b.wants[i].take(ctx, w, b.at); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.unsaved, b.unread = true, true
 			return err
 		}
-		for i := range b.catches {
-			if err := b.catches[i].claim(ctx, w, now, token); err != nil {
+		b.disabled = t.disabled
+		s.delivered.Add(t.delivered)
+		s.failed.Add(t.failed)
+		s.fenced.Add(t.fenced)
+	}
+	if err := s.read(ctx, b); err != nil {
+		b.unread = true
+		return err
+	}
+	return nil
+}
+
+// take sees that a webhook is claimed before anything is read of it.
+func (w *want) take(ctx context.Context, tx store.Writer, now time.Time) error {
+	if w.fresh == "" {
+		return nil
+	}
+	org, id := w.lane.org, w.lane.id
+	if w.claim != "" {
+		held, err := tx.HoldWebhook(ctx, org, id, w.claim, w.until)
+		if err != nil || held {
+			return err
+		}
+	}
+	w.claim = ""
+	taken, err := tx.ClaimWebhook(ctx, org, id, w.fresh, now, w.until)
+	if taken {
+		w.claim = w.fresh
+	}
+	return err
+}
+
+// read reads what is wanted of webhooks that are claimed, and what it takes to
+// send it. That is read each time: what was changed counts at once.
+func (s *Sender) read(ctx context.Context, b *booking) error {
+	if len(b.wants) == 0 {
+		return nil
+	}
+	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
+		for i := range b.wants {
+			w := &b.wants[i]
+			if w.claim == "" {
+				continue
+			}
+			w.hook, err = r.Webhook(ctx, w.lane.org, w.lane.id)
+			if lastmile.IsNotFound(err) {
+				w.claim = ""
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if w.found, err = r.DueNotifications(ctx, w.lane.id, b.at, w.after, w.limit); err != nil {
 				return err
 			}
 		}
@@ -97,68 +204,40 @@ func (s *Sender) transact(ctx context.Context, b *booking) error {
 	if err != nil {
 		return err
 	}
-	s.delivered.Add(t.delivered)
-	s.failed.Add(t.failed)
-	s.fenced.Add(t.fenced)
-	b.disabled = t.disabled
-	s.addSecrets(ctx, b.catches)
+	known := map[lastmile.OrganizationID][][]byte{}
+	for i := range b.wants {
+		w := &b.wants[i]
+		if len(w.found) == 0 {
+			continue
+		}
+		secrets, ok := known[w.lane.org]
+		if !ok {
+			if secrets, err = s.Secrets(ctx, w.lane.org); err != nil {
+				s.Log.Error("read webhook secrets", "organization", w.lane.org, "error", err)
+			}
+			known[w.lane.org] = secrets
+		}
+		w.secrets = secrets
+	}
 	return nil
 }
 
-// claim takes what is wanted of one webhook.
-func (c *catch) claim(ctx context.Context, w store.Writer, now time.Time, token string) (err error) {
-	c.until = now.Add(queueFor + totalTimeout)
-	c.found, err = w.ClaimNotifications(ctx, c.lane.id, now, c.until, token, c.count)
-	if err == nil && len(c.found) > 0 {
-		c.hook, err = w.Webhook(ctx, c.lane.org, c.lane.id)
-	}
-	return err
-}
-
-// addSecrets reads the secrets that sign what was claimed. They are read each
-// time: a new one counts at once.
-func (s *Sender) addSecrets(ctx context.Context, catches []catch) {
-	known := map[lastmile.OrganizationID][][]byte{}
-	for i := range catches {
-		c := &catches[i]
-		if len(c.found) == 0 {
-			continue
-		}
-		secrets, ok := known[c.lane.org]
-		if !ok {
-			var err error
-			if secrets, err = s.Secrets(ctx, c.lane.org); err != nil {
-				s.Log.Error("read webhook secrets", "organization", c.lane.org, "error", err)
-			}
-			known[c.lane.org] = secrets
-		}
-		c.secrets = secrets
-	}
-}
-
-// enter puts what was claimed into its lanes. The first of it has a slot.
+// enter notes what was done with the database, and puts what was read into its
+// lanes. The first of it has a slot.
 func (s *Sender) enter(ctx, sending context.Context, b booking) {
 	s.booking = false
-	if b.failed {
+	if b.unsaved {
 		s.unsaved = slices.Concat(b.results, s.unsaved)
+	} else {
+		s.settle(b)
 	}
-	for _, id := range b.disabled {
-		if l := s.lanes[id]; l != nil {
-			l.queue = nil // it was given up
-		}
-	}
-	for _, c := range b.catches {
-		l := c.lane
-		l.claiming = false
-		switch {
-		case b.failed:
+	for _, w := range b.wants {
+		l := w.lane
+		l.fetching = false
+		if b.unread {
 			l.due = true
-		case len(c.found) > 0 && len(c.secrets) == 0:
-			for _, n := range c.found {
-				s.unsaved = append(s.unsaved, result{n: n, again: s.Now().Add(noSecretPause)})
-			}
-		case len(c.found) > 0:
-			s.fill(l, c)
+		} else {
+			s.fill(l, w, b.at)
 		}
 		if l.reserved != nil && l.reserved.fits(l) && len(l.queue) > 0 {
 			s.start(ctx, sending, l)
@@ -171,38 +250,106 @@ func (s *Sender) enter(ctx, sending context.Context, b booking) {
 	}
 }
 
-// fill puts notifications into a lane's queue.
-func (s *Sender) fill(l *lane, c catch) {
-	l.url, l.host, l.secrets = c.hook.URL, host(c.hook.URL), c.secrets
-	l.due = l.due || len(c.found) == c.count
-	if l.pace == unknown && c.hook.FailureStreak > 0 {
-		l.pace = dead
+// settle notes what became of results and claims.
+func (s *Sender) settle(b booking) {
+	for _, r := range b.results {
+		delete(r.lane.held, r.n.ID)
 	}
-	for _, n := range c.found {
-		l.queue = append(l.queue, claimed{Notification: n, until: c.until})
+	for _, h := range b.holds {
+		switch l := h.lane; {
+		case l.claim != h.claim:
+		case h.lost:
+			s.lose(l)
+		default:
+			l.until = h.until
+		}
+	}
+	for _, l := range b.disabled { // what it was owed was given up
+		l.drop(l.queue)
+		l.queue, l.due = nil, false
 	}
 }
 
-// tally is what results make of webhooks, within one transaction.
+// lose lets go of a webhook that another process sends to.
+func (s *Sender) lose(l *lane) {
+	l.claim, l.until = "", time.Time{}
+	l.drop(l.queue)
+	l.queue, l.due = nil, false
+}
+
+// fill puts what was read into a lane.
+func (s *Sender) fill(l *lane, w want, at time.Time) {
+	switch {
+	case w.claim == "":
+		s.lose(l)
+		return
+	case len(w.found) > 0 && len(w.secrets) == 0:
+		l.muted = at.Add(mutePause)
+		return
+	}
+	if w.fresh != "" {
+		l.claim, l.until = w.claim, w.until
+	}
+	l.url, l.host, l.secrets, l.read = w.hook.URL, host(w.hook.URL), w.secrets, at
+	if l.pace == unknown && w.hook.FailureStreak > 0 {
+		l.pace = dead
+	}
+	l.fetched = store.Place{}
+	if len(w.found) == w.limit {
+		last := w.found[len(w.found)-1]
+		l.due, l.fetched = true, store.Place{Next: last.Next, ID: last.ID}
+	}
+	l.add(w.found...)
+}
+
+// tally is what results make of webhooks.
 type tally struct {
 	hooks                     map[lastmile.WebhookID]*lastmile.Webhook
-	disabled                  []lastmile.WebhookID
+	disabled                  []*lane
 	delivered, failed, fenced int64
 }
 
-// record stores one result: the attempt, and what becomes of its notification.
-// A webhook that is gone, and a notification that another process has claimed
-// since, are left as they are.
-func (t *tally) record(ctx context.Context, w store.Writer, r result) error {
-	if r.attempt.Number == 0 {
-		return w.ReleaseNotification(ctx, r.n, r.again)
+// record stores results, as far as their claims hold.
+func record(ctx context.Context, w store.Writer, holds []hold, results []result) (tally, error) {
+	t := tally{hooks: map[lastmile.WebhookID]*lastmile.Webhook{}}
+	lost := map[string]bool{}
+	for i := range holds {
+		h := &holds[i]
+		held, err := w.HoldWebhook(ctx, h.lane.org, h.lane.id, h.claim, h.until)
+		if err != nil {
+			return t, err
+		}
+		h.lost = !held
+		lost[h.claim] = h.lost
 	}
+	for _, r := range results {
+		if lost[r.claim] {
+			t.fenced++
+			continue
+		}
+		if err := t.record(ctx, w, r); err != nil {
+			return t, err
+		}
+	}
+	for _, hook := range t.hooks {
+		if err := w.SaveTally(ctx, *hook); err != nil {
+			return t, err
+		}
+	}
+	for _, l := range t.disabled {
+		if err := w.GiveUpNotifications(ctx, l.org, l.id); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// record stores one result: the attempt, and what becomes of its notification
+// and its webhook.
+func (t *tally) record(ctx context.Context, w store.Writer, r result) error {
 	hook := t.hooks[r.n.Webhook]
 	if hook == nil {
 		found, err := w.Webhook(ctx, r.n.Organization, r.n.Webhook)
-		if lastmile.IsNotFound(err) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
@@ -223,24 +370,8 @@ func (t *tally) record(ctx context.Context, w store.Writer, r result) error {
 		t.failed++
 	}
 	if hook.Enabled && !after.Enabled {
-		t.disabled = append(t.disabled, after.ID)
+		t.disabled = append(t.disabled, r.lane)
 	}
 	t.hooks[n.Webhook] = &after
-	return nil
-}
-
-// save stores what became of the webhooks. One that was disabled is owed
-// nothing any more.
-func (t *tally) save(ctx context.Context, w store.Writer) error {
-	for _, hook := range t.hooks {
-		if err := w.SaveTally(ctx, *hook); err != nil {
-			return err
-		}
-	}
-	for _, id := range t.disabled {
-		if err := w.GiveUpNotifications(ctx, t.hooks[id].Organization, id); err != nil {
-			return err
-		}
-	}
 	return nil
 }

@@ -65,7 +65,7 @@ type EgressOptions struct {
 type Egress struct {
 	options EgressOptions
 	roots   *x509.CertPool
-	client  *http.Client
+	via     *http.Transport // and no client, so that nothing can be followed
 }
 
 // NewEgress makes the way out. It refuses exceptions that no setting may make.
@@ -96,22 +96,19 @@ func NewEgress(o EgressOptions) (*Egress, error) {
 	if o.Connect == nil {
 		e.options.Connect = (&net.Dialer{Timeout: connectTimeout, ControlContext: e.control}).DialContext
 	}
-	e.client = &http.Client{
-		Transport: &http.Transport{
-			DialTLSContext:         e.dial,
-			DisableCompression:     true,
-			MaxResponseHeaderBytes: maxAnswerHeaders,
-			IdleConnTimeout:        idleFor,
-			MaxIdleConns:           256,
-			MaxIdleConnsPerHost:    idlePerHost,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	e.via = &http.Transport{
+		DialTLSContext:         e.dial,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxAnswerHeaders,
+		IdleConnTimeout:        idleFor,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    idlePerHost,
 	}
 	return e, nil
 }
 
 // Close ends the connections that nothing is sent over.
-func (e *Egress) Close() { e.client.CloseIdleConnections() }
+func (e *Egress) Close() { e.via.CloseIdleConnections() }
 
 // errForbidden is an address that may not be reached.
 var errForbidden = errors.New(reasonForbidden)
@@ -318,7 +315,7 @@ func (e *Egress) send(ctx context.Context, method string, u *url.URL, header htt
 	// Not sent. It says that a request may go out again, over a new connection,
 	// when the server closed the kept one at that very moment.
 	request.Header["Idempotency-Key"] = nil
-	response, err := e.client.Do(request)
+	response, err := e.via.RoundTrip(request)
 	if err != nil {
 		return 0, nil, why(ctx, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 // pace is how soon a webhook's server answers.
@@ -37,36 +38,45 @@ const mostInFlight = 1024
 
 // lane is one webhook's way out.
 type lane struct {
-	org     lastmile.OrganizationID
-	id      lastmile.WebhookID
+	org  lastmile.OrganizationID
+	id   lastmile.WebhookID
+	pace pace
+
+	// The webhook as it was read last.
 	url     string
 	host    string
 	secrets [][]byte
-	pace    pace
-	usual   time.Duration // of attempts that ended soon
-	used    time.Time
+	read    time.Time
 
-	queue    []claimed
-	inFlight int
-	due      bool  // the database has more for it
-	claiming bool  // which is being fetched
-	inLine   bool  // for a turn
-	reserved *slot // for the first of what is fetched
-}
-
-// claimed is a notification that this process may send until the lease ends.
-type claimed struct {
-	lastmile.Notification
+	claim string // nobody else sends
 	until time.Time
+
+	queue    []lastmile.Notification
+	held     map[string]bool // ids of what is queued, under way or not saved
+	inFlight int
+	due      bool        // the database has more for it
+	fetching bool        // which is being read
+	fetched  store.Place // up to which it was, when there was more
+	reserved *slot       // for the first of what is read
+	inLine   bool        // for a turn
+
+	usual time.Duration // of attempts that ended soon
+	used  time.Time
+	muted time.Time // until then nothing can be signed
 }
 
-// idle tells whether there is nothing to remember of a lane but its pace.
-func (l *lane) idle() bool {
-	return len(l.queue) == 0 && l.inFlight == 0 && !l.due && !l.claiming
+func newLane(org lastmile.OrganizationID, id lastmile.WebhookID) *lane {
+	return &lane{org: org, id: id, held: map[string]bool{}}
 }
 
-// waits tells whether a lane has a use for a turn.
-func (l *lane) waits() bool { return len(l.queue) > 0 || (l.due && !l.claiming) }
+// idle tells whether there is nothing to do for a lane.
+func (l *lane) idle() bool { return len(l.held) == 0 && l.inFlight == 0 && !l.due && !l.fetching }
+
+// hasUse tells whether a lane has a use for a turn.
+func (l *lane) hasUse() bool { return len(l.queue) > 0 || (l.due && !l.fetching) }
+
+// claimed tells whether the lane's claim lasts long enough for an attempt.
+func (l *lane) claimed(now time.Time) bool { return !now.Add(totalTimeout).After(l.until) }
 
 // patience is how long an attempt may take before others get its slot.
 func (l *lane) patience() time.Duration {
@@ -74,6 +84,24 @@ func (l *lane) patience() time.Duration {
 		return slowAfter / 4
 	}
 	return min(max(slowAfter/10, 8*l.usual), slowAfter)
+}
+
+// add queues notifications that the lane does not hold yet.
+func (l *lane) add(list ...lastmile.Notification) {
+	for _, n := range list {
+		if !l.held[n.ID] {
+			l.held[n.ID] = true
+			l.queue = append(l.queue, n)
+		}
+	}
+}
+
+// drop forgets notifications that were to be sent. They are still due.
+func (l *lane) drop(list []lastmile.Notification) {
+	for _, n := range list {
+		delete(l.held, n.ID)
+		l.due, l.fetched = true, store.Place{}
+	}
 }
 
 func host(raw string) string {
@@ -110,7 +138,7 @@ func (s *slots) full(p pace) bool {
 }
 
 // free tells whether a webhook may have one more place. Its host is not known
-// before something was claimed for it.
+// before it was read.
 func (s *slots) free(l *lane) bool {
 	most, taken := shares[l.pace], l.inFlight
 	if l.reserved != nil {

@@ -8,50 +8,47 @@ import (
 )
 
 // run is some notifications of one webhook that are sent one after the other,
-// in one slot. The items are its own; the rest is the Sender's.
+// in one slot. since, slot and done are the Sender's, the rest does not change.
 type run struct {
 	lane    *lane
-	slot    slot
+	claim   string
+	until   time.Time // the claim lasts
 	url     string
 	secrets [][]byte
-	since   time.Time // when its present attempt began
-	done    bool
-	items   []claimed
+	items   []lastmile.Notification
+
+	slot  slot
+	since time.Time // when its present attempt began
+	done  bool
 }
 
 // outcome is what came of one attempt of a run.
 type outcome struct {
 	run     *run
-	item    claimed
+	n       lastmile.Notification
 	attempt lastmile.Attempt
-	broken  bool      // off by this process, which is stopping
-	last    bool      // the run has ended
-	rest    []claimed // what it did not send
+	broken  bool                    // off by this process, which is stopping
+	last    bool                    // the run has ended
+	rest    []lastmile.Notification // what it did not send
 }
 
 // send makes the attempts. It ends early when one fails or takes long, or when
 // the next should not begin.
 func (r *run) send(ctx, sending context.Context, s *Sender) {
-	for i, c := range r.items {
+	for i, n := range r.items {
 		now := s.Now()
-		o := outcome{run: r, item: c, attempt: lastmile.Attempt{
-			Organization: c.Organization, Notification: c.ID, Number: c.Attempts + 1, At: now,
+		o := outcome{run: r, n: n, rest: r.items[i+1:], attempt: lastmile.Attempt{
+			Organization: n.Organization, Notification: n.ID, Number: n.Attempts + 1, At: now,
 		}}
-		o.attempt.Status, o.attempt.Reason = s.Poster.Post(sending, r.url, signed(c.Notification, r.secrets, now), c.Body)
+		o.attempt.Status, o.attempt.Reason = s.Poster.Post(sending, r.url, signed(n, r.secrets, now), n.Body)
 		end := s.Now()
 		o.attempt.Took = end.Sub(now)
 		o.broken = sending.Err() != nil && !o.attempt.Delivered()
-		o.rest = r.items[i+1:]
-		o.last = len(o.rest) == 0 || !o.attempt.Delivered() || o.attempt.Took >= slowAfter || r.over(ctx, end, o.rest[0])
+		o.last = len(o.rest) == 0 || !o.attempt.Delivered() || o.attempt.Took >= slowAfter ||
+			ctx.Err() != nil || end.Add(totalTimeout).After(r.until)
 		s.ended <- o
 		if o.last {
 			return
 		}
 	}
-}
-
-// over tells whether nothing more is to be sent: the process is stopping, or
-// the claim ends too soon.
-func (r *run) over(ctx context.Context, now time.Time, next claimed) bool {
-	return ctx.Err() != nil || now.Add(totalTimeout).After(next.until)
 }

@@ -16,17 +16,20 @@ import (
 // How the Sender works.
 const (
 	maxQueued    = 64 // notifications of one webhook, in memory
-	fetchAhead   = 32 // notifications left when more are fetched
+	fetchAhead   = 32 // notifications left when more are read
 	runLength    = 8  // notifications sent one after the other in a slot
-	claimAtOnce  = 64 // webhooks whose notifications are claimed in one transaction
+	fetchAtOnce  = 64 // webhooks whose notifications are read together
 	recordAtOnce = 256
-	lanesAtOnce  = 128             // lanes of a pace in one round
-	queueFor     = 5 * time.Second // longest wait of what was claimed
-	slowAfter    = time.Second     // from when an attempt that ended was slow
-	glanceEvery  = 50 * time.Millisecond
-	pollSoon     = time.Second / 4  // for what other processes have stored
-	pollIdle     = 2 * time.Second  // while they store nothing
-	forgetAfter  = 10 * time.Minute // the pace of a webhook that is owed nothing
+	lanesAtOnce  = 128 // of a pace in one round
+
+	claimFor     = totalTimeout + 5*time.Second // others keep off for so long
+	claimAlone   = 24 * time.Hour               // where there are no others
+	freshFor     = time.Second                  // what was read of a webhook
+	slowAfter    = time.Second                  // an attempt that ended was slow
+	glanceEvery  = 50 * time.Millisecond        // at attempts that may take long
+	pollSoon     = time.Second / 4              // for what other processes have stored
+	pollIdle     = 2 * time.Second              // while they store nothing
+	forgetAfter  = 10 * time.Minute             // the pace of a webhook that is owed nothing
 	errorPause   = time.Second
 	stopPatience = 5 * time.Second // with attempts that are under way
 )
@@ -38,18 +41,21 @@ type Poster interface {
 
 // Sender sends what webhooks are owed. Each webhook has a lane, and each lane a
 // pace: those that fail to answer soon have slots of their own, so that they
-// keep nobody else waiting. Nothing is fetched for a webhook that has no slot;
-// it waits in the database, whatever there is of it.
+// keep nobody else waiting. Nothing is read for a webhook that has no slot; it
+// waits in the database, whatever there is of it.
+//
+// One process at a time sends to a webhook: it holds a claim, without which no
+// attempt can be recorded.
 type Sender struct {
 	Store   store.Store
 	Poster  Poster
 	Secrets func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error)
 	Now     func() time.Time
 	Log     *slog.Logger
-	NewID   func() string   // for claims
-	Woken   <-chan struct{} // sent to after commits
-	Owed    func() []store.Waiting
-	Alone   bool // no other process sends from this database
+	NewID   func() string                  // for claims
+	Woken   <-chan struct{}                // sent to after commits
+	Owed    func() []lastmile.Notification // what those commits have stored
+	Alone   bool                           // no other process sends from this database
 
 	lanes   map[lastmile.WebhookID]*lane
 	turns   [paces][]*lane // in line
@@ -104,8 +110,8 @@ func (s *Sender) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.Woken:
-			for _, w := range s.Owed() {
-				s.expect(w)
+			for _, n := range s.Owed() {
+				s.receive(n)
 			}
 		case <-poll.C:
 			s.forget()
@@ -132,9 +138,9 @@ func (s *Sender) Run(ctx context.Context) {
 
 // reclaim ends the claims of processes that are gone.
 func (s *Sender) reclaim(ctx context.Context) {
-	err := s.Store.Write(ctx, func(w store.Writer) error { return w.ReleaseNotifications(ctx, s.Now()) })
+	err := s.Store.Write(ctx, func(w store.Writer) error { return w.ReleaseWebhooks(ctx) })
 	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("notifications cannot be sent at once: they will be when their claims end", "error", err)
+		s.Log.Warn("notifications cannot be sent at once: they will be when the claims of their webhooks end", "error", err)
 	}
 }
 
@@ -173,33 +179,59 @@ func (s *Sender) expectAll(waiting []store.Waiting) (some bool, next time.Durati
 	next = pollIdle
 	for _, w := range waiting {
 		wait := w.Next.Sub(now)
+		l := s.lanes[w.Webhook]
+		if (l == nil || l.claim != w.Claim) && w.ClaimedUntil.After(now) { // by another process
+			wait = max(wait, w.ClaimedUntil.Sub(now))
+		}
 		if wait > 0 {
 			next = min(next, wait)
 			continue
 		}
 		some = true
-		s.expect(w)
+		l = s.lane(w.Organization, w.Webhook)
+		if l.pace == unknown && w.Failing {
+			l.pace = dead
+		}
+		s.expect(l, now)
 	}
 	return some, next
 }
 
-// expect notes that a webhook has something due.
-func (s *Sender) expect(w store.Waiting) {
-	l := s.lanes[w.Webhook]
-	if l == nil {
-		l = &lane{org: w.Organization, id: w.Webhook}
-		if w.Failing {
-			l.pace = dead
-		}
-		s.lanes[w.Webhook] = l
+// receive takes in a notification that was just stored: it goes out without
+// being read again when all that is needed is at hand.
+func (s *Sender) receive(n lastmile.Notification) {
+	l, now := s.lane(n.Organization, n.Webhook), s.Now()
+	if n.Body != nil && l.pace == quick && !l.due && !l.fetching && len(l.queue) < maxQueued &&
+		l.claimed(now) && now.Sub(l.read) < freshFor && !n.Next.After(now) {
+		l.add(n)
+		s.line(l)
+		return
+	}
+	s.expect(l, now)
+}
+
+// expect notes that a lane has something due.
+func (s *Sender) expect(l *lane, now time.Time) {
+	if now.Before(l.muted) {
+		return
 	}
 	l.due = true
 	s.line(l)
 }
 
+// lane is the lane of a webhook.
+func (s *Sender) lane(org lastmile.OrganizationID, id lastmile.WebhookID) *lane {
+	l := s.lanes[id]
+	if l == nil {
+		l = newLane(org, id)
+		s.lanes[id] = l
+	}
+	return l
+}
+
 // line has a lane wait for its turn, if it has a use for one.
 func (s *Sender) line(l *lane) {
-	if !l.inLine && l.waits() {
+	if !l.inLine && l.hasUse() {
 		l.inLine = true
 		s.turns[l.pace] = append(s.turns[l.pace], l)
 	}
@@ -235,12 +267,12 @@ func (s *Sender) serve(ctx, sending context.Context) {
 	}
 }
 
-// turn starts what a lane may send, and has more fetched where there is more.
+// turn starts what a lane may send, and has more read where there is more.
 func (s *Sender) turn(ctx, sending context.Context, l *lane) {
 	for len(l.queue) > 0 && s.slots.free(l) {
 		s.start(ctx, sending, l)
 	}
-	if !l.due || l.claiming || len(s.wants) >= claimAtOnce {
+	if !l.due || l.fetching || len(s.wants) >= fetchAtOnce {
 		return
 	}
 	count := 1
@@ -255,23 +287,24 @@ func (s *Sender) turn(ctx, sending context.Context, l *lane) {
 	default:
 		return
 	}
-	l.due, l.claiming = false, true
-	s.wants = append(s.wants, want{lane: l, count: count})
+	l.due, l.fetching = false, true
+	s.wants = append(s.wants, s.want(l, count))
 }
 
-// start begins to send the first of a queue, unless their leases are about to
-// end: of a quick webhook as many as leave some for its other slots.
+// start begins to send the first of a queue, unless the claim is about to end:
+// of a quick webhook as many as leave some for its other slots.
 func (s *Sender) start(ctx, sending context.Context, l *lane) {
 	now, count := s.Now(), 1
+	if !l.claimed(now) || ctx.Err() != nil {
+		l.drop(l.queue)
+		l.queue = nil
+		return
+	}
 	if l.pace == quick {
 		count = min(max(len(l.queue)/shares[quick].webhook, 1), runLength)
 	}
-	r := &run{lane: l, url: l.url, secrets: l.secrets, since: now, items: l.queue[:count]}
+	r := &run{lane: l, claim: l.claim, until: l.until, url: l.url, secrets: l.secrets, since: now, items: l.queue[:count]}
 	l.queue = l.queue[count:]
-	if r.over(ctx, now, r.items[0]) {
-		s.giveBack(l, r.items)
-		return
-	}
 	if l.reserved != nil {
 		r.slot, l.reserved = *l.reserved, nil
 	} else {
@@ -284,14 +317,6 @@ func (s *Sender) start(ctx, sending context.Context, l *lane) {
 		s.recent = append(s.recent, r)
 	}
 	s.background.Go(func() { r.send(ctx, sending, s) })
-}
-
-// giveBack lets go of what was claimed, for it to be claimed again.
-func (s *Sender) giveBack(l *lane, items []claimed) {
-	for _, c := range items {
-		s.unsaved = append(s.unsaved, result{n: c.Notification, again: s.Now()})
-		l.due = true
-	}
 }
 
 // markLate has attempts that take longer than usual count as slow, and their
@@ -317,11 +342,13 @@ func (s *Sender) finish(o outcome) {
 		s.slots.give(r.slot)
 		s.inFlight.Store(int64(s.slots.all))
 		l.inFlight--
-		l.queue = append(o.rest, l.queue...)
+		if len(o.rest) > 0 {
+			l.queue = slices.Concat(o.rest, l.queue)
+		}
 	}
 	switch {
 	case o.broken:
-		s.giveBack(l, []claimed{o.item})
+		l.drop([]lastmile.Notification{o.n})
 	case o.attempt.Took < slowAfter:
 		l.pace, l.usual = quick, (3*l.usual+o.attempt.Took)/4
 	case o.attempt.Delivered():
@@ -330,16 +357,16 @@ func (s *Sender) finish(o outcome) {
 		l.pace = dead
 	}
 	if l.pace > quick { // it has no slots for so many any more
-		s.giveBack(l, l.queue)
+		l.drop(l.queue)
 		l.queue = nil
 	}
 	if !o.broken {
-		s.unsaved = append(s.unsaved, result{n: o.item.Notification, attempt: o.attempt})
+		s.unsaved = append(s.unsaved, result{lane: l, claim: r.claim, n: o.n, attempt: o.attempt})
 	}
 	s.line(l)
 }
 
-// stop waits for what is being sent, not for long, records it and gives back
+// stop waits for what is being sent, not for long, records it and lets go of
 // the rest.
 func (s *Sender) stop(ctx, sending context.Context, cancel context.CancelFunc) {
 	patience := time.AfterFunc(stopPatience, cancel)
@@ -354,12 +381,15 @@ func (s *Sender) stop(ctx, sending context.Context, cancel context.CancelFunc) {
 	if s.booking {
 		s.enter(ctx, sending, <-s.booked)
 	}
+	b := booking{results: s.unsaved}
 	for _, l := range s.lanes {
-		s.giveBack(l, l.queue)
+		if l.claim != "" {
+			b.holds = append(b.holds, hold{lane: l, claim: l.claim, until: s.Now()})
+		}
 	}
 	ending, done := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer done()
-	if err := s.transact(ending, &booking{results: s.unsaved}); err != nil {
+	if err := s.transact(ending, &b); err != nil {
 		s.Log.Error("record the last attempts", "error", err)
 	}
 }

@@ -46,16 +46,21 @@ func (t *tx) destinations(ctx context.Context, org lastmile.OrganizationID, wher
 
 // SaveDestination implements store.AddressWriter.
 func (t *tx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
-	doc, err := wire.Encode(d)
+	row, err := destinationRow(d)
 	if err != nil {
 		return err
 	}
-	const query = `
-		INSERT INTO destination (org, id, doc, v, created, geocoded) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`
-	err = t.send(ctx, query, d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded))
-	if err != nil {
+	if err := t.send(ctx, destinationInsertion.one, row...); err != nil {
 		return fmt.Errorf("save destination %s: %w", d.ID, err)
 	}
 	return t.saveMetadata(ctx, store.Destinations, d.Organization, string(d.ID), d.Created.Equal(d.Modified), d.Metadata)
+}
+
+var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded`,
+	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`)
+
+// destinationRow is a destination as destinationInsertion saves it.
+func destinationRow(d lastmile.Destination) ([]any, error) {
+	doc, err := wire.Encode(d)
+	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded)}, err
 }

@@ -48,7 +48,7 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 		if err != nil {
 			return fmt.Errorf("append event %s: %w", e.Trigger, err)
 		}
-		if err := t.owe(ctx, e, hooks); err != nil {
+		if err := t.owe(ctx, e, body, hooks); err != nil {
 			return err
 		}
 	}

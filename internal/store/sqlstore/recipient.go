@@ -51,16 +51,21 @@ func (t *tx) recipients(ctx context.Context, where *condition, most int) ([]last
 
 // SaveRecipient implements store.AddressWriter.
 func (t *tx) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
-	doc, err := wire.Encode(r)
+	row, err := recipientRow(r)
 	if err != nil {
 		return err
 	}
-	const query = `
-		INSERT INTO recipient (org, id, doc, v, phone, name, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name`
-	err = t.send(ctx, query, r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli())
-	if err != nil {
+	if err := t.send(ctx, recipientInsertion.one, row...); err != nil {
 		return fmt.Errorf("save recipient %s: %w", r.ID, err)
 	}
 	return t.saveMetadata(ctx, store.Recipients, r.Organization, string(r.ID), r.Created.Equal(r.Modified), r.Metadata)
+}
+
+var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name, created`,
+	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, name = excluded.name`)
+
+// recipientRow is a recipient as recipientInsertion saves it.
+func recipientRow(r lastmile.Recipient) ([]any, error) {
+	doc, err := wire.Encode(r)
+	return []any{r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli()}, err
 }

@@ -250,13 +250,7 @@ func (e *sqliteEngine) read(ctx context.Context, fn func(conn) error) error {
 
 // write implements engine.
 func (e *sqliteEngine) write(ctx context.Context, fn func(conn) error) error {
-	// What was made up anew and happened to be taken, such as a short id, is
-	// made up again by the next run.
-	for try := 0; ; try++ {
-		if err := e.writer.do(ctx, fn); try == maxUniqueRetries || !isUnique(err) {
-			return err
-		}
-	}
+	return e.writer.do(ctx, fn)
 }
 
 // name implements engine.

@@ -22,7 +22,8 @@ type Store struct {
 
 	mu    sync.Mutex
 	woken []chan struct{}
-	owed  map[lastmile.WebhookID]store.Waiting
+	owed  []lastmile.Notification
+	more  map[lastmile.WebhookID]lastmile.Notification // what owed has no room for
 }
 
 var _ store.Store = (*Store)(nil)
@@ -44,11 +45,21 @@ func (s *Store) Read(ctx context.Context, fn func(store.Reader) error) error {
 
 // Write implements store.Store.
 func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
-	var seen *watched
-	err := s.engine.write(ctx, func(c conn) error {
-		seen = &watched{conn: c}
-		return fn(&tx{seen})
-	})
+	var (
+		seen *watched
+		err  error
+	)
+	// What was made up anew and happened to be taken, such as a short id, is
+	// made up again by the next run.
+	for range 1 + maxUniqueRetries {
+		err = s.engine.write(ctx, func(c conn) error {
+			seen = &watched{conn: c}
+			return fn(&tx{seen})
+		})
+		if !isUnique(err) {
+			break
+		}
+	}
 	if err == nil && (seen.told || len(seen.owed) > 0) {
 		s.wake(seen.owed)
 	}
@@ -60,7 +71,7 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 type watched struct {
 	conn
 	told bool
-	owed []store.Waiting
+	owed []lastmile.Notification
 }
 
 // Woken returns a channel that is sent to after events were committed by this
@@ -73,24 +84,33 @@ func (s *Store) Woken() <-chan struct{} {
 	return c
 }
 
-// Owed returns the webhooks that commits of this process have owed something
-// since it was last asked.
-func (s *Store) Owed() []store.Waiting {
+// maxOwed is how many notifications are kept for whoever asks what is owed.
+const maxOwed = 1024
+
+// Owed returns what commits of this process have owed webhooks since it was
+// last asked. When that is much, it is one notification of each webhook, and no
+// body: there are more in the database.
+func (s *Store) Owed() []lastmile.Notification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owed := slices.Collect(maps.Values(s.owed))
-	clear(s.owed)
+	owed := slices.AppendSeq(s.owed, maps.Values(s.more))
+	s.owed, s.more = nil, nil
 	return owed
 }
 
-func (s *Store) wake(owed []store.Waiting) {
+func (s *Store) wake(owed []lastmile.Notification) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.owed == nil {
-		s.owed = map[lastmile.WebhookID]store.Waiting{}
-	}
-	for _, w := range owed {
-		s.owed[w.Webhook] = w
+	for _, n := range owed {
+		if len(s.owed) < maxOwed {
+			s.owed = append(s.owed, n)
+			continue
+		}
+		if s.more == nil {
+			s.more = map[lastmile.WebhookID]lastmile.Notification{}
+		}
+		n.Body = nil
+		s.more[n.Webhook] = n
 	}
 	for _, c := range s.woken {
 		select {
@@ -222,12 +242,8 @@ func (t *tx) saveMetadata(ctx context.Context, kind store.Kind, org lastmile.Org
 			return fmt.Errorf("clear metadata of %s %s: %w", kind, id, err)
 		}
 	}
-	for _, entry := range metadata {
-		err := t.send(ctx, `INSERT INTO metadata_entry (org, kind, digest, id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			org, kind, entry.Digest(), id)
-		if err != nil {
-			return fmt.Errorf("save metadata of %s %s: %w", kind, id, err)
-		}
+	if err := t.insert(ctx, metadataInsertion, metadataRows(kind, org, id, metadata)); err != nil {
+		return fmt.Errorf("save metadata of %s %s: %w", kind, id, err)
 	}
 	return nil
 }

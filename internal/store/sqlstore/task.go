@@ -162,46 +162,11 @@ func (t *tx) tasks(ctx context.Context, org lastmile.OrganizationID, where *cond
 
 // SaveTask implements store.TaskWriter.
 func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
-	doc, err := wire.Encode(wire.NewTaskRecord(task))
+	row, err := taskRowOf(task)
 	if err != nil {
 		return err
 	}
-	history, err := wire.Encode(wire.NewAssignments(task.History))
-	if err != nil {
-		return err
-	}
-	// A row that exists keeps its rank while it stays where it is; one that
-	// left its container, or whose task is started, loses it.
-	const query = `
-		INSERT INTO task (org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
-			destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-			tracking, arrival, completion, eta, delay, history, events, pickup, route_plan)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, $26, $27, $28, $29, $30, $31)
-		ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
-			completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
-			container = excluded.container,
-			rank = CASE WHEN excluded.state < 2 AND task.container = excluded.container THEN task.rank END,
-			destination = excluded.destination, recipient = excluded.recipient, lon = excluded.lon, lat = excluded.lat,
-			quantity = excluded.quantity, quantity_a = excluded.quantity_a, quantity_b = excluded.quantity_b,
-			quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
-			complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
-			eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
-			pickup = excluded.pickup, route_plan = excluded.route_plan`
-	var recipient *string
-	if task.Recipient != nil {
-		recipient = (*string)(&task.Recipient.ID)
-	}
-	more := task.AdditionalQuantities
-	err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
-		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
-		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), nextRanks(task.Created, 1, 0),
-		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
-		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBy), task.TrackingToken,
-		millis(task.Estimates.Arrival), millis(task.Estimates.Completion),
-		durationMillis(task.Estimates.ETA), durationMillis(task.Estimates.Delay), history, task.Events, flag(task.Pickup),
-		orNull(string(task.RoutePlan)))
-	if err != nil {
+	if err := t.send(ctx, taskInsertion.one, row...); err != nil {
 		return fmt.Errorf("save task %s: %w", task.ID, err)
 	}
 	isNew := task.Created.Equal(task.Modified)
@@ -209,6 +174,49 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 		return fmt.Errorf("save dependencies of task %s: %w", task.ID, err)
 	}
 	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), isNew, task.Metadata)
+}
+
+// taskInsertion saves tasks. A row that exists keeps its rank while it stays
+// where it is; one that left its container, or whose task is started, loses it.
+var taskInsertion = newInsertion(`task`, `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
+		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
+		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan`,
+	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
+		completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
+		container = excluded.container,
+		rank = CASE WHEN excluded.state < 2 AND task.container = excluded.container THEN task.rank END,
+		destination = excluded.destination, recipient = excluded.recipient, lon = excluded.lon, lat = excluded.lat,
+		quantity = excluded.quantity, quantity_a = excluded.quantity_a, quantity_b = excluded.quantity_b,
+		quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
+		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
+		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
+		pickup = excluded.pickup, route_plan = excluded.route_plan`)
+
+// taskRowOf is a task as taskInsertion saves it.
+func taskRowOf(task lastmile.Task) ([]any, error) {
+	doc, err := wire.Encode(wire.NewTaskRecord(task))
+	if err != nil {
+		return nil, err
+	}
+	history, err := wire.Encode(wire.NewAssignments(task.History))
+	if err != nil {
+		return nil, err
+	}
+	var recipient *string
+	if task.Recipient != nil {
+		recipient = (*string)(&task.Recipient.ID)
+	}
+	more := task.AdditionalQuantities
+	return []any{
+		task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
+		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
+		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), nextRanks(task.Created, 1, 0),
+		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
+		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBy), task.TrackingToken,
+		millis(task.Estimates.Arrival), millis(task.Estimates.Completion),
+		durationMillis(task.Estimates.ETA), durationMillis(task.Estimates.Delay), history, task.Events, flag(task.Pickup),
+		orNull(string(task.RoutePlan)),
+	}, nil
 }
 
 func (t *tx) saveDependencies(ctx context.Context, task lastmile.Task, isNew bool) error {

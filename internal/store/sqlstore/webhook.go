@@ -76,9 +76,10 @@ func (t *tx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
 	return t.saveTally(ctx, h)
 }
 
+// saveTally makes or replaces the counts of a webhook.
 func (t *tx) saveTally(ctx context.Context, h lastmile.Webhook) error {
 	const query = `
-		INSERT INTO webhook_tally (org, id, succeeded, streak) VALUES ($1, $2, $3, $4)
+		INSERT INTO webhook_tally (org, id, succeeded, streak, claim, claimed_until) VALUES ($1, $2, $3, $4, '', 0)
 		ON CONFLICT (org, id) DO UPDATE SET succeeded = excluded.succeeded, streak = excluded.streak`
 	if _, err := t.exec(ctx, query, h.Organization, h.ID, h.Count, h.FailureStreak); err != nil {
 		return fmt.Errorf("save tally of webhook %s: %w", h.ID, err)
@@ -95,6 +96,34 @@ func (t *tx) SaveTally(ctx context.Context, h lastmile.Webhook) error {
 	return t.saveTally(ctx, h)
 }
 
+// ClaimWebhook implements store.WebhookWriter.
+func (t *tx) ClaimWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, now, until time.Time) (bool, error) {
+	n, err := t.exec(ctx, `UPDATE webhook_tally SET claim = $3, claimed_until = $5 WHERE org = $1 AND id = $2 AND claimed_until <= $4`,
+		org, id, claim, now.UnixMilli(), until.UnixMilli())
+	if err != nil {
+		return false, fmt.Errorf("claim webhook %s: %w", id, err)
+	}
+	return n > 0, nil
+}
+
+// HoldWebhook implements store.WebhookWriter.
+func (t *tx) HoldWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, until time.Time) (bool, error) {
+	n, err := t.exec(ctx, `UPDATE webhook_tally SET claimed_until = $4 WHERE org = $1 AND id = $2 AND claim = $3`,
+		org, id, claim, until.UnixMilli())
+	if err != nil {
+		return false, fmt.Errorf("hold webhook %s: %w", id, err)
+	}
+	return n > 0, nil
+}
+
+// ReleaseWebhooks implements store.WebhookWriter.
+func (t *tx) ReleaseWebhooks(ctx context.Context) error {
+	if _, err := t.exec(ctx, `UPDATE webhook_tally SET claim = '', claimed_until = 0 WHERE claimed_until > 0`); err != nil {
+		return fmt.Errorf("release webhooks: %w", err)
+	}
+	return nil
+}
+
 // DeleteWebhook implements store.WebhookWriter.
 func (t *tx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
 	const attempts = `DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id FROM notification n WHERE n.org = $1 AND n.webhook = $2)`
@@ -104,7 +133,7 @@ func (t *tx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id 
 	return t.erase(ctx, org, string(id), [][2]string{{"webhook", "id"}, {"webhook_tally", "id"}, {"notification", "webhook"}, {"firing", "webhook"}}...)
 }
 
-const notificationColumns = `t.org, t.id, t.webhook, t.event, t.trigger_id, t.task, t.sequence, t.due, t.next_at, t.attempts, t.state, t.claim`
+const notificationColumns = `t.org, t.id, t.webhook, t.event, t.trigger_id, t.task, t.sequence, t.due, t.next_at, t.attempts, t.state`
 
 func scanNotification(r rows, more ...any) (lastmile.Notification, error) {
 	var (
@@ -115,7 +144,7 @@ func scanNotification(r rows, more ...any) (lastmile.Notification, error) {
 		next           *int64
 	)
 	err := r.Scan(append([]any{
-		&n.Organization, &n.ID, &n.Webhook, &n.Event, &trigger, &task, &n.Sequence, &due, &next, &n.Attempts, &state, &n.Claim,
+		&n.Organization, &n.ID, &n.Webhook, &n.Event, &trigger, &task, &n.Sequence, &due, &next, &n.Attempts, &state,
 	}, more...)...)
 	n.Trigger, n.State = lastmile.Trigger(trigger), lastmile.NotificationState(state)
 	n.Due, n.Next = time.UnixMilli(due).UTC(), instant(next)
@@ -190,32 +219,35 @@ func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notifica
 
 // owe stores a notification of an event for each webhook that waits for it. An
 // event for one webhook is for it even when it is disabled.
-func (t *tx) owe(ctx context.Context, e lastmile.Event, hooks []lastmile.Webhook) error {
+func (t *tx) owe(ctx context.Context, e lastmile.Event, body []byte, hooks []lastmile.Webhook) error {
 	for i, h := range hooks {
 		if (e.Webhook == "" && !h.Enabled) || h.Trigger != e.Trigger || (e.Webhook != "" && e.Webhook != h.ID) {
 			continue
 		}
-		var task *string
+		n := lastmile.Notification{
+			ID: notificationID(e.ID, i), Organization: e.Organization, Webhook: h.ID, Event: e.ID, Trigger: e.Trigger,
+			Sequence: e.Sequence, Due: e.Stored, Next: e.Stored, Body: body,
+		}
 		if e.Task != nil {
-			task = (*string)(&e.Task.ID)
+			n.Task = e.Task.ID
 		}
 		const query = `
-			INSERT INTO notification (org, id, webhook, event, trigger_id, task, sequence, due, next_at, attempts, state, claim,
+			INSERT INTO notification (org, id, webhook, event, trigger_id, task, sequence, due, next_at, attempts, state,
 				attempted_at, took, status, reason)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0, 0, '', 0, 0, 0, '')`
-		id := notificationID(e.ID, i)
-		if err := t.send(ctx, query, e.Organization, id, h.ID, e.ID, int64(e.Trigger), task, e.Sequence, e.Stored.UnixMilli()); err != nil {
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0, 0, 0, 0, 0, '')`
+		_, err := t.exec(ctx, query, n.Organization, n.ID, n.Webhook, n.Event, int64(n.Trigger), orNull(string(n.Task)), n.Sequence, n.Due.UnixMilli())
+		if err != nil {
 			return fmt.Errorf("owe webhook %s event %s: %w", h.ID, e.ID, err)
 		}
-		t.owed(e.Organization, h.ID, e.Stored)
+		t.owed(n)
 	}
 	return nil
 }
 
 // owed notes that a webhook has something to be sent once this is committed.
-func (t *tx) owed(org lastmile.OrganizationID, hook lastmile.WebhookID, next time.Time) {
+func (t *tx) owed(n lastmile.Notification) {
 	if w, ok := t.conn.(*watched); ok {
-		w.owed = append(w.owed, store.Waiting{Organization: org, Webhook: hook, Next: next})
+		w.owed = append(w.owed, n)
 	}
 }
 
@@ -229,12 +261,13 @@ func (t *tx) WaitingWebhooks(ctx context.Context) ([]store.Waiting, error) {
 			SELECT (SELECT MIN(n.webhook) FROM notification n WHERE n.next_at IS NOT NULL AND n.webhook > hook.id)
 			FROM hook WHERE hook.id IS NOT NULL
 		)
-		SELECT w.org, w.id, c.streak, (SELECT MIN(n.next_at) FROM notification n WHERE n.webhook = hook.id AND n.next_at IS NOT NULL)
+		SELECT w.org, w.id, c.streak, c.claim, c.claimed_until,
+			(SELECT MIN(n.next_at) FROM notification n WHERE n.webhook = hook.id AND n.next_at IS NOT NULL)
 		FROM hook JOIN webhook w ON w.id = hook.id JOIN webhook_tally c ON c.org = w.org AND c.id = w.id`
 	found, err := collect(ctx, t, func(r rows) (w store.Waiting, err error) {
-		var streak, next int64
-		err = r.Scan(&w.Organization, &w.Webhook, &streak, &next)
-		w.Failing, w.Next = streak > 0, time.UnixMilli(next).UTC()
+		var streak, until, next int64
+		err = r.Scan(&w.Organization, &w.Webhook, &streak, &w.Claim, &until, &next)
+		w.Failing, w.Next, w.ClaimedUntil = streak > 0, time.UnixMilli(next).UTC(), time.UnixMilli(until).UTC()
 		return w, err
 	}, query)
 	if err != nil {
@@ -243,35 +276,20 @@ func (t *tx) WaitingWebhooks(ctx context.Context) ([]store.Waiting, error) {
 	return found, nil
 }
 
-// ClaimNotifications implements store.WebhookWriter.
-func (t *tx) ClaimNotifications(ctx context.Context, hook lastmile.WebhookID, now, until time.Time, claim string, most int) ([]lastmile.Notification, error) {
-	const take = `
-		UPDATE notification SET next_at = $3, claim = $4 WHERE webhook = $1 AND id IN (
-			SELECT n.id FROM notification n
-			WHERE n.webhook = $1 AND n.next_at IS NOT NULL AND n.next_at <= $2 ORDER BY n.next_at LIMIT $5)`
-	taken, err := t.exec(ctx, take, hook, now.UnixMilli(), until.UnixMilli(), claim, most)
-	if err != nil {
-		return nil, fmt.Errorf("claim notifications of webhook %s: %w", hook, err)
+// DueNotifications implements store.WebhookReader.
+func (t *tx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.Place, most int) ([]lastmile.Notification, error) {
+	const query = `SELECT ` + notificationColumns + `, e.body` + notificationTables + `
+		WHERE t.webhook = $1 AND t.next_at IS NOT NULL AND t.next_at <= $2 AND (t.next_at, t.id) > ($3, $4)
+		ORDER BY t.next_at, t.id LIMIT $5`
+	from := int64(-1)
+	if !after.Next.IsZero() {
+		from = after.Next.UnixMilli()
 	}
-	if taken == 0 {
-		return nil, nil
-	}
-	const read = `SELECT ` + notificationColumns + `, e.body` + notificationTables +
-		` WHERE t.webhook = $1 AND t.next_at = $2 AND t.claim = $3 ORDER BY t.due, t.sequence, t.id`
-	found, err := collect(ctx, t, scanWithBody, read, hook, until.UnixMilli(), claim)
+	found, err := collect(ctx, t, scanWithBody, query, hook, now.UnixMilli(), from, after.ID, most)
 	if err != nil {
-		return nil, fmt.Errorf("read claimed notifications of webhook %s: %w", hook, err)
+		return nil, fmt.Errorf("read what webhook %s is owed: %w", hook, err)
 	}
 	return found, nil
-}
-
-// ReleaseNotifications implements store.WebhookWriter.
-func (t *tx) ReleaseNotifications(ctx context.Context, now time.Time) error {
-	_, err := t.exec(ctx, `UPDATE notification SET next_at = $1, claim = '' WHERE next_at IS NOT NULL AND claim <> ''`, now.UnixMilli())
-	if err != nil {
-		return fmt.Errorf("release notifications: %w", err)
-	}
-	return nil
 }
 
 // SaveResult implements store.WebhookWriter.
@@ -279,15 +297,15 @@ func (t *tx) SaveResult(ctx context.Context, n lastmile.Notification, a lastmile
 	if a.Number > 1 {
 		const keep = `
 			INSERT INTO attempt (org, notification, number, at, took, status, reason)
-			SELECT org, id, attempts, attempted_at, took, status, reason FROM notification WHERE org = $1 AND id = $2 AND claim = $3`
-		if _, err := t.exec(ctx, keep, n.Organization, n.ID, n.Claim); err != nil {
+			SELECT org, id, attempts, attempted_at, took, status, reason FROM notification WHERE org = $1 AND id = $2 AND attempts = $3`
+		if _, err := t.exec(ctx, keep, n.Organization, n.ID, a.Number-1); err != nil {
 			return false, fmt.Errorf("keep the last attempt at notification %s: %w", n.ID, err)
 		}
 	}
 	const query = `
-		UPDATE notification SET state = $4, next_at = $5, attempts = $6, claim = '', attempted_at = $7, took = $8, status = $9, reason = $10
-		WHERE org = $1 AND id = $2 AND claim = $3`
-	changed, err := t.exec(ctx, query, n.Organization, n.ID, n.Claim, int64(n.State), millis(n.Next), n.Attempts,
+		UPDATE notification SET state = $4, next_at = $5, attempts = $6, attempted_at = $7, took = $8, status = $9, reason = $10
+		WHERE org = $1 AND id = $2 AND attempts = $3`
+	changed, err := t.exec(ctx, query, n.Organization, n.ID, a.Number-1, int64(n.State), millis(n.Next), n.Attempts,
 		a.At.UnixMilli(), a.Took.Milliseconds(), a.Status, a.Reason)
 	if err != nil {
 		return false, fmt.Errorf("save attempt at notification %s: %w", n.ID, err)
@@ -295,25 +313,15 @@ func (t *tx) SaveResult(ctx context.Context, n lastmile.Notification, a lastmile
 	return changed > 0, nil
 }
 
-// ReleaseNotification implements store.WebhookWriter.
-func (t *tx) ReleaseNotification(ctx context.Context, n lastmile.Notification, at time.Time) error {
-	_, err := t.exec(ctx, `UPDATE notification SET next_at = $4, claim = '' WHERE org = $1 AND id = $2 AND claim = $3 AND next_at IS NOT NULL`,
-		n.Organization, n.ID, n.Claim, at.UnixMilli())
-	if err != nil {
-		return fmt.Errorf("release notification %s: %w", n.ID, err)
-	}
-	return nil
-}
-
 // Redeliver implements store.WebhookWriter.
 func (t *tx) Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error {
-	_, err := t.exec(ctx, `UPDATE notification SET state = 0, due = $3, next_at = $3, claim = ''
-		WHERE org = $1 AND id = $2 AND (claim = '' OR next_at IS NULL)`,
+	_, err := t.exec(ctx, `UPDATE notification SET state = 0, due = $3, next_at = $3 WHERE org = $1 AND id = $2`,
 		n.Organization, n.ID, now.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("redeliver notification %s: %w", n.ID, err)
 	}
-	t.owed(n.Organization, n.Webhook, now)
+	n.Body = nil // it is read again
+	t.owed(n)
 	return nil
 }
 

@@ -17,6 +17,7 @@ func runJobs(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("a job belongs to the last who claimed it", func(t *testing.T) { testClaims(t, open(t)) })
 	t.Run("a part of a write can be refused alone", func(t *testing.T) { testTry(t, open(t)) })
 	t.Run("a batch is read as far as it is done", func(t *testing.T) { testBatch(t, open(t)) })
+	t.Run("many records are saved at once as they are one by one", func(t *testing.T) { testSaveNew(t, open(t)) })
 }
 
 const sweep store.JobKind = "sweep"
@@ -275,5 +276,70 @@ func testBatch(t *testing.T, s store.Store) {
 	})
 	if len(left) != 0 {
 		t.Errorf("a task that does not exist is shown: %s", left)
+	}
+}
+
+func testSaveNew(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	const many = 60 // more than fit into two statements
+	entry := func(i int) lastmile.Metadata {
+		return lastmile.Metadata{{Name: "n", Type: lastmile.MetadataNumber, Visibility: []string{"api"}, Value: float64(i)}}
+	}
+	var made store.NewRecords
+	for i := range many {
+		d, r := destination(acme, fmt.Sprintf("d%02d", i)), recipient(acme, fmt.Sprintf("r%02d", i), lastmile.Phone(fmt.Sprintf("+121255501%02d", i)))
+		d.Metadata, r.Metadata = entry(i), entry(i)
+		task := lastmile.Task{
+			ID: id[lastmile.TaskID](fmt.Sprintf("t%02d", i)), ShortID: fmt.Sprintf("%08x", i), Organization: acme, Created: now, Modified: now,
+			Merchant: acme, Executor: acme, TrackingToken: fmt.Sprint("token", i), Container: lastmile.OrganizationContainer(acme),
+			Destination: d, Recipient: &r, Metadata: entry(i), Completion: lastmile.Completion{FailureReason: lastmile.NoFailure},
+		}
+		if i > 0 {
+			task.Dependencies = []lastmile.TaskID{made.Tasks[i-1].ID}
+		}
+		made.Destinations, made.Recipients, made.Tasks = append(made.Destinations, d), append(made.Recipients, r), append(made.Tasks, task)
+	}
+	// One of the recipients is known, with other metadata.
+	known := made.Recipients[7]
+	known.Name, known.Metadata = "Before", entry(1000)
+	write(t, s, func(w store.Writer) error { return w.SaveRecipient(ctx, known) })
+	made.Recipients[7].Modified = now.Add(time.Second)
+	made.Tasks[7].Recipient = &made.Recipients[7]
+	write(t, s, func(w store.Writer) error { return w.SaveNew(ctx, made) })
+
+	ids := make([]lastmile.TaskID, many)
+	for i := range ids {
+		ids[i] = made.Tasks[i].ID
+	}
+	tasks := read(t, s, func(r store.Reader) ([]lastmile.Task, error) { return r.TasksOf(ctx, acme, ids) })
+	for i, task := range tasks {
+		same(t, fmt.Sprint("task ", i), task, made.Tasks[i])
+	}
+	queue := read(t, s, func(r store.Reader) (lastmile.Container, error) {
+		return r.Container(ctx, acme, lastmile.OrganizationContainer(acme))
+	})
+	same(t, "the order of the container", queue.Tasks, ids)
+	for _, i := range []int{0, 7, 24, 25, 49, 50, many - 1} {
+		found, err := s.ShowTasks(ctx, acme, store.TaskFilter{Metadata: entry(i)})
+		if err != nil || len(found) != 1 || found[0].ID != ids[i] {
+			t.Errorf("%d tasks have the metadata of task %d: %v", len(found), i, err)
+		}
+		recipients := read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) {
+			return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entry(i)})
+		})
+		same(t, fmt.Sprint("the recipients with metadata ", i), recipients, []lastmile.Recipient{made.Recipients[i]})
+		parents := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, ids[i]) })
+		same(t, fmt.Sprint("the dependencies of task ", i), parents, made.Tasks[i].Dependencies)
+	}
+	if old := read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) {
+		return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entry(1000)})
+	}); len(old) != 0 {
+		t.Error("the metadata that a recipient had before is still found")
+	}
+	phones := []lastmile.Phone{made.Recipients[3].Phone, "+12125559999", made.Recipients[5].Phone}
+	if some := read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) {
+		return r.Recipients(ctx, acme, store.RecipientFilter{Phones: phones})
+	}); len(some) != 2 {
+		t.Errorf("%d recipients have one of two known phone numbers", len(some))
 	}
 }

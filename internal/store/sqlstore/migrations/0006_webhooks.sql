@@ -25,18 +25,21 @@ CREATE TABLE webhook (
 CREATE INDEX webhook_id ON webhook (id);
 
 -- What every attempt writes. It stands apart from what every change of a
--- record reads, so that neither makes the other begin again.
+-- record reads, so that neither makes the other begin again. claim is a token
+-- of the process that sends to the webhook until a time; nobody else may record
+-- an attempt.
 CREATE TABLE webhook_tally (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
   succeeded BIGINT NOT NULL,
   streak BIGINT NOT NULL,
+  claim TEXT NOT NULL,
+  claimed_until BIGINT NOT NULL,
   PRIMARY KEY (org, id)
 );
 
--- What a webhook is owed. claim is a token of whoever is sending it, and
--- nobody else may record a result; next_at is pushed forward while it does.
--- The last attempt is here, those before it are in attempt: most have one.
+-- What a webhook is owed. The last attempt is here, those before it are in
+-- attempt: most have one.
 CREATE TABLE notification (
   org TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -49,7 +52,6 @@ CREATE TABLE notification (
   next_at BIGINT,
   attempts BIGINT NOT NULL,
   state BIGINT NOT NULL,
-  claim TEXT NOT NULL,
   attempted_at BIGINT NOT NULL,
   took BIGINT NOT NULL,
   status BIGINT NOT NULL,
@@ -57,7 +59,7 @@ CREATE TABLE notification (
   PRIMARY KEY (org, id)
 );
 CREATE INDEX notification_id ON notification (id);
-CREATE INDEX notification_waiting ON notification (webhook, next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX notification_waiting ON notification (webhook, next_at, id) WHERE next_at IS NOT NULL;
 CREATE INDEX notification_webhook ON notification (org, webhook, due, id);
 CREATE INDEX notification_event ON notification (org, event);
 

@@ -1,0 +1,126 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// bulkRows is how many rows one statement inserts where there are many.
+const bulkRows = 25
+
+// insertion is a statement that inserts rows of one table.
+type insertion struct {
+	one, many string // for one row, and for bulkRows
+}
+
+// newInsertion makes an insertion of its three parts: the table, its columns,
+// and what happens to rows that exist.
+func newInsertion(table, columns, otherwise string) insertion {
+	n := strings.Count(columns, ",") + 1
+	text := func(rows int) string {
+		var b strings.Builder
+		b.WriteString("INSERT INTO " + table + " (" + columns + ") VALUES ")
+		for i := range rows * n {
+			switch {
+			case i == 0:
+				b.WriteString("(")
+			case i%n == 0:
+				b.WriteString("), (")
+			default:
+				b.WriteString(", ")
+			}
+			b.WriteString("$" + strconv.Itoa(i+1))
+		}
+		b.WriteString(") ON CONFLICT " + otherwise)
+		return b.String()
+	}
+	return insertion{one: text(1), many: text(bulkRows)}
+}
+
+// insert sends what inserts the rows.
+func (t *tx) insert(ctx context.Context, i insertion, rows [][]any) error {
+	for ; len(rows) >= bulkRows; rows = rows[bulkRows:] {
+		args := make([]any, 0, bulkRows*len(rows[0]))
+		for _, row := range rows[:bulkRows] {
+			args = append(args, row...)
+		}
+		if err := t.send(ctx, i.many, args...); err != nil {
+			return err
+		}
+	}
+	for _, row := range rows {
+		if err := t.send(ctx, i.one, row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SaveNew implements store.BatchWriter.
+func (t *tx) SaveNew(ctx context.Context, r store.NewRecords) error {
+	var (
+		destinations, recipients, tasks, metadata [][]any
+		err                                       error
+	)
+	add := func(rows *[][]any, row []any, failed error) {
+		*rows = append(*rows, row)
+		if err == nil {
+			err = failed
+		}
+	}
+	for _, d := range r.Destinations {
+		row, failed := destinationRow(d)
+		add(&destinations, row, failed)
+		metadata = append(metadata, metadataRows(store.Destinations, d.Organization, string(d.ID), d.Metadata)...)
+	}
+	for _, p := range r.Recipients {
+		if !p.Created.Equal(p.Modified) {
+			if err := t.SaveRecipient(ctx, p); err != nil {
+				return err
+			}
+			continue
+		}
+		row, failed := recipientRow(p)
+		add(&recipients, row, failed)
+		metadata = append(metadata, metadataRows(store.Recipients, p.Organization, string(p.ID), p.Metadata)...)
+	}
+	for _, task := range r.Tasks {
+		row, failed := taskRowOf(task)
+		add(&tasks, row, failed)
+		metadata = append(metadata, metadataRows(store.Tasks, task.Organization, string(task.ID), task.Metadata)...)
+		if err := t.saveDependencies(ctx, task, true); err != nil {
+			return fmt.Errorf("save dependencies of task %s: %w", task.ID, err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, table := range []struct {
+		insertion
+		rows [][]any
+	}{
+		{destinationInsertion, destinations}, {recipientInsertion, recipients}, {taskInsertion, tasks}, {metadataInsertion, metadata},
+	} {
+		if err := t.insert(ctx, table.insertion, table.rows); err != nil {
+			return fmt.Errorf("save new records: %w", err)
+		}
+	}
+	return nil
+}
+
+// metadataInsertion saves searchable entries.
+var metadataInsertion = newInsertion(`metadata_entry`, `org, kind, digest, id`, `DO NOTHING`)
+
+// metadataRows are the searchable entries of a record.
+func metadataRows(kind store.Kind, org lastmile.OrganizationID, id string, metadata lastmile.Metadata) [][]any {
+	rows := make([][]any, 0, len(metadata))
+	for _, entry := range metadata {
+		rows = append(rows, []any{org, kind, entry.Digest(), id})
+	}
+	return rows
+}

@@ -1,3 +1,5 @@
+//go:build torture
+
 package app_test
 
 import (
@@ -311,22 +313,6 @@ func prefixed(prefix string, list []string) []string {
 		all[i] = prefix + item
 	}
 	return all
-}
-
-// TestCrowdedYard lets 64 clients assign, move and delete tasks of 50 workers
-// at once.
-func TestCrowdedYard(t *testing.T) {
-	onYards(t, 50, func(t *testing.T, y *yard) { crowd(t, y, 64, 8) })
-}
-
-// TestContainerHistories lets a few clients change the same few containers and
-// finds an order in which each answer was true when it was given.
-func TestContainerHistories(t *testing.T) {
-	onYards(t, 3, func(t *testing.T, y *yard) {
-		for range 3 {
-			history(t, y, 6, 12)
-		}
-	})
 }
 
 // history checks one history of container changes.

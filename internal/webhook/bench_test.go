@@ -90,7 +90,11 @@ func BenchmarkSend(b *testing.B) {
 	sender.Poster, sender.Alone = r.egress(b), true
 	var bare, sent time.Duration
 	rounds := 0
-	cpu := func() time.Duration { var u syscall.Rusage; syscall.Getrusage(0, &u); return time.Duration(u.Utime.Nano() + u.Stime.Nano()) } //nolint:errcheck // of this process it never fails
+	cpu := func() time.Duration {
+		var u syscall.Rusage
+		syscall.Getrusage(0, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	} //nolint:errcheck // of this process it never fails
 	var bareCPU, sentCPU time.Duration
 	w.run(func() {
 		for b.Loop() {
@@ -157,7 +161,7 @@ func postPlainly(b *testing.B, client *http.Client, url string, body []byte) {
 		return
 	}
 	io.Copy(io.Discard, answer.Body) //nolint:errcheck // only the status counts
-	answer.Body.Close()             
+	answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		b.Errorf("answered %s", answer.Status)
 	}

@@ -92,9 +92,9 @@ func BenchmarkSend(b *testing.B) {
 	rounds := 0
 	cpu := func() time.Duration {
 		var u syscall.Rusage
-		syscall.Getrusage(0, &u)
+		syscall.Getrusage(0, &u) //nolint:errcheck // of this process it never fails
 		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	} //nolint:errcheck // of this process it never fails
+	}
 	var bareCPU, sentCPU time.Duration
 	w.run(func() {
 		for b.Loop() {

@@ -9,9 +9,6 @@ import (
 	"dray/internal/store"
 )
 
-// mutePause is how long a webhook waits that nothing can be signed for.
-const mutePause = time.Minute
-
 // result is what came of an attempt that was made under a claim.
 type result struct {
 	lane    *lane
@@ -28,31 +25,23 @@ type hold struct {
 	lost  bool // it was not there any more
 }
 
-// want is a wish for what a webhook is owed, and what became of it.
-type want struct {
-	lane  *lane
-	count int
-	limit int // with what the lane holds already
-	after store.Place
-	claim string // that the lane has, and has then; empty for none
-	fresh string // a claim to make if it has none
+// claim is a wish for a claim, without which nothing is read.
+type claim struct {
+	want
+	old   string // the claim that the lane has; empty for none
+	fresh string // the one to make if it has none
 	until time.Time
-
-	hook    lastmile.Webhook
-	found   []lastmile.Notification
-	secrets [][]byte
+	got   string // the one it has then; empty for none
 }
 
-// booking is what is done with the database at one time: results are recorded,
-// then more is read.
+// booking is what is written at one time: results of attempts, and claims.
 type booking struct {
 	results  []result
 	holds    []hold
-	wants    []want
+	claims   []claim
 	disabled []*lane
 	at       time.Time
-	unsaved  bool // results could not be recorded
-	unread   bool // nothing could be read
+	err      error
 }
 
 // claimUntil is how long a claim lasts that is made or prolonged now.
@@ -63,35 +52,18 @@ func (s *Sender) claimUntil(now time.Time) time.Time {
 	return now.Add(claimFor)
 }
 
-// want is what a lane wants next.
-func (s *Sender) want(l *lane, count int) want {
-	w := want{lane: l, count: count, limit: count, after: l.fetched, claim: l.claim, until: l.until}
-	if l.fetched.Next.IsZero() {
-		w.limit += len(l.held)
-	}
-	if now := s.Now(); !l.claimed(now) {
-		w.fresh, w.until = s.NewID(), s.claimUntil(now)
-	}
-	return w
-}
-
-// book records results and reads what lanes want, in the background.
+// book records results and makes claims, in the background: many at once.
 func (s *Sender) book(ctx context.Context) {
-	if s.booking || len(s.unsaved)+len(s.wants) == 0 {
+	if s.booking || len(s.unsaved)+len(s.claims) == 0 {
 		return
 	}
-	b := booking{results: s.unsaved[:min(len(s.unsaved), recordAtOnce)], wants: s.wants, at: s.Now()}
-	s.unsaved, s.wants, s.booking = s.unsaved[len(b.results):], nil, true
+	b := booking{results: s.unsaved[:min(len(s.unsaved), recordAtOnce)], claims: s.claims, at: s.Now()}
+	s.unsaved, s.claims, s.booking = s.unsaved[len(b.results):], nil, true
 	b.holds = s.holds(b.results)
 	s.background.Go(func() {
-		if err := s.transact(context.WithoutCancel(ctx), &b); err != nil && ctx.Err() == nil {
-			s.Log.Error("record attempts and read notifications", "error", err)
-			pause := time.NewTimer(errorPause)
-			defer pause.Stop()
-			select {
-			case <-pause.C:
-			case <-ctx.Done():
-			}
+		if b.err = s.write(context.WithoutCancel(ctx), &b); b.err != nil && ctx.Err() == nil {
+			s.Log.Error("record attempts and claim webhooks", "error", b.err)
+			s.pause(ctx)
 		}
 		s.booked <- b
 	})
@@ -100,19 +72,19 @@ func (s *Sender) book(ctx context.Context) {
 // holds are the claims under which results came about. They last on, unless
 // there is nothing left to do: then another process may have the webhook.
 func (s *Sender) holds(results []result) []hold {
-	until, saved := s.claimUntil(s.Now()), map[*lane]int{}
+	now, saved := s.Now(), map[*lane]int{}
 	var holds []hold
 	for _, r := range results {
 		saved[r.lane]++
 		if !slices.ContainsFunc(holds, func(h hold) bool { return h.claim == r.claim }) {
-			holds = append(holds, hold{lane: r.lane, claim: r.claim, until: until})
+			holds = append(holds, hold{lane: r.lane, claim: r.claim, until: s.claimUntil(now)})
 		}
 	}
 	for i, h := range holds {
 		l := h.lane
 		idle := len(l.held) == saved[l] && l.inFlight == 0 && !l.due && !l.fetching && !s.Alone
 		if l.claim != h.claim || idle {
-			holds[i].until = s.Now()
+			holds[i].until = now
 		}
 		if idle {
 			l.claim, l.until = "", time.Time{}
@@ -121,81 +93,18 @@ func (s *Sender) holds(results []result) []hold {
 	return holds
 }
 
-// transact does what a booking says.
-func (s *Sender) transact(ctx context.Context, b *booking) error {
-	claims := slices.ContainsFunc(b.wants, func(w want) bool { return w.fresh != "" })
-	if len(b.results)+len(b.holds) > 0 || claims {
-		var t tally
-		before := slices.Clone(b.wants)
-		err := s.Store.Write(ctx, func(w store.Writer) (err error) {
-			copy(b.wants, before)
-			if t, err = record(ctx, w, b.holds, b.results); err != nil {
-				return err
-			}
-			for i := range b.wants {
-				if err := b.wants[i].take(ctx, w, b.at); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			b.unsaved, b.unread = true, true
-			return err
-		}
-		b.disabled = t.disabled
-		s.delivered.Add(t.delivered)
-		s.failed.Add(t.failed)
-		s.fenced.Add(t.fenced)
-	}
-	if err := s.read(ctx, b); err != nil {
-		b.unread = true
-		return err
-	}
-	return nil
-}
-
-// take sees that a webhook is claimed before anything is read of it.
-func (w *want) take(ctx context.Context, tx store.Writer, now time.Time) error {
-	if w.fresh == "" {
+// write does what a booking says, in one transaction.
+func (s *Sender) write(ctx context.Context, b *booking) error {
+	if len(b.holds)+len(b.claims) == 0 {
 		return nil
 	}
-	org, id := w.lane.org, w.lane.id
-	if w.claim != "" {
-		held, err := tx.HoldWebhook(ctx, org, id, w.claim, w.until)
-		if err != nil || held {
+	var t tally
+	err := s.Store.Write(ctx, func(w store.Writer) (err error) {
+		if t, err = record(ctx, w, b.holds, b.results); err != nil {
 			return err
 		}
-	}
-	w.claim = ""
-	taken, err := tx.ClaimWebhook(ctx, org, id, w.fresh, now, w.until)
-	if taken {
-		w.claim = w.fresh
-	}
-	return err
-}
-
-// read reads what is wanted of webhooks that are claimed, and what it takes to
-// send it. That is read each time: what was changed counts at once.
-func (s *Sender) read(ctx context.Context, b *booking) error {
-	if len(b.wants) == 0 {
-		return nil
-	}
-	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
-		for i := range b.wants {
-			w := &b.wants[i]
-			if w.claim == "" {
-				continue
-			}
-			w.hook, err = r.Webhook(ctx, w.lane.org, w.lane.id)
-			if lastmile.IsNotFound(err) {
-				w.claim = ""
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if w.found, err = r.DueNotifications(ctx, w.lane.id, b.at, w.after, w.limit); err != nil {
+		for i := range b.claims {
+			if err := b.claims[i].make(ctx, w, b.at); err != nil {
 				return err
 			}
 		}
@@ -204,62 +113,50 @@ func (s *Sender) read(ctx context.Context, b *booking) error {
 	if err != nil {
 		return err
 	}
-	known := map[lastmile.OrganizationID][][]byte{}
-	for i := range b.wants {
-		w := &b.wants[i]
-		if len(w.found) == 0 {
-			continue
-		}
-		secrets, ok := known[w.lane.org]
-		if !ok {
-			if secrets, err = s.Secrets(ctx, w.lane.org); err != nil {
-				s.Log.Error("read webhook secrets", "organization", w.lane.org, "error", err)
-			}
-			known[w.lane.org] = secrets
-		}
-		w.secrets = secrets
-	}
+	b.disabled = t.disabled
+	s.delivered.Add(t.delivered)
+	s.failed.Add(t.failed)
+	s.fenced.Add(t.fenced)
 	return nil
 }
 
-// enter notes what was done with the database, and puts what was read into its
-// lanes. The first of it has a slot.
-func (s *Sender) enter(ctx, sending context.Context, b booking) {
-	s.booking = false
-	if b.unsaved {
-		s.unsaved = slices.Concat(b.results, s.unsaved)
-	} else {
-		s.settle(b)
+// make prolongs the claim of a lane, or makes another.
+func (c *claim) make(ctx context.Context, w store.Writer, now time.Time) error {
+	org, id := c.lane.org, c.lane.id
+	c.got = ""
+	if c.old != "" {
+		held, err := w.HoldWebhook(ctx, org, id, c.old, c.until)
+		if err != nil || held {
+			c.got = c.old
+			return err
+		}
 	}
-	for _, w := range b.wants {
-		l := w.lane
-		l.fetching = false
-		if b.unread {
-			l.due = true
-		} else {
-			s.fill(l, w, b.at)
-		}
-		if l.reserved != nil && l.reserved.fits(l) && len(l.queue) > 0 {
-			s.start(ctx, sending, l)
-		}
-		if l.reserved != nil {
-			s.slots.give(*l.reserved)
-			l.reserved = nil
-		}
-		s.line(l)
+	taken, err := w.ClaimWebhook(ctx, org, id, c.fresh, now, c.until)
+	if taken {
+		c.got = c.fresh
 	}
+	return err
 }
 
-// settle notes what became of results and claims.
-func (s *Sender) settle(b booking) {
+// settle notes what was written.
+func (s *Sender) settle(ctx, sending context.Context, b booking) {
+	s.booking = false
+	if b.err != nil {
+		s.unsaved = slices.Concat(b.results, s.unsaved)
+		for _, c := range b.claims {
+			c.lane.due = true
+			s.fetchedFor(ctx, sending, c.lane)
+		}
+		return
+	}
 	for _, r := range b.results {
-		delete(r.lane.held, r.n.ID)
+		r.lane.forget(r.n.ID)
 	}
 	for _, h := range b.holds {
 		switch l := h.lane; {
 		case l.claim != h.claim:
 		case h.lost:
-			s.lose(l)
+			l.lose()
 		default:
 			l.until = h.until
 		}
@@ -268,38 +165,15 @@ func (s *Sender) settle(b booking) {
 		l.drop(l.queue)
 		l.queue, l.due = nil, false
 	}
-}
-
-// lose lets go of a webhook that another process sends to.
-func (s *Sender) lose(l *lane) {
-	l.claim, l.until = "", time.Time{}
-	l.drop(l.queue)
-	l.queue, l.due = nil, false
-}
-
-// fill puts what was read into a lane.
-func (s *Sender) fill(l *lane, w want, at time.Time) {
-	switch {
-	case w.claim == "":
-		s.lose(l)
-		return
-	case len(w.found) > 0 && len(w.secrets) == 0:
-		l.muted = at.Add(mutePause)
-		return
+	for _, c := range b.claims {
+		if c.got == "" {
+			c.lane.lose()
+			s.fetchedFor(ctx, sending, c.lane)
+			continue
+		}
+		c.lane.claim, c.lane.until = c.got, c.until
+		s.wants = append(s.wants, c.want)
 	}
-	if w.fresh != "" {
-		l.claim, l.until = w.claim, w.until
-	}
-	l.url, l.host, l.secrets, l.read = w.hook.URL, host(w.hook.URL), w.secrets, at
-	if l.pace == unknown && w.hook.FailureStreak > 0 {
-		l.pace = dead
-	}
-	l.fetched = store.Place{}
-	if len(w.found) == w.limit {
-		last := w.found[len(w.found)-1]
-		l.due, l.fetched = true, store.Place{Next: last.Next, ID: last.ID}
-	}
-	l.add(w.found...)
 }
 
 // tally is what results make of webhooks.

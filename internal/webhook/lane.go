@@ -56,6 +56,7 @@ type lane struct {
 	inFlight int
 	due      bool        // the database has more for it
 	fetching bool        // which is being read
+	settled  []string    // ids of what was saved meanwhile
 	fetched  store.Place // up to which it was, when there was more
 	reserved *slot       // for the first of what is read
 	inLine   bool        // for a turn
@@ -102,6 +103,23 @@ func (l *lane) drop(list []lastmile.Notification) {
 		delete(l.held, n.ID)
 		l.due, l.fetched = true, store.Place{}
 	}
+}
+
+// forget lets go of a notification whose result was saved. What is being read
+// may still have it, as it was before.
+func (l *lane) forget(id string) {
+	if l.fetching {
+		l.settled = append(l.settled, id)
+		return
+	}
+	delete(l.held, id)
+}
+
+// lose lets go of a webhook that another process sends to, or that is gone.
+func (l *lane) lose() {
+	l.claim, l.until = "", time.Time{}
+	l.drop(l.queue)
+	l.queue, l.due = nil, false
 }
 
 func host(raw string) string {

@@ -35,12 +35,13 @@ type outcome struct {
 // send makes the attempts. It ends early when one fails or takes long, or when
 // the next should not begin.
 func (r *run) send(ctx, sending context.Context, s *Sender) {
+	sign := newSigner(r.secrets)
 	for i, n := range r.items {
 		now := s.Now()
 		o := outcome{run: r, n: n, rest: r.items[i+1:], attempt: lastmile.Attempt{
 			Organization: n.Organization, Notification: n.ID, Number: n.Attempts + 1, At: now,
 		}}
-		o.attempt.Status, o.attempt.Reason = s.Poster.Post(sending, r.url, signed(n, r.secrets, now), n.Body)
+		o.attempt.Status, o.attempt.Reason = s.Poster.Post(sending, r.url, sign.header(n, now), n.Body)
 		end := s.Now()
 		o.attempt.Took = end.Sub(now)
 		o.broken = sending.Err() != nil && !o.attempt.Delivered()

@@ -62,11 +62,14 @@ type Sender struct {
 	slots   slots
 	recent  []*run // under way, until they are late
 	wants   []want
+	claims  []claim
 	unsaved []result
 
-	booking    bool // a transaction is under way
+	booking    bool // something is being written
+	fetching   bool // something is being read
 	found      chan []store.Waiting
 	booked     chan booking
+	fetched    chan fetch
 	ended      chan outcome
 	background sync.WaitGroup
 	forgotten  time.Time // when idle lanes were last forgotten
@@ -90,7 +93,8 @@ func (s *Sender) Stats() SenderStats {
 // gives back the rest.
 func (s *Sender) Run(ctx context.Context) {
 	s.lanes, s.slots, s.forgotten = map[lastmile.WebhookID]*lane{}, newSlots(), s.Now()
-	s.found, s.booked, s.ended = make(chan []store.Waiting, 1), make(chan booking, 1), make(chan outcome, mostInFlight)
+	s.found, s.ended = make(chan []store.Waiting, 1), make(chan outcome, mostInFlight)
+	s.booked, s.fetched = make(chan booking, 1), make(chan fetch, 1)
 	if s.Alone {
 		s.reclaim(ctx)
 	}
@@ -103,6 +107,7 @@ func (s *Sender) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.serve(ctx, sending)
 		s.book(ctx)
+		s.fetch(ctx)
 		if len(s.recent) > 0 && !watching {
 			watching = true
 			late.Reset(glanceEvery)
@@ -127,7 +132,9 @@ func (s *Sender) Run(ctx context.Context) {
 			}
 			poll.Reset(min(pause, next))
 		case b := <-s.booked:
-			s.enter(ctx, sending, b)
+			s.settle(ctx, sending, b)
+		case f := <-s.fetched:
+			s.enter(ctx, sending, f)
 		case o := <-s.ended:
 			s.finish(o)
 		}
@@ -272,7 +279,7 @@ func (s *Sender) turn(ctx, sending context.Context, l *lane) {
 	for len(l.queue) > 0 && s.slots.free(l) {
 		s.start(ctx, sending, l)
 	}
-	if !l.due || l.fetching || len(s.wants) >= fetchAtOnce {
+	if !l.due || l.fetching || len(s.wants) >= fetchAtOnce || len(s.claims) >= fetchAtOnce {
 		return
 	}
 	count := 1
@@ -287,8 +294,7 @@ func (s *Sender) turn(ctx, sending context.Context, l *lane) {
 	default:
 		return
 	}
-	l.due, l.fetching = false, true
-	s.wants = append(s.wants, s.want(l, count))
+	s.wish(l, count)
 }
 
 // start begins to send the first of a queue, unless the claim is about to end:
@@ -379,17 +385,20 @@ func (s *Sender) stop(ctx, sending context.Context, cancel context.CancelFunc) {
 		s.finish(o)
 	}
 	if s.booking {
-		s.enter(ctx, sending, <-s.booked)
+		s.settle(ctx, sending, <-s.booked)
 	}
-	b := booking{results: s.unsaved}
+	b := booking{results: s.unsaved, holds: s.holds(s.unsaved)}
+	for i := range b.holds {
+		b.holds[i].until = s.Now()
+	}
 	for _, l := range s.lanes {
-		if l.claim != "" {
+		if l.claim != "" && !slices.ContainsFunc(b.holds, func(h hold) bool { return h.claim == l.claim }) {
 			b.holds = append(b.holds, hold{lane: l, claim: l.claim, until: s.Now()})
 		}
 	}
 	ending, done := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer done()
-	if err := s.transact(ending, &b); err != nil {
+	if err := s.write(ending, &b); err != nil {
 		s.Log.Error("record the last attempts", "error", err)
 	}
 }

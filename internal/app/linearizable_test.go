@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,9 +32,10 @@ type step struct {
 
 // linearize finds an order of steps in which each could have been answered as
 // it was, and in which no step comes before one that had ended when it began.
-// It returns how many steps of the longest attempt fit.
+// It returns how many steps of the longest attempt fit. It gives a history the
+// benefit of the doubt that has too many orders to try them all.
 func linearize(steps []step, start lists) (fit int, ok bool) {
-	slices.SortFunc(steps, func(a, b step) int { return int(a.begin - b.begin) })
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.begin, b.begin) })
 	l := linearizer{steps: steps, done: make([]bool, len(steps)), seen: map[string]bool{}}
 	ok = l.search(start, 0, 0)
 	return l.longest, ok
@@ -45,6 +47,9 @@ type linearizer struct {
 	seen    map[string]bool // dead ends
 	longest int
 }
+
+// maxDeadEnds is where a search ends without a result.
+const maxDeadEnds = 100_000
 
 // search goes on from a state, with so many steps done, all of the first so
 // many among them.
@@ -77,6 +82,11 @@ func (l *linearizer) search(state lists, count, first int) bool {
 	if l.seen[at] {
 		return false
 	}
+	if len(l.seen) > maxDeadEnds {
+		return true
+	}
+	// What ended first most likely came first.
+	slices.SortFunc(next, func(a, b int) int { return cmp.Compare(l.steps[a].end, l.steps[b].end) })
 	for _, i := range next {
 		after, fits := l.steps[i].apply(state)
 		if !fits {

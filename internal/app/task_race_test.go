@@ -1,10 +1,9 @@
-//go:build torture
-
 package app_test
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -72,16 +72,23 @@ func newYard(t *testing.T, nodes, workers int, c app.Config) *yard {
 	}
 	y.org, y.key = made.Organization.ID, made.APIKey
 	y.team = y.id(t, "/teams", `{"name":"Yard","workers":[],"managers":[]}`)
-	for i := range workers {
-		worker := y.id(t, "/workers", fmt.Sprintf(`{"name":"W%d","phone":"+1212555%04d","teams":[%q],"capacity":%d}`, i, i, y.team, yardCapacity))
-		y.workers = append(y.workers, worker)
-		err := y.nodes[0].Store.Write(t.Context(), func(w store.Writer) error {
+	err = y.nodes[0].Store.Write(t.Context(), func(w store.Writer) error {
+		y.workers = y.workers[:0]
+		for i := range workers {
+			worker := lastmile.Worker{
+				ID: lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)), Organization: y.org, Created: app.Clock(), Modified: app.Clock(), Name: "W",
+				Phone: lastmile.Phone(fmt.Sprintf("+1212555%04d", i)), Teams: []lastmile.TeamID{lastmile.TeamID(y.team)}, Capacity: yardCapacity,
+			}
 			at := lastmile.Whereabouts{OnDuty: true, Location: &lastmile.Point{Lon: float64(i%7) / 100, Lat: float64(i/7) / 100}}
-			return w.SaveWhereabouts(t.Context(), y.org, lastmile.WorkerID(worker), at)
-		})
-		if err != nil {
-			t.Fatal(err)
+			if err := errors.Join(w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), y.org, worker.ID, at)); err != nil {
+				return err
+			}
+			y.workers = append(y.workers, string(worker.ID))
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return y
 }
@@ -315,6 +322,22 @@ func prefixed(prefix string, list []string) []string {
 	return all
 }
 
+// TestCrowdedYard lets 64 clients assign, move and delete tasks of 50 workers
+// at once.
+func TestCrowdedYard(t *testing.T) {
+	onYards(t, 50, func(t *testing.T, y *yard) { crowd(t, y, 64, 8) })
+}
+
+// TestContainerHistories lets a few clients change the same few containers and
+// finds an order in which each answer was true when it was given.
+func TestContainerHistories(t *testing.T) {
+	onYards(t, 3, func(t *testing.T, y *yard) {
+		for range 3 {
+			history(t, y, 6, 12)
+		}
+	})
+}
+
 // history checks one history of container changes.
 func history(t *testing.T, y *yard, clients, each int) {
 	t.Helper()
@@ -368,11 +391,11 @@ func history(t *testing.T, y *yard, clients, each int) {
 func (y *yard) change(t *testing.T, owners, tasks []string) (apply func(lists) (lists, bool), text string) {
 	in, task := owners[rand.IntN(len(owners))], tasks[rand.IntN(len(tasks))]
 	home := owners[0]
-	switch rand.IntN(6) {
-	case 0: // read
+	switch rand.IntN(12) {
+	case 0, 1, 2: // read
 		got := texts(y.must(t, "GET", "/containers/"+in, "")["tasks"])
 		return look(0, 0, in, got...).apply, look(0, 0, in, got...).text
-	case 1: // replace all that a worker has
+	case 3, 4: // replace all that a worker has
 		in = owners[2+rand.IntN(len(owners)-2)]
 		other := tasks[rand.IntN(len(tasks))]
 		list := slices.Compact([]string{task, other})
@@ -382,14 +405,14 @@ func (y *yard) change(t *testing.T, owners, tasks []string) (apply func(lists) (
 			after[home], after[in] = append(after[home], after[in]...), list
 			return after, slices.Equal(after[in], got)
 		}, fmt.Sprintf("replace %s by %v: %v", in, list, got)
-	case 2: // create in the organization's container, without a look at it
+	case 5: // create in the organization's container, without a look at it
 		made := y.id(t, "/tasks", y.task(""))
 		return func(before lists) (lists, bool) {
 			after := before.without()
 			after[home] = append(after[home], made)
 			return after, true
 		}, "create " + made
-	case 3: // move by an update of the task
+	case 6: // move by an update of the task
 		kind, id, _ := strings.Cut(in, "/")
 		kind = strings.TrimSuffix(kind, "s")
 		y.must(t, "PUT", "/tasks/"+task, fmt.Sprintf(`{"container":{"type":%q,%q:%q}}`, strings.ToUpper(kind), kind, id))

@@ -34,7 +34,7 @@ func (f *Fleet) SetDuty(ctx context.Context, who access.Principal, onDuty bool) 
 		if err := w.SaveWhereabouts(ctx, who.Organization, who.Worker, worker.Whereabouts); err != nil {
 			return err
 		}
-		return w.AppendEvents(ctx, events)
+		return f.append(ctx, w, events)
 	})
 	return worker, err
 }

@@ -123,7 +123,7 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who access.Principal, id lastm
 
 // tell stores what happened to a worker.
 func (f *Fleet) tell(ctx context.Context, w store.Writer, who access.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
-	return w.AppendEvents(ctx, []lastmile.Event{{
+	return f.append(ctx, w, []lastmile.Event{{
 		ID: f.NewID(), Organization: who.Organization, Trigger: trigger, At: now, Stored: now, Actor: who.Actor(), Worker: &worker,
 	}})
 }

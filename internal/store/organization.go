@@ -71,24 +71,6 @@ type AdminWriter interface {
 	DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error
 }
 
-// MessageReader reads text messages.
-type MessageReader interface {
-	// Messages lists text messages, oldest first.
-	Messages(ctx context.Context, f MessageFilter) ([]lastmile.TextMessage, error)
-}
-
-// MessageFilter chooses text messages; zero fields choose all.
-type MessageFilter struct {
-	Organization lastmile.OrganizationID
-	To           lastmile.Phone
-	Limit        int // the newest so many
-}
-
-// MessageWriter saves text messages.
-type MessageWriter interface {
-	SaveMessage(ctx context.Context, m lastmile.TextMessage) error
-}
-
 // ReceiptReader reads the answers kept for idempotency keys.
 type ReceiptReader interface {
 	// Receipt finds the receipt for the organization, key, method and path of

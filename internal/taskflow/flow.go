@@ -20,6 +20,10 @@ type Flow struct {
 	NewToken   func() string // for tracking; cannot be guessed
 	PublicURL  string
 
+	// Notify saves the text messages that events owe, in their transaction; nil
+	// owes none.
+	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
+
 	// For batches, whose items are read when their turn comes.
 	ReadDraft func(org lastmile.OrganizationID, sent []byte) (Draft, error) // of a task as sent
 	Explain   func(error) lastmile.BatchFault                               // as a client is told
@@ -235,7 +239,10 @@ func (f *Flow) tell(ctx context.Context, w store.Writer, events []lastmile.Event
 		}
 		e.Worker = workers[id]
 	}
-	return w.AppendEvents(ctx, events)
+	if err := w.AppendEvents(ctx, events); err != nil || f.Notify == nil {
+		return err
+	}
+	return f.Notify(ctx, w, events)
 }
 
 // identity is what a new task is given.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/wire"
 )
 
@@ -53,40 +52,4 @@ func (t *tx) DeleteReceipts(ctx context.Context, before time.Time) (int64, error
 		return 0, fmt.Errorf("delete receipts: %w", err)
 	}
 	return n, nil
-}
-
-// Messages implements store.MessageReader.
-func (t *tx) Messages(ctx context.Context, f store.MessageFilter) ([]lastmile.TextMessage, error) {
-	where := &condition{text: `1 = 1`}
-	if f.Organization != "" {
-		where.and(`t.org = ?`, f.Organization)
-	}
-	if f.To != "" {
-		where.and(`t.recipient = ?`, f.To)
-	}
-	scan := func(r rows) (m lastmile.TextMessage, err error) {
-		var created int64
-		err = r.Scan(&m.Organization, &m.ID, &m.To, &m.Body, &created)
-		m.Created = time.UnixMilli(created).UTC()
-		return m, err
-	}
-	newest, err := collect(ctx, t, scan,
-		`SELECT t.org, t.id, t.recipient, t.body, t.created FROM message t WHERE `+where.text+` ORDER BY t.created DESC, t.id`+limit(f.Limit),
-		where.args...)
-	if err != nil {
-		return nil, fmt.Errorf("read messages: %w", err)
-	}
-	for i, j := 0, len(newest)-1; i < j; i, j = i+1, j-1 {
-		newest[i], newest[j] = newest[j], newest[i]
-	}
-	return newest, nil
-}
-
-// SaveMessage implements store.MessageWriter.
-func (t *tx) SaveMessage(ctx context.Context, m lastmile.TextMessage) error {
-	const query = `INSERT INTO message (org, id, recipient, body, created) VALUES ($1, $2, $3, $4, $5)`
-	if _, err := t.exec(ctx, query, m.Organization, m.ID, m.To, m.Body, m.Created.UnixMilli()); err != nil {
-		return fmt.Errorf("save message %s: %w", m.ID, err)
-	}
-	return nil
 }

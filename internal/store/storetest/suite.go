@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("a receipt keeps the first answer", func(t *testing.T) { testReceipts(t, open(t)) })
 	t.Run("a worker signs in and acts", func(t *testing.T) { testDriver(t, open(t)) })
 	t.Run("places and settings are kept", func(t *testing.T) { testGeography(t, open(t)) })
+	t.Run("text messages are kept and sent once", func(t *testing.T) { testMessages(t, open(t)) })
 	t.Run("deleting leaves nothing behind", func(t *testing.T) { testDelete(t, open(t)) })
 	t.Run("a route plan is read with the tasks it has", func(t *testing.T) { testRoutePlans(t, open(t)) })
 	t.Run("what a worker did is known", func(t *testing.T) { testDuty(t, open(t)) })

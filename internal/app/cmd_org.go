@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"strings"
+	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/sms"
@@ -50,6 +51,9 @@ func createOrganization(ctx context.Context, inv *invocation, draft lastmile.Org
 		return misuse("--country must be a two-letter country code (ISO 3166-1) such as US, not %q", draft.Country)
 	case draft.Timezone == "":
 		return misuse("--timezone is required, such as America/New_York")
+	}
+	if _, err := lastmile.NewOrganization("", draft, time.Time{}); err != nil {
+		return misuse("--%s", strings.Replace(err.Error(), "driverSupportEmail", "driver-support-email", 1))
 	}
 	return inv.with(ctx, func(a *App) error {
 		made, err := a.Directory.Create(ctx, draft)

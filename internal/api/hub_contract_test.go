@@ -83,6 +83,8 @@ func TestHubContract(t *testing.T) {
 				{"an empty name, which one client sends for none", `{"name":""}`, map[string]string{"name": `"Changing"`}},
 				{"the name", `{"name":"Changed"}`, map[string]string{"name": `"Changed"`}},
 				{"the phone", `{"phone":"+442071838750"}`, map[string]string{"phone": `"+442071838750"`}},
+				{"no phone any more", `{"phone":""}`, map[string]string{"phone": `null`}},
+				{"a phone again", `{"phone":"+442071838750"}`, map[string]string{"phone": `"+442071838750"`}},
 				{"the place", `{"address":{"city":"Z","country":"Y"},"location":[3,4]}`, map[string]string{"location": `[3,4]`, "address": strings.Replace(address, `"X"`, `"Z"`, 1)}},
 				{"the teams", `{"teams":["` + c.south + `"]}`, map[string]string{"teams": `["` + c.south + `"]`}},
 				{"no teams", `{"teams":[]}`, map[string]string{"teams": `[]`}},

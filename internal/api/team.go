@@ -21,7 +21,11 @@ func (s *Server) teamRoutes() []route {
 }
 
 func (s *Server) createTeam(ctx context.Context, c *call, body wire.TeamBody) (any, error) {
-	return s.Fleet.CreateTeam(ctx, c.who, body.Draft())
+	draft, err := body.Draft()
+	if err != nil {
+		return nil, err
+	}
+	return s.Fleet.CreateTeam(ctx, c.who, draft)
 }
 
 func (s *Server) listTeams(ctx context.Context, c *call) (any, error) {
@@ -33,7 +37,11 @@ func (s *Server) showTeam(ctx context.Context, c *call) (any, error) {
 }
 
 func (s *Server) updateTeam(ctx context.Context, c *call, body wire.TeamBody) (any, error) {
-	return s.Fleet.UpdateTeam(ctx, c.who, lastmile.TeamID(c.id()), body.Change())
+	change, err := body.Change()
+	if err != nil {
+		return nil, err
+	}
+	return s.Fleet.UpdateTeam(ctx, c.who, lastmile.TeamID(c.id()), change)
 }
 
 func (s *Server) deleteTeam(ctx context.Context, c *call) (any, error) {

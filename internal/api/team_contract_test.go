@@ -63,6 +63,9 @@ func TestTeamContract(t *testing.T) {
 				"an unknown manager":      {`{"name":"T","workers":[],"managers":["` + unknownID + `"]}`, invalid, []string{"Invalid managers or workers for team"}},
 				"a worker for a manager":  {`{"name":"T","workers":[],"managers":["` + one + `"]}`, invalid, []string{"Invalid managers or workers for team"}},
 				"an unknown hub":          {`{"name":"T","workers":[],"managers":[],"hub":"` + unknownID + `"}`, notFound, []string{"hub", unknownID}},
+				"an empty hub":            {`{"name":"T","workers":[],"managers":[],"hub":""}`, malformed, []string{"hub", "null"}},
+				"null among the workers":  {`{"name":"T","workers":[null],"managers":[]}`, malformed, []string{"workers[0]", "string"}},
+				"null among the managers": {`{"name":"T","workers":[],"managers":[null]}`, malformed, []string{"managers[0]", "string"}},
 				"a hub as an object":      {`{"name":"T","workers":[],"managers":[],"hub":{"id":"` + hub + `"}}`, malformed, []string{"hub", "string"}},
 				"a text for a boolean":    {`{"name":"T","workers":[],"managers":[],"enableSelfAssignment":"true"}`, malformed, []string{"enableSelfAssignment", "boolean"}},
 				"a name that is in use":   {`{"name":"North","workers":[],"managers":[]}`, notUnique, []string{"name", "North"}},
@@ -145,6 +148,7 @@ func TestTeamContract(t *testing.T) {
 				`{"name":"X","workers":["` + unknownID + `"]}`: {invalid, "workers"},
 				`{"name":"X","managers":["short"]}`:            {invalid, "managers"},
 				`{"name":"X","hub":"` + unknownID + `"}`:       {notFound, "hub"},
+				`{"name":"X","hub":""}`:                        {malformed, "hub"},
 				`{"name":"X","enableSelfAssignment":1}`:        {malformed, "enableSelfAssignment"},
 				`{"name":"X","workers":{}}`:                    {malformed, "workers"},
 			} {

@@ -364,7 +364,8 @@ func testWorkerUpdate(t *testing.T, c fleet) {
 		`{"name":"X","capacity":-1}`:                    {invalid, "capacity"},
 		`{"name":"X","timezone":"nowhere"}`:             {invalid, "timezone"},
 		`{"name":"X","metadata":{"$set":[{}]}}`:         {malformed, "metadata.$set[0].name"},
-		`{"name":"X","teams":["` + c.north + `",null]}`: {notFound, "team"},
+		`{"name":"X","teams":["` + c.north + `",null]}`: {malformed, "teams[1] must be a string"},
+		`{"name":"X","addresses":{"routing":""}}`:       {malformed, "addresses.routing must be the id"},
 	} {
 		want.check(t, c.Call(t, "PUT", path, body), want.word)
 	}

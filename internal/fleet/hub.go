@@ -67,12 +67,8 @@ func (f *Fleet) Hubs(ctx context.Context, who access.Principal) (hubs []lastmile
 // hubChange finds the place and the phone number of a draft.
 func (f *Fleet) hubChange(ctx context.Context, who access.Principal, draft HubDraft) (lastmile.HubChange, error) {
 	change := draft.Change
-	if draft.Phone != nil && *draft.Phone != "" {
-		org, err := f.organization(ctx, who)
-		if err != nil {
-			return change, err
-		}
-		phone, err := f.ParsePhone(*draft.Phone, org.Country)
+	if draft.Phone != nil {
+		phone, err := f.hubPhone(ctx, who, *draft.Phone)
 		if err != nil {
 			return change, err
 		}
@@ -84,4 +80,16 @@ func (f *Fleet) hubChange(ctx context.Context, who access.Principal, draft HubDr
 	place, err := f.Places.Locate(ctx, who, "", *draft.Address)
 	change.Place = &place
 	return change, err
+}
+
+// hubPhone is a phone number as sent; an empty one is none.
+func (f *Fleet) hubPhone(ctx context.Context, who access.Principal, sent string) (lastmile.Phone, error) {
+	if sent == "" {
+		return "", nil
+	}
+	org, err := f.organization(ctx, who)
+	if err != nil {
+		return "", err
+	}
+	return f.ParsePhone(sent, org.Country)
 }

@@ -46,7 +46,11 @@ func Decode(data []byte, into any) error {
 // from the field's name, such as "must be an id or an object".
 func DecodePart(data []byte, into any) error {
 	// The scanner has looked for duplicate keys, at a fraction of the cost.
-	err := json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true))
+	options := []json.Options{jsontext.AllowDuplicateNames(true)}
+	if bytes.Contains(data, []byte("null")) {
+		options = append(options, json.WithUnmarshalers(noNullItems))
+	}
+	err := json.Unmarshal(data, into, options...)
 	if err == nil {
 		return nil
 	}
@@ -64,11 +68,41 @@ func DecodePart(data []byte, into any) error {
 	return refused.at(dotted(semantic.JSONPointer))
 }
 
+// noNullItems refuses null among the items of a list, which would be read as
+// an empty item.
+var noNullItems = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
+	if d.PeekKind() != 'n' {
+		return errors.ErrUnsupported
+	}
+	item := reflect.TypeOf(into).Elem()
+	want := wanted(item)
+	if parent, _ := d.StackIndex(d.StackDepth()); parent != '[' || want == "" || item.Kind() == reflect.Pointer || readsItself(item) {
+		return errors.ErrUnsupported
+	}
+	return malformed("must be %s, not null", want)
+})
+
+// decodeID reads an id where something else may stand too.
+func decodeID[ID ~string](data []byte, id *ID, want string) error {
+	var text string
+	if err := DecodePart(data, &text); err != nil {
+		return err
+	}
+	if text == "" {
+		return malformed("must be %s, not an empty string", want)
+	}
+	*id = ID(text)
+	return nil
+}
+
 // explain puts a decoder's error in the client's terms. It returns nil for an
 // error that no body can cause unless a Go type is at fault.
 func explain(e *json.SemanticError) *fieldError {
 	if e.GoType == nil {
 		return nil
+	}
+	if inner, ok := errors.AsType[*fieldError](e.Err); ok {
+		return inner
 	}
 	if e.Err != nil && readsItself(e.GoType) {
 		return asFieldError(e.Err)

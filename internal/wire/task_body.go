@@ -134,7 +134,7 @@ type RecipientRef struct {
 func (r *RecipientRef) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '"':
-		return DecodePart(data, (*string)(&r.ID))
+		return decodeID(data, &r.ID, "the id of a recipient or an object")
 	case '{':
 		r.Body = new(RecipientBody)
 		return DecodePart(data, r.Body)

@@ -70,17 +70,17 @@ type TeamBody struct {
 
 // Draft returns what a request to create a team asks for: null is an empty
 // list.
-func (b TeamBody) Draft() lastmile.TeamChange {
-	change := b.change()
+func (b TeamBody) Draft() (lastmile.TeamChange, error) {
+	change, err := b.change()
 	change.Workers, change.Managers = b.Workers.pointer(), b.Managers.pointer()
-	return change
+	return change, err
 }
 
 // Change returns what a request to change a team asks for: a null list leaves
 // the members as they are, and so does an empty name, which a published client
 // sends for none.
-func (b TeamBody) Change() lastmile.TeamChange {
-	change := b.change()
+func (b TeamBody) Change() (lastmile.TeamChange, error) {
+	change, err := b.change()
 	if orZero(b.Name) == "" {
 		change.Name = nil
 	}
@@ -90,11 +90,15 @@ func (b TeamBody) Change() lastmile.TeamChange {
 	if b.Managers.Set() {
 		change.Managers = &b.Managers.Value
 	}
-	return change
+	return change, err
 }
 
-func (b TeamBody) change() lastmile.TeamChange {
-	return lastmile.TeamChange{
+func (b TeamBody) change() (lastmile.TeamChange, error) {
+	change := lastmile.TeamChange{
 		Name: b.Name, Hub: b.Hub.pointer(), EnableSelfAssignment: b.EnableSelfAssignment, Metadata: b.Metadata.Domain(),
 	}
+	if b.Hub.Set() && b.Hub.Value == "" {
+		return change, lastmile.Malformed("hub must be the id of a hub, or null for none, not an empty string")
+	}
+	return change, nil
 }

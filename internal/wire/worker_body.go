@@ -82,7 +82,7 @@ type DestinationRef struct {
 func (d *DestinationRef) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '"':
-		return DecodePart(data, (*string)(&d.ID))
+		return decodeID(data, &d.ID, "the id of a destination or an object")
 	case '{':
 		d.Body = new(DestinationBody)
 		return DecodePart(data, d.Body)

@@ -150,6 +150,15 @@ func testTaskStates(t *testing.T, r roads) {
 	changed(t, "a completed task", before, done, "metadata")
 	matches(t, done["metadata"], `[{"name":"a","type":"number","value":2,"visibility":["api"]}]`)
 	matches(t, r.Must(t, "GET", "/recipients/"+fmt.Sprint(person["id"]), nil), string(encode(t, person))) // what is ignored changes nobody
+	for name, ignored := range map[string]string{
+		"two recipients":          `"recipients":["a","b"]`,
+		"a phone number of none":  `"recipients":[{"name":"X","phone":"12"}]`,
+		"an address without city": `"destination":{"address":{"street":"S"}}`,
+		"an unknown container":    `"container":{"type":"WORKER","worker":"` + unknownID + `"}`,
+	} {
+		after := send(t, r.Client, "PUT", "/tasks/"+task, `{"metadata":[],`+ignored+`}`).OK(t).Object(t)
+		changed(t, name, done, after, "metadata")
+	}
 }
 
 func testRefusedUpdates(t *testing.T, r roads) {
@@ -166,6 +175,10 @@ func testRefusedUpdates(t *testing.T, r roads) {
 		"two recipients":                 {`"recipients":["a","b"]`, invalid, "recipients"},
 		"an unknown dependency":          {`"recipients":[{"name":"Z","phone":"+12125550179"}],"dependencies":["` + unknownID + `"]`, notFound, unknownID},
 		"an unknown executor":            {`"executor":"` + unknownID + `"`, notFound, unknownID},
+		"an empty destination":           {`"destination":""`, malformed, "destination must be"},
+		"an empty recipient":             {`"recipients":[""]`, malformed, "recipients[0] must be"},
+		"null among the dependencies":    {`"dependencies":[null]`, malformed, "dependencies[0] must be a string"},
+		"null among the barcodes":        {`"barcodes":[null]`, malformed, "barcodes[0] must be an object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.want.check(t, send(t, r.Client, "PUT", "/tasks/"+task, `{"notes":"new",`+test.sent+`}`), test.word)

@@ -27,6 +27,9 @@ type TaskReader interface {
 	// Container reads a container. That its owner is the organization's is for
 	// the caller to see.
 	Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error)
+	// Unplaced tells whether the list of a container ends with new tasks whose
+	// order is not settled yet.
+	Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error)
 	// Queues returns what workers on duty have to do, the active task first.
 	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.QueuedTask, error)
 
@@ -53,13 +56,18 @@ type TaskFilter struct {
 type TaskWriter interface {
 	// SaveTask saves a task. A new task, and one whose container changed, must
 	// be enqueued, except that a new task is at the end of the container it
-	// was made in.
+	// was made in. Where transactions run side by side it has no place of its
+	// own there before PlaceTasks or Enqueue.
 	SaveTask(ctx context.Context, t lastmile.Task) error
 	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
 	// Enqueue puts tasks, which were saved with this container, at an index of
 	// its list, in order. Whatever their places were, they leave them first.
 	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
-	// LockContainer makes writers of one container wait for each other.
+	// PlaceTasks settles the order in which the list of a container ends, so
+	// that what is created and committed from now on comes later.
+	PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+	// LockContainer makes writers of one container wait for each other, at the
+	// latest when the transaction ends.
 	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
 	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e lastmile.Explanation) error
 	// AppendEvents stores what happened.

@@ -114,16 +114,12 @@ func idsOf(tasks []lastmile.Task) []lastmile.TaskID {
 }
 
 // choose finds the best worker for a task and those it goes together with, and
-// stores why. It returns "" when nobody fits.
+// stores why. It returns "" when nobody fits. The worker's container must be
+// locked before the task is put there, so that nobody else has done that since.
 func (f *Flow) choose(ctx context.Context, w store.Writer, task lastmile.Task, together []lastmile.Task, crew []lastmile.Candidate,
 	o lastmile.AssignOptions, now time.Time,
 ) (lastmile.WorkerID, error) {
 	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })
 	why := lastmile.PickWorker(append([]lastmile.Task{task}, others...), crew, o, now)
-	if why.Chosen != "" {
-		if err := w.LockContainer(ctx, task.Organization, lastmile.WorkerContainer(why.Chosen), now); err != nil {
-			return "", err
-		}
-	}
 	return why.Chosen, w.SaveExplanation(ctx, task.Organization, why)
 }

@@ -1,18 +1,36 @@
 package taskflow
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// Container reads a container.
+// Container reads a container. When it ends with new tasks that nobody has seen
+// there yet, their order is settled first: it must be the same for all who look
+// later.
 func (f *Flow) Container(ctx context.Context, who access.Principal, in lastmile.ContainerRef) (c lastmile.Container, err error) {
+	unplaced := false
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+		if unplaced, err = r.Unplaced(ctx, who.Organization, in); err != nil || unplaced {
+			return err
+		}
 		c, err = container(ctx, r, who.Organization, in)
+		return err
+	})
+	if err != nil || !unplaced {
+		return c, err
+	}
+	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		if err = w.PlaceTasks(ctx, who.Organization, in, f.Now()); err != nil {
+			return err
+		}
+		c, err = container(ctx, w, who.Organization, in)
 		return err
 	})
 	return c, err
@@ -81,23 +99,29 @@ func (f *Flow) Arrange(ctx context.Context, who access.Principal, in lastmile.Co
 		if err != nil {
 			return err
 		}
-		ids := change.Tasks
+		ids, home := change.Tasks, lastmile.OrganizationContainer(who.Organization)
 		if change.ConsiderDependencies {
 			if ids, err = families(ctx, w, who.Organization, ids); err != nil {
 				return err
 			}
 		}
-		if err := f.transfer(ctx, w, who, in, change.Index, ids); err != nil {
+		also := []lastmile.ContainerRef{}
+		if change.Replace { // what was here goes home
+			also = append(also, home)
+		}
+		if err := f.transfer(ctx, w, who, in, change.Index, ids, also...); err != nil {
 			return err
 		}
 		if change.Replace {
 			left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(ids, id) })
-			home := lastmile.OrganizationContainer(who.Organization)
 			if err := f.transfer(ctx, w, who, home, lastmile.AtEnd, left); err != nil {
 				return err
 			}
 		}
 		if err := w.LockContainer(ctx, who.Organization, in, now); err != nil {
+			return err
+		}
+		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
 			return err
 		}
 		c, err = container(ctx, w, who.Organization, in)
@@ -106,15 +130,23 @@ func (f *Flow) Arrange(ctx context.Context, who access.Principal, in lastmile.Co
 	return c, err
 }
 
-// transfer puts tasks into a container, from wherever they are. For a
-// replacement, whose index is AtStart, the tasks come first and in order.
-func (f *Flow) transfer(ctx context.Context, w store.Writer, who access.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID) error {
+// transfer puts tasks into a container, from wherever they are, and locks other
+// containers along with those it changes. For a replacement, whose index is
+// AtStart, the tasks come first and in order.
+func (f *Flow) transfer(ctx context.Context, w store.Writer, who access.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	now := f.Now()
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
+		return err
+	}
+	containers := append([]lastmile.ContainerRef{in}, also...)
+	for _, task := range tasks {
+		containers = append(containers, task.Container)
+	}
+	if err := lockAll(ctx, w, who.Organization, now, containers...); err != nil {
 		return err
 	}
 	var events []lastmile.Event
@@ -127,16 +159,10 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who access.Principa
 		if from == in {
 			continue
 		}
-		if err := w.LockContainer(ctx, who.Organization, from, now); err != nil {
-			return err
-		}
 		if err := w.SaveTask(ctx, task); err != nil {
 			return err
 		}
 		events = append(events, moved...)
-	}
-	if err := w.LockContainer(ctx, who.Organization, in, now); err != nil {
-		return err
 	}
 	if err := w.Enqueue(ctx, who.Organization, in, index, ids, now); err != nil {
 		return err
@@ -154,15 +180,19 @@ func (f *Flow) Release(ctx context.Context, w store.Writer, who access.Principal
 	return f.transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), lastmile.AtEnd, c.Tasks)
 }
 
-// requeue ranks tasks that were saved with a new container.
-func (f *Flow) requeue(ctx context.Context, w store.Writer, from, to lastmile.ContainerRef, index int, ids []lastmile.TaskID, org lastmile.OrganizationID) error {
-	now := f.Now()
-	for _, c := range []lastmile.ContainerRef{from, to} {
+// lockAll locks containers, and must come before tasks in them are saved. The
+// order is the same for all, so that two who need the same never wait for each
+// other.
+func lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
+	slices.SortFunc(containers, func(a, b lastmile.ContainerRef) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
+	})
+	for _, c := range slices.Compact(containers) {
 		if err := w.LockContainer(ctx, org, c, now); err != nil {
 			return err
 		}
 	}
-	return w.Enqueue(ctx, org, to, index, ids, now)
+	return nil
 }
 
 // families adds to tasks the unfinished ones they are linked with by

@@ -63,19 +63,26 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who access.Principal,
 		tell = task.Create
 	}
 	events := tell(who.Actor())
-	if err := w.SaveTask(ctx, task); err != nil {
+	if err := saveNew(ctx, w, task, now); err != nil {
 		return made, err
-	}
-	if task.Container.Kind != lastmile.InOrganization {
-		if err := w.LockContainer(ctx, task.Organization, task.Container, now); err != nil {
-			return made, err
-		}
-		if err := w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now); err != nil {
-			return made, err
-		}
 	}
 	made.Task = task
 	return made, f.tell(ctx, w, events)
+}
+
+// saveNew saves a new task at the end of its container. In the organization's
+// it is there without a lock, so that tasks are created side by side.
+func saveNew(ctx context.Context, w store.Writer, task lastmile.Task, now time.Time) error {
+	if task.Container.Kind == lastmile.InOrganization {
+		return w.SaveTask(ctx, task)
+	}
+	if err := w.LockContainer(ctx, task.Organization, task.Container, now); err != nil {
+		return err
+	}
+	if err := w.SaveTask(ctx, task); err != nil {
+		return err
+	}
+	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
 }
 
 // assignNew finds a worker for a task in the making, who also gets the tasks

@@ -100,15 +100,14 @@ func (f *Flow) prepare(ctx context.Context, who access.Principal, d Draft) (prep
 }
 
 // effective is the draft without what an update of the task leaves as it is,
-// so that nothing is found, made or refused for nothing.
-func (p prepared) effective() prepared {
-	if p.of.Pending() {
-		return p
+// so that nothing is looked for, made or refused for nothing.
+func (d Draft) effective(of lastmile.Task) Draft {
+	if of.Pending() {
+		return d
 	}
-	p.destination, p.recipients = nil, nil
-	p.draft.Destination, p.draft.Recipients = nil, nil
-	p.draft.Change.Merchant, p.draft.Change.Executor = nil, nil
-	return p
+	d.Destination, d.Recipients, d.Container = nil, nil, nil
+	d.Change.Merchant, d.Change.Executor = nil, nil
+	return d
 }
 
 // change saves the destination and recipient of a draft, or finds those it

@@ -2,6 +2,8 @@ package taskflow
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -85,18 +87,40 @@ func (f *Flow) Explanation(ctx context.Context, who access.Principal, id lastmil
 }
 
 // Update changes a task.
-func (f *Flow) Update(ctx context.Context, who access.Principal, id lastmile.TaskID, d Draft) (task lastmile.Task, err error) {
-	ready, err := f.prepare(ctx, who, d)
+func (f *Flow) Update(ctx context.Context, who access.Principal, id lastmile.TaskID, d Draft) (lastmile.Task, error) {
+	task, err := f.Task(ctx, who, id)
 	if err != nil {
 		return task, err
 	}
+	for {
+		ready, err := f.prepare(ctx, who, d.effective(task))
+		if err != nil {
+			return task, err
+		}
+		pending := task.Pending()
+		if task, err = f.update(ctx, who, id, ready, pending); !errors.Is(err, errMeanwhile) {
+			return task, err
+		}
+	}
+}
+
+// errMeanwhile ends an update of a task that was started, or given back, while
+// the update was prepared.
+var errMeanwhile = errors.New("the task has moved on")
+
+// update changes a task by a draft that was prepared for one that is pending, or
+// for one that is not.
+func (f *Flow) update(ctx context.Context, who access.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
+		if task.Pending() != pending {
+			return errMeanwhile
+		}
 		ready.of = &task
-		change, err := ready.effective().change(ctx, w, who.Organization)
+		change, err := ready.change(ctx, w, who.Organization)
 		if err != nil {
 			return err
 		}
@@ -108,7 +132,7 @@ func (f *Flow) Update(ctx context.Context, who access.Principal, id lastmile.Tas
 		if err := checkDependencies(ctx, w, task); err != nil {
 			return err
 		}
-		if in := d.Container; in != nil && task.State < lastmile.TaskActive {
+		if in := ready.draft.Container; in != nil {
 			if err := checkContainer(ctx, w, who.Organization, *in); err != nil {
 				return err
 			}
@@ -118,17 +142,27 @@ func (f *Flow) Update(ctx context.Context, who access.Principal, id lastmile.Tas
 			}
 			events = append(moved, events[:len(events)-min(len(moved), 1)]...)
 		}
-		if err := w.SaveTask(ctx, task); err != nil {
+		if err := saveMoved(ctx, w, task, before, now); err != nil {
 			return err
-		}
-		if task.Container != before {
-			if err := f.requeue(ctx, w, before, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, who.Organization); err != nil {
-				return err
-			}
 		}
 		return f.tell(ctx, w, events)
 	})
 	return task, err
+}
+
+// saveMoved saves a task that may be in another container than before, where it
+// comes last.
+func saveMoved(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+	if task.Container == before {
+		return w.SaveTask(ctx, task)
+	}
+	if err := lockAll(ctx, w, task.Organization, now, before, task.Container); err != nil {
+		return err
+	}
+	if err := w.SaveTask(ctx, task); err != nil {
+		return err
+	}
+	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
 }
 
 // Complete ends an active task.

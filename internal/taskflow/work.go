@@ -67,10 +67,7 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 		if err != nil {
 			return err
 		}
-		if err := w.SaveTask(ctx, task); err != nil {
-			return err
-		}
-		if err := f.settleContainers(ctx, w, &task, before, now); err != nil {
+		if err := saveActed(ctx, w, task, before, now); err != nil {
 			return err
 		}
 		if err := w.SaveAction(ctx, record); err != nil {
@@ -84,19 +81,16 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 	return task, err
 }
 
-// settleContainers raises the version of the containers that an action touched
-// and ranks a task that came into another one.
-func (f *Flow) settleContainers(ctx context.Context, w store.Writer, task *lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+// saveActed saves a task that its worker did something with, and raises the
+// version of the lists it is or was in.
+func saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+	if task.Container != before && task.State == lastmile.TaskAssigned {
+		return saveMoved(ctx, w, task, before, now)
+	}
 	if err := w.LockContainer(ctx, task.Organization, before, now); err != nil {
 		return err
 	}
-	if task.Container == before || task.State != lastmile.TaskAssigned {
-		return nil
-	}
-	if err := w.LockContainer(ctx, task.Organization, task.Container, now); err != nil {
-		return err
-	}
-	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
+	return w.SaveTask(ctx, task)
 }
 
 // Claim lets a worker take a task of her team by herself.

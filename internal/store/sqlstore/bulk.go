@@ -21,7 +21,14 @@ type insertion struct {
 // newInsertion makes an insertion of its three parts: the table, its columns,
 // and what happens to rows that exist.
 func newInsertion(table, columns, otherwise string) insertion {
-	n := strings.Count(columns, ",") + 1
+	return newComputed(table, columns, otherwise, "", "")
+}
+
+// newComputed makes an insertion that computes one column from its argument,
+// which is the question mark of an expression.
+func newComputed(table, columns, otherwise, column, expression string) insertion {
+	names := strings.Split(columns, ",")
+	n := len(names)
 	text := func(rows int) string {
 		var b strings.Builder
 		b.WriteString("INSERT INTO " + table + " (" + columns + ") VALUES ")
@@ -34,7 +41,11 @@ func newInsertion(table, columns, otherwise string) insertion {
 			default:
 				b.WriteString(", ")
 			}
-			b.WriteString("$" + strconv.Itoa(i+1))
+			value := "$" + strconv.Itoa(i+1)
+			if strings.TrimSpace(names[i%n]) == column {
+				value = strings.Replace(expression, "?", value, 1)
+			}
+			b.WriteString(value)
 		}
 		b.WriteString(") ON CONFLICT " + otherwise)
 		return b.String()
@@ -89,8 +100,8 @@ func (t *tx) SaveNew(ctx context.Context, r store.NewRecords) error {
 		add(&recipients, row, failed)
 		metadata = append(metadata, metadataRows(store.Recipients, p.Organization, string(p.ID), p.Metadata)...)
 	}
-	for _, task := range r.Tasks {
-		row, failed := taskRowOf(task)
+	for i, task := range r.Tasks {
+		row, failed := t.taskRow(task, i)
 		add(&tasks, row, failed)
 		metadata = append(metadata, metadataRows(store.Tasks, task.Organization, string(task.ID), task.Metadata)...)
 		if err := t.saveDependencies(ctx, task, true); err != nil {
@@ -104,7 +115,7 @@ func (t *tx) SaveNew(ctx context.Context, r store.NewRecords) error {
 		insertion
 		rows [][]any
 	}{
-		{destinationInsertion, destinations}, {recipientInsertion, recipients}, {taskInsertion, tasks}, {metadataInsertion, metadata},
+		{destinationInsertion, destinations}, {recipientInsertion, recipients}, {t.taskInsertion(), tasks}, {metadataInsertion, metadata},
 	} {
 		if err := t.insert(ctx, table.insertion, table.rows); err != nil {
 			return fmt.Errorf("save new records: %w", err)

@@ -16,9 +16,17 @@ import (
 // is put there without a look; what is put between two tasks is ranked between
 // them. No rank is ahead of the clock for longer than it took to give it, or
 // the next new task would come before it.
+//
+// Where writes may be committed in another order than they ran in, a new task
+// has no place until it is looked for: its rank is that of the clock, above all
+// ranks that are places. Whoever reads or changes the list gives places, after
+// the last, to all that were committed by then, so that what is committed later
+// comes later. A rank that was a place at once could put a task before others
+// that somebody has seen at the end.
 const (
 	rankStep = 1 << 8  // from one task at the end to the next
 	rankGap  = 1 << 20 // from one task to the next where there is room
+	unplaced = 1 << 62 // what has this rank or a higher one has no place yet
 )
 
 // lastRank makes ranks given by this process grow whatever the clock does.
@@ -44,7 +52,7 @@ func (t *tx) Container(ctx context.Context, org lastmile.OrganizationID, in last
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return c, fmt.Errorf("read container of %s: %w", in.Owner, err)
 	}
-	if err == nil {
+	if modified != 0 {
 		c.Modified = time.UnixMilli(modified).UTC()
 	}
 	queues, err := t.queues(ctx, `org = $1 AND container_kind = $2 AND container = $3`, org, in.Kind, in.Owner)
@@ -126,7 +134,7 @@ func (t *tx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in 
 	const query = `
 		INSERT INTO container (org, kind, owner, modified, version) VALUES ($1, $2, $3, $4, 1)
 		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1, modified = excluded.modified`
-	if _, err := t.exec(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
+	if err := t.send(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
 		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
 	}
 	return nil
@@ -144,8 +152,19 @@ func (t *tx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmi
 	if err != nil {
 		return err
 	}
+	if max(rankOf(before), rankOf(after)) >= unplaced {
+		if err := t.PlaceTasks(ctx, org, in, now); err != nil {
+			return err
+		}
+		if before, after, err = t.neighbours(ctx, org, in, index); err != nil {
+			return err
+		}
+	}
 	ranks, fits := between(before, after, len(tasks), now)
 	if !fits {
+		if err := t.PlaceTasks(ctx, org, in, now); err != nil {
+			return err
+		}
 		if err := t.spread(ctx, org, in, index, len(tasks)); err != nil {
 			return err
 		}
@@ -159,6 +178,52 @@ func (t *tx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmi
 	return t.setRanks(ctx, org, tasks, ranks)
 }
 
+func rankOf(task *int64) int64 {
+	if task == nil {
+		return 0
+	}
+	return *task
+}
+
+// Unplaced implements store.TaskReader.
+func (t *tx) Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error) {
+	last, _, err := t.neighbours(ctx, org, in, lastmile.AtEnd)
+	return rankOf(last) >= unplaced, err
+}
+
+// PlaceTasks implements store.TaskWriter.
+func (t *tx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	// Not LockContainer: that the tasks have places now is no change of the list.
+	const lock = `
+		INSERT INTO container (org, kind, owner, modified, version) VALUES ($1, $2, $3, 0, 1)
+		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1`
+	const place = `
+		UPDATE task SET rank = $4 + (p.n - 1) * $5
+		FROM (SELECT id AS task, ROW_NUMBER() OVER (ORDER BY rank, id) AS n` + inContainer + ` AND rank >= $6) p
+		WHERE task.org = $1 AND task.id = p.task`
+	if waiting, err := t.Unplaced(ctx, org, in); err != nil || !waiting {
+		return err
+	}
+	if _, err := t.exec(ctx, lock, org, in.Kind, in.Owner); err != nil {
+		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
+	}
+	var (
+		n    int
+		last *int64
+	)
+	if err := t.row(ctx, `SELECT COUNT(*)`+inContainer+` AND rank >= $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&n); err != nil {
+		return fmt.Errorf("count tasks without a place: %w", err)
+	}
+	if err := t.row(ctx, `SELECT MAX(rank)`+inContainer+` AND rank < $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&last); err != nil {
+		return fmt.Errorf("read the last place of the container of %s: %w", in.Owner, err)
+	}
+	first := nextRanks(now, n, rankOf(last))
+	if _, err := t.exec(ctx, place, org, in.Kind, in.Owner, first, int64(rankStep), int64(unplaced)); err != nil {
+		return fmt.Errorf("place tasks in the container of %s: %w", in.Owner, err)
+	}
+	return nil
+}
+
 // setRanks gives tasks their ranks; without ranks they lose them.
 func (t *tx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID, ranks []int64) error {
 	for i, id := range tasks {
@@ -166,7 +231,7 @@ func (t *tx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []
 		if ranks != nil {
 			rank = &ranks[i]
 		}
-		if _, err := t.exec(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, rank); err != nil {
+		if err := t.send(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, rank); err != nil {
 			return fmt.Errorf("rank task %s: %w", id, err)
 		}
 	}
@@ -210,11 +275,7 @@ func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
 	var first, step int64
 	switch {
 	case after == nil:
-		var last int64
-		if before != nil {
-			last = *before
-		}
-		first, step = nextRanks(now, n, last), rankStep
+		first, step = nextRanks(now, n, rankOf(before)), rankStep
 	case before == nil:
 		first, step = *after-int64(n)*rankGap, rankGap
 	default:

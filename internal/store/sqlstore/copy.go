@@ -3,8 +3,12 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"dray/internal/lastmile"
 )
 
 // How much goes into one INSERT when tables are copied. SQLite takes 32,766
@@ -32,6 +36,27 @@ func copyTables(ctx context.Context, from, to conn) error {
 	for _, t := range list {
 		if err := copyTable(ctx, from, to, t); err != nil {
 			return fmt.Errorf("copy table %s: %w", t.name, err)
+		}
+	}
+	if !slices.ContainsFunc(list, func(t table) bool { return t.name == quote("task") }) {
+		return nil // from before there were tasks
+	}
+	return placeAll(ctx, to)
+}
+
+// placeAll gives places to the new tasks of all organizations: the database
+// they came from may rank tasks by another clock.
+func placeAll(ctx context.Context, c conn) error {
+	lists, err := collect(ctx, c, func(r rows) (list lastmile.Container, err error) {
+		err = r.Scan(&list.Organization, &list.Kind, &list.Owner)
+		return list, err
+	}, `SELECT DISTINCT org, container_kind, container FROM task WHERE container IS NOT NULL AND rank >= $1`, int64(unplaced))
+	if err != nil {
+		return fmt.Errorf("look for tasks without a place: %w", err)
+	}
+	for _, list := range lists {
+		if err := (&tx{c}).PlaceTasks(ctx, list.Organization, list.ContainerRef, time.UnixMilli(0)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -23,6 +23,8 @@ type conn interface {
 	query(ctx context.Context, query string, args ...any) (rows, error)
 	// row runs a statement for its first row. It runs when Scan is called.
 	row(ctx context.Context, query string, args ...any) scanner
+	// inOrder tells whether writes are committed in the order they run in.
+	inOrder() bool
 }
 
 // scanner holds one row. Scan returns sql.ErrNoRows when there is none.

@@ -233,6 +233,9 @@ func (c *pgConn) row(ctx context.Context, query string, args ...any) scanner {
 	})
 }
 
+// inOrder implements conn: transactions run side by side.
+func (c *pgConn) inOrder() bool { return false }
+
 // end makes the connection useless and closes what was left open.
 func (c *pgConn) end() {
 	c.ended = true

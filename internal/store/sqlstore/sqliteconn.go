@@ -77,6 +77,9 @@ func (c *sqliteConn) row(_ context.Context, query string, args ...any) scanner {
 	return &sqliteRow{c: c, query: query, args: args}
 }
 
+// inOrder implements conn: there is one writer at a time.
+func (c *sqliteConn) inOrder() bool { return true }
+
 // end makes the connection useless and resets what was left running.
 func (c *sqliteConn) end() {
 	c.ended = true

@@ -162,11 +162,11 @@ func (t *tx) tasks(ctx context.Context, org lastmile.OrganizationID, where *cond
 
 // SaveTask implements store.TaskWriter.
 func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
-	row, err := taskRowOf(task)
+	row, err := t.taskRow(task, 0)
 	if err != nil {
 		return err
 	}
-	if err := t.send(ctx, taskInsertion.one, row...); err != nil {
+	if err := t.send(ctx, t.taskInsertion().one, row...); err != nil {
 		return fmt.Errorf("save task %s: %w", task.ID, err)
 	}
 	isNew := task.Created.Equal(task.Modified)
@@ -176,12 +176,28 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), isNew, task.Metadata)
 }
 
-// taskInsertion saves tasks. A row that exists keeps its rank while it stays
-// where it is; one that left its container, or whose task is started, loses it.
-var taskInsertion = newInsertion(`task`, `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
+// taskInsertion saves tasks.
+func (t *tx) taskInsertion() insertion {
+	if t.inOrder() {
+		return placedTasks
+	}
+	return unplacedTasks
+}
+
+// On PostgreSQL the order of new tasks is that of the server's clock, which is
+// the same for all nodes.
+var (
+	placedTasks   = newInsertion(`task`, taskInserted, taskUpdated)
+	unplacedTasks = newComputed(`task`, taskInserted, taskUpdated, `rank`, `? + (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT * 256`)
+)
+
+// A row that exists keeps its rank while it stays where it is; one that left
+// its container, or whose task is started, loses it.
+const (
+	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan`,
-	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
+		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan`
+	taskUpdated = `(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
 		completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
 		container = excluded.container,
 		rank = CASE WHEN excluded.state < 2 AND task.container = excluded.container THEN task.rank END,
@@ -190,10 +206,11 @@ var taskInsertion = newInsertion(`task`, `org, id, doc, v, short_id, state, crea
 		quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
 		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
-		pickup = excluded.pickup, route_plan = excluded.route_plan`)
+		pickup = excluded.pickup, route_plan = excluded.route_plan`
+)
 
-// taskRowOf is a task as taskInsertion saves it.
-func taskRowOf(task lastmile.Task) ([]any, error) {
+// taskRow is a task as taskInsertion saves it, the nth of those saved with it.
+func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	doc, err := wire.Encode(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
@@ -206,11 +223,15 @@ func taskRowOf(task lastmile.Task) ([]any, error) {
 	if task.Recipient != nil {
 		recipient = (*string)(&task.Recipient.ID)
 	}
+	rank := int64(unplaced + n%rankStep)
+	if t.inOrder() {
+		rank = nextRanks(task.Created, 1, 0)
+	}
 	more := task.AdditionalQuantities
 	return []any{
 		task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
-		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), nextRanks(task.Created, 1, 0),
+		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBy), task.TrackingToken,
 		millis(task.Estimates.Arrival), millis(task.Estimates.Completion),

@@ -1,0 +1,122 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
+)
+
+const acme lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
+
+// saveNew saves a new task of the organization, of which only the id matters.
+func saveNew(t *testing.T, w store.Writer, id lastmile.TaskID) error {
+	t.Helper()
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	place := lastmile.Destination{ID: lastmile.DestinationID(id), Organization: acme, Created: now, Modified: now}
+	task, err := lastmile.NewTask(lastmile.Identity{ID: id, ShortID: string(id), TrackingToken: string(id), NewID: func() string { return string(id) }},
+		acme, lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{}}, now)
+	return errors.Join(err, w.SaveDestination(t.Context(), place), w.SaveTask(t.Context(), task))
+}
+
+// look reads the organization's container as taskflow does.
+func look(t *testing.T, s store.Store) (tasks []lastmile.TaskID) {
+	t.Helper()
+	home := lastmile.OrganizationContainer(acme)
+	err := s.Write(t.Context(), func(w store.Writer) error {
+		placed := w.PlaceTasks(t.Context(), acme, home, time.Now())
+		c, err := w.Container(t.Context(), acme, home)
+		tasks = c.Tasks
+		return errors.Join(placed, err)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tasks
+}
+
+// TestATaskCommittedLaterComesLater creates a task in a transaction that stays
+// open while another is created and seen.
+func TestATaskCommittedLaterComesLater(t *testing.T) {
+	s := open(t, sqlstore.Options{Database: storetest.Postgres(t)})
+	ctx, home := t.Context(), lastmile.OrganizationContainer(acme)
+	save := func(id lastmile.TaskID, meanwhile func()) {
+		t.Helper()
+		once := false
+		err := s.Write(ctx, func(w store.Writer) error {
+			err := saveNew(t, w, id)
+			if _, read := w.Unplaced(ctx, acme, home); read != nil { // what was sent has arrived
+				err = errors.Join(err, read)
+			}
+			if !once {
+				once = true
+				meanwhile()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []lastmile.TaskID{"second", "third", "first"}
+	save("first", func() {
+		save("second", func() {})
+		save("third", func() {})
+		if seen := look(t, s); !slices.Equal(seen, want[:2]) {
+			t.Errorf("the list is %v, want %v", seen, want[:2])
+		}
+	})
+	if seen := look(t, s); !slices.Equal(seen, want) {
+		t.Errorf("the list is %v, want %v", seen, want)
+	}
+	if left, err := read(t, s, func(r store.Reader) (bool, error) { return r.Unplaced(ctx, acme, home) }); left || err != nil {
+		t.Errorf("tasks that were seen have no place: %v", err)
+	}
+}
+
+func read[T any](t *testing.T, s store.Store, from func(store.Reader) (T, error)) (found T, err error) {
+	t.Helper()
+	err = s.Read(t.Context(), func(r store.Reader) (err error) {
+		found, err = from(r)
+		return err
+	})
+	return found, err
+}
+
+// TestACopyKeepsTheOrderOfNewTasks moves tasks that nobody has looked at to
+// SQLite, where another is created after them.
+func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
+	ctx := t.Context()
+	url, folder := storetest.Postgres(t), t.TempDir()
+	from := open(t, sqlstore.Options{Database: url})
+	for _, id := range []lastmile.TaskID{"zulu", "mike", "alfa"} {
+		if err := from.Write(ctx, func(w store.Writer) error { return saveNew(t, w, id) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "backup")
+	logger := slog.New(slog.DiscardHandler)
+	if err := sqlstore.Backup(ctx, sqlstore.Options{Database: url, Now: time.Now, Logger: logger}, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlstore.Restore(ctx, sqlstore.Options{Data: folder, Now: time.Now, Logger: logger}, file); err != nil {
+		t.Fatal(err)
+	}
+	copied := open(t, sqlstore.Options{Data: folder, Serve: true})
+	if err := copied.Write(ctx, func(w store.Writer) error { return saveNew(t, w, "kilo") }); err != nil {
+		t.Fatal(err)
+	}
+	c, err := read(t, copied, func(r store.Reader) (lastmile.Container, error) {
+		return r.Container(ctx, acme, lastmile.OrganizationContainer(acme))
+	})
+	if want := []lastmile.TaskID{"zulu", "mike", "alfa", "kilo"}; err != nil || !slices.Equal(c.Tasks, want) {
+		t.Errorf("the list is %v, want %v: %v", c.Tasks, want, err)
+	}
+}

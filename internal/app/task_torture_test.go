@@ -36,7 +36,7 @@ func TestTortureCrowdedYard(t *testing.T) {
 // many histories.
 func TestTortureContainerHistories(t *testing.T) {
 	onYards(t, 3, func(t *testing.T, y *yard) {
-		for range 100 {
+		for range 40 {
 			history(t, y, 8, 15)
 		}
 	})

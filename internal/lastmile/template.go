@@ -64,7 +64,11 @@ func (t *Template) CheckFields(fields CustomFields) error {
 		}
 		for _, pickup := range []bool{true, false} {
 			if t.Fits(pickup) && !field.Fits(pickup) {
-				return Invalid("fields: the template %q is for %s tasks, and the field %q is not", t.Name, kindName(pickup), key)
+				also := ""
+				if t.Fits(!pickup) {
+					also = "also "
+				}
+				return Invalid("fields: the template %q is %sfor %s tasks, and the field %q is not", t.Name, also, kindName(pickup), key)
 			}
 		}
 	}

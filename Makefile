@@ -35,16 +35,31 @@ help: ## List the targets
 
 ##### Build and run
 
+# The web app goes into the program. It is built again when a source is newer.
+WEB         := internal/web/dist/driver.html.gz
+WEB_MODULES := web/node_modules/.package-lock.json
+WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
+
 .PHONY: build
-build: ## Build bin/dray
+build: $(WEB) ## Build bin/dray, with the web app in it
 	$(GO_BUILD) -o bin/dray ./cmd/dray
+
+.PHONY: web
+web: $(WEB) ## Build the web app into internal/web/dist
+
+$(WEB): $(WEB_MODULES) $(WEB_SOURCES)
+	cd web && npm run --silent build
+
+$(WEB_MODULES): web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
 
 .PHONY: run
 run: build ## Build and start the platform with a demonstration organization in ./dray-data
 	bin/dray demo --data $(DATA)
 
 .PHONY: release
-release: ## Build dist/ for every platform and fold the changelog: make release VERSION=v1.2.3
+release: $(WEB) ## Build dist/ for every platform and fold the changelog: make release VERSION=v1.2.3
 	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+$$ ]] || { echo "say which version: make release VERSION=v1.2.3" >&2; exit 1; }
 	rm -rf dist && mkdir dist
 	GOOS=linux   GOARCH=amd64 $(GO_BUILD) -o dist/dray-$(VERSION)-linux-amd64 ./cmd/dray
@@ -57,7 +72,7 @@ release: ## Build dist/ for every platform and fold the changelog: make release 
 ##### The gate
 
 .PHONY: test
-test: check ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL, then the published clients
+test: check $(WEB) ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL, then the published clients
 	@$(POSTGRES) $(MAKE) --no-print-directory go-test
 	@$(MAKE) --no-print-directory test-clients
 
@@ -84,6 +99,11 @@ check: ## The fast half of the gate: architecture, format, vet, lint, generated 
 	$(TOOL) golangci-lint run
 	scripts/generated-unchanged.sh
 	go mod tidy -diff
+	@$(MAKE) --no-print-directory check-web
+
+.PHONY: check-web
+check-web: $(WEB_MODULES) ## Types, format and unit tests of the web app
+	cd web && npm run --silent check && npm run --silent test
 
 .PHONY: test-race
 test-race: ## All tests under the race detector, on both databases (needs a C compiler)
@@ -113,8 +133,9 @@ cover: ## Test coverage over both databases, in cover.out
 ##### Upkeep
 
 .PHONY: fmt
-fmt: ## Format the code
+fmt: $(WEB_MODULES) ## Format the code
 	$(TOOL) golangci-lint fmt
+	cd web && npm run --silent format
 
 .PHONY: lint
 lint: ## Run the linters

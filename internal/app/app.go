@@ -45,6 +45,7 @@ type App struct {
 	Feed      *webhook.Feed
 	Travel    geo.TravelTimer
 
+	assets   *web.Assets
 	metrics  *metrics
 	server   *http.Server
 	admin    *http.Server
@@ -95,6 +96,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	a.addJobs()
+	if a.assets, err = web.Built(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	a.metrics = newMetrics(db)
 	return a, nil
 }
@@ -109,7 +113,11 @@ func (a *App) Handler() http.Handler {
 	mux, docs, routed := http.NewServeMux(), interfaceServer.DocsHandler(), interfaceServer.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
+	driver := web.Driver(a.assets)
+	mux.Handle("/driver", driver)
+	mux.Handle("/driver/", driver)
 	mux.Handle(api.DriverBase+"/", interfaceServer.DriverHandler())
+	mux.Handle(web.AssetBase, a.assets)
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("/", web.Home(Version))

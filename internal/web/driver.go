@@ -1,0 +1,58 @@
+package web
+
+import (
+	_ "embed"
+	"net/http"
+	"strings"
+)
+
+// appPolicy is what pages that run our scripts may do: load from this server
+// alone, and run nothing that is written in the page.
+const appPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; manifest-src 'self'; " +
+	"img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+//go:embed unbuilt.html
+var unbuiltPage []byte
+
+// Driver serves the worker's web app: its page at /driver, and below it what
+// must be there for a phone to install it.
+func Driver(a *Assets) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cache-Control", "no-cache")
+		name := "driver.html"
+		if r.URL.Path != "/driver" {
+			name = strings.TrimPrefix(r.URL.Path, "/")
+		}
+		switch _, found := a.files[name]; {
+		case r.URL.Path == "/driver/":
+			http.Redirect(w, r, "/driver", http.StatusMovedPermanently)
+		case name == "driver.html":
+			header.Set("Content-Security-Policy", appPolicy)
+			// Positions and barcodes are the app's; nothing else is.
+			header.Set("Permissions-Policy", "geolocation=(self), camera=(self), microphone=(), payment=()")
+			if !found {
+				unbuilt(w)
+				return
+			}
+			a.serve(w, r, name)
+		case found && strings.HasPrefix(name, "driver/"):
+			if name == "driver/sw.js" {
+				header.Set("Service-Worker-Allowed", "/driver")
+			}
+			a.serve(w, r, name)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+}
+
+// unbuilt says how to get the app into the program.
+func unbuilt(w http.ResponseWriter) {
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	w.Write(unbuiltPage) //nolint:errcheck // the client is gone; there is nobody to tell
+}

@@ -1,0 +1,411 @@
+// The state of the app, and everything that changes it.
+
+import { overlay } from './overlay.ts';
+import { discard, flush, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
+import { call, type Outcome, type Request } from './remote.ts';
+import { kept, shelf, trail } from './shelf.ts';
+import { follow } from './stream.ts';
+import { distance } from '../map/project.ts';
+import { title, type Point, type Position, type Task, type Worker, type WorkList } from './wire.ts';
+import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
+
+const pollEvery = 30_000; // without a stream
+const lookEvery = 120_000; // with one, in case it is silent for a wrong reason
+const sendPositionsEvery = 10_000;
+const batch = 500; // positions in one request
+const freshFor = 120_000; // a position may go with an action for so long
+
+export type Connection = 'live' | 'polling' | 'offline';
+
+interface Kept {
+  list: WorkList;
+  at: number;
+}
+
+const none: WorkList = { version: 0, activeTask: null, tasks: [] };
+
+class App {
+  ready = $state(false);
+  worker = $state<Worker | null>(null);
+  mustSetPassword = $state(false);
+  ended = $state(false); // the session ended without her asking
+  list = $state.raw<WorkList>(none);
+  listAt = $state(0);
+  items = $state.raw<Item[]>([]);
+  arrivals = $state.raw<ReadonlySet<string>>(new Set());
+  position = $state.raw<Position | null>(null);
+  locationDenied = $state(false);
+  connection = $state<Connection>('polling');
+  sending = $state(false);
+  words = $state.raw<Words>(english);
+  language = $state<Language>('en');
+  chosen = $state<Language | ''>(''); // by hand
+
+  mine = $derived(this.items.filter((i) => i.worker === this.worker?.id));
+  waiting = $derived(waiting(this.items, this.worker?.id ?? ''));
+  refused = $derived(this.mine.filter((i) => i.refusal !== undefined));
+  view = $derived(overlay(this.list, this.worker?.onDuty ?? false, this.waiting, this.arrivals));
+
+  private token = '';
+  private failures = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private syncing: Promise<void> | undefined;
+  private again = false;
+  private stop: AbortController | undefined;
+  private watch: number | undefined;
+  private lastNoted: Position | undefined;
+  private lastOrder = 0;
+
+  // open reads what the phone kept and goes on from there.
+  async open() {
+    await this.speak(localStorage.getItem('dray.language') ?? '');
+    this.token = localStorage.getItem('dray.token') ?? '';
+    this.items = await shelf.items();
+    this.lastOrder = Math.max(0, ...this.items.map((i) => i.order));
+    if (this.token) {
+      this.worker = (await kept.get<Worker>('worker')) ?? null;
+      this.mustSetPassword = (await kept.get<boolean>('mustSetPassword')) ?? false;
+      await this.recall();
+    }
+    if (this.worker) this.begin();
+    else this.token = '';
+    this.ready = true;
+  }
+
+  private async recall() {
+    const last = await kept.get<Kept>('list');
+    this.list = last?.list ?? none;
+    this.listAt = last?.at ?? 0;
+    this.arrivals = new Set((await kept.get<string[]>('arrivals')) ?? []);
+  }
+
+  // say is a line of the dictionary.
+  say(name: keyof Words, values: Record<string, string | number> = {}): string {
+    return fill(this.words[name], values);
+  }
+
+  // speak changes the language; "" is the phone's.
+  async speak(language: string) {
+    this.chosen = isLanguage(language) ? language : '';
+    this.language = this.chosen || preferred(navigator.languages);
+    localStorage.setItem('dray.language', this.chosen);
+    document.documentElement.lang = this.language;
+    try {
+      this.words = await dictionary(this.language);
+    } catch {
+      this.words = english; // not on the phone, and no signal to fetch it
+    }
+  }
+
+  async signIn(phone: string, password: string): Promise<'ok' | 'wrong' | 'offline'> {
+    const outcome = await call<{ token: string; mustSetPassword: boolean; worker: Worker }>('', {
+      method: 'POST',
+      path: '/login',
+      body: { phone, password },
+    });
+    if (outcome.kind === 'later') return 'offline';
+    if (outcome.kind !== 'done') return 'wrong';
+    const { token, worker, mustSetPassword } = outcome.value;
+    const before = await kept.get<Worker>('worker');
+    if (before && before.id !== worker.id) {
+      await kept.clear(); // another worker's list is none of hers
+      await trail.clear();
+    }
+    this.token = token;
+    localStorage.setItem('dray.token', token);
+    await this.keepWorker(worker);
+    await this.keepMustSet(mustSetPassword);
+    await this.recall();
+    this.ended = false;
+    this.begin();
+    return 'ok';
+  }
+
+  async setPassword(password: string): Promise<Outcome<unknown>> {
+    const outcome = await this.call({ method: 'POST', path: '/password', body: { password } });
+    if (outcome.kind === 'done') await this.keepMustSet(false);
+    return outcome;
+  }
+
+  // signOut forgets the worker. What was not sent stays for her next time.
+  async signOut() {
+    this.halt();
+    this.token = '';
+    localStorage.removeItem('dray.token');
+    this.worker = null;
+    this.list = none;
+    await kept.clear();
+    await trail.clear();
+  }
+
+  // act notes what the worker did and sends it as soon as it can.
+  async act(
+    verb: Verb,
+    task: Task,
+    body: Record<string, unknown> = {},
+    images: { field: Attachment['field']; blob: Blob }[] = [],
+  ) {
+    const files: Attachment[] = [];
+    for (const image of images) {
+      const key = crypto.randomUUID();
+      await shelf.putBlob(key, image.blob);
+      files.push({ field: image.field, blob: key });
+    }
+    const here = this.here();
+    await this.add({
+      kind: verb,
+      task: task.id,
+      label: title(task),
+      body: here ? { location: here, ...body } : body,
+      files,
+    });
+    if (verb === 'arrive') {
+      this.arrivals = new Set([...this.arrivals, task.id]);
+      await kept.put('arrivals', [...this.arrivals]);
+    }
+  }
+
+  async setDuty(onDuty: boolean) {
+    await this.add({ kind: 'duty', label: '', body: { onDuty }, files: [] });
+    this.watchDuty();
+  }
+
+  async retry(item: Item) {
+    const { refusal: _, ...again } = item;
+    await shelf.put(again);
+    await this.reload();
+    void this.sync();
+  }
+
+  async dismiss(item: Item) {
+    await discard(shelf, item);
+    await this.reload();
+  }
+
+  // sync sends what waits and asks for the list. Calls while it runs make it run
+  // once more.
+  sync(): Promise<void> {
+    if (this.syncing) {
+      this.again = true;
+      return this.syncing;
+    }
+    this.syncing = this.exchange().finally(() => {
+      this.syncing = undefined;
+      if (this.again) {
+        this.again = false;
+        void this.sync();
+      }
+    });
+    return this.syncing;
+  }
+
+  private async exchange() {
+    const worker = this.worker?.id;
+    if (!worker) return;
+    clearTimeout(this.timer);
+    this.sending = this.waiting.length > 0;
+    const result = await alone(() =>
+      flush(
+        shelf,
+        worker,
+        (r) => this.call(r),
+        () => void this.reload(),
+      ),
+    );
+    this.sending = false;
+    await this.reload();
+    if (result.kind === 'signedOut' || !this.worker) return;
+    let later = result.kind === 'later' ? result : undefined;
+    if (!later && !(await this.sendPositions())) later = { kind: 'later' };
+    if (!later && !(await this.refresh())) later = { kind: 'later' };
+    this.failures = later ? this.failures + 1 : 0;
+    if (later) this.connection = 'offline';
+    else if (this.connection === 'offline') this.connection = 'polling';
+    if (!this.worker) return;
+    const rest = this.connection === 'live' ? lookEvery : pollEvery;
+    this.timer = setTimeout(
+      () => void this.sync(),
+      later ? (later.after ?? pause(this.failures, Math.random())) : rest,
+    );
+  }
+
+  // refresh asks for the list and the worker. It says whether that worked.
+  private async refresh(): Promise<boolean> {
+    const list = await this.call<WorkList>({ method: 'GET', path: '/tasks' });
+    if (list.kind !== 'done') return list.kind !== 'later';
+    const worker = await this.call<Worker>({ method: 'GET', path: '/me' });
+    if (worker.kind !== 'done') return worker.kind !== 'later';
+    this.list = list.value;
+    this.listAt = Date.now();
+    await kept.put('list', { list: list.value, at: this.listAt } satisfies Kept);
+    await this.keepWorker(worker.value);
+    const open = new Set(list.value.tasks.map((t) => t.id));
+    const arrivals = [...this.arrivals].filter((id) => open.has(id));
+    if (arrivals.length !== this.arrivals.size) {
+      this.arrivals = new Set(arrivals);
+      await kept.put('arrivals', arrivals);
+    }
+    this.watchDuty();
+    return true;
+  }
+
+  private async sendPositions(): Promise<boolean> {
+    for (;;) {
+      const { positions, last } = await trail.first(batch);
+      if (last === undefined) return true;
+      const outcome = await this.call({ method: 'POST', path: '/positions', body: { positions } });
+      if (outcome.kind === 'later' || outcome.kind === 'signedOut') return outcome.kind !== 'later';
+      await trail.forget(last); // believed or refused: sending them again changes nothing
+    }
+  }
+
+  // call asks the server as this worker, and notices when she is one no more.
+  private async call<T>(request: Request): Promise<Outcome<T>> {
+    const { token } = this;
+    const outcome = await call<T>(token, request);
+    if (outcome.kind === 'signedOut' && token === this.token) {
+      this.halt();
+      this.token = '';
+      localStorage.removeItem('dray.token');
+      this.worker = null;
+      this.ended = true;
+    }
+    return outcome;
+  }
+
+  private async add(item: Pick<Item, 'kind' | 'task' | 'label' | 'body' | 'files'>) {
+    this.lastOrder = Math.max(this.lastOrder + 1, Date.now());
+    await shelf.put({
+      ...item,
+      id: crypto.randomUUID(),
+      worker: this.worker!.id,
+      order: this.lastOrder,
+      made: Date.now(),
+    });
+    await this.reload();
+    this.failures = 0;
+    void this.sync();
+  }
+
+  private async reload() {
+    this.items = await shelf.items();
+  }
+
+  private async keepWorker(worker: Worker) {
+    this.worker = worker;
+    await kept.put('worker', worker);
+  }
+
+  private async keepMustSet(must: boolean) {
+    this.mustSetPassword = must;
+    await kept.put('mustSetPassword', must);
+  }
+
+  private begin() {
+    this.halt();
+    this.stop = new AbortController();
+    const { signal } = this.stop;
+    addEventListener('online', () => this.wake(), { signal });
+    addEventListener('offline', () => (this.connection = 'offline'), { signal });
+    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.wake(), {
+      signal,
+    });
+    const positions = setInterval(() => void this.reportPositions(), sendPositionsEvery);
+    signal.addEventListener('abort', () => clearInterval(positions));
+    this.watchDuty();
+    void this.sync();
+    void this.listen(signal);
+  }
+
+  private wake() {
+    this.failures = 0;
+    void this.sync();
+  }
+
+  private halt() {
+    this.stop?.abort();
+    clearTimeout(this.timer);
+    if (this.watch !== undefined) navigator.geolocation.clearWatch(this.watch);
+    this.watch = undefined;
+  }
+
+  private async reportPositions() {
+    if (this.syncing || this.connection === 'offline') return; // the queue comes first
+    await this.sendPositions();
+  }
+
+  // listen follows the server's stream and asks for the list when it says that
+  // something changed. A server without one is polled.
+  private async listen(signal: AbortSignal) {
+    let failures = 0;
+    while (!signal.aborted) {
+      const headers = { Authorization: `Bearer ${this.token}` };
+      const opened = () => {
+        failures = 0;
+        this.connection = 'live';
+        void this.sync();
+      };
+      const ended = await follow('/driver/v1/events', headers, signal, opened, () => void this.sync());
+      if (signal.aborted || ended === 'signedOut') return;
+      if (this.connection === 'live') this.connection = 'polling';
+      failures++;
+      await new Promise((resolve) => setTimeout(resolve, ended === 'absent' ? 60_000 : pause(failures, Math.random())));
+    }
+  }
+
+  // watchDuty follows the phone while the worker is on duty, and only then.
+  private watchDuty() {
+    const wanted = this.worker !== null && this.view.onDuty && 'geolocation' in navigator;
+    if (!wanted) {
+      if (this.watch !== undefined) navigator.geolocation.clearWatch(this.watch);
+      this.watch = undefined;
+      this.position = null;
+    } else if (this.watch === undefined) {
+      this.watch = navigator.geolocation.watchPosition(
+        (found) => void this.note(found),
+        (fault) => (this.locationDenied = fault.code === fault.PERMISSION_DENIED),
+        { enableHighAccuracy: true, maximumAge: 5000, timeout: 30_000 },
+      );
+    }
+  }
+
+  private async note({ coords, timestamp }: GeolocationPosition) {
+    this.locationDenied = false;
+    const position: Position = {
+      location: [coords.longitude, coords.latitude],
+      time: Math.round(timestamp),
+      accuracy: coords.accuracy,
+      speed: coords.speed,
+      heading: Number.isFinite(coords.heading) ? coords.heading : null,
+      battery: await battery(),
+    };
+    this.position = position;
+    const last = this.lastNoted;
+    const moved = !last || distance(last.location, position.location) > 10 || position.time - last.time > 15_000;
+    if (!moved) return;
+    this.lastNoted = position;
+    await trail.add(position);
+  }
+
+  private here(): Point | undefined {
+    const { position } = this;
+    return position && Date.now() - position.time < freshFor ? position.location : undefined;
+  }
+}
+
+// alone runs work in one tab at a time.
+async function alone<T>(work: () => Promise<T>): Promise<T> {
+  if (!('locks' in navigator)) return work();
+  return navigator.locks.request('dray-queue', work) as Promise<T>;
+}
+
+async function battery(): Promise<number | null> {
+  const phone = navigator as Navigator & { getBattery?: () => Promise<{ level: number }> };
+  try {
+    return (await phone.getBattery?.())?.level ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export const app = new App();

@@ -1,0 +1,33 @@
+import { app } from './app.svelte.ts';
+import type { Task } from './wire.ts';
+
+// clock is a time of day; with the day when it is another one.
+export function clock(ms: number): string {
+  const at = new Date(ms);
+  const today = at.toDateString() === new Date().toDateString();
+  const day = today ? {} : ({ weekday: 'short', day: 'numeric', month: 'short' } as const);
+  return new Intl.DateTimeFormat(app.language, { hour: '2-digit', minute: '2-digit', ...day }).format(at);
+}
+
+// timeWindow is when a task is to be done; "" when any time will do.
+export function timeWindow({ completeAfter, completeBefore }: Task): string {
+  if (completeAfter && completeBefore)
+    return app.say('between', { from: clock(completeAfter), to: clock(completeBefore) });
+  if (completeAfter) return app.say('from', { from: clock(completeAfter) });
+  return completeBefore ? app.say('until', { to: clock(completeBefore) }) : '';
+}
+
+export function isLate(task: Task): boolean {
+  return task.completeBefore !== null && task.completeBefore < Date.now();
+}
+
+// navigationLink opens the phone's own map with the way to a task. Phones of
+// Apple do not know geo: addresses.
+export function navigationLink(task: Task, agent: string): string {
+  const [lon, lat] = task.destination.location;
+  const at = `${lat.toFixed(6)},${lon.toFixed(6)}`;
+  return /iPhone|iPad|Macintosh/.test(agent) ? `https://maps.apple.com/?daddr=${at}` : `geo:${at}?q=${at}`;
+}
+
+// phoneLink is a number as links take it: nothing but digits and a plus.
+export const phoneLink = (scheme: 'tel' | 'sms', phone: string): string => `${scheme}:${phone.replace(/[^+\d]/g, '')}`;

@@ -1,0 +1,15 @@
+import { mount } from 'svelte';
+import App from './App.svelte';
+import { app } from './app.svelte.ts';
+import './driver.css';
+
+mount(App, { target: document.getElementById('app')! });
+void app.open();
+
+if (import.meta.env.PROD && 'serviceWorker' in navigator) {
+  navigator.serviceWorker.register('/driver/sw.js', { scope: '/driver' }).catch(() => {
+    // Without it the app works, but does not open without signal.
+  });
+  // Actions that wait must not be thrown away when the phone is short of room.
+  void navigator.storage?.persist?.();
+}

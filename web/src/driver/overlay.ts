@@ -1,0 +1,63 @@
+// The list as the worker knows it: what the server said last, with everything
+// that she did since.
+
+import type { Item } from './queue.ts';
+import { active, completed, type Task, type WorkList } from './wire.ts';
+
+export interface Seen {
+  task: Task;
+  arrived: boolean;
+  pending: boolean; // something about it has not been answered
+}
+
+export interface Overlay {
+  open: Seen[]; // the active one first
+  done: Seen[]; // completed on this phone, not answered yet
+  active: string | null;
+  onDuty: boolean;
+}
+
+export function overlay(list: WorkList, onDuty: boolean, items: Item[], arrivals: ReadonlySet<string>): Overlay {
+  const seen = new Map<string, Seen>();
+  for (const task of list.tasks) seen.set(task.id, { task, arrived: arrivals.has(task.id), pending: false });
+  let current = list.activeTask;
+  for (const item of items) {
+    if (item.refusal !== undefined) continue;
+    if (item.kind === 'duty') {
+      onDuty = item.body.onDuty === true;
+      continue;
+    }
+    const entry = seen.get(item.task ?? '');
+    if (!entry) continue;
+    entry.pending = true;
+    switch (item.kind) {
+      case 'start':
+        entry.task = { ...entry.task, state: active };
+        current = entry.task.id;
+        break;
+      case 'arrive':
+        entry.arrived = true;
+        break;
+      case 'complete':
+        entry.task = { ...entry.task, state: completed };
+        if (current === entry.task.id) current = null;
+        break;
+    }
+  }
+  const all = [...seen.values()];
+  const open = all.filter((s) => s.task.state !== completed);
+  return {
+    open: [...open.filter((s) => s.task.id === current), ...open.filter((s) => s.task.id !== current)],
+    done: all.filter((s) => s.task.state === completed),
+    active: current,
+    onDuty,
+  };
+}
+
+// obstacle is why a task cannot be started now; undefined when it can.
+export function obstacle(view: Overlay, task: Task): 'offDuty' | 'otherActive' | 'blocked' | undefined {
+  if (!view.onDuty) return 'offDuty';
+  if (view.active && view.active !== task.id) return 'otherActive';
+  const open = new Set(view.open.map((s) => s.task.id));
+  return task.dependencies.some((id) => open.has(id)) ? 'blocked' : undefined;
+}

@@ -1,0 +1,78 @@
+// Speaks to the server. Whatever happens becomes one of four outcomes, so that
+// callers need not know of statuses or of how networks fail.
+
+export type Outcome<T> =
+  | { kind: 'done'; value: T }
+  | { kind: 'refused'; status: number; message: string } // asking again will not help
+  | { kind: 'later'; after?: number } // no signal, or the server is busy; `after` in ms
+  | { kind: 'signedOut' };
+
+const base = '/driver/v1';
+
+// unauthenticated is the number of the interface's error for a bad token; other
+// errors with status 401 are about the record, not the caller.
+const unauthenticated = 1102;
+
+export interface Request {
+  method: string;
+  path: string;
+  body?: unknown;
+  file?: Blob;
+}
+
+export async function call<T>(token: string, request: Request): Promise<Outcome<T>> {
+  const headers: Record<string, string> = {};
+  if (token) headers.Authorization = `Bearer ${token}`;
+  let body: BodyInit | undefined;
+  if (request.file) {
+    headers['Content-Type'] = request.file.type || 'application/octet-stream';
+    body = request.file;
+  } else if (request.body !== undefined) {
+    headers['Content-Type'] = 'application/json';
+    body = JSON.stringify(request.body);
+  }
+  let response: Response;
+  let text: string;
+  try {
+    const limit = AbortSignal.timeout(request.file ? 120_000 : 30_000);
+    response = await fetch(base + request.path, {
+      method: request.method,
+      headers,
+      body,
+      signal: limit,
+      cache: 'no-store',
+    });
+    text = await response.text();
+  } catch {
+    return { kind: 'later' };
+  }
+  return judge<T>(response.status, text, response.headers.get('Retry-After'));
+}
+
+// judge tells what an answer means.
+export function judge<T>(status: number, text: string, retryAfter: string | null): Outcome<T> {
+  const parsed = parse(text);
+  if (status >= 200 && status < 300) {
+    // A page where data should be is somebody else's: a hotel's sign-in, a proxy.
+    return parsed.fault ? { kind: 'later' } : { kind: 'done', value: parsed.value as T };
+  }
+  if (status >= 500 || status === 408 || status === 425 || status === 429) {
+    const seconds = Number(retryAfter);
+    return seconds > 0 ? { kind: 'later', after: seconds * 1000 } : { kind: 'later' };
+  }
+  const inner = (parsed.value as { message?: { error?: number; message?: string; cause?: unknown } } | undefined)
+    ?.message;
+  if (!inner?.message) return status === 404 ? { kind: 'refused', status, message: String(status) } : { kind: 'later' };
+  if (status === 401 && inner.error === unauthenticated) return { kind: 'signedOut' };
+  const cause = typeof inner.cause === 'string' ? ` (${inner.cause})` : '';
+  return { kind: 'refused', status, message: inner.message + cause };
+}
+
+function parse(text: string): { value?: unknown; fault: boolean } {
+  if (text.trim() === '') return { fault: false };
+  try {
+    return { value: JSON.parse(text), fault: false };
+  } catch {
+    return { fault: true };
+  }
+}

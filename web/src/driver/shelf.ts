@@ -1,0 +1,87 @@
+// What the phone keeps, in IndexedDB: actions that wait, their images, positions
+// that were not sent yet, and the last list the server gave.
+
+import type { Item, Shelf } from './queue.ts';
+import type { Position } from './wire.ts';
+
+let opening: Promise<IDBDatabase> | undefined;
+
+function open(): Promise<IDBDatabase> {
+  opening ??= new Promise((resolve, reject) => {
+    const request = indexedDB.open('dray-driver', 1);
+    request.onupgradeneeded = () => {
+      const db = request.result;
+      db.createObjectStore('items', { keyPath: 'id' });
+      db.createObjectStore('blobs');
+      db.createObjectStore('positions', { autoIncrement: true });
+      db.createObjectStore('kept');
+    };
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  return opening;
+}
+
+// use runs requests on one store and resolves when they are on disk.
+async function use<T>(
+  store: string,
+  mode: IDBTransactionMode,
+  work: (s: IDBObjectStore) => IDBRequest<T> | void,
+): Promise<T> {
+  const db = await open();
+  return new Promise((resolve, reject) => {
+    const tx = db.transaction(store, mode, { durability: 'strict' });
+    const request = work(tx.objectStore(store));
+    tx.oncomplete = () => resolve(request ? request.result : (undefined as T));
+    tx.onerror = tx.onabort = () => reject(tx.error);
+  });
+}
+
+// Values with Svelte's proxies inside cannot be stored.
+const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+// Images are kept as bytes: some browsers lose Blobs in IndexedDB.
+interface Image {
+  type: string;
+  bytes: ArrayBuffer;
+}
+
+export const shelf: Shelf & {
+  putBlob(key: string, blob: Blob): Promise<void>;
+} = {
+  items: () => use<Item[]>('items', 'readonly', (s) => s.getAll() as IDBRequest<Item[]>),
+  put: async (item) => void (await use('items', 'readwrite', (s) => s.put(plain(item)))),
+  remove: async (id) => void (await use('items', 'readwrite', (s) => s.delete(id))),
+  async blob(key) {
+    const image = await use<Image | undefined>('blobs', 'readonly', (s) => s.get(key) as IDBRequest<Image | undefined>);
+    return image && new Blob([image.bytes], { type: image.type });
+  },
+  removeBlob: async (key) => void (await use('blobs', 'readwrite', (s) => s.delete(key))),
+  async putBlob(key, blob) {
+    const image: Image = { type: blob.type, bytes: await blob.arrayBuffer() };
+    await use('blobs', 'readwrite', (s) => s.put(image, key));
+  },
+};
+
+// kept are single values under a name.
+export const kept = {
+  get: <T>(name: string) => use<T | undefined>('kept', 'readonly', (s) => s.get(name) as IDBRequest<T | undefined>),
+  put: async (name: string, value: unknown) => void (await use('kept', 'readwrite', (s) => s.put(plain(value), name))),
+  clear: async () => void (await use('kept', 'readwrite', (s) => s.clear())),
+};
+
+// trail is where the worker was and the server does not know yet.
+export const trail = {
+  add: async (position: Position) => void (await use('positions', 'readwrite', (s) => s.add(plain(position)))),
+  // first returns the oldest positions and the key of the last of them.
+  async first(count: number): Promise<{ positions: Position[]; last?: IDBValidKey }> {
+    const keys = await use<IDBValidKey[]>('positions', 'readonly', (s) => s.getAllKeys(null, count));
+    const last = keys.at(-1);
+    if (last === undefined) return { positions: [] };
+    const positions = await use<Position[]>('positions', 'readonly', (s) => s.getAll(IDBKeyRange.upperBound(last)));
+    return { positions, last };
+  },
+  forget: async (last: IDBValidKey) =>
+    void (await use('positions', 'readwrite', (s) => s.delete(IDBKeyRange.upperBound(last)))),
+  clear: async () => void (await use('positions', 'readwrite', (s) => s.clear())),
+};

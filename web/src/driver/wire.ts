@@ -1,0 +1,127 @@
+// The parts of the worker's interface that the app uses.
+
+export type Point = [lon: number, lat: number];
+
+export interface Entry {
+  name: string;
+  type: string;
+  visibility: string[];
+  value: unknown;
+}
+
+export interface CustomField {
+  key: string;
+  name: string;
+  visibility: string[];
+  value: unknown;
+}
+
+export interface Worker {
+  id: string;
+  name: string;
+  phone: string;
+  onDuty: boolean;
+}
+
+export interface Recipient {
+  id: string;
+  name: string;
+  phone: string;
+  notes: string;
+}
+
+export interface Address {
+  name?: string;
+  number?: string;
+  street?: string;
+  apartment?: string;
+  city?: string;
+  state?: string;
+  postalCode?: string;
+  country?: string;
+}
+
+export interface Task {
+  id: string;
+  shortId: string;
+  state: number;
+  notes: string;
+  pickupTask: boolean;
+  completeAfter: number | null;
+  completeBefore: number | null;
+  estimatedArrivalTime: number | null;
+  quantity: number;
+  dependencies: string[];
+  metadata: Entry[];
+  customFields: CustomField[];
+  scanOnlyRequiredBarcodes: boolean;
+  barcodes: { required: { data?: string; blockCompletion: boolean; id: string }[] };
+  requirements: { signature: boolean; photo: boolean; notes: boolean; minimumAge: number };
+  overrides: { recipientName: string | null; recipientNotes: string | null };
+  recipients: Recipient[];
+  destination: { location: Point; address: Address; notes: string };
+}
+
+// States of a task.
+export const assigned = 1;
+export const active = 2;
+export const completed = 3;
+
+export interface WorkList {
+  version: number;
+  activeTask: string | null;
+  tasks: Task[];
+}
+
+export interface Position {
+  location: Point;
+  time: number;
+  accuracy: number | null;
+  speed: number | null;
+  heading: number | null;
+  battery: number | null;
+}
+
+// Title is what a task is called in a list: who, or what kind, or where.
+export function title(task: Task): string {
+  return (
+    task.overrides.recipientName || task.recipients[0]?.name || streetLine(task.destination.address) || task.shortId
+  );
+}
+
+// streetLine is the first line of an address.
+export function streetLine(a: Address): string {
+  const line = [a.number, a.street].filter(Boolean).join(' ');
+  return [line || a.name, a.apartment].filter(Boolean).join(', ');
+}
+
+// townLine is the second.
+export function townLine(a: Address): string {
+  return [[a.city, a.state].filter(Boolean).join(', '), a.postalCode].filter(Boolean).join(' ');
+}
+
+// forWorker tells whether a worker may see an entry or a field.
+export function forWorker(entry: { visibility: string[] }): boolean {
+  return entry.visibility.includes('worker');
+}
+
+// shown is a value of metadata or of a custom field as text.
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(shown).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+// decoded is a barcode's text: the interface carries it in base64.
+export function decoded(data: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));
+  } catch {
+    return data;
+  }
+}
+
+// encoded is the way back.
+export function encoded(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}

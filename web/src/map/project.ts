@@ -1,0 +1,56 @@
+// Web Mercator: the world as a square of one unit, north up.
+
+export type Point = readonly [lon: number, lat: number];
+export type Place = readonly [x: number, y: number];
+
+const maxLatitude = 85.0511;
+const earth = 40_075_016.686; // metres round the equator
+
+export function project([lon, lat]: Point): Place {
+  const bounded = Math.max(-maxLatitude, Math.min(maxLatitude, lat));
+  const sin = Math.sin((bounded * Math.PI) / 180);
+  return [lon / 360 + 0.5, 0.5 - Math.log((1 + sin) / (1 - sin)) / (4 * Math.PI)];
+}
+
+export function unproject([x, y]: Place): Point {
+  return [(x - 0.5) * 360, (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI];
+}
+
+// metresPerUnit is how many metres one unit is at a place's latitude.
+export function metresPerUnit([, y]: Place): number {
+  const [, lat] = unproject([0, y]);
+  return earth * Math.cos((lat * Math.PI) / 180);
+}
+
+// size is how many pixels the world is wide at a zoom.
+export const size = (zoom: number): number => 256 * 2 ** zoom;
+
+// fit returns the centre and zoom that show all places in a viewport.
+export function fit(places: Place[], width: number, height: number, padding: number): { centre: Place; zoom: number } {
+  const xs = places.map((p) => p[0]);
+  const ys = places.map((p) => p[1]);
+  const [west, east, north, south] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const room = Math.max(40, Math.min(width, height) - 2 * padding);
+  const across = Math.max(
+    (east - west) / Math.max(room, width - 2 * padding),
+    (south - north) / Math.max(room, height - 2 * padding),
+  );
+  const zoom = across > 0 ? Math.log2(1 / (256 * across)) : 15;
+  return { centre: [(west + east) / 2, (north + south) / 2], zoom: Math.max(1, Math.min(16, zoom)) };
+}
+
+// round is the longest of 1, 2, 5, 10, … that is not longer than a length: for
+// the scale.
+export function round(length: number): number {
+  const power = 10 ** Math.floor(Math.log10(length));
+  const lead = length / power;
+  return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
+}
+
+// distance in metres between two points, along a great circle.
+export function distance(a: Point, b: Point): number {
+  const rad = Math.PI / 180;
+  const [dLat, dLon] = [(b[1] - a[1]) * rad, (b[0] - a[0]) * rad];
+  const h = Math.sin(dLat / 2) ** 2 + Math.cos(a[1] * rad) * Math.cos(b[1] * rad) * Math.sin(dLon / 2) ** 2;
+  return (earth / Math.PI) * Math.asin(Math.min(1, Math.sqrt(h)));
+}

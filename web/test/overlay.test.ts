@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { obstacle, overlay } from '../src/driver/overlay.ts';
+import type { Item } from '../src/driver/queue.ts';
+import { decoded, encoded, streetLine, title, townLine, type Task, type WorkList } from '../src/driver/wire.ts';
+import { reader } from '../src/driver/stream.ts';
+import { distance, fit, project, round, unproject } from '../src/map/project.ts';
+
+function task(id: string, more: Partial<Task> = {}): Task {
+  return {
+    id,
+    shortId: id,
+    state: 1,
+    dependencies: [],
+    recipients: [],
+    overrides: { recipientName: null, recipientNotes: null },
+    destination: { location: [0, 0], address: {}, notes: '' },
+    ...more,
+  } as unknown as Task;
+}
+
+const list = (active: string | null, ...tasks: Task[]): WorkList => ({ version: 1, activeTask: active, tasks });
+const did = (kind: Item['kind'], id: string, more: Partial<Item> = {}): Item => ({
+  id: kind + id,
+  worker: 'w',
+  order: 1,
+  made: 1,
+  kind,
+  task: id,
+  label: '',
+  body: {},
+  files: [],
+  ...more,
+});
+const none = new Set<string>();
+
+test('what was done without signal shows at once', () => {
+  const before = list(null, task('a'), task('b'));
+  const duty = did('duty', '', { body: { onDuty: true } });
+  const started = overlay(before, false, [duty, did('start', 'b')], none);
+  assert.equal(started.onDuty, true);
+  assert.equal(started.active, 'b');
+  assert.deepEqual(
+    started.open.map((s) => [s.task.id, s.task.state, s.pending]),
+    [
+      ['b', 2, true],
+      ['a', 1, false],
+    ],
+  );
+  const ended = overlay(before, false, [duty, did('start', 'b'), did('arrive', 'b'), did('complete', 'b')], none);
+  assert.equal(ended.active, null);
+  assert.deepEqual(
+    ended.open.map((s) => s.task.id),
+    ['a'],
+  );
+  assert.deepEqual(
+    ended.done.map((s) => [s.task.id, s.arrived]),
+    [['b', true]],
+  );
+});
+
+test('what was refused, or is about a task that is gone, shows not', () => {
+  const view = overlay(list(null, task('a')), true, [did('start', 'a', { refusal: 'no' }), did('start', 'gone')], none);
+  assert.equal(view.active, null);
+  assert.equal(view.open[0]?.pending, false);
+});
+
+test('a task cannot be started off duty, beside another, or before what it depends on', () => {
+  const [a, b] = [task('a'), task('b', { dependencies: ['a'] })];
+  assert.equal(obstacle(overlay(list(null, a, b), false, [], none), a), 'offDuty');
+  assert.equal(obstacle(overlay(list('a', a, b), true, [], none), b), 'otherActive');
+  assert.equal(obstacle(overlay(list(null, a, b), true, [], none), b), 'blocked');
+  assert.equal(obstacle(overlay(list(null, a, b), true, [], none), a), undefined);
+  const after = overlay(list(null, a, b), true, [did('start', 'a'), did('complete', 'a')], none);
+  assert.equal(obstacle(after, b), undefined);
+});
+
+test('titles and addresses are put together from what there is', () => {
+  const address = { number: '5', street: 'Main St', apartment: '2B', city: 'Troy', state: 'NY', postalCode: '12180' };
+  assert.equal(streetLine(address), '5 Main St, 2B');
+  assert.equal(townLine(address), 'Troy, NY 12180');
+  assert.equal(streetLine({ name: 'Harbour' }), 'Harbour');
+  assert.equal(title(task('x')), 'x');
+  assert.equal(title(task('x', { overrides: { recipientName: 'Ada', recipientNotes: null } })), 'Ada');
+});
+
+test('barcodes survive the way to base64 and back', () => {
+  for (const text of ['ABC-123', 'žluťoučký', '']) assert.equal(decoded(encoded(text)), text);
+  assert.equal(decoded('not base64!'), 'not base64!');
+});
+
+test('a stream is read whatever way it is cut', () => {
+  const text = ': hello\n\nid: 7\nevent: taskUpdated\ndata: {"a":\ndata: 1}\n\ndata:x\r\n\r\nevent: none\n\n';
+  for (const step of [1, 2, 3, 7, text.length]) {
+    const read = reader();
+    const got = [];
+    for (let i = 0; i < text.length; i += step) got.push(...read(text.slice(i, i + step)));
+    assert.deepEqual(got, [
+      { id: '7', event: 'taskUpdated', data: '{"a":\n1}' },
+      { event: 'message', data: 'x' },
+    ]);
+  }
+});
+
+test('places go to the map and back', () => {
+  for (const point of [
+    [0, 0],
+    [-73.98, 40.75],
+    [179, -60],
+  ] as const) {
+    const [lon, lat] = unproject(project(point));
+    assert.ok(Math.abs(lon - point[0]) < 1e-9 && Math.abs(lat - point[1]) < 1e-9);
+  }
+  const view = fit([project([-74, 40.7]), project([-73.9, 40.8])], 400, 600, 50);
+  assert.ok(view.zoom > 10 && view.zoom < 14);
+  assert.equal(fit([project([1, 1])], 400, 600, 50).zoom, 15);
+  assert.deepEqual([round(130), round(4999), round(0.3)], [100, 2000, 0.2]);
+  assert.ok(Math.abs(distance([0, 0], [0, 1]) - 111_319) < 200);
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { discard, flush, pause, request, waiting, type Item, type Send, type Shelf } from '../src/driver/queue.ts';
+import { judge, type Outcome, type Request } from '../src/driver/remote.ts';
+
+class Memory implements Shelf {
+  kept = new Map<string, Item>();
+  blobs = new Map<string, Blob>();
+  items = async () => structuredClone([...this.kept.values()]);
+  put = async (item: Item) => void this.kept.set(item.id, structuredClone(item));
+  remove = async (id: string) => void this.kept.delete(id);
+  blob = async (key: string) => this.blobs.get(key);
+  removeBlob = async (key: string) => void this.blobs.delete(key);
+}
+
+function item(id: string, order: number, more: Partial<Item> = {}): Item {
+  return {
+    id,
+    worker: 'w',
+    order,
+    made: 1000 + order,
+    kind: 'start',
+    task: 't',
+    label: '',
+    body: {},
+    files: [],
+    ...more,
+  };
+}
+
+// server answers requests in turn and remembers them.
+function server(...answers: Outcome<unknown>[]): { send: Send; got: Request[] } {
+  const got: Request[] = [];
+  const send = async (r: Request) => {
+    got.push(r);
+    return answers.shift() ?? { kind: 'done', value: {} };
+  };
+  return { send: send as Send, got };
+}
+
+const done: Outcome<unknown> = { kind: 'done', value: {} };
+const nobody = () => {};
+
+test('actions are sent in the order they were made, with their id and time', async () => {
+  const shelf = new Memory();
+  await shelf.put(item('second', 2, { kind: 'complete', body: { success: true } }));
+  await shelf.put(item('first', 1));
+  const { send, got } = server();
+  assert.deepEqual(await flush(shelf, 'w', send, nobody), { kind: 'idle' });
+  assert.deepEqual(
+    got.map((r) => [r.path, r.body]),
+    [
+      ['/tasks/t/start', { actionId: 'first', time: 1001 }],
+      ['/tasks/t/complete', { actionId: 'second', time: 1002, success: true }],
+    ],
+  );
+  assert.equal(shelf.kept.size, 0);
+});
+
+test('without signal everything stays, and the same ids are sent again', async () => {
+  const shelf = new Memory();
+  await shelf.put(item('a', 1));
+  await shelf.put(item('b', 2));
+  const lost = server(done, { kind: 'later' });
+  assert.deepEqual(await flush(shelf, 'w', lost.send, nobody), { kind: 'later' });
+  assert.deepEqual([...shelf.kept.keys()], ['b']);
+  const back = server();
+  await flush(shelf, 'w', back.send, nobody);
+  assert.deepEqual(back.got, [lost.got[1]]);
+});
+
+test('what is refused is kept with the reason and holds up nothing', async () => {
+  const shelf = new Memory();
+  await shelf.put(item('a', 1));
+  await shelf.put(item('b', 2));
+  const answered: string[] = [];
+  const { send, got } = server({ kind: 'refused', status: 400, message: 'go on duty before starting a task' });
+  await flush(shelf, 'w', send, (i) => answered.push(i.id));
+  assert.equal(got.length, 2);
+  assert.equal(shelf.kept.get('a')?.refusal, 'go on duty before starting a task');
+  assert.deepEqual(answered, ['a', 'b']);
+  assert.deepEqual(waiting(await shelf.items(), 'w'), []);
+});
+
+test('a session that ended stops the sending and loses nothing', async () => {
+  const shelf = new Memory();
+  await shelf.put(item('a', 1));
+  assert.deepEqual(await flush(shelf, 'w', server({ kind: 'signedOut' }).send, nobody), { kind: 'signedOut' });
+  assert.equal(shelf.kept.size, 1);
+});
+
+test("another worker's actions wait for her", async () => {
+  const shelf = new Memory();
+  await shelf.put(item('a', 1, { worker: 'other' }));
+  const { send, got } = server();
+  assert.deepEqual(await flush(shelf, 'w', send, nobody), { kind: 'idle' });
+  assert.equal(got.length, 0);
+  assert.equal(shelf.kept.size, 1);
+});
+
+test('images go first, each once, and are forgotten with the action', async () => {
+  const shelf = new Memory();
+  for (const key of ['p1', 'p2', 's']) shelf.blobs.set(key, new Blob([key]));
+  await shelf.put(
+    item('c', 1, {
+      kind: 'complete',
+      body: { success: true },
+      files: [
+        { field: 'signature', blob: 's' },
+        { field: 'photo', blob: 'p1' },
+        { field: 'photo', blob: 'p2' },
+      ],
+    }),
+  );
+  const uploaded = (uploadId: string): Outcome<unknown> => ({ kind: 'done', value: { uploadId } });
+  const lost = server(uploaded('S'), uploaded('P1'), { kind: 'later' });
+  await flush(shelf, 'w', lost.send, nobody);
+  const back = server(uploaded('P2'));
+  await flush(shelf, 'w', back.send, nobody);
+  assert.deepEqual(
+    back.got.map((r) => r.path),
+    ['/uploads', '/tasks/t/complete'],
+  );
+  const body = back.got[1]?.body as Record<string, unknown>;
+  assert.deepEqual([body.signatureUploadId, body.photoUploadIds], ['S', ['P1', 'P2']]);
+  assert.equal(shelf.blobs.size, 0);
+});
+
+test('dismissing an action forgets its images', async () => {
+  const shelf = new Memory();
+  shelf.blobs.set('p', new Blob(['p']));
+  const refused = item('c', 1, { files: [{ field: 'photo', blob: 'p' }], refusal: 'no' });
+  await shelf.put(refused);
+  await discard(shelf, refused);
+  assert.deepEqual([shelf.kept.size, shelf.blobs.size], [0, 0]);
+});
+
+test('duty is sent as the interface takes it', () => {
+  assert.deepEqual(request(item('d', 1, { kind: 'duty', body: { onDuty: true } })), {
+    method: 'PUT',
+    path: '/duty',
+    body: { onDuty: true },
+  });
+});
+
+test('tries are farther and farther apart, up to a minute', () => {
+  assert.equal(pause(0, 1), 1000);
+  assert.equal(pause(0, 0), 500);
+  assert.equal(pause(3, 1), 8000);
+  assert.equal(pause(50, 1), 60_000);
+});
+
+test('answers are told apart', () => {
+  const error = (code: number, message: string, cause?: string) =>
+    JSON.stringify({ code: 'X', message: { error: code, message, cause, request: 'r' } });
+  const cases: [status: number, text: string, after: string | null, want: Outcome<unknown>][] = [
+    [200, '{"id":1}', null, { kind: 'done', value: { id: 1 } }],
+    [200, '', null, { kind: 'done', value: undefined }],
+    [200, '<html>sign in to the hotel</html>', null, { kind: 'later' }],
+    [401, error(1102, 'bad token'), null, { kind: 'signedOut' }],
+    [401, error(1103, 'not yours'), null, { kind: 'refused', status: 401, message: 'not yours' }],
+    [400, error(1000, 'cannot', 'because'), null, { kind: 'refused', status: 400, message: 'cannot (because)' }],
+    [413, error(1006, 'too large'), null, { kind: 'refused', status: 413, message: 'too large' }],
+    [403, '<html>proxy</html>', null, { kind: 'later' }],
+    [429, error(2300, 'slow down'), '3', { kind: 'later', after: 3000 }],
+    [500, error(2500, 'fault'), null, { kind: 'later' }],
+    [503, '', '2', { kind: 'later', after: 2000 }],
+  ];
+  for (const [status, text, after, want] of cases)
+    assert.deepEqual(judge(status, text, after), want, `${status} ${text}`);
+});

@@ -1,0 +1,34 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { resolve } from 'node:path';
+import { defineConfig } from 'vite';
+import { deliver } from './build/deliver';
+
+// Every page is an entry of its own; they share chunks. A new page is a line in
+// `input` and a handler in internal/web.
+const here = import.meta.dirname;
+const input = {
+  driver: resolve(here, 'driver.html'),
+  sw: resolve(here, 'src/driver/sw.ts'),
+};
+
+export default defineConfig({
+  plugins: [svelte(), deliver({ worker: 'driver/sw.js', page: 'driver.html' })],
+  build: {
+    outDir: resolve(here, '../internal/web/dist'),
+    emptyOutDir: false, // deliver() does, and keeps the file that is committed
+    manifest: 'manifest.json',
+    target: 'es2022',
+    assetsInlineLimit: 0, // the pages' policy allows no data: but in images
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input,
+      output: {
+        entryFileNames: (chunk) => (chunk.name === 'sw' ? 'driver/sw.js' : 'assets/[name]-[hash].js'),
+      },
+    },
+  },
+  server: {
+    // `npm run dev` beside a server that `make run` started.
+    proxy: Object.fromEntries(['/driver/v1', '/t/', '/api'].map((path) => [path, 'http://127.0.0.1:8080'])),
+  },
+});

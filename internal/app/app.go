@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -64,7 +65,10 @@ func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // New opens the database and puts the platform together. It serves nothing
 // until Start. serve says that this process is the server of its data.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
-	db, err := sqlstore.Open(ctx, sqlstore.Options{Data: c.Data, Database: c.Database, Serve: serve, Now: now, Logger: log})
+	db, err := sqlstore.Open(ctx, sqlstore.Options{
+		Data: c.Data, Database: c.Database, Serve: serve, Now: now, Logger: log,
+		Unsynced: func(error) { os.Exit(exitUnsynced) }, // nothing that is answered from now on could be believed
+	})
 	if err != nil {
 		return nil, err
 	}

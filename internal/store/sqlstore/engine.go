@@ -68,9 +68,13 @@ type Options struct {
 	Serve    bool             // this process is the server of the data folder
 	Now      func() time.Time // the clock
 	Logger   *slog.Logger
+	Unsynced func(error) // told once that nothing can be made durable any more, on SQLite; may be nil
 
 	migrations fs.FS // of tests; nil means those that the program carries
 }
+
+// errUnsynced is the answer to a write that may or may not outlive the process.
+var errUnsynced = errors.New("the disk failed to make a write durable")
 
 // errClosed is returned by an engine that was closed.
 var errClosed = errors.New("the database is closed")
@@ -94,7 +98,7 @@ func open(ctx context.Context, o Options) (engine, error) {
 // sqlite are the options of the SQLite engine.
 func (o Options) sqlite() (SQLiteOptions, error) {
 	files, err := o.files()
-	return SQLiteOptions{Folder: o.Data, Serve: o.Serve, Now: o.Now, Logger: o.Logger, Migrations: files}, err
+	return SQLiteOptions{Folder: o.Data, Serve: o.Serve, Now: o.Now, Logger: o.Logger, Unsynced: o.Unsynced, Migrations: files}, err
 }
 
 // postgres are the options of the PostgreSQL engine.

@@ -32,6 +32,8 @@ type handle struct {
 	cache   map[string]*stmt
 	running *stmt           // begun and not yet reset; one at a time, as in PostgreSQL
 	stop    <-chan struct{} // when closed, statements give up; nil means never
+
+	unsynced func(error) // called when the disk did not make something durable; may be nil
 }
 
 // sqliteError is an error of the library with its extended code.
@@ -151,7 +153,11 @@ func (h *handle) fault(rc int32) error {
 			text = more
 		}
 	}
-	return &sqliteError{code: int(rc), text: text}
+	err := &sqliteError{code: int(rc), text: text}
+	if h.unsynced != nil && (rc == lib.SQLITE_IOERR_FSYNC || rc == lib.SQLITE_IOERR_DIR_FSYNC) {
+		h.unsynced(err)
+	}
+	return err
 }
 
 // idle tells whether no transaction is open. Some errors (disk full, I/O) end

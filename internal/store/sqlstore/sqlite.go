@@ -22,6 +22,7 @@ type SQLiteOptions struct {
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Readers    int              // most reading connections; 0 means 8
+	Unsynced   func(error)      // told once that nothing can be made durable any more; may be nil
 
 	keepSchema bool          // leave an older schema as it is
 	patience   time.Duration // longest wait of a write; 0 means by Serve
@@ -139,16 +140,35 @@ func startSQLite(ctx context.Context, o SQLiteOptions, all []migration) (*sqlite
 		writer:  newWriter(h, o.Logger, o.patience),
 		readers: newReaders(o.Readers, o.Logger, func() (*handle, error) { return openReader(path) }),
 	}
+	doom := e.doom(o.Unsynced)
+	h.unsynced = doom
 	if o.Serve {
 		if e.points, err = newCheckpointer(path, o.Logger, e.tidier()); err != nil {
 			h.close()
 			return nil, errors.Join(err, turn.close())
 		}
+		e.points.h.unsynced = doom
 		go e.points.loop()
 	}
 	e.takeTurns()
 	go e.writer.loop()
 	return e, nil
+}
+
+// doom returns what is done when the disk could not make something durable.
+// The system may have thrown away what it could not write and call it written,
+// so to try again would prove nothing: no write is taken any more, until another
+// process has read back what is really there.
+func (e *sqliteEngine) doom(tell func(error)) func(error) {
+	return func(err error) {
+		if e.writer.doomed.Swap(true) {
+			return
+		}
+		e.log.Error("the disk failed: no further write is taken", "error", err)
+		if tell != nil {
+			tell(err)
+		}
+	}
 }
 
 // takeTurns says what the writer does around its transactions, as a server or

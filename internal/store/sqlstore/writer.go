@@ -35,6 +35,7 @@ type writer struct {
 	begin    func() error  // opens a transaction
 	between  func()        // called after every transaction
 	taken    []*operation  // operations of the current transaction
+	doomed   atomic.Bool   // the disk lost something: nothing is durable any more
 
 	waiting atomic.Int64
 	count   counters
@@ -150,6 +151,12 @@ func (w *writer) loop() {
 // batch runs op, and what else waits by then, in one transaction.
 func (w *writer) batch(op *operation) {
 	defer w.between()
+	if w.doomed.Load() {
+		if op.start() {
+			w.tell(op.fail(errUnsynced))
+		}
+		return
+	}
 	if err := w.begin(); err != nil {
 		if op.start() {
 			op.answer <- w.present(fmt.Errorf("begin: %w", err))
@@ -199,6 +206,12 @@ func (w *writer) next(full <-chan time.Time) *operation {
 	}
 }
 
+// fail gives the operation an error.
+func (op *operation) fail(err error) *operation {
+	op.err = err
+	return op
+}
+
 // start claims the operation, unless its caller has given it up.
 func (op *operation) start() bool {
 	if !op.state.CompareAndSwap(waiting, started) {
@@ -239,6 +252,11 @@ func (w *writer) call(op *operation) {
 func (w *writer) commit() {
 	if err := w.h.run("COMMIT"); err != nil {
 		w.log.Error("commit", "operations", len(w.taken), "error", err)
+		if w.doomed.Load() { // the next commit may seem to work
+			w.rollback()
+			w.answer(errUnsynced)
+			return
+		}
 		w.recover(-1)
 		return
 	}
@@ -289,6 +307,10 @@ func (w *writer) recover(culprit int) {
 
 // alone runs one operation in its own transaction.
 func (w *writer) alone(op *operation) {
+	if w.doomed.Load() {
+		op.err = errUnsynced
+		return
+	}
 	if op.err = w.begin(); op.err != nil {
 		return
 	}

@@ -409,3 +409,26 @@ func cached(h *handle) int32 {
 	lib.Xsqlite3_db_status(h.tls, h.db, lib.SQLITE_DBSTATUS_CACHE_USED, h.out, h.out+4, 0)
 	return *(*int32)(pointer(h.out))
 }
+
+func TestNothingIsWrittenAfterTheDiskFailed(t *testing.T) {
+	o := sqliteOptions(t.TempDir())
+	told := 0
+	o.Unsynced = func(error) { told++ }
+	e, err := openSQLite(t.Context(), o)
+	must(t, err)
+	must(t, e.write(t.Context(), put(t.Context(), "before", 1)))
+	h := e.(*sqliteEngine).writer.h
+	for range 2 {
+		err = e.write(t.Context(), func(conn) error { return h.fault(lib.SQLITE_IOERR_FSYNC) })
+	}
+	if err == nil || told != 1 {
+		t.Errorf("the disk failed: %v, told %d times", err, told)
+	}
+	if err := e.write(t.Context(), put(t.Context(), "after", 1)); !errors.Is(err, errUnsynced) {
+		t.Errorf("a write after the disk failed: %v", err)
+	}
+	if kept := ids(t, e, "SELECT id FROM note"); !kept["before"] || kept["after"] {
+		t.Errorf("kept: %v", kept)
+	}
+	must(t, e.close())
+}

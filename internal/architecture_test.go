@@ -30,7 +30,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, []string{
-	"access", "api", "geo", "jobs", "lastmile", "optimize", "sms", "store", "store/sqlstore", "web", "wire",
+	"access", "api", "geo", "jobs", "lastmile", "optimize", "simulate", "sms", "store", "store/sqlstore", "web", "wire",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -68,6 +68,8 @@ var rules = map[string]rule{
 	"tracking":    {may: []string{"lastmile", "store", "access"}, planned: true},
 	"webhook":     {may: []string{"lastmile", "store", "access", "wire"}},
 
+	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
+
 	"api": {may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
 	"web": {may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
 
@@ -83,8 +85,8 @@ var reserved = map[string][]string{
 	"database/sql/...":                        {"app", "store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"app", "store/sqlstore"},
 	"modernc.org/sqlite/...":                  {"app", "store/sqlstore"},
-	"net/http/...":                            {"api", "app", "geo", "sms", "web", "webhook"},
-	"encoding/json/...":                       {"api", "app", "geo", "geo/generate", "jobs", "sms", "store/sqlstore", "web", "webhook", "wire"},
+	"net/http/...":                            {"api", "app", "geo", "simulate", "sms", "web", "webhook"},
+	"encoding/json/...":                       {"api", "app", "geo", "geo/generate", "jobs", "simulate", "sms", "store/sqlstore", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "cmd/dray", "geo/generate", "store/sqlstore"},
 	"log":                                     {},
 	"math/rand":                               {},

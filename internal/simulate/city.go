@@ -1,0 +1,191 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"dray/internal/lastmile"
+)
+
+// The city is the part of Manhattan where the plan of 1811 was carried out
+// without exception: numbered streets 14 to 59, from First to Tenth Avenue. It
+// is drawn from the plan's own measures, not from a map.
+
+// spot is a place in the city's own directions, in meters from Fifth Avenue
+// and 42nd Street.
+type spot struct {
+	across float64 // toward the East River; streets run this way
+	up     float64 // uptown; avenues run this way
+}
+
+const (
+	originLon, originLat = -73.9809, 40.7534
+	gridBearing          = 29 * math.Pi / 180 // of the avenues, east of north
+	metersPerLat         = 111_050.0
+	streetSpacing        = 80.4
+	firstStreet          = 14
+	lastStreet           = 59
+)
+
+// avenues are where the avenues cross the streets, from west to east.
+var avenues = []float64{
+	-1400, -1120, -840, -560, -280, // Tenth to Sixth
+	0, 130, 260, 385, 520, 720, 935, // Fifth, Madison, Park, Lexington, Third to First
+}
+
+// point is the place in degrees.
+func (s spot) point() lastmile.Point {
+	sin, cos := math.Sincos(gridBearing)
+	east, north := s.across*cos+s.up*sin, s.up*cos-s.across*sin
+	return lastmile.Point{
+		Lon: originLon + east/(metersPerLat*math.Cos(originLat*math.Pi/180)),
+		Lat: originLat + north/metersPerLat,
+	}
+}
+
+// spotOf is the place in the city's directions.
+func spotOf(p lastmile.Point) spot {
+	sin, cos := math.Sincos(gridBearing)
+	east := (p.Lon - originLon) * metersPerLat * math.Cos(originLat*math.Pi/180)
+	north := (p.Lat - originLat) * metersPerLat
+	return spot{across: east*cos - north*sin, up: east*sin + north*cos}
+}
+
+// to is the distance as the crow flies.
+func (s spot) to(t spot) float64 { return math.Hypot(t.across-s.across, t.up-s.up) }
+
+// jittered is what a receiver says of the place: somewhere around it.
+func (s spot) jittered(random *rand.Rand, accuracy float64) spot {
+	off, angle := accuracy*random.Float64(), 2*math.Pi*random.Float64()
+	return spot{s.across + off*math.Cos(angle), s.up + off*math.Sin(angle)}
+}
+
+// address is a postal address as the interface takes it.
+type address struct {
+	Name       string `json:"name,omitempty"`
+	Number     string `json:"number"`
+	Street     string `json:"street"`
+	Apartment  string `json:"apartment,omitempty"`
+	City       string `json:"city"`
+	State      string `json:"state"`
+	PostalCode string `json:"postalCode"`
+	Country    string `json:"country"`
+}
+
+// door is a place with its address.
+type door struct {
+	at      spot
+	address address
+}
+
+// doorNear draws a door within so many meters of a place, or the nearest that
+// the city has.
+func doorNear(random *rand.Rand, center spot, radius float64) door {
+	away, angle := radius*math.Sqrt(random.Float64()), 2*math.Pi*random.Float64()
+	street := 42 + int(math.Round((center.up+away*math.Sin(angle))/streetSpacing))
+	street = min(max(street, firstStreet), lastStreet)
+	across := min(max(center.across+away*math.Cos(angle), avenues[0]), avenues[len(avenues)-1])
+	return doorAt(street, across, random.IntN(2))
+}
+
+// doorAt is the door on a street, on its side of odd or even numbers.
+func doorAt(street int, across float64, side int) door {
+	name, number := "East ", 1+across*400/935
+	if across < 0 {
+		name, number = "West ", 1-across*100/280
+	}
+	house := int(number)/2*2 + 1 + side
+	return door{
+		at: spot{across: across, up: float64(street-42) * streetSpacing},
+		address: address{
+			Number: strconv.Itoa(house), Street: name + ordinal(street) + " Street", City: "New York", State: "New York",
+			PostalCode: postalCode(street, across < 0), Country: "United States",
+		},
+	}
+}
+
+// postalCode is the postal code of a block, by the post office's districts.
+func postalCode(street int, west bool) string {
+	districts := []struct {
+		below      int
+		west, east string
+	}{
+		{20, "10011", "10003"}, {26, "10011", "10010"}, {30, "10001", "10016"}, {34, "10001", "10016"},
+		{40, "10018", "10016"}, {42, "10018", "10017"}, {49, "10036", "10017"}, {60, "10019", "10022"},
+	}
+	for _, d := range districts {
+		if street < d.below && west {
+			return d.west
+		}
+		if street < d.below {
+			return d.east
+		}
+	}
+	return ""
+}
+
+func ordinal(n int) string {
+	ending := "th"
+	if n/10 != 1 {
+		switch n % 10 {
+		case 1:
+			ending = "st"
+		case 2:
+			ending = "nd"
+		case 3:
+			ending = "rd"
+		}
+	}
+	return fmt.Sprint(n, ending)
+}
+
+// way is how somebody gets from one place to another: along the street to an
+// avenue, along that to the other street, along it to the door.
+type way struct {
+	corners []spot
+	length  float64
+}
+
+func wayBetween(from, to spot) way {
+	turn := avenues[0]
+	for _, avenue := range avenues {
+		if detour(avenue, from, to) < detour(turn, from, to) {
+			turn = avenue
+		}
+	}
+	w := way{corners: []spot{from, {turn, from.up}, {turn, to.up}, to}}
+	if math.Abs(from.up-to.up) < streetSpacing/2 {
+		w.corners = []spot{from, to}
+	}
+	for i := 1; i < len(w.corners); i++ {
+		w.length += w.corners[i-1].to(w.corners[i])
+	}
+	return w
+}
+
+func detour(avenue float64, from, to spot) float64 {
+	return math.Abs(avenue-from.across) + math.Abs(avenue-to.across)
+}
+
+// at is the place after so many meters, and the direction of travel there in
+// degrees from north.
+func (w way) at(meters float64) (spot, float64) {
+	for i := 1; i < len(w.corners); i++ {
+		from, to := w.corners[i-1], w.corners[i]
+		leg := from.to(to)
+		if meters > leg && i < len(w.corners)-1 {
+			meters -= leg
+			continue
+		}
+		if leg == 0 {
+			continue
+		}
+		part := min(meters/leg, 1)
+		heading := math.Atan2(to.across-from.across, to.up-from.up) + gridBearing
+		return spot{from.across + (to.across-from.across)*part, from.up + (to.up-from.up)*part},
+			math.Mod(heading*180/math.Pi+360, 360)
+	}
+	return w.corners[len(w.corners)-1], 0
+}

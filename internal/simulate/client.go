@@ -1,0 +1,159 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// How long and how often a request that did not get through is sent again.
+const (
+	patience   = time.Minute
+	firstPause = 200 * time.Millisecond
+	longPause  = 5 * time.Second
+	maxAnswer  = 64 << 20
+)
+
+// client sends requests and counts what becomes of them.
+type client struct {
+	base  string // without a slash at the end
+	http  *http.Client
+	now   func() time.Time
+	tally *tally
+}
+
+// request is one request. Every one may be sent again: it has an id of its own,
+// or doing it twice is the same as once.
+type request struct {
+	name         string // the route, for the report
+	method, path string
+	key, token   string // of an organization, or of a worker
+	once         string // Idempotency-Key
+	body         any    // JSON, or []byte as they are
+	answer       any    // where to put what comes back; nil for nowhere
+}
+
+// refusal is an answer other than 200.
+type refusal struct {
+	name    string
+	status  int
+	number  int
+	message string
+	after   time.Duration
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("%s answered %d (%d): %s", r.name, r.status, r.number, r.message)
+}
+
+// refused tells whether the server said no and will say it again.
+func refused(err error) bool {
+	r, ok := errors.AsType[*refusal](err)
+	return ok && r.status < 500 && r.status != http.StatusTooManyRequests
+}
+
+// send sends a request until it is answered: no answer, a server that is busy
+// and one that failed are not the last word.
+func (c *client) send(ctx context.Context, r request) error {
+	pause, deadline := firstPause, c.now().Add(patience)
+	for {
+		err := c.try(ctx, r)
+		if err == nil || refused(err) || ctx.Err() != nil || c.now().After(deadline) {
+			return err
+		}
+		again := pause
+		if busy, ok := errors.AsType[*refusal](err); ok {
+			again = max(pause, min(busy.after, longPause))
+		}
+		if !wait(ctx, again) {
+			return err
+		}
+		pause = min(2*pause, longPause)
+	}
+}
+
+// try sends a request once.
+func (c *client) try(ctx context.Context, r request) error {
+	sent, ok := r.body.([]byte)
+	if !ok && r.body != nil {
+		var err error
+		if sent, err = json.Marshal(r.body); err != nil {
+			return fmt.Errorf("encode %s: %w", r.name, err)
+		}
+	}
+	// What was begun is ended: a request cut off might have been done.
+	out, err := http.NewRequestWithContext(context.WithoutCancel(ctx), r.method, c.base+r.path, bytes.NewReader(sent))
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.token != "":
+		out.Header.Set("Authorization", "Bearer "+r.token)
+	case r.key != "":
+		out.SetBasicAuth(r.key, "")
+	}
+	if r.once != "" {
+		out.Header.Set("Idempotency-Key", r.once)
+	}
+	begun := c.now()
+	in, err := c.http.Do(out)
+	if err != nil {
+		c.tally.answered(r.name, 0, 0)
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	defer in.Body.Close()
+	got, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer))
+	if err != nil {
+		c.tally.answered(r.name, 0, 0)
+		return fmt.Errorf("read the answer to %s: %w", r.name, err)
+	}
+	c.tally.answered(r.name, in.StatusCode, c.now().Sub(begun))
+	if in.StatusCode != http.StatusOK {
+		no := newRefusal(r.name, in, got)
+		c.tally.refused(r.name, no.message)
+		return no
+	}
+	if r.answer == nil {
+		return nil
+	}
+	if err := json.Unmarshal(got, r.answer); err != nil {
+		return fmt.Errorf("understand the answer to %s: %w", r.name, err)
+	}
+	return nil
+}
+
+func newRefusal(name string, in *http.Response, body []byte) *refusal {
+	said := struct {
+		Message struct {
+			Error   int    `json:"error"`
+			Message string `json:"message"`
+		} `json:"message"`
+	}{}
+	said.Message.Message = http.StatusText(in.StatusCode)
+	//nolint:errcheck // what is not of the interface's shape has its status alone
+	json.Unmarshal(body, &said)
+	seconds, _ := strconv.Atoi(in.Header.Get("Retry-After")) //nolint:errcheck // 0 is soon
+	return &refusal{
+		name: name, status: in.StatusCode, number: said.Message.Error, message: said.Message.Message,
+		after: time.Duration(seconds) * time.Second,
+	}
+}
+
+// wait waits and tells whether there is reason to go on.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,333 @@
+package simulate
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// How the desk works.
+const (
+	openForEach   = 3 // tasks to be done, for each worker
+	maxForEach    = 6 // tasks that automatic assignment gives a worker
+	batchSize     = 10
+	deskPause     = 200 * time.Millisecond
+	leftoverPause = 3 * time.Second
+	inheritFor    = 30 * 24 * time.Hour
+)
+
+// desk makes tasks and sees that they get to workers.
+type desk struct {
+	*simulation
+	number    uint64 // of the next errand
+	made      int    // tasks
+	batch     []errand
+	leftovers []leftover
+	tried     time.Time // when leftovers were last given out
+	begun     time.Time
+	last      time.Time // when the last errand was made
+}
+
+// leftover is work that nobody has yet.
+type leftover struct {
+	team  int // -1: any
+	tasks []string
+}
+
+// container names a container, as the interface has it.
+type container struct {
+	Type   string `json:"type"`
+	Team   string `json:"team,omitempty"`
+	Worker string `json:"worker,omitempty"`
+}
+
+// deskWork makes tasks until the context ends, or all were made and are done.
+func (s *simulation) deskWork(ctx context.Context) error {
+	d := &desk{simulation: s, number: s.options.Errand, begun: s.now()}
+	select {
+	case <-s.staffed:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := d.inherit(ctx); err != nil {
+		return err
+	}
+	open := s.options.Open
+	if open == 0 {
+		open = openForEach * s.options.Workers
+	}
+	for ctx.Err() == nil {
+		var err error
+		switch {
+		case d.leftoversDue():
+			err = d.giveOut(ctx)
+		case d.finished() && len(d.batch) > 0:
+			err = d.submit(ctx)
+		case d.finished() && s.ledger.open() == 0:
+			return nil
+		case d.finished() || s.ledger.open()+len(d.batch) >= open || d.rests():
+			wait(ctx, deskPause)
+		default:
+			err = d.makeNext(ctx)
+		}
+		if err != nil && !refused(err) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// rests tells whether the next errand has time. Nobody rests before there is
+// something to do for every worker.
+func (d *desk) rests() bool {
+	pause := d.options.Pause
+	if d.options.Busy > 0 && d.now().Sub(d.begun) > d.options.Busy {
+		pause *= 5
+	}
+	enough := d.number-d.options.Errand > uint64(openForEach*d.options.Workers)
+	return enough && d.now().Sub(d.last) < pause
+}
+
+// finished tells whether no more tasks are to be made.
+func (d *desk) finished() bool { return d.options.Tasks > 0 && d.made >= d.options.Tasks }
+
+// inherit finds what an earlier run has left to be done.
+func (d *desk) inherit(ctx context.Context) error {
+	since, last := d.now().Add(-inheritFor).UnixMilli(), ""
+	for {
+		var page struct {
+			LastID string      `json:"lastId"`
+			Tasks  []shownTask `json:"tasks"`
+		}
+		path := "/tasks/all?state=0,1,2&from=" + strconv.FormatInt(since, 10)
+		if last != "" {
+			path += "&lastId=" + last
+		}
+		if err := d.api(ctx, "GET /tasks/all", http.MethodGet, path, nil, &page); err != nil {
+			return err
+		}
+		for _, t := range page.Tasks {
+			d.take(t)
+		}
+		if last = page.LastID; last == "" || d.borrowed {
+			return nil
+		}
+	}
+}
+
+// take takes over a task that was made before this run, unless it is the
+// visitor's.
+func (d *desk) take(t shownTask) {
+	if d.borrowed || d.options.Check {
+		return // others may have made it
+	}
+	if t.State == 0 {
+		d.leftovers = append(d.leftovers, leftover{team: -1, tasks: []string{t.ID}})
+	}
+	if t.State == 0 || t.Worker != d.visitor {
+		d.ledger.inherit(t.ID)
+	}
+}
+
+// makeNext makes the next errand.
+func (d *desk) makeNext(ctx context.Context) error {
+	e := d.plan.errand(d.number)
+	d.number++
+	d.last = d.now()
+	if left := d.options.Tasks - d.made; d.options.Tasks > 0 && len(e.stops) > left {
+		e.stops = e.stops[len(e.stops)-left:]
+	}
+	d.made += len(e.stops)
+	switch {
+	case d.borrowed:
+		return d.give(ctx, e)
+	case e.manner == byBatch:
+		if d.batch = append(d.batch, e); len(d.batch) < batchSize {
+			return nil
+		}
+		return d.submit(ctx)
+	case e.manner == byClaim:
+		return d.offer(ctx, e)
+	}
+	return d.assign(ctx, e)
+}
+
+// assign makes an errand's tasks and lets the server choose the worker.
+func (d *desk) assign(ctx context.Context, e errand) error {
+	first := d.body(e.stops[0])
+	first["autoAssign"] = map[string]any{"mode": e.mode, "team": d.teams[e.team], "maxAssignedTaskCount": maxForEach}
+	made, err := d.create(ctx, first)
+	if err != nil {
+		return err
+	}
+	ids := []string{made.ID}
+	for _, then := range e.stops[1:] {
+		body := d.body(then)
+		body["dependencies"] = ids
+		if made.Worker != "" {
+			body["container"] = container{Type: "WORKER", Worker: made.Worker}
+		}
+		next, err := d.create(ctx, body)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, next.ID)
+	}
+	if made.Worker == "" {
+		d.leftovers = append(d.leftovers, leftover{team: e.team, tasks: ids})
+	}
+	return nil
+}
+
+// give makes an errand's tasks for one of the workers at hand, in turn.
+func (d *desk) give(ctx context.Context, e errand) error {
+	to := d.somebody(-1)
+	var ids []string
+	for _, stop := range e.stops {
+		body := d.body(stop)
+		body["container"] = container{Type: "WORKER", Worker: to.worker}
+		body["dependencies"] = ids
+		made, err := d.create(ctx, body)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, made.ID)
+	}
+	return nil
+}
+
+// offer makes a task in the team's container and tells a worker of the team,
+// who takes it.
+func (d *desk) offer(ctx context.Context, e errand) error {
+	body := d.body(e.stops[0])
+	body["container"] = container{Type: "TEAM", Team: d.teams[e.team]}
+	made, err := d.create(ctx, body)
+	if err != nil {
+		return err
+	}
+	if to := d.somebody(e.team); to != nil {
+		select {
+		case to.offers <- made.ID:
+			return nil
+		default: // has been told enough
+		}
+	}
+	d.leftovers = append(d.leftovers, leftover{team: e.team, tasks: []string{made.ID}})
+	return nil
+}
+
+// somebody is a worker on duty, of a team or of any, in turn.
+func (d *desk) somebody(team int) *phone {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.phones {
+		p := d.phones[(int(d.number)+i)%len(d.phones)]
+		if team < 0 || p.person.team == team {
+			return p
+		}
+	}
+	return nil
+}
+
+// submit makes the tasks of several errands in the background, waits for them
+// and gives them out.
+func (d *desk) submit(ctx context.Context) error {
+	tasks := make([]map[string]any, 0, len(d.batch))
+	for _, e := range d.batch {
+		tasks = append(tasks, d.body(e.stops[0]))
+	}
+	batch := d.batch
+	d.batch = nil
+	var job struct {
+		JobID string `json:"jobId"`
+	}
+	err := d.api(ctx, "POST /tasks/batch-async", http.MethodPost, "/tasks/batch-async", map[string]any{"tasks": tasks}, &job)
+	if err != nil {
+		return err
+	}
+	for {
+		var state struct {
+			Status       string      `json:"status"`
+			TasksErrored int         `json:"tasksErrored"`
+			NewTasks     []shownTask `json:"newTasks"`
+		}
+		if err := d.api(ctx, "GET /tasks/batch/{jobId}", http.MethodGet, "/tasks/batch/"+job.JobID, nil, &state); err != nil {
+			return err
+		}
+		if state.Status != "pending" && state.Status != "inProgress" {
+			if state.TasksErrored > 0 || len(state.NewTasks) != len(batch) {
+				d.ledger.breach("batch %s of %d tasks ended as %s with %d tasks and %d errors", job.JobID, len(batch), state.Status, len(state.NewTasks), state.TasksErrored)
+			}
+			for _, t := range state.NewTasks {
+				d.ledger.create(t.ID)
+				d.leftovers = append(d.leftovers, leftover{team: -1, tasks: []string{t.ID}})
+			}
+			return d.giveOut(ctx)
+		}
+		if !wait(ctx, deskPause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// leftoversDue tells whether it is time to give out what nobody has.
+func (d *desk) leftoversDue() bool {
+	return len(d.leftovers) > 0 && d.now().Sub(d.tried) >= leftoverPause
+}
+
+// giveOut has the server assign what nobody has yet.
+func (d *desk) giveOut(ctx context.Context) error {
+	d.tried = d.now()
+	var still []leftover
+	for i, l := range d.leftovers {
+		options := map[string]any{"mode": "load", "maxAssignedTaskCount": maxForEach, "considerDependencies": true, "restrictAutoAssignmentToTeam": true, "teams": d.teams}
+		if l.team >= 0 {
+			options["teams"] = d.teams[l.team : l.team+1]
+		}
+		var answer struct {
+			AssignedTasks map[string]string `json:"assignedTasks"`
+		}
+		err := d.api(ctx, "POST /tasks/autoAssign", http.MethodPost, "/tasks/autoAssign", map[string]any{"tasks": l.tasks, "options": options}, &answer)
+		if err != nil && !refused(err) {
+			d.leftovers = append(still, d.leftovers[i:]...)
+			return err
+		}
+		if err == nil && len(answer.AssignedTasks) == 0 {
+			still = append(still, l)
+		}
+	}
+	d.leftovers = still
+	return nil
+}
+
+// create makes a task.
+func (d *desk) create(ctx context.Context, body map[string]any) (made shownTask, err error) {
+	err = d.api(ctx, "POST /tasks", http.MethodPost, "/tasks", body, &made)
+	if err == nil {
+		d.ledger.create(made.ID)
+	}
+	return made, err
+}
+
+// body is a task as the interface takes it.
+func (s *simulation) body(t stop) map[string]any {
+	need := t.requirements
+	need.Photo = false
+	body := map[string]any{
+		"destination": map[string]any{"address": t.door.address, "location": t.door.at.location()},
+		"recipients":  []recipient{t.recipient},
+		"notes":       t.notes, "pickupTask": t.pickup, "quantity": t.quantity, "serviceTime": t.service, "requirements": need,
+	}
+	now := s.now()
+	if t.after != 0 {
+		body["completeAfter"] = now.Add(t.after).UnixMilli()
+	}
+	if t.until != 0 {
+		body["completeBefore"] = now.Add(t.until).UnixMilli()
+	}
+	if t.barcode != "" {
+		body["barcodes"] = []map[string]any{{"data": t.barcode, "blockCompletion": true}}
+	}
+	return body
+}

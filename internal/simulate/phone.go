@@ -1,0 +1,490 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// What a worker reports of a task.
+const (
+	verbClaim    = "claim"
+	verbStart    = "start"
+	verbArrive   = "arrive"
+	verbDepart   = "depart"
+	verbComplete = "complete"
+)
+
+// The states of a task, as the interface numbers them.
+const (
+	stateAssigned  = 1
+	stateActive    = 2
+	stateCompleted = 3
+)
+
+// How chance treats a worker.
+const (
+	chanceAgain   = 0.05 // that a phone sends an action twice
+	chanceFailure = 0.06 // that a task fails
+	chanceLight   = 0.12 // of standing at a red light
+	topSpeed      = 90.0 // meters a second; the server believes no more than 150
+	lowBattery    = 8.0  // percent, at which a phone is charged
+	batteryHours  = 9.0
+)
+
+var failures = []struct{ reason, notes string }{
+	{"WRONG_ADDRESS", "There is no such door."},
+	{"RECIPIENT_UNAVAILABLE", "Nobody opened, nobody answered the telephone."},
+	{"REFUSED", "The recipient did not want it."},
+	{"DAMAGED", "The box is broken."},
+	{"NO_ACCESS", "The elevator is out of order."},
+}
+
+// shownTask is of a task what a phone looks at, and what is compared in the end.
+type shownTask struct {
+	ID           string    `json:"id"`
+	State        int       `json:"state"`
+	Worker       string    `json:"worker"`
+	TrackingURL  string    `json:"trackingURL"`
+	Dependencies []string  `json:"dependencies"`
+	PickupTask   bool      `json:"pickupTask"`
+	ServiceTime  float64   `json:"serviceTime"`
+	Container    container `json:"container"`
+	Destination  struct {
+		Location [2]float64 `json:"location"`
+	} `json:"destination"`
+	Requirements requirements `json:"requirements"`
+	Barcodes     struct {
+		Required []struct {
+			Data string `json:"data"`
+		} `json:"required"`
+	} `json:"barcodes"`
+	Completion struct {
+		Success bool  `json:"success"`
+		Time    int64 `json:"time"`
+		Events  []struct {
+			Name string `json:"name"`
+		} `json:"events"`
+	} `json:"completionDetails"`
+}
+
+// position is where a worker was, as the interface takes it.
+type position struct {
+	Location [2]float64 `json:"location"`
+	Time     int64      `json:"time"`
+	Accuracy float64    `json:"accuracy"`
+	Speed    float64    `json:"speed"`
+	Heading  float64    `json:"heading"`
+	Battery  float64    `json:"battery"`
+}
+
+// action is something a worker did, as the interface takes it.
+type action struct {
+	ActionID           string     `json:"actionId"`
+	Time               int64      `json:"time"`
+	Location           [2]float64 `json:"location"`
+	Success            *bool      `json:"success,omitempty"`
+	FailureReason      string     `json:"failureReason,omitempty"`
+	Notes              string     `json:"notes,omitempty"`
+	SignatureText      string     `json:"signatureText,omitempty"`
+	PhotoUploadIDs     []string   `json:"photoUploadIds,omitempty"`
+	Barcodes           []barcode  `json:"barcodes,omitempty"`
+	MinimumAgeVerified bool       `json:"minimumAgeVerified,omitempty"`
+}
+
+type barcode struct {
+	Data string `json:"data"`
+}
+
+// report is what a phone has to tell: a position, or an action.
+type report struct {
+	position *position
+	verb     string
+	task     string
+	action   action
+}
+
+// errGone says that a task is not the worker's any more.
+var errGone = errors.New("the task is not the worker's any more")
+
+// phone is a worker with a phone. What it has to tell stands in a queue, and
+// leaves it in order when the server has taken it.
+type phone struct {
+	*simulation
+	person Person
+	worker string // its id
+	token  string
+	random *rand.Rand
+
+	at      spot
+	battery float64
+	offline time.Time // until then
+	cut     bool      // something could not be told at once
+	queue   []report
+	list    []shownTask     // what is to be done, as last seen
+	done    map[string]bool // of the list
+	number  int             // of actions
+	offers  chan string     // tasks of the team, to be claimed
+}
+
+// call sends a request of this worker.
+func (p *phone) call(ctx context.Context, name, method, path string, body, answer any) error {
+	return p.client.send(ctx, request{
+		name: name, method: method, path: "/driver/v1" + path, token: p.token, body: body, answer: answer,
+	})
+}
+
+// location is a place as the interface takes it.
+func (s spot) location() [2]float64 {
+	at := s.point()
+	return [2]float64{at.Lon, at.Lat}
+}
+
+// work is a worker's day: from going on duty until the context ends.
+func (p *phone) work(ctx context.Context) error {
+	if err := p.setDuty(ctx); err != nil {
+		return err
+	}
+	p.locate(0, 0)
+	if err := p.flush(ctx); err != nil {
+		return err
+	}
+	p.onDuty()
+	for ctx.Err() == nil {
+		task, err := p.next(ctx)
+		switch {
+		case err != nil:
+			return err
+		case task == nil:
+			err = p.idle(ctx)
+		default:
+			err = p.do(ctx, *task)
+			p.done[task.ID] = true
+		}
+		if errors.Is(err, errGone) {
+			wait(ctx, p.every) // whatever took it may not be over
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setDuty puts the worker on duty.
+func (p *phone) setDuty(ctx context.Context) error {
+	return p.call(ctx, "PUT /driver/v1/duty", http.MethodPut, "/duty", map[string]bool{"onDuty": true}, nil)
+}
+
+// next finds what to do: the active task, else the first in the list that may
+// be started. Without a network the list is the one seen last.
+func (p *phone) next(ctx context.Context) (*shownTask, error) {
+	if !p.connected() {
+		return p.first(), nil
+	}
+	if err := p.flush(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.claim(ctx); err != nil {
+		return nil, err
+	}
+	var list struct {
+		Tasks []shownTask `json:"tasks"`
+	}
+	if err := p.call(ctx, "GET /driver/v1/tasks", http.MethodGet, "/tasks", nil, &list); err != nil {
+		return nil, err
+	}
+	p.list, p.done = list.Tasks, map[string]bool{}
+	return p.first(), nil
+}
+
+// first is the first task that is not done and waits for no other.
+func (p *phone) first() *shownTask {
+	open := map[string]bool{}
+	for _, t := range p.list {
+		open[t.ID] = !p.done[t.ID]
+	}
+	for i, t := range p.list {
+		waits := slices.ContainsFunc(t.Dependencies, func(id string) bool { return open[id] })
+		if open[t.ID] && (t.State == stateActive || !waits) {
+			return &p.list[i]
+		}
+	}
+	return nil
+}
+
+// claim takes the tasks of the team that the desk has offered.
+func (p *phone) claim(ctx context.Context) error {
+	for {
+		select {
+		case task := <-p.offers:
+			p.act(task, verbClaim, action{})
+			if err := p.flush(ctx); err != nil && !errors.Is(err, errGone) {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// idle waits for work where the worker is.
+func (p *phone) idle(ctx context.Context) error {
+	wait(ctx, p.every)
+	p.drain(p.every)
+	p.locate(0, 0)
+	return p.sync(ctx)
+}
+
+// do is one task: start, drive, arrive, serve, depart, complete.
+func (p *phone) do(ctx context.Context, t shownTask) error {
+	if t.State == stateAssigned {
+		p.act(t.ID, verbStart, action{})
+		if err := p.sync(ctx); err != nil {
+			return err
+		}
+	}
+	p.active(t)
+	had := map[string]bool{}
+	for _, e := range t.Completion.Events {
+		had[e.Name] = true
+	}
+	if !had["arrival"] {
+		if err := p.drive(ctx, t); err != nil {
+			return err
+		}
+		p.act(t.ID, verbArrive, action{})
+		if err := p.sync(ctx); err != nil {
+			return err
+		}
+	}
+	if err := p.serve(ctx, t); err != nil {
+		return err
+	}
+	if !had["departure"] {
+		p.act(t.ID, verbDepart, action{})
+	}
+	p.act(t.ID, verbComplete, p.ending(t))
+	return p.sync(ctx)
+}
+
+// drive goes to a task's destination and tells where it is on the way. A phone
+// that loses the network finds it again before the door, or well after.
+func (p *phone) drive(ctx context.Context, t shownTask) error {
+	target := spotOf(pointOf(t.Destination.Location))
+	path, gone := wayBetween(p.at, target), 0.0
+	usual := min(pace[p.person.vehicle]*p.speed, topSpeed)
+	if p.random.Float64() < p.options.Offline {
+		p.offline = p.now().Add(time.Duration((0.3 + 1.5*p.random.Float64()) * path.length / usual * float64(time.Second)))
+	}
+	for gone < path.length {
+		speed := usual * (0.6 + 0.7*p.random.Float64())
+		if p.random.Float64() < chanceLight {
+			speed = 0
+		}
+		step := p.every
+		if speed > 0 {
+			step = min(step, time.Duration((path.length-gone)/speed*float64(time.Second))+time.Millisecond)
+		}
+		if !wait(ctx, step) {
+			return ctx.Err()
+		}
+		gone += speed * step.Seconds()
+		var heading float64
+		p.at, heading = path.at(gone)
+		p.drain(step)
+		p.locate(speed, heading)
+		if err := p.sync(ctx); err != nil {
+			return err
+		}
+	}
+	p.at = target
+	return nil
+}
+
+// serve is the time at the door.
+func (p *phone) serve(ctx context.Context, t shownTask) error {
+	minutes := max(t.ServiceTime, 1) * (0.3 + 0.7*p.random.Float64())
+	for left := p.scaled(time.Duration(minutes * float64(time.Minute))); left > 0; left -= p.every {
+		if !wait(ctx, min(left, p.every)) {
+			return ctx.Err()
+		}
+		p.drain(p.every)
+		p.locate(0, 0)
+		if err := p.sync(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ending is how the worker ends a task, with what it requires.
+func (p *phone) ending(t shownTask) action {
+	success := p.random.Float64() >= chanceFailure
+	end := action{Success: &success}
+	if !success {
+		why := one(p.random, failures)
+		end.FailureReason, end.Notes = why.reason, why.notes
+		return end
+	}
+	if t.Requirements.Notes {
+		end.Notes = "Handed over in person."
+	}
+	if t.Requirements.Signature {
+		end.SignatureText = name(p.random)
+	}
+	end.MinimumAgeVerified = t.Requirements.MinimumAge > 0
+	for _, b := range t.Barcodes.Required {
+		end.Barcodes = append(end.Barcodes, barcode{Data: b.Data})
+	}
+	return end
+}
+
+// connected tells whether the phone has a network.
+func (p *phone) connected() bool { return !p.now().Before(p.offline) }
+
+// drain uses the battery. When it is almost empty it is charged.
+func (p *phone) drain(d time.Duration) {
+	p.battery -= 100 * d.Hours() * p.speed / batteryHours
+	if p.battery < lowBattery {
+		p.battery = 100
+	}
+}
+
+// locate puts where the worker is into the queue, as exactly as a receiver
+// knows it.
+func (p *phone) locate(speed, heading float64) {
+	accuracy := 5 + 10*p.random.Float64()
+	p.queue = append(p.queue, report{position: &position{
+		Location: p.at.jittered(p.random, accuracy).location(), Time: p.now().UnixMilli(),
+		Accuracy: accuracy, Speed: speed, Heading: heading, Battery: p.battery,
+	}})
+}
+
+// act puts something the worker did into the queue.
+func (p *phone) act(task, verb string, a action) {
+	p.number++
+	a.ActionID = fmt.Sprintf("%s-%s-%d", p.run, p.worker, p.number)
+	a.Time, a.Location = p.now().UnixMilli(), p.at.jittered(p.random, 8).location()
+	p.queue = append(p.queue, report{verb: verb, task: task, action: a})
+}
+
+// sync tells what is in the queue, if there is a network. errGone says that the
+// task in hand is lost.
+func (p *phone) sync(ctx context.Context) error {
+	if !p.connected() {
+		p.cut = true
+		return nil
+	}
+	return p.flush(ctx)
+}
+
+// flush tells everything that is in the queue. After a time without a network
+// it begins again from the front, as a phone does that saw no answer.
+func (p *phone) flush(ctx context.Context) error {
+	late, told := p.cut, slices.Clone(p.queue)
+	err := p.tell(ctx)
+	if err == nil && late {
+		p.cut = false
+		actions := slices.DeleteFunc(told, func(r report) bool { return r.position != nil })
+		p.ledger.count(func(c *counts) { c.CaughtUp += len(actions) })
+		return p.repeat(ctx, actions)
+	}
+	return err
+}
+
+// tell empties the queue from the front. An action that is refused takes the
+// rest of its task along.
+func (p *phone) tell(ctx context.Context) error {
+	gone := false
+	for len(p.queue) > 0 {
+		n := 0
+		for n < len(p.queue) && n < maxPositions && p.queue[n].position != nil {
+			n++
+		}
+		if n > 0 {
+			if err := p.tellPositions(ctx, p.queue[:n]); err != nil {
+				return err
+			}
+			p.queue = p.queue[n:]
+			continue
+		}
+		told := p.queue[0]
+		err := p.tellAction(ctx, told)
+		switch {
+		case refused(err):
+			p.queue = slices.DeleteFunc(p.queue, func(r report) bool { return r.task == told.task })
+			p.ledger.count(func(c *counts) { c.Abandoned++ })
+			p.logRefusal(err)
+			gone = true
+		case err != nil:
+			return err
+		default:
+			p.queue = p.queue[1:]
+		}
+	}
+	if gone {
+		return errGone
+	}
+	return nil
+}
+
+// maxPositions is how many positions one report holds.
+const maxPositions = 100
+
+func (p *phone) tellPositions(ctx context.Context, some []report) error {
+	body := struct {
+		Positions []position `json:"positions"`
+	}{}
+	for _, r := range some {
+		body.Positions = append(body.Positions, *r.position)
+	}
+	var believed struct {
+		Accepted int `json:"accepted"`
+	}
+	if err := p.call(ctx, "POST /driver/v1/positions", http.MethodPost, "/positions", body, &believed); err != nil {
+		return err
+	}
+	p.ledger.count(func(c *counts) { c.Positions += len(some); c.Believed += believed.Accepted })
+	return nil
+}
+
+func (p *phone) tellAction(ctx context.Context, r report) error {
+	p.ledger.try(r.task, r.verb)
+	shown, err := p.post(ctx, r)
+	if err != nil {
+		return err
+	}
+	p.ledger.count(func(c *counts) { c.Actions++ })
+	p.ledger.visit(r.task, r.verb)
+	if r.verb == verbComplete {
+		p.ledger.end(r.task, outcome{worker: p.worker, success: *r.action.Success, at: shown.Completion.Time})
+	}
+	if p.random.Float64() < chanceAgain {
+		return p.repeat(ctx, []report{r})
+	}
+	return nil
+}
+
+// repeat sends actions again that were done. The server must say yes to every
+// one, and do none of them.
+func (p *phone) repeat(ctx context.Context, done []report) error {
+	for _, r := range done {
+		if _, err := p.post(ctx, r); refused(err) {
+			p.ledger.breach("%s of task %s was done, and refused when it was sent again: %v", r.verb, r.task, err)
+		} else if err != nil {
+			return err
+		}
+		p.ledger.count(func(c *counts) { c.Resent++ })
+	}
+	return nil
+}
+
+func (p *phone) post(ctx context.Context, r report) (shown shownTask, err error) {
+	name := "POST /driver/v1/tasks/{id}/" + r.verb
+	err = p.call(ctx, name, http.MethodPost, "/tasks/"+r.task+"/"+r.verb, r.action, &shown)
+	return shown, err
+}

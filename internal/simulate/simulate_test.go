@@ -1,0 +1,169 @@
+package simulate_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/simulate"
+)
+
+var temporary = regexp.MustCompile(`temporary password (\S+)`)
+
+// options are those of a short run against a platform: at two hundred times
+// the speed, around the corner.
+func options(t *testing.T, p *apptest.Platform, name string, prefix string) simulate.Options {
+	t.Helper()
+	return simulate.Options{
+		URL: p.URL, Key: p.Organization(t, name).Key, Password: "simulated", Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Temporary: func(_ context.Context, phone string) (string, error) {
+			sent := p.Outbox(t, phone)
+			return temporary.FindStringSubmatch(sent[len(sent)-1].Body)[1], nil
+		},
+		Seed: 3, Run: name, Workers: 4, Tasks: 7, For: time.Minute, Speed: 200, Every: 100 * time.Millisecond, Radius: 120,
+		Offline: 0.5, Check: true, Prefix: prefix,
+	}
+}
+
+// numbering gives events their numbers as a server does, so that the stream
+// tells them.
+func numbering(t *testing.T, p *apptest.Platform) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { p.Feed.Run(ctx) })
+	t.Cleanup(func() { stop(); work.Wait() })
+}
+
+func TestRun(t *testing.T) {
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		numbering(t, p)
+		for name, test := range map[string]func(*testing.T, *apptest.Platform){
+			"every task is done once and nothing is lost":           testRun,
+			"answers that get lost change nothing":                  testLostAnswers,
+			"a server that does not keep what it says is found out": testLiar,
+			"a second run goes on with the same workers":            testSecondRun,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, p)
+			})
+		}
+	})
+}
+
+func run(t *testing.T, o simulate.Options) simulate.Report {
+	t.Helper()
+	report, err := simulate.Run(t.Context(), o)
+	if err != nil {
+		t.Fatalf("the run ended with %v: %+v", err, report)
+	}
+	return report
+}
+
+func testRun(t *testing.T, p *apptest.Platform) {
+	started := 0
+	o := options(t, p, "run", "+1646555")
+	o.Offline = 1
+	o.Ready = func(a simulate.Active) {
+		if started++; a.Task == "" || !strings.HasPrefix(a.TrackingURL, "http") {
+			t.Errorf("the task under way is %+v", a)
+		}
+	}
+	report := run(t, o)
+	if report.Breaches != 0 {
+		t.Errorf("%d promises were broken: %q", report.Breaches, report.Broken)
+	}
+	if report.Created != o.Tasks || report.Completed+report.Failed != o.Tasks || report.Open != 0 || report.Checked != o.Tasks || report.Workers != o.Workers {
+		t.Errorf("the report is %+v", report)
+	}
+	if report.CaughtUp == 0 || report.Resent == 0 || started != 1 {
+		t.Errorf("%d actions were told later, %d told twice, %d times told that it began", report.CaughtUp, report.Resent, started)
+	}
+	if report.Positions == 0 || report.Believed != report.Positions {
+		t.Errorf("of %d positions %d were believed", report.Positions, report.Believed)
+	}
+	for _, route := range report.Routes {
+		if len(route.Refused) > 0 || route.Unanswered > 0 {
+			t.Errorf("%s was refused: %+v", route.Name, route)
+		}
+	}
+}
+
+// lossy loses some answers, after the request was done.
+type lossy struct{ requests atomic.Int64 }
+
+func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && r.Method == http.MethodPost && l.requests.Add(1)%4 == 0 {
+		answer.Body.Close()
+		return nil, errors.New("the answer got lost")
+	}
+	return answer, err
+}
+
+func testLostAnswers(t *testing.T, p *apptest.Platform) {
+	o := options(t, p, "lost", "+1332555")
+	o.Transport, o.Tasks = &lossy{}, 4
+	report := run(t, o)
+	lost := 0
+	for _, route := range report.Routes {
+		lost += route.Unanswered
+	}
+	if report.Breaches != 0 || report.Created != o.Tasks || report.Completed+report.Failed != o.Tasks || lost == 0 {
+		t.Errorf("with %d lost answers the report is %+v", lost, report)
+	}
+}
+
+// liar says of one task that it is completed, and passes nothing on.
+type liar struct{ once sync.Once }
+
+func (l *liar) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+	if strings.HasSuffix(r.URL.Path, "/complete") {
+		l.once.Do(func() {
+			body := io.NopCloser(bytes.NewReader([]byte(`{"state":3,"completionDetails":{"success":true,"time":1}}`)))
+			answer = &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, Request: r}
+		})
+	}
+	if answer != nil {
+		return answer, nil
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func testLiar(t *testing.T, p *apptest.Platform) {
+	o := options(t, p, "liar", "+1347555")
+	o.Transport, o.Tasks, o.Offline = &liar{}, 3, 0
+	if report := run(t, o); report.Breaches == 0 {
+		t.Errorf("nobody noticed: %+v", report)
+	}
+}
+
+func testSecondRun(t *testing.T, p *apptest.Platform) {
+	o := options(t, p, "again", "+1929555")
+	o.Workers, o.Tasks = 1, 1
+	run(t, o)
+	o.Run, o.Seed = "again2", 4
+	o.Temporary = func(context.Context, string) (string, error) {
+		return "", errors.New("the worker has a password by now")
+	}
+	report := run(t, o)
+	if report.Breaches != 0 || report.Completed+report.Failed != o.Tasks || report.Workers != o.Workers {
+		t.Errorf("the report is %+v", report)
+	}
+	for _, route := range report.Routes {
+		if route.Name == "POST /workers" || route.Name == "POST /teams" || route.Name == "POST /hubs" {
+			t.Errorf("%s was asked for again", route.Name)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func misuse(format string, args ...any) error {
 // commands lists everything the program can do, in the order of its help.
 func commands() []command {
 	return []command{
-		serveCommand(), demoCommand(),
+		serveCommand(), demoCommand(), simulateCommand(),
 		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
 		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
 		outboxCommand(), tailCommand(), geoImportCommand(),

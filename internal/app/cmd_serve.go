@@ -18,14 +18,15 @@ func serveCommand() command {
 			c.bindStorage(f)
 			c.bindServer(f)
 			return func(ctx context.Context, inv *invocation) error {
-				return Run(ctx, inv.Config, func(*App) error { return nil })
+				return Run(ctx, inv.Config, func(context.Context, *App) error { return nil })
 			}
 		},
 	}
 }
 
-// Run serves the platform until ctx ends. ready is called once it answers.
-func Run(ctx context.Context, c Config, ready func(*App) error) error {
+// Run serves the platform until ctx ends. ready is called once it answers, with
+// a context that ends when the server begins to stop.
+func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
 	log := c.logger()
 	a, err := New(ctx, c, log, Clock, true)
 	if err != nil {
@@ -35,7 +36,9 @@ func Run(ctx context.Context, c Config, ready func(*App) error) error {
 		return errors.Join(err, a.Store.Close())
 	}
 	log.Info("serving", "address", a.Address(), "url", c.url(), "engine", a.Store.Engine(), "version", Version)
-	err = ready(a)
+	serving, end := context.WithCancel(ctx)
+	defer end()
+	err = ready(serving, a)
 	if err == nil {
 		select {
 		case <-ctx.Done():
@@ -43,5 +46,6 @@ func Run(ctx context.Context, c Config, ready func(*App) error) error {
 		case err = <-a.failed:
 		}
 	}
+	end()
 	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 }

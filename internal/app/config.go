@@ -29,6 +29,8 @@ type Config struct {
 	LogFormat    string
 	Geocoders    list // URLs of map services, the best first
 	Routers      list
+
+	keepShort bool // forget events and positions after a day: a demonstration makes many
 }
 
 // DefaultConfig is what holds where nothing is set.

@@ -55,9 +55,17 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 // eventsKept is how long the log of events and notifications goes back.
 const eventsKept = 30 * 24 * time.Hour
 
+// kept is how long something is kept that is usually kept so long.
+func (a *App) kept(usually time.Duration) time.Duration {
+	if a.Config.keepShort {
+		return min(usually, 24*time.Hour)
+	}
+	return usually
+}
+
 func (a *App) forgetEvents(ctx context.Context) error {
 	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeleteEvents(ctx, a.Now().Add(-eventsKept))
+		_, err := w.DeleteEvents(ctx, a.Now().Add(-a.kept(eventsKept)))
 		return err
 	})
 }
@@ -71,7 +79,7 @@ func (a *App) forgetReceipts(ctx context.Context) error {
 
 func (a *App) forgetPositions(ctx context.Context) error {
 	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeletePositions(ctx, a.Now().Add(-lastmile.PositionsKept))
+		_, err := w.DeletePositions(ctx, a.Now().Add(-a.kept(lastmile.PositionsKept)))
 		return err
 	})
 }

@@ -43,6 +43,8 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARG…       run a program that ends with the code
 //	curl STATUS METHOD PATH BODY  call the server with the key in $KEY; waits
 //	                              until it is up
+//	until PATH PATTERN            read a path with the key in $KEY until the answer
+//	                              matches
 //	save NAME PLACE               set a variable to a value of the JSON that was
 //	                              printed last: "organization.id", "0.id"
 //	signal NAME                   send a signal to what runs in the background
@@ -95,7 +97,7 @@ func tell(t *testing.T, file, engine string, variables func(work string) []strin
 			return false, fmt.Errorf("unknown condition %q", word)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "curl": curl, "save": save, "signal": send, "await": await, "flip": flip,
+			"exits": exits, "curl": curl, "until": until, "save": save, "signal": send, "await": await, "flip": flip,
 		},
 	})
 }
@@ -132,9 +134,18 @@ func curl(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 || len(args) > 4 {
 		ts.Fatalf("usage: curl STATUS METHOD PATH [BODY]")
 	}
-	body := strings.Join(args[3:], "")
+	status, answer := fetch(ts, args[1], args[2], strings.Join(args[3:], ""))
+	if strconv.Itoa(status) != args[0] {
+		ts.Fatalf("%s %s answered %d: %s", args[1], args[2], status, answer)
+	}
+	_, err := ts.Stdout().Write(answer)
+	ts.Check(err)
+}
+
+// fetch calls the server and waits until it is up.
+func fetch(ts *testscript.TestScript, method, path, body string) (status int, answer []byte) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		request, err := http.NewRequest(args[1], "http://"+ts.Getenv("LISTEN")+args[2], strings.NewReader(body))
+		request, err := http.NewRequest(method, "http://"+ts.Getenv("LISTEN")+path, strings.NewReader(body))
 		ts.Check(err)
 		request.SetBasicAuth(ts.Getenv("KEY"), "")
 		response, err := http.DefaultClient.Do(request)
@@ -144,12 +155,25 @@ func curl(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		answer, err := io.ReadAll(response.Body)
 		ts.Check(errors.Join(err, response.Body.Close()))
-		if strconv.Itoa(response.StatusCode) != args[0] {
-			ts.Fatalf("%s %s answered %d: %s", args[1], args[2], response.StatusCode, answer)
+		return response.StatusCode, answer
+	}
+}
+
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: until PATH PATTERN")
+	}
+	pattern := regexp.MustCompile(args[1])
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		_, answer := fetch(ts, http.MethodGet, args[0], "")
+		if pattern.Match(answer) {
+			_, err := ts.Stdout().Write(answer)
+			ts.Check(err)
+			return
 		}
-		_, err = ts.Stdout().Write(answer)
-		ts.Check(err)
-		return
+		if time.Now().After(deadline) {
+			ts.Fatalf("after a minute %s still is %s", args[0], answer)
+		}
 	}
 }
 

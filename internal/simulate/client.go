@@ -139,7 +139,7 @@ func newRefusal(name string, in *http.Response, body []byte) *refusal {
 	said.Message.Message = http.StatusText(in.StatusCode)
 	//nolint:errcheck // what is not of the interface's shape has its status alone
 	json.Unmarshal(body, &said)
-	seconds, _ := strconv.Atoi(in.Header.Get("Retry-After")) //nolint:errcheck // 0 is soon
+	seconds, _ := strconv.Atoi(in.Header.Get("Retry-After")) // 0 is soon
 	return &refusal{
 		name: name, status: in.StatusCode, number: said.Message.Error, message: said.Message.Message,
 		after: time.Duration(seconds) * time.Second,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -256,10 +257,8 @@ func pointOf(location [2]float64) lastmile.Point {
 func (p *phone) onDuty() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, known := range p.phones {
-		if known == p {
-			return
-		}
+	if slices.Contains(p.phones, p) {
+		return
 	}
 	if len(p.phones) == 0 {
 		close(p.staffed)

@@ -8,6 +8,7 @@ import { deliver } from './build/deliver';
 const here = import.meta.dirname;
 const input = {
   driver: resolve(here, 'driver.html'),
+  track: resolve(here, 'src/track/main.ts'),
   sw: resolve(here, 'src/driver/sw.ts'),
 };
 

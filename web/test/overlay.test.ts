@@ -80,6 +80,7 @@ test('titles and addresses are put together from what there is', () => {
   assert.equal(streetLine(address), '5 Main St, 2B');
   assert.equal(townLine(address), 'Troy, NY 12180');
   assert.equal(streetLine({ name: 'Harbour' }), 'Harbour');
+  assert.equal(townLine({ city: 'Troy\u202E', state: '\u2069NY' }), 'Troy, NY');
   assert.equal(title(task('x')), 'x');
   assert.equal(title(task('x', { overrides: { recipientName: 'Ada', recipientNotes: null } })), 'Ada');
 });
@@ -111,9 +112,10 @@ test('places go to the map and back', () => {
     const [lon, lat] = unproject(project(point));
     assert.ok(Math.abs(lon - point[0]) < 1e-9 && Math.abs(lat - point[1]) < 1e-9);
   }
-  const view = fit([project([-74, 40.7]), project([-73.9, 40.8])], 400, 600, 50);
+  const edge = { top: 50, right: 50, bottom: 150, left: 50 };
+  const view = fit([project([-74, 40.7]), project([-73.9, 40.8])], 400, 600, edge, 16);
   assert.ok(view.zoom > 10 && view.zoom < 14);
-  assert.equal(fit([project([1, 1])], 400, 600, 50).zoom, 15);
+  assert.equal(fit([project([1, 1])], 400, 600, edge, 15).zoom, 15);
   assert.deepEqual([round(130), round(4999), round(0.3)], [100, 2000, 0.2]);
   assert.ok(Math.abs(distance([0, 0], [0, 1]) - 111_319) < 200);
 });

@@ -67,8 +67,8 @@ class App {
       this.mustSetPassword = (await kept.get<boolean>('mustSetPassword')) ?? false;
       await this.recall();
     }
-    if (this.worker) this.begin();
-    else this.token = '';
+    if (!this.worker) this.token = '';
+    else if (!this.mustSetPassword) this.begin();
     this.ready = true;
   }
 
@@ -117,13 +117,16 @@ class App {
     await this.keepMustSet(mustSetPassword);
     await this.recall();
     this.ended = false;
-    this.begin();
+    if (!mustSetPassword) this.begin();
     return 'ok';
   }
 
   async setPassword(password: string): Promise<Outcome<unknown>> {
     const outcome = await this.call({ method: 'POST', path: '/password', body: { password } });
-    if (outcome.kind === 'done') await this.keepMustSet(false);
+    if (outcome.kind === 'done') {
+      await this.keepMustSet(false);
+      this.begin();
+    }
     return outcome;
   }
 
@@ -171,7 +174,7 @@ class App {
   }
 
   async retry(item: Item) {
-    const { refusal: _, ...again } = item;
+    const { refusal: _, gone: __, ...again } = item;
     await shelf.put(again);
     await this.reload();
     void this.sync();

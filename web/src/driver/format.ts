@@ -6,13 +6,20 @@ export function clock(ms: number): string {
   const at = new Date(ms);
   const today = at.toDateString() === new Date().toDateString();
   const day = today ? {} : ({ weekday: 'short', day: 'numeric', month: 'short' } as const);
-  return new Intl.DateTimeFormat(app.language, { hour: '2-digit', minute: '2-digit', ...day }).format(at);
+  return new Intl.DateTimeFormat(app.language, { hour: 'numeric', minute: '2-digit', ...day }).format(at);
+}
+
+// span is a time from and to, without saying twice what both have in common.
+function span(from: number, to: number): string {
+  const format = new Intl.DateTimeFormat(app.language, { hour: 'numeric', minute: '2-digit' });
+  const days = [from, to, Date.now()].map((ms) => new Date(ms).toDateString());
+  if (days.every((d) => d === days[0])) return format.formatRange(from, to);
+  return app.say('between', { from: clock(from), to: clock(to) });
 }
 
 // timeWindow is when a task is to be done; "" when any time will do.
 export function timeWindow({ completeAfter, completeBefore }: Task): string {
-  if (completeAfter && completeBefore)
-    return app.say('between', { from: clock(completeAfter), to: clock(completeBefore) });
+  if (completeAfter && completeBefore) return span(completeAfter, completeBefore);
   if (completeAfter) return app.say('from', { from: clock(completeAfter) });
   return completeBefore ? app.say('until', { to: clock(completeBefore) }) : '';
 }

@@ -23,6 +23,7 @@ export interface Item {
   body: Record<string, unknown>;
   files: Attachment[];
   refusal?: string; // why the server said no
+  gone?: boolean; // because the task is hers no more
 }
 
 // Shelf is where items survive a restart of the phone.
@@ -60,7 +61,7 @@ export async function flush(shelf: Shelf, worker: string, send: Send, done: (ite
         done(item);
         break;
       case 'refused':
-        await shelf.put({ ...item, refusal: outcome.message });
+        await shelf.put({ ...item, refusal: outcome.message, gone: outcome.status === 401 || outcome.status === 404 });
         done(item);
         break;
       default:

@@ -89,15 +89,22 @@ export function title(task: Task): string {
   );
 }
 
+// even takes out the marks that turn the direction of writing: in a line put
+// together from several texts, one must not turn the others round.
+const even = (text: string | undefined): string => (text ?? '').replace(/[\u202A-\u202E\u2066-\u2069]/g, '');
+
+// joined puts together what there is.
+const joined = (parts: (string | undefined)[], between: string): string =>
+  parts.map(even).filter(Boolean).join(between);
+
 // streetLine is the first line of an address.
 export function streetLine(a: Address): string {
-  const line = [a.number, a.street].filter(Boolean).join(' ');
-  return [line || a.name, a.apartment].filter(Boolean).join(', ');
+  return joined([joined([a.number, a.street], ' ') || a.name, a.apartment], ', ');
 }
 
 // townLine is the second.
 export function townLine(a: Address): string {
-  return [[a.city, a.state].filter(Boolean).join(', '), a.postalCode].filter(Boolean).join(' ');
+  return joined([joined([a.city, a.state], ', '), a.postalCode], ' ');
 }
 
 // forWorker tells whether a worker may see an entry or a field.

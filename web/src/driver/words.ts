@@ -22,7 +22,6 @@ const en = {
   map: 'Map',
   outbox: 'Outbox',
   account: 'Account',
-  hello: 'Hello, {name}',
   stopsLeft: '{n} stops left',
   stopLeft: '1 stop left',
   nothingLeft: 'Nothing left to do',
@@ -43,7 +42,6 @@ const en = {
   call: 'Call',
   text: 'Text',
   address: 'Address',
-  recipient: 'Recipient',
   notes: 'Notes',
   addressNotes: 'About the address',
   recipientNotes: 'About the recipient',
@@ -53,7 +51,7 @@ const en = {
   needPhoto: 'a photo',
   needNotes: 'a note',
   needAge: 'to check that the recipient is {age} or older',
-  needBarcodes: 'to scan {n} barcodes',
+  needBarcodes: 'to scan barcodes: {n}',
   quantity: 'Quantity',
   swipeToStart: 'Swipe to start',
   start: 'Start task',
@@ -66,7 +64,6 @@ const en = {
   whyBlocked: 'Another task has to be done before this one.',
   gone: 'This task is no longer on your list.',
   back: 'Back',
-  close: 'Close',
   signature: 'Signature',
   signHere: 'Sign here',
   clear: 'Clear',
@@ -107,7 +104,6 @@ const en = {
   sayMore: 'Say more in the note.',
   outboxLead: 'Everything you do is kept on this phone until the server has answered.',
   allSent: 'Everything is sent',
-  waitingToSend: '{n} waiting',
   refused: 'Refused',
   tryAgain: 'Try again',
   dismiss: 'Dismiss',
@@ -121,7 +117,6 @@ const en = {
   didclaim: 'Taken',
   didonDuty: 'Went on duty',
   didoffDuty: 'Went off duty',
-  positionsWaiting: '{n} positions waiting',
   offline: 'No signal',
   live: 'Live',
   updated: 'Updated {time}',
@@ -136,7 +131,7 @@ const en = {
   install: 'Install the app',
   installLead: 'Put it on your home screen. It opens without signal.',
   locationOff: 'Location is off. Allow it so that your dispatcher and recipients can see where you are.',
-  version: 'Times are those of this phone.',
+  timesOfPhone: 'Times are those of this phone.',
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',
   showAll: 'Show everything',
@@ -146,14 +141,22 @@ const en = {
 };
 
 export type Words = typeof en;
-export type Language = 'en';
+export type Language = 'en' | 'es' | 'fr' | 'de' | 'pt';
 
 export const languages: Record<Language, string> = {
   en: 'English',
+  es: 'Español',
+  fr: 'Français',
+  de: 'Deutsch',
+  pt: 'Português',
 };
 
 const load: Record<Language, () => Promise<Words>> = {
   en: () => Promise.resolve(en),
+  es: () => import('./words/es.ts').then((m) => m.default),
+  fr: () => import('./words/fr.ts').then((m) => m.default),
+  de: () => import('./words/de.ts').then((m) => m.default),
+  pt: () => import('./words/pt.ts').then((m) => m.default),
 };
 
 export function isLanguage(text: string): text is Language {

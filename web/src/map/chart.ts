@@ -3,7 +3,7 @@
 // fingers, mouse, wheel and keys.
 
 import { shapes, type Shapes } from './coast.ts';
-import { fit, metresPerUnit, project, round, size, type Place, type Point } from './project.ts';
+import { fit, metresPerUnit, project, round, size, type Inset, type Place, type Point } from './project.ts';
 
 export interface Stop {
   id: string;
@@ -23,11 +23,13 @@ export interface Scene {
   stops: Stop[];
   self: Self | null;
   route: boolean; // draw a line from the worker through the stops
+  trail?: Point[]; // where the worker came from
 }
 
 export interface Options {
   pick?: (id: string) => void;
-  moved?: () => void; // by hand
+  covered?: Partial<Inset>; // by what lies over the map
+  closest?: number; // zoom when everything is shown, at most
 }
 
 const minZoom = 1;
@@ -99,7 +101,8 @@ export class Chart {
       return;
     }
     if (places.length > 0) {
-      const view = fit(places, this.width, this.height, 56);
+      const inset = { top: 44, right: 44, bottom: 44, left: 44, ...this.options.covered };
+      const view = fit(places, this.width, this.height, inset, this.options.closest ?? 16);
       this.centre = view.centre;
       this.zoom = view.zoom;
     }
@@ -124,7 +127,6 @@ export class Chart {
 
   private move() {
     this.touched = true;
-    this.options.moved?.();
     this.redraw();
   }
 
@@ -299,6 +301,7 @@ export class Chart {
   }
 
   private paintRoute(ink: (name: string) => string) {
+    this.paintTrail(ink);
     if (!this.scene.route) return;
     const line = this.scene.stops.filter((s) => s.tone !== 'done').map((s) => this.pixel(project(s.point)));
     if (this.scene.self) line.unshift(this.pixel(project(this.scene.self.point)));
@@ -316,6 +319,22 @@ export class Chart {
       ctx.lineWidth = width;
       ctx.stroke();
     }
+    ctx.restore();
+  }
+
+  private paintTrail(ink: (name: string) => string) {
+    const [first, ...rest] = (this.scene.trail ?? []).map((p) => this.pixel(project(p)));
+    if (!first) return;
+    const { ctx } = this;
+    ctx.save();
+    ctx.beginPath();
+    ctx.moveTo(...first);
+    for (const at of rest) ctx.lineTo(...at);
+    ctx.strokeStyle = ink('self');
+    ctx.globalAlpha = 0.45;
+    ctx.lineWidth = 4;
+    ctx.lineJoin = ctx.lineCap = 'round';
+    ctx.stroke();
     ctx.restore();
   }
 

@@ -25,18 +25,34 @@ export function metresPerUnit([, y]: Place): number {
 // size is how many pixels the world is wide at a zoom.
 export const size = (zoom: number): number => 256 * 2 ** zoom;
 
-// fit returns the centre and zoom that show all places in a viewport.
-export function fit(places: Place[], width: number, height: number, padding: number): { centre: Place; zoom: number } {
+// Inset is how much of the viewport is covered, in pixels.
+export interface Inset {
+  top: number;
+  right: number;
+  bottom: number;
+  left: number;
+}
+
+// fit returns the centre and zoom that show all places in what is not covered.
+export function fit(
+  places: Place[],
+  width: number,
+  height: number,
+  inset: Inset,
+  closest: number,
+): { centre: Place; zoom: number } {
   const xs = places.map((p) => p[0]);
   const ys = places.map((p) => p[1]);
   const [west, east, north, south] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const room = Math.max(40, Math.min(width, height) - 2 * padding);
   const across = Math.max(
-    (east - west) / Math.max(room, width - 2 * padding),
-    (south - north) / Math.max(room, height - 2 * padding),
+    (east - west) / Math.max(40, width - inset.left - inset.right),
+    (south - north) / Math.max(40, height - inset.top - inset.bottom),
   );
-  const zoom = across > 0 ? Math.log2(1 / (256 * across)) : 15;
-  return { centre: [(west + east) / 2, (north + south) / 2], zoom: Math.max(1, Math.min(16, zoom)) };
+  const zoom = Math.max(1, Math.min(closest, across > 0 ? Math.log2(1 / (256 * across)) : closest));
+  const scale = size(zoom);
+  const x = (west + east) / 2 + (inset.right - inset.left) / 2 / scale;
+  const y = (north + south) / 2 + (inset.bottom - inset.top) / 2 / scale;
+  return { centre: [x, y], zoom };
 }
 
 // round is the longest of 1, 2, 5, 10, … that is not longer than a length: for

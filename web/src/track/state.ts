@@ -1,0 +1,30 @@
+// What the recipient's page is told of a task.
+
+import type { Point } from '../map/project.ts';
+
+export interface State {
+  stage: 'scheduled' | 'assigned' | 'active' | 'arrived' | 'completed' | 'failed';
+  estimatedArrivalTime: number | null;
+  worker: { name: string; location: Point | null; locationTime: number | null } | null;
+  feedback: { allowed: boolean; given: boolean };
+}
+
+// same tells whether two states are said with the same words: only the place of
+// the worker has changed.
+export function same(a: State, b: State): boolean {
+  const words = (s: State) =>
+    JSON.stringify({ ...s, worker: s.worker && { ...s.worker, location: null, locationTime: null } });
+  return words(a) === words(b);
+}
+
+// later is how long to wait before following again, in ms.
+export const later = (failures: number): number => Math.min(60_000, 3000 * 2 ** Math.min(failures, 5));
+
+const order = ['scheduled', 'assigned', 'active', 'arrived', 'completed'];
+
+// steps is how many steps there are, and at which one a stage is. A failed task
+// has come to its last step too.
+export function steps(stage: string): { at: number; of: number } {
+  const at = order.indexOf(stage);
+  return { at: stage === 'completed' || stage === 'failed' ? order.length : at, of: order.length };
+}

@@ -27,7 +27,7 @@ type labels struct {
 	status        int
 }
 
-func newMetrics(db *sqlstore.Store) *metrics {
+func newMetrics(db *sqlstore.Store, work workload) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -43,7 +43,7 @@ func newMetrics(db *sqlstore.Store) *metrics {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(db.Stats()) })
 	}
 	m.registry.MustRegister(
-		m.requests,
+		m.requests, work,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		level("dray_store_waiting", "Writes waiting to be started.", func(s sqlstore.Stats) float64 { return float64(s.Waiting) }),

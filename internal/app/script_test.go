@@ -49,10 +49,12 @@ func TestMain(m *testing.M) {
 //	                              printed last: "organization.id", "0.id"
 //	signal NAME                   send a signal to what runs in the background
 //	await FILE                    wait until a file is there
+//	prints PATTERN PROGRAM ARG…   run a program again and again until it prints
+//	                              what fits the pattern
 //	flip FILE PLACE               change a byte of a file: at an offset, or in
 //	                              the middle of the only occurrence of a text
 //
-// $LISTEN is a free address, and DRAY_DATA or DRAY_DATABASE an empty database.
+// $LISTEN and $RECEIVER are free addresses, and DRAY_DATA or DRAY_DATABASE an empty database.
 // $FRESH is the flag that names another.
 func TestScript(t *testing.T) {
 	stories, err := filepath.Glob("testdata/script/*.txtar")
@@ -86,9 +88,10 @@ func tell(t *testing.T, file, engine string, variables func(work string) []strin
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			address, err := freeAddress()
-			env.Vars = append(env.Vars, "LISTEN="+address, "DRAY_LISTEN="+address, "DRAY_ADMIN_LISTEN=", "KEY=")
+			receiver, err2 := freeAddress()
+			env.Vars = append(env.Vars, "LISTEN="+address, "DRAY_LISTEN="+address, "DRAY_ADMIN_LISTEN=", "RECEIVER="+receiver, "KEY=")
 			env.Vars = append(env.Vars, variables(env.WorkDir)...)
-			return err
+			return errors.Join(err, err2)
 		},
 		Condition: func(word string) (bool, error) {
 			if word == "sqlite" || word == "postgres" {
@@ -97,7 +100,7 @@ func tell(t *testing.T, file, engine string, variables func(work string) []strin
 			return false, fmt.Errorf("unknown condition %q", word)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "curl": curl, "until": until, "save": save, "signal": send, "await": await, "flip": flip,
+			"exits": exits, "curl": curl, "until": until, "save": save, "signal": send, "await": await, "flip": flip, "prints": prints,
 		},
 	})
 }
@@ -222,6 +225,23 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil || time.Now().After(deadline) {
 			ts.Check(err)
 			return
+		}
+	}
+}
+
+func prints(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: prints PATTERN PROGRAM ARG…")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		if pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("it never printed %q", args[0])
 		}
 	}
 }

@@ -48,6 +48,18 @@ type JobReader interface {
 	DueJobs(ctx context.Context, kinds []JobKind, now time.Time, after lastmile.OrganizationID, limit int) ([]Job, error)
 	// JobsLeft counts the jobs that are not done, apart from those given up.
 	JobsLeft(ctx context.Context) (int, error)
+	// Backlog counts what all organizations wait for at now.
+	Backlog(ctx context.Context, now time.Time) (Backlog, error)
+}
+
+// Backlog is how much is to be done, and since when.
+type Backlog struct {
+	Owed, Due  int       // notifications: to be sent ever, and now
+	OldestDue  time.Time // when the first of them should have been sent; zero when none is due
+	JobsDue    int       // that nobody runs
+	JobsHeld   int       // that somebody runs
+	GivenUp    int       // jobs that nobody will run any more
+	OldestWork time.Time // when the first due job should have been run; zero when none is due
 }
 
 // JobWriter adds jobs and claims them. All methods but AddJob and ReclaimJobs

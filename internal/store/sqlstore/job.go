@@ -105,6 +105,32 @@ func (t *tx) JobsLeft(ctx context.Context) (int, error) {
 	return int(n), nil
 }
 
+// Backlog implements store.JobReader.
+func (t *tx) Backlog(ctx context.Context, now time.Time) (store.Backlog, error) {
+	const notifications = `
+		SELECT count(*), COALESCE(SUM(CASE WHEN next_at <= $1 THEN 1 ELSE 0 END), 0), MIN(CASE WHEN next_at <= $1 THEN next_at END)
+		FROM notification WHERE next_at IS NOT NULL`
+	const jobs = `
+		SELECT COALESCE(SUM(CASE WHEN run_at <= $1 THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN run_at > $1 AND held = 1 THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN run_at IS NULL THEN 1 ELSE 0 END), 0), MIN(CASE WHEN run_at <= $1 THEN run_at END)
+		FROM job`
+	var (
+		owed, due, jobsDue, held, givenUp int64
+		oldest, work                      *int64
+	)
+	err := t.row(ctx, notifications, now.UnixMilli()).Scan(&owed, &due, &oldest)
+	if err == nil {
+		err = t.row(ctx, jobs, now.UnixMilli()).Scan(&jobsDue, &held, &givenUp, &work)
+	}
+	if err != nil {
+		return store.Backlog{}, fmt.Errorf("count what is to be done: %w", err)
+	}
+	return store.Backlog{
+		Owed: int(owed), Due: int(due), OldestDue: instant(oldest),
+		JobsDue: int(jobsDue), JobsHeld: int(held), GivenUp: int(givenUp), OldestWork: instant(work),
+	}, nil
+}
+
 // ClaimJob implements store.JobWriter.
 func (t *tx) ClaimJob(ctx context.Context, j store.Job, now time.Time) (store.Job, error) {
 	claimed := j

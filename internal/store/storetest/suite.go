@@ -46,6 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("concurrent writers of one record lose nothing", func(t *testing.T) { testConcurrent(t, open(t)) })
 	runTasks(t, open)
 	runJobs(t, open)
+	runWebhooks(t, open)
 }
 
 func write(t *testing.T, s store.Store, fn func(w store.Writer) error) {

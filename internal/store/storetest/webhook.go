@@ -1,0 +1,348 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// runWebhooks checks webhooks, what they are owed, and the event log.
+func runWebhooks(t *testing.T, open func(t *testing.T) store.Store) {
+	t.Run("a webhook is kept with its tally", func(t *testing.T) { testWebhooks(t, open(t)) })
+	t.Run("an event is owed to those who wait for it", func(t *testing.T) { testOwed(t, open(t)) })
+	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
+	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
+	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
+	t.Run("old events are forgotten, unless somebody waits for them", func(t *testing.T) { testForgetting(t, open(t)) })
+	t.Run("what waits is counted", func(t *testing.T) { testBacklog(t, open(t)) })
+}
+
+func hook(org lastmile.OrganizationID, name string, trigger lastmile.Trigger) lastmile.Webhook {
+	return lastmile.Webhook{
+		ID: id[lastmile.WebhookID](name), Organization: org, Created: now, Modified: now, URL: "https://" + name + ".example/", Trigger: trigger, Enabled: true,
+	}
+}
+
+// happened is an event of a worker, some milliseconds after now.
+func happened(org lastmile.OrganizationID, name string, trigger lastmile.Trigger, after int) lastmile.Event {
+	at := now.Add(time.Duration(after) * time.Millisecond)
+	return lastmile.Event{
+		ID: id[string](name), Organization: org, Trigger: trigger, At: at, Stored: at,
+		Worker: &lastmile.Worker{ID: id[lastmile.WorkerID]("w"), Organization: org},
+	}
+}
+
+const (
+	workerCreated = lastmile.TriggerWorkerCreated
+	workerUpdated = lastmile.TriggerWorkerUpdated
+)
+
+func testWebhooks(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	threshold := 12.5
+	full, other := hook(acme, "full", workerCreated), hook(zenith, "other", workerCreated)
+	full.Name, full.Threshold, full.Count, full.FailureStreak, full.CanReceiveConnectionEvents = "N", &threshold, 3, 4, true
+	full.Enabled, full.Created = false, now.Add(time.Second)
+	bare := hook(acme, "bare", workerUpdated)
+	write(t, s, func(w store.Writer) error {
+		return errors.Join(w.SaveWebhook(ctx, full), w.SaveWebhook(ctx, bare), w.SaveWebhook(ctx, other))
+	})
+	same(t, "webhooks, oldest first", read(t, s, func(r store.Reader) ([]lastmile.Webhook, error) { return r.Webhooks(ctx, acme) }), []lastmile.Webhook{bare, full})
+	one := func(org lastmile.OrganizationID, id lastmile.WebhookID) (h lastmile.Webhook, err error) {
+		err = s.Read(ctx, func(r store.Reader) (err error) {
+			h, err = r.Webhook(ctx, org, id)
+			return err
+		})
+		return h, err
+	}
+	if _, err := one(acme, other.ID); code(err) != lastmile.CodeOutsideScope {
+		t.Errorf("another organization's webhook: %v", err)
+	}
+	if _, err := one(acme, id[lastmile.WebhookID]("nobody")); code(err) != lastmile.CodeNotFound {
+		t.Errorf("a webhook that does not exist: %v", err)
+	}
+	full.Count, full.FailureStreak, full.Enabled, full.Name = 9, 0, true, "not saved with a tally"
+	write(t, s, func(w store.Writer) error { return w.SaveTally(ctx, full) })
+	full.Name = "N"
+	got, err := one(acme, full.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "after a tally", got, full)
+	write(t, s, func(w store.Writer) error { return w.DeleteWebhook(ctx, acme, full.ID) })
+	if _, err := one(acme, full.ID); code(err) != lastmile.CodeNotFound {
+		t.Errorf("a deleted webhook: %v", err)
+	}
+}
+
+// owedTo lists what a webhook is owed at a time, by the event.
+func owedTo(t *testing.T, s store.Store, h lastmile.Webhook, at time.Time, after store.Place, limit int) []lastmile.Notification {
+	t.Helper()
+	return read(t, s, func(r store.Reader) ([]lastmile.Notification, error) {
+		return r.DueNotifications(t.Context(), h.ID, at, after, limit)
+	})
+}
+
+func eventsOf(list []lastmile.Notification) (names []string) {
+	for _, n := range list {
+		names = append(names, n.Event[:2])
+	}
+	return names
+}
+
+func testOwed(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	a, b, disabled := hook(acme, "a", workerCreated), hook(acme, "b", workerCreated), hook(acme, "c", workerCreated)
+	disabled.Enabled = false
+	elsewhere := hook(acme, "d", workerUpdated)
+	write(t, s, func(w store.Writer) error {
+		return errors.Join(w.SaveWebhook(ctx, a), w.SaveWebhook(ctx, b), w.SaveWebhook(ctx, disabled), w.SaveWebhook(ctx, elsewhere), w.SaveWebhook(ctx, hook(zenith, "z", workerCreated)))
+	})
+	meant := happened(acme, "e3", workerCreated, 3)
+	meant.Webhook, meant.Test = disabled.ID, true
+	write(t, s, func(w store.Writer) error {
+		return w.AppendEvents(ctx, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
+	})
+	later := now.Add(time.Second)
+	same(t, "owed to one who waits", eventsOf(owedTo(t, s, a, later, store.Place{}, 10)), []string{"e1", "e2"})
+	same(t, "owed before the second", eventsOf(owedTo(t, s, a, now.Add(time.Millisecond), store.Place{}, 10)), []string{"e1"})
+	same(t, "owed to one who waits for another trigger", eventsOf(owedTo(t, s, elsewhere, later, store.Place{}, 10)), []string(nil))
+	same(t, "owed to a disabled one, by name", eventsOf(owedTo(t, s, disabled, later, store.Place{}, 10)), []string{"e3"})
+	first := owedTo(t, s, b, later, store.Place{}, 1)
+	same(t, "the first only", eventsOf(first), []string{"e1"})
+	same(t, "after the first", eventsOf(owedTo(t, s, b, later, store.Place{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
+	if len(first[0].Body) == 0 || first[0].ID == owedTo(t, s, a, later, store.Place{}, 1)[0].ID {
+		t.Errorf("what two are owed of one event: %+v", first[0])
+	}
+	waiting := read(t, s, func(r store.Reader) ([]store.Waiting, error) { return r.WaitingWebhooks(ctx) })
+	var names []string
+	for _, w := range waiting {
+		names = append(names, fmt.Sprint(string(w.Webhook[:1]), " ", w.Next.Sub(now), " ", w.Failing))
+	}
+	slices.Sort(names)
+	same(t, "who waits", names, []string{"a 1ms false", "b 1ms false", "c 3ms false"})
+
+	write(t, s, func(w store.Writer) error { return w.GiveUpNotifications(ctx, acme, a.ID) })
+	same(t, "owed after it was given up", eventsOf(owedTo(t, s, a, later, store.Place{}, 10)), []string(nil))
+	givenUp := lastmile.NotificationGivenUp
+	list := func(f store.NotificationFilter) []string {
+		t.Helper()
+		return eventsOf(read(t, s, func(r store.Reader) ([]lastmile.Notification, error) { return r.Notifications(ctx, acme, f) }))
+	}
+	same(t, "given up, newest first", list(store.NotificationFilter{Webhook: a.ID, State: &givenUp}), []string{"e2", "e1"})
+	same(t, "of the other", list(store.NotificationFilter{Webhook: b.ID, State: &givenUp}), []string(nil))
+	same(t, "since", list(store.NotificationFilter{Webhook: b.ID, Since: now.Add(2 * time.Millisecond)}), []string{"e2"})
+	same(t, "before", list(store.NotificationFilter{Webhook: b.ID, Before: owedTo(t, s, b, later, store.Place{}, 2)[1].ID}), []string{"e1"})
+	same(t, "up to a limit", list(store.NotificationFilter{Webhook: b.ID, Limit: 1}), []string{"e2"})
+	n := read(t, s, func(r store.Reader) ([]lastmile.Notification, error) {
+		return r.Notifications(ctx, acme, store.NotificationFilter{Webhook: a.ID, Limit: 1})
+	})[0]
+	write(t, s, func(w store.Writer) error { return w.Redeliver(ctx, n, later) })
+	again := owedTo(t, s, a, later, store.Place{}, 10)
+	if len(again) != 1 || again[0].ID != n.ID || again[0].State != lastmile.NotificationPending || !again[0].Due.Equal(later) {
+		t.Errorf("to be sent again: %+v", again)
+	}
+	write(t, s, func(w store.Writer) error { return w.DeleteWebhook(ctx, acme, b.ID) })
+	same(t, "owed to one who is gone", eventsOf(owedTo(t, s, b, later, store.Place{}, 10)), []string(nil))
+	if err := s.Read(ctx, func(r store.Reader) error {
+		_, err := r.Notification(ctx, acme, first[0].ID)
+		return err
+	}); code(err) != lastmile.CodeNotFound {
+		t.Errorf("a notification of a webhook that is gone: %v", err)
+	}
+}
+
+func testWebhookClaims(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	h := hook(acme, "h", workerCreated)
+	write(t, s, func(w store.Writer) error { return w.SaveWebhook(ctx, h) })
+	try := func(what string, want bool, act func(w store.Writer) (bool, error)) {
+		t.Helper()
+		var did bool
+		write(t, s, func(w store.Writer) (err error) {
+			did, err = act(w)
+			return err
+		})
+		if did != want {
+			t.Errorf("%s: %v, want %v", what, did, want)
+		}
+	}
+	claim := func(name string, at, until time.Time) func(store.Writer) (bool, error) {
+		return func(w store.Writer) (bool, error) { return w.ClaimWebhook(ctx, acme, h.ID, name, at, until) }
+	}
+	hold := func(name string, until time.Time) func(store.Writer) (bool, error) {
+		return func(w store.Writer) (bool, error) { return w.HoldWebhook(ctx, acme, h.ID, name, until) }
+	}
+	try("the first claim", true, claim("one", now, now.Add(time.Minute)))
+	try("a second while it lasts", false, claim("two", now.Add(59*time.Second), now.Add(time.Hour)))
+	try("the first goes on", true, hold("one", now.Add(2*time.Minute)))
+	try("a second when the first should have ended", false, claim("two", now.Add(time.Minute), now.Add(time.Hour)))
+	try("a second when it has", true, claim("two", now.Add(2*time.Minute), now.Add(time.Hour)))
+	try("the first comes back", false, hold("one", now.Add(time.Hour)))
+	try("the second lasts", true, hold("two", now.Add(time.Hour)))
+	try("a webhook that does not exist", false, func(w store.Writer) (bool, error) {
+		return w.ClaimWebhook(ctx, acme, id[lastmile.WebhookID]("nobody"), "x", now, now.Add(time.Hour))
+	})
+	write(t, s, func(w store.Writer) error { return w.ReleaseWebhooks(ctx) })
+	try("after all were released", true, claim("three", now, now.Add(time.Hour)))
+	try("the second comes back", false, hold("two", now.Add(time.Hour)))
+}
+
+func testAttempts(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	h := hook(acme, "h", workerCreated)
+	write(t, s, func(w store.Writer) error {
+		return errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
+	})
+	n := owedTo(t, s, h, now, store.Place{}, 1)[0]
+	var want []lastmile.Attempt
+	for number := int64(1); number <= 3; number++ {
+		n.Attempts, n.Next = number, now.Add(time.Duration(number)*time.Hour)
+		a := lastmile.Attempt{Organization: acme, Notification: n.ID, Number: number, At: now.Add(time.Duration(number) * time.Minute), Took: 7 * time.Millisecond, Status: 500 + int(number), Reason: "r"}
+		want = append(want, a)
+		for _, first := range []bool{true, false} {
+			write(t, s, func(w store.Writer) error {
+				saved, err := w.SaveResult(ctx, n, a)
+				if saved != first {
+					t.Errorf("attempt %d, for the first time %v: saved %v", number, first, saved)
+				}
+				return err
+			})
+		}
+	}
+	same(t, "attempts", read(t, s, func(r store.Reader) ([]lastmile.Attempt, error) { return r.Attempts(ctx, acme, n.ID) }), want)
+	same(t, "another organization's attempts", read(t, s, func(r store.Reader) ([]lastmile.Attempt, error) { return r.Attempts(ctx, zenith, n.ID) }), []lastmile.Attempt(nil))
+	got := read(t, s, func(r store.Reader) (lastmile.Notification, error) { return r.Notification(ctx, acme, n.ID) })
+	same(t, "the notification", got, n)
+}
+
+func testNumbers(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	append1 := func(e lastmile.Event) {
+		t.Helper()
+		write(t, s, func(w store.Writer) error { return w.AppendEvents(ctx, []lastmile.Event{e}) })
+	}
+	number := func(limit int) (count int) {
+		t.Helper()
+		write(t, s, func(w store.Writer) (err error) {
+			count, err = w.NumberEvents(ctx, limit)
+			return err
+		})
+		return count
+	}
+	log := func(org lastmile.OrganizationID, after int64, limit int) (list []string) {
+		t.Helper()
+		for _, e := range read(t, s, func(r store.Reader) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, org, after, limit) }) {
+			list = append(list, fmt.Sprint(e.Seq, " ", e.ID[:2]))
+		}
+		return list
+	}
+	if pending := read(t, s, func(r store.Reader) (bool, error) { return r.EventsPending(ctx) }); pending {
+		t.Error("events are pending before there are any")
+	}
+	for i, e := range []lastmile.Event{
+		happened(acme, "a2", workerCreated, 2), happened(acme, "a1", workerCreated, 1), happened(zenith, "z1", workerCreated, 1), happened(acme, "a3", workerCreated, 3),
+	} {
+		append1(e)
+		if i == 1 && (number(1) != 1 || number(10) != 1) {
+			t.Error("two events were there to be numbered")
+		}
+	}
+	// The node that stored them first may have had a clock that was late.
+	for sequence, name := range []string{"t1", "t2"} {
+		e := happened(acme, name, lastmile.TriggerTaskUpdated, 10-sequence)
+		e.Worker, e.Task, e.Sequence = nil, &lastmile.Task{ID: id[lastmile.TaskID]("t"), Organization: acme}, int64(sequence+1)
+		append1(e)
+	}
+	same(t, "before the rest is numbered", log(acme, 0, 10), []string{"1 a1", "2 a2"})
+	if number(10) != 4 || number(10) != 0 {
+		t.Error("four more were to be numbered")
+	}
+	same(t, "all", log(acme, 0, 10), []string{"1 a1", "2 a2", "3 a3", "4 t1", "5 t2"})
+	same(t, "after one, up to a limit", log(acme, 2, 2), []string{"3 a3", "4 t1"})
+	same(t, "of the other organization", log(zenith, 0, 10), []string{"1 z1"})
+	if last := read(t, s, func(r store.Reader) (int64, error) { return r.LastEvent(ctx, acme) }); last != 5 {
+		t.Errorf("the last is %d", last)
+	}
+}
+
+func testForgetting(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	h := hook(acme, "h", workerCreated)
+	write(t, s, func(w store.Writer) error {
+		return errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{
+			happened(acme, "o1", workerCreated, 1), happened(acme, "o2", workerUpdated, 2), happened(acme, "n1", workerUpdated, 5_000),
+		}))
+	})
+	forget := func() {
+		t.Helper()
+		write(t, s, func(w store.Writer) error {
+			_, err := w.DeleteEvents(ctx, now.Add(time.Second))
+			return err
+		})
+	}
+	left := func() (list []string) {
+		t.Helper()
+		for _, e := range read(t, s, func(r store.Reader) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 10) }) {
+			list = append(list, e.ID[:2])
+		}
+		return list
+	}
+	forget() // nothing has a number yet, so that somebody may still follow it
+	write(t, s, func(w store.Writer) error {
+		_, err := w.NumberEvents(ctx, 10)
+		return err
+	})
+	same(t, "before", left(), []string{"o1", "o2", "n1"})
+	forget()
+	same(t, "while one is still to be sent", left(), []string{"o1", "n1"})
+	write(t, s, func(w store.Writer) error { return w.GiveUpNotifications(ctx, acme, h.ID) })
+	forget()
+	same(t, "when it was given up", left(), []string{"n1"})
+	write(t, s, func(w store.Writer) error {
+		_, err := w.NumberEvents(ctx, 10)
+		return errors.Join(err, w.AppendEvents(ctx, []lastmile.Event{happened(acme, "n2", workerUpdated, 6_000)}))
+	})
+	write(t, s, func(w store.Writer) error {
+		_, err := w.NumberEvents(ctx, 10)
+		return err
+	})
+	if last := read(t, s, func(r store.Reader) (int64, error) { return r.LastEvent(ctx, acme) }); last != 4 {
+		t.Errorf("numbers begin again: the last is %d", last)
+	}
+}
+
+func testBacklog(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	at := now.Add(time.Minute)
+	counted := func() store.Backlog {
+		t.Helper()
+		return read(t, s, func(r store.Reader) (store.Backlog, error) { return r.Backlog(ctx, at) })
+	}
+	same(t, "nothing", counted(), store.Backlog{})
+	h := hook(acme, "h", workerCreated)
+	held, givenUp := job(acme, "j1", now), job(acme, "j2", now)
+	held.Lease = time.Hour
+	write(t, s, func(w store.Writer) error {
+		err := errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{
+			happened(acme, "e1", workerCreated, 1), happened(acme, "e2", workerCreated, 2), happened(acme, "e3", workerCreated, 3_600_000),
+		}))
+		for _, j := range []store.Job{held, givenUp, job(zenith, "j3", now.Add(time.Second)), job(zenith, "j4", now.Add(2*time.Second)), job(zenith, "j5", at.Add(time.Second))} {
+			err = errors.Join(err, w.AddJob(ctx, j))
+		}
+		return err
+	})
+	write(t, s, func(w store.Writer) error {
+		_, err := w.ClaimJob(ctx, held, now)
+		claimed, err2 := w.ClaimJob(ctx, givenUp, now)
+		return errors.Join(err, err2, w.ReturnJob(ctx, claimed, time.Time{}, "no use"))
+	})
+	same(t, "something of everything", counted(), store.Backlog{
+		Owed: 3, Due: 2, OldestDue: now.Add(time.Millisecond), JobsDue: 2, JobsHeld: 1, GivenUp: 1, OldestWork: now.Add(time.Second),
+	})
+}

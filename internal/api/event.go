@@ -75,16 +75,16 @@ func (s *Server) startOfStream(ctx context.Context, c *call) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	last := c.http.Header.Get("Last-Event-ID")
+	field, last := "Last-Event-ID", c.http.Header.Get("Last-Event-ID")
 	if last == "" {
-		last = c.query.Get("since")
+		field, last = "since", c.query.Get("since")
 	}
 	if last == "" {
 		return head, nil
 	}
 	seq, err := strconv.ParseInt(last, 10, 64)
 	if err != nil || seq < 0 {
-		return 0, lastmile.Invalid("Last-Event-ID must be the number of an event, not %q", clip(last))
+		return 0, lastmile.Invalid("%s must be the number of an event, not %q", field, clip(last))
 	}
 	return min(seq, head), nil
 }

@@ -71,7 +71,23 @@ func idPlaces() []idPlace {
 		{operation: "PUT /cfGroups/task/{id}", field: "{id}", kind: "template", body: `{"fields":[]}`, missing: notFound},
 		{operation: "DELETE /cfGroups/task/{id}", field: "{id}", kind: "template", missing: notFound},
 	}
-	return append(places, taskPlaces()...)
+	return slices.Concat(places, taskPlaces(), webhookPlaces())
+}
+
+// webhookPlaces is the places that have to do with webhooks. The webhook is
+// deleted last, because the others need what it is owed.
+func webhookPlaces() []idPlace {
+	return []idPlace{
+		{operation: "PUT /webhooks/{id}", field: "{id}", kind: "webhook", body: `{"name":"Changed"}`, missing: notFound},
+		{operation: "GET /webhooks/{id}/notifications", field: "{id}", kind: "webhook", missing: notFound},
+		{operation: "GET /webhooks/{id}/notifications/{notification}", field: "{id}", kind: "webhook", missing: notFound},
+		{operation: "GET /webhooks/{id}/notifications/{notification}", field: "{notification}", kind: "notification", missing: notFound, unmarked: true},
+		{operation: "POST /webhooks/{id}/notifications/{notification}/redeliver", field: "{id}", kind: "webhook", missing: notFound},
+		{operation: "POST /webhooks/{id}/notifications/{notification}/redeliver", field: "{notification}", kind: "notification", missing: notFound, unmarked: true},
+		{operation: "POST /webhooks/{id}/redeliver", field: "{id}", kind: "webhook", body: `{"since":1500000000000}`, missing: notFound},
+		{operation: "POST /webhooks/{id}/test", field: "{id}", kind: "webhook", missing: notFound},
+		{operation: "DELETE /webhooks/{id}", field: "{id}", kind: "webhook", missing: notFound},
+	}
 }
 
 // taskPlaces is the places that have to do with tasks.
@@ -164,10 +180,10 @@ func (at idPlace) documented() string {
 }
 
 // elsewhere tells whether an operation is tested with its resource, because
-// it takes more than a request: webhooks need a receiver, batches are done
-// later, and the marketplace takes a request within a request.
+// it takes more than a request: batches are done later, and the marketplace
+// takes a request within a request.
 func elsewhere(operation string) bool {
-	return slices.ContainsFunc([]string{" /webhooks", " /tasks/batch", " /integrations"}, func(path string) bool {
+	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations"}, func(path string) bool {
 		return strings.Contains(operation, path)
 	})
 }
@@ -180,6 +196,15 @@ type world struct {
 	areaCode string            // of all its phones
 	own      map[string]string // ids by kind
 	made     int
+	receiver *apptest.Receiver // of its webhooks, once it has any
+}
+
+// listen gives the organization a webhook that is owed something.
+func (w *world) listen(t testing.TB, receiver *apptest.Receiver) {
+	t.Helper()
+	w.receiver = receiver
+	w.own["webhook"] = w.make(t, "webhook")
+	w.own["notification"] = w.make(t, "notification")
 }
 
 func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world {
@@ -198,6 +223,13 @@ func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world
 func (w *world) make(t testing.TB, kind string) string {
 	t.Helper()
 	w.made++
+	switch kind {
+	case "webhook":
+		return id(t, w.Client, "/webhooks", hookBody(w.receiver, "/scope", 6, `,"name":"`+w.canary+`"`))
+	case "notification":
+		w.Must(t, "POST", "/webhooks/"+w.own["webhook"]+"/test", nil)
+		return ids(list(t, w.Client, "/webhooks/"+w.own["webhook"]+"/notifications"))[0]
+	}
 	var (
 		metadata = `[{"name":"of","type":"string","value":"` + w.canary + `"}]`
 		place    = `"address":{"name":"CANARY","number":"CANARY","street":"CANARY","apartment":"CANARY","city":"CANARY","state":"CANARY","postalCode":"CANARY","country":"CANARY"},"location":[1.25,2.5]`
@@ -248,9 +280,11 @@ func (w *world) call(t testing.TB, at idPlace, id string) apptest.Answer {
 	}
 	if strings.HasPrefix(at.field, "{") {
 		path = strings.Replace(path, at.field, url.PathEscape(id), 1)
+	}
+	if at.field == "{id}" {
 		owner = at.kind
 	}
-	path = strings.NewReplacer("{kind}", owner+"s", "{id}", w.own[owner]).Replace(path)
+	path = strings.NewReplacer("{kind}", owner+"s", "{id}", w.own[owner], "{notification}", w.own["notification"]).Replace(path)
 	return send(t, w.Client, method, path, w.fill(strings.ReplaceAll(at.body, `"ID"`, text(id))))
 }
 
@@ -258,7 +292,11 @@ func (w *world) call(t testing.TB, at idPlace, id string) apptest.Answer {
 func (w *world) everything(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder
-	for _, path := range []string{"/organization", "/admins", "/teams", "/hubs", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task"} {
+	paths := []string{"/organization", "/admins", "/teams", "/hubs", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task", "/webhooks"}
+	if w.own["webhook"] != "" {
+		paths = append(paths, "/webhooks/"+w.own["webhook"]+"/notifications")
+	}
+	for _, path := range paths {
 		all.Write(w.Call(t, "GET", path, nil).OK(t).Body)
 	}
 	for _, path := range []string{"/destinations/metadata", "/recipients/metadata"} {
@@ -269,8 +307,11 @@ func (w *world) everything(t testing.TB) string {
 
 func TestScopeContract(t *testing.T) {
 	t.Parallel()
+	receiver := apptest.NewReceiver(t)
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		acme, zenith := newWorld(t, p, "acme-canary", "212"), newWorld(t, p, "zenith-canary", "646")
+		acme.listen(t, receiver)
+		zenith.listen(t, receiver)
 		leak := func(t *testing.T, a apptest.Answer) {
 			t.Helper()
 			for _, secret := range []string{zenith.canary, zenith.areaCode + "555"} {
@@ -335,7 +376,7 @@ func TestScopeContract(t *testing.T) {
 				} else {
 					refuse("an administrator's", acme.own["admin"], at.missing)
 				}
-				if slices.Contains([]string{"admin", "team", "worker", "task", "routePlan"}, at.kind) {
+				if slices.Contains([]string{"admin", "team", "worker", "task", "routePlan", "webhook"}, at.kind) {
 					gone := acme.make(t, at.kind)
 					acme.Call(t, "DELETE", "/"+at.kind+"s/"+gone, nil).OK(t)
 					committed = p.Store.Stats().Operations
@@ -379,7 +420,7 @@ func TestScopeContract(t *testing.T) {
 				t.Errorf("the other organization's canary is in %s", all)
 			}
 		})
-	})
+	}, receiver.Reach)
 }
 
 // documentedPlaces is the operations and fields that take ids, by the

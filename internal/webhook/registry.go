@@ -132,6 +132,11 @@ func (r *Registry) Log(ctx context.Context, who access.Principal, id lastmile.We
 		if _, err := tx.Webhook(ctx, who.Organization, id); err != nil {
 			return err
 		}
+		if q.Before != "" {
+			if _, err := notification(ctx, tx, who, id, q.Before); err != nil {
+				return err
+			}
+		}
 		f := store.NotificationFilter{Webhook: id, Before: q.Before, Limit: LogSize}
 		if q.Failed {
 			givenUp := lastmile.NotificationGivenUp

@@ -1,0 +1,125 @@
+package apptest
+
+import (
+	"context"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"dray/internal/app"
+)
+
+// Received is one request that a receiver got.
+type Received struct {
+	Method string
+	Path   string
+	Check  string // of a handshake
+	Header http.Header
+	Body   []byte
+}
+
+// Receiver is a server of an organization's that webhooks are sent to. It
+// answers handshakes, and posts with 200, unless it is told otherwise.
+type Receiver struct {
+	URL    string
+	CAFile string // of the authority of its certificate
+
+	mu     sync.Mutex
+	got    []Received
+	answer func(w http.ResponseWriter, r Received) bool
+}
+
+// NewReceiver starts a receiver on loopback.
+func NewReceiver(t testing.TB) *Receiver {
+	t.Helper()
+	r := &Receiver{}
+	server := httptest.NewUnstartedServer(r)
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // senders may dislike its certificate
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	r.URL = server.URL
+	r.CAFile = filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(r.CAFile, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Reach is the option that lets a platform reach the receiver.
+func (r *Receiver) Reach(c *app.Config) {
+	c.WebhookCAs, c.WebhookNets = append(c.WebhookCAs, r.CAFile), append(c.WebhookNets, "127.0.0.1/32")
+}
+
+// Answer has the receiver answer by a function, which tells whether it did;
+// nil is as at the start.
+func (r *Receiver) Answer(answer func(w http.ResponseWriter, r Received) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return // the sender is gone
+	}
+	got := Received{Method: request.Method, Path: request.URL.Path, Check: request.URL.Query().Get("check"), Header: request.Header, Body: body}
+	r.mu.Lock()
+	r.got = append(r.got, got)
+	answer := r.answer
+	r.mu.Unlock()
+	if answer == nil || !answer(w, got) {
+		io.WriteString(w, got.Check) //nolint:errcheck // the sender notices
+	}
+}
+
+// Posts are the notifications so far that came to a path.
+func (r *Receiver) Posts(path string) []Received { return r.all(http.MethodPost, path) }
+
+// Checks are the handshakes so far that came to a path.
+func (r *Receiver) Checks(path string) []Received { return r.all(http.MethodGet, path) }
+
+func (r *Receiver) all(method, path string) []Received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.got), func(one Received) bool { return one.Method != method || one.Path != path })
+}
+
+// Await waits until so many notifications have come to a path, and returns
+// them.
+func (r *Receiver) Await(t testing.TB, path string, count int) []Received {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		posts := r.Posts(path)
+		if len(posts) >= count {
+			return posts
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d notifications came to %s in 30 s, want %d", len(posts), path, count)
+		}
+	}
+}
+
+// Tell has the platform send notifications and number events until the test
+// ends, as a node does.
+func (p *Platform) Tell(t testing.TB) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var loops sync.WaitGroup
+	loops.Go(func() { p.Sender.Run(ctx) })
+	loops.Go(func() { p.Feed.Run(ctx) })
+	t.Cleanup(func() {
+		stop()
+		loops.Wait()
+	})
+}

@@ -13,8 +13,9 @@ import (
 	"dray/internal/wire"
 )
 
-// hookCommand makes a command on one webhook of an organization.
-func hookCommand(name, summary string, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *App, access.Principal, lastmile.WebhookID) error) command {
+// hookCommand makes a command on one webhook of an organization, with so many
+// arguments at most.
+func hookCommand(name, summary string, most int, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *App, access.Principal, lastmile.WebhookID) error) command {
 	return command{
 		name: "webhook " + name, args: "WEBHOOK-ID", summary: summary, examples: examples,
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
@@ -28,8 +29,11 @@ func hookCommand(name, summary string, examples []string, more func(*flag.FlagSe
 				if err != nil {
 					return err
 				}
-				if len(inv.Args) < 1 {
+				switch {
+				case len(inv.Args) < 1:
 					return misuse("which webhook? `dray webhook list` shows the ids")
+				case len(inv.Args) > most:
+					return misuse("unexpected %q", inv.Args[most])
 				}
 				return inv.with(ctx, func(a *App) error {
 					return act(ctx, inv, a, access.Principal{Organization: id}, lastmile.WebhookID(inv.Args[0]))
@@ -52,7 +56,11 @@ func webhookListCommand() command {
 					return err
 				}
 				return inv.with(ctx, func(a *App) error {
-					hooks, err := a.Webhooks.List(ctx, access.Principal{Organization: id})
+					who := access.Principal{Organization: id}
+					if _, err := a.Directory.Organization(ctx, who); err != nil {
+						return err
+					}
+					hooks, err := a.Webhooks.List(ctx, who)
 					if err != nil {
 						return err
 					}
@@ -74,7 +82,7 @@ func webhookListCommand() command {
 }
 
 func webhookLogCommand() command {
-	return hookCommand("log", "Show what a webhook was sent, or every attempt at one notification",
+	return hookCommand("log", "Show what a webhook was sent, or every attempt at one notification", 2,
 		[]string{"dray webhook log --org ID WEBHOOK-ID", "dray webhook log --org ID WEBHOOK-ID NOTIFICATION-ID"}, nil,
 		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
 			if len(inv.Args) > 1 {
@@ -116,7 +124,7 @@ func printAttempts(ctx context.Context, inv *invocation, a *App, who access.Prin
 
 func webhookRedeliverCommand() command {
 	since := time.Duration(0)
-	return hookCommand("redeliver", "Send a notification again, or all that were given up",
+	return hookCommand("redeliver", "Send a notification again, or all that were given up", 2,
 		[]string{"dray webhook redeliver --org ID WEBHOOK-ID NOTIFICATION-ID", "dray webhook redeliver --org ID --since 24h WEBHOOK-ID"},
 		func(f *flag.FlagSet) {
 			f.DurationVar(&since, "since", 0, "`how` far back, such as 24h, without a notification")
@@ -142,7 +150,7 @@ func webhookRedeliverCommand() command {
 }
 
 func webhookTestCommand() command {
-	return hookCommand("test", "Send a webhook a test event", []string{"dray webhook test --org ID WEBHOOK-ID"}, nil,
+	return hookCommand("test", "Send a webhook a test event", 1, []string{"dray webhook test --org ID WEBHOOK-ID"}, nil,
 		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
 			count, err := a.Webhooks.Test(ctx, who, id)
 			if err != nil {

@@ -1,0 +1,282 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// follower reads the event stream of an organization at one node.
+type follower struct {
+	lines *bufio.Scanner
+	close func()
+}
+
+// followAt opens the stream after an event.
+func followAt(t *testing.T, address, key string, after int) *follower {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/v2/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.SetBasicAuth(key, "")
+	request.Header.Set("Last-Event-ID", strconv.Itoa(after))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("open the stream: %v %v", response, err)
+	}
+	f := &follower{lines: bufio.NewScanner(response.Body), close: func() {
+		cancel()
+		response.Body.Close()
+	}}
+	f.lines.Buffer(nil, 1<<20)
+	return f
+}
+
+// next is the number of the next event and the task that it is of. It returns
+// false at the end of the stream.
+func (f *follower) next(t *testing.T) (number int, task string, ok bool) {
+	t.Helper()
+	for f.lines.Scan() {
+		name, value, _ := strings.Cut(f.lines.Text(), ": ")
+		switch name {
+		case "id":
+			number, _ = strconv.Atoi(value)
+		case "data":
+			var body struct{ TaskID string }
+			if err := json.Unmarshal([]byte(value), &body); err != nil {
+				t.Fatalf("%v: %s", err, value)
+			}
+			return number, body.TaskID, true
+		}
+	}
+	return 0, "", false
+}
+
+const streamedTask = `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`
+
+// makeTask makes a task at a node.
+func makeTask(t *testing.T, address, key string) string {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v2/tasks", strings.NewReader(streamedTask))
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	request.SetBasicAuth(key, "")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer response.Body.Close()
+	var task struct{ ID string }
+	if err := json.NewDecoder(response.Body).Decode(&task); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("make a task: %s %v", response.Status, err)
+	}
+	return task.ID
+}
+
+// TestStreamAcrossNodes has tasks made at all nodes at once, and a client that
+// follows them, goes away and comes back at another node. It sees each once,
+// numbered without a gap.
+func TestStreamAcrossNodes(t *testing.T) {
+	program := thisProgram(t)
+	onStorages(t, func(t *testing.T, count int, s nodeStorage) {
+		_, key := newOrganization(t, program, s)
+		nodes := make([]*node, count)
+		for i := range nodes {
+			nodes[i] = startNode(t, program, s)
+		}
+		const makers, each = 6, 100
+		var (
+			group sync.WaitGroup
+			mu    sync.Mutex
+			made  = map[string]bool{}
+		)
+		for i := range makers {
+			group.Go(func() {
+				for range each {
+					task := makeTask(t, nodes[i%count].address, key)
+					mu.Lock()
+					made[task] = true
+					mu.Unlock()
+				}
+			})
+		}
+		seen := map[string]int{}
+		for last := 0; last < makers*each; {
+			f := followAt(t, nodes[rand.IntN(count)].address, key, last)
+			for range 1 + rand.IntN(40) {
+				number, task, ok := f.next(t)
+				if !ok {
+					t.Fatalf("the stream ended after %d", last)
+				}
+				if number != last+1 || seen[task] > 0 {
+					t.Fatalf("after %d came %d of task %s, which was seen as %d", last, number, task, seen[task])
+				}
+				last, seen[task] = number, number
+				if last == makers*each {
+					break
+				}
+			}
+			f.close()
+		}
+		group.Wait()
+		for task := range made {
+			if seen[task] == 0 {
+				t.Errorf("task %s was never told of", task)
+			}
+		}
+		if len(made) != makers*each {
+			t.Errorf("%d tasks were made", len(made))
+		}
+	})
+}
+
+// TestStopEndsStreams stops a node that is followed: the streams end, whole,
+// and go on at the next node after the last event that was seen.
+func TestStopEndsStreams(t *testing.T) {
+	program := thisProgram(t)
+	onStorages(t, func(t *testing.T, _ int, s nodeStorage) {
+		_, key := newOrganization(t, program, s)
+		first := startNode(t, program, s)
+		var followers []*follower
+		for range 20 {
+			f := followAt(t, first.address, key, 0)
+			defer f.close()
+			followers = append(followers, f)
+		}
+		for range 5 {
+			makeTask(t, first.address, key)
+		}
+		for _, f := range followers {
+			for want := 1; want <= 5; want++ {
+				if number, _, ok := f.next(t); !ok || number != want {
+					t.Fatalf("event %d came as %d, %v", want, number, ok)
+				}
+			}
+		}
+		t.Logf("gone after %v", first.stop(t).Round(time.Millisecond))
+		for _, f := range followers {
+			if number, _, ok := f.next(t); ok || f.lines.Err() != nil {
+				t.Errorf("after the stop came event %d and %v", number, f.lines.Err())
+			}
+		}
+		second := startNode(t, program, s)
+		task := makeTask(t, second.address, key)
+		f := followAt(t, second.address, key, 5)
+		defer f.close()
+		if number, got, ok := f.next(t); !ok || number != 6 || got != task {
+			t.Errorf("after 5 came %d of %s, %v", number, got, ok)
+		}
+		second.stop(t)
+	})
+}
+
+// TestSecretsAreSealed looks for secrets in all that is stored.
+func TestSecretsAreSealed(t *testing.T) {
+	program := thisProgram(t)
+	onStorages(t, func(t *testing.T, _ int, s nodeStorage) {
+		out := command(t, program, s, "org", "create", "--name", "Findable", "--country", "US", "--timezone", "UTC", "--json")
+		var made struct {
+			Organization          struct{ ID string }
+			APIKey, WebhookSecret string
+		}
+		if err := json.Unmarshal(out, &made); err != nil {
+			t.Fatal(err)
+		}
+		rotated := strings.TrimSpace(string(command(t, program, s, "webhook", "secret", "--org", made.Organization.ID, "--rotate")))
+		stored := everythingStored(t, s)
+		if !strings.Contains(stored, "Findable") {
+			t.Fatal("the name of the organization cannot be found either")
+		}
+		for what, secret := range map[string]string{"first": made.WebhookSecret, "second": rotated} {
+			raw, err := hex.DecodeString(secret)
+			if err != nil || len(raw) != 64 {
+				t.Fatalf("%q is no secret: %v", secret, err)
+			}
+			if strings.Contains(stored, secret) || strings.Contains(stored, string(raw)) || strings.Contains(stored, string(raw[:16])) {
+				t.Errorf("the %s webhook secret can be read in the database", what)
+			}
+		}
+		if strings.Contains(stored, made.APIKey) {
+			t.Error("the API key can be read in the database")
+		}
+	})
+}
+
+// everythingStored is all bytes of a database, but for the master key.
+func everythingStored(t *testing.T, s nodeStorage) string {
+	t.Helper()
+	var all strings.Builder
+	if s.database == "" {
+		err := filepath.WalkDir(s.data, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || entry.Name() == "master.key" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			all.Write(data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all.String()
+	}
+	ctx := t.Context()
+	db, err := pgx.Connect(ctx, s.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(ctx)
+	rows, err := db.Query(ctx, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)
+	tables, err2 := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err := errors.Join(err, err2); err != nil || len(tables) == 0 {
+		t.Fatalf("%d tables: %v", len(tables), err)
+	}
+	for _, table := range tables {
+		if err := dump(ctx, db, table, &all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+// dump writes all values of a table; bytes as they are.
+func dump(ctx context.Context, db *pgx.Conn, table string, out io.Writer) error {
+	rows, err := db.Query(ctx, `SELECT * FROM `+pgx.Identifier{table}.Sanitize())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			return err
+		}
+		for _, value := range values {
+			if raw, ok := value.([]byte); ok {
+				value = string(raw)
+			}
+			fmt.Fprintln(out, value)
+		}
+	}
+	return rows.Err()
+}

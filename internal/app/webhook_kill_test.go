@@ -1,0 +1,296 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+)
+
+// TestKilledNotifications is the short form of TestTortureNotifications.
+func TestKilledNotifications(t *testing.T) {
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { surviveNotifications(t, 5, nodes, s) })
+}
+
+// hookRig changes tasks on nodes that are killed while they tell a receiver.
+type hookRig struct {
+	program  program
+	storage  nodeStorage
+	org, key string
+	nodes    []*node
+	turn     sync.RWMutex // of the nodes
+	receiver *apptest.Receiver
+	hooks    map[string]lastmile.Trigger // by path, which is /id
+
+	mu       sync.Mutex
+	answered map[string]bool // "trigger task" of changes that were answered
+}
+
+// hookTriggers are those of the rig's webhooks: three for what happens most.
+var hookTriggers = []lastmile.Trigger{
+	lastmile.TriggerTaskCreated, lastmile.TriggerTaskCreated, lastmile.TriggerTaskCreated,
+	lastmile.TriggerTaskUpdated, lastmile.TriggerTaskDeleted,
+}
+
+// surviveNotifications kills a node again and again while notifications are
+// sent, and holds what a receiver got against what was changed, and the log of
+// attempts against what the receiver got.
+func surviveNotifications(t *testing.T, kills, nodes int, storage nodeStorage) {
+	rig := newHookRig(t, nodes, storage)
+	var (
+		group   sync.WaitGroup
+		stopped atomic.Bool
+	)
+	for i := range 8 {
+		group.Go(func() {
+			for n := 0; !stopped.Load(); n++ {
+				rig.live(t, fmt.Sprintf("%d-%d", i, n))
+			}
+		})
+	}
+	for range kills {
+		time.Sleep(shortestLoad + rand.N(longestLoad-shortestLoad))
+		victim := rand.IntN(nodes)
+		rig.node(victim).kill(t)
+		fresh := startNode(t, rig.program, storage)
+		rig.turn.Lock()
+		rig.nodes[victim] = fresh
+		rig.turn.Unlock()
+	}
+	stopped.Store(true)
+	group.Wait()
+	rig.settle(t)
+	for _, n := range rig.nodes {
+		n.stop(t)
+	}
+	posts, repeated := rig.check(t)
+	if len(rig.answered) < 10*kills {
+		t.Errorf("too little happened to prove anything: %d changes", len(rig.answered))
+	}
+	t.Logf("%d kills, %d changes answered, %d requests to the receiver, %d of them repeated", kills, len(rig.answered), posts, repeated)
+}
+
+func newHookRig(t *testing.T, nodes int, storage nodeStorage) *hookRig {
+	t.Helper()
+	rig := &hookRig{
+		program: thisProgram(t), storage: storage, receiver: apptest.NewReceiver(t),
+		hooks: map[string]lastmile.Trigger{}, answered: map[string]bool{},
+	}
+	rig.program.env = append(rig.program.env, "DRAY_WEBHOOK_CA_FILE="+rig.receiver.CAFile, "DRAY_WEBHOOK_ALLOW_CIDR=127.0.0.1/32")
+	rig.receiver.Answer(func(http.ResponseWriter, apptest.Received) bool {
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that a kill meets some on the way
+		return false
+	})
+	rig.org, rig.key = newOrganization(t, rig.program, storage)
+	for range nodes {
+		rig.nodes = append(rig.nodes, startNode(t, rig.program, storage))
+	}
+	for i, trigger := range hookTriggers {
+		path := fmt.Sprintf("/%d", i)
+		if status, answer, err := rig.call(t, http.MethodPost, "/webhooks", fmt.Sprintf(`{"url":%q,"trigger":%d}`, rig.receiver.URL+path, trigger), ""); err != nil || status != http.StatusOK {
+			t.Fatalf("register a webhook: %d %v %s", status, err, answer)
+		}
+		rig.hooks[path] = trigger
+	}
+	return rig
+}
+
+func (rig *hookRig) node(i int) *node {
+	rig.turn.RLock()
+	defer rig.turn.RUnlock()
+	return rig.nodes[i]
+}
+
+// live has a task be made, changed and deleted.
+func (rig *hookRig) live(t *testing.T, name string) {
+	var task struct{ ID string }
+	made := rig.insist(t, http.MethodPost, "/tasks", `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`, name)
+	if err := json.Unmarshal(made, &task); err != nil {
+		t.Errorf("%v: %s", err, made)
+		return
+	}
+	rig.note(lastmile.TriggerTaskCreated, task.ID)
+	rig.insist(t, http.MethodPut, "/tasks/"+task.ID, `{"notes":"changed"}`, "")
+	rig.note(lastmile.TriggerTaskUpdated, task.ID)
+	if rand.IntN(2) == 0 {
+		rig.insist(t, http.MethodDelete, "/tasks/"+task.ID, "", "")
+		rig.note(lastmile.TriggerTaskDeleted, task.ID)
+	}
+}
+
+func (rig *hookRig) note(trigger lastmile.Trigger, task string) {
+	rig.mu.Lock()
+	defer rig.mu.Unlock()
+	rig.answered[fmt.Sprint(int(trigger), " ", task)] = true
+}
+
+// insist sends a request until it was answered.
+func (rig *hookRig) insist(t *testing.T, method, path, body, key string) []byte {
+	for sent, deadline := 1, time.Now().Add(time.Minute); ; sent++ {
+		status, answer, err := rig.call(t, method, path, body, key)
+		switch {
+		case err == nil && status == http.StatusOK, err == nil && status == http.StatusNotFound && method == http.MethodDelete && sent > 1:
+			return answer
+		case err == nil && status != http.StatusServiceUnavailable, time.Now().After(deadline):
+			t.Errorf("%s %s was answered %d %v: %s", method, path, status, err, answer)
+			return nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// call sends a request to any node.
+func (rig *hookRig) call(t *testing.T, method, path, body, key string) (status int, answer []byte, err error) {
+	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+rig.node(rand.IntN(len(rig.nodes))).address+"/api/v2"+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.SetBasicAuth(rig.key, "")
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	answer, err = io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
+}
+
+// settle waits until nothing is owed any more. The claims of nodes that were
+// killed end after a while.
+func (rig *hookRig) settle(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		var waiting []store.Waiting
+		withStore(t, rig.storage, func(s *sqlstore.Store) error {
+			return s.Read(t.Context(), func(r store.Reader) (err error) {
+				waiting, err = r.WaitingWebhooks(t.Context())
+				return err
+			})
+		})
+		if len(waiting) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d webhooks are still owed something after two minutes: %+v\n%s", len(waiting), waiting, rig.nodes[0].logged)
+		}
+	}
+}
+
+// arrival is a notification as the receiver saw it.
+type arrival struct {
+	of       string // "trigger task"
+	body     string
+	attempts map[string]int // requests by number of the attempt
+}
+
+// check fails the test unless every change arrived at every webhook of its
+// trigger, under one id each, and the log tells of it truly.
+func (rig *hookRig) check(t *testing.T) (posts, repeated int) {
+	t.Helper()
+	for path, trigger := range rig.hooks {
+		arrived := map[string]*arrival{} // by id
+		ids := map[string]string{}       // by what it is of
+		for _, post := range rig.receiver.Posts(path) {
+			posts++
+			var body struct {
+				TriggerID int
+				TaskID    string
+			}
+			if err := json.Unmarshal(post.Body, &body); err != nil || body.TriggerID != int(trigger) {
+				t.Fatalf("webhook %s of trigger %d got %s", path, trigger, post.Body)
+			}
+			id, of := post.Header.Get("Webhook-Id"), fmt.Sprint(body.TriggerID, " ", body.TaskID)
+			a := arrived[id]
+			if a == nil {
+				a = &arrival{of: of, body: string(post.Body), attempts: map[string]int{}}
+				arrived[id] = a
+			} else {
+				repeated++
+			}
+			if a.attempts[post.Header.Get("Webhook-Attempt")]++; a.of != of || a.body != string(post.Body) {
+				t.Errorf("notification %s came with another body", id)
+			}
+			// A change that was sent again because nobody knew whether it was done
+			// may have been done twice; a creation with a key may not.
+			if trigger != lastmile.TriggerTaskUpdated && ids[of] != "" && ids[of] != id {
+				t.Errorf("%s came under two ids, %s and %s", of, ids[of], id)
+			}
+			ids[of] = id
+		}
+		for change := range rig.answered {
+			if strings.HasPrefix(change, fmt.Sprint(int(trigger), " ")) && ids[change] == "" {
+				t.Errorf("webhook %s never heard of %s", path, change)
+			}
+		}
+		rig.checkLog(t, path, arrived)
+	}
+	return posts, repeated
+}
+
+// checkLog fails the test unless the log of a webhook has every attempt that
+// the receiver saw, and no other.
+func (rig *hookRig) checkLog(t *testing.T, path string, arrived map[string]*arrival) {
+	t.Helper()
+	ctx, org := t.Context(), lastmile.OrganizationID(rig.org)
+	withStore(t, rig.storage, func(s *sqlstore.Store) error {
+		return s.Read(ctx, func(r store.Reader) error {
+			hooks, err := r.Webhooks(ctx, org)
+			if err != nil {
+				return err
+			}
+			for _, hook := range hooks {
+				if !strings.HasSuffix(hook.URL, path) {
+					continue
+				}
+				log, err := r.Notifications(ctx, org, store.NotificationFilter{Webhook: hook.ID})
+				if err != nil {
+					return err
+				}
+				if hook.Count != int64(len(log)) || len(log) != len(arrived) || hook.FailureStreak != 0 {
+					t.Errorf("webhook %s: %d notifications in the log, %d counted, %d arrived, %d failures", path, len(log), hook.Count, len(arrived), hook.FailureStreak)
+				}
+				for _, n := range log {
+					attempts, err := r.Attempts(ctx, org, n.ID)
+					if err != nil {
+						return err
+					}
+					if fault := compareLog(n, attempts, arrived[n.ID]); fault != "" {
+						t.Errorf("notification %s: %s", n.ID, fault)
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// compareLog says what is wrong with the log of a notification. Every request
+// was answered well, so that one attempt is recorded: those before it were made
+// by processes that were killed before they could.
+func compareLog(n lastmile.Notification, attempts []lastmile.Attempt, a *arrival) string {
+	switch {
+	case a == nil:
+		return "it never arrived"
+	case n.State != lastmile.NotificationDelivered || n.Attempts != 1 || len(attempts) != 1:
+		return fmt.Sprintf("it is %v after %d attempts, of which %d are in the log", n.State, n.Attempts, len(attempts))
+	case !attempts[0].Delivered() || attempts[0].Number != 1:
+		return fmt.Sprintf("its attempt is %+v", attempts[0])
+	case len(a.attempts) != 1 || a.attempts["1"] == 0:
+		return fmt.Sprintf("the receiver saw attempts %v", a.attempts)
+	}
+	return ""
+}

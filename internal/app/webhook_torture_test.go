@@ -1,0 +1,12 @@
+//go:build torture
+
+package app_test
+
+import "testing"
+
+// TestTortureNotifications kills nodes a hundred times while they send
+// notifications. Each arrives at least once, under one id, and the log of
+// attempts is whole.
+func TestTortureNotifications(t *testing.T) {
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { surviveNotifications(t, 100, nodes, s) })
+}

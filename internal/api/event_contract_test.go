@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -42,7 +43,7 @@ func follow(t testing.TB, c *apptest.Client, query string, headers ...string) *s
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // close does
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,9 +143,7 @@ func (want told) check(t testing.TB, e streamed) map[string]any {
 		"taskId": orNull(want.task), "workerId": orNull(want.worker), "adminId": nil, "data": data, "actionContext": context,
 		"triggerId": want.trigger, "triggerName": want.name, "time": "<now>",
 	}
-	for key, value := range want.more {
-		expected[key] = value
-	}
+	maps.Copy(expected, want.more)
 	for _, fault := range faults(t, body, string(encode(t, expected))) {
 		t.Errorf("%s: %s", want.name, fault)
 	}
@@ -319,9 +318,7 @@ func tellStory(t *testing.T, c *apptest.Client, expect func(...told) []map[strin
 func batchMore(t testing.TB, report map[string]any) map[string]any {
 	t.Helper()
 	more := map[string]any{"jobId": "<id>"}
-	for key, value := range report {
-		more[key] = value
-	}
+	maps.Copy(more, report)
 	return more
 }
 

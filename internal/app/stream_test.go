@@ -38,7 +38,7 @@ func followAt(t *testing.T, address, key string, after int) *follower {
 	}
 	request.SetBasicAuth(key, "")
 	request.Header.Set("Last-Event-ID", strconv.Itoa(after))
-	response, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // close does
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("open the stream: %v %v", response, err)
 	}

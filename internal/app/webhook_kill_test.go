@@ -75,7 +75,7 @@ func surviveNotifications(t *testing.T, kills, nodes int, storage nodeStorage) {
 		n.stop(t)
 	}
 	posts, repeated := rig.check(t)
-	if len(rig.answered) < 10*kills {
+	if len(rig.answered) < 4*kills {
 		t.Errorf("too little happened to prove anything: %d changes", len(rig.answered))
 	}
 	t.Logf("%d kills, %d changes answered, %d requests to the receiver, %d of them repeated", kills, len(rig.answered), posts, repeated)

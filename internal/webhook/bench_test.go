@@ -31,6 +31,9 @@ type receivers struct {
 	roots *x509.CertPool
 	ca    authority
 	got   atomic.Int64
+
+	timed    bool     // note when each was answered
+	answered sync.Map // events, without what tells notifications apart → time
 }
 
 func newReceivers(t testing.TB, count int, answer http.HandlerFunc) *receivers {
@@ -47,6 +50,9 @@ func newReceivers(t testing.TB, count int, answer http.HandlerFunc) *receivers {
 			io.Copy(io.Discard, request.Body) //nolint:errcheck // the sender notices
 			answer(w, request)
 			r.got.Add(1)
+			if id := request.Header.Get("Webhook-Id"); r.timed {
+				r.answered.LoadOrStore(id[:len(id)-2], time.Now())
+			}
 		}))
 		server.Listener.Close()
 		server.Listener = listener
@@ -162,4 +168,146 @@ func postPlainly(b *testing.B, client *http.Client, url string, body []byte) {
 	if answer.StatusCode != http.StatusOK {
 		b.Errorf("answered %s", answer.Status)
 	}
+}
+
+// BenchmarkIsolation has a hundred events a second in twenty organizations,
+// each of which has a webhook that is alive. Then fifty others in each wait for
+// the same events, and their servers take connections and say nothing. It
+// compares how long it takes from the commit of an event to the 200 of those
+// that are alive.
+func BenchmarkIsolation(b *testing.B) {
+	const (
+		orgs  = 20
+		dead  = 50 // of an organization
+		phase = 15 * time.Second
+	)
+	var alone, beside, ratios []float64
+	for b.Loop() {
+		r := newReceivers(b, orgs, func(http.ResponseWriter, *http.Request) {})
+		r.timed = true
+		w := newWorld(b)
+		var owners []lastmile.OrganizationID
+		save := func(org lastmile.OrganizationID, url string) {
+			w.write(func(ctx context.Context, tx store.Writer) error {
+				return tx.SaveWebhook(ctx, lastmile.Webhook{
+					ID: lastmile.WebhookID(newID()), Organization: org, Created: now(), Modified: now(), URL: url, Trigger: created, Enabled: true,
+				})
+			})
+		}
+		for _, url := range r.urls {
+			owners = append(owners, lastmile.OrganizationID(newID()))
+			save(owners[len(owners)-1], url)
+		}
+		grave := silence(b)
+		sender := w.sender(nil)
+		sender.Alone = true
+		sender.Poster = newEgress(b, webhook.EgressOptions{
+			ExtraCAs: [][]byte{r.ca.pem}, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+			Resolve: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{grave.Addr()}, nil },
+		})
+		w.run(func() {
+			tellSteadily(w, r, owners, phase/5) // to get used to it
+			before := tellSteadily(w, r, owners, phase)
+			for i := range orgs * dead {
+				save(owners[i%orgs], fmt.Sprintf("https://dead-%d.test:%d/", i, grave.Port()))
+			}
+			tellSteadily(w, r, owners, phase/5)
+			after := tellSteadily(w, r, owners, phase)
+			alone, beside = append(alone, milliseconds(before)), append(beside, milliseconds(after))
+			ratios = append(ratios, after.Seconds()/before.Seconds())
+		}, sender)
+		if got := sender.Stats(); got.Failed == 0 {
+			b.Fatalf("nobody was dead: %+v", got)
+		}
+		w.close()
+	}
+	for _, list := range [][]float64{alone, beside, ratios} {
+		slices.Sort(list)
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(alone[len(alone)/2], "ms-p99-alone")
+	b.ReportMetric(beside[len(beside)/2], "ms-p99-beside-dead")
+	b.ReportMetric(ratios[len(ratios)/2], "times")
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
+// silence is a server that takes connections and says nothing.
+func silence(b *testing.B) netip.AddrPort {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.2.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var (
+		mu    sync.Mutex
+		taken []net.Conn
+	)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			taken = append(taken, conn)
+			mu.Unlock()
+		}
+	}()
+	b.Cleanup(func() {
+		listener.Close()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, conn := range taken {
+			conn.Close()
+		}
+	})
+	return netip.MustParseAddrPort(listener.Addr().String())
+}
+
+// tellSteadily stores an event of one organization after the other, at a steady
+// pace whatever becomes of them, and returns the 99th percentile of how long
+// it took from their commits to the answers of the receivers.
+func tellSteadily(w *world, r *receivers, owners []lastmile.OrganizationID, phase time.Duration) time.Duration {
+	w.t.Helper()
+	const every = 10 * time.Millisecond
+	var (
+		group  sync.WaitGroup
+		mu     sync.Mutex
+		events []string
+		stored = map[string]time.Time{}
+		tick   = time.NewTicker(every)
+	)
+	defer tick.Stop()
+	for i := range int(phase / every) {
+		<-tick.C
+		org, id := owners[i%len(owners)], newID()
+		events = append(events, id[:lastmile.IDLength-2])
+		group.Go(func() {
+			w.write(func(ctx context.Context, tx store.Writer) error {
+				return tx.AppendEvents(ctx, []lastmile.Event{{
+					ID: id, Organization: org, Trigger: created, At: now(), Stored: now(),
+					Worker: &lastmile.Worker{ID: "workerworkerworkerworker", Organization: org, Name: strings.Repeat("x", 2500)},
+				}})
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			stored[id[:lastmile.IDLength-2]] = time.Now()
+		})
+	}
+	group.Wait()
+	var took []time.Duration
+	for _, id := range events {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if at, ok := r.answered.Load(id); ok {
+				took = append(took, max(at.(time.Time).Sub(stored[id]), 0))
+				break
+			}
+			if time.Now().After(deadline) {
+				w.t.Fatalf("event %s never arrived", id)
+			}
+		}
+	}
+	slices.Sort(took)
+	return took[len(took)*99/100]
 }

@@ -53,8 +53,12 @@ func (s *Sender) claimUntil(now time.Time) time.Time {
 }
 
 // book records results and makes claims, in the background: many at once.
+// Results that come right after others wait a moment for more.
 func (s *Sender) book(ctx context.Context) {
 	if s.booking || len(s.unsaved)+len(s.claims) == 0 {
+		return
+	}
+	if s.resting && len(s.claims) == 0 && len(s.unsaved) < recordAtOnce {
 		return
 	}
 	b := booking{results: s.unsaved[:min(len(s.unsaved), recordAtOnce)], claims: s.claims, at: s.Now()}
@@ -72,11 +76,12 @@ func (s *Sender) book(ctx context.Context) {
 // holds are the claims under which results came about. They last on, unless
 // there is nothing left to do: then another process may have the webhook.
 func (s *Sender) holds(results []result) []hold {
-	now, saved := s.Now(), map[*lane]int{}
+	now, saved, known := s.Now(), map[*lane]int{}, map[string]bool{}
 	var holds []hold
 	for _, r := range results {
 		saved[r.lane]++
-		if !slices.ContainsFunc(holds, func(h hold) bool { return h.claim == r.claim }) {
+		if !known[r.claim] {
+			known[r.claim] = true
 			holds = append(holds, hold{lane: r.lane, claim: r.claim, until: s.claimUntil(now)})
 		}
 	}
@@ -162,8 +167,8 @@ func (s *Sender) settle(ctx, sending context.Context, b booking) {
 		}
 	}
 	for _, l := range b.disabled { // what it was owed was given up
-		l.drop(l.queue)
-		l.queue, l.due = nil, false
+		l.empty()
+		l.due = false
 	}
 	for _, c := range b.claims {
 		if c.got == "" {
@@ -172,7 +177,7 @@ func (s *Sender) settle(ctx, sending context.Context, b booking) {
 			continue
 		}
 		c.lane.claim, c.lane.until = c.got, c.until
-		s.wants = append(s.wants, c.want)
+		s.wants[c.lane.queueAt()] = append(s.wants[c.lane.queueAt()], c.want)
 	}
 }
 

@@ -14,7 +14,7 @@ const mutePause = time.Minute
 // want is a wish for what a webhook is owed, and what was found.
 type want struct {
 	lane  *lane
-	limit int // with what the lane holds already
+	limit int // with what the lane holds already; 0 is to read the webhook alone
 	after store.Place
 
 	gone    bool
@@ -25,32 +25,37 @@ type want struct {
 
 // fetch is what is read at one time.
 type fetch struct {
+	of    int // the Sender's lists of wants
 	wants []want
 	at    time.Time
 	err   error
 }
 
-// wish has a lane read more, or first get the claim it takes.
+// wish has a lane read more, or just its webhook when count is 0, or first get
+// the claim it takes.
 func (s *Sender) wish(l *lane, count int) {
-	l.due, l.fetching = false, true
+	l.fetching = true
 	w := want{lane: l, limit: count, after: l.fetched}
-	if l.fetched.Next.IsZero() {
-		w.limit += len(l.held)
+	if count > 0 {
+		l.due = false
+		if l.fetched.Next.IsZero() {
+			w.limit += len(l.held)
+		}
 	}
 	if now := s.Now(); !l.claimed(now) {
 		s.claims = append(s.claims, claim{want: w, old: l.claim, fresh: s.NewID(), until: s.claimUntil(now)})
 		return
 	}
-	s.wants = append(s.wants, w)
+	s.wants[l.queueAt()] = append(s.wants[l.queueAt()], w)
 }
 
-// fetch reads what lanes want, in the background.
-func (s *Sender) fetch(ctx context.Context) {
-	if s.fetching || len(s.wants) == 0 {
+// fetch reads what the lanes of a list want, in the background.
+func (s *Sender) fetch(ctx context.Context, of int) {
+	if s.fetching[of] || len(s.wants[of]) == 0 {
 		return
 	}
-	f := fetch{wants: s.wants, at: s.Now()}
-	s.wants, s.fetching = nil, true
+	f := fetch{of: of, wants: s.wants[of], at: s.Now()}
+	s.wants[of], s.fetching[of] = nil, true
 	s.background.Go(func() {
 		if f.err = s.read(ctx, &f); f.err != nil && ctx.Err() == nil {
 			s.Log.Error("read notifications", "error", f.err)
@@ -87,7 +92,7 @@ func (s *Sender) read(ctx context.Context, f *fetch) error {
 	known := map[lastmile.OrganizationID][][]byte{}
 	for i := range f.wants {
 		w := &f.wants[i]
-		if len(w.found) == 0 {
+		if len(w.found) == 0 && w.limit > 0 {
 			continue
 		}
 		secrets, ok := known[w.lane.org]
@@ -107,7 +112,7 @@ func (w *want) read(ctx context.Context, r store.Reader, now time.Time) (err err
 	if w.gone = lastmile.IsNotFound(err); w.gone {
 		return nil
 	}
-	if err != nil {
+	if err != nil || w.limit == 0 {
 		return err
 	}
 	w.found, err = r.DueNotifications(ctx, w.lane.id, now, w.after, w.limit)
@@ -116,7 +121,7 @@ func (w *want) read(ctx context.Context, r store.Reader, now time.Time) (err err
 
 // enter puts what was read into its lanes. The first of it has a slot.
 func (s *Sender) enter(ctx, sending context.Context, f fetch) {
-	s.fetching = false
+	s.fetching[f.of] = false
 	for _, w := range f.wants {
 		if f.err == nil {
 			w.lane.fill(w, f.at)
@@ -150,13 +155,24 @@ func (l *lane) fill(w want, at time.Time) {
 	case w.gone:
 		l.lose()
 		return
-	case len(w.found) > 0 && len(w.secrets) == 0:
+	case len(w.secrets) == 0 && (len(w.found) > 0 || w.limit == 0):
 		l.muted = at.Add(mutePause)
+		l.empty()
+		l.due = false
 		return
 	}
-	l.url, l.host, l.secrets, l.read = w.hook.URL, host(w.hook.URL), w.secrets, at
+	l.url, l.host = w.hook.URL, host(w.hook.URL)
+	if len(w.secrets) > 0 { // they are not read when nothing was found
+		l.secrets, l.read = w.secrets, at
+	}
 	if l.pace == unknown && w.hook.FailureStreak > 0 {
 		l.pace = dead
+	}
+	if w.limit == 0 {
+		if !w.hook.Enabled { // what it was owed was given up, or most of it
+			l.empty()
+		}
+		return
 	}
 	l.fetched = store.Place{}
 	if len(w.found) == w.limit {

@@ -51,11 +51,12 @@ type lane struct {
 	claim string // nobody else sends
 	until time.Time
 
-	queue    []lastmile.Notification
-	held     map[string]bool // ids of what is queued, under way or not saved
+	queue    []lastmile.Notification // set by keep
+	queued   *int                    // with those of all other lanes
+	held     map[string]bool         // ids of what is queued, under way or not saved
 	inFlight int
 	due      bool        // the database has more for it
-	fetching bool        // which is being read
+	fetching bool        // something is being read for it
 	settled  []string    // ids of what was saved meanwhile
 	fetched  store.Place // up to which it was, when there was more
 	reserved *slot       // for the first of what is read
@@ -66,9 +67,27 @@ type lane struct {
 	muted time.Time // until then nothing can be signed
 }
 
-func newLane(org lastmile.OrganizationID, id lastmile.WebhookID) *lane {
-	return &lane{org: org, id: id, held: map[string]bool{}}
+func newLane(org lastmile.OrganizationID, id lastmile.WebhookID, queued *int) *lane {
+	return &lane{org: org, id: id, queued: queued, held: map[string]bool{}}
 }
+
+// keep makes a list the queue.
+func (l *lane) keep(list []lastmile.Notification) {
+	*l.queued += len(list) - len(l.queue)
+	l.queue = list
+}
+
+// queueAt is which of the Sender's two lists the lane's wishes are in: what
+// others wish for is no matter to the quick ones.
+func (l *lane) queueAt() int {
+	if l.pace == quick {
+		return 1
+	}
+	return 0
+}
+
+// fresh tells whether what was read of the webhook is still good.
+func (l *lane) fresh(now time.Time) bool { return now.Sub(l.read) < freshFor }
 
 // idle tells whether there is nothing to do for a lane.
 func (l *lane) idle() bool { return len(l.held) == 0 && l.inFlight == 0 && !l.due && !l.fetching }
@@ -92,7 +111,7 @@ func (l *lane) add(list ...lastmile.Notification) {
 	for _, n := range list {
 		if !l.held[n.ID] {
 			l.held[n.ID] = true
-			l.queue = append(l.queue, n)
+			l.keep(append(l.queue, n))
 		}
 	}
 }
@@ -103,6 +122,12 @@ func (l *lane) drop(list []lastmile.Notification) {
 		delete(l.held, n.ID)
 		l.due, l.fetched = true, store.Place{}
 	}
+}
+
+// empty drops the queue.
+func (l *lane) empty() {
+	l.drop(l.queue)
+	l.keep(nil)
 }
 
 // forget lets go of a notification whose result was saved. What is being read
@@ -118,8 +143,8 @@ func (l *lane) forget(id string) {
 // lose lets go of a webhook that another process sends to, or that is gone.
 func (l *lane) lose() {
 	l.claim, l.until = "", time.Time{}
-	l.drop(l.queue)
-	l.queue, l.due = nil, false
+	l.empty()
+	l.due = false
 }
 
 func host(raw string) string {

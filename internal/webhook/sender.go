@@ -15,11 +15,13 @@ import (
 
 // How the Sender works.
 const (
-	maxQueued    = 64 // notifications of one webhook, in memory
-	fetchAhead   = 32 // notifications left when more are read
-	runLength    = 8  // notifications sent one after the other in a slot
-	fetchAtOnce  = 64 // webhooks whose notifications are read together
-	recordAtOnce = 256
+	maxQueued    = 1024   // notifications of one webhook, in memory
+	mostQueued   = 16_384 // notifications of all webhooks
+	fetchCount   = 128    // notifications of one webhook, read at once
+	fetchAhead   = 96     // notifications left when more are read
+	runLength    = 16     // notifications sent one after the other in a slot
+	fetchAtOnce  = 64     // webhooks that are read together
+	recordAtOnce = 1024
 	lanesAtOnce  = 128 // of a pace in one round
 
 	claimFor     = totalTimeout + 5*time.Second // others keep off for so long
@@ -27,8 +29,10 @@ const (
 	freshFor     = time.Second                  // what was read of a webhook
 	slowAfter    = time.Second                  // an attempt that ended was slow
 	glanceEvery  = 50 * time.Millisecond        // at attempts that may take long
+	gatherFor    = 10 * time.Millisecond        // results, between two times that they are recorded
 	pollSoon     = time.Second / 4              // for what other processes have stored
 	pollIdle     = 2 * time.Second              // while they store nothing
+	pollShare    = 20                           // of the time is not spent looking
 	forgetAfter  = 10 * time.Minute             // the pace of a webhook that is owed nothing
 	errorPause   = time.Second
 	stopPatience = 5 * time.Second // with attempts that are under way
@@ -58,16 +62,18 @@ type Sender struct {
 	Alone   bool                           // no other process sends from this database
 
 	lanes   map[lastmile.WebhookID]*lane
+	queued  int            // in all lanes
 	turns   [paces][]*lane // in line
 	slots   slots
-	recent  []*run // under way, until they are late
-	wants   []want
+	recent  []*run    // under way, until they are late
+	wants   [2][]want // of lanes that are not quick, and of those that are
 	claims  []claim
 	unsaved []result
 
-	booking    bool // something is being written
-	fetching   bool // something is being read
-	found      chan []store.Waiting
+	booking    bool    // something is being written
+	resting    bool    // something was, a moment ago
+	fetching   [2]bool // something is being read for either
+	found      chan look
 	booked     chan booking
 	fetched    chan fetch
 	ended      chan outcome
@@ -92,22 +98,24 @@ func (s *Sender) Stats() SenderStats {
 // Run sends until ctx ends, then waits a while for what is being sent and
 // gives back the rest.
 func (s *Sender) Run(ctx context.Context) {
-	s.lanes, s.slots, s.forgotten = map[lastmile.WebhookID]*lane{}, newSlots(), s.Now()
-	s.found, s.ended = make(chan []store.Waiting, 1), make(chan outcome, mostInFlight)
-	s.booked, s.fetched = make(chan booking, 1), make(chan fetch, 1)
+	s.lanes, s.queued, s.slots, s.forgotten = map[lastmile.WebhookID]*lane{}, 0, newSlots(), s.Now()
+	s.found, s.ended = make(chan look, 1), make(chan outcome, mostInFlight)
+	s.booked, s.fetched = make(chan booking, 1), make(chan fetch, len(s.fetching))
 	if s.Alone {
 		s.reclaim(ctx)
 	}
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	poll, late := time.NewTimer(0), time.NewTimer(0)
+	poll, late, gathered := time.NewTimer(0), time.NewTimer(0), time.NewTimer(0)
 	defer poll.Stop()
 	defer late.Stop()
+	defer gathered.Stop()
 	pause, watching := pollSoon, false
 	for ctx.Err() == nil {
 		s.serve(ctx, sending)
 		s.book(ctx)
-		s.fetch(ctx)
+		s.fetch(ctx, 0)
+		s.fetch(ctx, 1)
 		if len(s.recent) > 0 && !watching {
 			watching = true
 			late.Reset(glanceEvery)
@@ -124,15 +132,19 @@ func (s *Sender) Run(ctx context.Context) {
 		case <-late.C:
 			watching = false
 			s.markLate()
-		case waiting := <-s.found:
+		case <-gathered.C:
+			s.resting = false
+		case f := <-s.found:
 			pause = min(2*pause, pollIdle)
-			some, next := s.expectAll(waiting)
-			if some {
-				pause = pollSoon
+			some, next := s.expectAll(f.waiting)
+			if some && !s.Alone { // alone, it hears of what is stored at once
+				pause = min(max(pollSoon, pollShare*f.took), pollIdle)
 			}
 			poll.Reset(min(pause, next))
 		case b := <-s.booked:
 			s.settle(ctx, sending, b)
+			s.resting = true
+			gathered.Reset(gatherFor)
 		case f := <-s.fetched:
 			s.enter(ctx, sending, f)
 		case o := <-s.ended:
@@ -163,19 +175,29 @@ func (s *Sender) drain() {
 	}
 }
 
+// look is which webhooks are owed something, and how long it took to see.
+type look struct {
+	waiting []store.Waiting
+	took    time.Duration
+}
+
 // look asks the database, in the background, which webhooks are owed
 // something.
 func (s *Sender) look(ctx context.Context) {
 	s.background.Go(func() {
-		var waiting []store.Waiting
+		var (
+			f     look
+			begin = s.Now()
+		)
 		err := s.Store.Read(ctx, func(r store.Reader) (err error) {
-			waiting, err = r.WaitingWebhooks(ctx)
+			f.waiting, err = r.WaitingWebhooks(ctx)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
 			s.Log.Error("look for notifications", "error", err)
 		}
-		s.found <- waiting
+		f.took = s.Now().Sub(begin)
+		s.found <- f
 	})
 }
 
@@ -205,11 +227,11 @@ func (s *Sender) expectAll(waiting []store.Waiting) (some bool, next time.Durati
 }
 
 // receive takes in a notification that was just stored: it goes out without
-// being read again when all that is needed is at hand.
+// being read again when the webhook has none that must be, and there is room.
 func (s *Sender) receive(n lastmile.Notification) {
 	l, now := s.lane(n.Organization, n.Webhook), s.Now()
-	if n.Body != nil && l.pace == quick && !l.due && !l.fetching && len(l.queue) < maxQueued &&
-		l.claimed(now) && now.Sub(l.read) < freshFor && !n.Next.After(now) {
+	if n.Body != nil && l.pace == quick && !l.due && !l.fetching && len(l.queue) < maxQueued && s.queued < mostQueued &&
+		l.claimed(now) && !n.Next.After(now) {
 		l.add(n)
 		s.line(l)
 		return
@@ -230,7 +252,7 @@ func (s *Sender) expect(l *lane, now time.Time) {
 func (s *Sender) lane(org lastmile.OrganizationID, id lastmile.WebhookID) *lane {
 	l := s.lanes[id]
 	if l == nil {
-		l = newLane(org, id)
+		l = newLane(org, id, &s.queued)
 		s.lanes[id] = l
 	}
 	return l
@@ -276,25 +298,34 @@ func (s *Sender) serve(ctx, sending context.Context) {
 
 // turn starts what a lane may send, and has more read where there is more.
 func (s *Sender) turn(ctx, sending context.Context, l *lane) {
-	for len(l.queue) > 0 && s.slots.free(l) {
+	fresh := l.fresh(s.Now())
+	for fresh && len(l.queue) > 0 && s.slots.free(l) {
 		s.start(ctx, sending, l)
 	}
-	if !l.due || l.fetching || len(s.wants) >= fetchAtOnce || len(s.claims) >= fetchAtOnce {
+	if l.fetching || len(s.wants[l.queueAt()]) >= fetchAtOnce || len(s.claims) >= fetchAtOnce {
 		return
 	}
 	count := 1
 	if l.pace == quick {
-		count = maxQueued
+		count = fetchCount
 	}
 	switch {
-	case l.pace == quick && l.inFlight > 0 && len(l.queue) <= fetchAhead:
-	case len(l.queue) == 0 && s.slots.free(l):
-		taken := s.slots.take(l)
-		l.reserved = &taken
+	case l.due && l.pace == quick && l.inFlight > 0 && len(l.queue) <= fetchAhead:
+	case l.due && len(l.queue) == 0 && s.slots.free(l):
+		s.reserve(l)
+	case !fresh && len(l.queue) > 0 && s.slots.free(l):
+		s.reserve(l)
+		count = 0 // only the webhook
 	default:
 		return
 	}
 	s.wish(l, count)
+}
+
+// reserve takes a slot for the first of what is read.
+func (s *Sender) reserve(l *lane) {
+	taken := s.slots.take(l)
+	l.reserved = &taken
 }
 
 // start begins to send the first of a queue, unless the claim is about to end:
@@ -302,15 +333,14 @@ func (s *Sender) turn(ctx, sending context.Context, l *lane) {
 func (s *Sender) start(ctx, sending context.Context, l *lane) {
 	now, count := s.Now(), 1
 	if !l.claimed(now) || ctx.Err() != nil {
-		l.drop(l.queue)
-		l.queue = nil
+		l.empty()
 		return
 	}
 	if l.pace == quick {
 		count = min(max(len(l.queue)/shares[quick].webhook, 1), runLength)
 	}
 	r := &run{lane: l, claim: l.claim, until: l.until, url: l.url, secrets: l.secrets, since: now, items: l.queue[:count]}
-	l.queue = l.queue[count:]
+	l.keep(l.queue[count:])
 	if l.reserved != nil {
 		r.slot, l.reserved = *l.reserved, nil
 	} else {
@@ -349,7 +379,7 @@ func (s *Sender) finish(o outcome) {
 		s.inFlight.Store(int64(s.slots.all))
 		l.inFlight--
 		if len(o.rest) > 0 {
-			l.queue = slices.Concat(o.rest, l.queue)
+			l.keep(slices.Concat(o.rest, l.queue))
 		}
 	}
 	switch {
@@ -363,8 +393,7 @@ func (s *Sender) finish(o outcome) {
 		l.pace = dead
 	}
 	if l.pace > quick { // it has no slots for so many any more
-		l.drop(l.queue)
-		l.queue = nil
+		l.empty()
 	}
 	if !o.broken {
 		s.unsaved = append(s.unsaved, result{lane: l, claim: r.claim, n: o.n, attempt: o.attempt})

@@ -489,11 +489,13 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 			}
 		}
 		w.run(func() {
-			w.tell(created, 50)
+			w.tell(created, 20)
 			check(w.seen()[0], "first")
 			secrets = [][]byte{[]byte("second"), []byte("first")}
-			w.tell(created, 50)
-			time.Sleep(time.Second)
+			for range 20 { // without a moment in which nothing is to be sent
+				w.tell(created, 4)
+				time.Sleep(75 * time.Millisecond)
+			}
 			check(w.seen()[len(w.seen())-1], "second", "first")
 			secrets = [][]byte{[]byte("second")}
 			w.tell(created, 1)
@@ -512,4 +514,47 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 		}, sender)
 		w.check(hook)
 	})
+}
+
+// TestSenderFindsNothing has it look for what was delivered already, again and
+// again, while there is something new now and then.
+func TestSenderFindsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		hook := w.hook(created)
+		sender := w.sender(accept)
+		sender.Store = &hasty{Store: w.store, hook: hook}
+		w.run(func() {
+			for range 50 {
+				w.tell(created, 1)
+				time.Sleep(170 * time.Millisecond)
+			}
+		}, sender)
+		if h, _ := w.state(hook); h.Count != 50 {
+			t.Errorf("it delivered %d of 50", h.Count)
+		}
+		w.check(hook)
+	})
+}
+
+// hasty is a database that says a webhook is owed something when it is not.
+type hasty struct {
+	store.Store
+	hook lastmile.WebhookID
+}
+
+type hastyReader struct {
+	store.Reader
+	hook lastmile.WebhookID
+}
+
+// Read implements store.Store.
+func (h *hasty) Read(ctx context.Context, fn func(store.Reader) error) error {
+	return h.Store.Read(ctx, func(r store.Reader) error { return fn(hastyReader{Reader: r, hook: h.hook}) })
+}
+
+// WaitingWebhooks implements store.WebhookReader.
+func (r hastyReader) WaitingWebhooks(context.Context) ([]store.Waiting, error) {
+	return []store.Waiting{{Organization: acme, Webhook: r.hook, Next: now()}}, nil
 }

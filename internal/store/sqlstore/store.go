@@ -85,7 +85,7 @@ func (s *Store) Woken() <-chan struct{} {
 }
 
 // maxOwed is how many notifications are kept for whoever asks what is owed.
-const maxOwed = 1024
+const maxOwed = 16_384
 
 // Owed returns what commits of this process have owed webhooks since it was
 // last asked. When that is much, it is one notification of each webhook, and no

@@ -53,29 +53,29 @@ func testWebhooks(t *testing.T, s store.Store) {
 		return errors.Join(w.SaveWebhook(ctx, full), w.SaveWebhook(ctx, bare), w.SaveWebhook(ctx, other))
 	})
 	same(t, "webhooks, oldest first", read(t, s, func(r store.Reader) ([]lastmile.Webhook, error) { return r.Webhooks(ctx, acme) }), []lastmile.Webhook{bare, full})
-	one := func(org lastmile.OrganizationID, id lastmile.WebhookID) (h lastmile.Webhook, err error) {
+	one := func(id lastmile.WebhookID) (h lastmile.Webhook, err error) {
 		err = s.Read(ctx, func(r store.Reader) (err error) {
-			h, err = r.Webhook(ctx, org, id)
+			h, err = r.Webhook(ctx, acme, id)
 			return err
 		})
 		return h, err
 	}
-	if _, err := one(acme, other.ID); code(err) != lastmile.CodeOutsideScope {
+	if _, err := one(other.ID); code(err) != lastmile.CodeOutsideScope {
 		t.Errorf("another organization's webhook: %v", err)
 	}
-	if _, err := one(acme, id[lastmile.WebhookID]("nobody")); code(err) != lastmile.CodeNotFound {
+	if _, err := one(id[lastmile.WebhookID]("nobody")); code(err) != lastmile.CodeNotFound {
 		t.Errorf("a webhook that does not exist: %v", err)
 	}
 	full.Count, full.FailureStreak, full.Enabled, full.Name = 9, 0, true, "not saved with a tally"
 	write(t, s, func(w store.Writer) error { return w.SaveTally(ctx, full) })
 	full.Name = "N"
-	got, err := one(acme, full.ID)
+	got, err := one(full.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "after a tally", got, full)
 	write(t, s, func(w store.Writer) error { return w.DeleteWebhook(ctx, acme, full.ID) })
-	if _, err := one(acme, full.ID); code(err) != lastmile.CodeNotFound {
+	if _, err := one(full.ID); code(err) != lastmile.CodeNotFound {
 		t.Errorf("a deleted webhook: %v", err)
 	}
 }

@@ -3,7 +3,7 @@
 import { overlay } from './overlay.ts';
 import { discard, flush, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
 import { call, type Outcome, type Request } from './remote.ts';
-import { kept, shelf, trail } from './shelf.ts';
+import { drafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
 import { distance } from '../map/project.ts';
 import { title, type Point, type Position, type Task, type Worker, type WorkList } from './wire.ts';
@@ -55,6 +55,7 @@ class App {
   private watch: number | undefined;
   private lastNoted: Position | undefined;
   private lastOrder = 0;
+  private streaming = false;
 
   // open reads what the phone kept and goes on from there.
   async open() {
@@ -108,7 +109,8 @@ class App {
     const { token, worker, mustSetPassword } = outcome.value;
     const before = await kept.get<Worker>('worker');
     if (before && before.id !== worker.id) {
-      await kept.clear(); // another worker's list is none of hers
+      await drafts.keepOnly(new Set()); // another worker's work is none of hers
+      await kept.clear();
       await trail.clear();
     }
     this.token = token;
@@ -133,6 +135,7 @@ class App {
   // signOut forgets the worker. What was not sent stays for her next time.
   async signOut() {
     this.halt();
+    await drafts.keepOnly(new Set());
     this.token = '';
     localStorage.removeItem('dray.token');
     this.worker = null;
@@ -141,17 +144,18 @@ class App {
     await trail.clear();
   }
 
-  // act notes what the worker did and sends it as soon as it can.
+  // act notes what the worker did and sends it as soon as it can. Images are on
+  // the shelf already, under their keys, or are put there.
   async act(
     verb: Verb,
     task: Task,
     body: Record<string, unknown> = {},
-    images: { field: Attachment['field']; blob: Blob }[] = [],
+    images: { field: Attachment['field']; blob: Blob; key?: string }[] = [],
   ) {
     const files: Attachment[] = [];
     for (const image of images) {
-      const key = crypto.randomUUID();
-      await shelf.putBlob(key, image.blob);
+      const key = image.key ?? crypto.randomUUID();
+      if (!image.key) await shelf.putBlob(key, image.blob);
       files.push({ field: image.field, blob: key });
     }
     const here = this.here();
@@ -223,7 +227,7 @@ class App {
     if (!later && !(await this.refresh())) later = { kind: 'later' };
     this.failures = later ? this.failures + 1 : 0;
     if (later) this.connection = 'offline';
-    else if (this.connection === 'offline') this.connection = 'polling';
+    else this.connection = this.streaming ? 'live' : 'polling';
     if (!this.worker) return;
     const rest = this.connection === 'live' ? lookEvery : pollEvery;
     this.timer = setTimeout(
@@ -248,6 +252,7 @@ class App {
       this.arrivals = new Set(arrivals);
       await kept.put('arrivals', arrivals);
     }
+    await drafts.keepOnly(open);
     this.watchDuty();
     return true;
   }
@@ -345,11 +350,12 @@ class App {
       const headers = { Authorization: `Bearer ${this.token}` };
       const opened = () => {
         failures = 0;
-        this.connection = 'live';
+        this.streaming = true;
         void this.sync();
       };
       const ended = await follow('/driver/v1/events', headers, signal, opened, () => void this.sync());
       if (signal.aborted || ended === 'signedOut') return;
+      this.streaming = false;
       if (this.connection === 'live') this.connection = 'polling';
       failures++;
       await new Promise((resolve) => setTimeout(resolve, ended === 'absent' ? 60_000 : pause(failures, Math.random())));

@@ -70,6 +70,48 @@ export const kept = {
   clear: async () => void (await use('kept', 'readwrite', (s) => s.clear())),
 };
 
+// Draft is what was collected for a task that is not completed yet. Phones with
+// little memory end the app while the camera is open; nothing may be lost then.
+export interface Draft {
+  notes: string;
+  signer: string;
+  scans: { data: string; symbology: string }[];
+  oldEnough: boolean;
+  photos: string[]; // keys of images
+}
+
+const draftPrefix = 'draft ';
+
+export const drafts = {
+  async get(task: string): Promise<{ draft: Draft; photos: { key: string; blob: Blob }[] } | undefined> {
+    const draft = await kept.get<Draft>(draftPrefix + task);
+    if (!draft) return undefined;
+    const photos = [];
+    for (const key of draft.photos) {
+      const blob = await shelf.blob(key);
+      if (blob) photos.push({ key, blob });
+    }
+    return { draft, photos };
+  },
+  put: (task: string, draft: Draft) => kept.put(draftPrefix + task, draft),
+  // forget drops a draft; its images go with the action, or are dropped too.
+  async forget(task: string, images: boolean) {
+    const draft = await kept.get<Draft>(draftPrefix + task);
+    await use('kept', 'readwrite', (s) => s.delete(draftPrefix + task));
+    if (images) for (const key of draft?.photos ?? []) await shelf.removeBlob(key);
+  },
+  // keepOnly drops the drafts of all other tasks.
+  async keepOnly(tasks: ReadonlySet<string>) {
+    const names = await use<IDBValidKey[]>('kept', 'readonly', (s) =>
+      s.getAllKeys(IDBKeyRange.bound(draftPrefix, draftPrefix + '\uffff')),
+    );
+    for (const name of names) {
+      const task = String(name).slice(draftPrefix.length);
+      if (!tasks.has(task)) await drafts.forget(task, true);
+    }
+  },
+};
+
 // trail is where the worker was and the server does not know yet.
 export const trail = {
   add: async (position: Position) => void (await use('positions', 'readwrite', (s) => s.add(plain(position)))),

@@ -117,7 +117,7 @@ const en = {
   didclaim: 'Taken',
   didonDuty: 'Went on duty',
   didoffDuty: 'Went off duty',
-  offline: 'No signal',
+  offline: 'No connection',
   live: 'Live',
   updated: 'Updated {time}',
   updating: 'Updating',

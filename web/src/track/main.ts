@@ -77,10 +77,8 @@ class Page {
       const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main');
       const writing = this.main.querySelector('form');
       if (!fresh || (writing && fresh.querySelector('form'))) return;
-      const map = this.canvas?.parentElement;
       this.main.replaceChildren(...fresh.childNodes);
-      if (map && this.state?.worker?.location) this.main.append(map);
-      else this.drop();
+      if (!this.state?.worker?.location) this.drop();
       this.dress();
       this.tick();
     } catch {
@@ -95,6 +93,8 @@ class Page {
       this.main.querySelector('.steps')?.remove();
       heading.after(progress(this.state.stage));
     }
+    const map = this.canvas?.parentElement;
+    if (map && !map.isConnected) (this.main.querySelector('.steps') ?? heading)?.after(map);
     const form = this.main.querySelector('form');
     if (form && !form.dataset.live) {
       form.dataset.live = 'yes';
@@ -135,7 +135,7 @@ class Page {
       this.canvas = document.createElement('canvas');
       this.canvas.tabIndex = 0;
       frame.append(this.canvas, caption);
-      this.main.append(frame);
+      this.dress();
       const { Chart } = await import('../map/chart.ts');
       if (!this.canvas) return;
       this.chart = new Chart(this.canvas, { closest: 14 });

@@ -116,7 +116,7 @@ const de: Words = {
   didclaim: 'Übernommen',
   didonDuty: 'Dienst begonnen',
   didoffDuty: 'Dienst beendet',
-  offline: 'Kein Empfang',
+  offline: 'Keine Verbindung',
   live: 'Live',
   updated: 'Stand {time}',
   updating: 'Wird geladen',

@@ -116,7 +116,7 @@ const es: Words = {
   didclaim: 'Tomada',
   didonDuty: 'Inicio de servicio',
   didoffDuty: 'Fin de servicio',
-  offline: 'Sin señal',
+  offline: 'Sin conexión',
   live: 'En directo',
   updated: 'Actualizado {time}',
   updating: 'Actualizando',

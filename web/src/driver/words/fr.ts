@@ -116,7 +116,7 @@ const fr: Words = {
   didclaim: 'Prise',
   didonDuty: 'Début de service',
   didoffDuty: 'Fin de service',
-  offline: 'Pas de réseau',
+  offline: 'Hors ligne',
   live: 'En direct',
   updated: 'Mis à jour {time}',
   updating: 'Mise à jour',

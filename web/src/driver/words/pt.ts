@@ -116,7 +116,7 @@ const pt: Words = {
   didclaim: 'Assumida',
   didonDuty: 'Início de serviço',
   didoffDuty: 'Fim de serviço',
-  offline: 'Sem sinal',
+  offline: 'Sem conexão',
   live: 'Ao vivo',
   updated: 'Atualizado {time}',
   updating: 'Atualizando',

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dictionary, english, fill, languages, preferred, type Language, type Words } from '../src/driver/words.ts';
+import { later, same, steps, type State } from '../src/track/state.ts';
+
+test('every language says the same things about the same values', async () => {
+  const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+  for (const language of Object.keys(languages) as Language[]) {
+    const words = await dictionary(language);
+    for (const name of Object.keys(english) as (keyof Words)[]) {
+      assert.ok(words[name].trim(), `${language} ${name} is empty`);
+      assert.deepEqual(places(words[name]), places(english[name]), `${language} ${name}`);
+    }
+  }
+});
+
+test('the language is the first of the phone that the app speaks', () => {
+  assert.equal(preferred(['nl-NL', 'fr-CA', 'en']), 'fr');
+  assert.equal(preferred(['PT-br']), 'pt');
+  assert.equal(preferred(['ja']), 'en');
+});
+
+test('values are put in as they are', () => {
+  assert.equal(fill('{a} and {b}', { a: '{b}', b: '$&' }), '{b} and $&');
+  assert.equal(fill('{unknown}', {}), '{unknown}');
+});
+
+test('the recipient is told anew only when the words change', () => {
+  const state: State = {
+    stage: 'active',
+    estimatedArrivalTime: 1,
+    worker: { name: 'Ada', location: [1, 2], locationTime: 3 },
+    feedback: { allowed: false, given: false },
+  };
+  assert.ok(same(state, { ...state, worker: { name: 'Ada', location: [4, 5], locationTime: 6 } }));
+  assert.ok(!same(state, { ...state, stage: 'arrived' }));
+  assert.ok(!same(state, { ...state, worker: null }));
+  assert.deepEqual(
+    ['scheduled', 'active', 'completed', 'failed'].map((s) => steps(s).at),
+    [0, 2, 5, 5],
+  );
+  assert.deepEqual([later(0), later(2), later(20)], [3000, 12_000, 60_000]);
+});

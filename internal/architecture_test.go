@@ -65,7 +65,7 @@ var rules = map[string]rule{
 	"taskflow":    {may: []string{"lastmile", "store", "access", "addressbook"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
-	"tracking":    {may: []string{"lastmile", "store", "access"}, planned: true},
+	"tracking":    {may: []string{"lastmile", "store", "access"}},
 	"webhook":     {may: []string{"lastmile", "store", "access", "wire"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone

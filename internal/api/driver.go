@@ -19,7 +19,7 @@ func (s *Server) DriverHandler() http.Handler {
 		Server: s, base: DriverBase, authenticate: s.authenticateWorker,
 		limiter: newLimiter(0, s.Now), routes: &router{},
 	}
-	for _, r := range s.driverRoutes() {
+	for _, r := range append(s.driverRoutes(), s.osmandRoutes()...) {
 		gate.routes.add(r.method, r.path, gate.open(r))
 	}
 	return gate
@@ -103,6 +103,6 @@ func (s *Server) finishTask(ctx context.Context, c *call, body wire.FinishBody) 
 }
 
 func (s *Server) reportPositions(ctx context.Context, c *call, body wire.PositionsBody) (any, error) {
-	accepted, err := s.Fleet.Report(ctx, c.who, body.Domain())
+	accepted, err := s.Tracking.Report(ctx, c.who, body.Domain())
 	return wire.Believed{Accepted: accepted}, err
 }

@@ -155,7 +155,8 @@ var needed = map[string][]string{
 var certainTimes = map[string]bool{
 	".timeCreated": true, ".timeLastModified": true, "Assignment.time": true, "Explanation.time": true,
 	"CompletionEvent.time": true, "CapturedBarcode.time": true, "Feedback.time": true,
-	"Notification.time": true, "DetailedNotification.time": true, "Attempt.time": true,
+	"GeofenceAttempt.timestamp": true,
+	"Notification.time":         true, "DetailedNotification.time": true, "Attempt.time": true,
 	"RoutePlan.startTime": true, "DutyEvent.time": true,
 	"Manifest.manifestDate": true, "Manifest.departureTime": true, "ManifestLeg.eta": true,
 }

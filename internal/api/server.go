@@ -10,6 +10,7 @@ import (
 	"dray/internal/addressbook"
 	"dray/internal/fleet"
 	"dray/internal/taskflow"
+	"dray/internal/tracking"
 	"dray/internal/webhook"
 )
 
@@ -25,6 +26,7 @@ type Server struct {
 	Book      *addressbook.Book
 	Fleet     *fleet.Fleet
 	Tasks     *taskflow.Flow
+	Tracking  *tracking.Tracker
 	Webhooks  *webhook.Registry
 	Feed      *webhook.Feed
 

@@ -23,6 +23,7 @@ import (
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
+	"dray/internal/tracking"
 	"dray/internal/web"
 	"dray/internal/webhook"
 )
@@ -44,7 +45,8 @@ type App struct {
 	Webhooks  *webhook.Registry
 	Sender    *webhook.Sender
 	Feed      *webhook.Feed
-	Travel    geo.TravelTimer
+	Tracking  *tracking.Tracker
+	Travel    *geo.Travel
 
 	assets   *web.Assets
 	metrics  *metrics
@@ -93,9 +95,10 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		NewToken: newID, PublicURL: c.url(),
 	}
 	a.Fleet = &fleet.Fleet{
-		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, ParsePhone: sms.ParseNumber,
+		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.url() + "/driver",
 	}
+	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -111,7 +114,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
 		Keys: a.Keys, Sessions: a.Sessions, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
-		Webhooks: a.Webhooks, Feed: a.Feed,
+		Tracking: a.Tracking, Webhooks: a.Webhooks, Feed: a.Feed,
 		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
 	}
 	mux, docs, routed := http.NewServeMux(), interfaceServer.DocsHandler(), interfaceServer.Handler()

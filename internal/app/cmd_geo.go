@@ -103,23 +103,47 @@ func readPostalFile(name string, each func(lastmile.PostalPlace) error) error {
 func orgSetCommand() command {
 	return command{
 		name: "org set", summary: "Show or change the settings of an organization",
-		examples: []string{"dray org set --org ID", "dray org set --org ID --geocoding-precision street"},
+		examples: []string{"dray org set --org ID", "dray org set --org ID --geocoding-precision street", "dray org set --org ID --geofence warn --geofence-radius 150"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			c.bindStorage(f)
 			org := orgFlag(f)
 			precision := f.String("geocoding-precision", "", "the least `precision` that addresses must be found with: any, city, postalCode, street or house")
+			fence := f.String("geofence", "", "what happens when a worker completes a task elsewhere: off, warn or block")
+			radius := f.Float64("geofence-radius", 0, "`metres` around a destination that are not elsewhere; 200 unless set")
 			return func(ctx context.Context, inv *invocation) error {
 				id, err := org()
 				if err != nil {
 					return err
 				}
-				return inv.with(ctx, func(a *App) error { return setOrganization(ctx, inv, a, id, *precision) })
+				change := settingsChange(*precision, *fence, *radius)
+				return inv.with(ctx, func(a *App) error { return setOrganization(ctx, inv, a, id, change) })
 			}
 		},
 	}
 }
 
-func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, precision string) error {
+// settingsChange applies the flags that were given to settings. It tells whether
+// there were any.
+func settingsChange(precision, fence string, radius float64) func(*lastmile.Settings) (bool, error) {
+	return func(s *lastmile.Settings) (changed bool, err error) {
+		if precision != "" {
+			if s.GeocodingPrecision, err = lastmile.ParsePrecision(precision); err != nil {
+				return false, err
+			}
+		}
+		if fence != "" {
+			if s.Geofence.Level, err = lastmile.ParseGeofenceLevel(fence); err != nil {
+				return false, err
+			}
+		}
+		if radius != 0 {
+			s.Geofence.Radius = lastmile.Meters(radius)
+		}
+		return precision != "" || fence != "" || radius != 0, s.Geofence.Check()
+	}
+}
+
+func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) error {
 	var (
 		settings lastmile.Settings
 		trips    []lastmile.Trip
@@ -131,10 +155,11 @@ func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.
 		if settings, err = w.Settings(ctx, org); err != nil {
 			return err
 		}
-		if trips, err = w.Trips(ctx, org, lastmile.LearnedTrips); err != nil || precision == "" {
+		if trips, err = w.Trips(ctx, org, lastmile.LearnedTrips); err != nil {
 			return err
 		}
-		if settings.GeocodingPrecision, err = lastmile.ParsePrecision(precision); err != nil {
+		changed, err := change(&settings)
+		if err != nil || !changed {
 			return err
 		}
 		return w.SaveSettings(ctx, org, settings)
@@ -142,8 +167,11 @@ func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.
 	if err != nil {
 		return err
 	}
-	factor := lastmile.LearnTravelFactor(trips)
+	learned := lastmile.Learn(trips)
 	return inv.print(map[string]any{
-		"geocodingPrecision": settings.GeocodingPrecision.String(), "travelFactor": factor.Factor, "trips": factor.Trips,
-	}, "Geocoding precision  %s\nTravel factor        %.2f, learned from %d trips\n", settings.GeocodingPrecision, factor.Factor, factor.Trips)
+		"geocodingPrecision": settings.GeocodingPrecision.String(),
+		"geofence":           settings.Geofence.Level.String(), "geofenceRadius": settings.Geofence.Within(),
+		"travelFactor": learned.Travel.Factor, "trips": learned.Travel.Trips, "serviceTime": learned.Service.Seconds(),
+	}, "Geocoding precision  %s\nGeofence             %s, %.0f metres\nTravel factor        %.2f, learned from %d trips\nTime at a stop       %v\n",
+		settings.GeocodingPrecision, settings.Geofence.Level, float64(settings.Geofence.Within()), learned.Travel.Factor, learned.Travel.Trips, learned.Service)
 }

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"dray/internal/geo"
@@ -18,6 +20,7 @@ type geography struct {
 
 var (
 	_ geo.Cache       = geography{}
+	_ geo.LegCache    = geography{}
 	_ geo.PostalCodes = geography{}
 )
 
@@ -33,6 +36,27 @@ func (g geography) Get(ctx context.Context, key string) (value []byte, ok bool, 
 // Put implements geo.Cache.
 func (g geography) Put(ctx context.Context, key string, value []byte, keep time.Duration) error {
 	return g.db.Write(ctx, func(w store.Writer) error { return w.SaveAnswer(ctx, key, value, g.now().Add(keep)) })
+}
+
+// GetAll implements geo.LegCache.
+func (g geography) GetAll(ctx context.Context, keys []string) (values map[string][]byte, err error) {
+	err = g.db.Read(ctx, func(r store.Reader) (err error) {
+		values, err = r.CachedAnswers(ctx, keys, g.now())
+		return err
+	})
+	return values, err
+}
+
+// PutAll implements geo.LegCache.
+func (g geography) PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error {
+	return g.db.Write(ctx, func(w store.Writer) error {
+		for _, key := range slices.Sorted(maps.Keys(values)) { // always the same order, so that nobody waits in a circle
+			if err := w.SaveAnswer(ctx, key, values[key], g.now().Add(keep)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // PostalPlaces implements geo.PostalCodes.

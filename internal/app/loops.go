@@ -32,6 +32,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, forgetReceiptEvery, "forget answers of map services", a.forgetAnswers)
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
+	a.loops.Go(func() { a.Tracking.Run(ctx) })
 }
 
 // every runs a step again and again until the context ends.

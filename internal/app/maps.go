@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"dray/internal/geo"
@@ -12,7 +13,7 @@ import (
 
 // openMaps returns what finds addresses and what tells travel times: the map
 // services that were set, and behind them what the program knows by itself.
-func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (geo.Geocoder, geo.TravelTimer, error) {
+func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.url())}
 	failed := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrLeftAlone) { // it has been said why
@@ -27,8 +28,14 @@ func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (g
 	if err != nil {
 		return nil, nil, err
 	}
-	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: failed},
-		&geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: failed}, nil
+	travel := &geo.Travel{
+		TravelTimer: &geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: failed},
+		Name:        strings.Join(c.Routers, " "), Failed: failed,
+	}
+	if len(routers) > 0 { // the formula is quicker than the database
+		travel.Cache = db
+	}
+	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: failed}, travel, nil
 }
 
 func (c *Config) geocoders(o geo.Options, cache geo.Cache, failed func(context.Context, error)) (all []geo.Geocoder, err error) {

@@ -45,11 +45,30 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who access.Principal, id last
 
 // Estimate finds who of a team could do a pickup, a drop-off or both first,
 // and when. The team needs a hub and somebody on duty.
-func (f *Fleet) Estimate(ctx context.Context, who access.Principal, id lastmile.TeamID, q lastmile.EstimateRequest) (best lastmile.Estimate, err error) {
+func (f *Fleet) Estimate(ctx context.Context, who access.Principal, id lastmile.TeamID, q lastmile.EstimateRequest) (lastmile.Estimate, error) {
 	if err := q.Check(); err != nil {
-		return best, err
+		return lastmile.Estimate{}, err
 	}
-	now := f.Now()
+	members, err := f.members(ctx, who, id, &q)
+	if err != nil {
+		return lastmile.Estimate{}, err
+	}
+	for i := range members {
+		m := &members[i]
+		if m.Legs, err = f.Travel.Legs(ctx, m.Worker.TravelsBy(), m.Way(q)); err != nil {
+			return lastmile.Estimate{}, err
+		}
+	}
+	best, found := lastmile.EstimateTeam(members, q, f.Now())
+	if !found {
+		return best, lastmile.NotFound("worker on duty of team", string(id)).Because("nobody of the team could do it")
+	}
+	return best, nil
+}
+
+// members are the workers of a team who are on duty, with what they have to do,
+// and what the organization's past work says of it.
+func (f *Fleet) members(ctx context.Context, who access.Principal, id lastmile.TeamID, q *lastmile.EstimateRequest) (members []lastmile.TeamMember, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		team, err := r.Team(ctx, who.Organization, id)
 		if err != nil {
@@ -62,24 +81,17 @@ func (f *Fleet) Estimate(ctx context.Context, who access.Principal, id lastmile.
 		if err != nil {
 			return err
 		}
-		members := make([]lastmile.TeamMember, 0, len(workers))
+		members = members[:0]
 		for _, worker := range workers {
-			queue, err := r.TasksOf(ctx, who.Organization, worker.Route())
+			tasks, err := r.TasksOf(ctx, who.Organization, worker.Route())
 			if err != nil {
 				return err
 			}
-			members = append(members, lastmile.TeamMember{Worker: worker, Queue: queue})
+			members = append(members, lastmile.TeamMember{Itinerary: lastmile.Itinerary{Worker: worker, Tasks: tasks}})
 		}
 		trips, err := r.Trips(ctx, who.Organization, lastmile.LearnedTrips)
-		if err != nil {
-			return err
-		}
-		q.Factor = lastmile.LearnTravelFactor(trips)
-		found := false
-		if best, found = lastmile.EstimateTeam(members, q, now); !found {
-			return lastmile.NotFound("worker on duty of team", string(id)).Because("nobody of the team could do it")
-		}
-		return nil
+		q.Experience = lastmile.Learn(trips)
+		return err
 	})
-	return best, err
+	return members, err
 }

@@ -38,28 +38,3 @@ func (f *Fleet) SetDuty(ctx context.Context, who access.Principal, onDuty bool) 
 	})
 	return worker, err
 }
-
-// Report takes in where the worker who is asking was. It returns how many
-// positions were believed.
-func (f *Fleet) Report(ctx context.Context, who access.Principal, positions []lastmile.Position) (believed int, err error) {
-	if len(positions) > lastmile.MaxPositions {
-		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), lastmile.MaxPositions)
-	}
-	now := f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) error {
-		worker, err := w.Worker(ctx, who.Organization, who.Worker)
-		if err != nil {
-			return err
-		}
-		kept := lastmile.Believe(positions, worker.Whereabouts, now)
-		believed = len(kept)
-		if believed == 0 {
-			return nil
-		}
-		if err := w.SavePositions(ctx, who.Organization, who.Worker, kept); err != nil {
-			return err
-		}
-		return w.SaveWhereabouts(ctx, who.Organization, who.Worker, worker.Whereabouts.See(kept))
-	})
-	return believed, err
-}

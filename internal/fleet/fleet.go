@@ -15,6 +15,7 @@ type Fleet struct {
 	Places     Places
 	Passwords  Passwords
 	Tasks      Tasks
+	Travel     Travel
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
 	NewID      func() string
@@ -41,6 +42,11 @@ type Places interface {
 // Passwords makes the temporary passwords of new workers.
 type Passwords interface {
 	Temporary(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential, error)
+}
+
+// Travel tells how long the legs of a way take.
+type Travel interface {
+	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]lastmile.Leg, error)
 }
 
 // Tasks gives back what a worker or a team had to do.

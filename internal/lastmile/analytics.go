@@ -133,12 +133,12 @@ func (w Worker) Approach(t Task) *time.Duration {
 	if t.Estimates.ETA != nil || w.Whereabouts.Location == nil {
 		return t.Estimates.ETA
 	}
-	eta, _ := EstimateTravel(w.travelsBy(), *w.Whereabouts.Location, t.Destination.Location)
+	eta, _ := EstimateTravel(w.TravelsBy(), *w.Whereabouts.Location, t.Destination.Location)
 	return &eta
 }
 
-// travelsBy is the type of the worker's vehicle.
-func (w Worker) travelsBy() VehicleType {
+// TravelsBy is the type of the worker's vehicle.
+func (w Worker) TravelsBy() VehicleType {
 	if w.Vehicle == nil {
 		return OnFoot
 	}

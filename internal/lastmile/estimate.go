@@ -15,7 +15,7 @@ type EstimateRequest struct {
 	PickupTime       time.Time // not before this; zero is as soon as can be
 	ExcludedVehicles []VehicleType
 	Service          time.Duration // at each stop
-	Factor           TravelFactor  // of the organization's own trips
+	Experience       Experience    // of the organization
 }
 
 // Check refuses a request that asks for nothing or makes no sense.
@@ -53,19 +53,49 @@ type EstimateStep struct {
 // TeamMember is a worker on duty with all that the worker has to do before
 // anything new: the active task first, then the list in order.
 type TeamMember struct {
-	Worker Worker
-	Queue  []Task
+	Itinerary
+	Legs []Leg // of the way through all of it and then the stops of the request; see Way
+}
+
+// Way is the places that the worker comes through: those of the list, and then
+// the stops of the request. It is nil when the worker cannot do it.
+func (m TeamMember) Way(q EstimateRequest) []Point {
+	way := m.Itinerary.Way()
+	if way == nil || slices.Contains(q.ExcludedVehicles, m.Worker.TravelsBy()) {
+		return nil
+	}
+	for _, stop := range q.stops() {
+		way = append(way, stop.place)
+	}
+	return way
+}
+
+// estimateStop is a place of a request, and when it may be reached at the
+// earliest.
+type estimateStop struct {
+	place     Point
+	notBefore time.Time
+}
+
+func (q EstimateRequest) stops() []estimateStop {
+	var stops []estimateStop
+	if q.Pickup != nil {
+		stops = append(stops, estimateStop{*q.Pickup, q.PickupTime})
+	}
+	if q.Dropoff != nil {
+		stops = append(stops, estimateStop{place: *q.Dropoff})
+	}
+	return stops
 }
 
 // EstimateTeam finds the worker who would be done first. It tells whether
-// there is any.
+// there is any. Members without legs cannot do it.
 func EstimateTeam(members []TeamMember, q EstimateRequest, now time.Time) (best Estimate, found bool) {
 	for _, m := range members {
-		by := m.Worker.travelsBy()
-		if m.Worker.Whereabouts.Location == nil || slices.Contains(q.ExcludedVehicles, by) {
+		e, ok := m.estimate(q, now)
+		if !ok {
 			continue
 		}
-		e := m.estimate(by, q, now)
 		if !found || e.end().Before(best.end()) || e.end().Equal(best.end()) && e.Worker < best.Worker {
 			best, found = e, true
 		}
@@ -75,30 +105,27 @@ func EstimateTeam(members []TeamMember, q EstimateRequest, now time.Time) (best 
 
 func (e Estimate) end() time.Time { return e.Steps[len(e.Steps)-1].Completion }
 
-func (m TeamMember) estimate(by VehicleType, q EstimateRequest, now time.Time) Estimate {
-	at, clock := *m.Worker.Whereabouts.Location, now
-	for _, t := range m.Queue {
-		travel, _ := EstimateTravel(by, at, t.Destination.Location)
-		at, clock = t.Destination.Location, clock.Add(q.Factor.apply(travel)+t.ServiceTime)
+// estimate tells when the worker could do it. It tells whether the worker can.
+func (m TeamMember) estimate(q EstimateRequest, now time.Time) (Estimate, bool) {
+	unreachable := func(l Leg) bool { return l.Duration == Unreachable }
+	if len(m.Legs) == 0 || slices.ContainsFunc(m.Legs, unreachable) {
+		return Estimate{}, false
 	}
-	e := Estimate{Worker: m.Worker.ID, Vehicle: by}
-	for _, stop := range []struct {
-		place     *Point
-		notBefore time.Time
-	}{{q.Pickup, q.PickupTime}, {q.Dropoff, time.Time{}}} {
-		if stop.place == nil {
-			continue
-		}
-		travel, distance := EstimateTravel(by, at, *stop.place)
-		travel = q.Factor.apply(travel)
-		arrival := clock.Add(travel)
+	clock, legs := now, m.Legs
+	for i, t := range m.Tasks {
+		clock = clock.Add(legs[i].Adjusted(q.Experience.Travel).Duration + t.service(q.Experience))
+	}
+	e := Estimate{Worker: m.Worker.ID, Vehicle: m.Worker.TravelsBy()}
+	for i, stop := range q.stops() {
+		leg := legs[len(m.Tasks)+i].Adjusted(q.Experience.Travel)
+		arrival := clock.Add(leg.Duration)
 		if arrival.Before(stop.notBefore) {
 			arrival = stop.notBefore
 		}
-		at, clock = *stop.place, arrival.Add(q.Service)
+		clock = arrival.Add(q.Service)
 		e.Steps = append(e.Steps, EstimateStep{
-			Location: at, Travel: travel, Distance: distance, Service: q.Service, Arrival: arrival, Completion: clock,
+			Location: stop.place, Travel: leg.Duration, Distance: leg.Distance, Service: q.Service, Arrival: arrival, Completion: clock,
 		})
 	}
-	return e
+	return e, true
 }

@@ -33,6 +33,22 @@ func NewTravelTimes(from, to int, source string) TravelTimes {
 	return t
 }
 
+// Leg is the way from one place to the next.
+type Leg struct {
+	Duration  time.Duration // Unreachable when there is no way
+	Distance  Meters
+	Estimated bool // by formula, not over a road network
+}
+
+// Adjusted returns a leg by formula as long as an organization's own trips say
+// that it takes. One over a road network stays as it is.
+func (l Leg) Adjusted(f TravelFactor) Leg {
+	if l.Estimated && l.Duration != Unreachable && f.value() != 1 {
+		l.Duration = max(f.apply(l.Duration), minTravel(l.Duration))
+	}
+	return l
+}
+
 // Adjusted returns times by formula multiplied with what an organization's own
 // trips say of it. Times over a road network stay as they are.
 func (t TravelTimes) Adjusted(f TravelFactor) TravelTimes {
@@ -89,9 +105,11 @@ func EstimateTravel(by VehicleType, from, to Point) (time.Duration, Meters) {
 // minTravel is the least that an adjusted time may become.
 func minTravel(d time.Duration) time.Duration { return min(d, ShortestTravel) }
 
-// Trip is a way that was estimated and then gone.
+// Trip is a way that was estimated and then gone, and the stay at its end.
+// Zero durations are not known.
 type Trip struct {
 	Estimated, Actual time.Duration
+	Service           time.Duration
 }
 
 // TravelFactor is how much longer an organization's trips take than estimated.
@@ -148,4 +166,35 @@ func LearnTravelFactor(trips []Trip) TravelFactor {
 	n := float64(len(ratios))
 	factor := math.Exp(middle * n / (n + doubtTrips))
 	return TravelFactor{Factor: min(max(factor, MinTravelFactor), MaxTravelFactor), Trips: len(ratios)}
+}
+
+// How the time at a destination is learned. A stay outside of these limits says
+// more of a button that was pressed late than of the work.
+const (
+	minLearnStays  = 10
+	shortestStay   = 5 * time.Second
+	longestStay    = 2 * time.Hour
+	DefaultService = 2 * time.Minute // where nothing was learned
+)
+
+// Experience is what an organization's past work says of the work to come.
+type Experience struct {
+	Travel  TravelFactor
+	Service time.Duration // at a destination
+}
+
+// Learn makes experience of an organization's trips.
+func Learn(trips []Trip) Experience {
+	var stays []time.Duration
+	for _, t := range trips {
+		if t.Service >= shortestStay && t.Service <= longestStay {
+			stays = append(stays, t.Service)
+		}
+	}
+	e := Experience{Travel: LearnTravelFactor(trips), Service: DefaultService}
+	if len(stays) >= minLearnStays {
+		slices.Sort(stays)
+		e.Service = stays[len(stays)/2].Truncate(time.Millisecond)
+	}
+	return e
 }

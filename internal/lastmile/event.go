@@ -1,6 +1,9 @@
 package lastmile
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ActorType is the sort of whoever did something.
 type ActorType string
@@ -25,13 +28,29 @@ type Event struct {
 	Organization OrganizationID
 	Sequence     int64 // grows with each event of the same task
 	Trigger      Trigger
-	Test         bool      // asked for by somebody who tries a webhook out
-	At           time.Time // when it happened
-	Stored       time.Time // when the platform heard of it
-	Webhook      WebhookID // the only one to tell; empty for all that wait for the trigger
+	Test         bool        // asked for by somebody who tries a webhook out
+	At           time.Time   // when it happened
+	Stored       time.Time   // when the platform heard of it
+	Webhooks     []WebhookID // the only ones to tell; nil for all that wait for the trigger
 	Actor        Actor
 	Task         *Task      // for triggers of tasks
 	Worker       *Worker    // for triggers of workers, and who a task was assigned to
 	RoutePlan    *RoutePlan // for triggers of route plans
 	Batch        *Batch     // for the trigger of batches
+
+	ETA      *time.Duration // for taskEta
+	Distance *Meters        // for taskArrival
+	Delay    *time.Duration // for taskDelayed and predictedTaskDelay
+}
+
+// Tells tells whether a webhook is owed the event. One that is named is, even
+// if it is disabled: somebody tries it out.
+func (e Event) Tells(h Webhook) bool {
+	if h.Trigger != e.Trigger {
+		return false
+	}
+	if e.Webhooks == nil {
+		return h.Enabled
+	}
+	return slices.Contains(e.Webhooks, h.ID)
 }

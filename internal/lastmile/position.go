@@ -26,30 +26,36 @@ type Position struct {
 
 // Believe sorts positions by time and drops what cannot be true: in the
 // future, too old, doubled, or further from the one before than anybody
-// drives. last is the newest position known before, if any.
+// drives. last is where the worker was known to be before, if anywhere.
 func Believe(positions []Position, last Whereabouts, now time.Time) []Position {
 	sorted := slices.SortedStableFunc(slices.Values(positions), func(a, b Position) int { return a.At.Compare(b.At) })
 	kept := sorted[:0]
-	at, place := last.LastSeen, last.Location
-	if place == nil {
-		at = time.Time{} // seen, but nobody knows where
-	}
 	for _, p := range sorted {
 		switch {
 		case p.At.After(now.Add(MaxClockAhead)), p.At.Before(now.Add(-MaxPositionAge)):
 			continue
 		case len(kept) > 0 && p.At.Equal(kept[len(kept)-1].At):
 			continue
-		case place != nil && p.At.After(at) && jump(*place, p.Location, p.At.Sub(at)):
+		}
+		from, at, known := before(p, kept, last)
+		if known && jump(from, p.Location, p.At.Sub(at)) {
 			continue
 		}
 		kept = append(kept, p)
-		if p.At.After(at) {
-			location := p.Location
-			at, place = p.At, &location
-		}
 	}
 	return slices.Clip(kept)
+}
+
+// before is the latest place known from before a position: of the same report,
+// or from reports before it.
+func before(p Position, kept []Position, last Whereabouts) (place Point, at time.Time, known bool) {
+	if last.Location != nil && p.At.After(last.Located) {
+		place, at, known = *last.Location, last.Located, true
+	}
+	if n := len(kept); n > 0 && (!known || kept[n-1].At.After(at)) {
+		return kept[n-1].Location, kept[n-1].At, true
+	}
+	return place, at, known
 }
 
 // jump tells whether nobody gets from one place to the other in the time.
@@ -64,16 +70,16 @@ func jump(from, to Point, took time.Duration) bool {
 // See moves a worker to the newest of some positions, which are in order, if it
 // is news.
 func (w Whereabouts) See(positions []Position) Whereabouts {
-	known := w.Location != nil
-	for _, p := range positions {
-		if known && !p.At.After(w.LastSeen) {
-			continue
-		}
-		location := p.Location
-		w.Location = &location
-		if p.At.After(w.LastSeen) {
-			w.LastSeen = p.At
-		}
+	if len(positions) == 0 {
+		return w
+	}
+	newest := positions[len(positions)-1]
+	if w.Location != nil && !newest.At.After(w.Located) {
+		return w
+	}
+	w.Location, w.Located = &newest.Location, newest.At
+	if newest.At.After(w.LastSeen) {
+		w.LastSeen = newest.At
 	}
 	return w
 }

@@ -207,7 +207,7 @@ func (p RoutePlan) TravelsBy(worker *Worker) VehicleType {
 	case p.VehicleType != "":
 		return p.VehicleType
 	case worker != nil:
-		return worker.travelsBy()
+		return worker.TravelsBy()
 	}
 	return Car
 }

@@ -61,6 +61,10 @@ type Task struct {
 	Feedback                 []Feedback
 	Completion               Completion
 
+	Geofenced                    bool // a worker came to complete it under a geofence
+	GeofenceAttempts             []GeofenceAttempt
+	CompletedWithGeofenceWarning bool
+
 	Estimates Estimates
 	History   []Assignment
 	Events    int64 // how many events the task has had

@@ -76,7 +76,7 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 		if err := t.move(TaskUnassigned, at); err != nil {
 			return nil, err
 		}
-		t.Worker = ""
+		t.Worker, t.Estimates = "", Estimates{}
 		events = append(events, t.event(TriggerTaskUnassigned, by, at))
 	}
 	t.place(in, by, at)
@@ -101,6 +101,7 @@ func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, erro
 		return nil, err
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: "start", At: at})
+	t.Estimates.Completion = time.Time{} // it is foreseen of tasks that are not started
 	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
 }
 

@@ -40,6 +40,7 @@ type Whereabouts struct {
 	OnDuty   bool
 	LastSeen time.Time // zero when never
 	Location *Point    // nil when unknown
+	Located  time.Time // when the worker was there
 }
 
 // Worker is a driver of the organization.

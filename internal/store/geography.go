@@ -11,6 +11,8 @@ import (
 type GeographyReader interface {
 	// CachedAnswer returns what a map service answered before, or nil.
 	CachedAnswer(ctx context.Context, key string, now time.Time) ([]byte, error)
+	// CachedAnswers returns those that are kept under some keys.
+	CachedAnswers(ctx context.Context, keys []string, now time.Time) (map[string][]byte, error)
 	// PostalPlaces returns the places of a postal code, and whether any code of
 	// the country was imported.
 	PostalPlaces(ctx context.Context, country, code string) ([]lastmile.PostalPlace, bool, error)

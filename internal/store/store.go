@@ -57,6 +57,7 @@ type Reader interface {
 	CustomFieldReader
 	WebhookReader
 	DriverReader
+	TrackingReader
 	GeographyReader
 	JobReader
 	BatchReader
@@ -77,6 +78,7 @@ type Writer interface {
 	CustomFieldWriter
 	WebhookWriter
 	DriverWriter
+	TrackingWriter
 	GeographyWriter
 	JobWriter
 	BatchWriter

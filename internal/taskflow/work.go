@@ -2,6 +2,7 @@ package taskflow
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"dray/internal/access"
@@ -53,8 +54,10 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 	if err != nil {
 		return task, err
 	}
+	var refused error
 	record := store.Action{Organization: who.Organization, Worker: who.Worker, ID: a.ID, Task: id, Verb: verb, At: a.At, Received: now}
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		refused = nil
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -64,6 +67,13 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 		}
 		before := task.Container
 		events, err := do(w, &task, a)
+		if noted, ok := errors.AsType[*notedError](err); ok {
+			refused = noted.refusal
+			if err := w.SaveTask(ctx, task); err != nil {
+				return err
+			}
+			return f.tell(ctx, w, []lastmile.Event{noted.event})
+		}
 		if err != nil {
 			return err
 		}
@@ -78,8 +88,20 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 		}
 		return f.planProgress(ctx, w, task, a.At)
 	})
+	if err == nil {
+		err = refused
+	}
 	return task, err
 }
+
+// notedError is a refusal that the task remembers.
+type notedError struct {
+	refusal error
+	event   lastmile.Event
+}
+
+// Error implements error.
+func (n *notedError) Error() string { return n.refusal.Error() }
 
 // saveActed saves a task that its worker did something with, and raises the
 // version of the lists it is or was in.
@@ -163,6 +185,9 @@ func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.Tas
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
+		if err := fence(ctx, w, task, a, who); err != nil {
+			return nil, err
+		}
 		o.At = a.At
 		events, err := task.Finish(o, e, a, who.Actor())
 		if err != nil {
@@ -170,6 +195,24 @@ func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.Tas
 		}
 		return events, learn(ctx, w, *task, who)
 	})
+}
+
+// fence holds where the worker is against the organization's geofence.
+func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.Action, who access.Principal) error {
+	settings, err := r.Settings(ctx, who.Organization)
+	if err != nil || settings.Geofence.Level == lastmile.GeofenceOff {
+		return err
+	}
+	seen, err := r.Whereabouts(ctx, who.Organization, who.Worker)
+	if err != nil {
+		return err
+	}
+	noted := len(task.GeofenceAttempts)
+	refusal := task.Fence(settings.Geofence, a.From(seen))
+	if refusal != nil && len(task.GeofenceAttempts) > noted {
+		return &notedError{refusal, task.Fenced(who.Actor(), a.At)}
+	}
+	return refusal
 }
 
 // learn keeps how long the way to a task took, so that estimates get better.

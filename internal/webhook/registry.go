@@ -219,7 +219,7 @@ func (r *Registry) Test(ctx context.Context, who access.Principal, id lastmile.W
 		}
 		return 1, w.AppendEvents(ctx, []lastmile.Event{{
 			ID: r.NewID(), Organization: who.Organization, Trigger: hook.Trigger, At: now, Stored: now,
-			Actor: who.Actor(), Webhook: id, Test: true,
+			Actor: who.Actor(), Webhooks: []lastmile.WebhookID{id}, Test: true,
 		}})
 	})
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "dray/internal/lastmile"
+import (
+	"strconv"
+
+	"dray/internal/lastmile"
+)
 
 // SignInBody is a worker's request to sign in.
 type SignInBody struct {
@@ -110,4 +114,49 @@ func (b PositionsBody) Domain() []lastmile.Position {
 // Believed is how many positions were taken in.
 type Believed struct {
 	Accepted int `json:"accepted"`
+}
+
+// TrackerToken lets a tracker app report positions.
+type TrackerToken struct {
+	Token string `json:"token"`
+}
+
+// TrackerBody is a position as newer tracker apps send it.
+type TrackerBody struct {
+	DeviceID string `json:"device_id"`
+	Location struct {
+		Timestamp string `json:"timestamp"`
+		Coords    struct {
+			Latitude  *float64 `json:"latitude"`
+			Longitude *float64 `json:"longitude"`
+			Accuracy  *float64 `json:"accuracy"`
+			Speed     *float64 `json:"speed"` // metres a second; negative when unknown
+			Heading   *float64 `json:"heading"`
+		} `json:"coords"`
+	} `json:"location"`
+}
+
+// Values returns the position as older apps send it. They send the speed in
+// knots, so that it has another name here.
+func (b TrackerBody) Values() map[string]string {
+	values := map[string]string{}
+	text := func(name, value string) {
+		if value != "" {
+			values[name] = value
+		}
+	}
+	number := func(name string, n *float64) {
+		if n != nil {
+			values[name] = strconv.FormatFloat(*n, 'f', -1, 64)
+		}
+	}
+	c := b.Location.Coords
+	text("id", b.DeviceID)
+	text("timestamp", b.Location.Timestamp)
+	number("lat", c.Latitude)
+	number("lon", c.Longitude)
+	number("accuracy", c.Accuracy)
+	number("metersPerSecond", c.Speed)
+	number("heading", c.Heading)
+	return values
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"time"
 
 	"dray/internal/lastmile"
 )
@@ -19,6 +20,9 @@ type Event struct {
 	Time          Millis               `json:"time"`
 	RoutePlanID   lastmile.RoutePlanID `json:"routePlanId,omitzero"` // for triggers of route plans
 	Status        *int                 `json:"status,omitzero"`      // 1 on duty, 0 off duty
+	EtaSeconds    *float64             `json:"etaSeconds,omitzero"`  // for taskEta
+	Distance      *float64             `json:"distance,omitzero"`    // metres, for taskArrival
+	Delay         *float64             `json:"delay,omitzero"`       // seconds, for taskDelayed
 	Test          bool                 `json:"test,omitzero"`        // only when somebody tries the webhook out
 }
 
@@ -27,6 +31,7 @@ type EventData struct {
 	Task      *Task      `json:"task,omitzero"`
 	Worker    *Worker    `json:"worker,omitzero"`
 	RoutePlan *RoutePlan `json:"routePlan,omitzero"`
+	DelayTime *Seconds   `json:"delayTime,omitzero"` // for predictedTaskDelay
 }
 
 // withoutWorker are the triggers of tasks that do not name the worker.
@@ -62,7 +67,27 @@ func NewEvent(e lastmile.Event) Event {
 		plan := NewRoutePlan(*e.RoutePlan)
 		body.RoutePlanID, body.WorkerID, body.Data.RoutePlan = e.RoutePlan.ID, plan.Worker, &plan
 	}
+	body.foretell(e)
 	return body
+}
+
+// foretell adds what made an event of a threshold happen.
+func (b *Event) foretell(e lastmile.Event) {
+	b.EtaSeconds, b.Distance = seconds(e.ETA), (*float64)(e.Distance)
+	if e.Trigger == lastmile.TriggerPredictedTaskDelay {
+		b.Data.DelayTime = (*Seconds)(e.Delay)
+		return
+	}
+	b.Delay = seconds(e.Delay)
+}
+
+// seconds is a duration with its fraction.
+func seconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
 }
 
 // dutyStatus is duty as the duty trigger reports it.

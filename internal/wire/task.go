@@ -51,6 +51,9 @@ type TaskRecord struct {
 	Container                *Container              `json:"container,omitzero"` // absent when completed
 	RoutePlan                lastmile.RoutePlanID    `json:"routePlan,omitzero"`
 	SourceTaskID             lastmile.TaskID         `json:"sourceTaskId,omitzero"` // clones only
+
+	GeofenceAttempts             *[]GeofenceAttempt `json:"geofenceAttempts,omitzero"` // only under a geofence
+	CompletedWithGeofenceWarning *bool              `json:"completedWithGeofenceWarning,omitzero"`
 }
 
 // TaskLive is the part of a task that changes by the minute or with other
@@ -87,6 +90,13 @@ type Completion struct {
 	Success                *bool                   `json:"success,omitzero"`
 	Notes                  *string                 `json:"notes,omitzero"`
 	Distance               *float64                `json:"distance,omitzero"`
+}
+
+// GeofenceAttempt is an attempt to complete a task elsewhere.
+type GeofenceAttempt struct {
+	Type      lastmile.GeofenceLevel `json:"type"` // 1 warning, 2 block
+	Location  LonLat                 `json:"location"`
+	Timestamp Millis                 `json:"timestamp"`
 }
 
 // Coordinates are a place as an array, empty when there is none.
@@ -201,15 +211,20 @@ func NewTask(t lastmile.Task) Task {
 func NewTaskLive(t lastmile.Task) TaskLive {
 	live := TaskLive{
 		Recipients: []Recipient{}, Destination: NewDestination(t.Destination),
-		TaskTimes: TaskTimes{
-			EstimatedCompletionTime: Millis(t.Estimates.Completion), EstimatedArrivalTime: Millis(t.Estimates.Arrival),
-			ETA: (*Seconds)(t.Estimates.ETA), DelayTime: (*Seconds)(t.Estimates.Delay),
-		},
+		TaskTimes: NewTaskTimes(t.Estimates),
 	}
 	if t.Recipient != nil {
 		live.Recipients = append(live.Recipients, NewRecipient(*t.Recipient))
 	}
 	return live
+}
+
+// NewTaskTimes returns estimates in the form that is sent.
+func NewTaskTimes(e lastmile.Estimates) TaskTimes {
+	return TaskTimes{
+		EstimatedCompletionTime: Millis(e.Completion), EstimatedArrivalTime: Millis(e.Arrival),
+		ETA: (*Seconds)(e.ETA), DelayTime: (*Seconds)(e.Delay),
+	}
 }
 
 // NewTaskRecord returns the lasting part of a task.
@@ -237,6 +252,12 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 	}
 	if t.Pickup {
 		record.Type = 0
+	}
+	if t.Geofenced {
+		attempts := each(t.GeofenceAttempts, func(a lastmile.GeofenceAttempt) GeofenceAttempt {
+			return GeofenceAttempt{Type: a.Level, Location: LonLat(a.Location), Timestamp: Millis(a.At)}
+		})
+		record.GeofenceAttempts, record.CompletedWithGeofenceWarning = &attempts, &t.CompletedWithGeofenceWarning
 	}
 	if t.Container.Kind != "" {
 		container := newContainer(t.Container)
@@ -379,6 +400,12 @@ func (r TaskRecord) Domain() lastmile.Task {
 	}
 	if r.Container != nil {
 		t.Container = r.Container.domain()
+	}
+	if r.GeofenceAttempts != nil {
+		t.Geofenced, t.CompletedWithGeofenceWarning = true, orZero(r.CompletedWithGeofenceWarning)
+		t.GeofenceAttempts = each(*r.GeofenceAttempts, func(a GeofenceAttempt) lastmile.GeofenceAttempt {
+			return lastmile.GeofenceAttempt{Level: a.Type, Location: a.Location.Point(), At: a.Timestamp.Time()}
+		})
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,19 @@ type Platform struct {
 	*app.App
 	URL  string
 	Spec *Spec
+
+	ahead *atomic.Int64 // by how much the platform's clock is ahead, in nanoseconds
+}
+
+// Advance lets time pass on the platform's clock.
+func (p *Platform) Advance(by time.Duration) { p.ahead.Add(int64(by)) }
+
+// Look lets the platform look at all workers who are due.
+func (p *Platform) Look(t testing.TB) {
+	t.Helper()
+	if _, err := p.Tracking.Look(t.Context()); err != nil {
+		t.Fatalf("look at workers: %v", err)
+	}
 }
 
 // Option changes how a platform is put together.
@@ -46,7 +60,9 @@ func New(t testing.TB, options ...Option) *Platform {
 	for _, option := range options {
 		option(&config)
 	}
-	a, err := app.New(t.Context(), config, slog.New(slog.DiscardHandler), app.Clock, true)
+	ahead := new(atomic.Int64)
+	clock := func() time.Time { return app.Clock().Add(time.Duration(ahead.Load())) }
+	a, err := app.New(t.Context(), config, slog.New(slog.DiscardHandler), clock, true)
 	if err != nil {
 		t.Fatalf("put the platform together: %v", err)
 	}
@@ -62,7 +78,7 @@ func New(t testing.TB, options ...Option) *Platform {
 			t.Errorf("stop the platform: %v", err)
 		}
 	})
-	p := &Platform{App: a, URL: server.URL}
+	p := &Platform{App: a, URL: server.URL, ahead: ahead}
 	p.Spec = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
 	return p
 }
@@ -265,4 +281,27 @@ func (p *Platform) Outbox(t testing.TB, to string) (messages []lastmile.TextMess
 		t.Fatal(err)
 	}
 	return messages
+}
+
+// Listen registers a webhook as if its server had been checked.
+func (c *Client) Listen(t testing.TB, trigger lastmile.Trigger, threshold float64) lastmile.WebhookID {
+	t.Helper()
+	p := c.Platform
+	hook := lastmile.Webhook{
+		ID: lastmile.WebhookID(p.Tasks.NewID()), Organization: c.Organization.ID, Created: p.Now(), Modified: p.Now(),
+		URL: "https://hooks.example.com/", Trigger: trigger, Threshold: &threshold, Enabled: true,
+	}
+	if err := p.Store.Write(t.Context(), func(w store.Writer) error { return w.SaveWebhook(t.Context(), hook) }); err != nil {
+		t.Fatal(err)
+	}
+	return hook.ID
+}
+
+// Set changes the settings of the organization.
+func (c *Client) Set(t testing.TB, s lastmile.Settings) {
+	t.Helper()
+	err := c.Platform.Store.Write(t.Context(), func(w store.Writer) error { return w.SaveSettings(t.Context(), c.Organization.ID, s) })
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -137,6 +137,9 @@ func (t *tx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in 
 	if err := t.send(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
 		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
 	}
+	if in.Kind == lastmile.InWorker {
+		return t.watch(ctx, org, in.Owner, now)
+	}
 	return nil
 }
 

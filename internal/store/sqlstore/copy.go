@@ -55,7 +55,7 @@ func placeAll(ctx context.Context, c conn) error {
 		return fmt.Errorf("look for tasks without a place: %w", err)
 	}
 	for _, list := range lists {
-		if err := (&tx{c}).PlaceTasks(ctx, list.Organization, list.ContainerRef, time.UnixMilli(0)); err != nil {
+		if err := (&tx{conn: c}).PlaceTasks(ctx, list.Organization, list.ContainerRef, time.UnixMilli(0)); err != nil {
 			return err
 		}
 	}

@@ -78,16 +78,18 @@ func (t *tx) SaveAction(ctx context.Context, a store.Action) error {
 	return nil
 }
 
+// positionInsertion keeps where workers were. A time that is known stays as it
+// is.
+var positionInsertion = newInsertion(`position`, `org, worker, at, lon, lat, accuracy, speed, heading`, `DO NOTHING`)
+
 // SavePositions implements store.DriverWriter.
 func (t *tx) SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error {
-	for _, p := range positions {
-		const query = `
-			INSERT INTO position (org, worker, at, lon, lat, accuracy, speed, heading) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-			ON CONFLICT DO NOTHING`
-		_, err := t.exec(ctx, query, org, worker, p.At.UnixMilli(), p.Location.Lon, p.Location.Lat, p.Accuracy, p.Speed, p.Heading)
-		if err != nil {
-			return fmt.Errorf("save position of worker %s: %w", worker, err)
-		}
+	rows := make([][]any, len(positions))
+	for i, p := range positions {
+		rows[i] = []any{org, worker, p.At.UnixMilli(), p.Location.Lon, p.Location.Lat, p.Accuracy, p.Speed, p.Heading}
+	}
+	if err := t.insert(ctx, positionInsertion, rows); err != nil {
+		return fmt.Errorf("save positions of worker %s: %w", worker, err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -21,6 +22,28 @@ func (t *tx) CachedAnswer(ctx context.Context, key string, now time.Time) ([]byt
 		return nil, fmt.Errorf("read cached answer: %w", err)
 	}
 	return value, nil
+}
+
+// CachedAnswers implements store.GeographyReader.
+func (t *tx) CachedAnswers(ctx context.Context, keys []string, now time.Time) (map[string][]byte, error) {
+	answers := make(map[string][]byte, len(keys))
+	for chunk := range slices.Chunk(keys, 200) {
+		where := &condition{text: `expires > $1`, args: []any{now.UnixMilli()}}
+		in(where, `key`, chunk)
+		_, err := collect(ctx, t, func(r rows) (none struct{}, err error) {
+			var (
+				key   string
+				value []byte
+			)
+			err = r.Scan(&key, &value)
+			answers[key] = value
+			return none, err
+		}, `SELECT key, value FROM geo_cache WHERE `+where.text, where.args...)
+		if err != nil {
+			return nil, fmt.Errorf("read cached answers: %w", err)
+		}
+	}
+	return answers, nil
 }
 
 // SaveAnswer implements store.GeographyWriter.
@@ -84,20 +107,28 @@ func (t *tx) SavePostalPlaces(ctx context.Context, first int64, places []lastmil
 
 // Settings implements store.GeographyReader.
 func (t *tx) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
-	var precision int64
-	err := t.row(ctx, `SELECT precision_wanted FROM organization_setting WHERE org = $1`, org).Scan(&precision)
+	var (
+		precision, level int64
+		radius           float64
+	)
+	err := t.row(ctx, `SELECT precision_wanted, geofence, geofence_radius FROM organization_setting WHERE org = $1`, org).
+		Scan(&precision, &level, &radius)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return lastmile.Settings{}, fmt.Errorf("read settings of %s: %w", org, err)
 	}
-	return lastmile.Settings{GeocodingPrecision: lastmile.Precision(precision)}, nil
+	return lastmile.Settings{
+		GeocodingPrecision: lastmile.Precision(precision),
+		Geofence:           lastmile.Geofence{Level: lastmile.GeofenceLevel(level), Radius: lastmile.Meters(radius)},
+	}, nil
 }
 
 // SaveSettings implements store.GeographyWriter.
 func (t *tx) SaveSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.Settings) error {
 	const query = `
-		INSERT INTO organization_setting (org, precision_wanted) VALUES ($1, $2)
-		ON CONFLICT (org) DO UPDATE SET precision_wanted = excluded.precision_wanted`
-	if _, err := t.exec(ctx, query, org, int64(s.GeocodingPrecision)); err != nil {
+		INSERT INTO organization_setting (org, precision_wanted, geofence, geofence_radius) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org) DO UPDATE SET precision_wanted = excluded.precision_wanted, geofence = excluded.geofence,
+			geofence_radius = excluded.geofence_radius`
+	if _, err := t.exec(ctx, query, org, int64(s.GeocodingPrecision), int64(s.Geofence.Level), float64(s.Geofence.Radius)); err != nil {
 		return fmt.Errorf("save settings of %s: %w", org, err)
 	}
 	return nil
@@ -106,12 +137,13 @@ func (t *tx) SaveSettings(ctx context.Context, org lastmile.OrganizationID, s la
 // Trips implements store.GeographyReader.
 func (t *tx) Trips(ctx context.Context, org lastmile.OrganizationID, most int) ([]lastmile.Trip, error) {
 	scan := func(r rows) (trip lastmile.Trip, err error) {
-		var estimated, actual int64
-		err = r.Scan(&estimated, &actual)
+		var estimated, actual, service int64
+		err = r.Scan(&estimated, &actual, &service)
 		trip.Estimated, trip.Actual = time.Duration(estimated)*time.Millisecond, time.Duration(actual)*time.Millisecond
+		trip.Service = time.Duration(service) * time.Millisecond
 		return trip, err
 	}
-	found, err := collect(ctx, t, scan, `SELECT estimated, actual FROM trip WHERE org = $1 ORDER BY at DESC`+limit(most), org)
+	found, err := collect(ctx, t, scan, `SELECT estimated, actual, service FROM trip WHERE org = $1 ORDER BY at DESC`+limit(most), org)
 	if err != nil {
 		return nil, fmt.Errorf("read trips: %w", err)
 	}
@@ -120,8 +152,8 @@ func (t *tx) Trips(ctx context.Context, org lastmile.OrganizationID, most int) (
 
 // SaveTrip implements store.GeographyWriter.
 func (t *tx) SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, trip lastmile.Trip) error {
-	const query = `INSERT INTO trip (org, task, at, estimated, actual) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`
-	if _, err := t.exec(ctx, query, org, task, at.UnixMilli(), trip.Estimated.Milliseconds(), trip.Actual.Milliseconds()); err != nil {
+	const query = `INSERT INTO trip (org, task, at, estimated, actual, service) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`
+	if _, err := t.exec(ctx, query, org, task, at.UnixMilli(), trip.Estimated.Milliseconds(), trip.Actual.Milliseconds(), trip.Service.Milliseconds()); err != nil {
 		return fmt.Errorf("save trip to task %s: %w", task, err)
 	}
 	return nil

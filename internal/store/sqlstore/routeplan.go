@@ -140,6 +140,9 @@ func (t *tx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
 	if err != nil {
 		return fmt.Errorf("save route plan %s: %w", p.ID, err)
 	}
+	if p.State == lastmile.RoutePlanCompleted {
+		return t.forgetFired(ctx, p.Organization, string(p.ID))
+	}
 	return nil
 }
 
@@ -155,7 +158,7 @@ func (t *tx) OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, ta
 
 // DeleteRoutePlan implements store.RoutePlanWriter.
 func (t *tx) DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error {
-	return t.erase(ctx, org, string(id), [2]string{"route_plan", "id"})
+	return t.erase(ctx, org, string(id), [2]string{"route_plan", "id"}, [2]string{"firing", "task"})
 }
 
 // unplan takes a worker or a team, by the name of its column, off the plans it

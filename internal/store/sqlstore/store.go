@@ -19,6 +19,7 @@ import (
 // Store is a database, SQLite or PostgreSQL, as the rest of Dray sees it.
 type Store struct {
 	engine engine
+	now    func() time.Time
 
 	mu    sync.Mutex
 	woken []chan struct{}
@@ -35,12 +36,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{engine: e}, nil
+	return &Store{engine: e, now: o.Now}, nil
 }
 
 // Read implements store.Store.
 func (s *Store) Read(ctx context.Context, fn func(store.Reader) error) error {
-	return s.engine.read(ctx, func(c conn) error { return fn(&tx{c}) })
+	return s.engine.read(ctx, func(c conn) error { return fn(&tx{c, s.now}) })
 }
 
 // Write implements store.Store.
@@ -54,7 +55,7 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 	for range 1 + maxUniqueRetries {
 		err = s.engine.write(ctx, func(c conn) error {
 			seen = &watched{conn: c}
-			return fn(&tx{seen})
+			return fn(&tx{seen, s.now})
 		})
 		if !isUnique(err) {
 			break
@@ -134,7 +135,10 @@ func (s *Store) Close() error { return s.engine.close() }
 
 // tx reads and writes records over one connection. Its methods for each noun
 // are in the file of that noun.
-type tx struct{ conn }
+type tx struct {
+	conn
+	now func() time.Time
+}
 
 var _ store.Writer = (*tx)(nil)
 

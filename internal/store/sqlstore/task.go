@@ -17,7 +17,7 @@ import (
 // taskColumns and taskTables read a whole task: its document, what changes by
 // the minute, and the destination and recipient it shows.
 const (
-	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, d.doc, r.doc`
+	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, d.doc, r.doc`
 	taskTables  = ` FROM task t` + taskJoins
 	taskJoins   = `
 		JOIN destination d ON d.org = t.org AND d.id = t.destination
@@ -29,21 +29,33 @@ type taskRow struct {
 	id                              lastmile.TaskID
 	doc, destination, recipient     []byte
 	arrival, completion, eta, delay *int64
+	completeBefore                  *int64
+	state                           int64
 	tracking                        string
 	history                         []byte
 	events                          int64
 }
 
 func (r *taskRow) scan(s scanner, more ...any) error {
-	return s.Scan(append([]any{&r.id, &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.destination, &r.recipient}, more...)...)
+	return s.Scan(append([]any{&r.id, &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.destination, &r.recipient}, more...)...)
+}
+
+// estimates is when the task will probably be done. A task that is late is at
+// least as late as it is now, whatever was foreseen.
+func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
+	e := lastmile.Estimates{
+		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
+	}
+	task := lastmile.Task{State: lastmile.TaskState(r.state), CompleteBy: instant(r.completeBefore)}
+	if late := task.Late(now); late > 0 && (e.Delay == nil || *e.Delay < late) {
+		e.Delay = &late
+	}
+	return e
 }
 
 // shown joins the parts of a task as the interface shows it.
-func (r *taskRow) shown() ([]byte, error) {
-	live, err := wire.Encode(wire.TaskTimes{
-		EstimatedCompletionTime: wire.Millis(instant(r.completion)), EstimatedArrivalTime: wire.Millis(instant(r.arrival)),
-		ETA: (*wire.Seconds)(duration(r.eta)), DelayTime: (*wire.Seconds)(duration(r.delay)),
-	})
+func (r *taskRow) shown(now time.Time) ([]byte, error) {
+	live, err := wire.Encode(wire.NewTaskTimes(r.estimates(now)))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +70,7 @@ func (r *taskRow) shown() ([]byte, error) {
 }
 
 // domain decodes the task.
-func (r *taskRow) domain(org lastmile.OrganizationID) (lastmile.Task, error) {
+func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.Task, error) {
 	var (
 		form        wire.TaskRecord
 		destination wire.Destination
@@ -70,9 +82,7 @@ func (r *taskRow) domain(org lastmile.OrganizationID) (lastmile.Task, error) {
 	}
 	t := form.Domain()
 	t.Destination, t.History, t.TrackingToken, t.Events = destination.Domain(org), wire.Assignments(history), r.tracking, r.events
-	t.Estimates = lastmile.Estimates{
-		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
-	}
+	t.Estimates = r.estimates(now)
 	if r.recipient != nil {
 		var recipient wire.Recipient
 		if err := json.Unmarshal(r.recipient, &recipient); err != nil {
@@ -151,7 +161,7 @@ func (t *tx) tasks(ctx context.Context, org lastmile.OrganizationID, where *cond
 		if err := row.scan(found, &row.tracking, &row.history, &row.events); err != nil {
 			return lastmile.Task{}, err
 		}
-		return row.domain(org)
+		return row.domain(org, t.now())
 	}
 	found, err := collect(ctx, t, scan, query, where.args...)
 	if err != nil {
@@ -169,11 +179,27 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	if err := t.send(ctx, t.taskInsertion().one, row...); err != nil {
 		return fmt.Errorf("save task %s: %w", task.ID, err)
 	}
+	if err := t.followTask(ctx, task); err != nil {
+		return err
+	}
 	isNew := task.Created.Equal(task.Modified)
 	if err := t.saveDependencies(ctx, task, isNew); err != nil {
 		return fmt.Errorf("save dependencies of task %s: %w", task.ID, err)
 	}
 	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), isNew, task.Metadata)
+}
+
+// followTask lets what is foreseen follow a task that was saved.
+func (t *tx) followTask(ctx context.Context, task lastmile.Task) error {
+	if task.State == lastmile.TaskCompleted { // it fires no more
+		if err := t.forgetFired(ctx, task.Organization, string(task.ID)); err != nil {
+			return err
+		}
+	}
+	if task.Worker == "" {
+		return nil
+	}
+	return t.watch(ctx, task.Organization, string(task.Worker), t.now())
 }
 
 // taskInsertion saves tasks.
@@ -227,15 +253,17 @@ func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	if t.inOrder() {
 		rank = nextRanks(task.Created, 1, 0)
 	}
-	more := task.AdditionalQuantities
+	more, foreseen := task.AdditionalQuantities, task.Estimates
+	if task.State == lastmile.TaskUnassigned { // it can only be late, and that is seen when it is read
+		foreseen = lastmile.Estimates{}
+	}
 	return []any{
 		task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBy), task.TrackingToken,
-		millis(task.Estimates.Arrival), millis(task.Estimates.Completion),
-		durationMillis(task.Estimates.ETA), durationMillis(task.Estimates.Delay), history, task.Events, flag(task.Pickup),
+		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, flag(task.Pickup),
 		orNull(string(task.RoutePlan)),
 	}, nil
 }
@@ -275,6 +303,7 @@ func (t *tx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id las
 		{"task_dependency", "task"},
 		{"task_dependency", "parent"},
 		{"explanation", "task"},
+		{"firing", "task"},
 		{"metadata_entry", "id"},
 	}...)
 }

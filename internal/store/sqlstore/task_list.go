@@ -24,13 +24,13 @@ import (
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
 	var page []store.ShownTask
 	err := s.engine.read(ctx, func(c conn) error {
-		t := &tx{c}
+		t := &tx{c, s.now}
 		after, err := t.createdAt(ctx, org, f.After)
 		if err != nil {
 			return err
 		}
 		query, args := listQuery(org, f, after)
-		page, err = collect(ctx, t, scanShown, query, args...)
+		page, err = collect(ctx, t, t.scanShown, query, args...)
 		return err
 	})
 	if err != nil {
@@ -39,12 +39,12 @@ func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f st
 	return page, nil
 }
 
-func scanShown(found rows) (store.ShownTask, error) {
+func (t *tx) scanShown(found rows) (store.ShownTask, error) {
 	var row taskRow
 	if err := row.scan(found); err != nil {
 		return store.ShownTask{}, err
 	}
-	doc, err := row.shown()
+	doc, err := row.shown(t.now())
 	return store.ShownTask{ID: row.id, Doc: doc}, err
 }
 
@@ -262,11 +262,11 @@ func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id st
 		err := row.scan(c.row(ctx, `SELECT `+taskColumns+taskTables+` WHERE t.org = $1 AND t.id = $2`, org, id))
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{c}).missing(ctx, store.Tasks, id)
+			return (&tx{c, s.now}).missing(ctx, store.Tasks, id)
 		case err != nil:
 			return fmt.Errorf("read task %s: %w", id, err)
 		}
-		doc, err = row.shown()
+		doc, err = row.shown(s.now())
 		return err
 	})
 	return doc, err

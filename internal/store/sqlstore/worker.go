@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -37,7 +37,7 @@ func (t *tx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.W
 
 func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
 	found, err := collect(ctx, t, scanWorker,
-		`SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.delay FROM worker t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+		`SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.delay FROM worker t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read workers: %w", err)
 	}
@@ -66,27 +66,19 @@ func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *co
 
 func scanWorker(r rows) (lastmile.Worker, error) {
 	var (
-		doc             []byte
-		onDuty          int64
-		lastSeen, delay *int64
-		lon, lat        *float64
-		form            wire.WorkerRecord
+		doc   []byte
+		at    whereaboutsRow
+		delay *int64
+		form  wire.WorkerRecord
 	)
-	if err := r.Scan(&doc, &onDuty, &lastSeen, &lon, &lat, &delay); err != nil {
+	if err := r.Scan(slices.Concat([]any{&doc}, at.fields(), []any{&delay})...); err != nil {
 		return lastmile.Worker{}, err
 	}
 	if err := json.Unmarshal(doc, &form); err != nil {
 		return lastmile.Worker{}, err
 	}
 	w := form.Domain()
-	w.Whereabouts = lastmile.Whereabouts{OnDuty: onDuty != 0, LastSeen: instant(lastSeen)}
-	if lon != nil && lat != nil {
-		w.Whereabouts.Location = &lastmile.Point{Lon: *lon, Lat: *lat}
-	}
-	if delay != nil {
-		late := time.Duration(*delay) * time.Millisecond
-		w.Delay = &late
-	}
+	w.Whereabouts, w.Delay = at.domain(), duration(delay)
 	return w, nil
 }
 
@@ -154,12 +146,12 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 	if err := t.saveDuty(ctx, org, id, at); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6 WHERE org = $1 AND id = $2`,
-		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat)
+	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6, located = $7 WHERE org = $1 AND id = $2`,
+		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat, millis(at.Located))
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}
-	return nil
+	return t.watch(ctx, org, string(id), t.now())
 }
 
 // DeleteWorker implements store.FleetWriter.
@@ -175,6 +167,8 @@ func (t *tx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id l
 		{"worker_session", "worker"},
 		{"worker_action", "worker"},
 		{"position", "worker"},
+		{"worker_watch", "worker"},
+		{"worker_tracker", "worker"},
 		{"duty_change", "worker"},
 		{"metadata_entry", "id"},
 	}...)

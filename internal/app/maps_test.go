@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"dray/internal/app"
 	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 func TestAddressesAreFoundThroughTheProgramsChain(t *testing.T) {
@@ -38,5 +42,71 @@ func TestAddressesAreFoundThroughTheProgramsChain(t *testing.T) {
 	}
 	if p.Travel == nil {
 		t.Error("nobody tells travel times")
+	}
+}
+
+// TestTravelTimesComeFromTheRouter sets a router that says something the formula
+// never would, and asks twice.
+func TestTravelTimesComeFromTheRouter(t *testing.T) {
+	var asked atomic.Int64
+	var works atomic.Bool
+	works.Store(true)
+	router := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if !works.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		row := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("777,", n), ",") + "]" }
+		from, to := strings.Count(r.URL.Query().Get("sources"), ";")+1, strings.Count(r.URL.Query().Get("destinations"), ";")+1
+		table := "[" + strings.TrimSuffix(strings.Repeat(row(to)+",", from), ",") + "]"
+		fmt.Fprintf(w, `{"code":"Ok","durations":%s,"distances":%s}`, table, table)
+	}))
+	defer router.Close()
+	p := apptest.New(t, func(c *app.Config) { c.Routers = append(c.Routers, "osrm+"+router.URL) })
+	c := p.Organization(t, "Acme")
+	team := c.Must(t, "POST", "/teams", `{"name":"T","workers":[],"managers":[]}`)["id"].(string)
+	c.Must(t, "POST", "/hubs", map[string]any{
+		"name": "H", "teams": []string{team}, "address": map[string]any{"city": "New York", "country": "US"}, "location": []float64{-74, 40.7},
+	})
+	made := c.Must(t, "POST", "/workers", map[string]any{"name": "W", "phone": "+12125550101", "teams": []string{team}, "vehicle": map[string]any{"type": "CAR"}})
+	worker := lastmile.WorkerID(made["id"].(string))
+	now := p.Now()
+	seen := lastmile.Whereabouts{OnDuty: true, LastSeen: now, Location: &lastmile.Point{Lon: -74, Lat: 40.71}, Located: now}
+	err := p.Store.Write(t.Context(), func(w store.Writer) error { return w.SaveWhereabouts(t.Context(), c.Organization.ID, worker, seen) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := c.Must(t, "POST", "/tasks", map[string]any{
+		"destination": map[string]any{"address": map[string]any{"city": "New York", "country": "US"}, "location": []float64{-74, 40.72}},
+		"recipients":  []any{}, "container": map[string]any{"type": "WORKER", "worker": worker},
+	})["id"].(string)
+	p.Look(t)
+	if got, want := c.Must(t, "GET", "/tasks/"+task, nil)["estimatedArrivalTime"], float64(now.UnixMilli()+777_000); got == nil || got.(float64)-want > 60_000 || got.(float64) < want {
+		t.Errorf("estimated to arrive at %v, want about %v", got, want)
+	}
+	question := "/teams/" + team + "/estimate?dropoffLocation=-74,40.73"
+	first := func() float64 {
+		t.Helper()
+		steps := c.Must(t, "GET", question, nil)["steps"].([]any)
+		return steps[0].(map[string]any)["travelTime"].(float64)
+	}
+	if got := first(); got != 777 {
+		t.Errorf("travel time %v, want the router's 777", got)
+	}
+	before := asked.Load()
+	first()
+	p.Advance(time.Minute)
+	p.Look(t)
+	if asked.Load() != before {
+		t.Errorf("the router was asked %d times more for what it told already", asked.Load()-before)
+	}
+	works.Store(false)
+	if got := first(); got != 777 {
+		t.Errorf("travel time %v when the router fails, want what it told before", got)
+	}
+	p.Advance(2 * time.Hour)
+	if got := first(); got == 777 || got <= 0 {
+		t.Errorf("travel time %v two hours later, want the formula's", got)
 	}
 }

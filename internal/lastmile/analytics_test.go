@@ -81,6 +81,19 @@ func TestAnalyzeWork(t *testing.T) {
 	}
 }
 
+// routed gives members the legs of their ways, by formula.
+func routed(members []lastmile.TeamMember, q lastmile.EstimateRequest) []lastmile.TeamMember {
+	for i := range members {
+		m := &members[i]
+		way := m.Way(q)
+		for n := 1; n < len(way); n++ {
+			duration, distance := lastmile.EstimateTravel(m.Worker.TravelsBy(), way[n-1], way[n])
+			m.Legs = append(m.Legs, lastmile.Leg{Duration: duration, Distance: distance, Estimated: true})
+		}
+	}
+	return members
+}
+
 func TestEstimateTeam(t *testing.T) {
 	near, far := lastmile.Point{Lon: -73.98, Lat: 40.75}, lastmile.Point{Lon: -73.80, Lat: 40.60}
 	shop, door := lastmile.Point{Lon: -73.97, Lat: 40.76}, lastmile.Point{Lon: -73.95, Lat: 40.77}
@@ -89,10 +102,10 @@ func TestEstimateTeam(t *testing.T) {
 		if by != lastmile.OnFoot {
 			w.Vehicle = &lastmile.Vehicle{Type: by}
 		}
-		return lastmile.TeamMember{Worker: w}
+		return lastmile.TeamMember{Itinerary: lastmile.Itinerary{Worker: w}}
 	}
 	busy := worker("busy", near, lastmile.Car)
-	busy.Queue = []lastmile.Task{{Destination: lastmile.Destination{Location: far}, ServiceTime: time.Hour}}
+	busy.Tasks = []lastmile.Task{{Destination: lastmile.Destination{Location: far}, ServiceTime: time.Hour}}
 	lost := worker("lost", near, lastmile.Car)
 	lost.Worker.Whereabouts.Location = nil
 	both := lastmile.EstimateRequest{Pickup: &shop, Dropoff: &door, Service: 2 * time.Minute}
@@ -117,7 +130,7 @@ func TestEstimateTeam(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, found := lastmile.EstimateTeam(test.members, test.request, planNow)
+			got, found := lastmile.EstimateTeam(routed(test.members, test.request), test.request, planNow)
 			if got.Worker != test.want || found != (test.want != "") || len(got.Steps) != test.steps {
 				t.Fatalf("got %+v, %v", got, found)
 			}
@@ -130,10 +143,17 @@ func TestEstimateTeam(t *testing.T) {
 			}
 		})
 	}
+	t.Run("nobody for whom there is no way", func(t *testing.T) {
+		members := routed([]lastmile.TeamMember{worker("a", near, lastmile.Car), worker("b", far, lastmile.Car)}, both)
+		members[0].Legs[1].Duration = lastmile.Unreachable
+		if got, _ := lastmile.EstimateTeam(members, both, planNow); got.Worker != "b" {
+			t.Errorf("%s would do it", got.Worker)
+		}
+	})
 	t.Run("a pickup waits for its time", func(t *testing.T) {
 		later := both
 		later.PickupTime = planNow.Add(2 * time.Hour)
-		got, _ := lastmile.EstimateTeam([]lastmile.TeamMember{worker("a", near, lastmile.Car)}, later, planNow)
+		got, _ := lastmile.EstimateTeam(routed([]lastmile.TeamMember{worker("a", near, lastmile.Car)}, later), later, planNow)
 		if !got.Steps[0].Arrival.Equal(later.PickupTime) || got.Steps[1].Arrival.Before(later.PickupTime) {
 			t.Errorf("got %+v", got.Steps)
 		}

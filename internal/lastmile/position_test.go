@@ -26,9 +26,19 @@ func TestBelieve(t *testing.T) {
 		"a little in the future":                   {lastmile.Whereabouts{}, []lastmile.Position{at(-30*time.Second, home)}, 1},
 		"far in the future":                        {lastmile.Whereabouts{}, []lastmile.Position{at(-time.Hour, home)}, 0},
 		"from the day before yesterday":            {lastmile.Whereabouts{}, []lastmile.Position{at(48*time.Hour, home)}, 0},
-		"a jump to another continent":              {lastmile.Whereabouts{LastSeen: now.Add(-time.Second), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 0},
-		"another continent after hours":            {lastmile.Whereabouts{LastSeen: now.Add(-9 * time.Hour), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 1},
-		"older than what is known, for the record": {lastmile.Whereabouts{LastSeen: now, Location: &home}, []lastmile.Position{at(time.Hour, near)}, 1},
+		"a jump to another continent":              {lastmile.Whereabouts{Located: now.Add(-time.Second), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 0},
+		"another continent after hours":            {lastmile.Whereabouts{Located: now.Add(-9 * time.Hour), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 1},
+		"older than what is known, for the record": {lastmile.Whereabouts{Located: now, Location: &home}, []lastmile.Position{at(time.Hour, near)}, 1},
+		"a jump among older ones": {
+			lastmile.Whereabouts{Located: now, Location: &home},
+			[]lastmile.Position{at(time.Hour, near), at(time.Hour-time.Second, lastmile.Point{Lon: 10, Lat: 10}), at(time.Hour-2*time.Second, home)},
+			2,
+		},
+		"where somebody was who then went on duty": {
+			lastmile.Whereabouts{LastSeen: now, Located: now.Add(-time.Hour), Location: &home},
+			[]lastmile.Position{at(time.Minute, near)},
+			1,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -36,6 +46,17 @@ func TestBelieve(t *testing.T) {
 				t.Errorf("%d positions believed, want %d", len(got), test.want)
 			}
 		})
+	}
+}
+
+func TestGoingOnDutyHidesNoPosition(t *testing.T) {
+	now := time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
+	first, second := lastmile.Point{Lon: -74, Lat: 40.7}, lastmile.Point{Lon: -74.001, Lat: 40.7}
+	at := lastmile.Whereabouts{OnDuty: true, LastSeen: now}
+	at = at.See([]lastmile.Position{{Location: first, At: now.Add(-2 * time.Minute)}})
+	at = at.See([]lastmile.Position{{Location: second, At: now.Add(-time.Minute)}})
+	if *at.Location != second || !at.LastSeen.Equal(now) {
+		t.Errorf("at %v, seen %v", at.Location, at.LastSeen)
 	}
 }
 

@@ -41,6 +41,9 @@ func testDriver(t *testing.T, s store.Store) {
 
 func testGeography(t *testing.T, s store.Store) {
 	ctx := t.Context()
+	wanted := lastmile.Settings{
+		GeocodingPrecision: lastmile.PrecisionStreet, Geofence: lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 120},
+	}
 	places := []lastmile.PostalPlace{
 		{Country: "DK", Code: "1450", Name: "København K", State: "Hovedstaden", Location: lastmile.Point{Lon: 12.57, Lat: 55.68}},
 		{Country: "DK", Code: "8000", Name: "Aarhus C", State: "Midtjylland", Location: lastmile.Point{Lon: 10.2, Lat: 56.16}},
@@ -48,7 +51,7 @@ func testGeography(t *testing.T, s store.Store) {
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(
 			tx.SavePostalPlaces(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
-			tx.SaveSettings(ctx, acme, lastmile.Settings{GeocodingPrecision: lastmile.PrecisionStreet}),
+			tx.SaveSettings(ctx, acme, wanted),
 			tx.SaveTrip(ctx, acme, "t", now, lastmile.Trip{Estimated: time.Minute, Actual: 2 * time.Minute}),
 		)
 	})
@@ -75,7 +78,7 @@ func testGeography(t *testing.T, s store.Store) {
 	if answer(now) != "v" || answer(now.Add(2*time.Hour)) != "" {
 		t.Error("an answer is kept until it expires")
 	}
-	if got := read(t, s, func(r store.Reader) (lastmile.Settings, error) { return r.Settings(ctx, acme) }); got.GeocodingPrecision != lastmile.PrecisionStreet {
+	if got := read(t, s, func(r store.Reader) (lastmile.Settings, error) { return r.Settings(ctx, acme) }); got != wanted {
 		t.Errorf("settings %+v", got)
 	}
 	if got := read(t, s, func(r store.Reader) (lastmile.Settings, error) { return r.Settings(ctx, zenith) }); got != (lastmile.Settings{}) {

@@ -93,6 +93,10 @@ func listOf(t *testing.T, s store.Store, in lastmile.ContainerRef) []lastmile.Ta
 	return read(t, s, func(r store.Reader) (lastmile.Container, error) { return r.Container(t.Context(), acme, in) }).Tasks
 }
 
+// notLate is a time that no clock comes to: a task that is past its time is late
+// when it is read, by as much as it is then.
+var notLate = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 // fullTask is a task with a value in every field.
 func fullTask() lastmile.Task {
 	later := now.Add(1234 * time.Millisecond)
@@ -105,8 +109,10 @@ func fullTask() lastmile.Task {
 		Merchant: zenith, Executor: "another", TrackingToken: "token", TrackingURL: "https://dray.example/t/token", TrackingViewed: true,
 		SourceTask: id[lastmile.TaskID]("source"), OrderShortID: "89efcdab",
 		State: lastmile.TaskActive, Container: annsWork, Worker: id[lastmile.WorkerID]("ann"), RoutePlan: "plan",
-		CompleteAfter: now.Add(time.Hour), CompleteBy: now.Add(2 * time.Hour), Pickup: true,
-		Dependencies: []lastmile.TaskID{id[lastmile.TaskID]("z"), id[lastmile.TaskID]("a")}, Destination: d, Recipient: &r,
+		CompleteAfter: now.Add(time.Hour), CompleteBy: notLate, Pickup: true,
+		Geofenced: true, CompletedWithGeofenceWarning: true,
+		GeofenceAttempts: []lastmile.GeofenceAttempt{{Level: lastmile.GeofenceWarn, Location: lastmile.Point{Lon: 12.5, Lat: 55.7}, At: now}},
+		Dependencies:     []lastmile.TaskID{id[lastmile.TaskID]("z"), id[lastmile.TaskID]("a")}, Destination: d, Recipient: &r,
 		Notes: "notes <&> \u2028 é", Quantity: 1.25, AdditionalQuantities: lastmile.Capacities{A: 1, B: 2.5, C: 3},
 		ServiceTime: 90 * time.Second, Priority: 499, Group: "group",
 		Overrides: lastmile.Overrides{

@@ -1,0 +1,147 @@
+package app_test
+
+import (
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/app"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/storetest"
+)
+
+// TestNodesFireEachThresholdOnce lets several nodes take in positions of the
+// same workers and look at them at the same time. Each task must fire once for
+// each webhook, whoever looks.
+func TestNodesFireEachThresholdOnce(t *testing.T) {
+	t.Run("one node on sqlite", func(t *testing.T) { testNodesFireOnce(t, 1, app.Config{Data: t.TempDir()}) })
+	t.Run("three nodes on postgres", func(t *testing.T) {
+		testNodesFireOnce(t, 3, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
+	})
+}
+
+func testNodesFireOnce(t *testing.T, count int, c app.Config) {
+	const workers, rounds = 12, 8
+	var ahead atomic.Int64
+	clock := func() time.Time { return app.Clock().Add(time.Duration(ahead.Load())) }
+	nodes := make([]*app.App, count)
+	for i := range nodes {
+		node, err := app.New(t.Context(), c, slog.New(slog.DiscardHandler), clock, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := node.Stop(t.Context()); err != nil && t.Context().Err() == nil {
+				t.Error(err)
+			}
+		})
+		nodes[i] = node
+	}
+	made, err := nodes[0].Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Fleet", Country: "US", Timezone: "America/New_York"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	org := made.Organization.ID
+	hooks, drivers := saveTracked(t, nodes[0], org, workers)
+
+	for round := range rounds { // each nearer than the one before
+		place := lastmile.Point{Lon: -74, Lat: 40.7 - 0.01*float64(rounds-1-round)}
+		var group sync.WaitGroup
+		for _, node := range nodes {
+			group.Go(func() {
+				for _, worker := range drivers {
+					who := access.Principal{Organization: org, Worker: worker}
+					if _, err := node.Tracking.Report(t.Context(), who, []lastmile.Position{{Location: place, At: clock()}}); err != nil {
+						t.Errorf("report: %v", err)
+					}
+				}
+				if _, err := node.Tracking.Look(t.Context()); err != nil {
+					t.Errorf("look: %v", err)
+				}
+			})
+		}
+		group.Wait()
+		ahead.Add(int64(lastmile.JudgeEvery + time.Second))
+	}
+	for range 2 {
+		if _, err := nodes[0].Tracking.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ahead.Add(int64(lastmile.RefreshOnDuty))
+	}
+	err = nodes[0].Store.Read(t.Context(), func(r store.Reader) error {
+		for trigger, hook := range hooks {
+			owed, err := r.Notifications(t.Context(), org, store.NotificationFilter{Webhook: hook})
+			if err != nil {
+				return err
+			}
+			of := map[lastmile.TaskID]int{}
+			for _, n := range owed {
+				of[n.Task]++
+			}
+			if len(owed) != workers || len(of) != workers {
+				t.Errorf("%s: %d notifications of %d tasks, want one of each of %d", trigger, len(owed), len(of), workers)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// saveTracked saves webhooks with thresholds, and workers who are late with an
+// active task.
+func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers int) (hooks map[lastmile.Trigger]lastmile.WebhookID, drivers []lastmile.WorkerID) {
+	t.Helper()
+	now := a.Now()
+	err := a.Store.Write(t.Context(), func(w store.Writer) error {
+		hooks, drivers = map[lastmile.Trigger]lastmile.WebhookID{}, nil
+		for trigger, threshold := range map[lastmile.Trigger]float64{
+			lastmile.TriggerTaskEta: 300, lastmile.TriggerTaskArrival: 100, lastmile.TriggerTaskDelayed: 60,
+		} {
+			hook := lastmile.Webhook{
+				ID: lastmile.WebhookID(access.RandomSecret(lastmile.IDLength)), Organization: org, Created: now, Modified: now,
+				URL: "https://hooks.example.com/", Trigger: trigger, Threshold: &threshold, Enabled: true,
+			}
+			if err := w.SaveWebhook(t.Context(), hook); err != nil {
+				return err
+			}
+			hooks[trigger] = hook.ID
+		}
+		for i := range workers {
+			worker := lastmile.Worker{
+				ID: lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)), Organization: org, Created: now, Modified: now, Name: "W",
+				Phone: lastmile.Phone("+1212555" + strconv.Itoa(1000+i)), Vehicle: &lastmile.Vehicle{Type: lastmile.Car},
+			}
+			place := lastmile.Destination{
+				ID: lastmile.DestinationID(access.RandomSecret(lastmile.IDLength)), Organization: org, Created: now, Modified: now,
+				Location: lastmile.Point{Lon: -74, Lat: 40.7}, Address: lastmile.Address{City: "New York", Country: "United States"},
+			}
+			task := lastmile.Task{
+				ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: strconv.Itoa(i), Organization: org, Created: now, Modified: now,
+				Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskActive, Worker: worker.ID,
+				Container: lastmile.WorkerContainer(worker.ID), CompleteBy: now.Add(-time.Hour),
+			}
+			err := errors.Join(
+				w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
+				w.SaveDestination(t.Context(), place), w.SaveTask(t.Context(), task),
+			)
+			if err != nil {
+				return err
+			}
+			drivers = append(drivers, worker.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hooks, drivers
+}

@@ -1,0 +1,180 @@
+package lastmile_test
+
+import (
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+func TestForesee(t *testing.T) {
+	const leg, service = 10 * time.Minute, 4 * time.Minute
+	now := planNow
+	task := func(state lastmile.TaskState, dueIn time.Duration) lastmile.Task {
+		t := lastmile.Task{ID: "t", State: state, Destination: lastmile.Destination{Location: north(1000)}}
+		if dueIn != 0 {
+			t.CompleteBy = now.Add(dueIn)
+		}
+		return t
+	}
+	arrived := task(lastmile.TaskActive, time.Minute)
+	arrived.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: now.Add(-time.Hour)}, {Name: "arrival", At: now.Add(-time.Minute)}}
+	lingering := task(lastmile.TaskActive, -time.Hour)
+	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
+	quick := task(lastmile.TaskAssigned, 0)
+	quick.ServiceTime = time.Minute
+	legs := func(each ...time.Duration) []lastmile.Leg {
+		var all []lastmile.Leg
+		for _, d := range each {
+			all = append(all, lastmile.Leg{Duration: d})
+		}
+		return all
+	}
+	after := func(d time.Duration) time.Time { return now.Add(d) }
+
+	tests := map[string]struct {
+		tasks []lastmile.Task
+		legs  []lastmile.Leg
+		want  []lastmile.Estimates
+	}{
+		"nothing to do": {},
+		"an assigned task is done after travel and service": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, 0)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service)}},
+		},
+		"its own service time counts first": {
+			[]lastmile.Task{quick},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}},
+		},
+		"an active task has the time to its destination and no estimated completion": {
+			[]lastmile.Task{task(lastmile.TaskActive, 0)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), ETA: new(leg)}},
+		},
+		"tasks come one after the other": {
+			[]lastmile.Task{task(lastmile.TaskActive, 0), quick, task(lastmile.TaskAssigned, 0)},
+			legs(leg, leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(leg), ETA: new(leg)},
+				{Arrival: after(2*leg + service), Completion: after(2*leg + service + time.Minute)},
+				{Arrival: after(3*leg + service + time.Minute), Completion: after(3*leg + 2*service + time.Minute)},
+			},
+		},
+		"late is what is done after completeBefore": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, leg)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service), Delay: new(service)}},
+		},
+		"in time has no delay": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, leg+service)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service)}},
+		},
+		"a worker who has arrived stays for the rest": {
+			[]lastmile.Task{arrived, quick},
+			legs(leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(-time.Minute), ETA: new(time.Duration(0)), Delay: new(2 * time.Minute)},
+				{Arrival: after(3*time.Minute + leg), Completion: after(4*time.Minute + leg)},
+			},
+		},
+		"who stays longer leaves now": {
+			[]lastmile.Task{lingering, quick},
+			legs(leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(-time.Hour), ETA: new(time.Duration(0)), Delay: new(time.Hour)},
+				{Arrival: after(leg), Completion: after(leg + time.Minute)},
+			},
+		},
+		"without a way nothing is known but what is late already": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, time.Hour), task(lastmile.TaskAssigned, -time.Hour)},
+			nil,
+			[]lastmile.Estimates{{}, {Delay: new(time.Hour)}},
+		},
+		"behind a place that cannot be reached nothing is known": {
+			[]lastmile.Task{quick, quick, quick},
+			legs(leg, lastmile.Unreachable, leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}, {}, {}},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := lastmile.Itinerary{Tasks: test.tasks}.Foresee(test.legs, lastmile.Experience{Service: service}, now)
+			if len(got) != len(test.want) {
+				t.Fatalf("%d estimates, want %d", len(got), len(test.want))
+			}
+			for i, want := range test.want {
+				if g := got[i]; !g.Arrival.Equal(want.Arrival) || !g.Completion.Equal(want.Completion) || !sameSpan(g.ETA, want.ETA) || !sameSpan(g.Delay, want.Delay) {
+					t.Errorf("task %d: %v, want %v", i, g, want)
+				}
+			}
+		})
+	}
+}
+
+func sameSpan(a, b *time.Duration) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+func TestThresholds(t *testing.T) {
+	hook := func(trigger lastmile.Trigger, threshold float64) lastmile.Webhook {
+		return lastmile.Webhook{Trigger: trigger, Threshold: &threshold}
+	}
+	eta := func(d time.Duration) lastmile.Sighting { return lastmile.Sighting{ETA: &d} }
+	away := func(m lastmile.Meters) lastmile.Sighting { return lastmile.Sighting{Distance: &m} }
+	late := func(d time.Duration) lastmile.Sighting { return lastmile.Sighting{Delay: &d} }
+	tests := map[string]struct {
+		hook lastmile.Webhook
+		by   lastmile.Sighting
+		want bool
+	}{
+		"eta at the threshold":             {hook(lastmile.TriggerTaskEta, 300), eta(5 * time.Minute), true},
+		"eta above it":                     {hook(lastmile.TriggerTaskEta, 300), eta(5*time.Minute + time.Second), false},
+		"eta unknown":                      {hook(lastmile.TriggerTaskEta, 300), away(0), false},
+		"distance at the threshold":        {hook(lastmile.TriggerTaskArrival, 150), away(150), true},
+		"distance above it":                {hook(lastmile.TriggerTaskArrival, 150), away(150.1), false},
+		"distance unknown":                 {hook(lastmile.TriggerTaskArrival, 150), eta(0), false},
+		"delay at the threshold":           {hook(lastmile.TriggerTaskDelayed, 60), late(time.Minute), true},
+		"delay below it":                   {hook(lastmile.TriggerTaskDelayed, 60), late(59 * time.Second), false},
+		"not delayed":                      {hook(lastmile.TriggerTaskDelayed, 0), eta(0), false},
+		"any delay without a threshold":    {lastmile.Webhook{Trigger: lastmile.TriggerTaskDelayed}, late(time.Millisecond), true},
+		"another trigger has no threshold": {hook(lastmile.TriggerTaskStarted, 1e9), eta(0), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := test.hook.Met(test.by); got != test.want {
+				t.Errorf("met: %v", got)
+			}
+		})
+	}
+}
+
+func TestLearnServiceTime(t *testing.T) {
+	stays := func(n int, each time.Duration) []lastmile.Trip {
+		trips := make([]lastmile.Trip, n)
+		for i := range trips {
+			trips[i].Service = each
+		}
+		return trips
+	}
+	tests := map[string]struct {
+		trips []lastmile.Trip
+		want  time.Duration
+	}{
+		"nothing known":             {nil, lastmile.DefaultService},
+		"too few":                   {stays(9, time.Minute), lastmile.DefaultService},
+		"enough":                    {stays(10, 7*time.Minute), 7 * time.Minute},
+		"the middle one":            {append(stays(6, time.Minute), stays(5, time.Hour)...), time.Minute},
+		"lost ones count for none":  {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), lastmile.DefaultService},
+		"unknown ones are left out": {append(stays(10, time.Minute), stays(50, 0)...), time.Minute},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := lastmile.Learn(test.trips).Service; got != test.want {
+				t.Errorf("learned %v, want %v", got, test.want)
+			}
+		})
+	}
+}

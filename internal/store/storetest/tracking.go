@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// testWatches looks at a worker as a node does, and lets another be late.
+func testWatches(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	w := worker("w", "+12125550101")
+	place, clock := destination(acme, "d"), time.Now().UTC().Truncate(time.Millisecond)
+	task := lastmile.Task{
+		ID: id[lastmile.TaskID]("t"), ShortID: "t", Organization: acme, Created: now, Modified: now, Destination: place, TrackingToken: "t",
+		State: lastmile.TaskAssigned, Worker: w.ID, Container: lastmile.WorkerContainer(w.ID),
+	}
+	due := func(at time.Time) []store.Watch {
+		return read(t, s, func(r store.Reader) ([]store.Watch, error) { return r.DueWatches(ctx, at, 10) })
+	}
+	write(t, s, func(tx store.Writer) error { return errors.Join(tx.SaveWorker(ctx, w), tx.SaveDestination(ctx, place)) })
+	if found := due(clock.Add(time.Hour)); len(found) != 0 {
+		t.Errorf("a worker with nothing to do is due: %v", found)
+	}
+	write(t, s, func(tx store.Writer) error { return tx.SaveTask(ctx, task) })
+	soon := clock.Add(time.Hour)
+	found := due(soon)
+	if len(found) != 1 || found[0].Worker != w.ID || found[0].Claim != "" {
+		t.Fatalf("due %v, want the worker", found)
+	}
+	claim := func(watch store.Watch, token string, at time.Time) (ok bool) {
+		watch.Claim = token
+		write(t, s, func(tx store.Writer) (err error) {
+			ok, err = tx.ClaimWatch(ctx, watch, at, at.Add(time.Minute))
+			return err
+		})
+		return ok
+	}
+	held := func(token string) (watch store.Watch, ok bool) {
+		watch, err := store.Watch{}, error(nil)
+		_ = read(t, s, func(r store.Reader) (bool, error) {
+			watch, ok, err = r.HeldWatch(ctx, store.Watch{Organization: acme, Worker: w.ID, Claim: token})
+			return ok, err
+		})
+		return watch, ok
+	}
+	if !claim(found[0], "one", soon) || claim(found[0], "two", soon) {
+		t.Error("a worker is claimed once")
+	}
+	if _, ok := held("two"); ok || len(due(soon)) != 0 {
+		t.Error("a claimed worker is nobody else's, and not due")
+	}
+	if !claim(found[0], "two", soon.Add(time.Hour)) {
+		t.Error("a claim ends")
+	}
+	if _, ok := held("one"); ok {
+		t.Error("who lost the claim still holds it")
+	}
+	watch, _ := held("two")
+	before := watch.Changes
+	write(t, s, func(tx store.Writer) error { return tx.LockContainer(ctx, acme, lastmile.WorkerContainer(w.ID), now) })
+	if watch, _ = held("two"); watch.Changes <= before {
+		t.Error("a change of the list is not seen by who looks")
+	}
+
+	eta, delay := 3*time.Minute, 4*time.Minute
+	estimates := lastmile.Estimates{Arrival: now.Add(time.Minute), Completion: now.Add(2 * time.Minute), ETA: &eta, Delay: &delay}
+	watch.Refresh, watch.Judged, watch.JudgedTask = soon, now, task.ID
+	write(t, s, func(tx store.Writer) error {
+		return errors.Join(
+			tx.SaveForeseen(ctx, acme, w.ID, []store.Foreseen{{Task: task.ID, State: lastmile.TaskAssigned, Estimates: estimates}}, &delay),
+			tx.SaveForeseen(ctx, acme, w.ID, []store.Foreseen{{Task: task.ID, State: lastmile.TaskActive}}, &delay),
+			tx.SaveWatch(ctx, watch),
+		)
+	})
+	saved := read(t, s, func(r store.Reader) (lastmile.Task, error) { return r.Task(ctx, acme, task.ID) })
+	same(t, "estimates for another state are dropped", saved.Estimates, estimates)
+	if got := read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }); got.Delay == nil || *got.Delay != delay {
+		t.Errorf("delay of the worker %v", got.Delay)
+	}
+	if len(due(soon.Add(-time.Second))) != 0 || len(due(soon)) != 1 {
+		t.Error("a worker is looked at next when the watch says so")
+	}
+
+	// A worker who moves is judged JudgeEvery after the last time.
+	seen := lastmile.Whereabouts{LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, Located: now}
+	write(t, s, func(tx store.Writer) error { return tx.SaveSighting(ctx, acme, w.ID, seen, now.Add(time.Second)) })
+	if len(due(now.Add(lastmile.JudgeEvery-time.Millisecond))) != 0 || len(due(now.Add(lastmile.JudgeEvery))) != 1 {
+		t.Error("a worker who moves is not looked at half a minute after the last time")
+	}
+	same(t, "whereabouts", read(t, s, func(r store.Reader) (lastmile.Whereabouts, error) { return r.Whereabouts(ctx, acme, w.ID) }), seen)
+	err := s.Read(ctx, func(r store.Reader) error {
+		_, err := r.Whereabouts(ctx, zenith, w.ID)
+		return err
+	})
+	if code(err) != lastmile.CodeOutsideScope {
+		t.Errorf("another organization's worker: %v", err)
+	}
+	write(t, s, func(tx store.Writer) error { return tx.DeleteWorker(ctx, acme, w.ID) })
+	if found := due(soon.Add(24 * time.Hour)); len(found) != 0 {
+		t.Errorf("a deleted worker is due: %v", found)
+	}
+}
+
+func testFiring(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	fire := func(name string) (first bool) {
+		write(t, s, func(tx store.Writer) (err error) {
+			first, err = tx.Fire(ctx, acme, name, "t", now)
+			return err
+		})
+		return first
+	}
+	if !fire("a") || fire("a") || !fire("b") {
+		t.Error("a task fires once under each name")
+	}
+	if got := read(t, s, func(r store.Reader) ([]string, error) { return r.Fired(ctx, acme, "t") }); len(got) != 2 {
+		t.Errorf("fired %v", got)
+	}
+	if got := read(t, s, func(r store.Reader) ([]string, error) { return r.Fired(ctx, zenith, "t") }); len(got) != 0 {
+		t.Errorf("another organization's task fired %v", got)
+	}
+}
+
+func testPositionHistory(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	at := func(minutes int) lastmile.Position {
+		return lastmile.Position{Location: lastmile.Point{Lon: float64(minutes), Lat: 1}, At: now.Add(time.Duration(minutes) * time.Minute)}
+	}
+	write(t, s, func(tx store.Writer) error {
+		return tx.SavePositions(ctx, acme, "w", []lastmile.Position{at(0), at(1), at(2), at(1)})
+	})
+	got := read(t, s, func(r store.Reader) ([]lastmile.Position, error) {
+		return r.Positions(ctx, acme, "w", now.Add(time.Minute), 10)
+	})
+	same(t, "positions since a time, newest first", got, []lastmile.Position{at(2), at(1)})
+	got = read(t, s, func(r store.Reader) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 1) })
+	same(t, "the newest position", got, []lastmile.Position{at(2)})
+	write(t, s, func(tx store.Writer) error {
+		_, err := tx.DeletePositions(ctx, now.Add(2*time.Minute))
+		return err
+	})
+	got = read(t, s, func(r store.Reader) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 10) })
+	same(t, "what is kept", got, []lastmile.Position{at(2)})
+}

@@ -1,0 +1,83 @@
+package tracking_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// TestRecipientsHearOfATaskOnce lets a worker come near, and be late, where no
+// webhook waits for either.
+func TestRecipientsHearOfATaskOnce(t *testing.T) {
+	p := apptest.New(t)
+	c := p.Organization(t, "Acme")
+	var heard []lastmile.Event
+	p.Tracking.Notify = func(_ context.Context, _ store.Writer, events []lastmile.Event) error {
+		heard = append(heard, events...)
+		return nil
+	}
+	now := p.Now()
+	worker := lastmile.Worker{
+		ID: "workerworkerworkerworker", Organization: c.Organization.ID, Created: now, Modified: now, Name: "W", Phone: "+12125550101",
+		Vehicle: &lastmile.Vehicle{Type: lastmile.Car},
+	}
+	place := lastmile.Destination{
+		ID: "destinationdestinationde", Organization: c.Organization.ID, Created: now, Modified: now, Location: lastmile.Point{Lon: -74, Lat: 40.7},
+	}
+	task := lastmile.Task{
+		ID: "tasktasktasktasktasktask", ShortID: "t", Organization: c.Organization.ID, Created: now, Modified: now, Destination: place, TrackingToken: "t",
+		State: lastmile.TaskActive, Worker: worker.ID, Container: lastmile.WorkerContainer(worker.ID), CompleteBy: now.Add(25 * time.Minute),
+	}
+	ctx := t.Context()
+	err := p.Store.Write(ctx, func(w store.Writer) error {
+		return errors.Join(
+			w.SaveWorker(ctx, worker), w.SaveWhereabouts(ctx, worker.Organization, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
+			w.SaveDestination(ctx, place), w.SaveTask(ctx, task),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := access.Principal{Organization: worker.Organization, Worker: worker.ID}
+	moves := func(lat float64) []lastmile.Event {
+		t.Helper()
+		heard = nil
+		_, err := p.Tracking.Report(ctx, who, []lastmile.Position{{Location: lastmile.Point{Lon: -74, Lat: lat}, At: p.Now()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Look(t)
+		p.Advance(10 * time.Minute)
+		return heard
+	}
+	if got := moves(40.5); len(got) != 0 {
+		t.Errorf("far away: %v", got)
+	}
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > lastmile.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
+		t.Errorf("near: %v", got)
+	}
+	if got := moves(40.69); len(got) != 0 {
+		t.Errorf("still near: %v", got)
+	}
+	if got := moves(40.69); len(got) != 0 {
+		t.Errorf("a little late: %v", got)
+	}
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskDelayed || got[0].Delay == nil || *got[0].Delay < lastmile.DefaultThresholds.Delay {
+		t.Errorf("late: %v", got)
+	}
+	if got := moves(40.69); len(got) != 0 {
+		t.Errorf("still late: %v", got)
+	}
+	for _, body := range p.Events(t, c.Organization.ID) {
+		if bytes.Contains(body, []byte(`"taskEta"`)) || bytes.Contains(body, []byte(`"taskDelayed"`)) {
+			t.Errorf("in the log, though no webhook waits for it: %s", body)
+		}
+	}
+}

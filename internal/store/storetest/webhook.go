@@ -104,7 +104,7 @@ func testOwed(t *testing.T, s store.Store) {
 		return errors.Join(w.SaveWebhook(ctx, a), w.SaveWebhook(ctx, b), w.SaveWebhook(ctx, disabled), w.SaveWebhook(ctx, elsewhere), w.SaveWebhook(ctx, hook(zenith, "z", workerCreated)))
 	})
 	meant := happened(acme, "e3", workerCreated, 3)
-	meant.Webhook, meant.Test = disabled.ID, true
+	meant.Webhooks, meant.Test = []lastmile.WebhookID{disabled.ID}, true
 	write(t, s, func(w store.Writer) error {
 		return w.AppendEvents(ctx, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
 	})

@@ -55,7 +55,7 @@ func newComputed(table, columns, otherwise, column, expression string) insertion
 
 // insert sends what inserts the rows.
 func (t *tx) insert(ctx context.Context, i insertion, rows [][]any) error {
-	for ; len(rows) >= bulkRows; rows = rows[bulkRows:] {
+	for ; len(rows) >= bulkRows && !t.oneByOne(); rows = rows[bulkRows:] {
 		args := make([]any, 0, bulkRows*len(rows[0]))
 		for _, row := range rows[:bulkRows] {
 			args = append(args, row...)

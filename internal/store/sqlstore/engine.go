@@ -25,6 +25,8 @@ type conn interface {
 	row(ctx context.Context, query string, args ...any) scanner
 	// inOrder tells whether writes are committed in the order they run in.
 	inOrder() bool
+	// oneByOne tells whether many rows are better inserted one by one.
+	oneByOne() bool
 }
 
 // scanner holds one row. Scan returns sql.ErrNoRows when there is none.

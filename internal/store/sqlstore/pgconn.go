@@ -236,6 +236,9 @@ func (c *pgConn) row(ctx context.Context, query string, args ...any) scanner {
 // inOrder implements conn: transactions run side by side.
 func (c *pgConn) inOrder() bool { return false }
 
+// oneByOne implements conn: each statement costs more than its rows.
+func (c *pgConn) oneByOne() bool { return false }
+
 // end makes the connection useless and closes what was left open.
 func (c *pgConn) end() {
 	c.ended = true

@@ -80,6 +80,10 @@ func (c *sqliteConn) row(_ context.Context, query string, args ...any) scanner {
 // inOrder implements conn: there is one writer at a time.
 func (c *sqliteConn) inOrder() bool { return true }
 
+// oneByOne implements conn: to undo a statement of several rows alone, a copy is
+// kept of each page that it changes.
+func (c *sqliteConn) oneByOne() bool { return true }
+
 // end makes the connection useless and resets what was left running.
 func (c *sqliteConn) end() {
 	c.ended = true

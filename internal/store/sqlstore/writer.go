@@ -227,6 +227,9 @@ func (op *operation) start() bool {
 // savepoint runs one operation so that its failure leaves the rest of the
 // transaction alone. It returns false when the transaction itself is lost.
 func (w *writer) savepoint(op *operation) (intact bool) {
+	if len(w.taken) == 1 {
+		return w.first(op)
+	}
 	if op.err = w.h.run("SAVEPOINT op"); op.err != nil {
 		return false
 	}
@@ -235,6 +238,17 @@ func (w *writer) savepoint(op *operation) (intact bool) {
 		return op.err == nil
 	}
 	return !w.h.idle() && w.h.run("ROLLBACK TO op") == nil && w.h.run("RELEASE op") == nil
+}
+
+// first runs the first operation of a transaction, in which there is nothing yet
+// that a failure could harm: the transaction begins anew. A savepoint would keep
+// a copy of each page that the operation changes.
+func (w *writer) first(op *operation) (intact bool) {
+	if w.call(op); op.err == nil {
+		return true
+	}
+	w.rollback()
+	return w.begin() == nil
 }
 
 // call runs the function of an operation.

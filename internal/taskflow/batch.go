@@ -15,10 +15,11 @@ import (
 const (
 	// The items of a batch become tasks chunk by chunk, each in one transaction.
 	// The first chunk is small, so that the next can be prepared while it is
-	// saved; then they grow, because they share the price of making a
-	// transaction durable, but not so much that others wait long for it. A batch
-	// that has failed before, perhaps against others, stays with small ones.
-	firstChunk, largestChunk = 50, 250
+	// saved; then they grow, because tasks of one transaction share the pages
+	// that are written and the price of making them durable, but not so much that
+	// others wait long for it. A batch that has failed before, perhaps against
+	// others, stays with small ones.
+	firstChunk, largestChunk, carefulChunk = 100, 400, 50
 
 	// atOnce is how many items are prepared at the same time, which may mean to
 	// ask a geocoder.
@@ -136,7 +137,7 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 	seen.add(ctx, f.Store, batch.Organization, batch.Results)
 	most := largestChunk
 	if job.Failures > 0 {
-		most = firstChunk
+		most = carefulChunk
 	}
 	chunks, stop := f.prepareChunks(ctx, who, items[len(batch.Results):], most)
 	defer stop()

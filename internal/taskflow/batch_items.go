@@ -30,7 +30,7 @@ func (f *Flow) prepareChunks(ctx context.Context, who access.Principal, items []
 	var group sync.WaitGroup
 	group.Go(func() {
 		defer close(ready)
-		for size := firstChunk; len(items) > 0; size = min(2*size, most) {
+		for size := min(firstChunk, most); len(items) > 0; size = most {
 			n := min(size, len(items))
 			select {
 			case ready <- f.prepareItems(ctx, who, items[:n], check):

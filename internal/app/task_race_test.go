@@ -362,10 +362,10 @@ func history(t *testing.T, y *yard, clients, each int) {
 		group.Go(func() {
 			for range each {
 				begin := int64(time.Since(clock))
-				apply, text := y.change(t, owners, tasks)
-				end := int64(time.Since(clock))
+				s := y.change(t, owners, tasks)
+				s.begin, s.end = begin, int64(time.Since(clock))
 				mu.Lock()
-				steps = append(steps, step{begin, end, text, apply})
+				steps = append(steps, s)
 				mu.Unlock()
 			}
 		})
@@ -374,7 +374,7 @@ func history(t *testing.T, y *yard, clients, each int) {
 	if t.Failed() {
 		return
 	}
-	if fit, ok := linearize(steps, start); !ok {
+	if fit, ok := linearize(steps, start, len(y.nodes) == 1); !ok {
 		var log strings.Builder
 		for _, s := range steps {
 			fmt.Fprintf(&log, "\n%10d to %10d: %s", s.begin/1000, s.end/1000, s.text)
@@ -388,46 +388,39 @@ func history(t *testing.T, y *yard, clients, each int) {
 
 // change does one thing to containers and returns what that means for their
 // lists.
-func (y *yard) change(t *testing.T, owners, tasks []string) (apply func(lists) (lists, bool), text string) {
-	in, task := owners[rand.IntN(len(owners))], tasks[rand.IntN(len(tasks))]
+func (y *yard) change(t *testing.T, owners, all []string) step {
+	in, task := owners[rand.IntN(len(owners))], all[rand.IntN(len(all))]
 	home := owners[0]
 	switch rand.IntN(12) {
 	case 0, 1, 2: // read
 		got := texts(y.must(t, "GET", "/containers/"+in, "")["tasks"])
-		return look(0, 0, in, got...).apply, look(0, 0, in, got...).text
+		return look(0, 0, in, got...)
 	case 3, 4: // replace all that a worker has
 		in = owners[2+rand.IntN(len(owners)-2)]
-		other := tasks[rand.IntN(len(tasks))]
+		other := all[rand.IntN(len(all))]
 		list := slices.Compact([]string{task, other})
 		got := texts(y.must(t, "PUT", "/containers/"+in, `{"tasks":["`+strings.Join(list, `","`)+`"]}`)["tasks"])
-		return func(before lists) (lists, bool) {
+		return step{text: fmt.Sprintf("replace %s by %v: %v", in, list, got), apply: func(before lists, late tasks) []lists {
 			after := before.without(list...)
-			after[home], after[in] = append(after[home], after[in]...), list
-			return after, slices.Equal(after[in], got)
-		}, fmt.Sprintf("replace %s by %v: %v", in, list, got)
+			left := after[in]
+			after[in] = list
+			return after.put(home, late, func(rest []string) ([]string, bool) { return append(rest, left...), slices.Equal(list, got) })
+		}}
 	case 5: // create in the organization's container, without a look at it
-		made := y.id(t, "/tasks", y.task(""))
-		return func(before lists) (lists, bool) {
-			after := before.without()
-			after[home] = append(after[home], made)
-			return after, true
-		}, "create " + made
+		return create(0, 0, home, y.id(t, "/tasks", y.task("")))
 	case 6: // move by an update of the task
 		kind, id, _ := strings.Cut(in, "/")
 		kind = strings.TrimSuffix(kind, "s")
 		y.must(t, "PUT", "/tasks/"+task, fmt.Sprintf(`{"container":{"type":%q,%q:%q}}`, strings.ToUpper(kind), kind, id))
-		return func(before lists) (lists, bool) {
+		return step{text: fmt.Sprintf("move %s to %s", task, in), apply: func(before lists, late tasks) []lists {
 			if slices.Contains(before[in], task) {
-				return before, true // it stays where it is
+				return []lists{before} // it stays where it is
 			}
-			after := before.without(task)
-			after[in] = append(after[in], task)
-			return after, true
-		}, fmt.Sprintf("move %s to %s", task, in)
+			return before.without(task).put(in, late, func(list []string) ([]string, bool) { return append(list, task), true })
+		}}
 	default:
 		index := rand.IntN(5) - 1
 		got := texts(y.must(t, "PUT", "/containers/"+in, fmt.Sprintf(`{"tasks":[%d,%q]}`, index, task))["tasks"])
-		s := insert(0, 0, in, index, task, got...)
-		return s.apply, s.text
+		return insert(0, 0, in, index, task, got...)
 	}
 }

@@ -35,7 +35,7 @@ type request struct {
 	method, path string
 	key, token   string // of an organization, or of a worker
 	once         string // Idempotency-Key
-	body         any    // JSON, or []byte as they are
+	body         any    // to be sent as JSON, or a photo
 	answer       any    // where to put what comes back; nil for nowhere
 }
 
@@ -81,8 +81,8 @@ func (c *client) send(ctx context.Context, r request) error {
 
 // try sends a request once.
 func (c *client) try(ctx context.Context, r request) error {
-	sent, ok := r.body.([]byte)
-	if !ok && r.body != nil {
+	sent, isPhoto := r.body.(photo)
+	if !isPhoto && r.body != nil {
 		var err error
 		if sent, err = json.Marshal(r.body); err != nil {
 			return fmt.Errorf("encode %s: %w", r.name, err)
@@ -98,6 +98,9 @@ func (c *client) try(ctx context.Context, r request) error {
 		out.Header.Set("Authorization", "Bearer "+r.token)
 	case r.key != "":
 		out.SetBasicAuth(r.key, "")
+	}
+	if isPhoto {
+		out.Header.Set("Content-Type", "image/png")
 	}
 	if r.once != "" {
 		out.Header.Set("Idempotency-Key", r.once)

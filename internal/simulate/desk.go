@@ -313,7 +313,7 @@ func (d *desk) create(ctx context.Context, body map[string]any) (made shownTask,
 // body is a task as the interface takes it.
 func (s *simulation) body(t stop) map[string]any {
 	need := t.requirements
-	need.Photo = false
+	need.Photo = need.Photo && s.photos.Load()
 	body := map[string]any{
 		"destination": map[string]any{"address": t.door.address, "location": t.door.at.location()},
 		"recipients":  []recipient{t.recipient},

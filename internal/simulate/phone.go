@@ -105,7 +105,8 @@ type report struct {
 	position *position
 	verb     string
 	task     string
-	action   action
+	action   *action
+	photo    photo // to be uploaded before
 }
 
 // errGone says that a task is not the worker's any more.
@@ -268,6 +269,9 @@ func (p *phone) do(ctx context.Context, t shownTask) error {
 		p.act(t.ID, verbDepart, action{})
 	}
 	p.act(t.ID, verbComplete, p.ending(t))
+	if t.Requirements.Photo {
+		p.queue[len(p.queue)-1].photo = takePhoto(p.random)
+	}
 	return p.sync(ctx)
 }
 
@@ -369,7 +373,7 @@ func (p *phone) act(task, verb string, a action) {
 	p.number++
 	a.ActionID = fmt.Sprintf("%s-%s-%d", p.run, p.worker, p.number)
 	a.Time, a.Location = p.now().UnixMilli(), p.at.jittered(p.random, 8).location()
-	p.queue = append(p.queue, report{verb: verb, task: task, action: a})
+	p.queue = append(p.queue, report{verb: verb, task: task, action: &a})
 }
 
 // sync tells what is in the queue, if there is a network. errGone says that the
@@ -453,6 +457,13 @@ func (p *phone) tellPositions(ctx context.Context, some []report) error {
 }
 
 func (p *phone) tellAction(ctx context.Context, r report) error {
+	if r.photo != nil && *r.action.Success && r.action.PhotoUploadIDs == nil {
+		id, err := p.upload(ctx, r.photo)
+		if err != nil {
+			return err
+		}
+		r.action.PhotoUploadIDs = []string{id}
+	}
 	p.ledger.try(r.task, r.verb)
 	shown, err := p.post(ctx, r)
 	if err != nil {

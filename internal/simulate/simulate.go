@@ -83,6 +83,8 @@ type simulation struct {
 	borrowed    bool   // the workers are somebody else's
 
 	posts   atomic.Int64 // of the organization
+	probe   sync.Once    // of whether photos are taken
+	photos  atomic.Bool
 	mu      sync.Mutex
 	phones  []*phone      // on duty
 	staffed chan struct{} // closed when there is the first
@@ -229,6 +231,7 @@ func (p *phone) begin(ctx context.Context, slots chan struct{}) error {
 		return err
 	}
 	p.token, p.worker = begun.token, begun.worker.ID
+	p.probe.Do(func() { p.photos.Store(p.takesPhotos(ctx)) })
 	if at := begun.worker.Location; at != nil {
 		p.at = spotOf(pointOf(*at))
 	}

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dray/internal/access"
@@ -121,7 +123,25 @@ func (a *App) showDemonstration(ctx context.Context, shown demonstration, o simu
 		case <-ctx.Done():
 		}
 	}
+	if !a.serves(ctx, strings.TrimPrefix(underWay.TrackingURL, a.Config.url())) {
+		underWay.TrackingURL = ""
+	}
 	return shown.explain(out, a.Config.url(), o.Workers > 0, underWay)
+}
+
+// serves tells whether the server has a page at a path: none is promised that
+// would not open.
+func (a *App) serves(ctx context.Context, path string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.Address()+path, nil)
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
 }
 
 // moveDemonstration moves the workers until the context ends.
@@ -177,6 +197,9 @@ A task under way:
 
   curl -u %[2]s: %[1]s/api/v2/tasks/%[3]s
 `, url, d.APIKey, underWay.Task)
+	}
+	if underWay.TrackingURL != "" {
+		text += fmt.Sprintf("\nWhat its recipient sees:\n\n  Open        %s\n", underWay.TrackingURL)
 	}
 	text += `
 Ctrl-C stops the server; what it holds stays for the next start.

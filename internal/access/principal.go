@@ -13,6 +13,11 @@ type Principal struct {
 	Key          lastmile.KeyID
 	Worker       lastmile.WorkerID // set when a worker asks, not an API key
 
+	// MustSetPassword says that the worker signed in with a temporary password
+	// and has not set her own.
+	MustSetPassword bool
+	session         store.Session // of the worker
+
 	// Receipt is set when the request carries an idempotency key: what Once
 	// does for it is done once.
 	Receipt *lastmile.Receipt

@@ -24,6 +24,7 @@ type Sessions struct {
 	Store      store.Store
 	Passwords  *Passwords
 	Now        func() time.Time
+	NewID      func() string
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 }
 
@@ -162,11 +163,13 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, e
 			return Principal{}, err
 		}
 	}
-	return Principal{Organization: session.Organization, Worker: session.Worker}, nil
+	return Principal{
+		Organization: session.Organization, Worker: session.Worker, MustSetPassword: session.Temporary, session: session,
+	}, nil
 }
 
 // SetPassword replaces a worker's password by one of her own, which takes up
-// the invitation.
+// the invitation. Whoever else was signed in as her is not any more.
 func (s *Sessions) SetPassword(ctx context.Context, who Principal, password string) error {
 	if n := len([]rune(password)); n < MinPassword || n > MaxPassword {
 		return lastmile.Invalid("password must have %d to %d characters", MinPassword, MaxPassword)
@@ -181,8 +184,21 @@ func (s *Sessions) SetPassword(ctx context.Context, who Principal, password stri
 		if err != nil {
 			return err
 		}
-		worker.Accept(now)
-		if err := w.SaveWorker(ctx, worker); err != nil {
+		if events := worker.Accept(who.Actor(), now); len(events) > 0 {
+			if err := w.SaveWorker(ctx, worker); err != nil {
+				return err
+			}
+			for i := range events {
+				events[i].ID, events[i].Stored = s.NewID(), now
+			}
+			if err := w.AppendEvents(ctx, events); err != nil {
+				return err
+			}
+		}
+		if err := w.DeleteSessions(ctx, who.Organization, who.Worker); err != nil {
+			return err
+		}
+		if err := w.SaveSession(ctx, who.session); err != nil {
 			return err
 		}
 		return w.SaveCredential(ctx, store.Credential{Organization: who.Organization, Worker: who.Worker, Hash: hash})

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,15 +40,15 @@ func (rt route) maxBody() int64 {
 	if rt.batch {
 		return MaxBatchBody
 	}
-	return MaxBody
+	return cmp.Or(rt.largest, MaxBody)
 }
 
-// uploadTime is how long the body of a batch may take to arrive.
+// uploadTime is how long the body of a batch, or an image, may take to arrive.
 const uploadTime = time.Minute
 
 // giveTime lets a body that may be large arrive later than others must.
 func (rt route) giveTime(w http.ResponseWriter, now time.Time) {
-	if rt.batch {
+	if rt.maxBody() > MaxBody {
 		//nolint:errcheck // then the limit for all bodies holds
 		http.NewResponseController(w).SetReadDeadline(now.Add(uploadTime))
 	}

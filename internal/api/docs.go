@@ -54,7 +54,7 @@ func (s *Server) docsPage() ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, newReference(s.describe(s.routes()))); err != nil {
+	if err := t.Execute(&out, newReference(s.describe(clientFace, s.routes()))); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

@@ -112,11 +112,11 @@ func TestReference(t *testing.T) {
 
 func TestReferenceSamplesMatchTheDocument(t *testing.T) {
 	s := bareServer()
-	doc, v := readDocument(t), viewer{spec: s.describe(s.routes()), prose: newProse()}
+	doc, v := readDocument(t), viewer{spec: s.describe(clientFace, s.routes()), prose: newProse()}
 	for _, path := range v.Paths {
 		for _, op := range path.value {
 			answer := op.value.Responses.get("200")
-			if answer == nil || len(answer.Content) == 0 {
+			if answer == nil || answer.Content[jsonType].Schema == nil {
 				continue
 			}
 			done := answer.Content[jsonType]

@@ -19,9 +19,11 @@ func (s *Server) DriverHandler() http.Handler {
 		Server: s, base: DriverBase, authenticate: s.authenticateWorker,
 		limiter: newLimiter(0, s.Now), routes: &router{},
 	}
-	for _, r := range append(s.driverRoutes(), s.osmandRoutes()...) {
+	routes := s.driverRoutes()
+	for _, r := range append(routes, s.osmandRoutes()...) {
 		gate.routes.add(r.method, r.path, gate.open(r))
 	}
+	gate.routes.add(http.MethodGet, "/openapi.json", serveDocument(s.document(driverFace, routes)))
 	return gate
 }
 
@@ -39,17 +41,32 @@ func (s *Server) driverRoutes() []route {
 	signIn.anybody = true
 	return tagged("Workers' interface",
 		signIn,
-		post("/password", "Set a password", nil, s.setPassword),
-		get("/me", "Read who is signed in", wire.Worker{}, s.self),
+		invited(post("/password", "Set a password", nil, s.setPassword)),
+		invited(get("/me", "Read who is signed in", wire.Worker{}, s.self)),
 		put("/duty", "Go on or off duty", wire.Worker{}, s.setDuty),
 		get("/tasks", "List what is to be done, in order", wire.WorkList{}, s.workList),
+		route{
+			method: http.MethodGet, path: "/events", summary: "Follow the list as it changes",
+			media: []string{"text/event-stream"}, stream: s.followList,
+		},
 		post("/tasks/{id}/claim", "Take a task of the team", wire.Task{}, s.action(s.Tasks.Claim)),
 		post("/tasks/{id}/start", "Start a task", wire.Task{}, s.action(s.Tasks.Start)),
 		post("/tasks/{id}/arrive", "Arrive at a task", wire.Task{}, s.action(s.Tasks.Arrive)),
 		post("/tasks/{id}/depart", "Depart from a task", wire.Task{}, s.action(s.Tasks.Depart)),
 		post("/tasks/{id}/complete", "Complete or fail a task", wire.Task{}, s.finishTask),
+		route{
+			method: http.MethodPost, path: "/uploads", summary: "Send a signature or a photo", reply: wire.Uploaded{},
+			takes: []string{"image/jpeg", "image/png", "image/webp", "image/gif"}, largest: lastmile.MaxUpload, serve: s.takeUpload,
+		},
+		s.openUpload("Read a signature or a photo that was sent"),
 		post("/positions", "Report positions", wire.Believed{}, s.reportPositions),
 	)
+}
+
+// invited makes a route serve workers who have not set a password yet.
+func invited(rt route) route {
+	rt.invited = true
+	return rt
 }
 
 func (s *Server) signIn(ctx context.Context, _ *call, body wire.SignInBody) (any, error) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,14 +78,37 @@ func password(t testing.TB, p *apptest.Platform, number string) string {
 	return found[1]
 }
 
-// hire makes a worker of a team and signs her in.
+// hire makes a worker of a team, signs her in and sets her password.
 func hire(t testing.TB, c *apptest.Client, team, number string) (worker string, p *phone) {
+	t.Helper()
+	worker, p = invite(t, c, team, number)
+	p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse"}).OK(t)
+	return worker, p
+}
+
+// invite makes a worker of a team and signs her in with the temporary password.
+func invite(t testing.TB, c *apptest.Client, team, number string) (worker string, p *phone) {
 	t.Helper()
 	worker, _ = c.Must(t, http.MethodPost, "/workers", map[string]any{"name": "W " + number, "phone": number, "teams": []string{team}})["id"].(string)
 	p = &phone{platform: c.Platform}
 	begun := p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).OK(t).Object(t)
 	p.token, _ = begun["token"].(string)
 	return worker, p
+}
+
+// triggers are the names of what happened to a record, in order.
+func triggers(t testing.TB, c *apptest.Client, field, id string) (names []string) {
+	t.Helper()
+	for _, body := range c.Platform.Events(t, c.Organization.ID) {
+		var event map[string]any
+		if err := json.Unmarshal(body, &event); err != nil {
+			t.Fatal(err)
+		}
+		if event[field] == id {
+			names = append(names, fmt.Sprint(event["triggerName"]))
+		}
+	}
+	return names
 }
 
 func driverTeam(t testing.TB, c *apptest.Client, name string, selfAssign bool) string {
@@ -121,15 +145,35 @@ func TestDriverContract(t *testing.T) {
 
 func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	const number = "+12125550301"
-	worker, p := hire(t, c, team, number)
+	worker, p := invite(t, c, team, number)
 	anybody := &phone{platform: c.Platform}
 	anybody.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
 	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "nonsense"}).Refused(t, 401, 1102)
 	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": "+12125550999", "password": "nonsense"}).Refused(t, 401, 1102)
 	anybody.call(t, http.MethodPost, "/login", map[string]any{"password": "nonsense"}).Refused(t, 400, 1900)
 
+	for path, method := range map[string]string{
+		"/tasks": http.MethodGet, "/duty": http.MethodPut, "/positions": http.MethodPost, "/uploads": http.MethodPost, "/events": http.MethodGet,
+		"/tasks/" + unknownID + "/start": http.MethodPost,
+	} {
+		if cause := forbidden.check(t, p.call(t, method, path, nil), "password"); cause != "mustSetPassword" {
+			t.Errorf("%s: cause %v", path, cause)
+		}
+	}
+	if got := p.call(t, http.MethodGet, "/me", nil).OK(t).Object(t); got["accountStatus"] != "INVITED" {
+		t.Errorf("signed in as %v", got["accountStatus"])
+	}
+	thief := &phone{platform: c.Platform}
+	second := thief.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).OK(t).Object(t)
+	thief.token, _ = second["token"].(string)
 	p.call(t, http.MethodPost, "/password", map[string]any{"password": "short"}).Refused(t, 400, 1000)
-	p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse"}).OK(t)
+	for range 2 {
+		p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse"}).OK(t)
+	}
+	thief.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	if told := triggers(t, c, "workerId", worker); !slices.Equal(told, []string{"workerCreated", "workerUpdated"}) {
+		t.Errorf("webhooks are told %v", told)
+	}
 	if got := p.call(t, http.MethodGet, "/me", nil).OK(t).Object(t); got["id"] != worker || got["accountStatus"] != "ACCEPTED" {
 		t.Errorf("signed in as %v, %v", got["id"], got["accountStatus"])
 	}
@@ -215,7 +259,7 @@ func testRequirements(t *testing.T, c *apptest.Client, team string) {
 		value any
 	}{
 		{"signatureText", "Ada"},
-		{"photoUploadIds", []string{"0123456789abcdef01234567"}},
+		{"photoUploadIds", []string{p.uploaded(t, asPNG(t, drawing(8, 8)))}},
 		{"notes", "left with the neighbour"},
 		{"minimumAgeVerified", true},
 		{"barcodes", []any{map[string]any{"data": "YWJj", "symbology": "CODE39"}}},

@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
 	"dray/internal/lastmile"
 )
-
-// keepAliveEvery is how often a quiet stream says that it is still there.
-const keepAliveEvery = 20 * time.Second
 
 func (s *Server) eventRoutes() []route {
 	return tagged("Events", route{
@@ -19,7 +15,7 @@ func (s *Server) eventRoutes() []route {
 		query: []parameter{
 			{name: "since", about: "number of the last event that was seen, instead of the Last-Event-ID header; from now on unless given", kind: "number"},
 		},
-		stream: s.followEvents,
+		media: []string{"text/event-stream"}, stream: s.followEvents,
 	})
 }
 
@@ -30,24 +26,11 @@ func (s *Server) followEvents(ctx context.Context, c *call, w http.ResponseWrite
 	if err != nil {
 		return err
 	}
-	out := http.NewResponseController(w)
-	// The server's limits are for requests that end.
-	if err := out.SetReadDeadline(time.Time{}); err != nil {
+	out, err := s.openStream(w)
+	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-	send := func(text []byte) error {
-		if err := out.SetWriteDeadline(s.Now().Add(2 * keepAliveEvery)); err != nil {
-			return err
-		}
-		if _, err := w.Write(text); err != nil {
-			return err
-		}
-		return out.Flush()
-	}
-	if err := send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
+	if err := out.send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
 		return nil //nolint:nilerr // the client is gone; there is nobody to tell
 	}
 	for ctx.Err() == nil {
@@ -62,7 +45,7 @@ func (s *Server) followEvents(ctx context.Context, c *call, w http.ResponseWrite
 		if len(events) == 0 {
 			text = []byte(": still here\n\n")
 		}
-		if err != nil || send(text) != nil {
+		if err != nil || out.send(text) != nil {
 			return nil //nolint:nilerr // the client resumes where it was
 		}
 	}

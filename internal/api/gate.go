@@ -33,6 +33,7 @@ type gate struct {
 	base         string // the path it is mounted at
 	authenticate func(context.Context, *http.Request) (access.Principal, error)
 	limiter      *limiter
+	byAddress    bool // callers are told apart by where they are
 	routes       *router
 }
 
@@ -147,7 +148,14 @@ func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request
 			return nil, err
 		}
 	}
-	if err := g.limiter.take(w.Header(), who.Organization); err != nil {
+	if who.MustSetPassword && !rt.invited {
+		return nil, lastmile.Forbidden("set a password of your own first: POST %s/password", DriverBase).Because("mustSetPassword")
+	}
+	caller := string(who.Organization)
+	if g.byAddress {
+		caller = g.Address(r)
+	}
+	if err := g.limiter.take(w.Header(), caller); err != nil {
 		return nil, err
 	}
 	if !isText(r.URL.Path) {

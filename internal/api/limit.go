@@ -17,14 +17,14 @@ const quietLimit = 200
 // maxBuckets bounds the memory of the limiter.
 const maxBuckets = 10_000
 
-// limiter is a token bucket for each organization.
+// limiter is a token bucket for each organization, or each address.
 type limiter struct {
 	rate  float64 // tokens a second; 0 is no limit
 	now   func() time.Time
 	shown []string // the limit, as the value of a header
 
 	mu      sync.Mutex
-	buckets map[lastmile.OrganizationID]*bucket
+	buckets map[string]*bucket
 }
 
 type bucket struct {
@@ -33,7 +33,7 @@ type bucket struct {
 }
 
 func newLimiter(rate float64, now func() time.Time) *limiter {
-	l := &limiter{rate: rate, now: now, buckets: map[lastmile.OrganizationID]*bucket{}}
+	l := &limiter{rate: rate, now: now, buckets: map[string]*bucket{}}
 	l.shown = []string{strconv.Itoa(l.most())}
 	return l
 }
@@ -50,15 +50,15 @@ func (l *limiter) most() int {
 	return int(math.Max(1, l.rate))
 }
 
-// take uses one request of an organization's, or refuses it. A caller who is
-// not refused is never told that less than half remains: clients stop for
-// long when they are.
-func (l *limiter) take(header http.Header, org lastmile.OrganizationID) error {
-	if l.rate == 0 {
+// take uses one request of a caller's, or refuses it. A caller who is not
+// refused is never told that less than half remains: clients stop for long when
+// they are. Nobody in particular is not refused.
+func (l *limiter) take(header http.Header, caller string) error {
+	if l.rate == 0 || caller == "" {
 		return nil
 	}
 	l.mu.Lock()
-	left := l.fill(org)
+	left := l.fill(caller)
 	if left.tokens >= 1 {
 		left.tokens--
 	} else {
@@ -72,16 +72,16 @@ func (l *limiter) take(header http.Header, org lastmile.OrganizationID) error {
 	return nil
 }
 
-// fill returns the organization's bucket as it stands now.
-func (l *limiter) fill(org lastmile.OrganizationID) *bucket {
+// fill returns the caller's bucket as it stands now.
+func (l *limiter) fill(caller string) *bucket {
 	now := l.now()
-	b := l.buckets[org]
+	b := l.buckets[caller]
 	if b == nil {
 		if len(l.buckets) >= maxBuckets {
 			clear(l.buckets)
 		}
 		b = &bucket{tokens: float64(l.most()), filled: now}
-		l.buckets[org] = b
+		l.buckets[caller] = b
 	}
 	if passed := now.Sub(b.filled).Seconds(); passed > 0 {
 		b.tokens = math.Min(float64(l.most()), b.tokens+passed*l.rate)

@@ -41,13 +41,14 @@ type (
 	}
 
 	operation struct {
-		OperationID string             `json:"operationId"`
-		Tags        []string           `json:"tags"`
-		Summary     string             `json:"summary"`
-		Description string             `json:"description,omitempty"`
-		Parameters  []*specParameter   `json:"parameters,omitempty"`
-		RequestBody *requestBody       `json:"requestBody,omitempty"`
-		Responses   members[*response] `json:"responses"`
+		OperationID string                 `json:"operationId"`
+		Tags        []string               `json:"tags"`
+		Summary     string                 `json:"summary"`
+		Description string                 `json:"description,omitempty"`
+		Security    *[]map[string][]string `json:"security,omitempty"` // empty when anybody may ask
+		Parameters  []*specParameter       `json:"parameters,omitempty"`
+		RequestBody *requestBody           `json:"requestBody,omitempty"`
+		Responses   members[*response]     `json:"responses"`
 	}
 
 	specParameter struct {
@@ -91,14 +92,14 @@ type (
 	}
 )
 
-// document is the description of the routes at openapi.json, the same bytes at
-// every start of the same program.
-func (s *Server) document(routes []route) []byte {
+// document is the description of an interface at its openapi.json, the same
+// bytes at every start of the same program.
+func (s *Server) document(f face, routes []route) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	if err := enc.Encode(s.describe(routes)); err != nil {
+	if err := enc.Encode(s.describe(f, routes)); err != nil {
 		s.Log.Error("the interface has no document", "error", err)
 		return []byte("{}")
 	}

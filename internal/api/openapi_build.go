@@ -26,16 +26,36 @@ var requires = map[string][]string{
 	"POST /teams":         {"name", "workers", "managers"},
 }
 
+// face is one of the interfaces that have a document.
+type face struct {
+	base, title, version string
+	prefix               string // of its operations in docs/notes.txt and docs/examples.json
+	scheme               string // how callers are let in
+	security             securityScheme
+	once                 bool // Idempotency-Key has an effect
+}
+
+// The documented interfaces.
+var (
+	clientFace = face{
+		base: Base, title: "Dray", version: Revision, scheme: "apiKey", security: securityScheme{Type: "http", Scheme: "basic"}, once: true,
+	}
+	driverFace = face{
+		base: DriverBase, title: "Dray: the worker's interface", version: "1", prefix: "driver ",
+		scheme: "session", security: securityScheme{Type: "http", Scheme: "bearer"},
+	}
+)
+
 const jsonType = "application/json"
 
-// describe makes the document of the routes.
-func (s *Server) describe(routes []route) *spec {
-	b := &specBuilder{schemas: schemas{prose: newProse(), named: map[string]*schema{}}}
+// describe makes the document of the routes of an interface.
+func (s *Server) describe(f face, routes []route) *spec {
+	b := &specBuilder{schemas: schemas{prose: newProse(), named: map[string]*schema{}}, face: f}
 	doc := &spec{
 		OpenAPI:  "3.1.0",
-		Info:     info{Title: "Dray", Version: Revision, Description: b.prose.notes["info"], Program: s.Version},
-		Servers:  []server{{URL: Base}},
-		Security: []map[string][]string{{"apiKey": {}}},
+		Info:     info{Title: f.title, Version: f.version, Description: b.prose.notes[f.prefix+"info"], Program: s.Version},
+		Servers:  []server{{URL: f.base}},
+		Security: []map[string][]string{{f.scheme: {}}},
 	}
 	for _, rt := range routes {
 		if !slices.ContainsFunc(doc.Tags, func(t tag) bool { return t.Name == rt.tag }) {
@@ -55,17 +75,26 @@ func (s *Server) describe(routes []route) *spec {
 // specBuilder collects what the operations have in common.
 type specBuilder struct {
 	schemas
+	face    face
+	batches bool // some operation has the errors of a batch
 }
 
 func (b *specBuilder) operation(rt route) *operation {
-	key := rt.method + " " + rt.path
+	key := b.face.prefix + rt.method + " " + rt.path
 	op := &operation{
 		OperationID: operationID(rt.summary), Tags: []string{rt.tag}, Summary: rt.summary, Description: b.prose.notes[key],
 		Parameters: b.parameters(rt),
 	}
-	if rt.body != nil {
+	switch {
+	case rt.body != nil:
 		op.RequestBody = b.body(rt, key)
+	case len(rt.takes) > 0:
+		op.RequestBody = &requestBody{Required: true, Content: anyOf(rt.takes)}
 	}
+	if rt.anybody {
+		op.Security = &[]map[string][]string{}
+	}
+	b.batches = b.batches || rt.batch
 	op.Responses.add(strconv.Itoa(rt.success()), b.success(rt))
 	for _, status := range b.refusals(rt, op) {
 		name := responseName(status)
@@ -96,8 +125,12 @@ func (b *specBuilder) body(rt route, key string) *requestBody {
 // success describes the answer to a request that was done.
 func (b *specBuilder) success(rt route) *response {
 	ok := &response{Description: "Done; the answer is empty.", Headers: headerRefs("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id")}
-	if rt.method == http.MethodPost {
+	if rt.method == http.MethodPost && b.face.once {
 		ok.Headers = append(ok.Headers, headerRefs("Idempotent-Replayed")...)
+	}
+	if len(rt.media) > 0 {
+		ok.Description, ok.Content = "Done.", anyOf(rt.media)
+		return ok
 	}
 	if rt.reply == nil {
 		return ok
@@ -105,6 +138,15 @@ func (b *specBuilder) success(rt route) *response {
 	ok.Description = "Done."
 	ok.Content = map[string]content{jsonType: {Schema: b.reply(rt)}}
 	return ok
+}
+
+// anyOf is content that is not JSON, of one of some media types.
+func anyOf(types []string) map[string]content {
+	all := map[string]content{}
+	for _, t := range types {
+		all[t] = content{Schema: &schema{}}
+	}
+	return all
 }
 
 // reply describes what is shown. A caller who asks for some fields only gets
@@ -144,7 +186,7 @@ func (b *specBuilder) parameters(rt route) []*specParameter {
 		}
 		all = append(all, p)
 	}
-	if rt.method == http.MethodPost {
+	if rt.method == http.MethodPost && b.face.once {
 		all = append(all, &specParameter{Ref: "#/components/parameters/Idempotency-Key"})
 	}
 	return all
@@ -154,7 +196,7 @@ func (b *specBuilder) parameters(rt route) []*specParameter {
 func (b *specBuilder) refusals(rt route, op *operation) []int {
 	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized}
 	writes := rt.method != http.MethodGet
-	if writes {
+	if writes || !b.face.once { // from another site's page, or by a worker without a password
 		statuses = append(statuses, http.StatusForbidden)
 	}
 	named := strings.Contains(rt.path, "{") || rt.method == http.MethodPut || rt.method == http.MethodDelete
@@ -198,11 +240,16 @@ func (b *specBuilder) names(s *schema, seen map[string]bool) bool {
 
 func (b *specBuilder) components() components {
 	c := components{
-		SecuritySchemes: map[string]securityScheme{"apiKey": {Type: "http", Scheme: "basic", Description: b.prose.notes["security"]}},
-		Parameters: members[*specParameter]{{"Idempotency-Key", &specParameter{
+		SecuritySchemes: map[string]securityScheme{b.face.scheme: b.face.security},
+	}
+	known := c.SecuritySchemes[b.face.scheme]
+	known.Description = b.prose.notes[b.face.prefix+"security"]
+	c.SecuritySchemes[b.face.scheme] = known
+	if b.face.once {
+		c.Parameters.add("Idempotency-Key", &specParameter{
 			Name: "Idempotency-Key", In: "header", Description: b.prose.notes["header Idempotency-Key"],
 			Schema: &schema{Type: typeNames{"string"}, Pattern: fmt.Sprintf("^[ -~]{1,%d}$", lastmile.MaxReceiptKey)},
-		}}},
+		})
 	}
 	for _, h := range []struct{ name, kind string }{
 		{"X-RateLimit-Limit", "integer"},
@@ -229,7 +276,7 @@ func (b *specBuilder) components() components {
 			r.Headers = append(r.Headers, headerRefs("Retry-After")...)
 		}
 		c.Responses.add(responseName(status), r)
-		if batchShaped(status) {
+		if b.batches && batchShaped(status) {
 			c.Responses.add(batchResponseName(status), b.batchRefusal(r))
 		}
 	}

@@ -25,11 +25,29 @@ func bareServer() *Server {
 	return &Server{Log: slog.New(slog.DiscardHandler), Version: "test", Now: time.Now}
 }
 
-// readDocument is the document as a client reads it.
+// published are the interfaces that have a document, with their routes.
+func published(s *Server) map[face][]route {
+	return map[face][]route{clientFace: s.routes(), driverFace: s.driverRoutes()}
+}
+
+// eachFace runs a test for each interface.
+func eachFace(t *testing.T, test func(t *testing.T, f face, routes []route)) {
+	t.Helper()
+	for f, routes := range published(bareServer()) {
+		t.Run(f.title, func(t *testing.T) { test(t, f, routes) })
+	}
+}
+
+// readDocument is the document of the interface of clients as they read it.
 func readDocument(t *testing.T) *openapi3.T {
 	t.Helper()
-	s := bareServer()
-	doc, err := openapi3.NewLoader().LoadFromData(s.document(s.routes()))
+	return readFace(t, clientFace, bareServer().routes())
+}
+
+// readFace is the document of an interface.
+func readFace(t *testing.T, f face, routes []route) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(bareServer().document(f, routes))
 	if err != nil {
 		t.Fatalf("read the document: %v", err)
 	}
@@ -64,12 +82,15 @@ func TestDocument(t *testing.T) {
 	doc := readDocument(t)
 
 	t.Run("is valid OpenAPI 3.1, examples included", func(t *testing.T) {
-		if !doc.IsOpenAPI31OrLater() {
-			t.Errorf("it is version %s", doc.OpenAPI)
-		}
-		if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
-			t.Error(err)
-		}
+		eachFace(t, func(t *testing.T, f face, routes []route) {
+			doc := readFace(t, f, routes)
+			if !doc.IsOpenAPI31OrLater() {
+				t.Errorf("it is version %s", doc.OpenAPI)
+			}
+			if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+				t.Error(err)
+			}
+		})
 	})
 
 	t.Run("says what it describes and how to be let in", func(t *testing.T) {
@@ -83,7 +104,7 @@ func TestDocument(t *testing.T) {
 	})
 
 	t.Run("is the same bytes every time", func(t *testing.T) {
-		if !bytes.Equal(s.document(s.routes()), bareServer().document(bareServer().routes())) {
+		if !bytes.Equal(s.document(clientFace, s.routes()), bareServer().document(clientFace, bareServer().routes())) {
 			t.Error("two documents of the same program differ")
 		}
 	})
@@ -105,7 +126,11 @@ func TestDocument(t *testing.T) {
 }
 
 func TestDocumentHasEveryRouteAndNoOther(t *testing.T) {
-	doc := readDocument(t)
+	eachFace(t, testEveryRoute)
+}
+
+func testEveryRoute(t *testing.T, f face, routes []route) {
+	doc := readFace(t, f, routes)
 	undescribed := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
@@ -113,7 +138,7 @@ func TestDocumentHasEveryRouteAndNoOther(t *testing.T) {
 		}
 	}
 	names := map[string]string{}
-	for _, rt := range bareServer().routes() {
+	for _, rt := range routes {
 		key := rt.method + " " + rt.path
 		if !undescribed[key] {
 			t.Errorf("%s is not in the document, or twice in the routes", key)
@@ -124,21 +149,21 @@ func TestDocumentHasEveryRouteAndNoOther(t *testing.T) {
 		if other := names[op.OperationID]; other != "" || op.OperationID == "" {
 			t.Errorf("%s and %s are both called %q", key, other, op.OperationID)
 		}
-		names[op.OperationID] = key
-		checkParameters(t, key, rt, op)
+		names[op.OperationID] = f.prefix + key
+		checkParameters(t, key, f, rt, op)
 		checkStatuses(t, key, rt, op)
 	}
 	for key := range undescribed {
 		t.Errorf("%s is in the document, but no route", key)
 	}
 	for key := range requires {
-		if !slices.Contains(slices.Collect(maps.Values(names)), key) {
+		if f == clientFace && !slices.Contains(slices.Collect(maps.Values(names)), key) {
 			t.Errorf("requires has %s, which is no route", key)
 		}
 	}
 }
 
-func checkParameters(t *testing.T, key string, rt route, op *openapi3.Operation) {
+func checkParameters(t *testing.T, key string, f face, rt route, op *openapi3.Operation) {
 	t.Helper()
 	for _, found := range pathParameter.FindAllStringSubmatch(rt.path, -1) {
 		if p := op.Parameters.GetByInAndName("path", found[1]); p == nil || p.Description == "" {
@@ -151,10 +176,10 @@ func checkParameters(t *testing.T, key string, rt route, op *openapi3.Operation)
 		}
 	}
 	idempotent := op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil
-	if idempotent != (rt.method == http.MethodPost) {
+	if idempotent != (rt.method == http.MethodPost && f.once) {
 		t.Errorf("%s: takes an Idempotency-Key: %v", key, idempotent)
 	}
-	if (op.RequestBody != nil) != (rt.body != nil) {
+	if (op.RequestBody != nil) != (rt.body != nil || len(rt.takes) > 0) {
 		t.Errorf("%s: has a body: %v", key, op.RequestBody != nil)
 	}
 }
@@ -174,7 +199,7 @@ func checkStatuses(t *testing.T, key string, rt route, op *openapi3.Operation) {
 		}
 	}
 	done := op.Responses.Status(rt.success()).Value
-	if (len(done.Content) > 0) != (rt.reply != nil) {
+	if (len(done.Content) > 0) != (rt.reply != nil || len(rt.media) > 0) {
 		t.Errorf("%s: has an answer: %v", key, len(done.Content) > 0)
 	}
 	for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining"} {
@@ -218,9 +243,12 @@ func TestDocumentHasEveryError(t *testing.T) {
 }
 
 func TestDocumentDescribesEveryField(t *testing.T) {
-	s := bareServer()
-	b := &specBuilder{schemas: schemas{prose: newProse(), named: map[string]*schema{}}}
-	for _, rt := range s.routes() {
+	eachFace(t, testEveryField)
+}
+
+func testEveryField(t *testing.T, f face, routes []route) {
+	b := &specBuilder{schemas: schemas{prose: newProse(), named: map[string]*schema{}}, face: f}
+	for _, rt := range routes {
 		b.operation(rt)
 	}
 	b.components()
@@ -274,7 +302,10 @@ func TestProseIsOfSomething(t *testing.T) {
 
 // knownKeys is everything that the prose can be about.
 func knownKeys(s *Server) map[string]bool {
-	known := map[string]bool{"info": true, "security": true}
+	known := map[string]bool{}
+	for f := range published(s) {
+		known[f.prefix+"info"], known[f.prefix+"security"] = true, true
+	}
 	for _, h := range (&specBuilder{schemas: schemas{named: map[string]*schema{}}}).components().Headers {
 		known["header "+h.name] = true
 	}
@@ -285,8 +316,15 @@ func knownKeys(s *Server) map[string]bool {
 	seen := map[reflect.Type]bool{}
 	addKeys(known, seen, reflect.TypeFor[ErrorBody](), "")
 	addKeys(known, seen, reflect.TypeFor[DuplicateCause](), "")
-	for _, rt := range s.routes() {
-		known["tag "+rt.tag], known[rt.method+" "+rt.path] = true, true
+	for f, routes := range published(s) {
+		addRoutes(known, seen, f, routes)
+	}
+	return known
+}
+
+func addRoutes(known map[string]bool, seen map[reflect.Type]bool, f face, routes []route) {
+	for _, rt := range routes {
+		known["tag "+rt.tag], known[f.prefix+rt.method+" "+rt.path] = true, true
 		for _, found := range pathParameter.FindAllStringSubmatch(rt.path, -1) {
 			known["path "+found[1]] = true
 		}
@@ -302,7 +340,6 @@ func knownKeys(s *Server) map[string]bool {
 			}
 		}
 	}
-	return known
 }
 
 // addKeys adds the names of a type, of its fields and of the types they hold.
@@ -327,13 +364,16 @@ func addKeys(known map[string]bool, seen map[reflect.Type]bool, t reflect.Type, 
 }
 
 func TestRequestsMatchTheirSchemas(t *testing.T) {
-	s := bareServer()
-	doc, v := readDocument(t), viewer{spec: s.describe(s.routes()), prose: newProse()}
-	for _, rt := range s.routes() {
+	eachFace(t, testRequests)
+}
+
+func testRequests(t *testing.T, f face, routes []route) {
+	doc, v := readFace(t, f, routes), viewer{spec: bareServer().describe(f, routes), prose: newProse()}
+	for _, rt := range routes {
 		if rt.body == nil {
 			continue
 		}
-		key := rt.method + " " + rt.path
+		key := f.prefix + rt.method + " " + rt.path
 		read := func(data []byte) error { return wire.Decode(data, reflect.New(reflect.TypeOf(rt.body)).Interface()) }
 		media := doc.Paths.Value(rt.path).GetOperation(rt.method).RequestBody.Value.Content.Get(jsonType)
 

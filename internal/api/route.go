@@ -25,8 +25,12 @@ type route struct {
 	status       int // of the answer; 200 when zero
 	serve        handler
 	anybody      bool     // needs no key
+	invited      bool     // may be asked by a worker who has no password of her own yet
 	stream       streamer // instead of serve, for answers that have no end
 	batch        bool     // takes many records: see bulk
+	media        []string // types of what is answered instead of JSON
+	takes        []string // types of what is sent instead of JSON
+	largest      int64    // bytes of a body; MaxBody when zero
 }
 
 // handler answers a request: with a value of the domain or of package wire, with

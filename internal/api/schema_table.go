@@ -149,6 +149,15 @@ var needed = map[string][]string{
 	"ScheduleBody":        {"entries"},
 	"ScheduleEntry":       {"date", "timezone"},
 	"WorkerBody":          {"name", "phone", "teams"},
+
+	"SignInBody":     {"phone", "password"},
+	"PasswordBody":   {"password"},
+	"DutyBody":       {"onDuty"},
+	"ActionBody":     {"actionId"},
+	"FinishBody":     {"actionId", "success"},
+	"ScannedBarcode": {"data"},
+	"PositionsBody":  {"positions"},
+	"PositionBody":   {"location", "time"},
 }
 
 // certainTimes holds the times of answers that are never null, by field.

@@ -180,10 +180,10 @@ func (at idPlace) documented() string {
 }
 
 // elsewhere tells whether an operation is tested with its resource, because
-// it takes more than a request: batches are done later, and the marketplace
-// takes a request within a request.
+// it takes more than a request: batches are done later, the marketplace takes a
+// request within a request, and uploads come from workers.
 func elsewhere(operation string) bool {
-	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations"}, func(path string) bool {
+	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads"}, func(path string) bool {
 		return strings.Contains(operation, path)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"dray/internal/fleet"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
+	"dray/internal/upload"
 	"dray/internal/webhook"
 )
 
@@ -29,11 +30,19 @@ type Server struct {
 	Tracking  *tracking.Tracker
 	Webhooks  *webhook.Registry
 	Feed      *webhook.Feed
+	Uploads   *upload.Gallery
+	Watch     *taskflow.Watch
 
 	Now       func() time.Time
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document
 	Log       *slog.Logger
+
+	// Address is where a request comes from, to limit how many do; empty when
+	// nobody knows.
+	Address func(*http.Request) string
+	// Ended is closed when nobody may follow anything any more.
+	Ended <-chan struct{}
 
 	// Observe is told of every answer; route is the path's pattern.
 	Observe func(route, method string, status int, took time.Duration)
@@ -49,7 +58,7 @@ func (s *Server) Handler() http.Handler {
 	for _, r := range routes {
 		gate.routes.add(r.method, r.path, gate.open(r))
 	}
-	gate.routes.add(http.MethodGet, "/openapi.json", serveDocument(s.document(routes)))
+	gate.routes.add(http.MethodGet, "/openapi.json", serveDocument(s.document(clientFace, routes)))
 	return gate
 }
 
@@ -78,6 +87,7 @@ func (s *Server) routes() []route {
 		s.templateRoutes(),
 		s.webhookRoutes(),
 		s.eventRoutes(),
+		s.uploadRoutes(),
 	} {
 		all = append(all, resource...)
 	}

@@ -407,7 +407,7 @@ func testTaskHistory(t *testing.T, r roads) {
 		matches(t, readTask(t, r.Client, task+"?assignmentHistory="+no), string(encode(t, plain)))
 	}
 	whole := readTask(t, r.Client, task+"?assignmentHistory=true")
-	matches(t, whole["assignmentHistory"], strings.NewReplacer("BY", `"actionContext":{"type":"API","id":"<id>"},"time":"<now>"`).Replace(
+	matches(t, whole["assignmentHistory"], strings.NewReplacer("{BY", `{"actionContext":{"type":"API","id":"<id>"},"time":"<now>"`).Replace(
 		`[{BY,"containerDescription":{"type":"TEAM","team":"`+r.south+`"}},{BY,"containerDescription":{"type":"WORKER","worker":"`+r.bob+`"}},
 		{BY,"containerDescription":{"type":"ORGANIZATION","organization":"`+org+`"}}]`))
 	delete(whole, "assignmentHistory")

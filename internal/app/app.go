@@ -24,6 +24,7 @@ import (
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
+	"dray/internal/upload"
 	"dray/internal/web"
 	"dray/internal/webhook"
 )
@@ -47,6 +48,8 @@ type App struct {
 	Feed      *webhook.Feed
 	Tracking  *tracking.Tracker
 	Travel    *geo.Travel
+	Uploads   *upload.Gallery
+	Watch     *taskflow.Watch
 
 	assets   *web.Assets
 	metrics  *metrics
@@ -59,6 +62,8 @@ type App struct {
 	failed   chan error
 
 	endStreams context.CancelFunc // of followers, who can go on at another node
+	ended      <-chan struct{}    // closed by endStreams
+	callers    callers
 }
 
 // Clock is the wall clock, to the millisecond, as everything is stored.
@@ -84,22 +89,29 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	newID := func() string { return access.RandomSecret(lastmile.IDLength) }
 	a := &App{Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2)}
+	if a.callers, err = newCallers(c.TrustedProxies); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	a.Keys = &access.Keys{Store: db, Now: now}
 	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
-	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, ParsePhone: sms.ParseNumber}
+	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
 		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: newID, PublicURL: c.url(),
 	}
+	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.url() + "/driver",
 	}
 	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
 	if err := a.addWebhooks(ctx, newID); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := a.addUploads(newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	a.addJobs()
@@ -114,7 +126,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
 		Keys: a.Keys, Sessions: a.Sessions, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
-		Tracking: a.Tracking, Webhooks: a.Webhooks, Feed: a.Feed,
+		Tracking: a.Tracking,
+		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Watch: a.Watch,
+		Address: a.callers.address, Ended: a.ended,
 		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
 	}
 	mux, docs, routed := http.NewServeMux(), interfaceServer.DocsHandler(), interfaceServer.Handler()
@@ -125,6 +139,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/driver/", driver)
 	mux.Handle(api.DriverBase+"/", interfaceServer.DriverHandler())
 	mux.Handle(web.AssetBase, a.assets)
+	mux.Handle(api.TrackBase+"/", interfaceServer.TrackHandler(web.NewTrack(a.assets, a.Tasks, a.Now, a.Log)))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("/", web.Home(Version))

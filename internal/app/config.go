@@ -14,21 +14,23 @@ import (
 
 // Config is all that can be set from outside.
 type Config struct {
-	Listen       string
-	AdminListen  string
-	PublicURL    string // how others reach the server; http://Listen when empty
-	Data         string
-	Database     string // postgres:// URL; SQLite in Data when empty
-	MasterKey    string // file of the master key; see masterKey
-	RateLimit    float64
-	Connections  int // of one address; 0 is no limit
-	LogLevel     slog.Level
-	WebhookCAs   list // files
-	WebhookNets  list // CIDRs
-	WebhookPorts list
-	LogFormat    string
-	Geocoders    list // URLs of map services, the best first
-	Routers      list
+	Listen         string
+	AdminListen    string
+	PublicURL      string // how others reach the server; http://Listen when empty
+	Data           string
+	Database       string // postgres:// URL; SQLite in Data when empty
+	MasterKey      string // file of the master key; see masterKey
+	RateLimit      float64
+	Connections    int // of one address; 0 is no limit
+	LogLevel       slog.Level
+	WebhookCAs     list // files
+	WebhookNets    list // CIDRs
+	WebhookPorts   list
+	LogFormat      string
+	Geocoders      list // URLs of map services, the best first
+	Routers        list
+	TrustedProxies list   // CIDRs of proxies that say whom they speak for
+	Uploads        string // where images go; see addUploads
 
 	keepShort bool // forget events and positions after a day: a demonstration makes many
 }
@@ -52,11 +54,13 @@ func (c *Config) bindServer(f *flag.FlagSet) {
 	f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` at which others reach this server")
 	f.Float64Var(&c.RateLimit, "rate-limit", c.RateLimit, "`requests` a second allowed to each organization; 0 for no limit")
 	f.IntVar(&c.Connections, "connections-per-address", c.Connections, "`connections` that one address may hold open; 0 for no limit")
+	f.Var(&c.TrustedProxies, "trusted-proxy", "`network` of reverse proxies whose X-Forwarded-For is believed, besides loopback; may be given again")
 	f.Var(&c.WebhookCAs, "webhook-ca-file", "PEM `file` of a certificate authority that webhooks may use besides the system's; may be given again")
 	f.Var(&c.WebhookNets, "webhook-allow-cidr", "private `network` that webhooks may reach, such as 127.0.0.1/32; may be given again")
 	f.Var(&c.WebhookPorts, "webhook-port", "`port` that webhooks may use besides 443 and 8443; may be given again")
 	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; may be given again")
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; may be given again")
+	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`place` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=…; disk unless given, or database with PostgreSQL")
 	f.TextVar(&c.LogLevel, "log-level", c.LogLevel, "least important log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`form` of log lines: json or text")
 }

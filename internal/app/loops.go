@@ -30,9 +30,11 @@ func (a *App) startLoops(ctx context.Context) {
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.every(ctx, forgetReceiptEvery, "forget positions", a.forgetPositions)
 	a.every(ctx, forgetReceiptEvery, "forget answers of map services", a.forgetAnswers)
+	a.every(ctx, forgetReceiptEvery, "forget uploads", a.Uploads.Forget)
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
 	a.loops.Go(func() { a.Tracking.Run(ctx) })
+	a.loops.Go(func() { a.Watch.Run(ctx) })
 }
 
 // every runs a step again and again until the context ends.

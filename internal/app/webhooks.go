@@ -33,8 +33,8 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 		},
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
-	a.endStreams = end
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Woken: a.Store.Woken(), Ended: following.Done()}
+	a.endStreams, a.ended = end, following.Done()
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Woken: a.Store.Woken(), Ended: a.ended}
 	return nil
 }
 

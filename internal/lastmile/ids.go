@@ -29,6 +29,8 @@ type (
 	BatchID string
 	// MessageID names a text message.
 	MessageID string
+	// UploadID names an image that a worker sent.
+	UploadID string
 )
 
 // IDLength is the length of every id, as published clients expect it.

@@ -31,7 +31,7 @@ func plain(name string) string {
 			break
 		}
 		switch {
-		case r < ' ', r == 0x7f, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff:
+		case r < ' ', r >= 0x7f && r <= 0x9f, r == 0x61c, r == 0x2028, r == 0x2029, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff:
 		default:
 			kept = append(kept, r)
 		}

@@ -1,6 +1,7 @@
 package lastmile
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -74,6 +75,24 @@ type Evidence struct {
 	MinimumAgeVerified bool
 }
 
+// check refuses more than a task can hold.
+func (e Evidence) check() error {
+	if len(e.PhotoUploadIDs) > MaxPhotos {
+		return Invalid("photoUploadIds has %d entries; at most %d are allowed", len(e.PhotoUploadIDs), MaxPhotos)
+	}
+	if len(e.Barcodes) > MaxBarcodes {
+		return Invalid("barcodes has %d entries; at most %d are allowed", len(e.Barcodes), MaxBarcodes)
+	}
+	for i, b := range e.Barcodes {
+		err := firstError(checkText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
+			checkText(fmt.Sprintf("barcodes[%d].symbology", i), b.Symbology, MaxText))
+		if err != nil {
+			return err
+		}
+	}
+	return firstError(checkText("failureReason", e.FailureReason, MaxText), checkText("signatureText", e.SignatureText, MaxText))
+}
+
 // Finish ends an active task as its worker reports it. A success needs what the
 // task requires.
 func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error) {
@@ -83,7 +102,7 @@ func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error
 				Because("the task requires it")
 		}
 	}
-	if err := checkText("notes", o.Notes, MaxNotes); err != nil {
+	if err := firstError(checkText("notes", o.Notes, MaxNotes), e.check()); err != nil {
 		return nil, err
 	}
 	captured := slices.Clone(e.Barcodes)

@@ -192,9 +192,14 @@ func unique[T comparable](items []T) []T {
 	return kept
 }
 
-// Accept takes up the invitation.
-func (w *Worker) Accept(now time.Time) {
+// Accept takes up the invitation, unless that was done before.
+func (w *Worker) Accept(by Actor, now time.Time) []Event {
+	if w.AccountStatus == AccountAccepted {
+		return nil
+	}
 	w.AccountStatus, w.Modified = AccountAccepted, later(w.Modified, now)
+	as := *w
+	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerUpdated, At: now, Actor: by, Worker: &as}}
 }
 
 // SetDuty puts a worker on or off duty and tells it, unless nothing changes.

@@ -37,6 +37,7 @@ type Session struct {
 	Organization  lastmile.OrganizationID
 	Worker        lastmile.WorkerID
 	Created, Used time.Time
+	Temporary     bool // the worker has no password of her own yet; only read
 }
 
 // Action is something a worker's phone asked for.

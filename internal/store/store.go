@@ -58,6 +58,7 @@ type Reader interface {
 	WebhookReader
 	DriverReader
 	TrackingReader
+	UploadReader
 	GeographyReader
 	JobReader
 	BatchReader
@@ -79,6 +80,7 @@ type Writer interface {
 	WebhookWriter
 	DriverWriter
 	TrackingWriter
+	UploadWriter
 	GeographyWriter
 	JobWriter
 	BatchWriter

@@ -15,6 +15,9 @@ type TaskReader interface {
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 	// TaskByShortID looks inside the organization only.
 	TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error)
+	// TaskByToken finds a task by what the link to its page says, in whatever
+	// organization: who has the link may look.
+	TaskByToken(ctx context.Context, token string) (lastmile.Task, error)
 	// TasksOf reads several tasks, in the order of the ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Parents returns the dependencies of a task.
@@ -30,6 +33,9 @@ type TaskReader interface {
 	// Unplaced tells whether the list of a container ends with new tasks whose
 	// order is not settled yet.
 	Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error)
+	// ListVersions returns the versions of workers' containers. Those that were
+	// never changed are not there.
+	ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error)
 	// Queues returns what workers on duty have to do, the active task first.
 	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.QueuedTask, error)
 

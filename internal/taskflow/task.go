@@ -154,6 +154,11 @@ func (f *Flow) update(ctx context.Context, who access.Principal, id lastmile.Tas
 // comes last.
 func saveMoved(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container == before {
+		if before.Kind == lastmile.InWorker { // the worker's phone has to know
+			if err := w.LockContainer(ctx, task.Organization, before, now); err != nil {
+				return err
+			}
+		}
 		return w.SaveTask(ctx, task)
 	}
 	if err := lockAll(ctx, w, task.Organization, now, before, task.Container); err != nil {

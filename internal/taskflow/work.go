@@ -193,6 +193,9 @@ func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.Tas
 		if err != nil {
 			return nil, err
 		}
+		if err := handIn(ctx, w, who, id, e.Uploads()); err != nil {
+			return nil, err
+		}
 		return events, learn(ctx, w, *task, who)
 	})
 }
@@ -213,6 +216,23 @@ func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.
 		return &notedError{refusal, task.Fenced(who.Actor(), a.At)}
 	}
 	return refusal
+}
+
+// handIn gives the images that a worker sent before to the task.
+func handIn(ctx context.Context, w store.Writer, who access.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
+	for _, id := range ids {
+		upload, err := w.Upload(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		if err := upload.HandIn(who.Worker, task); err != nil {
+			return err
+		}
+		if err := w.SaveUpload(ctx, upload); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // learn keeps how long the way to a task took, so that estimates get better.

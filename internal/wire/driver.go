@@ -41,6 +41,27 @@ func NewWorkList(version int64, active lastmile.TaskID, tasks []lastmile.Task) W
 	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: each(tasks, NewTask)}
 }
 
+// ListOutline is what a phone is told of a list that has changed: enough to
+// see whether it knows all of it.
+type ListOutline struct {
+	Version    int64            `json:"version"`
+	ActiveTask *lastmile.TaskID `json:"activeTask"` // null when none
+	Tasks      []TaskOutline    `json:"tasks"`
+}
+
+// TaskOutline is a task of a list.
+type TaskOutline struct {
+	ID               lastmile.TaskID `json:"id"`
+	TimeLastModified Millis          `json:"timeLastModified"`
+}
+
+// NewListOutline returns the outline of a list.
+func NewListOutline(version int64, active lastmile.TaskID, tasks []lastmile.Task) ListOutline {
+	return ListOutline{Version: version, ActiveTask: orNull(active), Tasks: each(tasks, func(t lastmile.Task) TaskOutline {
+		return TaskOutline{ID: t.ID, TimeLastModified: Millis(t.Modified)}
+	})}
+}
+
 // ActionBody is something a worker did.
 type ActionBody struct {
 	ActionID string  `json:"actionId"`
@@ -109,6 +130,11 @@ func (b PositionsBody) Domain() []lastmile.Position {
 			Location: p.Location.Point(), At: p.Time.Time(), Accuracy: p.Accuracy, Speed: p.Speed, Heading: p.Heading, Battery: p.Battery,
 		}
 	})
+}
+
+// Uploaded is the answer to an image.
+type Uploaded struct {
+	UploadID lastmile.UploadID `json:"uploadId"`
 }
 
 // Believed is how many positions were taken in.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,25 @@ func (t *tx) Container(ctx context.Context, org lastmile.OrganizationID, in last
 	queues, err := t.queues(ctx, `org = $1 AND container_kind = $2 AND container = $3`, org, in.Kind, in.Owner)
 	c.ActiveTask, c.Tasks = queues[in.Owner].active, queues[in.Owner].tasks
 	return c, err
+}
+
+// ListVersions implements store.TaskReader.
+func (t *tx) ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error) {
+	versions := make(map[lastmile.WorkerID]int64, len(workers))
+	for chunk := range slices.Chunk(workers, 200) {
+		where := within(org)
+		in(where, `t.owner`, chunk)
+		_, err := collect(ctx, t, func(r rows) (version int64, err error) {
+			var worker lastmile.WorkerID
+			err = r.Scan(&worker, &version)
+			versions[worker] = version
+			return version, err
+		}, `SELECT t.owner, t.version FROM container t WHERE `+where.text+` AND t.kind = 'WORKER'`, where.args...)
+		if err != nil {
+			return nil, fmt.Errorf("read versions of containers: %w", err)
+		}
+	}
+	return versions, nil
 }
 
 // queue is the list of a container and the task that left it to be done.

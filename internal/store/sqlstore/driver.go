@@ -35,15 +35,19 @@ func (t *tx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]st
 // SessionByHash implements store.DriverReader.
 func (t *tx) SessionByHash(ctx context.Context, hash string) (store.Session, error) {
 	s := store.Session{Hash: hash}
-	var created, used int64
-	err := t.row(ctx, `SELECT org, worker, created, used FROM worker_session WHERE hash = $1`, hash).Scan(&s.Organization, &s.Worker, &created, &used)
+	var created, used, temporary int64
+	const query = `
+		SELECT s.org, s.worker, s.created, s.used, COALESCE(c.temporary, 0)
+		FROM worker_session s LEFT JOIN worker_credential c ON c.org = s.org AND c.worker = s.worker
+		WHERE s.hash = $1`
+	err := t.row(ctx, query, hash).Scan(&s.Organization, &s.Worker, &created, &used, &temporary)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return s, lastmile.Unauthenticated()
 	case err != nil:
 		return s, fmt.Errorf("read session: %w", err)
 	}
-	s.Created, s.Used = time.UnixMilli(created).UTC(), time.UnixMilli(used).UTC()
+	s.Created, s.Used, s.Temporary = time.UnixMilli(created).UTC(), time.UnixMilli(used).UTC(), temporary != 0
 	return s, nil
 }
 

@@ -129,6 +129,22 @@ func (t *tx) TaskByShortID(ctx context.Context, org lastmile.OrganizationID, sho
 	return found[0], nil
 }
 
+// TaskByToken implements store.TaskReader.
+func (t *tx) TaskByToken(ctx context.Context, token string) (lastmile.Task, error) {
+	var (
+		org lastmile.OrganizationID
+		id  lastmile.TaskID
+	)
+	err := t.row(ctx, `SELECT org, id FROM task WHERE tracking = $1`, token).Scan(&org, &id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return lastmile.Task{}, lastmile.NotFound("page", token)
+	case err != nil:
+		return lastmile.Task{}, fmt.Errorf("find a task by its link: %w", err)
+	}
+	return t.Task(ctx, org, id)
+}
+
 // TasksOf implements store.TaskReader.
 func (t *tx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	byID := make(map[lastmile.TaskID]lastmile.Task, len(ids))

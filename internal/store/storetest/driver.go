@@ -13,7 +13,7 @@ func testDriver(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
 	credential := store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour), Failures: 2}
-	session := store.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now}
+	session := store.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now, Temporary: true}
 	action := store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "t", Verb: "start", At: now, Received: now}
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("workers are looked at under claims", func(t *testing.T) { testWatches(t, open(t)) })
 	t.Run("a task fires once", func(t *testing.T) { testFiring(t, open(t)) })
 	t.Run("positions are kept for a time", func(t *testing.T) { testPositionHistory(t, open(t)) })
+	t.Run("an upload is kept until it is handed in or forgotten", func(t *testing.T) { testUploads(t, open(t)) })
 	t.Run("places and settings are kept", func(t *testing.T) { testGeography(t, open(t)) })
 	t.Run("text messages are kept and sent once", func(t *testing.T) { testMessages(t, open(t)) })
 	t.Run("deleting leaves nothing behind", func(t *testing.T) { testDelete(t, open(t)) })

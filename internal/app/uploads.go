@@ -1,0 +1,46 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dray/internal/blob"
+	"dray/internal/upload"
+)
+
+// The places of uploads, as --uploads and the records of uploads name them.
+const (
+	onDisk     = "disk"
+	inDatabase = "database"
+	inS3       = "s3"
+)
+
+// addUploads puts together what keeps the images that workers send.
+func (a *App) addUploads(newID func() string) error {
+	places := map[string]upload.Bytes{
+		onDisk:     blob.Folder{Path: filepath.Join(a.Config.Data, "uploads")},
+		inDatabase: blob.Table{Store: a.Store},
+	}
+	place := a.Config.Uploads
+	switch {
+	case strings.HasPrefix(place, "s3:"):
+		keys := blob.S3Keys{
+			ID: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
+		}
+		bucket, err := blob.OpenS3(place, keys, a.Now)
+		if err != nil {
+			return fmt.Errorf("--uploads: %w", err)
+		}
+		places[inS3], place = bucket, inS3
+	case place == "" && a.Store.Engine() == "sqlite":
+		place = onDisk
+	case place == "":
+		place = inDatabase // another node may be asked for it
+	case places[place] == nil:
+		return fmt.Errorf("--uploads must be disk, database or s3://bucket/prefix?region=…, not %q", place)
+	}
+	a.Uploads = upload.New(a.Store, places, place, a.Now, newID)
+	return nil
+}

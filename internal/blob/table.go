@@ -1,0 +1,30 @@
+package blob
+
+import (
+	"context"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Table keeps bytes in the database, where every node finds them.
+type Table struct{ Store store.Store }
+
+// Put implements upload.Bytes.
+func (t Table) Put(ctx context.Context, u lastmile.Upload, data []byte) error {
+	return t.Store.Write(ctx, func(w store.Writer) error { return w.SaveUploadBytes(ctx, u.Organization, u.ID, data) })
+}
+
+// Get implements upload.Bytes.
+func (t Table) Get(ctx context.Context, u lastmile.Upload) (data []byte, err error) {
+	err = t.Store.Read(ctx, func(r store.Reader) (err error) {
+		data, err = r.UploadBytes(ctx, u.Organization, u.ID)
+		return err
+	})
+	return data, err
+}
+
+// Remove implements upload.Bytes.
+func (t Table) Remove(ctx context.Context, u lastmile.Upload) error {
+	return t.Store.Write(ctx, func(w store.Writer) error { return w.DeleteUploadBytes(ctx, u.Organization, u.ID) })
+}

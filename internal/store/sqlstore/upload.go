@@ -1,0 +1,98 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+const uploadColumns = `SELECT org, id, worker, digest, place, media_type, size, created, state, task FROM upload WHERE `
+
+func scanUpload(r rows) (u lastmile.Upload, err error) {
+	var (
+		created, state int64
+		task           *string
+	)
+	err = r.Scan(&u.Organization, &u.ID, &u.Worker, &u.Digest, &u.Place, &u.Type, &u.Size, &created, &state, &task)
+	u.Created, u.State = time.UnixMilli(created).UTC(), lastmile.UploadState(state)
+	if task != nil {
+		u.Task = lastmile.TaskID(*task)
+	}
+	return u, err
+}
+
+func (t *tx) uploads(ctx context.Context, where string, args ...any) ([]lastmile.Upload, error) {
+	found, err := collect(ctx, t, scanUpload, uploadColumns+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read uploads: %w", err)
+	}
+	return found, nil
+}
+
+// Upload implements store.UploadReader.
+func (t *tx) Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error) {
+	found, err := t.uploads(ctx, `org = $1 AND id = $2`, org, id)
+	return only(ctx, t, store.Uploads, string(id), found, err)
+}
+
+// UnusedUploads implements store.UploadReader.
+func (t *tx) UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error) {
+	return t.uploads(ctx, `org = $1 AND worker = $2 AND task IS NULL ORDER BY created, id`, org, worker)
+}
+
+// StaleUploads implements store.UploadReader.
+func (t *tx) StaleUploads(ctx context.Context, before time.Time, most int) ([]lastmile.Upload, error) {
+	return t.uploads(ctx, `created < $1 AND task IS NULL ORDER BY created`+limit(most), before.UnixMilli())
+}
+
+// SaveUpload implements store.UploadWriter.
+func (t *tx) SaveUpload(ctx context.Context, u lastmile.Upload) error {
+	const query = `
+		INSERT INTO upload (org, id, worker, digest, place, media_type, size, created, state, task)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (org, id) DO UPDATE SET state = excluded.state, task = excluded.task`
+	_, err := t.exec(ctx, query, u.Organization, u.ID, u.Worker, u.Digest, u.Place, u.Type, u.Size, u.Created.UnixMilli(),
+		int64(u.State), orNull(string(u.Task)))
+	if err != nil {
+		return fmt.Errorf("save upload %s: %w", u.ID, err)
+	}
+	return nil
+}
+
+// DeleteUpload implements store.UploadWriter.
+func (t *tx) DeleteUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
+	return t.erase(ctx, org, string(id), [2]string{"upload", "id"})
+}
+
+// UploadBytes implements store.UploadReader.
+func (t *tx) UploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (data []byte, err error) {
+	err = t.row(ctx, `SELECT data FROM upload_bytes WHERE org = $1 AND id = $2`, org, id).Scan(&data)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, lastmile.NotFound("upload", string(id))
+	case err != nil:
+		return nil, fmt.Errorf("read bytes of upload %s: %w", id, err)
+	}
+	return data, nil
+}
+
+// SaveUploadBytes implements store.UploadWriter.
+func (t *tx) SaveUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID, data []byte) error {
+	const query = `
+		INSERT INTO upload_bytes (org, id, data) VALUES ($1, $2, $3)
+		ON CONFLICT (org, id) DO UPDATE SET data = excluded.data`
+	if _, err := t.exec(ctx, query, org, id, data); err != nil {
+		return fmt.Errorf("save bytes of upload %s: %w", id, err)
+	}
+	return nil
+}
+
+// DeleteUploadBytes implements store.UploadWriter.
+func (t *tx) DeleteUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
+	return t.erase(ctx, org, string(id), [2]string{"upload_bytes", "id"})
+}

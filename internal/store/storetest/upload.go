@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+func testUploads(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	upload := func(id lastmile.UploadID, at time.Time) lastmile.Upload {
+		return lastmile.Upload{
+			ID: id, Organization: acme, Worker: "w", Digest: "d", Place: "database", Type: "image/png", Size: 3, Created: at,
+			State: lastmile.UploadKept,
+		}
+	}
+	const first, second, third = "uploadaaaaaaaaaaaaaaaaaa", "uploadbbbbbbbbbbbbbbbbbb", "uploadcccccccccccccccccc"
+	old, fresh, used := upload(first, now.Add(-time.Hour)), upload(second, now), upload(third, now.Add(-2*time.Hour))
+	fresh.State, used.Task = lastmile.UploadArriving, "t"
+	bytes := []byte{0, 1, 255}
+	write(t, s, func(tx store.Writer) error {
+		return errors.Join(tx.SaveUpload(ctx, old), tx.SaveUpload(ctx, fresh), tx.SaveUpload(ctx, used), tx.SaveUploadBytes(ctx, acme, first, bytes))
+	})
+	look := func(org lastmile.OrganizationID, id lastmile.UploadID) (u lastmile.Upload, err error) {
+		err = s.Read(ctx, func(r store.Reader) (err error) {
+			u, err = r.Upload(ctx, org, id)
+			return err
+		})
+		return u, err
+	}
+	for _, want := range []lastmile.Upload{old, fresh, used} {
+		got, err := look(acme, want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "upload", got, want)
+	}
+	if _, err := look(zenith, first); code(err) != lastmile.CodeOutsideScope {
+		t.Errorf("another organization's upload: %v", err)
+	}
+	if _, err := look(acme, "nobodyhasthisidentifier0"); code(err) != lastmile.CodeNotFound {
+		t.Errorf("an unknown upload: %v", err)
+	}
+	unused := read(t, s, func(r store.Reader) ([]lastmile.Upload, error) { return r.UnusedUploads(ctx, acme, "w") })
+	same(t, "unused uploads", unused, []lastmile.Upload{old, fresh})
+	stale := read(t, s, func(r store.Reader) ([]lastmile.Upload, error) { return r.StaleUploads(ctx, now, 10) })
+	same(t, "stale uploads", stale, []lastmile.Upload{old})
+	same(t, "bytes", read(t, s, func(r store.Reader) ([]byte, error) { return r.UploadBytes(ctx, acme, first) }), bytes)
+
+	fresh.State, fresh.Task = lastmile.UploadKept, "t"
+	write(t, s, func(tx store.Writer) error {
+		return errors.Join(tx.SaveUpload(ctx, fresh), tx.DeleteUploadBytes(ctx, acme, first), tx.DeleteUpload(ctx, acme, first))
+	})
+	if _, err := look(acme, first); code(err) != lastmile.CodeNotFound {
+		t.Errorf("a deleted upload: %v", err)
+	}
+	got, err := look(acme, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "an upload that was handed in", got, fresh)
+	err = s.Read(ctx, func(r store.Reader) error {
+		_, err := r.UploadBytes(ctx, acme, first)
+		return err
+	})
+	if code(err) != lastmile.CodeNotFound {
+		t.Errorf("deleted bytes: %v", err)
+	}
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// words is what a recipient's page says, in one language.
+type words struct {
+	Stages           map[lastmile.Stage]string
+	PickupStages     map[lastmile.Stage]string // where a pickup is told otherwise
+	Expected, Window string
+	By, Done, Late   string
+	Asked            string
+	Signature, Photo string
+	Age              string // # is the age
+	Gone, GoneDetail string
+	Rate, Comments   string
+	Send, Thanks     string
+	Title            string
+
+	clock       string // layout of a time of day
+	date        string // layout of a day: %d is the day, %s the month
+	months      [12]string
+	from, until string // of windows that are open on one side; # is the time
+}
+
+// moment is a time as it is said: the time of day, with the day unless it is
+// today.
+func (w words) moment(at time.Time, zone *time.Location, now time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	at, now = at.In(zone), now.In(zone)
+	clock := at.Format(w.clock)
+	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
+		return clock
+	}
+	return w.day(at) + ", " + clock
+}
+
+func (w words) day(at time.Time) string {
+	return fmt.Sprintf(w.date, at.Day(), w.months[at.Month()-1])
+}
+
+// window is a span of time as it is said.
+func (w words) window(from, until time.Time, zone *time.Location, now time.Time) string {
+	switch {
+	case from.IsZero() && until.IsZero():
+		return ""
+	case until.IsZero():
+		return fmt.Sprintf(w.from, w.moment(from, zone, now))
+	case from.IsZero():
+		return fmt.Sprintf(w.until, w.moment(until, zone, now))
+	}
+	if first, last := from.In(zone), until.In(zone); first.Year() == last.Year() && first.YearDay() == last.YearDay() {
+		return w.moment(from, zone, now) + " – " + last.Format(w.clock)
+	}
+	return w.moment(from, zone, now) + " – " + w.moment(until, zone, now)
+}
+
+// dictionary is the words of each of lastmile.Languages.
+var dictionary = map[string]words{
+	"en": {
+		Title: "Your delivery",
+		Stages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Your delivery is scheduled",
+			lastmile.StageAssigned:  "Your delivery is being prepared",
+			lastmile.StageActive:    "Your delivery is on its way",
+			lastmile.StageArrived:   "Your delivery has arrived",
+			lastmile.StageCompleted: "Your delivery is complete",
+			lastmile.StageFailed:    "Your delivery could not be completed",
+		},
+		PickupStages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Your pickup is scheduled",
+			lastmile.StageAssigned:  "Your pickup is being prepared",
+			lastmile.StageActive:    "Somebody is on the way to you",
+			lastmile.StageArrived:   "Somebody is there for your pickup",
+			lastmile.StageCompleted: "Your pickup is complete",
+			lastmile.StageFailed:    "Your pickup could not be completed",
+		},
+		Expected: "Expected", Window: "Time window", By: "Coming to you", Done: "Time", Late: "It is later than planned.",
+		Asked: "Please have ready", Signature: "Your signature", Photo: "A photo will be taken", Age: "Proof that you are at least # years old",
+		Gone: "This page is not there", GoneDetail: "The link is wrong, or the delivery was completed some time ago.",
+		Rate: "How was it?", Comments: "Anything to add?", Send: "Send", Thanks: "Thank you for your feedback.",
+		clock: "3:04 PM", date: "%[2]s %[1]d", from: "from %s", until: "until %s",
+		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+	},
+	"es": {
+		Title: "Su entrega",
+		Stages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Su entrega está programada",
+			lastmile.StageAssigned:  "Su entrega se está preparando",
+			lastmile.StageActive:    "Su entrega está en camino",
+			lastmile.StageArrived:   "Su entrega ha llegado",
+			lastmile.StageCompleted: "Su entrega se ha completado",
+			lastmile.StageFailed:    "No se pudo completar su entrega",
+		},
+		PickupStages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Su recogida está programada",
+			lastmile.StageAssigned:  "Su recogida se está preparando",
+			lastmile.StageActive:    "Alguien va de camino a recoger",
+			lastmile.StageArrived:   "Han llegado para su recogida",
+			lastmile.StageCompleted: "Su recogida se ha completado",
+			lastmile.StageFailed:    "No se pudo completar su recogida",
+		},
+		Expected: "Llegada prevista", Window: "Horario", By: "Le atiende", Done: "Hora", Late: "Va con retraso.",
+		Asked: "Tenga preparado", Signature: "Su firma", Photo: "Se tomará una foto", Age: "Un documento que acredite que tiene al menos # años",
+		Gone: "Esta página no existe", GoneDetail: "El enlace no es correcto o la entrega se completó hace tiempo.",
+		Rate: "¿Qué tal fue?", Comments: "¿Quiere añadir algo?", Send: "Enviar", Thanks: "Gracias por su opinión.",
+		clock: "15:04", date: "%d de %s", from: "desde las %s", until: "hasta las %s",
+		months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
+	},
+	"fr": {
+		Title: "Votre livraison",
+		Stages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Votre livraison est prévue",
+			lastmile.StageAssigned:  "Votre livraison est en préparation",
+			lastmile.StageActive:    "Votre livraison est en route",
+			lastmile.StageArrived:   "Votre livraison est arrivée",
+			lastmile.StageCompleted: "Votre livraison est terminée",
+			lastmile.StageFailed:    "Votre livraison n’a pas pu être effectuée",
+		},
+		PickupStages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Votre enlèvement est prévu",
+			lastmile.StageAssigned:  "Votre enlèvement est en préparation",
+			lastmile.StageActive:    "Quelqu’un est en route vers vous",
+			lastmile.StageArrived:   "Quelqu’un est là pour l’enlèvement",
+			lastmile.StageCompleted: "Votre enlèvement est terminé",
+			lastmile.StageFailed:    "Votre enlèvement n’a pas pu être effectué",
+		},
+		Expected: "Arrivée prévue", Window: "Créneau", By: "Vient chez vous", Done: "Heure", Late: "C’est plus tard que prévu.",
+		Asked: "Merci de préparer", Signature: "Votre signature", Photo: "Une photo sera prise", Age: "Un justificatif que vous avez au moins # ans",
+		Gone: "Cette page n’existe pas", GoneDetail: "Le lien est erroné ou la livraison est terminée depuis un moment.",
+		Rate: "Comment cela s’est-il passé ?", Comments: "Quelque chose à ajouter ?", Send: "Envoyer", Thanks: "Merci pour votre avis.",
+		clock: "15:04", date: "%d %s", from: "à partir de %s", until: "jusqu’à %s",
+		months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+	},
+	"de": {
+		Title: "Ihre Lieferung",
+		Stages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Ihre Lieferung ist geplant",
+			lastmile.StageAssigned:  "Ihre Lieferung wird vorbereitet",
+			lastmile.StageActive:    "Ihre Lieferung ist unterwegs",
+			lastmile.StageArrived:   "Ihre Lieferung ist da",
+			lastmile.StageCompleted: "Ihre Lieferung ist abgeschlossen",
+			lastmile.StageFailed:    "Ihre Lieferung konnte nicht abgeschlossen werden",
+		},
+		PickupStages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "Ihre Abholung ist geplant",
+			lastmile.StageAssigned:  "Ihre Abholung wird vorbereitet",
+			lastmile.StageActive:    "Es ist jemand zu Ihnen unterwegs",
+			lastmile.StageArrived:   "Es ist jemand für Ihre Abholung da",
+			lastmile.StageCompleted: "Ihre Abholung ist abgeschlossen",
+			lastmile.StageFailed:    "Ihre Abholung konnte nicht abgeschlossen werden",
+		},
+		Expected: "Erwartet", Window: "Zeitfenster", By: "Zu Ihnen kommt", Done: "Zeit", Late: "Es wird später als geplant.",
+		Asked: "Bitte halten Sie bereit", Signature: "Ihre Unterschrift", Photo: "Es wird ein Foto gemacht", Age: "Nachweis, dass Sie mindestens # Jahre alt sind",
+		Gone: "Diese Seite gibt es nicht", GoneDetail: "Der Link stimmt nicht, oder die Lieferung ist schon länger abgeschlossen.",
+		Rate: "Wie war es?", Comments: "Möchten Sie etwas hinzufügen?", Send: "Senden", Thanks: "Danke für Ihre Rückmeldung.",
+		clock: "15:04", date: "%d. %s", from: "ab %s", until: "bis %s",
+		months: [12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
+	},
+	"pt": {
+		Title: "A sua entrega",
+		Stages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "A sua entrega está agendada",
+			lastmile.StageAssigned:  "A sua entrega está em preparação",
+			lastmile.StageActive:    "A sua entrega está a caminho",
+			lastmile.StageArrived:   "A sua entrega chegou",
+			lastmile.StageCompleted: "A sua entrega foi concluída",
+			lastmile.StageFailed:    "Não foi possível concluir a sua entrega",
+		},
+		PickupStages: map[lastmile.Stage]string{
+			lastmile.StageScheduled: "A sua recolha está agendada",
+			lastmile.StageAssigned:  "A sua recolha está em preparação",
+			lastmile.StageActive:    "Alguém está a caminho",
+			lastmile.StageArrived:   "Chegaram para a sua recolha",
+			lastmile.StageCompleted: "A sua recolha foi concluída",
+			lastmile.StageFailed:    "Não foi possível concluir a sua recolha",
+		},
+		Expected: "Chegada prevista", Window: "Horário", By: "Vai ter consigo", Done: "Hora", Late: "Está atrasada.",
+		Asked: "Tenha à mão", Signature: "A sua assinatura", Photo: "Será tirada uma fotografia", Age: "Comprovativo de que tem pelo menos # anos",
+		Gone: "Esta página não existe", GoneDetail: "A ligação está errada ou a entrega foi concluída há algum tempo.",
+		Rate: "Como correu?", Comments: "Quer acrescentar algo?", Send: "Enviar", Thanks: "Obrigado pela sua opinião.",
+		clock: "15:04", date: "%d de %s", from: "a partir das %s", until: "até às %s",
+		months: [12]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"},
+	},
+}

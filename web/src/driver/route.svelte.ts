@@ -1,6 +1,8 @@
 // Which screen is shown: the part of the address behind the #, so that the
 // phone's back button works and the page is never loaded again.
 
+import { tick } from 'svelte';
+
 export interface Route {
   screen: 'list' | 'map' | 'outbox' | 'account' | 'task' | 'complete' | 'fail';
   task: string;
@@ -31,7 +33,11 @@ class Here {
   constructor() {
     addEventListener('hashchange', () => {
       this.route = parse(location.hash);
-      document.querySelector('main')?.scrollTo(0, 0);
+      void tick().then(() => {
+        const main = document.querySelector('main');
+        main?.scrollTo(0, 0);
+        main?.focus({ preventScroll: true }); // so that screen readers begin there
+      });
     });
   }
 }

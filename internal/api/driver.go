@@ -39,13 +39,13 @@ func (s *Server) authenticateWorker(ctx context.Context, r *http.Request) (acces
 func (s *Server) driverRoutes() []route {
 	signIn := post("/login", "Sign in", wire.SignedIn{}, s.signIn)
 	signIn.anybody = true
-	return tagged("Workers' interface",
+	routes := []route{
 		signIn,
 		invited(post("/password", "Set a password", nil, s.setPassword)),
 		invited(get("/me", "Read who is signed in", wire.Worker{}, s.self)),
 		put("/duty", "Go on or off duty", wire.Worker{}, s.setDuty),
 		get("/tasks", "List what is to be done, in order", wire.WorkList{}, s.workList),
-		route{
+		{
 			method: http.MethodGet, path: "/events", summary: "Follow the list as it changes",
 			media: []string{"text/event-stream"}, stream: s.followList,
 		},
@@ -54,13 +54,14 @@ func (s *Server) driverRoutes() []route {
 		post("/tasks/{id}/arrive", "Arrive at a task", wire.Task{}, s.action(s.Tasks.Arrive)),
 		post("/tasks/{id}/depart", "Depart from a task", wire.Task{}, s.action(s.Tasks.Depart)),
 		post("/tasks/{id}/complete", "Complete or fail a task", wire.Task{}, s.finishTask),
-		route{
+		{
 			method: http.MethodPost, path: "/uploads", summary: "Send a signature or a photo", reply: wire.Uploaded{},
 			takes: []string{"image/jpeg", "image/png", "image/webp", "image/gif"}, largest: lastmile.MaxUpload, serve: s.takeUpload,
 		},
 		s.openUpload("Read a signature or a photo that was sent"),
 		post("/positions", "Report positions", wire.Believed{}, s.reportPositions),
-	)
+	}
+	return tagged("Workers' interface", append(routes, s.trackerRoutes()...)...)
 }
 
 // invited makes a route serve workers who have not set a password yet.

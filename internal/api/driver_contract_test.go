@@ -46,6 +46,7 @@ func (p *phone) call(t testing.TB, method, path string, body any) apptest.Answer
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.platform.DriverSpec.Check(t, method, path, response.StatusCode, sent, got)
 	return apptest.Answer{Status: response.StatusCode, Header: response.Header, Body: got}
 }
 
@@ -208,7 +209,7 @@ func testWork(t *testing.T, c *apptest.Client, team string) {
 	second := driverTask(t, c, map[string]any{"container": mine["container"], "dependencies": []string{first}})
 	p.try(t, "start", first, "early", nil).Refused(t, 400, 1000) // off duty
 	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
-	p.try(t, "start", second, "blocked", nil).Refused(t, 400, 1000) // depends on the first
+	matches(t, invalid.check(t, p.try(t, "start", second, "blocked", nil), first), `{"type":"dependencies","missing":["`+first+`"]}`)
 	p.try(t, "start", first, "", nil).Refused(t, 400, 1900)
 	p.try(t, "complete", first, "unstarted", map[string]any{"success": true}).Refused(t, 400, 1000)
 
@@ -264,8 +265,11 @@ func testRequirements(t *testing.T, c *apptest.Client, team string) {
 		{"minimumAgeVerified", true},
 		{"barcodes", []any{map[string]any{"data": "YWJj", "symbology": "CODE39"}}},
 	}
+	barcode, _ := c.Must(t, http.MethodGet, "/tasks/"+task, nil)["barcodes"].(map[string]any)["required"].([]any)[0].(map[string]any)["id"].(string)
+	missing := []string{"signature", "photo", "notes", "minimumAge", "barcode " + barcode}
 	for i, step := range steps {
-		p.try(t, "complete", task, fmt.Sprintf("c%d", i), handed).Refused(t, 400, 1000)
+		cause := invalid.check(t, p.try(t, "complete", task, fmt.Sprintf("c%d", i), handed), missing[i:]...)
+		matches(t, cause, `{"type":"requirements","missing":`+string(encode(t, missing[i:]))+`}`)
 		handed[step.field] = step.value
 	}
 	if got := p.do(t, "complete", task, "done", handed); got["state"] != 3.0 {

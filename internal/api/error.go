@@ -48,7 +48,7 @@ type ErrorBody struct {
 type ErrorMessage struct {
 	Error   int    `json:"error"`
 	Message string `json:"message"`
-	Cause   any    `json:"cause,omitempty"` // a string, or a DuplicateCause
+	Cause   any    `json:"cause,omitempty"` // a string, a DuplicateCause or a LackCause
 	Request string `json:"request"`
 }
 
@@ -57,6 +57,12 @@ type DuplicateCause struct {
 	Type  string `json:"type"`
 	Key   string `json:"key"`
 	Value string `json:"value"`
+}
+
+// LackCause is the cause of an error about what has to be there first.
+type LackCause struct {
+	Type    string   `json:"type"`
+	Missing []string `json:"missing"`
 }
 
 // fail writes an error, or the kept answer of a request that was done before.
@@ -83,6 +89,8 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, rt route, requestID 
 	switch {
 	case refusal.Key != nil:
 		body.Message.Cause = DuplicateCause{Type: "duplicateKey", Key: refusal.Key.Key, Value: refusal.Key.Value}
+	case refusal.Lack != nil:
+		body.Message.Cause = LackCause{Type: refusal.Lack.Kind, Missing: refusal.Lack.Items}
 	case refusal.Cause != "":
 		body.Message.Cause = refusal.Cause
 	}

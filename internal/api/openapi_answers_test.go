@@ -158,10 +158,11 @@ var answers = map[reflect.Type][]any{
 		sampleContainer(lastmile.InOrganization), sampleContainer(lastmile.InTeam), sampleContainer(lastmile.InWorker),
 		lastmile.Container{ContainerRef: lastmile.WorkerContainer(sampleID), Organization: sampleID, Created: sampleTime, Modified: sampleTime},
 	},
-	reflect.TypeFor[wire.SignedIn](): {wire.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
-	reflect.TypeFor[wire.WorkList](): {wire.NewWorkList(1, "", nil), wire.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
-	reflect.TypeFor[wire.Uploaded](): {wire.Uploaded{UploadID: sampleID}},
-	reflect.TypeFor[wire.Believed](): {wire.Believed{Accepted: 1}},
+	reflect.TypeFor[wire.SignedIn]():     {wire.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
+	reflect.TypeFor[wire.WorkList]():     {wire.NewWorkList(1, "", nil), wire.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
+	reflect.TypeFor[wire.Uploaded]():     {wire.Uploaded{UploadID: sampleID}},
+	reflect.TypeFor[wire.TrackerToken](): {wire.TrackerToken{Token: "text"}},
+	reflect.TypeFor[wire.Believed]():     {wire.Believed{Accepted: 1}},
 	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
 		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
 	}, sampleTime)},
@@ -294,7 +295,7 @@ func TestFilteredAnswersMatchTheirSchemas(t *testing.T) {
 
 func TestErrorsMatchTheirSchema(t *testing.T) {
 	schema := readDocument(t).Components.Schemas["ErrorBody"]
-	for name, cause := range map[string]any{"without a cause": nil, "a sentence": "because", "a key": DuplicateCause{Type: "duplicateKey"}} {
+	for name, cause := range map[string]any{"without a cause": nil, "a sentence": "because", "a key": DuplicateCause{Type: "duplicateKey"}, "a list": LackCause{Type: lastmile.LackRequirements, Missing: []string{"photo"}}} {
 		for _, row := range errorTable(prose{}) {
 			data, err := json.Marshal(ErrorBody{Code: row.Class, Message: ErrorMessage{Error: row.Number, Cause: cause}})
 			if err != nil {
@@ -363,7 +364,7 @@ func (s *sightings) walk(of *schema, value any) {
 func (s *sightings) check(t *testing.T) {
 	t.Helper()
 	for name, component := range s.v.Components.Schemas {
-		if component.AdditionalProperties == nil || strings.HasPrefix(name, "Error") || name == "DuplicateCause" || strings.HasSuffix(name, "Fields") {
+		if component.AdditionalProperties == nil || strings.HasPrefix(name, "Error") || name == "DuplicateCause" || name == "LackCause" || strings.HasSuffix(name, "Fields") {
 			continue // of requests, or checked elsewhere
 		}
 		for _, row := range s.v.fields(component) {

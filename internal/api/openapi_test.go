@@ -316,6 +316,7 @@ func knownKeys(s *Server) map[string]bool {
 	seen := map[reflect.Type]bool{}
 	addKeys(known, seen, reflect.TypeFor[ErrorBody](), "")
 	addKeys(known, seen, reflect.TypeFor[DuplicateCause](), "")
+	addKeys(known, seen, reflect.TypeFor[LackCause](), "")
 	for f, routes := range published(s) {
 		addRoutes(known, seen, f, routes)
 	}

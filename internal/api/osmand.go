@@ -25,12 +25,18 @@ func (s *Server) osmandRoutes() []route {
 	}
 	return []route{
 		take(http.MethodGet), take(http.MethodPost),
-		post("/tracker", "Make a token for a tracker app", wire.TrackerToken{}, s.newTracker),
+	}
+}
+
+// trackerRoutes are what a worker does about tracker apps.
+func (s *Server) trackerRoutes() []route {
+	return []route{
+		{method: http.MethodPost, path: "/tracker", summary: "Make a token for a tracker app", reply: wire.TrackerToken{}, serve: s.newTracker},
 		remove("/tracker", "End the token for a tracker app", s.endTracker),
 	}
 }
 
-func (s *Server) newTracker(ctx context.Context, c *call, _ struct{}) (any, error) {
+func (s *Server) newTracker(ctx context.Context, c *call) (any, error) {
 	token, err := s.Sessions.NewTracker(ctx, c.who)
 	return wire.TrackerToken{Token: token}, err
 }

@@ -119,11 +119,12 @@ func specialFields() map[string]func(*schemas) *schema {
 
 		"DutyEvent.action": func(*schemas) *schema { return oneOfText(wire.OnDutyAction, wire.OffDutyAction) },
 
+		"LackCause.type":      func(*schemas) *schema { return oneOfText(lastmile.LackRequirements, lastmile.LackDependencies) },
 		"DuplicateCause.type": func(*schemas) *schema { return oneOfText("duplicateKey") },
 		"ErrorBody.code":      func(*schemas) *schema { return errorClasses() },
 		"ErrorMessage.error":  func(*schemas) *schema { return errorNumbers() },
 		"ErrorMessage.cause": func(b *schemas) *schema {
-			return &schema{OneOf: []*schema{ofType("string"), b.of(reflect.TypeFor[DuplicateCause](), form{})}}
+			return &schema{OneOf: []*schema{ofType("string"), b.of(reflect.TypeFor[DuplicateCause](), form{}), b.of(reflect.TypeFor[LackCause](), form{})}}
 		},
 	}
 }

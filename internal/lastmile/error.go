@@ -43,7 +43,20 @@ type Error struct {
 	Message string
 	Cause   string        // more about why; may be empty
 	Key     *DuplicateKey // set for CodeDuplicate
+	Lack    *Lack         // what has to be there first, where that is a list
 }
+
+// Lack is what has to be there before something can be done.
+type Lack struct {
+	Kind  string // LackRequirements or LackDependencies
+	Items []string
+}
+
+// The kinds of what can be lacking.
+const (
+	LackRequirements = "requirements" // of a task that is completed
+	LackDependencies = "dependencies" // ids of tasks that must be completed first
+)
 
 // DuplicateKey names the field and value that another record already holds.
 type DuplicateKey struct {
@@ -62,6 +75,13 @@ func (e *Error) Error() string {
 func (e *Error) Because(format string, args ...any) *Error {
 	with := *e
 	with.Cause = fmt.Sprintf(format, args...)
+	return &with
+}
+
+// Lacking returns the error with a list of what has to be there first.
+func (e *Error) Lacking(kind string, items []string) *Error {
+	with := *e
+	with.Lack = &Lack{Kind: kind, Items: items}
 	return &with
 }
 

@@ -95,7 +95,8 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 // tasks it depends on that are not completed.
 func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, error) {
 	if len(unfinished) > 0 {
-		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished))
+		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished)).
+			Lacking(LackDependencies, texts(unfinished))
 	}
 	if err := t.move(TaskActive, at); err != nil {
 		return nil, err
@@ -103,6 +104,14 @@ func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, erro
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: "start", At: at})
 	t.Estimates.Completion = time.Time{} // it is foreseen of tasks that are not started
 	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
+}
+
+func texts(ids []TaskID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = string(id)
+	}
+	return all
 }
 
 // Complete ends an active task, well or badly.

@@ -99,7 +99,7 @@ func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error
 	if o.Success {
 		if missing := t.missing(o, e); len(missing) > 0 {
 			return nil, Invalid("task %s cannot be completed without: %s", t.ID, strings.Join(missing, ", ")).
-				Because("the task requires it")
+				Lacking(LackRequirements, missing)
 		}
 	}
 	if err := firstError(checkText("notes", o.Notes, MaxNotes), e.check()); err != nil {
@@ -144,7 +144,7 @@ func (t *Task) missing(o Outcome, e Evidence) []string {
 	need(r.Signature, e.SignatureUploadID != "" || e.SignatureText != "", "signature")
 	need(r.Photo, len(e.PhotoUploadIDs) > 0, "photo")
 	need(r.Notes, strings.TrimSpace(o.Notes) != "", "notes")
-	need(r.MinimumAge > 0, e.MinimumAgeVerified, "minimum age check")
+	need(r.MinimumAge > 0, e.MinimumAgeVerified, "minimumAge")
 	for _, b := range t.unscanned(e.Barcodes) {
 		need(b.BlockCompletion, false, "barcode "+b.ID)
 	}

@@ -22,8 +22,9 @@ import (
 // Platform is the whole platform in the test's own process.
 type Platform struct {
 	*app.App
-	URL  string
-	Spec *Spec
+	URL        string
+	Spec       *Spec
+	DriverSpec *Spec // of the worker's interface
 
 	ahead *atomic.Int64 // by how much the platform's clock is ahead, in nanoseconds
 }
@@ -81,6 +82,7 @@ func New(t testing.TB, options ...Option) *Platform {
 	})
 	p := &Platform{App: a, URL: server.URL, ahead: ahead}
 	p.Spec = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
+	p.DriverSpec = NewSpec(t, p.Get(t, "/driver/v1/openapi.json"))
 	return p
 }
 

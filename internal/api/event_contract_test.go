@@ -243,7 +243,7 @@ func planTold(trigger int, name, plan, worker, by string) told {
 func tellStory(t *testing.T, c *apptest.Client, expect func(...told) []map[string]any) {
 	team := driverTeam(t, c, "Team", true)
 	ada, phone := hire(t, c, team, "+12125550123")
-	shown := expect(workerTold(15, "workerCreated", ada, ""))
+	shown := expect(workerTold(15, "workerCreated", ada, ""), workerTold(25, "workerUpdated", ada, ada)) // she set a password
 	matches(t, shown[0]["data"].(map[string]any)["worker"].(map[string]any)["phone"], `"+12125550123"`)
 	c.Must(t, "PUT", "/workers/"+ada, `{"name":"Ada"}`)
 	shown = expect(workerTold(25, "workerUpdated", ada, ""))

@@ -66,7 +66,8 @@ func start[W interface {
 	}
 }
 
-// postOperations is the POST operations of the document.
+// postOperations is the POST operations of the document. Those of webhooks need
+// a receiver, and are tested with it.
 func postOperations(t testing.TB, p *apptest.Platform) []string {
 	t.Helper()
 	var doc struct {
@@ -77,7 +78,7 @@ func postOperations(t testing.TB, p *apptest.Platform) []string {
 	}
 	var operations []string
 	for path, methods := range doc.Paths {
-		if _, ok := methods["post"]; ok && !elsewhere("POST "+path) {
+		if _, ok := methods["post"]; ok && !elsewhere("POST "+path) && !strings.HasPrefix(path, "/webhooks") {
 			operations = append(operations, "POST "+path)
 		}
 	}

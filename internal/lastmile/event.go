@@ -37,6 +37,8 @@ type Event struct {
 	Worker       *Worker    // for triggers of workers, and who a task was assigned to
 	RoutePlan    *RoutePlan // for triggers of route plans
 	Batch        *Batch     // for the trigger of batches
+	Reply        *Reply     // for triggers of text messages that came
+	Recipient    *Recipient // who wants no more of them
 
 	ETA      *time.Duration // for taskEta
 	Distance *Meters        // for taskArrival

@@ -2,39 +2,122 @@ package lastmile
 
 import "time"
 
+// MessageKind is what a text message is about.
+type MessageKind string
+
+// The kinds of text messages: the invitation of a worker, and what recipients
+// are told of their tasks.
+const (
+	MessageInvitation MessageKind = "invitation"
+	MessageStarted    MessageKind = "taskStarted"
+	MessageETA        MessageKind = "taskEta"
+	MessageArrived    MessageKind = "taskArrived"
+	MessageCompleted  MessageKind = "taskCompleted"
+	MessageFailed     MessageKind = "taskFailed"
+	MessageDelayed    MessageKind = "taskDelayed"
+)
+
+// RecipientMessages are the kinds that recipients get, in the order of a task's
+// life.
+var RecipientMessages = []MessageKind{MessageStarted, MessageETA, MessageDelayed, MessageArrived, MessageCompleted, MessageFailed}
+
+// lifetimes are how long after the fact a message is still worth sending.
+var lifetimes = map[MessageKind]time.Duration{
+	MessageInvitation: 72 * time.Hour, // as long as the password is good
+	MessageStarted:    time.Hour,
+	MessageETA:        10 * time.Minute,
+	MessageDelayed:    30 * time.Minute,
+	MessageArrived:    10 * time.Minute,
+	MessageCompleted:  12 * time.Hour,
+	MessageFailed:     12 * time.Hour,
+}
+
+// MessageState is how far a text message got.
+type MessageState string
+
+// The states of text messages. The last three are final.
+const (
+	TextQueued     MessageState = "queued"     // to be sent, or to be tried again
+	TextSending    MessageState = "sending"    // a process is at it
+	TextSent       MessageState = "sent"       // the gateway has it
+	TextDelivered  MessageState = "delivered"  // the phone has it, says the gateway
+	TextFailed     MessageState = "failed"     // it will not arrive
+	TextSuppressed MessageState = "suppressed" // it was held back
+)
+
 // TextMessage is an SMS the organization sends. It is stored in the
 // transaction of the change that owes it.
 type TextMessage struct {
 	ID           MessageID
 	Organization OrganizationID
+	Kind         MessageKind
+	Task         TaskID // whose recipient it is for; empty for invitations
+	From         string // number or name of the sender; empty: the gateway's own
 	To           Phone
-	Body         string
+	Body         string // empty when it held a secret and was sent
 	Created      time.Time
+	Expires      time.Time // not sent after this
+
+	State     MessageState
+	Reason    string // why it failed or was held back
+	Gateway   string // that took it
+	GatewayID string // by which the gateway knows it
+	Attempts  int64
+	Unsure    int64     // attempts of which nobody knows whether the gateway took them
+	Claim     string    // of who sends it
+	Next      time.Time // when it is to be sent; while claimed, when the claim ends; zero: never
+	Sent      time.Time // when it was tried first
+}
+
+// NewTextMessage makes a message about something that happened at a time.
+func NewTextMessage(id MessageID, org OrganizationID, kind MessageKind, to Phone, body string, at, now time.Time) TextMessage {
+	return TextMessage{
+		ID: id, Organization: org, Kind: kind, To: to, Body: body, Created: now, Expires: at.Add(lifetimes[kind]),
+		State: TextQueued, Next: now,
+	}
 }
 
 // Invitation is the message that gives a new worker the temporary password.
 func Invitation(id MessageID, org Organization, w Worker, password, appURL string, now time.Time) TextMessage {
-	return TextMessage{
-		ID: id, Organization: org.ID, To: w.Phone, Created: now,
-		Body: plain(org.Name) + " invites you to drive. Open " + appURL + " and sign in with this phone number and the temporary password " +
-			password + " within 72 hours.",
-	}
+	return NewTextMessage(id, org.ID, MessageInvitation, w.Phone,
+		plain(org.Name)+" invites you to drive. Open "+appURL+" and sign in with this phone number and the temporary password "+
+			password+" within 72 hours.", now, now)
 }
 
-// plain keeps names from smuggling anything into a text message: control and
-// formatting characters go, and what is left is cut short.
-func plain(name string) string {
-	const most = 60
-	kept := make([]rune, 0, most)
-	for _, r := range name {
-		if len(kept) == most {
-			break
-		}
-		switch {
-		case r < ' ', r >= 0x7f && r <= 0x9f, r == 0x61c, r == 0x2028, r == 0x2029, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff:
-		default:
-			kept = append(kept, r)
+// Secret tells whether the body is for nobody's eyes but the receiver's.
+func (m *TextMessage) Secret() bool { return m.Kind == MessageInvitation }
+
+// TextOwed is the kind of message that an event owes the recipient of its task;
+// empty: none. Events that are for one webhook only, because of its threshold
+// or because somebody tries it out, owe nothing.
+func (e Event) TextOwed() MessageKind {
+	if e.Task == nil || e.Task.Recipient == nil || e.Test || e.Webhooks != nil {
+		return ""
+	}
+	switch e.Trigger { //nolint:exhaustive // the others are nothing to a recipient
+	case TriggerTaskStarted:
+		return MessageStarted
+	case TriggerTaskEta:
+		return MessageETA
+	case TriggerTaskDelayed:
+		return MessageDelayed
+	case TriggerTaskCompleted:
+		return MessageCompleted
+	case TriggerTaskFailed:
+		return MessageFailed
+	case TriggerTaskUpdated:
+		if steps := e.Task.Completion.Events; len(steps) > 0 {
+			if last := steps[len(steps)-1]; last.Name == "arrival" && last.At.Equal(e.At) {
+				return MessageArrived
+			}
 		}
 	}
-	return string(kept)
+	return ""
+}
+
+// WantsTexts tells whether the recipient of a task may be sent messages. A task
+// can turn them off, and never on for a recipient who has none.
+func (t *Task) WantsTexts() bool {
+	off := t.Overrides.RecipientSkipSMSNotifications
+	return t.Recipient != nil && !t.Recipient.SkipSMSNotifications && (off == nil || !*off)
 }

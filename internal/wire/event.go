@@ -23,7 +23,13 @@ type Event struct {
 	EtaSeconds    *float64             `json:"etaSeconds,omitzero"`  // for taskEta
 	Distance      *float64             `json:"distance,omitzero"`    // metres, for taskArrival
 	Delay         *float64             `json:"delay,omitzero"`       // seconds, for taskDelayed
-	Test          bool                 `json:"test,omitzero"`        // only when somebody tries the webhook out
+	From          *string              `json:"from,omitzero"`        // for a reply that nobody took
+	To            *string              `json:"to,omitzero"`
+	Body          *string              `json:"body,omitzero"`
+	Recipient     *OptedOut            `json:"recipient,omitzero"` // for one who wants no more text messages
+	Timestamp     Millis               `json:"timestamp,omitzero"`
+	SMS           string               `json:"SMS,omitzero"`
+	Test          bool                 `json:"test,omitzero"` // only when somebody tries the webhook out
 }
 
 // EventData is the records of an event, as they were right after it.
@@ -32,6 +38,13 @@ type EventData struct {
 	Worker    *Worker    `json:"worker,omitzero"`
 	RoutePlan *RoutePlan `json:"routePlan,omitzero"`
 	DelayTime *Seconds   `json:"delayTime,omitzero"` // for predictedTaskDelay
+}
+
+// OptedOut is a recipient who wants no more text messages.
+type OptedOut struct {
+	ID    lastmile.RecipientID `json:"id"`
+	Name  string               `json:"name"`
+	Phone lastmile.Phone       `json:"phone"`
 }
 
 // withoutWorker are the triggers of tasks that do not name the worker.
@@ -68,6 +81,12 @@ func NewEvent(e lastmile.Event) Event {
 		body.RoutePlanID, body.WorkerID, body.Data.RoutePlan = e.RoutePlan.ID, plan.Worker, &plan
 	}
 	body.foretell(e)
+	if r := e.Reply; r != nil && e.Recipient != nil {
+		body.Recipient = &OptedOut{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
+		body.Timestamp, body.SMS = body.Time, r.Body
+	} else if r != nil {
+		body.From, body.To, body.Body = (*string)(&r.From), &r.To, &r.Body
+	}
 	return body
 }
 

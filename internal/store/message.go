@@ -2,27 +2,79 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/lastmile"
 )
 
-// MessageReader reads text messages.
+// MessageReader reads text messages, what organizations have set for them, and
+// who wants none.
 type MessageReader interface {
 	// Messages lists text messages, oldest first.
 	Messages(ctx context.Context, f MessageFilter) ([]lastmile.TextMessage, error)
+	// MessageByID finds a text message of any organization: gateways know none.
+	MessageByID(ctx context.Context, id lastmile.MessageID) (lastmile.TextMessage, error)
+	// Texters lists the organizations that have sent a number text messages,
+	// the one that did so last first.
+	Texters(ctx context.Context, to lastmile.Phone) ([]Texter, error)
+
+	// MessageSettings are what an organization has set for its text messages.
+	MessageSettings(ctx context.Context, org lastmile.OrganizationID) (lastmile.MessageSettings, error)
 	// NotificationThresholds are when recipients of an organization are told
 	// that the worker is near or late.
 	NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (lastmile.NotificationThresholds, error)
+	// OptOut tells whether a number wants no text messages of an organization.
+	OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o lastmile.OptOut, found bool, err error)
+
+	// DueMessages lists text messages of all organizations that are to be sent,
+	// each organization's first first: at most so many of each, and in all.
+	// It begins with the organization after the given one and goes around.
+	DueMessages(ctx context.Context, now time.Time, after lastmile.OrganizationID, each, limit int) ([]lastmile.TextMessage, error)
+	// SentTo counts the text messages that a number was sent since a time.
+	SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error)
+	// SentBy counts the text messages that an organization sent since a time.
+	SentBy(ctx context.Context, org lastmile.OrganizationID, since time.Time) (int, error)
 }
 
 // MessageFilter chooses text messages; zero fields choose all.
 type MessageFilter struct {
 	Organization lastmile.OrganizationID
 	To           lastmile.Phone
+	State        lastmile.MessageState
 	Limit        int // the newest so many
 }
 
-// MessageWriter saves text messages.
+// Texter is an organization that sends text messages to a number, and the
+// sender it did so as.
+type Texter struct {
+	Organization lastmile.OrganizationID
+	From         string
+}
+
+// MessageWriter saves text messages and what came of them.
 type MessageWriter interface {
+	// SaveMessage saves a new text message, unless it is about a task and its
+	// receiver has had one of the kind.
 	SaveMessage(ctx context.Context, m lastmile.TextMessage) error
+	// ClaimMessage lets nobody else send a due message until a time, counts an
+	// attempt and returns the message as it is then. It tells whether it did:
+	// not if somebody else was faster. Nobody may have used the claim before.
+	ClaimMessage(ctx context.Context, m lastmile.TextMessage, claim string, now, until time.Time) (lastmile.TextMessage, bool, error)
+	// SaveSent records what came of a message that was claimed. It tells
+	// whether it did: not if the claim is another's by now.
+	SaveSent(ctx context.Context, m lastmile.TextMessage, claim string) (bool, error)
+	// SaveReported records what a gateway says of a message.
+	SaveReported(ctx context.Context, m lastmile.TextMessage) error
+	// ReleaseMessages ends all claims.
+	ReleaseMessages(ctx context.Context, now time.Time) error
+	// DeleteMessages forgets text messages that were made before a time and are
+	// not to be sent, and replies that came before it.
+	DeleteMessages(ctx context.Context, before time.Time) (int64, error)
+
+	SaveMessageSettings(ctx context.Context, s lastmile.MessageSettings) error
+	SaveOptOut(ctx context.Context, o lastmile.OptOut) error
+	DeleteOptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) error
+	// SaveReply notes that a reply came. It tells whether it did: not if the
+	// same came before.
+	SaveReply(ctx context.Context, r lastmile.Reply, now time.Time) (bool, error)
 }

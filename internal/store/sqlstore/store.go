@@ -23,6 +23,7 @@ type Store struct {
 
 	mu    sync.Mutex
 	woken []chan struct{}
+	texts []chan struct{}
 	owed  []lastmile.Notification
 	more  map[lastmile.WebhookID]lastmile.Notification // what owed has no room for
 }
@@ -64,6 +65,11 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 	if err == nil && (seen.told || len(seen.owed) > 0) {
 		s.wake(seen.owed)
 	}
+	if err == nil && seen.texted {
+		s.mu.Lock()
+		nudge(s.texts)
+		s.mu.Unlock()
+	}
 	return err
 }
 
@@ -71,8 +77,9 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 // webhooks are owed of them.
 type watched struct {
 	conn
-	told bool
-	owed []lastmile.Notification
+	told   bool
+	texted bool // a text message was saved
+	owed   []lastmile.Notification
 }
 
 // Woken returns a channel that is sent to after events were committed by this
@@ -83,6 +90,25 @@ func (s *Store) Woken() <-chan struct{} {
 	c := make(chan struct{}, 1)
 	s.woken = append(s.woken, c)
 	return c
+}
+
+// Texted is as Woken, but after text messages were saved.
+func (s *Store) Texted() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := make(chan struct{}, 1)
+	s.texts = append(s.texts, c)
+	return c
+}
+
+// nudge sends to channels that have room.
+func nudge(all []chan struct{}) {
+	for _, c := range all {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // maxOwed is how many notifications are kept for whoever asks what is owed.
@@ -113,12 +139,7 @@ func (s *Store) wake(owed []lastmile.Notification) {
 		n.Body = nil
 		s.more[n.Webhook] = n
 	}
-	for _, c := range s.woken {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
+	nudge(s.woken)
 }
 
 // Ping tells whether the database can be reached and its schema is at head.

@@ -1,5 +1,7 @@
-// Package sms knows telephones: how numbers are written in each country.
+// Package sms knows telephones: how numbers are written in each country, and
+// the gateways that bring text messages to them.
 //
-// There is no gateway yet: text messages stay in the database, the outbox, where
-// `dray outbox` prints them. Gateways have their place here.
+// A gateway hands one message over, once, and says what came of it. When and how
+// often is decided elsewhere. What a gateway's server posts to us is believed
+// only with its signature.
 package sms

@@ -1,0 +1,241 @@
+package sms
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // the signature is theirs
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// TwilioAPI is where Twilio's own interface is.
+const TwilioAPI = "https://api.twilio.com"
+
+// Paths at which Twilio calls us.
+const (
+	TwilioReplies = "/sms/twilio/inbound"
+	TwilioReports = "/sms/twilio/status"
+)
+
+// Twilio is a gateway that speaks Twilio's REST interface.
+type Twilio struct {
+	Base      string // without a slash at the end
+	Account   string
+	Token     string
+	Sender    string // a number, a name, or the id of a messaging service
+	PublicURL string // of this installation, where Twilio calls us
+	Now       func() time.Time
+
+	client *http.Client
+}
+
+// NewTwilio makes the gateway of an account.
+func NewTwilio(t Twilio) (*Twilio, error) {
+	u, err := url.Parse(t.Base)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("the address of Twilio's interface must be an http or https URL")
+	case t.Account == "" || strings.ContainsAny(t.Account, "/?#"):
+		return nil, errors.New("Twilio needs the SID of an account")
+	case t.Token == "":
+		return nil, errors.New("Twilio needs the account's auth token as the secret")
+	case t.Sender == "":
+		return nil, errors.New("Twilio needs a number or messaging service to send from")
+	}
+	t.Base, t.client = strings.TrimSuffix(t.Base, "/"), newClient()
+	return &t, nil
+}
+
+// Name implements messaging.Gateway.
+func (t *Twilio) Name() string { return "twilio" }
+
+// From implements messaging.Gateway.
+func (t *Twilio) From() string { return t.Sender }
+
+// The longest that Twilio may keep a message it cannot deliver, and the shortest
+// it takes.
+const (
+	longestValidity  = 4 * time.Hour
+	shortestValidity = time.Second
+)
+
+// twilioMessage is what Twilio says of a message, or of why it is none.
+type twilioMessage struct {
+	SID       string `json:"sid"`
+	To        string `json:"to"`
+	Body      string `json:"body"`
+	Direction string `json:"direction"`
+	Created   string `json:"date_created"` // RFC 2822
+	Code      int    `json:"code"`
+	Message   string `json:"message"`
+}
+
+// Send implements messaging.Gateway.
+func (t *Twilio) Send(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+	form := url.Values{
+		"To": {string(m.To)}, "Body": {m.Body},
+		"StatusCallback": {t.PublicURL + TwilioReports + "?message=" + url.QueryEscape(string(m.ID))},
+	}
+	if validity := min(m.Expires.Sub(t.Now()), longestValidity); validity >= shortestValidity {
+		form.Set("ValidityPeriod", strconv.Itoa(int(validity/time.Second)))
+	}
+	if strings.HasPrefix(m.From, "MG") && len(m.From) == 34 {
+		form.Set("MessagingServiceSid", m.From)
+	} else {
+		form.Set("From", m.From)
+	}
+	var taken twilioMessage
+	status, failed := t.ask(ctx, http.MethodPost, "", strings.NewReader(form.Encode()), &taken)
+	switch {
+	case failed.Verdict != 0:
+		return failed
+	case status >= 200 && status < 300 && taken.SID != "":
+		return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: taken.SID}
+	case status >= 200 && status < 300:
+		return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: "the gateway's answer has no sid"}
+	}
+	reason := answered(status)
+	if taken.Code != 0 {
+		reason = "Twilio error " + strconv.Itoa(taken.Code) + ": " + taken.Message
+	}
+	return lastmile.SendResult{Verdict: judge(status), Reason: reason}
+}
+
+// Find implements messaging.Finder: it looks for the message among those that
+// were sent to the number since the first attempt. Twilio keeps no id of ours,
+// so that the text tells.
+func (t *Twilio) Find(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+	var list struct {
+		Messages []twilioMessage `json:"messages"`
+	}
+	query := "?" + url.Values{"To": {string(m.To)}, "PageSize": {"100"}}.Encode()
+	status, failed := t.ask(ctx, http.MethodGet, query, http.NoBody, &list)
+	if failed.Verdict != 0 {
+		return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: failed.Reason}
+	}
+	if status != http.StatusOK || list.Messages == nil {
+		return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: answered(status) + " when asked for the message"}
+	}
+	for _, sent := range list.Messages {
+		created, err := time.Parse(time.RFC1123Z, sent.Created)
+		if err != nil || created.Before(m.Sent.Truncate(time.Second).Add(-time.Minute)) {
+			continue
+		}
+		if sent.Body == m.Body && sent.To == string(m.To) && strings.HasPrefix(sent.Direction, "outbound") && sent.SID != "" {
+			return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: sent.SID}
+		}
+	}
+	return lastmile.SendResult{Verdict: lastmile.SendBusy}
+}
+
+// ask makes a request for the account's messages.
+func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, answer any) (int, lastmile.SendResult) {
+	address := t.Base + "/2010-04-01/Accounts/" + t.Account + "/Messages.json" + query
+	request, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return 0, lastmile.SendResult{Verdict: lastmile.SendRefused, Reason: "the gateway's address cannot be used"}
+	}
+	request.Header = http.Header{"Accept": {"application/json"}, "User-Agent": {"Dray-SMS/1"}}
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	request.SetBasicAuth(t.Account, t.Token)
+	status, data, failed := exchange(t.client, request)
+	if failed.Verdict == 0 && json.Unmarshal(data, answer) != nil {
+		return status, lastmile.SendResult{} // as if it had said nothing
+	}
+	return status, failed
+}
+
+// ReadReply reads a text message that came, as Twilio posts it.
+func (t *Twilio) ReadReply(r *http.Request, body []byte) (lastmile.Reply, error) {
+	form, err := t.believe(r, body)
+	return lastmile.Reply{
+		Gateway: t.Name(), ID: form.Get("MessageSid"), From: lastmile.Phone(form.Get("From")), To: form.Get("To"), Body: form.Get("Body"),
+	}, err
+}
+
+// ReadReport reads what became of a message, as Twilio posts it. Reports that
+// say nothing new have no state.
+func (t *Twilio) ReadReport(r *http.Request, body []byte) (lastmile.DeliveryReport, error) {
+	form, err := t.believe(r, body)
+	report := lastmile.DeliveryReport{Message: lastmile.MessageID(r.URL.Query().Get("message")), GatewayID: form.Get("MessageSid")}
+	switch form.Get("MessageStatus") {
+	case "sent":
+		report.State = lastmile.TextSent
+	case "delivered", "read":
+		report.State = lastmile.TextDelivered
+	case "failed", "undelivered", "canceled":
+		report.State, report.Reason = lastmile.TextFailed, "the gateway could not deliver it"
+		if code := form.Get("ErrorCode"); code != "" {
+			report.Reason = "Twilio error " + code
+		}
+	}
+	return report, err
+}
+
+// believe returns the form of a post that Twilio signed.
+func (t *Twilio) believe(r *http.Request, body []byte) (url.Values, error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, lastmile.Malformed("the body must be a form")
+	}
+	given := []byte(r.Header.Get("X-Twilio-Signature"))
+	for _, address := range t.addresses(r) {
+		if hmac.Equal(given, []byte(TwilioSignature(t.Token, address, form))) {
+			return form, nil
+		}
+	}
+	return nil, lastmile.Forbidden("X-Twilio-Signature does not match")
+}
+
+// addresses are what Twilio may have called this address: with the port that
+// its scheme has anyway, and without.
+func (t *Twilio) addresses(r *http.Request) []string {
+	u, err := url.Parse(t.PublicURL)
+	if err != nil {
+		return nil
+	}
+	tail := strings.TrimSuffix(u.EscapedPath(), "/") + r.URL.EscapedPath()
+	if r.URL.RawQuery != "" {
+		tail += "?" + r.URL.RawQuery
+	}
+	standard := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	host := u.Host
+	if u.Port() == standard {
+		host = strings.TrimSuffix(host, ":"+standard)
+	}
+	all := []string{u.Scheme + "://" + host + tail}
+	if u.Port() == "" || u.Port() == standard {
+		all = append(all, u.Scheme+"://"+host+":"+standard+tail)
+	}
+	return all
+}
+
+// TwilioSignature is the signature Twilio makes of a post to an address.
+func TwilioSignature(token, address string, form url.Values) string {
+	mac := hmac.New(sha1.New, []byte(token))
+	mac.Write([]byte(address))
+	names := make([]string, 0, len(form))
+	for name := range form {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		values := slices.Compact(slices.Sorted(slices.Values(form[name])))
+		for _, value := range values {
+			mac.Write([]byte(name + value))
+		}
+	}
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}

@@ -25,7 +25,7 @@ type rule struct {
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another, apart from the address book.
 var useCases = []string{
-	"addressbook", "dispatch", "fleet", "ordering", "taskflow", "tracking", "upload", "webhook",
+	"addressbook", "dispatch", "fleet", "messaging", "ordering", "taskflow", "tracking", "upload", "webhook",
 }
 
 // everything is what app wires together: all but the test kits.
@@ -66,6 +66,7 @@ var rules = map[string]rule{
 	"taskflow":    {may: []string{"lastmile", "store", "access", "addressbook"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
+	"messaging":   {may: []string{"lastmile", "store", "access"}},
 	"tracking":    {may: []string{"lastmile", "store", "access"}},
 	"upload":      {may: []string{"lastmile", "store", "access"}},
 	"webhook":     {may: []string{"lastmile", "store", "access", "wire"}},

@@ -32,6 +32,7 @@ type Server struct {
 	Feed      *webhook.Feed
 	Uploads   *upload.Gallery
 	Watch     *taskflow.Watch
+	SMS       SMS
 
 	Now       func() time.Time
 	RateLimit float64 // requests a second for each organization; 0 is no limit

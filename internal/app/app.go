@@ -20,6 +20,7 @@ import (
 	"dray/internal/geo"
 	"dray/internal/jobs"
 	"dray/internal/lastmile"
+	"dray/internal/messaging"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
@@ -50,6 +51,8 @@ type App struct {
 	Travel    *geo.Travel
 	Uploads   *upload.Gallery
 	Watch     *taskflow.Watch
+	Messages  *messaging.Desk
+	Texts     *messaging.Sender
 
 	assets   *web.Assets
 	metrics  *metrics
@@ -61,6 +64,7 @@ type App struct {
 	stop     context.CancelFunc
 	failed   chan error
 
+	posts      api.SMS
 	endStreams context.CancelFunc // of followers, who can go on at another node
 	ended      <-chan struct{}    // closed by endStreams
 	callers    callers
@@ -114,6 +118,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addUploads(newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := a.addMessages(newID); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	a.addJobs()
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -127,7 +134,7 @@ func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
 		Keys: a.Keys, Sessions: a.Sessions, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
 		Tracking: a.Tracking,
-		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Watch: a.Watch,
+		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Watch: a.Watch, SMS: a.posts,
 		Address: a.callers.address, Ended: a.ended,
 		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
 	}
@@ -140,6 +147,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle(api.DriverBase+"/", interfaceServer.DriverHandler())
 	mux.Handle(web.AssetBase, a.assets)
 	mux.Handle(api.TrackBase+"/", interfaceServer.TrackHandler(web.NewTrack(a.assets, a.Tasks, a.Now, a.Log)))
+	mux.Handle(api.SMSBase+"/", interfaceServer.SMSHandler())
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("/", web.Home(Version))

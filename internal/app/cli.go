@@ -60,7 +60,8 @@ func commands() []command {
 		serveCommand(), demoCommand(), simulateCommand(),
 		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
 		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
-		outboxCommand(), tailCommand(), geoImportCommand(),
+		outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand(),
+		tailCommand(), geoImportCommand(),
 		webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(),
 		webhookSecretCommand(), webhookReceiverCommand(),
 		backupCommand(), restoreCommand(), fsckCommand(), versionCommand(),
@@ -173,7 +174,7 @@ func variable(name string) string {
 func help(out io.Writer) {
 	fmt.Fprint(out, "dray is a last-mile delivery platform in one program.\n\nCommands:\n")
 	for _, cmd := range commands() {
-		fmt.Fprintf(out, "  dray %-17s %s\n", cmd.name, cmd.summary)
+		fmt.Fprintf(out, "  dray %-19s %s\n", cmd.name, cmd.summary)
 	}
 	fmt.Fprint(out, "\n`dray COMMAND --help` tells more. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")
 }

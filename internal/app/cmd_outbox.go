@@ -13,20 +13,38 @@ import (
 type messageResult struct {
 	ID           lastmile.MessageID      `json:"id"`
 	Organization lastmile.OrganizationID `json:"organization"`
+	Kind         lastmile.MessageKind    `json:"kind"`
+	Task         lastmile.TaskID         `json:"task,omitzero"`
+	From         string                  `json:"from,omitzero"`
 	To           lastmile.Phone          `json:"to"`
 	Body         string                  `json:"body"`
+	Segments     int                     `json:"segments"`
 	Time         int64                   `json:"time"`
+	State        lastmile.MessageState   `json:"state"`
+	Reason       string                  `json:"reason,omitzero"`
+	Gateway      string                  `json:"gateway,omitzero"`
+	GatewayID    string                  `json:"gatewayId,omitzero"`
+	Attempts     int64                   `json:"attempts"`
+}
+
+func newMessageResult(m lastmile.TextMessage) messageResult {
+	return messageResult{
+		ID: m.ID, Organization: m.Organization, Kind: m.Kind, Task: m.Task, From: m.From, To: m.To, Body: m.Body,
+		Segments: lastmile.Segments(m.Body), Time: m.Created.UnixMilli(), State: m.State, Reason: m.Reason,
+		Gateway: m.Gateway, GatewayID: m.GatewayID, Attempts: m.Attempts,
+	}
 }
 
 func outboxCommand() command {
 	return command{
-		name: "outbox", summary: "Print the text messages that were sent",
-		examples: []string{"dray outbox --to +12125550123", "dray outbox --json --limit 1"},
+		name: "outbox", summary: "Print text messages and what became of them",
+		examples: []string{"dray outbox --to +12125550123", "dray outbox --state failed", "dray outbox --json --limit 1"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			c.bindStorage(f)
 			var filter store.MessageFilter
 			f.StringVar((*string)(&filter.To), "to", "", "only to this `phone` number, with its leading plus")
 			f.StringVar((*string)(&filter.Organization), "org", "", "only of this organization, by `id`")
+			f.StringVar((*string)(&filter.State), "state", "", "only in this `state`: queued, sending, sent, delivered, failed or suppressed")
 			f.IntVar(&filter.Limit, "limit", 100, "the newest so `many`")
 			return func(ctx context.Context, inv *invocation) error {
 				if filter.Limit < 1 {
@@ -49,8 +67,15 @@ func printOutbox(ctx context.Context, inv *invocation, a *App, filter store.Mess
 	}
 	results, text := []messageResult{}, ""
 	for _, m := range messages {
-		results = append(results, messageResult{ID: m.ID, Organization: m.Organization, To: m.To, Body: m.Body, Time: m.Created.UnixMilli()})
-		text += fmt.Sprintf("%s  to %s\n  %s\n", shownTime(m.Created), m.To, m.Body)
+		results = append(results, newMessageResult(m))
+		state, body := string(m.State), m.Body
+		if m.Reason != "" {
+			state += " (" + m.Reason + ")"
+		}
+		if body == "" {
+			body = "(not kept)"
+		}
+		text += fmt.Sprintf("%s  to %s  %s  %s\n  %s\n", shownTime(m.Created), m.To, m.Kind, state, body)
 	}
 	return inv.print(results, "%s", text)
 }

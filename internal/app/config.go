@@ -31,13 +31,14 @@ type Config struct {
 	Routers        list
 	TrustedProxies list   // CIDRs of proxies that say whom they speak for
 	Uploads        string // where images go; see addUploads
+	SMS            smsConfig
 
 	keepShort bool // forget events and positions after a day: a demonstration makes many
 }
 
 // DefaultConfig is what holds where nothing is set.
 func DefaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json"}
+	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS}
 }
 
 // bindStorage adds the flags that say where the data is.
@@ -61,6 +62,7 @@ func (c *Config) bindServer(f *flag.FlagSet) {
 	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; may be given again")
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; may be given again")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`place` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=…; disk unless given, or database with PostgreSQL")
+	c.SMS.bind(f)
 	f.TextVar(&c.LogLevel, "log-level", c.LogLevel, "least important log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`form` of log lines: json or text")
 }
@@ -97,6 +99,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if _, err := c.routers(geo.Options{}); err != nil {
+		return err
+	}
+	if err := c.SMS.check(); err != nil {
 		return err
 	}
 	if c.PublicURL != "" {

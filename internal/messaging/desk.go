@@ -52,6 +52,8 @@ func (d *Desk) write(ctx context.Context, r store.Reader, kind lastmile.MessageK
 	if _, out, err := r.OptOut(ctx, e.Organization, task.Recipient.Phone); err != nil || out {
 		return m, false, err
 	}
+	task.Estimates.ETA = cmp.Or(e.ETA, task.Estimates.ETA)
+	task.Estimates.Delay = cmp.Or(e.Delay, task.Estimates.Delay)
 	told := lastmile.Telling{Kind: kind, Task: task}
 	if told.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
 		return m, false, err

@@ -167,7 +167,7 @@ const messagesKept = 30 * 24 * time.Hour
 
 func (a *App) forgetMessages(ctx context.Context) error {
 	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeleteMessages(ctx, a.Now().Add(-messagesKept))
+		_, err := w.DeleteMessages(ctx, a.Now().Add(-a.kept(messagesKept)))
 		return err
 	})
 }

@@ -44,7 +44,7 @@ func TestSMSContract(t *testing.T) {
 		team := driverTeam(t, acme, "Texting", false)
 		worker, hers := hire(t, acme, team, "+12125550170")
 		hers.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
-		told := &told{acme, worker, hers}
+		told := &texted{acme, worker, hers}
 		t.Run("a recipient hears of a task, once of each step", func(t *testing.T) { told.testLife(t) })
 		t.Run("who wants no messages gets none", func(t *testing.T) { told.testSkips(t) })
 		t.Run("the organization says what is told, and how", func(t *testing.T) { told.testSettings(t) })
@@ -55,15 +55,15 @@ func TestSMSContract(t *testing.T) {
 	}, withSecret(t))
 }
 
-// told is an organization with a worker whose recipients are told of tasks.
-type told struct {
+// texted is an organization with a worker whose recipients are told of tasks.
+type texted struct {
 	*apptest.Client
 	worker string
 	phone  *phone
 }
 
 // task makes a task of the worker for a number.
-func (o *told) task(t *testing.T, number string, more map[string]any) string {
+func (o *texted) task(t *testing.T, number string, more map[string]any) string {
 	t.Helper()
 	recipient := map[string]any{"name": "Grace http://x.example", "phone": number}
 	if r, ok := more["recipient"]; ok {
@@ -76,7 +76,7 @@ func (o *told) task(t *testing.T, number string, more map[string]any) string {
 }
 
 // work does a task from start to end and returns what the recipient was sent.
-func (o *told) work(t *testing.T, task, number string, success bool) (kinds []lastmile.MessageKind, bodies []string) {
+func (o *texted) work(t *testing.T, task, number string, success bool) (kinds []lastmile.MessageKind, bodies []string) {
 	t.Helper()
 	before := len(o.Platform.Outbox(t, number))
 	for range 2 { // a phone that hears no answer says it again
@@ -96,7 +96,7 @@ func (o *told) work(t *testing.T, task, number string, success bool) (kinds []la
 	return kinds, bodies
 }
 
-func (o *told) testLife(t *testing.T) {
+func (o *texted) testLife(t *testing.T) {
 	task := o.task(t, "+12125550171", nil)
 	tracking, _ := o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
 	kinds, bodies := o.work(t, task, "+12125550171", true)
@@ -121,7 +121,7 @@ func (o *told) testLife(t *testing.T) {
 	}
 }
 
-func (o *told) testSkips(t *testing.T) {
+func (o *texted) testSkips(t *testing.T) {
 	muted := map[string]any{"name": "Quiet", "phone": "+12125550172", "skipSMSNotifications": true}
 	willing := map[string]any{"name": "Talk", "phone": "+12125550173"}
 	for name, tt := range map[string]struct {
@@ -142,7 +142,7 @@ func (o *told) testSkips(t *testing.T) {
 	}
 }
 
-func (o *told) testSettings(t *testing.T) {
+func (o *texted) testSettings(t *testing.T) {
 	desk := o.Platform.Messages
 	configure := func(change func(*lastmile.MessageSettings) error) error {
 		_, err := desk.Configure(t.Context(), o.Organization.ID, change)
@@ -257,7 +257,7 @@ func reached(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-func (o *told) testStop(t *testing.T, zenith *apptest.Client) {
+func (o *texted) testStop(t *testing.T, zenith *apptest.Client) {
 	number := "+12125550176"
 	o.work(t, o.task(t, number, nil), number, true)
 	reached(t, o.Platform)
@@ -296,7 +296,7 @@ func (o *told) testStop(t *testing.T, zenith *apptest.Client) {
 	}
 }
 
-func (o *told) testReply(t *testing.T, zenith *apptest.Client) {
+func (o *texted) testReply(t *testing.T, zenith *apptest.Client) {
 	number := "+12125550177"
 	o.work(t, o.task(t, number, nil), number, true)
 	reached(t, o.Platform)
@@ -317,7 +317,7 @@ func (o *told) testReply(t *testing.T, zenith *apptest.Client) {
 	}
 }
 
-func (o *told) testReport(t *testing.T) {
+func (o *texted) testReport(t *testing.T) {
 	number := "+12125550178"
 	o.work(t, o.task(t, number, nil), number, true)
 	reached(t, o.Platform)

@@ -32,7 +32,8 @@ const (
 var Stages = []Stage{StageScheduled, StageAssigned, StageActive, StageArrived, StageCompleted, StageFailed}
 
 // Following is all that whoever has the link to a task's page may know: no
-// address, no phone number, no other stop, no id.
+// address, no phone number, no other stop, no id. Where the task is to be done
+// is shown with the worker who comes there, as the worker shows it anyway.
 type Following struct {
 	Organization      string // name of the one shown to the recipient
 	Timezone, Country string // of that organization
@@ -47,6 +48,7 @@ type Following struct {
 	Vehicle    VehicleType
 	Location   *Point // of the worker, while active
 	LocatedAt  time.Time
+	Goal       *Point // where the worker is going, with Location
 
 	Requirements Requirements
 	CompletedAt  time.Time
@@ -86,7 +88,8 @@ func (t *Task) Follow(shown Organization, worker *Worker, now time.Time) (Follow
 	}
 	at := worker.Whereabouts
 	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.LastSeen) < positionShownFor {
-		f.Location, f.LocatedAt = at.Location, at.LastSeen
+		goal := t.Destination.Location
+		f.Location, f.LocatedAt, f.Goal = at.Location, at.LastSeen, &goal
 	}
 	return f, nil
 }

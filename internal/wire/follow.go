@@ -26,6 +26,7 @@ type FollowedWorker struct {
 	VehicleType  lastmile.VehicleType `json:"vehicleType"` // empty on foot
 	Location     *LonLat              `json:"location"`    // null when not known, or not for long enough
 	LocationTime Millis               `json:"locationTime"`
+	Destination  *LonLat              `json:"destination"` // null without location
 }
 
 // AskedFor is what the recipient will be asked for.
@@ -55,7 +56,7 @@ func NewFollowing(f lastmile.Following, language string) Following {
 		shown.DelayTime = (*Seconds)(&f.Delay)
 	}
 	if f.WorkerName != "" {
-		shown.Worker = &FollowedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*LonLat)(f.Location), LocationTime: Millis(f.LocatedAt)}
+		shown.Worker = &FollowedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*LonLat)(f.Location), LocationTime: Millis(f.LocatedAt), Destination: (*LonLat)(f.Goal)}
 	}
 	return shown
 }

@@ -29,10 +29,10 @@ test('the recipient is told anew only when the words change', () => {
   const state: State = {
     stage: 'active',
     estimatedArrivalTime: 1,
-    worker: { name: 'Ada', location: [1, 2], locationTime: 3 },
+    worker: { name: 'Ada', location: [1, 2], locationTime: 3, destination: null },
     feedback: { allowed: false, given: false },
   };
-  assert.ok(same(state, { ...state, worker: { name: 'Ada', location: [4, 5], locationTime: 6 } }));
+  assert.ok(same(state, { ...state, worker: { name: 'Ada', location: [4, 5], locationTime: 6, destination: null } }));
   assert.ok(!same(state, { ...state, stage: 'arrived' }));
   assert.ok(!same(state, { ...state, worker: null }));
   assert.deepEqual(

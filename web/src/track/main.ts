@@ -146,8 +146,10 @@ class Page {
     );
     this.canvas.dataset.location = worker.location.join(',');
     this.chart?.show({
-      stops: [],
-      route: false,
+      stops: worker.destination
+        ? [{ id: 'destination', point: worker.destination, mark: '⌂', label: '', tone: 'goal' }]
+        : [],
+      route: true,
       trail: this.trail,
       self: { point: worker.location, accuracy: null, heading: null },
     });

@@ -5,7 +5,7 @@ import type { Point } from '../map/project.ts';
 export interface State {
   stage: 'scheduled' | 'assigned' | 'active' | 'arrived' | 'completed' | 'failed';
   estimatedArrivalTime: number | null;
-  worker: { name: string; location: Point | null; locationTime: number | null } | null;
+  worker: { name: string; location: Point | null; locationTime: number | null; destination: Point | null } | null;
   feedback: { allowed: boolean; given: boolean };
 }
 
@@ -13,7 +13,10 @@ export interface State {
 // the worker has changed.
 export function same(a: State, b: State): boolean {
   const words = (s: State) =>
-    JSON.stringify({ ...s, worker: s.worker && { ...s.worker, location: null, locationTime: null } });
+    JSON.stringify({
+      ...s,
+      worker: s.worker && { ...s.worker, location: null, locationTime: null, destination: null },
+    });
   return words(a) === words(b);
 }
 

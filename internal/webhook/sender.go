@@ -280,9 +280,9 @@ func (s *Sender) forget() {
 	}
 }
 
-// serve gives lanes their turns, one after the other.
+// serve gives lanes their turns, one after the other, the quick ones first.
 func (s *Sender) serve(ctx, sending context.Context) {
-	for p := range pace(paces) {
+	for _, p := range [paces]pace{quick, unknown, slow, dead} {
 		for range min(len(s.turns[p]), lanesAtOnce) {
 			if s.slots.full(p) {
 				break
@@ -302,7 +302,7 @@ func (s *Sender) turn(ctx, sending context.Context, l *lane) {
 	for fresh && len(l.queue) > 0 && s.slots.free(l) {
 		s.start(ctx, sending, l)
 	}
-	if l.fetching || len(s.wants[l.queueAt()]) >= fetchAtOnce || len(s.claims) >= fetchAtOnce {
+	if l.fetching || len(s.wants[l.queueAt()]) >= fetchAtOnce || (l.pace != quick && len(s.claims) >= fetchAtOnce) {
 		return
 	}
 	count := 1

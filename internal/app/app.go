@@ -125,7 +125,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.metrics = newMetrics(db, workload{db: db, sender: a.Sender, now: now, log: log})
+	a.metrics = newMetrics(db, workload{db: db, sender: a.Sender, texts: a.Texts, now: now, log: log})
 	return a, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"dray/internal/messaging"
 	"dray/internal/store"
 	"dray/internal/webhook"
 )
@@ -16,6 +17,7 @@ import (
 type workload struct {
 	db     store.Store
 	sender *webhook.Sender
+	texts  *messaging.Sender
 	now    func() time.Time
 	log    *slog.Logger
 }
@@ -30,6 +32,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 var (
 	attemptsMade     = describe("dray_webhook_attempts_total", "Attempts at notifications that this node made, by what came of them.", "result")
 	attemptsUnderWay = describe("dray_webhook_attempts_in_flight", "Attempts at notifications under way on this node.")
+	textsSent        = describe("dray_text_messages_total", "Attempts at text messages that this node made, by what came of them.", "result")
 	owed             = describe("dray_webhook_notifications_waiting", "Notifications to be sent, now or later, by any node.")
 	owedNow          = describe("dray_webhook_notifications_due", "Notifications to be sent now, by any node.")
 	owedSince        = describe("dray_webhook_oldest_due_seconds", "How long the notification has been due that has been so the longest.")
@@ -41,7 +44,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (w workload) Describe(out chan<- *prometheus.Desc) {
-	for _, one := range []*prometheus.Desc{attemptsMade, attemptsUnderWay, owed, owedNow, owedSince, jobsDue, jobsRunning, jobsGivenUp, jobsSince} {
+	for _, one := range []*prometheus.Desc{attemptsMade, attemptsUnderWay, textsSent, owed, owedNow, owedSince, jobsDue, jobsRunning, jobsGivenUp, jobsSince} {
 		out <- one
 	}
 }
@@ -56,6 +59,10 @@ func (w workload) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(attemptsMade, prometheus.CounterValue, float64(count), result)
 	}
 	level(attemptsUnderWay, float64(done.InFlight))
+	texts := w.texts.Stats()
+	for result, count := range map[string]int64{"sent": texts.Sent, "failed": texts.Failed, "suppressed": texts.Suppressed} {
+		out <- prometheus.MustNewConstMetric(textsSent, prometheus.CounterValue, float64(count), result)
+	}
 
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()

@@ -81,7 +81,6 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 		t.Errorf("estimated although nobody knows where the worker is: %v", got)
 	}
 	phone.at(t, 40.7)
-	p.Advance(lastmile.RefreshOnDuty)
 	p.Look(t)
 	leg := travels(40.7, 40.71)
 	now := float64(p.Now().UnixMilli())

@@ -88,7 +88,7 @@ func (p *platform) phones(b *testing.B, count int) []*benchDriver {
 			place := p.destination(i)
 			task := lastmile.Task{
 				ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: strconv.Itoa(i), Organization: p.org, Created: now, Modified: now,
-				Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskActive, Worker: worker.ID,
+				Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskAssigned, Worker: worker.ID,
 				Container: lastmile.WorkerContainer(worker.ID),
 			}
 			token := access.RandomSecret(43)
@@ -96,7 +96,7 @@ func (p *platform) phones(b *testing.B, count int) []*benchDriver {
 			session := store.Session{Hash: hex.EncodeToString(hash[:]), Organization: p.org, Worker: worker.ID, Created: now, Used: now}
 			err := errors.Join(
 				w.SaveWorker(b.Context(), worker), w.SaveWhereabouts(b.Context(), p.org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-				w.SaveDestination(b.Context(), place), w.SaveTask(b.Context(), task), w.SaveSession(b.Context(), session),
+				w.SaveDestination(b.Context(), place), w.SaveTask(b.Context(), task), w.SaveTask(b.Context(), started(task)), w.SaveSession(b.Context(), session),
 			)
 			if err != nil {
 				return err

@@ -126,12 +126,12 @@ func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers 
 			}
 			task := lastmile.Task{
 				ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: strconv.Itoa(i), Organization: org, Created: now, Modified: now,
-				Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskActive, Worker: worker.ID,
+				Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskAssigned, Worker: worker.ID,
 				Container: lastmile.WorkerContainer(worker.ID), CompleteBy: now.Add(-time.Hour),
 			}
 			err := errors.Join(
 				w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-				w.SaveDestination(t.Context(), place), w.SaveTask(t.Context(), task),
+				w.SaveDestination(t.Context(), place), w.SaveTask(t.Context(), task), w.SaveTask(t.Context(), started(task)),
 			)
 			if err != nil {
 				return err
@@ -144,4 +144,11 @@ func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers 
 		t.Fatal(err)
 	}
 	return hooks, drivers
+}
+
+// started is a task that its worker has begun.
+func started(task lastmile.Task) lastmile.Task {
+	task.State = lastmile.TaskActive
+	task.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: task.Created}}
+	return task
 }

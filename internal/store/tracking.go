@@ -40,6 +40,9 @@ type Foreseen struct {
 type TrackingReader interface {
 	// Whereabouts reads where a worker is, and nothing else.
 	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
+	// Tracked reads a worker without teams and list, but with the active task:
+	// what it costs does not grow with either.
+	Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// Positions lists where a worker was since a time, the newest first, up to
 	// limit.
 	Positions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, since time.Time, limit int) ([]lastmile.Position, error)
@@ -53,6 +56,8 @@ type TrackingReader interface {
 	TrackerByHash(ctx context.Context, hash string) (Session, error)
 	// Fired lists by what name a task, or a route plan, fired; see Fire.
 	Fired(ctx context.Context, org lastmile.OrganizationID, id string) ([]string, error)
+	// FiredAmong returns which of some tasks fired under a name.
+	FiredAmong(ctx context.Context, org lastmile.OrganizationID, name string, tasks []lastmile.TaskID) ([]lastmile.TaskID, error)
 }
 
 // TrackingWriter saves what is foreseen of workers and their tasks.
@@ -61,6 +66,8 @@ type TrackingWriter interface {
 	// worker who has something to do is then looked at, JudgeEvery after the last
 	// time at the earliest.
 	SaveSighting(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error
+	// Watch makes a worker be looked at at once.
+	Watch(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error
 	// ClaimWatch lets nobody else look at a worker until a time. It tells
 	// whether it did: not if somebody else was faster.
 	ClaimWatch(ctx context.Context, w Watch, now, until time.Time) (bool, error)

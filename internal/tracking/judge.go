@@ -132,25 +132,22 @@ func visited(ctx context.Context, r store.Reader, worker lastmile.Worker, task l
 // predict tells of tasks that are not started and will be late, and of route
 // plans that are, once.
 func (t *Tracker) predict(ctx context.Context, w store.Writer, seen view, estimates []lastmile.Estimates, now time.Time) ([]lastmile.Event, error) {
-	var events []lastmile.Event
-	plans := map[lastmile.RoutePlanID]bool{}
+	events, err := t.latePlans(ctx, w, seen, now)
+	if err != nil {
+		return nil, err
+	}
+	var late []lastmile.TaskID
 	for i, task := range seen.Tasks {
-		if task.RoutePlan != "" && !plans[task.RoutePlan] {
-			plans[task.RoutePlan] = true
-			late, err := t.planLate(ctx, w, task, now)
-			if err != nil {
-				return nil, err
-			}
-			events = append(events, late...)
+		if task.State == lastmile.TaskAssigned && estimates[i].Delay != nil {
+			late = append(late, task.ID)
 		}
-		if task.State != lastmile.TaskAssigned || estimates[i].Delay == nil {
-			continue
-		}
-		first, err := w.Fire(ctx, task.Organization, firedPredicted, string(task.ID), now)
-		if err != nil {
-			return nil, err
-		}
-		if !first {
+	}
+	fired, err := w.FiredAmong(ctx, seen.Worker.Organization, firedPredicted, late)
+	if err != nil {
+		return nil, err
+	}
+	for i, task := range seen.Tasks {
+		if !slices.Contains(late, task.ID) || slices.Contains(fired, task.ID) {
 			continue
 		}
 		fresh, same, err := current(ctx, w, task, estimates[i])
@@ -160,6 +157,9 @@ func (t *Tracker) predict(ctx context.Context, w store.Writer, seen view, estima
 		if !same {
 			continue
 		}
+		if _, err := w.Fire(ctx, task.Organization, firedPredicted, string(task.ID), now); err != nil {
+			return nil, err
+		}
 		events = append(events, fresh.PredictDelay(now))
 		if err := w.SaveTask(ctx, fresh); err != nil {
 			return nil, err
@@ -168,22 +168,35 @@ func (t *Tracker) predict(ctx context.Context, w store.Writer, seen view, estima
 	return events, nil
 }
 
-// planLate tells that the route plan of a task is late, once.
-func (t *Tracker) planLate(ctx context.Context, w store.Writer, of lastmile.Task, now time.Time) ([]lastmile.Event, error) {
-	plan, err := w.RoutePlan(ctx, of.Organization, of.RoutePlan)
-	if lastmile.IsNotFound(err) {
-		return nil, nil
+// latePlans tells of the route plans of tasks that are late, once.
+func (t *Tracker) latePlans(ctx context.Context, w store.Writer, seen view, now time.Time) ([]lastmile.Event, error) {
+	var (
+		events []lastmile.Event
+		known  = map[lastmile.RoutePlanID]bool{"": true}
+	)
+	for _, task := range seen.Tasks {
+		if known[task.RoutePlan] {
+			continue
+		}
+		known[task.RoutePlan] = true
+		plan, err := w.RoutePlan(ctx, task.Organization, task.RoutePlan)
+		if lastmile.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		late, is := plan.Delayed(now)
+		if !is {
+			continue
+		}
+		first, err := w.Fire(ctx, task.Organization, firedPlanLate, string(plan.ID), now)
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			events = append(events, late)
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	late, is := plan.Delayed(now)
-	if !is {
-		return nil, nil
-	}
-	first, err := w.Fire(ctx, of.Organization, firedPlanLate, string(plan.ID), now)
-	if err != nil || !first {
-		return nil, err
-	}
-	return []lastmile.Event{late}, nil
+	return events, nil
 }

@@ -189,17 +189,14 @@ func (t *Tracker) lookAt(ctx context.Context, watch store.Watch) error {
 func (t *Tracker) see(ctx context.Context, watch store.Watch, now time.Time) (v view, err error) {
 	v.whole = !watch.Refresh.After(now)
 	err = t.Store.Read(ctx, func(r store.Reader) (err error) {
-		if v.Worker, err = r.Worker(ctx, watch.Organization, watch.Worker); err != nil {
+		read := r.Tracked
+		if v.whole {
+			read = r.Worker
+		}
+		if v.Worker, err = read(ctx, watch.Organization, watch.Worker); err != nil {
 			return err
 		}
-		ids := v.Worker.Route()
-		if !v.whole {
-			ids = ids[:min(len(ids), 1)]
-			if v.Worker.ActiveTask == "" {
-				ids = nil
-			}
-		}
-		if v.Tasks, err = r.TasksOf(ctx, watch.Organization, ids); err != nil {
+		if v.Tasks, err = r.TasksOf(ctx, watch.Organization, v.Worker.Route()); err != nil {
 			return err
 		}
 		if v.hooks, err = r.Webhooks(ctx, watch.Organization); err != nil || t.Notify == nil {

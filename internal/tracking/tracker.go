@@ -59,6 +59,11 @@ func (t *Tracker) Report(ctx context.Context, who access.Principal, positions []
 		if seen == last {
 			return nil
 		}
+		if last.Location == nil { // now the whole list can be estimated
+			if err := w.Watch(ctx, who.Organization, who.Worker, now); err != nil {
+				return err
+			}
+		}
 		return w.SaveSighting(ctx, who.Organization, who.Worker, seen, now)
 	})
 	return believed, err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -23,6 +24,23 @@ func (t *tx) Whereabouts(ctx context.Context, org lastmile.OrganizationID, id la
 	}
 	return row.domain(), nil
 }
+
+// Tracked implements store.TrackingReader.
+func (t *tx) Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
+	found, err := collect(ctx, t, scanWorker, workerQuery+`t.org = $1 AND t.id = $2`, org, id)
+	worker, err := only(ctx, t, store.Workers, string(id), found, err)
+	if err != nil {
+		return worker, err
+	}
+	err = t.row(ctx, `SELECT id`+inWorker+` AND rank IS NULL AND state = 2`, org, id).Scan(&worker.ActiveTask)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return worker, fmt.Errorf("read active task of worker %s: %w", id, err)
+	}
+	return worker, nil
+}
+
+// inWorker is the tasks of a worker's container, in the index that orders them.
+const inWorker = ` FROM task WHERE org = $1 AND container_kind = 'WORKER' AND container = $2 AND container IS NOT NULL`
 
 // whereaboutsRow is the part of a worker's row that changes by the minute.
 type whereaboutsRow struct {
@@ -79,6 +97,11 @@ func (t *tx) SaveSighting(ctx context.Context, org lastmile.OrganizationID, id l
 		return fmt.Errorf("look at worker %s: %w", id, err)
 	}
 	return nil
+}
+
+// Watch implements store.TrackingWriter.
+func (t *tx) Watch(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
+	return t.watch(ctx, org, string(id), now)
 }
 
 // watch makes a worker be looked at at once, because the worker's list or a
@@ -219,6 +242,21 @@ func (t *tx) Fired(ctx context.Context, org lastmile.OrganizationID, id string) 
 		return nil, fmt.Errorf("read what %s fired: %w", id, err)
 	}
 	return found, nil
+}
+
+// FiredAmong implements store.TrackingReader.
+func (t *tx) FiredAmong(ctx context.Context, org lastmile.OrganizationID, name string, tasks []lastmile.TaskID) ([]lastmile.TaskID, error) {
+	var fired []lastmile.TaskID
+	for chunk := range slices.Chunk(tasks, 200) {
+		where := within(org).and(`t.webhook = ?`, name)
+		in(where, `t.task`, chunk)
+		some, err := t.taskIDs(ctx, `SELECT t.task FROM firing t WHERE `+where.text, where.args...)
+		if err != nil {
+			return nil, err
+		}
+		fired = append(fired, some...)
+	}
+	return fired, nil
 }
 
 // Fire implements store.TrackingWriter.

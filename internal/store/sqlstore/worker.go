@@ -36,8 +36,7 @@ func (t *tx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.W
 }
 
 func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
-	found, err := collect(ctx, t, scanWorker,
-		`SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.delay FROM worker t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	found, err := collect(ctx, t, scanWorker, workerQuery+where.text+` ORDER BY t.created, t.id`, where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read workers: %w", err)
 	}
@@ -63,6 +62,9 @@ func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *co
 	}
 	return found, nil
 }
+
+// workerQuery reads what scanWorker takes.
+const workerQuery = `SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.delay FROM worker t WHERE `
 
 func scanWorker(r rows) (lastmile.Worker, error) {
 	var (

@@ -92,6 +92,22 @@ func testWatches(t *testing.T, s store.Store) {
 		t.Error("a worker who moves is not looked at half a minute after the last time")
 	}
 	same(t, "whereabouts", read(t, s, func(r store.Reader) (lastmile.Whereabouts, error) { return r.Whereabouts(ctx, acme, w.ID) }), seen)
+	active := task
+	active.State, active.ID, active.ShortID, active.TrackingToken = lastmile.TaskActive, id[lastmile.TaskID]("active"), "a", "a"
+	tracked := func() lastmile.TaskID {
+		return read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Tracked(ctx, acme, w.ID) }).ActiveTask
+	}
+	if got := tracked(); got != "" {
+		t.Errorf("the active task is %q, want none", got)
+	}
+	write(t, s, func(tx store.Writer) error {
+		assigned := active
+		assigned.State = lastmile.TaskAssigned
+		return errors.Join(tx.SaveTask(ctx, assigned), tx.SaveTask(ctx, active))
+	})
+	if got := tracked(); got != active.ID {
+		t.Errorf("the active task is %q, want %q", got, active.ID)
+	}
 	err := s.Read(ctx, func(r store.Reader) error {
 		_, err := r.Whereabouts(ctx, zenith, w.ID)
 		return err
@@ -120,6 +136,10 @@ func testFiring(t *testing.T, s store.Store) {
 	if got := read(t, s, func(r store.Reader) ([]string, error) { return r.Fired(ctx, acme, "t") }); len(got) != 2 {
 		t.Errorf("fired %v", got)
 	}
+	among := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) {
+		return r.FiredAmong(ctx, acme, "a", []lastmile.TaskID{"s", "t", "u"})
+	})
+	same(t, "tasks that fired under a name", among, []lastmile.TaskID{"t"})
 	if got := read(t, s, func(r store.Reader) ([]string, error) { return r.Fired(ctx, zenith, "t") }); len(got) != 0 {
 		t.Errorf("another organization's task fired %v", got)
 	}

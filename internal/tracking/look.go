@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -107,15 +108,10 @@ func (t *Tracker) lookAtAll(ctx context.Context, claimed []store.Watch) error {
 	for range min(looksAtOnce, len(claimed)) {
 		group.Go(func() {
 			for watch := range work {
-				err := t.lookAt(ctx, watch)
-				if err != nil {
+				if err := t.lookAt(ctx, watch); err != nil {
 					err = errors.Join(err, t.release(ctx, watch))
-				}
-				if err != nil {
 					mu.Lock()
-					if first == nil {
-						first = err
-					}
+					first = cmp.Or(first, err)
 					mu.Unlock()
 				}
 			}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { obstacle, overlay } from '../src/driver/overlay.ts';
+import { obstacle, overlay, settle } from '../src/driver/overlay.ts';
 import type { Item } from '../src/driver/queue.ts';
 import { decoded, encoded, streetLine, title, townLine, type Task, type WorkList } from '../src/driver/wire.ts';
 import { reader } from '../src/driver/stream.ts';
@@ -57,6 +57,16 @@ test('what was done without signal shows at once', () => {
     ended.done.map((s) => [s.task.id, s.arrived]),
     [['b', true]],
   );
+});
+
+test('what the server took in stays done, though the list was not asked for again', () => {
+  const before = list('b', task('a'), task('b', { state: 2 }));
+  const ended = settle(before, did('complete', 'b'));
+  assert.deepEqual([ended.activeTask, ended.tasks.map((t) => t.id)], [null, ['a']]);
+  const started = settle(ended, did('start', 'a'));
+  assert.deepEqual([started.activeTask, started.tasks[0]?.state], ['a', 2]);
+  assert.equal(settle(started, did('arrive', 'a')), started);
+  assert.equal(settle(started, did('start', 'gone')), started);
 });
 
 test('what was refused, or is about a task that is gone, shows not', () => {

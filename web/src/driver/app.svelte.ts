@@ -1,6 +1,6 @@
 // The state of the app, and everything that changes it.
 
-import { overlay } from './overlay.ts';
+import { overlay, settle } from './overlay.ts';
 import { discard, flush, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
 import { call, type Outcome, type Request } from './remote.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
@@ -216,7 +216,7 @@ class App {
         shelf,
         worker,
         (r) => this.call(r),
-        () => void this.reload(),
+        (item) => this.answered(item),
       ),
     );
     this.sending = false;
@@ -234,6 +234,16 @@ class App {
       () => void this.sync(),
       later ? (later.after ?? pause(this.failures, Math.random())) : rest,
     );
+  }
+
+  // answered shows what became of an action, before the list is asked for.
+  private answered(item: Item) {
+    if (item.refusal === undefined) {
+      if (item.kind === 'duty' && this.worker) this.worker = { ...this.worker, onDuty: item.body.onDuty === true };
+      this.list = settle(this.list, item);
+      void kept.put('list', { list: this.list, at: this.listAt } satisfies Kept);
+    }
+    void this.reload();
   }
 
   // refresh asks for the list and the worker. It says whether that worked.
@@ -332,6 +342,7 @@ class App {
 
   private halt() {
     this.stop?.abort();
+    this.streaming = false;
     clearTimeout(this.timer);
     if (this.watch !== undefined) navigator.geolocation.clearWatch(this.watch);
     this.watch = undefined;

@@ -54,6 +54,17 @@ export function overlay(list: WorkList, onDuty: boolean, items: Item[], arrivals
   };
 }
 
+// settle is the list after the server took in an action: what it would say if it
+// were asked again, which may have to wait for a signal.
+export function settle(list: WorkList, item: Item): WorkList {
+  const others = list.tasks.filter((t) => t.id !== item.task);
+  const task = list.tasks.find((t) => t.id === item.task);
+  if (!task) return list;
+  if (item.kind === 'start') return { ...list, activeTask: task.id, tasks: [{ ...task, state: active }, ...others] };
+  if (item.kind !== 'complete') return list;
+  return { ...list, activeTask: list.activeTask === task.id ? null : list.activeTask, tasks: others };
+}
+
 // obstacle is why a task cannot be started now; undefined when it can.
 export function obstacle(view: Overlay, task: Task): 'offDuty' | 'otherActive' | 'blocked' | undefined {
   if (!view.onDuty) return 'offDuty';

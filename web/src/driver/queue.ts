@@ -49,8 +49,14 @@ export function waiting(items: Item[], worker: string): Item[] {
 }
 
 // flush sends what is waiting, one by one and in order. It stops at the first
-// item that cannot be sent now: a later one may depend on it.
-export async function flush(shelf: Shelf, worker: string, send: Send, done: (item: Item) => void): Promise<Flushed> {
+// item that cannot be sent now: a later one may depend on it. `answered` is told
+// of each item as it is kept then: with a refusal, or taken in and forgotten.
+export async function flush(
+  shelf: Shelf,
+  worker: string,
+  send: Send,
+  answered: (item: Item) => void,
+): Promise<Flushed> {
   for (;;) {
     const [item] = waiting(await shelf.items(), worker);
     if (!item) return { kind: 'idle' };
@@ -58,12 +64,15 @@ export async function flush(shelf: Shelf, worker: string, send: Send, done: (ite
     switch (outcome.kind) {
       case 'done':
         await discard(shelf, item);
-        done(item);
+        answered(item);
         break;
-      case 'refused':
-        await shelf.put({ ...item, refusal: outcome.message, gone: outcome.status === 401 || outcome.status === 404 });
-        done(item);
+      case 'refused': {
+        const gone = outcome.status === 401 || outcome.status === 404;
+        const refused = { ...item, refusal: outcome.message, gone };
+        await shelf.put(refused);
+        answered(refused);
         break;
+      }
       default:
         return outcome;
     }

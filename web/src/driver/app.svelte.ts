@@ -239,7 +239,8 @@ class App {
   // answered shows what became of an action, before the list is asked for.
   private answered(item: Item) {
     if (item.refusal === undefined) {
-      if (item.kind === 'duty' && this.worker) this.worker = { ...this.worker, onDuty: item.body.onDuty === true };
+      if (item.kind === 'duty' && this.worker)
+        void this.keepWorker({ ...this.worker, onDuty: item.body.onDuty === true });
       this.list = settle(this.list, item);
       void kept.put('list', { list: this.list, at: this.listAt } satisfies Kept);
     }

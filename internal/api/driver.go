@@ -45,6 +45,7 @@ func (s *Server) driverRoutes() []route {
 		invited(get("/me", "Read who is signed in", wire.Worker{}, s.self)),
 		put("/duty", "Go on or off duty", wire.Worker{}, s.setDuty),
 		get("/tasks", "List what is to be done, in order", wire.WorkList{}, s.workList),
+		get("/tasks/available", "List what the worker may claim", []wire.Task{}, s.availableTasks),
 		{
 			method: http.MethodGet, path: "/events", summary: "Follow the list as it changes",
 			media: []string{"text/event-stream"}, stream: s.followList,
@@ -103,6 +104,10 @@ func (s *Server) setDuty(ctx context.Context, c *call, body wire.DutyBody) (any,
 func (s *Server) workList(ctx context.Context, c *call) (any, error) {
 	list, err := s.Tasks.Work(ctx, c.who)
 	return wire.NewWorkList(list.Version, list.ActiveTask, list.Tasks), err
+}
+
+func (s *Server) availableTasks(ctx context.Context, c *call) (any, error) {
+	return s.Tasks.Available(ctx, c.who)
 }
 
 // action serves one of the verbs that need no more than an action.

@@ -300,9 +300,22 @@ func testClaim(t *testing.T, c *apptest.Client) {
 	c.Call(t, http.MethodPut, "/workers/"+worker, map[string]any{"teams": []string{open, shut}}).OK(t)
 	free := driverTask(t, c, map[string]any{"container": map[string]any{"type": "TEAM", "team": open}})
 	kept := driverTask(t, c, map[string]any{"container": map[string]any{"type": "TEAM", "team": shut}})
+	available := func() (ids []any) {
+		t.Helper()
+		for _, task := range p.call(t, http.MethodGet, "/tasks/available", nil).OK(t).List(t) {
+			ids = append(ids, task["id"])
+		}
+		return ids
+	}
+	if got := available(); !slices.Equal(got, []any{free}) {
+		t.Errorf("%v may be claimed, want %v", got, free)
+	}
 	p.try(t, "claim", kept, "k", nil).Refused(t, 400, 1000)
 	if got := p.do(t, "claim", free, "f", nil); got["worker"] != worker || got["state"] != 1.0 {
 		t.Errorf("claimed by %v in state %v", got["worker"], got["state"])
+	}
+	if got := available(); len(got) > 0 {
+		t.Errorf("%v may be claimed again", got)
 	}
 }
 

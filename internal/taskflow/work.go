@@ -44,6 +44,41 @@ func (f *Flow) Work(ctx context.Context, who access.Principal) (list WorkList, e
 	return list, err
 }
 
+// Available lists the tasks that a worker may claim, team by team.
+func (f *Flow) Available(ctx context.Context, who access.Principal) (tasks []lastmile.Task, err error) {
+	err = f.Store.Read(ctx, func(r store.Reader) error {
+		tasks = nil
+		worker, err := r.Worker(ctx, who.Organization, who.Worker)
+		if err != nil {
+			return err
+		}
+		for _, id := range worker.Teams {
+			team, err := r.Team(ctx, who.Organization, id)
+			if err != nil {
+				return err
+			}
+			if !team.EnableSelfAssignment {
+				continue
+			}
+			c, err := r.Container(ctx, who.Organization, lastmile.TeamContainer(id))
+			if err != nil {
+				return err
+			}
+			waiting, err := r.TasksOf(ctx, who.Organization, c.Tasks)
+			if err != nil {
+				return err
+			}
+			for _, task := range waiting {
+				if team.CheckClaim(&task, who.Worker) == nil {
+					tasks = append(tasks, task)
+				}
+			}
+		}
+		return nil
+	})
+	return tasks, err
+}
+
 // act does something a worker reports, once: the same action sent again changes
 // nothing and answers with the task as it is.
 func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID, verb string, a lastmile.Action,

@@ -57,6 +57,8 @@ func show(v any) any {
 		return each(v, NewTeam)
 	case lastmile.Task:
 		return NewTask(v)
+	case []lastmile.Task:
+		return each(v, NewTask)
 	case lastmile.CreatedTask:
 		return newCreatedTask(v)
 	case lastmile.AutoAssigned:

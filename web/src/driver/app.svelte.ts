@@ -31,6 +31,7 @@ class App {
   ended = $state(false); // the session ended without her asking
   list = $state.raw<WorkList>(none);
   listAt = $state(0);
+  offered = $state.raw<Task[]>([]); // to whoever takes them first
   items = $state.raw<Item[]>([]);
   arrivals = $state.raw<ReadonlySet<string>>(new Set());
   position = $state.raw<Position | null>(null);
@@ -45,6 +46,7 @@ class App {
   waiting = $derived(waiting(this.items, this.worker?.id ?? ''));
   refused = $derived(this.mine.filter((i) => i.refusal !== undefined));
   view = $derived(overlay(this.list, this.worker?.onDuty ?? false, this.waiting, this.arrivals));
+  offers = $derived(this.offered.filter((t) => !this.waiting.some((i) => i.kind === 'claim' && i.task === t.id)));
 
   private token = '';
   private failures = 0;
@@ -253,6 +255,9 @@ class App {
     if (list.kind !== 'done') return list.kind !== 'later';
     const worker = await this.call<Worker>({ method: 'GET', path: '/me' });
     if (worker.kind !== 'done') return worker.kind !== 'later';
+    const offered = await this.call<Task[]>({ method: 'GET', path: '/tasks/available' });
+    if (offered.kind !== 'done') return offered.kind !== 'later';
+    this.offered = offered.value;
     this.list = list.value;
     this.listAt = Date.now();
     await kept.put('list', { list: list.value, at: this.listAt } satisfies Kept);

@@ -29,6 +29,8 @@ const en = {
   goOnDuty: 'Go on duty to start your first task.',
   now: 'Now',
   next: 'Next',
+  offered: 'Up for grabs',
+  take: 'Take',
   doneWaiting: 'Done, waiting to be sent',
   pickup: 'Pickup',
   dropoff: 'Drop-off',

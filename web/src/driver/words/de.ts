@@ -28,6 +28,8 @@ const de: Words = {
   goOnDuty: 'Melde dich zum Dienst, um den ersten Auftrag zu starten.',
   now: 'Jetzt',
   next: 'Danach',
+  offered: 'Noch frei',
+  take: 'Übernehmen',
   doneWaiting: 'Erledigt, noch nicht gesendet',
   pickup: 'Abholung',
   dropoff: 'Zustellung',

@@ -28,6 +28,8 @@ const es: Words = {
   goOnDuty: 'Ponte de servicio para empezar la primera tarea.',
   now: 'Ahora',
   next: 'Siguientes',
+  offered: 'Disponibles',
+  take: 'Tomar',
   doneWaiting: 'Hecho, pendiente de envío',
   pickup: 'Recogida',
   dropoff: 'Entrega',

@@ -28,6 +28,8 @@ const fr: Words = {
   goOnDuty: 'Passez en service pour démarrer la première tâche.',
   now: 'Maintenant',
   next: 'Ensuite',
+  offered: 'À prendre',
+  take: 'Prendre',
   doneWaiting: 'Fait, en attente d’envoi',
   pickup: 'Enlèvement',
   dropoff: 'Livraison',

@@ -28,6 +28,8 @@ const pt: Words = {
   goOnDuty: 'Entre em serviço para começar a primeira tarefa.',
   now: 'Agora',
   next: 'Depois',
+  offered: 'Disponíveis',
+  take: 'Assumir',
   doneWaiting: 'Feito, aguardando envio',
   pickup: 'Coleta',
   dropoff: 'Entrega',

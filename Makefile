@@ -72,15 +72,21 @@ release: $(WEB) ## Build dist/ for every platform and fold the changelog: make r
 ##### The gate
 
 .PHONY: test
-test: check $(WEB) ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL, then the published clients
+test: check $(WEB) ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL, then the published clients and the pages
 	@$(POSTGRES) $(MAKE) --no-print-directory go-test
 	@$(MAKE) --no-print-directory test-clients
+	@$(MAKE) --no-print-directory test-browser
 
 .PHONY: test-clients
 test-clients: build ## Drive the built program with the published client libraries for Go and Node
 	cd clients/node && npm ci --no-audit --no-fund
 	scripts/with-server.sh bash -c 'cd clients/gonfleet && go test -count=1 ./...'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test'
+
+.PHONY: test-browser
+test-browser: build ## Use the built program's pages in a real Chromium of a phone's size
+	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
+	scripts/with-server.sh node --test --test-concurrency=1 web/browser/*.test.mjs
 
 .PHONY: go-test
 go-test:

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { api, browser, eventually, goOnDuty, hire, phone, shot, sign, signIn, swipe, url } from './kit.mjs';
+
+const picture = {
+  name: 'door.png',
+  mimeType: 'image/png',
+  buffer: readFileSync(new URL('../public/driver/icon-192.png', import.meta.url)),
+};
+
+let chrome;
+before(async () => {
+  chrome = await browser();
+});
+after(() => chrome?.close());
+
+const stops = [
+  ['Grace Hopper', '350', '5th Ave', -73.9857, 40.7484],
+  ['Ada Lovelace', '11', 'W 53rd St', -73.9776, 40.7614],
+  ['Katherine Johnson', '1', 'Wall St', -74.0106, 40.7075],
+  ['Annie Easley', '200', 'Eastern Pkwy', -73.9636, 40.6712],
+];
+
+// route gives a worker a task for each stop.
+async function route(worker, more = []) {
+  const ids = [];
+  for (const [i, [name, number, street, lon, lat]] of stops.entries()) {
+    const task = await api('POST', '/tasks', {
+      destination: {
+        address: { number, street, city: 'New York', state: 'NY', postalCode: '10001', country: 'United States' },
+        location: [lon, lat],
+        notes: i === 0 ? 'Freight entrance on 33rd Street, ring twice.' : '',
+      },
+      recipients: [{ name, phone: `+1212555${2000 + Number(worker.number.slice(-3)) * 10 + i}`, notes: '' }],
+      container: { type: 'WORKER', worker: worker.id },
+      completeAfter: Date.now() - 3600_000,
+      completeBefore: Date.now() + (i + 1) * 3600_000,
+      quantity: i + 1,
+      ...more[i],
+    });
+    ids.push(task.id);
+  }
+  return ids;
+}
+
+test('a worker signs in, starts a task with a swipe and completes it with proof', async () => {
+  const worker = await hire('Rosa Parks', '+12125551001');
+  const [first] = await route(worker, [
+    {
+      notes: 'Fragile. Do not leave with the neighbours.',
+      requirements: { signature: true, photo: true, notes: true, minimumAge: 21 },
+      barcodes: [{ data: Buffer.from('PKG-1001').toString('base64'), blockCompletion: true }],
+      metadata: [{ name: 'Door code', type: 'string', value: '4711#', visibility: ['api', 'worker'] }],
+    },
+  ]);
+  const { context, page, faults } = await phone(chrome);
+  await page.goto(`${url}/driver`);
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await shot(page, '01-sign-in');
+  await page.getByLabel('Phone number').fill(worker.number);
+  await page.getByLabel('Password').fill('nonsense');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Phone number or password is wrong').waitFor();
+  await signIn(page, worker);
+  await page.getByText('Grace Hopper').waitFor();
+  await shot(page, '02-list-off-duty');
+
+  await page.getByText('Grace Hopper').click();
+  await page.getByText('Go on duty to start this task.').waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await goOnDuty(page, worker);
+  await page.getByText('Grace Hopper').click();
+  await page.getByText('4711#').waitFor();
+  assert.match(await page.getByRole('link', { name: 'Navigate' }).getAttribute('href'), /^geo:40\.748400,-73\.985700/);
+  assert.match(await page.getByRole('link', { name: 'Call' }).getAttribute('href'), /^tel:\+1212555\d+$/);
+  await shot(page, '03-task');
+  await swipe(page);
+  await page.getByRole('button', { name: 'I have arrived' }).click();
+  await eventually('active', async () => (await api('GET', `/tasks/${first}`)).state === 2);
+  await shot(page, '04-active');
+
+  await page.getByRole('link', { name: 'Complete' }).click();
+  const submit = page.getByRole('button', { name: 'Complete task' });
+  assert.equal(await submit.isDisabled(), true);
+  await page.getByText('Still missing').waitFor();
+  await page.getByLabel(/I checked an identity document/).check();
+  await page.getByLabel('Barcode', { exact: true }).fill('PKG-1001');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByLabel('Take a photo').setInputFiles(picture);
+  await page.getByAltText('Photo 1').waitFor();
+  await shot(page, '05-proof');
+  await page.reload(); // as phones do that need the memory for the camera
+  await page.getByAltText('Photo 1').waitFor();
+  assert.equal(await page.getByLabel(/I checked an identity document/).isChecked(), true);
+  await sign(page);
+  await page.getByLabel('Name of the person who signed').fill('G. Hopper');
+  await page.getByLabel('Note').fill('Handed over at the desk.');
+  await shot(page, '06-signature');
+  await submit.click();
+
+  const done = await eventually('completed', async () => {
+    const task = await api('GET', `/tasks/${first}`);
+    return task.state === 3 && task;
+  });
+  const details = done.completionDetails;
+  assert.equal(details.success, true);
+  assert.equal(details.notes, 'Handed over at the desk.');
+  assert.equal(details.signatureText, 'G. Hopper');
+  assert.ok(details.signatureUploadId);
+  assert.equal(details.photoUploadIds.length, 1);
+  assert.equal(done.barcodes.captured[0].wasRequested, true);
+  assert.deepEqual(
+    details.events.map((e) => e.name),
+    ['start', 'arrival'],
+  );
+  await eventually('a position', async () => (await api('GET', `/workers/${worker.id}`)).location?.[1] === 40.7484);
+
+  await page.getByText('Ada Lovelace').waitFor();
+  assert.equal(await page.getByText('Grace Hopper').count(), 0);
+  await shot(page, '07-list-after');
+  await page.getByRole('link', { name: 'Map' }).click();
+  await page.getByRole('button', { name: 'Zoom in' }).waitFor();
+  await page.waitForTimeout(300);
+  await shot(page, '08-map');
+  const coasts = page.waitForResponse(/countries/);
+  for (let i = 0; i < 7; i++) await page.getByRole('button', { name: 'Zoom out' }).click();
+  await coasts;
+  await page.waitForTimeout(500);
+  await shot(page, '09-map-far');
+
+  await page.getByRole('link', { name: 'Tasks' }).click();
+  await page.getByText('Ada Lovelace').click();
+  await swipe(page);
+  await page.getByRole('link', { name: 'Could not be done' }).click();
+  await page.getByLabel('Nobody was there').check();
+  await shot(page, '10-fail');
+  await page.getByRole('button', { name: 'Report as failed' }).click();
+  await page.getByRole('link', { name: 'Account' }).click();
+  await shot(page, '11-account');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('without signal everything is kept, shown, and sent when it is back', async () => {
+  const worker = await hire('Harriet Tubman', '+12125551002');
+  const [first, second] = await route(worker);
+  const { context, page, faults } = await phone(chrome, { colorScheme: 'dark' });
+  await signIn(page, worker);
+  await goOnDuty(page, worker);
+  await page.getByText('Ada Lovelace').waitFor();
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+
+  const { installabilityErrors } = await (await context.newCDPSession(page)).send('Page.getInstallabilityErrors');
+  const hindrances = installabilityErrors.map((e) => e.errorId).filter((id) => id !== 'in-incognito'); // as test pages are
+  assert.deepEqual(hindrances, [], 'the app cannot be installed');
+
+  await context.setOffline(true);
+  await page.getByText('Grace Hopper').click();
+  await swipe(page);
+  await page.getByRole('link', { name: 'Complete' }).click();
+  await page.getByLabel('Take a photo').setInputFiles(picture);
+  await page.getByAltText('Photo 1').waitFor();
+  await page.getByRole('button', { name: 'Complete task' }).click();
+  await page.getByText('Done, waiting to be sent').waitFor();
+  await shot(page, '12-offline-list');
+  await page.reload(); // the app itself comes from the phone
+  await page.getByText('Done, waiting to be sent').waitFor();
+  await page.getByText('Ada Lovelace').click();
+  await swipe(page);
+  await page.getByRole('button', { name: 'I have arrived' }).waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.getByRole('link', { name: /Outbox/ }).click();
+  assert.equal(await page.locator('[data-item]').count(), 3);
+  await shot(page, '13-offline-outbox');
+  assert.equal((await api('GET', `/tasks/${first}`)).state, 1);
+
+  // Meanwhile the dispatcher takes the second task away.
+  await api('PUT', `/tasks/${second}`, {
+    container: { type: 'ORGANIZATION', organization: process.env.DRAY_TEST_ORG },
+  });
+  await context.setOffline(false);
+  await eventually('sent', async () => (await api('GET', `/tasks/${first}`)).state === 3);
+  const details = (await api('GET', `/tasks/${first}`)).completionDetails;
+  assert.equal(details.photoUploadIds.length, 1);
+  await page.getByText('Refused:').waitFor();
+  await shot(page, '14-refused');
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByText('Everything is sent').waitFor();
+  await page.getByRole('link', { name: 'Tasks' }).click();
+  await page.getByText('Katherine Johnson').waitFor();
+  assert.equal(await page.getByText('Ada Lovelace').count(), 0);
+  await shot(page, '15-list-dark');
+  assert.deepEqual(faults, []);
+  await context.close();
+});

@@ -1,0 +1,167 @@
+// What the browser tests share: a phone, the interface, the outbox.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const { DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_DATA, DRAY_SHOTS } = process.env;
+if (!DRAY_TEST_URL || !DRAY_TEST_KEY || !DRAY_TEST_DATA) {
+  throw new Error('run these tests with make test-browser');
+}
+
+export const url = DRAY_TEST_URL;
+const dray = fileURLToPath(new URL('../../bin/dray', import.meta.url));
+
+// api calls the public interface.
+export async function api(method, path, body) {
+  const response = await fetch(`${url}/api/v2${path}`, {
+    method,
+    headers: { Authorization: `Basic ${Buffer.from(`${DRAY_TEST_KEY}:`).toString('base64')}` },
+    body: body && JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+}
+
+// work signs a worker in over her interface, without the app, and returns a
+// function that calls it.
+export async function work(worker) {
+  let token = '';
+  const call = async (method, path, body) => {
+    const headers = token ? { Authorization: `Bearer ${token}` } : {};
+    const response = await fetch(`${url}/driver/v1${path}`, { method, headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text ? JSON.parse(text) : undefined;
+  };
+  ({ token } = await call('POST', '/login', { phone: worker.number, password: worker.password }));
+  await call('POST', '/password', { password: 'correct horse battery' });
+  await call('PUT', '/duty', { onDuty: true });
+  return call;
+}
+
+// temporaryPassword is the one that was texted to a new worker.
+export function temporaryPassword(phone) {
+  const out = execFileSync(dray, ['outbox', '--data', DRAY_TEST_DATA, '--to', phone, '--json'], { encoding: 'utf8' });
+  const found = /temporary password (\S+) within/.exec(out);
+  if (!found) throw new Error(`no password for ${phone} in ${out}`);
+  return found[1];
+}
+
+export function browser() {
+  const executablePath = process.env.DRAY_CHROMIUM || '/usr/bin/chromium';
+  if (!existsSync(executablePath)) throw new Error('no Chromium: install it, or say where it is in DRAY_CHROMIUM');
+  return chromium.launch({
+    executablePath,
+    // Nothing but this machine can be reached.
+    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+  });
+}
+
+export const manhattan = { latitude: 40.7484, longitude: -73.9857, accuracy: 12 };
+
+// phone opens a page of the size of a phone. `faults` collects what must never
+// happen on it: dialogs, scripts that came with the data, refusals of the
+// policy, requests to other hosts, errors nobody caught.
+export async function phone(chrome, options = {}) {
+  const context = await chrome.newContext({
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    isMobile: true,
+    hasTouch: true,
+    locale: 'en-US',
+    geolocation: manhattan,
+    permissions: ['geolocation'],
+    ...options,
+  });
+  context.setDefaultTimeout(60_000);
+  const faults = [];
+  await context.addInitScript(() => {
+    globalThis.hit = () => console.error('FAULT a script from the data ran');
+    document.addEventListener('securitypolicyviolation', (e) =>
+      console.error(`FAULT ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}`),
+    );
+  });
+  const page = await context.newPage();
+  page.on('dialog', (d) => {
+    faults.push(`dialog: ${d.message()}`);
+    void d.dismiss();
+  });
+  page.on('pageerror', (e) => faults.push(`error: ${e.stack ?? e.message}`));
+  page.on('console', (m) => {
+    if (m.text().startsWith('FAULT') || m.text().includes('Content Security Policy')) faults.push(m.text());
+  });
+  page.on('request', (r) => {
+    if (!/^(blob|data):/.test(r.url()) && new URL(r.url()).origin !== url) faults.push(`request to ${r.url()}`);
+  });
+  return { context, page, faults };
+}
+
+// shot keeps a picture of the page when DRAY_SHOTS names a folder.
+export async function shot(page, name) {
+  if (!DRAY_SHOTS) return;
+  mkdirSync(DRAY_SHOTS, { recursive: true });
+  await page.screenshot({ path: `${DRAY_SHOTS}/${name}.png` });
+}
+
+// eventually waits until a question has the answer.
+export async function eventually(what, ask, tries = 300) {
+  let last;
+  for (let i = 0; i < tries; i++) {
+    last = await ask();
+    if (last) return last;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`never: ${what}`);
+}
+
+// hire makes a team with a worker, and returns her id, number and password.
+export async function hire(name, number) {
+  const team = await api('POST', '/teams', { name: `Team ${number}`, workers: [], managers: [] });
+  const worker = await api('POST', '/workers', { name, phone: number, teams: [team.id] });
+  return { id: worker.id, number, password: temporaryPassword(number) };
+}
+
+// signIn signs a new worker in, and sets her password.
+export async function signIn(page, worker) {
+  await page.goto(`${url}/driver`);
+  await page.getByLabel('Phone number').fill(worker.number);
+  await page.getByLabel('Password').fill(worker.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('New password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Save password' }).click();
+  await page.getByRole('switch').waitFor();
+}
+
+export async function goOnDuty(page, worker) {
+  await page.getByRole('switch', { name: 'Off duty' }).click();
+  await page.getByRole('switch', { name: 'On duty' }).waitFor();
+  await eventually('on duty', async () => (await api('GET', `/workers/${worker.id}`)).onDuty);
+}
+
+// swipe draws the knob of the start button across.
+export async function swipe(page) {
+  const box = await page.getByRole('button', { name: 'Start task' }).boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + 32, y);
+  await page.mouse.down();
+  for (const part of [0.25, 0.5, 0.75, 1]) await page.mouse.move(box.x + 32 + (box.width - 64) * part, y);
+  await page.mouse.up();
+}
+
+export async function sign(page) {
+  const pad = page.getByLabel('Sign here');
+  await pad.scrollIntoViewIfNeeded();
+  const box = await pad.boundingBox();
+  await page.mouse.move(box.x + 40, box.y + box.height * 0.7);
+  await page.mouse.down();
+  for (let i = 1; i <= 24; i++) {
+    await page.mouse.move(
+      box.x + 40 + (i * (box.width - 100)) / 24,
+      box.y + box.height * (0.55 + 0.28 * Math.sin(i * 0.9)),
+    );
+  }
+  await page.mouse.up();
+}

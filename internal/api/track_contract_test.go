@@ -142,7 +142,7 @@ func testFollowAllowList(t *testing.T, c *apptest.Client, team string) {
 	place := []string{"40.65", "-73.12"}
 	check("assigned", place...)
 	p.standsAt(t, -74.01, 40.7)
-	p.do(t, "start", other, "s1", nil) // another stop comes first
+	p.do(t, "start", other, "s1", nil)                  // another stop comes first
 	check("another active", append(place, "-74.01")...) // the worker is not shown to whom she does not go next
 	p.do(t, "complete", other, "c1", map[string]any{"success": true})
 	p.do(t, "start", task, "s2", nil)

@@ -29,6 +29,7 @@ type writer struct {
 	h        *handle
 	log      *slog.Logger
 	patience time.Duration // longest wait before an operation is refused
+	longest  time.Duration // that a transaction takes in more operations
 	queue    chan *operation
 	quit     chan struct{} // closed to stop
 	gone     chan struct{} // closed when stopped
@@ -63,6 +64,7 @@ func newWriter(h *handle, log *slog.Logger, patience time.Duration) *writer {
 		h:        h,
 		log:      log,
 		patience: patience,
+		longest:  maxBatchTime,
 		queue:    make(chan *operation, queueLength),
 		quit:     make(chan struct{}),
 		gone:     make(chan struct{}),
@@ -163,7 +165,7 @@ func (w *writer) batch(op *operation) {
 		}
 		return
 	}
-	full := time.NewTimer(maxBatchTime)
+	full := time.NewTimer(w.longest)
 	defer full.Stop()
 	w.taken = w.taken[:0]
 	for op != nil {

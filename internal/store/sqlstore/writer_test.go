@@ -46,6 +46,7 @@ func blocked(t *testing.T, e engine) (release func()) {
 // together writes all operations in one batch and returns their answers.
 func together(t *testing.T, e *sqliteEngine, ops ...func(conn) error) []error {
 	t.Helper()
+	e.writer.longest = time.Minute // however long it takes until all are queued
 	release := blocked(t, e)
 	answers := make([]error, len(ops))
 	var wg sync.WaitGroup

@@ -263,6 +263,26 @@ func testThresholds(t *testing.T, p *apptest.Platform, _ string) {
 	phone.do(t, "start", next, "s2", nil)
 	p.Look(t)
 	counts("the next task meets them anew", 2, 2, 2, 2)
+
+	quick := taskOf(t, c, worker, 40.72, nil)
+	phone.do(t, "complete", next, "c2", map[string]any{"success": true})
+	phone.do(t, "start", quick, "s3", nil)
+	p.Look(t)
+	p.Advance(20 * time.Second)
+	phone.at(t, 40.7199)
+	if got := owed(t, c, arrival); len(got) != 2 {
+		t.Errorf("judged a moment ago: owed %d", len(got))
+	}
+	phone.do(t, "complete", quick, "c3", map[string]any{"success": true})
+	got := owed(t, c, arrival)
+	if len(got) != 3 || got[0]["taskId"] != quick || !near(got[0]["distance"], 11, 1) {
+		t.Errorf("there and done at once: %v", got)
+	}
+	p.Advance(time.Minute)
+	p.Look(t)
+	if got := owed(t, c, arrival); len(got) != 3 {
+		t.Errorf("done before: owed %d", len(got))
+	}
 }
 
 func testPredictions(t *testing.T, p *apptest.Platform) {

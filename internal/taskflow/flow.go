@@ -24,6 +24,10 @@ type Flow struct {
 	// owes none.
 	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
 
+	// Reached hears of a worker who says to be at the active task, or done, in
+	// the transaction of the action and before it counts; nil for nobody.
+	Reached func(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
+
 	// For batches, whose items are read when their turn comes.
 	ReadDraft func(org lastmile.OrganizationID, sent []byte) (Draft, error) // of a task as sent
 	Explain   func(error) lastmile.BatchFault                               // as a client is told

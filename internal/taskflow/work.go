@@ -206,8 +206,11 @@ func (f *Flow) Depart(ctx context.Context, who access.Principal, id lastmile.Tas
 }
 
 func (f *Flow) visit(ctx context.Context, who access.Principal, id lastmile.TaskID, verb, name string, a lastmile.Action) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verb, a, func(_ store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+	return f.act(ctx, who, id, verb, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
+			return nil, err
+		}
+		if err := f.reached(ctx, w, task); err != nil {
 			return nil, err
 		}
 		return task.Visit(name, a, who.Actor())
@@ -223,6 +226,9 @@ func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.Tas
 		if err := fence(ctx, w, task, a, who); err != nil {
 			return nil, err
 		}
+		if err := f.reached(ctx, w, task); err != nil {
+			return nil, err
+		}
 		o.At = a.At
 		events, err := task.Finish(o, e, a, who.Actor())
 		if err != nil {
@@ -233,6 +239,14 @@ func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.Tas
 		}
 		return events, learn(ctx, w, *task, who)
 	})
+}
+
+// reached tells whoever asked that a worker says to be at a task, or done.
+func (f *Flow) reached(ctx context.Context, w store.Writer, task *lastmile.Task) error {
+	if f.Reached == nil {
+		return nil
+	}
+	return f.Reached(ctx, w, task, f.Now())
 }
 
 // fence holds where the worker is against the organization's geofence.

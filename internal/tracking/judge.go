@@ -89,6 +89,43 @@ func (t *Tracker) judge(ctx context.Context, w store.Writer, watch *store.Watch,
 	return told, w.SaveTask(ctx, task)
 }
 
+// Reached holds an active task whose worker says to be there, or done, against
+// the thresholds of arrivals: before the next look the task may be over. It runs
+// in the transaction of that action.
+func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error {
+	hooks, err := w.Webhooks(ctx, task.Organization)
+	if err != nil {
+		return err
+	}
+	hooks = slices.DeleteFunc(hooks, func(h lastmile.Webhook) bool { return h.Trigger != lastmile.TriggerTaskArrival })
+	if len(hooks) == 0 || task.State != lastmile.TaskActive {
+		return nil
+	}
+	worker, err := w.Worker(ctx, task.Organization, task.Worker)
+	if err != nil {
+		return err
+	}
+	seen := view{Itinerary: lastmile.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
+	met, sighting, err := t.met(ctx, w, seen, task.Estimates)
+	if err != nil {
+		return err
+	}
+	var told []lastmile.WebhookID
+	for _, h := range met {
+		first, err := w.Fire(ctx, h.Organization, string(h.ID), string(task.ID), now)
+		if err != nil {
+			return err
+		}
+		if first {
+			told = append(told, h.ID)
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	return t.tell(ctx, w, fallout{webhooks: []lastmile.Event{task.Cross(lastmile.TriggerTaskArrival, sighting, told, now)}}, now)
+}
+
 // met are the webhooks whose thresholds the active task meets and has not met
 // before.
 func (t *Tracker) met(ctx context.Context, r store.Reader, seen view, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Sighting, err error) {

@@ -182,7 +182,7 @@ func (d *dying) Write(ctx context.Context, fn func(store.Writer) error) error {
 
 func TestABatchSurvivesACrashAtAnyPoint(t *testing.T) {
 	onWorkshops(t, func(t *testing.T, w *workshop) {
-		const tasks = 200 // three chunks
+		const tasks = 200 // two chunks
 		for write := int64(1); ; write++ {
 			var undisturbed bool
 			for _, after := range []bool{false, true} {
@@ -205,8 +205,8 @@ func TestABatchSurvivesACrashAtAnyPoint(t *testing.T) {
 				})
 			}
 			if undisturbed || t.Failed() {
-				if write < 6 {
-					t.Errorf("a batch was done with %d writes: a claim, three chunks and an end expected", write-1)
+				if write < 5 {
+					t.Errorf("a batch was done with %d writes: a claim, two chunks and an end expected", write-1)
 				}
 				return
 			}

@@ -39,15 +39,15 @@ field() { node -e 'let v = JSON.parse(process.argv[1]); for (const k of process.
 
 "$dray" webhook receiver --listen "127.0.0.1:$hook" --folder "$folder/receiver" >"$folder/receiver.log" 2>&1 &
 pids+=($!)
-for _ in $(seq 100); do
-	[[ -s $folder/receiver/ca.pem ]] && break
+until [[ -s $folder/receiver/ca.pem ]]; do
+	kill -0 "${pids[0]}"
 	sleep 0.05
 done
 "$dray" serve --data "$folder/data" --listen "127.0.0.1:$port" --admin-listen "" \
 	--webhook-ca-file "$folder/receiver/ca.pem" --webhook-allow-cidr 127.0.0.1/32 >"$folder/server.log" 2>&1 &
 pids+=($!)
-for _ in $(seq 100); do
-	node -e 'fetch(process.argv[1]).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "http://127.0.0.1:$port/readyz" && break
+until node -e 'fetch(process.argv[1]).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "http://127.0.0.1:$port/readyz"; do
+	kill -0 "${pids[1]}"
 	sleep 0.1
 done
 

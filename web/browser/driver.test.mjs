@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, goOnDuty, hire, phone, shot, sign, signIn, swipe, url } from './kit.mjs';
+import { api, browser, eventually, goOnDuty, gone, hire, phone, shot, sign, signIn, swipe, url } from './kit.mjs';
 
 const picture = {
   name: 'door.png',
@@ -117,7 +117,7 @@ test('a worker signs in, starts a task with a swipe and completes it with proof'
   await eventually('a position', async () => (await api('GET', `/workers/${worker.id}`)).location?.[1] === 40.7484);
 
   await page.getByText('Ada Lovelace').waitFor();
-  assert.equal(await page.getByText('Grace Hopper').count(), 0);
+  await gone(page.getByText('Grace Hopper'));
   await shot(page, '07-list-after');
   await page.getByRole('link', { name: 'Map' }).click();
   await page.getByRole('button', { name: 'Zoom in' }).waitFor();
@@ -151,9 +151,11 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await page.getByText('Ada Lovelace').waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
 
-  const { installabilityErrors } = await (await context.newCDPSession(page)).send('Page.getInstallabilityErrors');
-  const hindrances = installabilityErrors.map((e) => e.errorId).filter((id) => id !== 'in-incognito'); // as test pages are
-  assert.deepEqual(hindrances, [], 'the app cannot be installed');
+  const devtools = await context.newCDPSession(page);
+  await eventually('installable', async () => {
+    const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
+    return installabilityErrors.every((e) => e.errorId === 'in-incognito'); // as test pages are
+  });
 
   await context.setOffline(true);
   await page.getByText('Grace Hopper').click();
@@ -171,6 +173,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await page.getByRole('button', { name: 'I have arrived' }).waitFor();
   await page.getByRole('button', { name: 'Back' }).click();
   await page.getByRole('link', { name: /Outbox/ }).click();
+  await page.locator('[data-item]').first().waitFor();
   assert.equal(await page.locator('[data-item]').count(), 3);
   await shot(page, '13-offline-outbox');
   assert.equal((await api('GET', `/tasks/${first}`)).state, 1);
@@ -189,7 +192,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await page.getByText('Everything is sent').waitFor();
   await page.getByRole('link', { name: 'Tasks' }).click();
   await page.getByText('Katherine Johnson').waitFor();
-  assert.equal(await page.getByText('Ada Lovelace').count(), 0);
+  await gone(page.getByText('Ada Lovelace'));
   await shot(page, '15-list-dark');
   assert.deepEqual(faults, []);
   await context.close();

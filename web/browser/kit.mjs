@@ -117,6 +117,9 @@ export async function eventually(what, ask, tries = 300) {
   throw new Error(`never: ${what}`);
 }
 
+// gone waits until nothing of it is on the page.
+export const gone = (locator) => eventually(`gone: ${locator}`, async () => (await locator.count()) === 0);
+
 // hire makes a team with a worker, and returns her id, number and password.
 export async function hire(name, number) {
   const team = await api('POST', '/teams', { name: `Team ${number}`, workers: [], managers: [] });
@@ -143,7 +146,9 @@ export async function goOnDuty(page, worker) {
 
 // swipe draws the knob of the start button across.
 export async function swipe(page) {
-  const box = await page.getByRole('button', { name: 'Start task' }).boundingBox();
+  const button = page.getByRole('button', { name: 'Start task' });
+  await button.hover(); // which waits until it stands still
+  const box = await button.boundingBox();
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + 32, y);
   await page.mouse.down();

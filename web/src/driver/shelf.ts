@@ -32,6 +32,7 @@ async function use<T>(
   return new Promise((resolve, reject) => {
     const tx = db.transaction(store, mode, { durability: 'strict' });
     const request = work(tx.objectStore(store));
+    tx.commit(); // now, whatever becomes of the page
     tx.oncomplete = () => resolve(request ? request.result : (undefined as T));
     tx.onerror = tx.onabort = () => reject(tx.error);
   });

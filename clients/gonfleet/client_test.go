@@ -153,7 +153,7 @@ func TestBatchesAndLists(t *testing.T) {
 	}
 	job := must(api.Tasks.BatchCreateAsync(onfleet.TaskBatchCreateParams{Tasks: []onfleet.TaskParams{good, good, good}}))(t)
 	var state onfleet.TaskBatchStatusResponseAsync
-	for range 10 {
+	for range 300 {
 		if state = must(api.Tasks.GetBatchJobStatus(job.JobID))(t); state.Status == "succeeded" {
 			break
 		}

@@ -12,7 +12,7 @@ const id = /^[A-Za-z0-9*~]{24}$/;
 
 // eventually waits for something that happens in the background.
 async function eventually(look) {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const found = await look();
     if (found) return found;
     await new Promise((resolve) => { setTimeout(resolve, 100); });

@@ -147,7 +147,7 @@ func curl(ts *testscript.TestScript, neg bool, args []string) {
 
 // fetch calls the server and waits until it is up.
 func fetch(ts *testscript.TestScript, method, path, body string) (status int, answer []byte) {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		request, err := http.NewRequest(method, "http://"+ts.Getenv("LISTEN")+path, strings.NewReader(body))
 		ts.Check(err)
 		request.SetBasicAuth(ts.Getenv("KEY"), "")
@@ -221,7 +221,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil || time.Now().After(deadline) {
 			ts.Check(err)
 			return
@@ -235,7 +235,7 @@ func prints(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		ts.Check(ts.Exec(args[1], args[2:]...))
 		if pattern.MatchString(ts.ReadFile("stdout")) {
 			return

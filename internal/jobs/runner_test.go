@@ -124,7 +124,7 @@ func during(t *testing.T, fn func(), runners ...*jobs.Runner) {
 // until waits for something to become true.
 func until(t *testing.T, what string, true func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !true(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !true(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("20 s and not yet: %s", what)
 		}

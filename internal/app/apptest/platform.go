@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,11 +25,11 @@ type Platform struct {
 	Spec       *Spec
 	DriverSpec *Spec // of the worker's interface
 
-	ahead *atomic.Int64 // by how much the platform's clock is ahead, in nanoseconds
+	clock *clock
 }
 
 // Advance lets time pass on the platform's clock.
-func (p *Platform) Advance(by time.Duration) { p.ahead.Add(int64(by)) }
+func (p *Platform) Advance(by time.Duration) { p.clock.advance(by) }
 
 // Look lets the platform look at all workers who are due.
 func (p *Platform) Look(t testing.TB) {
@@ -61,13 +60,12 @@ func New(t testing.TB, options ...Option) *Platform {
 	for _, option := range options {
 		option(&config)
 	}
-	ahead := new(atomic.Int64)
-	clock := func() time.Time { return app.Clock().Add(time.Duration(ahead.Load())) }
-	a, err := app.New(t.Context(), config, slog.New(slog.DiscardHandler), clock, true)
+	clock := new(clock)
+	a, err := app.New(t.Context(), config, slog.New(slog.DiscardHandler), clock.now, true)
 	if err != nil {
 		t.Fatalf("put the platform together: %v", err)
 	}
-	server := httptest.NewServer(a.Handler())
+	server := httptest.NewServer(clock.apart(a.Handler()))
 	working, stopWork := context.WithCancel(context.WithoutCancel(t.Context()))
 	var work sync.WaitGroup
 	work.Go(func() { a.Jobs.Run(working) })
@@ -80,7 +78,7 @@ func New(t testing.TB, options ...Option) *Platform {
 			t.Errorf("stop the platform: %v", err)
 		}
 	})
-	p := &Platform{App: a, URL: server.URL, ahead: ahead}
+	p := &Platform{App: a, URL: server.URL, clock: clock}
 	p.Spec = NewSpec(t, p.Get(t, "/api/v2/openapi.json"))
 	p.DriverSpec = NewSpec(t, p.Get(t, "/driver/v1/openapi.json"))
 	return p
@@ -153,6 +151,7 @@ type Client struct {
 // Organization makes an organization of the United States.
 func (p *Platform) Organization(t testing.TB, name string) *Client {
 	t.Helper()
+	p.clock.pass()
 	made, err := p.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: name, Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)

@@ -47,12 +47,12 @@ func (s *Server) assignedTasks(ctx context.Context, c *call, in lastmile.Contain
 // choice is a boolean query parameter of three meanings; nil when it was not
 // sent.
 func (c *call) choice(name string) (*bool, error) {
-	chosen := strings.EqualFold(c.query.Get(name), "true")
+	text, chosen := c.query.Get(name), c.flag(name)
 	switch {
-	case c.query.Get(name) == "":
+	case text == "":
 		return nil, nil
-	case !chosen && !strings.EqualFold(c.query.Get(name), "false"):
-		return nil, lastmile.Malformed("%s must be true or false, not %q", name, clip(c.query.Get(name)))
+	case !chosen && !strings.EqualFold(text, "false") && text != "0":
+		return nil, lastmile.Malformed("%s must be true or false, not %q", name, clip(text))
 	}
 	return &chosen, nil
 }

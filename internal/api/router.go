@@ -71,9 +71,9 @@ func (n *router) find(r *http.Request, path string) (handler http.Handler, allow
 }
 
 // split returns the segments of an escaped path, unescaped. It refuses what
-// cannot be text.
+// cannot be text. Some clients put two slashes after the base.
 func split(path string) ([]string, bool) {
-	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	segments := strings.Split(strings.TrimLeft(path, "/"), "/")
 	for i, segment := range segments {
 		if strings.Contains(segment, "%") {
 			var err error

@@ -49,6 +49,7 @@ func specialTypes() map[reflect.Type]describer {
 		reflect.TypeFor[lastmile.CustomFieldType](): always(*oneOfText(lastmile.CustomFieldTypes...)),
 		reflect.TypeFor[wire.CustomFieldBodies]():   customFieldBodies,
 		reflect.TypeFor[wire.CustomFieldKeys]():     customFieldKeys,
+		reflect.TypeFor[wire.BarcodeBodies]():       barcodeBodies,
 
 		reflect.TypeFor[wire.OptionalMillis]():      always(whole("Unix time in milliseconds; 0 is none")),
 		reflect.TypeFor[lastmile.RoutePoint]():      always(*oneOfText(lastmile.RoutePoints...)),
@@ -207,6 +208,13 @@ func customFieldKeys(*schemas, form) *schema {
 		}}
 	}
 	return &schema{OneOf: append([]*schema{listOf(&schema{OneOf: one()})}, one()...)}
+}
+
+func barcodeBodies(b *schemas, f form) *schema {
+	list := func() *schema { return listOf(b.of(reflect.TypeFor[wire.BarcodeBody](), f.inner())) }
+	return &schema{OneOf: []*schema{list(), {
+		Type: typeNames{"object"}, Properties: members[*schema]{{"required", list()}}, Required: []string{"required"},
+	}}}
 }
 
 func metadata(b *schemas, f form) *schema {

@@ -22,6 +22,7 @@ func TestTaskUpdateContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		r := newRoads(t, p, "Acme")
 		t.Run("an update changes what is sent and nothing else", func(t *testing.T) { testTaskUpdates(t, r) })
+		t.Run("an update with all that was read changes nothing", func(t *testing.T) { testTaskReadBack(t, r) })
 		t.Run("an update takes away what is null", func(t *testing.T) { testTaskNulls(t, r) })
 		t.Run("an update moves a task to the end of a container", func(t *testing.T) { testTaskMoves(t, r) })
 		t.Run("a started task changes its notes and metadata, a completed one its metadata", func(t *testing.T) { testTaskStates(t, r) })
@@ -87,6 +88,43 @@ func testTaskUpdates(t *testing.T, r roads) {
 		place := after["destination"].(map[string]any)
 		matches(t, r.Must(t, "GET", "/destinations/"+fmt.Sprint(place["id"]), nil), string(encode(t, place)))
 	})
+}
+
+// testTaskReadBack sends a task back as it was read, as clients do that keep
+// records as objects with a method to save them.
+func testTaskReadBack(t *testing.T, r roads) {
+	person := id(t, r.Client, "/recipients", `{"name":"Eve","phone":"+12125550174","notes":"n"}`)
+	parent := r.task(t)
+	for name, container := range map[string]string{
+		"of the organization": `{"type":"ORGANIZATION"}`,
+		"of a team":           `{"type":"TEAM","team":"` + r.north + `"}`,
+		"of a worker":         `{"type":"WORKER","worker":"` + r.ada + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := readTask(t, r.Client, id(t, r.Client, "/tasks", `{"destination":`+inline+`,"recipients":["`+person+`"],"container":`+container+`,
+				"completeAfter":1894021200000,"completeBefore":1894021300000,"notes":"n","dependencies":["`+parent+`"],"pickupTask":true,
+				"barcodes":[{"data":"QQ==","blockCompletion":true}],"requirements":{"photo":true,"minimumAge":18},"quantity":2,"serviceTime":3,
+				"recipientName":"E","recipientNotes":"o","recipientSkipSMSNotifications":true,"useMerchantForProxy":true,"scanOnlyRequiredBarcodes":true,
+				"appearance":{"triangleColor":1},"additionalQuantities":{"quantityA":1},"metadata":[{"name":"a","type":"number","value":1}],"priority":4,"group":"g"}`))
+			path := "/tasks/" + fmt.Sprint(before["id"])
+			withNew := func(after map[string]any) map[string]any { // the destination and the barcodes are made anew
+				for _, made := range []any{after["destination"], after["barcodes"].(map[string]any)["required"].([]any)[0]} {
+					made.(map[string]any)["id"] = "new"
+				}
+				after["destination"].(map[string]any)["timeCreated"] = "new"
+				after["destination"].(map[string]any)["timeLastModified"] = "new"
+				return after
+			}
+			changed(t, "as it was", withNew(readTask(t, r.Client, before["id"])), withNew(r.Must(t, "PUT", path, before)), "recipients")
+			sent := readTask(t, r.Client, before["id"])
+			sent["destination"], sent["recipients"] = sent["destination"].(map[string]any)["id"], []any{person}
+			again := readTask(t, r.Client, before["id"])
+			after := r.Must(t, "PUT", path, sent)
+			matches(t, after["destination"], string(encode(t, again["destination"])))
+			changed(t, "with ids", withNew(again), withNew(after), "destination")
+			r.Call(t, "DELETE", path, nil).OK(t)
+		})
+	}
 }
 
 func testTaskNulls(t *testing.T, r roads) {

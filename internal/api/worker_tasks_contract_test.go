@@ -74,6 +74,8 @@ func testAssignedTasks(t *testing.T, r roads, owner, container string) {
 		"?isPickupTask=true":  {pickup},
 		"?isPickupTask=false": {dropoff},
 		"?isPickupTask=":      {pickup, dropoff},
+		"?isPickupTask=1":     {pickup},
+		"?isPickupTask=0":     {dropoff},
 		"?lastId=" + pickup:   {dropoff},
 		"?lastId=" + dropoff:  nil,
 		fmt.Sprintf("?from=%d", now.Add(time.Hour).UnixMilli()):                                           nil,

@@ -117,10 +117,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"a wrong value in a map":          {`{"teams":{"a~/b":"x"}}`, malformed, `teams["a~/b"] must be an array, not a string`},
 		"a wrong element in a map":        {`{"teams":{"ab":["x",1]}}`, malformed, `teams.ab[1] must be a string, not a number`},
 
-		"a date for a time":               {`{"completeAfter":"2021-01-01"}`, malformed, `completeAfter must be a time in whole Unix milliseconds, not "2021-01-01"`},
+		"a date for a time":               {`{"completeAfter":"2021-01-01"}`, malformed, `completeAfter must be a time in Unix milliseconds, not "2021-01-01"`},
 		"seconds for milliseconds":        {`{"completeAfter":1609459200}`, invalid, "completeAfter must be a time in Unix milliseconds between the years 2000 and 2100, not 1609459200"},
 		"a wrong optional":                {`{"capacity":"x"}`, malformed, "capacity must be a number, not a string"},
-		"a wrong field in an optional":    {`{"window":{"times":[null,true]}}`, malformed, "window.times[1] must be a time in whole Unix milliseconds, not true"},
+		"a wrong field in an optional":    {`{"window":{"times":[null,true]}}`, malformed, "window.times[1] must be a time in Unix milliseconds, not true"},
 		"a type's plain error":            {`{"picky":"plain"}`, malformed, "picky must be an id or an object"},
 		"a type's refusal":                {`{"picky":"refusal"}`, lastmile.CodeDuplicate, `picky phone "+1" is already in use: taken`},
 		"a type's refusal with its place": {`{"picky":"named"}`, invalid, "the field picky must be kinder"},

@@ -29,8 +29,8 @@ type TaskBody struct {
 	UseMerchantForProxy           *Flag                    `json:"useMerchantForProxy"`
 	Requirements                  *RequirementsBody        `json:"requirements"`
 	ScanOnlyRequiredBarcodes      *Flag                    `json:"scanOnlyRequiredBarcodes"`
-	Barcode                       *[]BarcodeBody           `json:"barcode"`  // the name the interface's table uses
-	Barcodes                      *[]BarcodeBody           `json:"barcodes"` // the name clients use
+	Barcode                       *BarcodeBodies           `json:"barcode"`  // the name the interface's table uses
+	Barcodes                      *BarcodeBodies           `json:"barcodes"` // the name clients use
 	Appearance                    *AppearanceBody          `json:"appearance"`
 	CustomFields                  *[]CustomFieldBody       `json:"customFields"`
 	CustomFieldGroup              lastmile.TemplateID      `json:"customFieldGroup"`
@@ -110,6 +110,32 @@ type RequirementsBody struct {
 type BarcodeBody struct {
 	Data            string `json:"data"`
 	BlockCompletion Flag   `json:"blockCompletion"`
+}
+
+// BarcodeBodies are the barcodes that a request requires: a list of them, or an
+// object that has it as required. Tasks are shown so, and some clients send back
+// all that they read.
+type BarcodeBodies []BarcodeBody
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *BarcodeBodies) UnmarshalJSON(data []byte) error {
+	switch data = bytes.TrimSpace(data); data[0] {
+	case '[':
+		return DecodePart(data, (*[]BarcodeBody)(b))
+	case '{':
+		var shown struct {
+			Required *[]BarcodeBody `json:"required"`
+		}
+		if err := DecodePart(data, &shown); err != nil {
+			return err
+		}
+		if shown.Required == nil {
+			return malformed("must be an array, or an object with the array required")
+		}
+		*b = *shown.Required
+		return nil
+	}
+	return malformed("must be an array, not %s", kindName(data[0]))
 }
 
 // AppearanceBody is how a task shall look.

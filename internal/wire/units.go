@@ -91,14 +91,15 @@ func (u *UnixSeconds) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readTime reads a time in a unit, or the zero time from null.
+// readTime reads a time in a unit, or the zero time from null. A fraction, which
+// clients send whose clocks are finer, is cut off.
 func readTime(data []byte, unit string, instant func(int64) time.Time) (time.Time, error) {
 	if string(data) == "null" {
 		return time.Time{}, nil
 	}
 	n, ok := number(data)
-	if !ok || n != math.Trunc(n) {
-		return time.Time{}, malformed("must be a time in whole Unix %s, not %s", unit, shown(data))
+	if !ok {
+		return time.Time{}, malformed("must be a time in Unix %s, not %s", unit, shown(data))
 	}
 	if math.Abs(n) <= maxNumber {
 		t := instant(int64(n)).UTC()

@@ -32,6 +32,8 @@ func TestUnitsAreRead(t *testing.T) {
 	}{
 		"milliseconds":              {`{"millis":1609459200000}`, unitsBody{Millis: wire.Millis(newYear)}},
 		"milliseconds as a float":   {`{"millis":1609459200000.0}`, unitsBody{Millis: wire.Millis(newYear)}},
+		"part of a millisecond":     {`{"millis":1609459200000.75}`, unitsBody{Millis: wire.Millis(newYear)}},
+		"part of one, as text":      {`{"millis":"1609459200000.75"}`, unitsBody{Millis: wire.Millis(newYear)}},
 		"milliseconds, exponent":    {`{"millis":1.6094592e+12}`, unitsBody{Millis: wire.Millis(newYear)}},
 		"milliseconds as text":      {`{"millis":"1609459200000"}`, unitsBody{Millis: wire.Millis(newYear)}},
 		"the first time":            {`{"millis":946684800000}`, unitsBody{Millis: wire.Millis(time.UnixMilli(946684800000).UTC())}},
@@ -80,21 +82,20 @@ func TestUnitsRefuse(t *testing.T) {
 		code lastmile.Code
 		want string
 	}{
-		"a date":                   {`{"millis":"2021-01-01T00:00:00Z"}`, malformed, `millis must be a time in whole Unix milliseconds, not "2021-01-01T00:00:00Z"`},
-		"part of a millisecond":    {`{"millis":1609459200000.5}`, malformed, "millis must be a time in whole Unix milliseconds, not 1609459200000.5"},
-		"an object for a time":     {`{"millis":{"a":1}}`, malformed, "millis must be a time in whole Unix milliseconds, not an object"},
-		"empty text for a time":    {`{"millis":""}`, malformed, `millis must be a time in whole Unix milliseconds, not ""`},
-		"a spaced time":            {`{"millis":" 1609459200000"}`, malformed, `millis must be a time in whole Unix milliseconds, not " 1609459200000"`},
-		"infinity":                 {`{"millis":"Inf"}`, malformed, `millis must be a time in whole Unix milliseconds, not "Inf"`},
-		"hexadecimal":              {`{"millis":"0x10"}`, malformed, `millis must be a time in whole Unix milliseconds, not "0x10"`},
+		"a date":                   {`{"millis":"2021-01-01T00:00:00Z"}`, malformed, `millis must be a time in Unix milliseconds, not "2021-01-01T00:00:00Z"`},
+		"an object for a time":     {`{"millis":{"a":1}}`, malformed, "millis must be a time in Unix milliseconds, not an object"},
+		"empty text for a time":    {`{"millis":""}`, malformed, `millis must be a time in Unix milliseconds, not ""`},
+		"a spaced time":            {`{"millis":" 1609459200000"}`, malformed, `millis must be a time in Unix milliseconds, not " 1609459200000"`},
+		"infinity":                 {`{"millis":"Inf"}`, malformed, `millis must be a time in Unix milliseconds, not "Inf"`},
+		"hexadecimal":              {`{"millis":"0x10"}`, malformed, `millis must be a time in Unix milliseconds, not "0x10"`},
 		"the epoch":                {`{"millis":0}`, invalid, "millis must be a time in Unix milliseconds between the years 2000 and 2100, not 0"},
 		"before 2000":              {`{"millis":946684799999}`, invalid, "millis must be a time in Unix milliseconds between the years 2000 and 2100"},
 		"after 2100":               {`{"millis":4102444800000}`, invalid, "millis must be a time in Unix milliseconds between the years 2000 and 2100"},
 		"microseconds":             {`{"millis":1609459200000000}`, invalid, "millis must be a time in Unix milliseconds between the years 2000 and 2100"},
 		"a huge number as text":    {`{"millis":"1e300"}`, invalid, `millis must be a time in Unix milliseconds between the years 2000 and 2100, not "1e300"`},
-		"too huge a number":        {`{"millis":"1e999"}`, malformed, `millis must be a time in whole Unix milliseconds, not "1e999"`},
+		"too huge a number":        {`{"millis":"1e999"}`, malformed, `millis must be a time in Unix milliseconds, not "1e999"`},
 		"milliseconds for seconds": {`{"unix":1609459200000}`, invalid, "unix must be a time in Unix seconds between the years 2000 and 2100, not 1609459200000"},
-		"true for a time":          {`{"unix":true}`, malformed, "unix must be a time in whole Unix seconds, not true"},
+		"true for a time":          {`{"unix":true}`, malformed, "unix must be a time in Unix seconds, not true"},
 		"part of a second":         {`{"seconds":0.5}`, malformed, "seconds must be a whole number of seconds, not 0.5"},
 		"words for seconds":        {`{"seconds":"soon"}`, malformed, `seconds must be a whole number of seconds, not "soon"`},
 		"seconds without end":      {`{"seconds":4000000000}`, invalid, "seconds must be a number of seconds of at most a hundred years, not 4000000000"},
@@ -111,7 +112,7 @@ func TestUnitsRefuse(t *testing.T) {
 		"off the earth":            {`{"place":[200,0]}`, invalid, "place must be [longitude, latitude], in this order: longitude must be between -180 and 180, not 200"},
 		"another word":             {`{"flag":"yes"}`, malformed, `flag must be true or false, not "yes"`},
 		"a number for a flag":      {`{"flag":1}`, malformed, "flag must be true or false, not 1"},
-		"an optional, wrong":       {`{"maybe":"x"}`, malformed, `maybe must be a time in whole Unix milliseconds, not "x"`},
+		"an optional, wrong":       {`{"maybe":"x"}`, malformed, `maybe must be a time in Unix milliseconds, not "x"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -126,6 +126,10 @@ func (s *Server) finishTask(ctx context.Context, c *call, body wire.FinishBody) 
 }
 
 func (s *Server) reportPositions(ctx context.Context, c *call, body wire.PositionsBody) (any, error) {
-	accepted, err := s.Tracking.Report(ctx, c.who, body.Domain())
+	positions, err := body.Domain()
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := s.Tracking.Report(ctx, c.who, positions)
 	return wire.Believed{Accepted: accepted}, err
 }

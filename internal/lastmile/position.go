@@ -12,6 +12,7 @@ const (
 	MaxClockAhead   = time.Minute    // a position further in the future is nonsense
 	MaxPositionAge  = 24 * time.Hour // an older one is of no use
 	MaxSpeed        = Meters(150)    // a second; faster is a jump, not a drive
+	MaxInaccuracy   = Meters(1000)   // a vaguer one tells the district, not the place
 	PositionsKept   = 30 * 24 * time.Hour
 	jumpForgivenFor = 5 * time.Minute // after which a jump is believed
 )
@@ -25,8 +26,9 @@ type Position struct {
 }
 
 // Believe sorts positions by time and drops what cannot be true: in the
-// future, too old, doubled, or further from the one before than anybody
-// drives. last is where the worker was known to be before, if anywhere.
+// future, too old, doubled, too vague, or further from the one before, or the
+// latest that is known, than anybody drives. last is where the worker was known
+// to be before, if anywhere.
 func Believe(positions []Position, last Whereabouts, now time.Time) []Position {
 	sorted := slices.SortedStableFunc(slices.Values(positions), func(a, b Position) int { return a.At.Compare(b.At) })
 	kept := sorted[:0]
@@ -34,7 +36,9 @@ func Believe(positions []Position, last Whereabouts, now time.Time) []Position {
 		switch {
 		case p.At.After(now.Add(MaxClockAhead)), p.At.Before(now.Add(-MaxPositionAge)):
 			continue
-		case len(kept) > 0 && p.At.Equal(kept[len(kept)-1].At):
+		case len(kept) > 0 && p.At.Equal(kept[len(kept)-1].At), last.Location != nil && p.At.Equal(last.Located):
+			continue
+		case p.vague(), strays(p, last):
 			continue
 		}
 		from, at, known := before(p, kept, last)
@@ -44,6 +48,18 @@ func Believe(positions []Position, last Whereabouts, now time.Time) []Position {
 		kept = append(kept, p)
 	}
 	return slices.Clip(kept)
+}
+
+// vague tells whether a position says nothing of where the worker was: phones
+// give a negative accuracy where they know no place.
+func (p Position) vague() bool {
+	return p.Accuracy != nil && (*p.Accuracy < 0 || Meters(*p.Accuracy) > MaxInaccuracy)
+}
+
+// strays tells whether nobody gets from a position that comes late to where the
+// worker was after it.
+func strays(p Position, last Whereabouts) bool {
+	return last.Location != nil && p.At.Before(last.Located) && jump(p.Location, *last.Location, last.Located.Sub(p.At))
 }
 
 // before is the latest place known from before a position: of the same report,

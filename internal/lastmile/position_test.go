@@ -34,6 +34,13 @@ func TestBelieve(t *testing.T) {
 			[]lastmile.Position{at(time.Hour, near), at(time.Hour-time.Second, lastmile.Point{Lon: 10, Lat: 10}), at(time.Hour-2*time.Second, home)},
 			2,
 		},
+		"one of a time that is known": {lastmile.Whereabouts{Located: now.Add(-time.Minute), Location: &home}, []lastmile.Position{at(time.Minute, near)}, 0},
+		"a late one from another continent": {
+			lastmile.Whereabouts{Located: now, Location: &home}, []lastmile.Position{at(time.Minute, lastmile.Point{Lon: 10, Lat: 10})}, 0,
+		},
+		"as good as a phone gets it": {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(1000.0)}}, 1},
+		"somewhere in the region":    {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(1001.0)}}, 0},
+		"nowhere, as phones say it":  {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(-1.0)}}, 0},
 		"where somebody was who then went on duty": {
 			lastmile.Whereabouts{LastSeen: now, Located: now.Add(-time.Hour), Location: &home},
 			[]lastmile.Position{at(time.Minute, near)},

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"strconv"
 
 	"dray/internal/lastmile"
@@ -115,7 +116,7 @@ type PositionsBody struct {
 
 // PositionBody is one place and time.
 type PositionBody struct {
-	Location LonLat   `json:"location"`
+	Location *LonLat  `json:"location"`
 	Time     Millis   `json:"time"`
 	Accuracy *float64 `json:"accuracy"`
 	Speed    *float64 `json:"speed"`
@@ -123,13 +124,24 @@ type PositionBody struct {
 	Battery  *float64 `json:"battery"`
 }
 
-// Domain returns the positions.
-func (b PositionsBody) Domain() []lastmile.Position {
-	return each(b.Positions, func(p PositionBody) lastmile.Position {
-		return lastmile.Position{
+// Domain returns the positions. One without a place or a time is none.
+func (b PositionsBody) Domain() ([]lastmile.Position, error) {
+	if b.Positions == nil {
+		return nil, lastmile.Missing("positions")
+	}
+	positions := make([]lastmile.Position, len(b.Positions))
+	for i, p := range b.Positions {
+		switch {
+		case p.Location == nil:
+			return nil, lastmile.Missing(fmt.Sprintf("positions[%d].location", i))
+		case p.Time.IsZero():
+			return nil, lastmile.Missing(fmt.Sprintf("positions[%d].time", i))
+		}
+		positions[i] = lastmile.Position{
 			Location: p.Location.Point(), At: p.Time.Time(), Accuracy: p.Accuracy, Speed: p.Speed, Heading: p.Heading, Battery: p.Battery,
 		}
-	})
+	}
+	return positions, nil
 }
 
 // Uploaded is the answer to an image.

@@ -87,9 +87,9 @@ func (t *Task) Follow(shown Organization, worker *Worker, now time.Time) (Follow
 		f.Vehicle = worker.Vehicle.Type
 	}
 	at := worker.Whereabouts
-	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.LastSeen) < positionShownFor {
+	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.Located) < positionShownFor {
 		goal := t.Destination.Location
-		f.Location, f.LocatedAt, f.Goal = at.Location, at.LastSeen, &goal
+		f.Location, f.LocatedAt, f.Goal = at.Location, at.Located, &goal
 	}
 	return f, nil
 }

@@ -2,6 +2,8 @@ package access
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"dray/internal/lastmile"
@@ -45,6 +47,9 @@ func errSignIn() error {
 // SignIn begins a session for the worker with a phone number and password.
 func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn, error) {
 	number, err := s.ParsePhone(phone, "")
+	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
+		return SignedIn{}, refusal.Because("give it in international form with a leading +")
+	}
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -168,11 +173,47 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, e
 	}, nil
 }
 
+// checkNew refuses the temporary password as one of the worker's own: it was
+// sent in a text message, where others may read it.
+func (s *Sessions) checkNew(ctx context.Context, who Principal, password string) error {
+	var known []store.Credential
+	err := s.Store.Read(ctx, func(r store.Reader) error {
+		worker, err := r.Worker(ctx, who.Organization, who.Worker)
+		if err != nil {
+			return err
+		}
+		known, err = r.CredentialsByPhone(ctx, worker.Phone)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range known {
+		if c.Organization != who.Organization || c.Worker != who.Worker || !c.Temporary {
+			continue
+		}
+		same, err := s.Passwords.Verify(ctx, password, c.Hash)
+		if err != nil {
+			return err
+		}
+		if same {
+			return lastmile.Invalid("password must not be the temporary one: choose another")
+		}
+	}
+	return nil
+}
+
 // SetPassword replaces a worker's password by one of her own, which takes up
 // the invitation. Whoever else was signed in as her is not any more.
 func (s *Sessions) SetPassword(ctx context.Context, who Principal, password string) error {
-	if n := len([]rune(password)); n < MinPassword || n > MaxPassword {
+	switch n := len([]rune(password)); {
+	case n < MinPassword || n > MaxPassword:
 		return lastmile.Invalid("password must have %d to %d characters", MinPassword, MaxPassword)
+	case strings.TrimSpace(password) == "":
+		return lastmile.Invalid("password must not be blank")
+	}
+	if err := s.checkNew(ctx, who, password); err != nil {
+		return err
 	}
 	hash, err := s.Passwords.Hash(ctx, password)
 	if err != nil {

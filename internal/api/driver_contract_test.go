@@ -167,7 +167,9 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	thief := &phone{platform: c.Platform}
 	second := thief.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).OK(t).Object(t)
 	thief.token, _ = second["token"].(string)
-	p.call(t, http.MethodPost, "/password", map[string]any{"password": "short"}).Refused(t, 400, 1000)
+	for _, bad := range []string{"short", "        ", password(t, c.Platform, number)} {
+		p.call(t, http.MethodPost, "/password", map[string]any{"password": bad}).Refused(t, 400, 1000)
+	}
 	for range 2 {
 		p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse"}).OK(t)
 	}
@@ -220,6 +222,8 @@ func testWork(t *testing.T, c *apptest.Client, team string) {
 		}
 	}
 	p.try(t, "start", second, "s2", nil).Refused(t, 400, 1000) // one at a time
+	invalid.check(t, p.try(t, "start", second, "s1", nil), "actionId", "start of task "+first)
+	invalid.check(t, p.try(t, "complete", first, "s1", map[string]any{"success": true}), "actionId", "start of task "+first)
 	p.do(t, "arrive", first, "a1", map[string]any{"location": []float64{-74, 40.7}})
 	p.do(t, "depart", first, "d1", map[string]any{"location": []float64{-74, 40.7}})
 	list := p.call(t, http.MethodGet, "/tasks", nil).OK(t).Object(t)
@@ -254,6 +258,7 @@ func testRequirements(t *testing.T, c *apptest.Client, team string) {
 		"barcodes":     []any{map[string]any{"data": "YWJj", "blockCompletion": true}},
 	})
 	p.do(t, "start", task, "s", nil)
+	p.try(t, "complete", task, "blank", map[string]any{"success": true, "barcodes": []any{map[string]any{"data": ""}}}).Refused(t, 400, 1900)
 	handed := map[string]any{"success": true}
 	steps := []struct {
 		field string
@@ -284,13 +289,14 @@ func testOwnTasks(t *testing.T, acme, zenith *apptest.Client, team string) {
 	theirs := driverTask(t, acme, map[string]any{"container": map[string]any{"type": "WORKER", "worker": other}})
 	foreign := driverTask(t, zenith, nil)
 	for name, id := range map[string]string{"another worker's": theirs, "another organization's": foreign} {
-		for _, verb := range []string{"claim", "start", "arrive", "depart"} {
+		for _, verb := range []string{"start", "arrive", "depart"} {
 			if got := p.try(t, verb, id, name+verb, nil); got.Status != 401 {
 				t.Errorf("%s %s task: %d %s", verb, name, got.Status, got.Body)
 			}
 		}
 		p.try(t, "complete", id, name, map[string]any{"success": true}).Refused(t, 401, 1103)
 	}
+	p.try(t, "claim", foreign, "claim", nil).Refused(t, 401, 1103)
 	p.try(t, "start", "unknownunknownunknownunk", "u", nil).Refused(t, 404, 1402)
 }
 
@@ -317,6 +323,11 @@ func testClaim(t *testing.T, c *apptest.Client) {
 	if got := available(); len(got) > 0 {
 		t.Errorf("%v may be claimed again", got)
 	}
+	_, colleague := hire(t, c, open, "+12125550309")
+	invalid.check(t, colleague.try(t, "claim", free, "c", nil), "already taken")
+	_, stranger := hire(t, c, driverTeam(t, c, "Far away", true), "+12125550310")
+	stranger.try(t, "claim", free, "c", nil).Refused(t, 401, 1103)
+	colleague.try(t, "claim", driverTask(t, c, nil), "o", nil).Refused(t, 401, 1103)
 }
 
 func testPositions(t *testing.T, c *apptest.Client, team string) {
@@ -337,4 +348,11 @@ func testPositions(t *testing.T, c *apptest.Client, team string) {
 		t.Errorf("worker is at %v", shown["location"])
 	}
 	p.call(t, http.MethodPost, "/positions", map[string]any{"positions": []any{map[string]any{"location": []float64{-200, 0}, "time": now.UnixMilli()}}}).Refused(t, 400, 1000)
+	for field, body := range map[string]map[string]any{
+		"positions":             {},
+		"positions[1].location": {"positions": []any{at(0, -74, 40.7), map[string]any{"time": now.UnixMilli()}}},
+		"positions[0].time":     {"positions": []any{map[string]any{"location": []float64{-74, 40.7}}}},
+	} {
+		malformed.check(t, p.call(t, http.MethodPost, "/positions", body), field+" is required")
+	}
 }

@@ -31,10 +31,12 @@ func ParseGeofenceLevel(name string) (GeofenceLevel, error) {
 	return GeofenceLevel(i), nil
 }
 
-// The radius of a geofence.
+// The limits of a geofence.
 const (
 	DefaultGeofenceRadius Meters = 200
 	MaxGeofenceRadius     Meters = 10_000
+
+	MaxGeofenceAttempts = 100 // that a task remembers
 )
 
 // Geofence is an organization's rule of where workers complete tasks.
@@ -98,7 +100,7 @@ func (t *Task) Fence(g Geofence, a Action) error {
 		return nil
 	}
 	attempt := GeofenceAttempt{Level: g.Level, Location: *a.Location, At: a.At}
-	if !slices.Contains(t.GeofenceAttempts, attempt) {
+	if !slices.Contains(t.GeofenceAttempts, attempt) && len(t.GeofenceAttempts) < MaxGeofenceAttempts {
 		t.GeofenceAttempts = append(slices.Clone(t.GeofenceAttempts), attempt)
 	}
 	if g.Level == GeofenceWarn {

@@ -11,6 +11,8 @@ import (
 const (
 	MaxActionID  = 100                // characters
 	MaxActionAge = 7 * 24 * time.Hour // a phone without signal catches up
+
+	MaxCompletionEvents = 100 // of a task
 )
 
 // Action is something a worker did, as the phone tells it: with an id the phone
@@ -57,8 +59,13 @@ func (w *Worker) CheckStart(t *Task) error {
 
 // Visit notes that the worker arrived at or left the place of an active task.
 func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
-	if t.State != TaskActive {
+	switch {
+	case t.State == TaskCompleted:
+		return nil, Invalid("task %s is completed", t.ID)
+	case t.State != TaskActive:
 		return nil, Invalid("task %s is %v: start it first", t.ID, t.State)
+	case len(t.Completion.Events) >= MaxCompletionEvents:
+		return nil, Invalid("task %s has %d arrivals and departures, and no more are kept", t.ID, MaxCompletionEvents)
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: name, At: a.At, Location: a.Location})
 	t.Modified = later(t.Modified, a.At)
@@ -84,6 +91,9 @@ func (e Evidence) check() error {
 		return Invalid("barcodes has %d entries; at most %d are allowed", len(e.Barcodes), MaxBarcodes)
 	}
 	for i, b := range e.Barcodes {
+		if b.Data == "" {
+			return Missing(fmt.Sprintf("barcodes[%d].data", i))
+		}
 		err := firstError(checkText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
 			checkText(fmt.Sprintf("barcodes[%d].symbology", i), b.Symbology, MaxText))
 		if err != nil {
@@ -96,14 +106,14 @@ func (e Evidence) check() error {
 // Finish ends an active task as its worker reports it. A success needs what the
 // task requires.
 func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error) {
+	if err := firstError(checkText("notes", o.Notes, MaxNotes), e.check()); err != nil {
+		return nil, err
+	}
 	if o.Success {
 		if missing := t.missing(o, e); len(missing) > 0 {
 			return nil, Invalid("task %s cannot be completed without: %s", t.ID, strings.Join(missing, ", ")).
 				Lacking(LackRequirements, missing)
 		}
-	}
-	if err := firstError(checkText("notes", o.Notes, MaxNotes), e.check()); err != nil {
-		return nil, err
 	}
 	captured := slices.Clone(e.Barcodes)
 	for i := range captured {
@@ -179,11 +189,14 @@ func (t *Task) unscanned(scans []CapturedBarcode) []Barcode {
 	return unscanned
 }
 
+// Taken refuses a task that somebody else was quicker to take.
+func Taken(id TaskID) *Error { return Invalid("task %s is already taken", id) }
+
 // CheckClaim refuses a worker who may not take a task of a team by herself.
 func (t *Team) CheckClaim(task *Task, worker WorkerID) error {
 	switch {
 	case task.State != TaskUnassigned:
-		return Invalid("task %s is already taken", task.ID)
+		return Taken(task.ID)
 	case !t.EnableSelfAssignment:
 		return Invalid("workers of team %s cannot take tasks by themselves", t.ID)
 	case !slices.Contains(t.Workers, worker):

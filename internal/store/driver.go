@@ -15,8 +15,9 @@ type DriverReader interface {
 	// SessionByHash finds a session by the hash of its token, or
 	// lastmile.Unauthenticated.
 	SessionByHash(ctx context.Context, hash string) (Session, error)
-	// ActionDone tells whether a worker's action was done before.
-	ActionDone(ctx context.Context, a Action) (bool, error)
+	// ActionDone tells whether an action with the same id of the same worker was
+	// done before, and if so, which.
+	ActionDone(ctx context.Context, a Action) (before Action, done bool, err error)
 }
 
 // DriverWriter saves sessions and actions of workers.

@@ -3,6 +3,7 @@ package taskflow
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"dray/internal/access"
@@ -96,11 +97,14 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		done, err := w.ActionDone(ctx, record)
-		if err != nil || done {
+		before, done, err := w.ActionDone(ctx, record)
+		if err != nil {
 			return err
 		}
-		before := task.Container
+		if done {
+			return repeated(record, before)
+		}
+		list := task.Container
 		events, err := do(w, &task, a)
 		if noted, ok := errors.AsType[*notedError](err); ok {
 			refused = noted.refusal
@@ -112,7 +116,7 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 		if err != nil {
 			return err
 		}
-		if err := saveActed(ctx, w, task, before, now); err != nil {
+		if err := saveActed(ctx, w, task, list, now); err != nil {
 			return err
 		}
 		if err := w.SaveAction(ctx, record); err != nil {
@@ -127,6 +131,15 @@ func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID
 		err = refused
 	}
 	return task, err
+}
+
+// repeated refuses an action that has the id of another one: a phone that gave
+// an id twice must not believe that both were done.
+func repeated(a, before store.Action) error {
+	if a.Task == before.Task && a.Verb == before.Verb {
+		return nil
+	}
+	return lastmile.Invalid("actionId %q is that of another action, %s of task %s: make a new one for each", a.ID, before.Verb, before.Task)
 }
 
 // notedError is a refusal that the task remembers.
@@ -154,10 +167,7 @@ func saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before l
 func (f *Flow) Claim(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbClaim, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if task.Container.Kind != lastmile.InTeam {
-			if task.Worker == who.Worker {
-				return nil, nil
-			}
-			return nil, lastmile.OutsideScope(string(id))
+			return nil, taken(ctx, w, task, who)
 		}
 		team, err := w.Team(ctx, who.Organization, lastmile.TeamID(task.Container.Owner))
 		if err != nil {
@@ -168,6 +178,31 @@ func (f *Flow) Claim(ctx context.Context, who access.Principal, id lastmile.Task
 		}
 		return task.Put(lastmile.WorkerContainer(who.Worker), who.Actor(), a.At)
 	})
+}
+
+// taken refuses a task that waits in no team: with a reason, when a colleague
+// has it. To have it oneself is no error.
+func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who access.Principal) error {
+	switch task.Worker {
+	case who.Worker:
+		return nil
+	case "":
+		return lastmile.OutsideScope(string(task.ID))
+	}
+	worker, err := r.Worker(ctx, who.Organization, who.Worker)
+	if err != nil {
+		return err
+	}
+	colleague, err := r.Worker(ctx, who.Organization, task.Worker)
+	if err != nil && !lastmile.IsNotFound(err) {
+		return err
+	}
+	for _, team := range colleague.Teams {
+		if slices.Contains(worker.Teams, team) {
+			return lastmile.Taken(task.ID)
+		}
+	}
+	return lastmile.OutsideScope(string(task.ID))
 }
 
 // Start makes a task the one the worker is doing.

@@ -68,8 +68,19 @@ func (t *tx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, wo
 }
 
 // ActionDone implements store.DriverReader.
-func (t *tx) ActionDone(ctx context.Context, a store.Action) (bool, error) {
-	return t.exists(ctx, `SELECT 1 FROM worker_action WHERE org = $1 AND worker = $2 AND id = $3`, a.Organization, a.Worker, a.ID)
+func (t *tx) ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error) {
+	before = store.Action{Organization: a.Organization, Worker: a.Worker, ID: a.ID}
+	var at, received int64
+	err = t.row(ctx, `SELECT task, verb, at, received FROM worker_action WHERE org = $1 AND worker = $2 AND id = $3`, a.Organization, a.Worker, a.ID).
+		Scan(&before.Task, &before.Verb, &at, &received)
+	if errors.Is(err, sql.ErrNoRows) {
+		return before, false, nil
+	}
+	if err != nil {
+		return before, false, fmt.Errorf("read action %s of worker %s: %w", a.ID, a.Worker, err)
+	}
+	before.At, before.Received = time.UnixMilli(at).UTC(), time.UnixMilli(received).UTC()
+	return before, true, nil
 }
 
 // SaveAction implements store.DriverWriter.

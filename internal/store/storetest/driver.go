@@ -21,13 +21,21 @@ func testDriver(t *testing.T, s store.Store) {
 	found := read(t, s, func(r store.Reader) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials", found, []store.Credential{credential})
 	same(t, "session", read(t, s, func(r store.Reader) (store.Session, error) { return r.SessionByHash(ctx, "token") }), session)
-	done := func(a store.Action) bool {
-		return read(t, s, func(r store.Reader) (bool, error) { return r.ActionDone(ctx, a) })
+	done := func(a store.Action) (done bool) {
+		same(t, "action", read(t, s, func(r store.Reader) (before store.Action, err error) {
+			if before, done, err = r.ActionDone(ctx, a); !done {
+				before = a
+			}
+			return before, err
+		}), action)
+		return done
 	}
-	other := action
-	other.ID = "b"
-	if !done(action) || done(other) {
+	if !done(action) || !done(store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "u", Verb: "complete"}) {
 		t.Error("an action is known by its id")
+	}
+	action.ID = "b"
+	if done(action) {
+		t.Error("an action that was not done is known")
 	}
 	write(t, s, func(tx store.Writer) error { return tx.DeleteWorker(ctx, acme, w.ID) })
 	err := s.Read(ctx, func(r store.Reader) error {

@@ -207,6 +207,26 @@ func rawRequest(t testing.TB, url string, lines ...string) apptest.Answer {
 	lines = append(lines, "Host: "+address, "Connection: close", "", "")
 	// A server that refuses early may have closed before all was sent.
 	io.WriteString(conn, strings.Join(lines, "\r\n")) //nolint:errcheck // see above
+	return readAnswer(t, conn)
+}
+
+// sendAll sends all of a request before it looks for the answer.
+func sendAll(t testing.TB, url, head string, body []byte) apptest.Answer {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(url, "http://"), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // the write would fail
+	if _, err := conn.Write(fmt.Appendf(nil, "%s\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)); err != nil {
+		t.Fatalf("the server did not read all of the request: %v", err)
+	}
+	return readAnswer(t, conn)
+}
+
+func readAnswer(t testing.TB, conn net.Conn) apptest.Answer {
+	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +254,9 @@ func testBodySize(t *testing.T, p *apptest.Platform, c *apptest.Client, team str
 			tooLarge.check(t, exchange(t, "PUT", url, body, "Authorization", basic(c.Key)), strconv.Itoa(api.MaxBody))
 		})
 	}
-	// The length alone is enough: nothing is read.
+	// A client that sends all before it reads is answered too.
+	tooLarge.check(t, sendAll(t, p.URL, "POST /api/v2/teams HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: "+basic(c.Key), fill(16<<20)))
+	// Of one that is far too large, the length alone is enough: nothing is read.
 	a := rawRequest(t, p.URL, "POST /api/v2/teams HTTP/1.1", "Authorization: "+basic(c.Key), "Content-Length: 10000000000")
 	tooLarge.check(t, a)
 }

@@ -217,13 +217,21 @@ func basicKey(header string) string {
 	return key
 }
 
+// maxUnwanted is how much is read of a body that is too large, and thrown away:
+// most clients look for the answer only when they have sent all of it.
+const maxUnwanted = 32 << 20
+
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength > most {
+		if r.ContentLength <= maxUnwanted && r.Header.Get("Expect") == "" { // else the client waits to hear whether to send it
+			_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength)
+		}
 		return nil, tooLarge(most)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			_, _ = io.CopyN(io.Discard, r.Body, maxUnwanted)
 			return nil, tooLarge(most)
 		}
 		return nil, lastmile.Malformed("the request body ended too early")

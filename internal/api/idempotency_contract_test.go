@@ -19,19 +19,19 @@ import (
 const destinationBody = `{"address":{"city":"X","country":"Y"},"location":[1,2],"metadata":[{"name":"k","type":"string","value":"v"}]}`
 
 // postBodies is two different bodies for each POST operation. OWN-… stands for
-// an id of the organization's, PHONE and NAME for something new. The test
+// an id of the organization's, NEW-phone and NEW-name for something new. The test
 // fails when the document has another operation.
 var postBodies = map[string][2]string{
-	"POST /admins":                {`{"name":"A","email":"NAME@example.com"}`, `{"name":"B","email":"NAME@example.com"}`},
+	"POST /admins":                {`{"name":"A","email":"NEW-name@example.com"}`, `{"name":"B","email":"NEW-name@example.com"}`},
 	"POST /admins/metadata":       {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
 	"POST /destinations":          {destinationBody, `{"address":{"city":"Z","country":"Y"},"location":[1,2]}`},
 	"POST /destinations/metadata": {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /recipients":            {`{"name":"A","phone":"PHONE"}`, `{"name":"B","phone":"PHONE"}`},
+	"POST /recipients":            {`{"name":"A","phone":"NEW-phone"}`, `{"name":"B","phone":"NEW-phone"}`},
 	"POST /recipients/metadata":   {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
-	"POST /workers":               {`{"name":"A","phone":"PHONE","teams":["OWN-team"]}`, `{"name":"B","phone":"PHONE","teams":["OWN-team"]}`},
+	"POST /workers":               {`{"name":"A","phone":"NEW-phone","teams":["OWN-team"]}`, `{"name":"B","phone":"NEW-phone","teams":["OWN-team"]}`},
 	"POST /workers/metadata":      {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
 	"POST /workers/{id}/schedule": {`{"entries":[{"date":"2090-01-01","timezone":"UTC","shifts":[]}]}`, `{"entries":[]}`},
-	"POST /teams":                 {`{"name":"NAME","workers":[],"managers":[]}`, `{"name":"NAME","workers":["OWN-worker"],"managers":[]}`},
+	"POST /teams":                 {`{"name":"NEW-name","workers":[],"managers":[]}`, `{"name":"NEW-name","workers":["OWN-worker"],"managers":[]}`},
 	"POST /teams/metadata":        {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
 	"POST /tasks":                 {`{"destination":"OWN-destination","recipients":[]}`, `{"destination":"OWN-destination","recipients":[],"notes":"B"}`},
 	"POST /routePlans":            {`{"name":"A","startTime":4000000000000}`, `{"name":"B","startTime":4000000000000}`},
@@ -39,8 +39,8 @@ var postBodies = map[string][2]string{
 	"POST /tasks/autoAssign":      {`{"tasks":["OWN-task"]}`, `{"tasks":["OWN-spare task"]}`},
 	"POST /tasks/{id}/clone":      {``, `{"options":{"includeMetadata":true}}`},
 	"POST /tasks/{id}/complete":   {`{"completionDetails":{"success":true}}`, `{"completionDetails":{"success":false}}`},
-	"POST /customFields":          {`{"model":"Task","field":[{"name":"NAME","type":"date"}]}`, `{"model":"Task","field":[{"name":"NAME","type":"Url"}]}`},
-	"POST /cfGroups/task":         {`{"name":"NAME","contextSaveConditions":[],"fields":[]}`, `{"name":"NAMEx","contextSaveConditions":[],"fields":[]}`},
+	"POST /customFields":          {`{"model":"Task","field":[{"name":"NEW-name","type":"date"}]}`, `{"model":"Task","field":[{"name":"NEW-name","type":"Url"}]}`},
+	"POST /cfGroups/task":         {`{"name":"NEW-name","contextSaveConditions":[],"fields":[]}`, `{"name":"NEW-namex","contextSaveConditions":[],"fields":[]}`},
 	"POST /hubs":                  {`{"name":"A","address":{"city":"X","country":"Y"},"location":[1,2]}`, `{"name":"B","address":{"city":"X","country":"Y"},"location":[1,2]}`},
 }
 

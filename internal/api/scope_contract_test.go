@@ -41,9 +41,9 @@ func idPlaces() []idPlace {
 		{operation: "GET /destinations/{id}", field: "{id}", kind: "destination", missing: notFound},
 		{operation: "GET /recipients/{id}", field: "{id}", kind: "recipient", missing: notFound},
 		{operation: "PUT /recipients/{id}", field: "{id}", kind: "recipient", body: `{"name":"Changed"}`, missing: notFound},
-		{operation: "POST /workers", field: "teams[]", kind: "team", body: `{"name":"W","phone":"PHONE","teams":["OWN-team","ID"]}`, missing: notFound},
-		{operation: "POST /workers", field: "addresses.routing", kind: "destination", body: `{"name":"W","phone":"PHONE","teams":["OWN-team"],"addresses":{"routing":"ID"}}`, missing: notFound},
-		{operation: "POST /workers", field: "address.routing", kind: "destination", body: `{"name":"W","phone":"PHONE","teams":["OWN-team"],"address":{"routing":"ID"}}`, missing: notFound},
+		{operation: "POST /workers", field: "teams[]", kind: "team", body: `{"name":"W","phone":"NEW-phone","teams":["OWN-team","ID"]}`, missing: notFound},
+		{operation: "POST /workers", field: "addresses.routing", kind: "destination", body: `{"name":"W","phone":"NEW-phone","teams":["OWN-team"],"addresses":{"routing":"ID"}}`, missing: notFound},
+		{operation: "POST /workers", field: "address.routing", kind: "destination", body: `{"name":"W","phone":"NEW-phone","teams":["OWN-team"],"address":{"routing":"ID"}}`, missing: notFound},
 		{operation: "GET /workers/{id}", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "PUT /workers/{id}", field: "{id}", kind: "worker", body: `{"name":"Changed"}`, missing: notFound},
 		{operation: "PUT /workers/{id}", field: "teams[]", kind: "team", body: `{"name":"Changed","teams":["ID"]}`, missing: notFound},
@@ -55,14 +55,14 @@ func idPlaces() []idPlace {
 		{operation: "GET /teams/{id}/tasks", field: "{id}", kind: "team", missing: notFound},
 		{operation: "GET /teams/{id}/estimate?dropoffLocation=1,2", field: "{id}", kind: "team", missing: notFound, own: notFound}, // nobody is on duty
 		{operation: "POST /workers/{id}/schedule", field: "{id}", kind: "worker", body: `{"entries":[{"date":"2090-01-01","timezone":"UTC","shifts":[]}]}`, missing: notFound},
-		{operation: "POST /teams", field: "workers[]", kind: "worker", body: `{"name":"NAME","workers":["OWN-worker","ID"],"managers":[]}`, missing: invalid},
-		{operation: "POST /teams", field: "managers[]", kind: "admin", body: `{"name":"NAME","workers":[],"managers":["OWN-admin","ID"]}`, missing: invalid},
-		{operation: "POST /teams", field: "hub", kind: "hub", body: `{"name":"NAME",` + members + `,"hub":"ID"}`, missing: notFound},
+		{operation: "POST /teams", field: "workers[]", kind: "worker", body: `{"name":"NEW-name","workers":["OWN-worker","ID"],"managers":[]}`, missing: invalid},
+		{operation: "POST /teams", field: "managers[]", kind: "admin", body: `{"name":"NEW-name","workers":[],"managers":["OWN-admin","ID"]}`, missing: invalid},
+		{operation: "POST /teams", field: "hub", kind: "hub", body: `{"name":"NEW-name",` + members + `,"hub":"ID"}`, missing: notFound},
 		{operation: "GET /teams/{id}", field: "{id}", kind: "team", missing: notFound},
 		{operation: "PUT /teams/{id}", field: "{id}", kind: "team", body: `{"enableSelfAssignment":true}`, missing: notFound},
-		{operation: "PUT /teams/{id}", field: "workers[]", kind: "worker", body: `{"name":"NAME","workers":["ID"]}`, missing: invalid},
-		{operation: "PUT /teams/{id}", field: "managers[]", kind: "admin", body: `{"name":"NAME","managers":["ID"]}`, missing: invalid},
-		{operation: "PUT /teams/{id}", field: "hub", kind: "hub", body: `{"name":"NAME","hub":"ID"}`, missing: notFound},
+		{operation: "PUT /teams/{id}", field: "workers[]", kind: "worker", body: `{"name":"NEW-name","workers":["ID"]}`, missing: invalid},
+		{operation: "PUT /teams/{id}", field: "managers[]", kind: "admin", body: `{"name":"NEW-name","managers":["ID"]}`, missing: invalid},
+		{operation: "PUT /teams/{id}", field: "hub", kind: "hub", body: `{"name":"NEW-name","hub":"ID"}`, missing: notFound},
 		{operation: "DELETE /teams/{id}", field: "{id}", kind: "team", missing: notFound},
 		{operation: "POST /hubs", field: "teams[]", kind: "team", body: `{"name":"H","address":` + address + `,"location":[1,2],"teams":["OWN-team","ID"]}`, missing: notFound},
 		{operation: "PUT /hubs/{id}", field: "{id}", kind: "hub", body: `{"name":"Changed"}`, missing: notFound},
@@ -235,14 +235,14 @@ func (w *world) make(t testing.TB, kind string) string {
 		place    = `"address":{"name":"CANARY","number":"CANARY","street":"CANARY","apartment":"CANARY","city":"CANARY","state":"CANARY","postalCode":"CANARY","country":"CANARY"},"location":[1.25,2.5]`
 		body     = map[string]string{
 			"destination": `{` + place + `,"notes":"CANARY","metadata":` + metadata + `}`,
-			"recipient":   `{"name":"CANARY NAME","phone":"PHONE","notes":"CANARY","metadata":` + metadata + `}`,
-			"admin":       `{"name":"CANARY","email":"CANARY-NAME@example.com","phone":"PHONE","metadata":` + metadata + `}`,
-			"hub":         `{"name":"CANARY",` + place + `,"phone":"PHONE"}`,
-			"team":        `{"name":"CANARY NAME","workers":[],"managers":["OWN-admin"],"hub":"OWN-hub","metadata":` + metadata + `}`,
-			"worker": `{"name":"CANARY","displayName":"CANARY","phone":"PHONE","teams":["OWN-team"],"vehicle":{"type":"CAR","description":"CANARY","licensePlate":"CANARY","color":"CANARY"},
+			"recipient":   `{"name":"CANARY NEW-name","phone":"NEW-phone","notes":"CANARY","metadata":` + metadata + `}`,
+			"admin":       `{"name":"CANARY","email":"CANARY-NEW-name@example.com","phone":"NEW-phone","metadata":` + metadata + `}`,
+			"hub":         `{"name":"CANARY",` + place + `,"phone":"NEW-phone"}`,
+			"team":        `{"name":"CANARY NEW-name","workers":[],"managers":["OWN-admin"],"hub":"OWN-hub","metadata":` + metadata + `}`,
+			"worker": `{"name":"CANARY","displayName":"CANARY","phone":"NEW-phone","teams":["OWN-team"],"vehicle":{"type":"CAR","description":"CANARY","licensePlate":"CANARY","color":"CANARY"},
 				"addresses":{"routing":"OWN-destination"},"metadata":` + metadata + `}`,
 			"task":      `{"destination":"OWN-destination","recipients":["OWN-recipient"],"notes":"CANARY","recipientName":"CANARY","recipientNotes":"CANARY","metadata":` + metadata + `}`,
-			"template":  `{"name":"CANARY NAME","contextSaveConditions":[],"fields":[]}`,
+			"template":  `{"name":"CANARY NEW-name","contextSaveConditions":[],"fields":[]}`,
 			"routePlan": `{"name":"CANARY","startTime":4000000000000}`,
 		}[kind]
 	)
@@ -253,12 +253,13 @@ func (w *world) make(t testing.TB, kind string) string {
 	return id(t, w.Client, path, w.fill(strings.ReplaceAll(body, "CANARY", w.canary)))
 }
 
-// fill puts the organization's own ids and new names and numbers into a body.
+// fill puts the organization's own ids and new names and numbers into a body. What
+// it replaces has a character that no id has.
 func (w *world) fill(body string) string {
 	for kind, own := range w.own {
 		body = strings.ReplaceAll(body, "OWN-"+kind, own)
 	}
-	return strings.NewReplacer("NAME", fmt.Sprintf("n%d", w.made), "PHONE", fmt.Sprintf("+1%s555%04d", w.areaCode, w.made)).Replace(body)
+	return strings.NewReplacer("NEW-name", fmt.Sprintf("n%d", w.made), "NEW-phone", fmt.Sprintf("+1%s555%04d", w.areaCode, w.made)).Replace(body)
 }
 
 // pick is a record of the organization's for a place.

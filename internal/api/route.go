@@ -3,8 +3,10 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,9 +116,14 @@ func tagged(tag string, routes ...route) []route {
 func (c *call) id() string { return c.http.PathValue("id") }
 
 // list is a query parameter of several values: one comma-separated text, which
-// some clients put in brackets or separate with spaces.
+// some clients put in brackets or separate with spaces. Others send the parameter
+// several times, as name, as name[], or as name[0], name[1] and so on.
 func (c *call) list(name string) []string {
-	text := strings.NewReplacer("[", "", "]", "", " ", ",").Replace(c.query.Get(name))
+	sent := slices.Concat(c.query[name], c.query[name+"[]"])
+	for i := 0; c.query.Has(fmt.Sprintf("%s[%d]", name, i)); i++ {
+		sent = append(sent, c.query[fmt.Sprintf("%s[%d]", name, i)]...)
+	}
+	text := strings.NewReplacer("[", "", "]", "", " ", ",").Replace(strings.Join(sent, ","))
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {
 		if item = strings.TrimSpace(item); item != "" {

@@ -52,6 +52,9 @@ func taskDraft(c *call, body wire.TaskBody) (taskflow.Draft, error) {
 	if body.Recipients.Set() {
 		refs := make([]taskflow.RecipientRef, 0, len(body.Recipients.Value))
 		for _, sent := range body.Recipients.Value {
+			if sent == (wire.RecipientRef{}) {
+				continue
+			}
 			ref := taskflow.RecipientRef{ID: sent.ID}
 			if sent.Body != nil {
 				made := sent.Body.Draft()

@@ -150,7 +150,7 @@ type CustomFieldBody struct {
 }
 
 // RecipientRef is a recipient in a request: the id of one, or the fields of a
-// new one.
+// new one. Neither is nobody: a published client sends null for that.
 type RecipientRef struct {
 	ID   lastmile.RecipientID
 	Body *RecipientBody
@@ -164,6 +164,8 @@ func (r *RecipientRef) UnmarshalJSON(data []byte) error {
 	case '{':
 		r.Body = new(RecipientBody)
 		return DecodePart(data, r.Body)
+	case 'n':
+		return nil
 	}
 	return malformed("must be the id of a recipient or an object, not %s", kindName(data[0]))
 }

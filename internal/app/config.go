@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"dray/internal/geo"
 )
@@ -33,6 +34,9 @@ type Config struct {
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
 
+	// Patience is the longest wait of a write on SQLite before it is refused; 0
+	// is the usual one. It has no flag: the test kit waits for slow machines.
+	Patience  time.Duration
 	keepShort bool // forget events and positions after a day: a demonstration makes many
 }
 

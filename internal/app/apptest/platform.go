@@ -56,7 +56,7 @@ func Engines(t *testing.T, test func(t *testing.T, p *Platform), options ...Opti
 func New(t testing.TB, options ...Option) *Platform {
 	t.Helper()
 	config := app.DefaultConfig()
-	config.Data = t.TempDir()
+	config.Data, config.Patience = t.TempDir(), time.Minute
 	for _, option := range options {
 		option(&config)
 	}

@@ -70,7 +70,8 @@ type Options struct {
 	Serve    bool             // this process is the server of the data folder
 	Now      func() time.Time // the clock
 	Logger   *slog.Logger
-	Unsynced func(error) // told once that nothing can be made durable any more, on SQLite; may be nil
+	Patience time.Duration // longest wait of a write on SQLite before it is refused; 0 means by Serve
+	Unsynced func(error)   // told once that nothing can be made durable any more, on SQLite; may be nil
 
 	migrations fs.FS // of tests; nil means those that the program carries
 }
@@ -100,7 +101,7 @@ func open(ctx context.Context, o Options) (engine, error) {
 // sqlite are the options of the SQLite engine.
 func (o Options) sqlite() (SQLiteOptions, error) {
 	files, err := o.files()
-	return SQLiteOptions{Folder: o.Data, Serve: o.Serve, Now: o.Now, Logger: o.Logger, Unsynced: o.Unsynced, Migrations: files}, err
+	return SQLiteOptions{Folder: o.Data, Serve: o.Serve, Now: o.Now, Logger: o.Logger, Patience: o.Patience, Unsynced: o.Unsynced, Migrations: files}, err
 }
 
 // postgres are the options of the PostgreSQL engine.

@@ -56,9 +56,13 @@ func firstOnly(t testing.TB) fs.FS {
 	return fstest.MapFS{"0001_first.sql": {Data: b}}
 }
 
-// sqliteOptions are the options of a served fixture database.
+// sqliteOptions are the options of a served fixture database, on which nothing
+// is refused because the machine is slow.
 func sqliteOptions(folder string) SQLiteOptions {
-	return SQLiteOptions{Folder: folder, Serve: true, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Migrations: fixture()}
+	return SQLiteOptions{
+		Folder: folder, Serve: true, Patience: time.Minute,
+		Now: time.Now, Logger: slog.New(slog.DiscardHandler), Migrations: fixture(),
+	}
 }
 
 // postgresOptions are the options of a fixture database on a server.

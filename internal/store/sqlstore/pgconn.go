@@ -276,9 +276,9 @@ func (r *pgRows) Next() bool {
 }
 
 // dialer opens connections that notice soon when the other side is gone.
-func dialer() *net.Dialer {
+func dialer(timeout time.Duration) *net.Dialer {
 	return &net.Dialer{
-		Timeout: postgresPatience,
+		Timeout: timeout,
 		KeepAliveConfig: net.KeepAliveConfig{
 			Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3,
 		},

@@ -28,7 +28,8 @@ type PostgresOptions struct {
 const (
 	// oldestPostgres is the oldest major version that is tested.
 	oldestPostgres = 15
-	// postgresPatience is how long anybody waits for a connection that works.
+	// postgresPatience is how long anybody waits for a connection that works,
+	// unless the URL has connect_timeout.
 	postgresPatience = 2 * time.Second
 	// An operation that takes longer has met a server that is stuck. Its
 	// caller's own deadline is usually shorter.
@@ -45,6 +46,7 @@ const (
 // its protocol and dialect.
 type pgEngine struct {
 	pool       *pgxpool.Pool
+	patience   time.Duration // with connections
 	log        *slog.Logger
 	now        func() time.Time
 	migrations []migration
@@ -66,7 +68,10 @@ func openPostgres(ctx context.Context, o PostgresOptions) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &pgEngine{pool: pool, log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1)}
+	e := &pgEngine{
+		pool: pool, patience: pool.Config().ConnConfig.ConnectTimeout,
+		log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1),
+	}
 	if err := e.prepare(ctx, o, all); err != nil {
 		pool.Close()
 		return nil, err
@@ -98,9 +103,11 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = defaultConns
 	}
-	config.PingTimeout = postgresPatience / 2
-	config.ConnConfig.ConnectTimeout = postgresPatience
-	config.ConnConfig.DialFunc = dialer().DialContext
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = postgresPatience
+	}
+	config.PingTimeout = config.ConnConfig.ConnectTimeout / 2
+	config.ConnConfig.DialFunc = dialer(config.ConnConfig.ConnectTimeout).DialContext
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "dray"
 	}
@@ -181,7 +188,7 @@ func (e *pgEngine) call(ctx context.Context, c *pgConn, fn func(conn) error) err
 // begin takes a connection and opens a transaction on it, both soon. release
 // gives the connection back; it rolls back what was not committed.
 func (e *pgEngine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release func(), err error) {
-	soon, cancel := context.WithTimeout(ctx, postgresPatience)
+	soon, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
 	c, tx, err := e.firstThatWorks(soon, o)
 	switch {
@@ -195,7 +202,7 @@ func (e *pgEngine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, relea
 	release = func() {
 		// It fails after a commit, and on a connection that is broken and
 		// dropped by Release.
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), postgresPatience)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
 		defer cancel()
 		_ = tx.Rollback(bounded)
 		c.Release()
@@ -237,7 +244,7 @@ func limited(ctx context.Context, limit time.Duration, fn func(context.Context) 
 
 // acquire takes a connection from the pool, or says soon that there is none.
 func (e *pgEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	soon, cancel := context.WithTimeout(ctx, postgresPatience)
+	soon, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
 	e.waiting.Add(1)
 	defer e.waiting.Add(-1)

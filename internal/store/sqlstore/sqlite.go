@@ -22,11 +22,11 @@ type SQLiteOptions struct {
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Readers    int              // most reading connections; 0 means 8
+	Patience   time.Duration    // longest wait of a write; 0 means by Serve
 	Unsynced   func(error)      // told once that nothing can be made durable any more; may be nil
 
-	keepSchema bool          // leave an older schema as it is
-	patience   time.Duration // longest wait of a write; 0 means by Serve
-	oldest     int           // oldest library that will do; 0 means oldestSQLite
+	keepSchema bool // leave an older schema as it is
+	oldest     int  // oldest library that will do; 0 means oldestSQLite
 }
 
 // Files of a data folder.
@@ -73,12 +73,12 @@ func openSQLite(ctx context.Context, o SQLiteOptions) (engine, error) {
 	if o.Readers == 0 {
 		o.Readers = 8
 	}
-	if o.patience == 0 {
+	if o.Patience == 0 {
 		// A command waits longer than a server's client: it has no one to
 		// shed load for, and the server may keep the database busy.
-		o.patience = 10 * time.Second
+		o.Patience = 10 * time.Second
 		if o.Serve {
-			o.patience = time.Second
+			o.Patience = time.Second
 		}
 	}
 	all, err := readMigrations(o.Migrations)
@@ -137,7 +137,7 @@ func startSQLite(ctx context.Context, o SQLiteOptions, all []migration) (*sqlite
 		path:    path,
 		log:     o.Logger,
 		head:    head(all),
-		writer:  newWriter(h, o.Logger, o.patience),
+		writer:  newWriter(h, o.Logger, o.Patience),
 		readers: newReaders(o.Readers, o.Logger, func() (*handle, error) { return openReader(path) }),
 	}
 	doom := e.doom(o.Unsynced)

@@ -62,7 +62,7 @@ func together(t *testing.T, e *sqliteEngine, ops ...func(conn) error) []error {
 // waitFor waits until a condition holds.
 func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !holds(); {
+	for end := time.Now().Add(time.Minute); !holds(); {
 		if time.Now().After(end) {
 			t.Fatal("waited too long")
 		}
@@ -237,20 +237,13 @@ func TestAFullDiskIsOverload(t *testing.T) {
 }
 
 func TestAWriteThatWaitsTooLongIsRefused(t *testing.T) {
-	o := sqliteOptions(t.TempDir())
-	o.patience = 50 * time.Millisecond
-	e, err := openSQLite(t.Context(), o)
-	must(t, err)
-	defer e.close()
+	e := sqliteFixture(t)
 	release := blocked(t, e)
-	begun := time.Now()
-	err = e.write(t.Context(), put(t.Context(), "late", 1))
-	if codeOf(err) != lastmile.CodeOverloaded {
+	e.writer.patience = 50 * time.Millisecond
+	if err := e.write(t.Context(), put(t.Context(), "late", 1)); codeOf(err) != lastmile.CodeOverloaded {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(begun); took > time.Second {
-		t.Errorf("took %v", took)
-	}
+	e.writer.patience = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := e.write(ctx, put(ctx, "cancelled", 1)); !errors.Is(err, context.DeadlineExceeded) {
@@ -343,15 +336,14 @@ func TestTheLogDoesNotGrowForEver(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	extra := 0
+	waitFor(t, func() bool {
+		extra++
+		must(t, e.write(ctx, put(ctx, fmt.Sprint(extra), 1)))
+		return e.stats().WALBytes <= walLimit
+	})
 	close(stop)
 	readers.Wait()
-	must(t, e.write(ctx, put(ctx, "last", 1)))
-	time.Sleep(3 * checkpointGap)
-	if s := e.stats(); s.WALBytes > 4*walLimit {
-		t.Errorf("the log has %d MB", s.WALBytes>>20)
-	} else {
-		t.Logf("the log has %d MB after about 400 MB written", s.WALBytes>>20)
-	}
 }
 
 func TestStatementsAreCachedWithinBounds(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 const PostgresVariable = "DRAY_TEST_POSTGRES"
 
 // Postgres returns the URL of a fresh, empty database that is dropped when the
-// test ends. The test is skipped when no server is named.
+// test ends. A slow server is waited for. The test is skipped when no server is
+// named.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(PostgresVariable)
@@ -32,6 +33,9 @@ func Postgres(t testing.TB) string {
 	command(t, server, "CREATE DATABASE "+name)
 	t.Cleanup(func() { command(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
 	u.Path = "/" + name
+	query := u.Query()
+	query.Set("connect_timeout", "60")
+	u.RawQuery = query.Encode()
 	return u.String()
 }
 

@@ -37,6 +37,7 @@ func onWorkshops(t *testing.T, test func(t *testing.T, w *workshop)) {
 
 func newWorkshop(t *testing.T, c app.Config) *workshop {
 	t.Helper()
+	c.Patience = time.Minute
 	a, err := app.New(t.Context(), c, slog.New(slog.DiscardHandler), app.Clock, true)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,8 @@ func (w *workshop) submit(t *testing.T, name string, tasks int) lastmile.BatchID
 }
 
 // run runs jobs over a store, with another way to read drafts if one is given,
-// until the condition holds.
+// until the condition holds. What a process had when it died is free again soon;
+// who lives keeps a job, however slow the machine is.
 func (w *workshop) run(t *testing.T, s store.Store, read func(lastmile.OrganizationID, []byte) (taskflow.Draft, error), until func() bool) {
 	t.Helper()
 	flow := *w.Tasks
@@ -77,8 +79,12 @@ func (w *workshop) run(t *testing.T, s store.Store, read func(lastmile.Organizat
 	if read != nil {
 		flow.ReadDraft = read
 	}
+	lease := time.Minute
+	if _, mortal := s.(*dying); mortal {
+		lease = 200 * time.Millisecond
+	}
 	r := &jobs.Runner{
-		Store: s, Now: app.Clock, Log: slog.New(slog.DiscardHandler), Lease: 200 * time.Millisecond,
+		Store: s, Now: app.Clock, Log: slog.New(slog.DiscardHandler), Lease: lease,
 		Handlers: map[jobs.Kind]jobs.Handler{store.CreateBatch: {Run: flow.RunBatch, GiveUp: flow.GiveUpBatch}},
 	}
 	ctx, stop := context.WithCancel(t.Context())

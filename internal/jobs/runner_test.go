@@ -24,9 +24,12 @@ const sweep jobs.Kind = "sweep"
 
 func clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
+// afterwards is when every claim that is not renewed has ended.
+func afterwards() time.Time { return clock().Add(time.Hour) }
+
 func openStore(t *testing.T, o sqlstore.Options) *sqlstore.Store {
 	t.Helper()
-	o.Now, o.Logger = clock, slog.New(slog.DiscardHandler)
+	o.Now, o.Logger, o.Patience = clock, slog.New(slog.DiscardHandler), time.Minute
 	s, err := sqlstore.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -101,9 +104,10 @@ func left(t *testing.T, s store.Store) (n int) {
 	return n
 }
 
+// runner is a runner that keeps its claims, however slow the machine is.
 func runner(s store.Store, run func(ctx context.Context, job store.Job) (func(store.Writer) error, error)) *jobs.Runner {
 	return &jobs.Runner{
-		Store: s, Now: clock, Log: slog.New(slog.DiscardHandler), Lease: 300 * time.Millisecond,
+		Store: s, Now: clock, Log: slog.New(slog.DiscardHandler), Lease: time.Minute,
 		Handlers: map[jobs.Kind]jobs.Handler{sweep: {Run: run}},
 	}
 }
@@ -126,7 +130,7 @@ func until(t *testing.T, what string, true func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !true(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("20 s and not yet: %s", what)
+			t.Fatalf("a minute and not yet: %s", what)
 		}
 	}
 }
@@ -182,7 +186,7 @@ func TestOneOrganizationDoesNotKeepTheOthersWaiting(t *testing.T) {
 			return nil, nil
 		})
 		during(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
-		if b, z := slices.Index(begun, "b"), slices.Index(begun, "z"); b > 4 || z > 4 {
+		if b, z := slices.Index(begun, "b"), slices.Index(begun, "z"); b > 10 || z > 10 {
 			t.Errorf("one job of each of two organizations came %d. and %d. after one that has 60: %v", b+1, z+1, begun)
 		}
 		if most != 2 {
@@ -212,7 +216,7 @@ func TestSeveralRunnersDoEachJobOnce(t *testing.T) {
 		if got := notes(t, s); !slices.Equal(got, want) {
 			t.Errorf("%d effects of %d", len(got), len(want))
 		}
-		if begun.Load() > 130 {
+		if begun.Load() != int64(len(want)) {
 			t.Errorf("%d jobs were begun to do %d", begun.Load(), len(want))
 		}
 	})
@@ -242,6 +246,7 @@ func TestAZombieWritesNothing(t *testing.T) {
 		heir := runner(s, func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
 			return func(w store.Writer) error { return note(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt)) }, nil
 		})
+		heir.Now = afterwards
 		during(t, func() {
 			<-frozen
 			during(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
@@ -313,11 +318,11 @@ func (m *mortal) die() {
 func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 	steps := []string{"step 1", "step 2", "step 3", "the end"}
 	// Each step is a transaction that knows whether it was done before.
-	work := func(s store.Store) func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
+	work := func(s store.Store, now func() time.Time) func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
 		return func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
 			for _, step := range steps[:3] {
 				err := s.Write(ctx, func(w store.Writer) error {
-					if err := w.HoldJob(ctx, job, clock()); err != nil {
+					if err := w.HoldJob(ctx, job, now()); err != nil {
 						return err
 					}
 					done, err := w.Messages(ctx, store.MessageFilter{Organization: job.Organization})
@@ -341,7 +346,7 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 					add(t, s, fmt.Sprintf("o%d%v", writes, after), "job")
 					dying := &mortal{Store: s, after: after, dead: make(chan struct{})}
 					dying.lives.Store(writes + 1)
-					first := runner(dying, work(dying))
+					first := runner(dying, work(dying, clock))
 					during(t, func() {
 						until(t, "the process is dead, or has nothing to do", func() bool {
 							select {
@@ -352,7 +357,9 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 							}
 						})
 					}, first)
-					during(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, runner(s, work(s)))
+					heir := runner(s, work(s, afterwards))
+					heir.Now = afterwards
+					during(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
 					want := slices.Sorted(slices.Values(slices.Concat(before, steps)))
 					if got := notes(t, s); !slices.Equal(got, want) {
 						t.Errorf("the effects are %q", got)
@@ -486,12 +493,12 @@ func TestARunnerThatIsAloneTakesOverAtOnce(t *testing.T) {
 }
 
 func TestARunningJobIsNotTakenOver(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+	inBubble(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		var begun atomic.Int64
 		run := func(context.Context, store.Job) (func(store.Writer) error, error) {
 			begun.Add(1)
-			time.Sleep(2500 * time.Millisecond)
+			time.Sleep(30 * time.Second)
 			return nil, nil
 		}
 		one, two := runner(s, run), runner(s, run)

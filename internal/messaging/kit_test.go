@@ -46,7 +46,7 @@ type sending struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Now: now, Logger: quiet})
+	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: now, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func newID() string { return access.RandomSecret(lastmile.IDLength) }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Now: now, Logger: slog.New(slog.DiscardHandler)})
+	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: now, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

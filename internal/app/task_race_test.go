@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func newYard(t *testing.T, nodes, workers int, c app.Config) *yard {
 		server := httptest.NewServer(a.Handler())
 		t.Cleanup(func() {
 			server.Close()
-			if err := a.Stop(t.Context()); err != nil && t.Context().Err() == nil {
+			if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -31,13 +32,14 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 	var ahead atomic.Int64
 	clock := func() time.Time { return app.Clock().Add(time.Duration(ahead.Load())) }
 	nodes := make([]*app.App, count)
+	c.Patience = time.Minute
 	for i := range nodes {
 		node, err := app.New(t.Context(), c, slog.New(slog.DiscardHandler), clock, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := node.Stop(t.Context()); err != nil && t.Context().Err() == nil {
+			if err := node.Stop(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"dray/internal/api"
 	"dray/internal/app/apptest"
@@ -49,19 +48,13 @@ func submit(t testing.TB, c *apptest.Client, items ...string) (report map[string
 }
 
 // await waits for the end of a batch.
-func await(t testing.TB, c *apptest.Client, id string) map[string]any {
+func await(t testing.TB, c *apptest.Client, id string) (report map[string]any) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		report := c.Must(t, "GET", "/tasks/batch/"+id, nil)
-		switch report["status"] {
-		case "pending", "inProgress":
-		default:
-			return report
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the batch is %v after 30 s", report["status"])
-		}
-	}
+	apptest.Until(t, "the batch is done", func() bool {
+		report = c.Must(t, "GET", "/tasks/batch/"+id, nil)
+		return report["status"] != "pending" && report["status"] != "inProgress"
+	})
+	return report
 }
 
 // batchRefused fails the test unless an answer is an error in the shape of

@@ -198,12 +198,12 @@ func hexOf(s string) string { return fmt.Sprintf("%02x", s[0]) + s[1:] }
 func rawRequest(t testing.TB, url string, lines ...string) apptest.Answer {
 	t.Helper()
 	address := strings.TrimPrefix(url, "http://")
-	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
+	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the read would fail
+	conn.SetDeadline(time.Now().Add(2 * time.Minute)) //nolint:errcheck // the read would fail
 	lines = append(lines, "Host: "+address, "Connection: close", "", "")
 	// A server that refuses early may have closed before all was sent.
 	io.WriteString(conn, strings.Join(lines, "\r\n")) //nolint:errcheck // see above
@@ -213,12 +213,12 @@ func rawRequest(t testing.TB, url string, lines ...string) apptest.Answer {
 // sendAll sends all of a request before it looks for the answer.
 func sendAll(t testing.TB, url, head string, body []byte) apptest.Answer {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(url, "http://"), 5*time.Second)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // the write would fail
+	conn.SetDeadline(time.Now().Add(2 * time.Minute)) //nolint:errcheck // the write would fail
 	if _, err := conn.Write(fmt.Appendf(nil, "%s\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)); err != nil {
 		t.Fatalf("the server did not read all of the request: %v", err)
 	}

@@ -94,8 +94,8 @@ func (s *stream) next(t testing.TB) streamed {
 			t.Fatal("the stream ended")
 		}
 		return e
-	case <-time.After(30 * time.Second):
-		t.Fatal("no event in 30 s")
+	case <-time.After(2 * time.Minute):
+		t.Fatal("no event in two minutes")
 	}
 	return streamed{}
 }

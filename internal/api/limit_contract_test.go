@@ -24,7 +24,7 @@ func TestRateLimitContract(t *testing.T) {
 		var refused apptest.Answer
 		for range 200 {
 			a := acme.Call(t, "GET", "/auth/test", nil)
-			if a.Header.Get("X-RateLimit-Limit") != "4" {
+			if a.Header.Get("X-RateLimit-Limit") != "1" {
 				t.Fatalf("X-RateLimit-Limit is %q", a.Header.Get("X-RateLimit-Limit"))
 			}
 			if refused = a; a.Status != 200 {
@@ -52,9 +52,9 @@ func TestRateLimitContract(t *testing.T) {
 		}
 		zenith.Must(t, "GET", "/auth/test", nil)
 		unauthenticated.check(t, (&apptest.Client{Platform: p, Key: "wrong"}).Call(t, "GET", "/auth/test", nil))
-		time.Sleep(1100 * time.Millisecond)
+		p.Advance(time.Minute)
 		acme.Must(t, "GET", "/auth/test", nil)
-	}, func(c *app.Config) { c.RateLimit = 4 })
+	}, func(c *app.Config) { c.RateLimit = 0.1 })
 }
 
 // TestServerLimitsContract needs a server with its real limits; which database
@@ -113,7 +113,7 @@ func TestServerLimitsContract(t *testing.T) {
 		}
 		c.Must(t, "GET", "/auth/test", nil)
 		for _, conn := range slow {
-			conn.SetReadDeadline(begun.Add(12 * time.Second)) //nolint:errcheck // the read would fail
+			conn.SetReadDeadline(begun.Add(2 * time.Minute)) //nolint:errcheck // the read would fail
 			rest, err := io.ReadAll(conn)
 			if err != nil && !strings.Contains(err.Error(), "reset") {
 				t.Fatalf("not cut off after %s: %v %q", time.Since(begun), err, rest)

@@ -26,7 +26,6 @@ func newRoads(t testing.TB, p *apptest.Platform, name string) roads {
 	t.Helper()
 	r := roads{Client: p.Organization(t, name)}
 	r.north = id(t, r.Client, "/teams", `{"name":"North","workers":[],"managers":[]}`)
-	apart()
 	r.south = id(t, r.Client, "/teams", `{"name":"South","workers":[],"managers":[]}`)
 	r.hub = id(t, r.Client, "/hubs", `{"name":"Depot","address":{"number":"1","street":"Main St","city":"Springfield","state":"IL","postalCode":"62701","country":"United States"},"location":[-73.99,40.73]}`)
 	r.ada = r.driver(t, "+12125550101", `,"vehicle":{"type":"CAR","color":"red"}`)

@@ -250,11 +250,7 @@ func reached(t *testing.T, p *apptest.Platform) {
 	waiting := func(m lastmile.TextMessage) bool {
 		return m.State == lastmile.TextQueued || m.State == lastmile.TextSending
 	}
-	for deadline := time.Now().Add(30 * time.Second); slices.ContainsFunc(p.Outbox(t, ""), waiting); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("messages are not sent after 30 s")
-		}
-	}
+	apptest.Until(t, "no message waits", func() bool { return !slices.ContainsFunc(p.Outbox(t, ""), waiting) })
 }
 
 func (o *texted) testStop(t *testing.T, zenith *apptest.Client) {

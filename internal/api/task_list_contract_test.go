@@ -6,25 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dray/internal/app/apptest"
 )
 
-// apart waits until the clock shows another millisecond.
-func apart() {
-	for begin := time.Now().UnixMilli(); time.Now().UnixMilli() == begin; {
-		time.Sleep(100 * time.Microsecond)
-	}
-}
-
-// timed makes a task that no other was made in the millisecond of, and returns
-// when it was made.
+// timed makes a task and returns when it was made.
 func (r roads) timed(t testing.TB, more ...string) (id string, created int64) {
 	t.Helper()
-	apart()
 	made := r.Must(t, "POST", "/tasks", newTask(more...))
-	apart()
 	return fmt.Sprint(made["id"]), int64(made["timeCreated"].(float64))
 }
 
@@ -32,7 +21,7 @@ func TestTaskListContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		r := newRoads(t, p, "Acme")
-		begin := time.Now().UnixMilli()
+		begin := p.Now().UnixMilli()
 		t.Run("an organization without tasks has an empty list", func(t *testing.T) {
 			matches(t, r.Must(t, "GET", "/tasks/all?from=0", nil), `{"tasks":[]}`)
 		})
@@ -82,17 +71,14 @@ func TestTaskListContract(t *testing.T) {
 
 func testTaskFilters(t *testing.T, r roads) {
 	const hour = 3_600_000
-	soon := time.Now().UnixMilli() + hour
+	soon := r.Platform.Now().UnixMilli() + hour
 	first, at1 := r.timed(t, fmt.Sprintf(`,"completeAfter":%d,"completeBefore":%d`, soon, soon+hour))
 	second, at2 := r.timed(t, `,"container":{"type":"TEAM","team":"`+r.south+`"},"dependencies":["`+first+`"]`)
 	third, at3 := r.timed(t, workers(r.ada), fmt.Sprintf(`,"completeBefore":%d,"dependencies":["%s","%s"]`, soon, second, first))
 	fourth, at4 := r.timed(t, workers(r.bob))
 	fifth, at5 := r.timed(t, workers(r.ada), fmt.Sprintf(`,"completeAfter":%d`, soon+hour))
-	apart()
 	r.begin(t, fourth)
-	apart()
 	r.complete(t, fifth, true)
-	apart()
 	done := int64(readTask(t, r.Client, fifth)["completionDetails"].(map[string]any)["time"].(float64))
 	all := []string{first, second, third, fourth, fifth}
 	org := string(r.Organization.ID)

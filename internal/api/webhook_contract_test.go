@@ -414,17 +414,13 @@ func event(t testing.TB, got apptest.Received) (body map[string]any) {
 // with an attempt made, and returns them.
 func awaitState(t testing.TB, c *apptest.Client, hook, state string, count int) (found []map[string]any) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	apptest.Until(t, fmt.Sprintf("%d notifications are %s", count, state), func() bool {
 		found = slices.DeleteFunc(list(t, c, "/webhooks/"+hook+"/notifications"), func(n map[string]any) bool {
 			return n["state"] != state || n["attempts"] == 0.0
 		})
-		if len(found) == count {
-			return found
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d notifications are %s after 30 s, want %d", len(found), state, count)
-		}
-	}
+		return len(found) == count
+	})
+	return found
 }
 
 func testNotifications(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
@@ -554,7 +550,7 @@ func testRedeliver(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	})
 	t.Run("all that were given up", func(t *testing.T) {
 		bad.Store(true)
-		before := time.Now().UnixMilli()
+		before := c.Platform.Now().UnixMilli()
 		for range 3 {
 			id(t, c, "/tasks", plainTask)
 		}
@@ -564,7 +560,7 @@ func testRedeliver(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		matches(t, ids(list(t, c, "/webhooks/"+made+"/notifications?failed=true")), string(encode(t, ids(awaitState(t, c, made, "givenUp", 3)))))
 		bad.Store(false)
 		c.Must(t, "PUT", "/webhooks/"+made, `{"isEnabled":true}`)
-		matches(t, c.Must(t, "POST", "/webhooks/"+made+"/redeliver", fmt.Sprintf(`{"since":%d}`, time.Now().Add(time.Hour).UnixMilli())), `{"count":0}`)
+		matches(t, c.Must(t, "POST", "/webhooks/"+made+"/redeliver", fmt.Sprintf(`{"since":%d}`, c.Platform.Now().Add(time.Hour).UnixMilli())), `{"count":0}`)
 		matches(t, c.Must(t, "POST", "/webhooks/"+made+"/redeliver", fmt.Sprintf(`{"since":%d}`, before)), `{"count":3}`)
 		for _, n := range awaitState(t, c, made, "delivered", 4) {
 			matches(t, n["attempts"], `2`)
@@ -584,18 +580,13 @@ func testRedeliver(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 // awaitAttempts waits until so many attempts at a notification are in its log.
 func awaitAttempts(t testing.TB, c *apptest.Client, hook, notification string, count int) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	apptest.Until(t, fmt.Sprintf("%d attempts are in the log", count), func() bool {
 		log := c.Must(t, "GET", "/webhooks/"+hook+"/notifications/"+notification, nil)["log"].([]any)
 		for i, attempt := range log {
 			matches(t, attempt.(map[string]any)["number"], fmt.Sprint(i+1))
 		}
-		if len(log) == count {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d attempts are in the log after 30 s, want %d", len(log), count)
-		}
-	}
+		return len(log) == count
+	})
 }
 
 func testTestEvent(t *testing.T, c *apptest.Client, r *apptest.Receiver) {

@@ -26,7 +26,6 @@ func newFleet(t testing.TB, p *apptest.Platform, name string) fleet {
 	t.Helper()
 	f := fleet{Client: p.Organization(t, name)}
 	f.north = id(t, f.Client, "/teams", `{"name":"North","workers":[],"managers":[]}`)
-	apart()
 	f.south = id(t, f.Client, "/teams", `{"name":"South","workers":[],"managers":[]}`)
 	return f
 }

@@ -18,10 +18,12 @@ func TestWorkerScheduleContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		today := p.Now().In(zone).AddDate(0, 0, 1)
+		noon := time.Date(today.Year(), today.Month(), today.Day(), 12, 0, 0, 0, zone)
+		p.Advance(noon.Sub(p.Now())) // no day is over before the test is
 		// day is an entry for a day from today on, with shifts of hours.
 		day := func(ahead int, shifts ...[2]int) string {
-			midnight := time.Now().In(zone).AddDate(0, 0, ahead)
-			midnight = time.Date(midnight.Year(), midnight.Month(), midnight.Day(), 0, 0, 0, 0, zone)
+			midnight := time.Date(noon.Year(), noon.Month(), noon.Day()+ahead, 0, 0, 0, 0, zone)
 			var list []string
 			for _, s := range shifts {
 				list = append(list, fmt.Sprintf("[%d,%d]", midnight.Add(time.Duration(s[0])*time.Hour).UnixMilli(), midnight.Add(time.Duration(s[1])*time.Hour).UnixMilli()))

@@ -84,24 +84,32 @@ func New(t testing.TB, options ...Option) *Platform {
 	return p
 }
 
+// Until waits until something is so, for as long as a slow machine may need. What
+// is so is said in words, for those who wait in vain.
+func Until(t testing.TB, words string, so func() bool) {
+	t.Helper()
+	const most = 2 * time.Minute
+	for deadline := time.Now().Add(most); !so(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not after %v: %s", most, words)
+		}
+	}
+}
+
 // Settle waits until all background work is done.
 func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	Until(t, "no job is left", func() bool {
 		var left int
 		err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
 			left, err = r.JobsLeft(t.Context())
 			return err
 		})
-		switch {
-		case err != nil:
+		if err != nil {
 			t.Fatalf("count what is left to do: %v", err)
-		case left == 0:
-			return
-		case time.Now().After(deadline):
-			t.Fatalf("%d jobs are not done after 30 s", left)
 		}
-	}
+		return left == 0
+	})
 }
 
 // Events are the events of an organization, in order, as webhooks are sent them.

@@ -3,6 +3,7 @@ package apptest
 import (
 	"context"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"dray/internal/app"
 )
@@ -97,17 +97,13 @@ func (r *Receiver) all(method, path string) []Received {
 
 // Await waits until so many notifications have come to a path, and returns
 // them.
-func (r *Receiver) Await(t testing.TB, path string, count int) []Received {
+func (r *Receiver) Await(t testing.TB, path string, count int) (posts []Received) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		posts := r.Posts(path)
-		if len(posts) >= count {
-			return posts
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d notifications came to %s in 30 s, want %d", len(posts), path, count)
-		}
-	}
+	Until(t, fmt.Sprintf("%d notifications came to %s", count, path), func() bool {
+		posts = r.Posts(path)
+		return len(posts) >= count
+	})
+	return posts
 }
 
 // Tell has the platform send notifications and number events until the test

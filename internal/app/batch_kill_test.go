@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -124,13 +123,13 @@ func (rig *batchRig) report(t *testing.T, node int, job string) (report batchRep
 func (rig *batchRig) check(t *testing.T, name, job string) {
 	t.Helper()
 	var report batchReport
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patientEnough); ; time.Sleep(10 * time.Millisecond) {
 		report = rig.report(t, 0, job)
 		if report.Status != "pending" && report.Status != "inProgress" {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s is %s after a minute\n%s", name, report.Status, rig.nodes[0].logged)
+			t.Fatalf("%s is %s after %v\n%s", name, report.Status, patientEnough, rig.nodes[0].logged)
 		}
 	}
 	good := lastmile.MaxBatch - len(badInBatch)
@@ -194,22 +193,13 @@ func (rig *batchRig) checkEvents(t *testing.T, jobs []string) {
 	}
 }
 
-// call sends a request to a node.
+// call sends a request to a node, again for as long as that is busy.
 func (rig *batchRig) call(t *testing.T, node int, method, path, body, key string) (status int, answer []byte, err error) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+rig.nodes[node].address+"/api/v2"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	for deadline := time.Now().Add(patientEnough); ; time.Sleep(10 * time.Millisecond) {
+		status, answer, err = rig.nodes[node].call(t, rig.key, method, path, body, key)
+		if err != nil || status != http.StatusServiceUnavailable || time.Now().After(deadline) {
+			return status, answer, err
+		}
 	}
-	request.SetBasicAuth(rig.key, "")
-	if key != "" {
-		request.Header.Set("Idempotency-Key", key)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	answer, err = io.ReadAll(response.Body)
-	return response.StatusCode, answer, err
 }

@@ -45,11 +45,24 @@ type campaign struct {
 // callers is how many write at once.
 const callers = 32
 
-// A load lasts this long before a node is killed.
+// A load lasts this long before a node is killed, and longer on a slow machine:
+// until so many writes were answered.
 const (
-	shortestLoad = 50 * time.Millisecond
-	longestLoad  = 300 * time.Millisecond
+	shortestLoad  = 50 * time.Millisecond
+	longestLoad   = 300 * time.Millisecond
+	smallestLoad  = 30
+	patientEnough = 2 * time.Minute // with whatever must happen in the end
 )
+
+// loaded waits for the end of a load, of which done tells how many writes were
+// answered.
+func loaded(lasts time.Duration, done func() int) {
+	before := done()
+	time.Sleep(lasts)
+	for deadline := time.Now().Add(patientEnough); done() < before+smallestLoad && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+}
 
 // newCampaign starts so many nodes on one storage.
 func newCampaign(t *testing.T, nodes int, storage nodeStorage) *campaign {
@@ -113,7 +126,7 @@ func (c *campaign) end(t *testing.T, how func(*node)) {
 	for _, client := range c.clients {
 		resting.Go(func() { client.work(stop) })
 	}
-	time.Sleep(shortestLoad + time.Duration(c.random.Int64N(int64(longestLoad-shortestLoad))))
+	loaded(shortestLoad+time.Duration(c.random.Int64N(int64(longestLoad-shortestLoad))), func() int { return int(c.acked.Load()) })
 	for _, n := range c.nodes {
 		select {
 		case <-n.ended:
@@ -196,9 +209,9 @@ func (c *caller) work(stop <-chan struct{}) {
 
 // settle sends the pending write until it is answered.
 func (c *caller) settle() {
-	for end := time.Now().Add(20 * time.Second); c.pending != nil && !c.send(); {
+	for end := time.Now().Add(patientEnough); c.pending != nil && !c.send(); {
 		if time.Now().After(end) {
-			c.complain("%s %s with key %s was not answered in 20 s", c.pending.method, c.pending.path, c.pending.key)
+			c.complain("%s %s with key %s was not answered in %v", c.pending.method, c.pending.path, c.pending.key, patientEnough)
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

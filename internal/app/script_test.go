@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -105,14 +107,21 @@ func tell(t *testing.T, file, engine string, variables func(work string) []strin
 	})
 }
 
-// freeAddress is an address nobody listens on.
+// ports is the last port that a story was given. The system gives none of these
+// to whoever asks for any, so a port stays free until its story uses it.
+var ports atomic.Uint32
+
+func init() { ports.Store(10_000 + rand.Uint32N(10_000)) }
+
+// freeAddress is an address nobody listens on, and no other story is given.
 func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	for range 1000 {
+		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", ports.Add(1)))
+		if err == nil {
+			return listener.Addr().String(), listener.Close()
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	return "", errors.New("no port is free")
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

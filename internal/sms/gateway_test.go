@@ -126,14 +126,15 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 		}
 	})
 	t.Run("no answer in time", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		release := make(chan struct{})
 		address := server(t, func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
+			cancel() // now that the gateway has the message
 			<-release
 		})
 		t.Cleanup(func() { close(release) })
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
 		if got := twilio(t, address).Send(ctx, message()); got.Verdict != unsure {
 			t.Errorf("got %+v", got)
 		}

@@ -282,15 +282,11 @@ func TestACancelledContextIsHonoured(t *testing.T) {
 				return c.row(ctx, `WITH RECURSIVE far (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM far WHERE n < 1000000000)
 					SELECT count(*) FROM far`).Scan(&n)
 			}
-			begun := time.Now()
 			if err := e.read(ctx, long); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("read: got %v", err)
 			}
 			if err := e.direct(ctx, long); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("direct: got %v", err)
-			}
-			if took := time.Since(begun); took > 5*time.Second {
-				t.Errorf("took %v", took)
 			}
 			must(t, e.write(t.Context(), put(t.Context(), "later", 1)))
 			for range 20 {

@@ -98,7 +98,11 @@ func (s *Server) setDuty(ctx context.Context, c *call, body wire.DutyBody) (any,
 	if body.OnDuty == nil {
 		return nil, lastmile.Missing("onDuty")
 	}
-	return s.Fleet.SetDuty(ctx, c.who, *body.OnDuty)
+	var phone *lastmile.Handset
+	if body.UserData != nil {
+		phone = new(body.UserData.Domain())
+	}
+	return s.Fleet.SetDuty(ctx, c.who, *body.OnDuty, phone)
 }
 
 func (s *Server) workList(ctx context.Context, c *call) (any, error) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -140,6 +141,7 @@ func TestDriverContract(t *testing.T) {
 		t.Run("what a task requires must be handed in", func(t *testing.T) { testRequirements(t, acme, team) })
 		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
 		t.Run("a worker takes a task where the team allows it", func(t *testing.T) { testClaim(t, acme) })
+		t.Run("what the app tells of its phone is shown", func(t *testing.T) { testHandset(t, acme, team) })
 		t.Run("positions are believed by rule", func(t *testing.T) { testPositions(t, acme, team) })
 	})
 }
@@ -328,6 +330,45 @@ func testClaim(t *testing.T, c *apptest.Client) {
 	_, stranger := hire(t, c, driverTeam(t, c, "Far away", true), "+12125550310")
 	stranger.try(t, "claim", free, "c", nil).Refused(t, 401, 1103)
 	colleague.try(t, "claim", driverTask(t, c, nil), "o", nil).Refused(t, 401, 1103)
+}
+
+func testHandset(t *testing.T, c *apptest.Client, team string) {
+	worker, p := hire(t, c, team, "+12125550311")
+	shows := func(want string) {
+		t.Helper()
+		matches(t, c.Must(t, http.MethodGet, "/workers/"+worker, nil)["userData"], want)
+	}
+	duty := func(data any) apptest.Answer {
+		return p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true, "userData": data})
+	}
+	shows(`{}`)
+	first := map[string]any{"appVersion": "2.1", "batteryLevel": 0.9, "deviceDescription": "Pixel 9", "platform": "ANDROID"}
+	matches(t, duty(first).OK(t).Object(t)["userData"], `{"appVersion":"2.1","batteryLevel":0.9,"deviceDescription":"Pixel 9","platform":"ANDROID"}`)
+	modified := c.Must(t, http.MethodGet, "/workers/"+worker, nil)["timeLastModified"]
+	told := len(triggers(t, c, "workerId", worker))
+
+	at := func(ago time.Duration, battery any) map[string]any {
+		return map[string]any{"location": []float64{-74, 40.7}, "time": c.Platform.Now().Add(-ago).UnixMilli(), "battery": battery}
+	}
+	for _, report := range [][]any{{at(20*time.Second, 0.5), at(30*time.Second, 0.6)}, {at(15*time.Second, nil)}, {at(10*time.Second, -1)}, {at(5*time.Second, 50)}} {
+		p.call(t, http.MethodPost, "/positions", map[string]any{"positions": report}).OK(t)
+	}
+	shows(`{"appVersion":"2.1","batteryLevel":0.5,"deviceDescription":"Pixel 9","platform":"ANDROID"}`)
+	duty(map[string]any{"appVersion": "2.1", "deviceDescription": "Pixel 9", "platform": "ANDROID", "batteryLevel": 0.4}).OK(t)
+	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
+	shows(`{"appVersion":"2.1","batteryLevel":0.4,"deviceDescription":"Pixel 9","platform":"ANDROID"}`)
+	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil)["timeLastModified"]; got != modified {
+		t.Errorf("a battery changed the worker: modified %v, before %v", got, modified)
+	}
+	duty(map[string]any{"appVersion": "2.2", "platform": "IOS"}).OK(t)
+	shows(`{"appVersion":"2.2","batteryLevel":0.4,"platform":"IOS"}`)
+	if now := triggers(t, c, "workerId", worker); len(now) != told {
+		t.Errorf("a phone is told to webhooks: %v", now)
+	}
+	invalid.check(t, duty(map[string]any{"batteryLevel": 55}), "userData.batteryLevel", "55")
+	invalid.check(t, duty(map[string]any{"platform": strings.Repeat("x", 1001)}), "userData.platform")
+	malformed.check(t, duty("a phone"), "userData")
+	shows(`{"appVersion":"2.2","batteryLevel":0.4,"platform":"IOS"}`)
 }
 
 func testPositions(t *testing.T, c *apptest.Client, team string) {

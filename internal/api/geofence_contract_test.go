@@ -125,14 +125,18 @@ func TestTrackerAppContract(t *testing.T) {
 			"as newer clients do": {"POST", "", "application/json", fmt.Sprintf(
 				`{"location":{"timestamp":%q,"coords":{"latitude":40.704,"longitude":-74,"accuracy":5,"speed":-1,"heading":90,"altitude":10},"is_moving":true,"battery":{"level":0.8,"is_charging":false},"extras":{}},"device_id":%q}`,
 				p.Now().Add(30*time.Second).Format(time.RFC3339Nano), token), "[-74 40.704]"},
+			"in one parameter": {"GET", fmt.Sprintf("?deviceid=%s&location=40.7045,-74&timestamp=%d", token, p.Now().Unix()+40), "", "", "[-74 40.7045]"},
 		}
-		for _, name := range []string{"as OsmAnd sends it", "as older clients of Traccar do", "as a form", "as newer clients do"} {
+		for _, name := range []string{"as OsmAnd sends it", "as older clients of Traccar do", "as a form", "as newer clients do", "in one parameter"} {
 			test := tests[name]
 			t.Run(name, func(t *testing.T) {
 				matches(t, send(test.method, test.query, test.kind, test.body).OK(t).Object(t), `{"accepted":1}`)
 				located(t, test.want)
 			})
 		}
+		t.Run("the charge of the phone is shown", func(t *testing.T) {
+			matches(t, c.Must(t, http.MethodGet, "/workers/"+worker, nil)["userData"], `{"batteryLevel":0.8}`)
+		})
 		t.Run("without a time it is of now", func(t *testing.T) {
 			p.Advance(time.Minute)
 			send("GET", "?"+at(40.705, ""), "", "").OK(t)

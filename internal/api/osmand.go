@@ -98,6 +98,10 @@ const knot = 0.514444
 
 // osmandPosition reads a position. Without a time it is of now.
 func osmandPosition(sent url.Values, now time.Time) (p lastmile.Position, err error) {
+	if lat, lon, both := strings.Cut(sent.Get("location"), ","); both && !sent.Has("lat") && !sent.Has("lon") {
+		sent.Set("lat", lat)
+		sent.Set("lon", lon)
+	}
 	numbers := map[string]*float64{}
 	for _, name := range []string{"lat", "lon", "accuracy", "hdop", "speed", "metersPerSecond", "bearing", "heading", "batt"} {
 		if numbers[name], err = osmandNumber(sent, name); err != nil {
@@ -116,7 +120,10 @@ func osmandPosition(sent url.Values, now time.Time) (p lastmile.Position, err er
 	if p.At, err = osmandTime(sent.Get("timestamp"), now); err != nil {
 		return p, err
 	}
-	p.Accuracy, p.Heading, p.Battery = cmp.Or(numbers["accuracy"], numbers["hdop"]), cmp.Or(numbers["bearing"], numbers["heading"]), numbers["batt"]
+	p.Accuracy, p.Heading = cmp.Or(numbers["accuracy"], numbers["hdop"]), cmp.Or(numbers["bearing"], numbers["heading"])
+	if numbers["batt"] != nil { // in percent
+		p.Battery = new(*numbers["batt"] / 100)
+	}
 	if p.Speed = numbers["metersPerSecond"]; p.Speed == nil && numbers["speed"] != nil {
 		p.Speed = new(*numbers["speed"] * knot)
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -17,24 +18,39 @@ func (f *Fleet) Self(ctx context.Context, who access.Principal) (worker lastmile
 	return worker, err
 }
 
-// SetDuty puts the worker who is asking on or off duty.
-func (f *Fleet) SetDuty(ctx context.Context, who access.Principal, onDuty bool) (worker lastmile.Worker, err error) {
+// SetDuty puts the worker who is asking on or off duty, with a phone if the app
+// tells of it.
+func (f *Fleet) SetDuty(ctx context.Context, who access.Principal, onDuty bool, phone *lastmile.Handset) (worker lastmile.Worker, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if worker, err = w.Worker(ctx, who.Organization, who.Worker); err != nil {
 			return err
 		}
-		events := worker.SetDuty(onDuty, who.Actor(), now)
-		if len(events) == 0 {
-			return nil
+		if phone != nil {
+			if err := carry(ctx, w, &worker, *phone, now); err != nil {
+				return err
+			}
 		}
-		for i := range events {
-			events[i].ID, events[i].Stored = f.NewID(), now
+		events := worker.SetDuty(onDuty, who.Actor(), now)
+		if len(events) == 0 && phone == nil {
+			return nil
 		}
 		if err := w.SaveWhereabouts(ctx, who.Organization, who.Worker, worker.Whereabouts); err != nil {
 			return err
 		}
+		for i := range events {
+			events[i].ID, events[i].Stored = f.NewID(), now
+		}
 		return f.append(ctx, w, events)
 	})
 	return worker, err
+}
+
+// carry saves the phone that a worker has, if it is another one.
+func carry(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.Handset, now time.Time) error {
+	changed, err := worker.Carry(phone, now)
+	if err != nil || !changed {
+		return err
+	}
+	return w.SaveWorker(ctx, *worker)
 }

@@ -94,6 +94,9 @@ func (w Whereabouts) See(positions []Position) Whereabouts {
 		return w
 	}
 	w.Location, w.Located = &newest.Location, newest.At
+	if charge := Charge(newest.Battery); charge != nil {
+		w.Battery = charge
+	}
 	if newest.At.After(w.LastSeen) {
 		w.LastSeen = newest.At
 	}

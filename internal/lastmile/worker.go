@@ -30,9 +30,12 @@ const (
 type Capacities struct{ A, B, C float64 }
 
 // Device is what the worker's app told of its phone.
-type Device struct {
-	AppVersion, Description, Platform string
-	BatteryLevel                      *float64
+type Device struct{ AppVersion, Description, Platform string }
+
+// Handset is a device and how far it is charged, which is nil when unknown.
+type Handset struct {
+	Device
+	Battery *float64
 }
 
 // Whereabouts is the part of a worker that changes by the minute.
@@ -41,6 +44,7 @@ type Whereabouts struct {
 	LastSeen time.Time // zero when never
 	Location *Point    // nil when unknown
 	Located  time.Time // when the worker was there
+	Battery  *float64  // charge of the phone, from 0 to 1; nil when unknown
 }
 
 // Worker is a driver of the organization.
@@ -200,6 +204,37 @@ func (w *Worker) Accept(by Actor, now time.Time) []Event {
 	w.AccountStatus, w.Modified = AccountAccepted, later(w.Modified, now)
 	as := *w
 	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerUpdated, At: now, Actor: by, Worker: &as}}
+}
+
+// Carry notes what the worker's app tells of its phone. It tells whether the
+// device is another one; the charge alone is no change of the worker.
+func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
+	err = firstError(
+		checkText("userData.appVersion", h.AppVersion, MaxText), checkText("userData.deviceDescription", h.Description, MaxText),
+		checkText("userData.platform", h.Platform, MaxText),
+	)
+	switch {
+	case err != nil:
+		return false, err
+	case h.Battery != nil && Charge(h.Battery) == nil:
+		return false, Invalid("userData.batteryLevel must be between 0 and 1, not %v", *h.Battery)
+	case h.Battery != nil:
+		w.Whereabouts.Battery = h.Battery
+	}
+	if w.Device == h.Device {
+		return false, nil
+	}
+	w.Device, w.Modified = h.Device, later(w.Modified, now)
+	return true, nil
+}
+
+// Charge is a charge that a phone may have, or nil: some say -1 when they do not
+// know.
+func Charge(level *float64) *float64 {
+	if level == nil || !(*level >= 0 && *level <= 1) {
+		return nil
+	}
+	return level
 }
 
 // SetDuty puts a worker on or off duty and tells it, unless nothing changes.

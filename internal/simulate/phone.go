@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -177,7 +178,10 @@ func (p *phone) work(ctx context.Context) error {
 
 // setDuty puts the worker on duty.
 func (p *phone) setDuty(ctx context.Context) error {
-	return p.call(ctx, "PUT /driver/v1/duty", http.MethodPut, "/duty", map[string]bool{"onDuty": true}, nil)
+	return p.call(ctx, "PUT /driver/v1/duty", http.MethodPut, "/duty", map[string]any{
+		"onDuty":   true,
+		"userData": map[string]any{"appVersion": "simulated", "deviceDescription": "Simulated phone", "platform": "ANDROID", "batteryLevel": p.charge()},
+	}, nil)
 }
 
 // next finds what to do: the active task, else the first in the list that may
@@ -350,6 +354,9 @@ func (p *phone) ending(t shownTask) action {
 // connected tells whether the phone has a network.
 func (p *phone) connected() bool { return !p.now().Before(p.offline) }
 
+// charge is how full the battery is, from 0 to 1.
+func (p *phone) charge() float64 { return math.Round(p.battery) / 100 }
+
 // drain uses the battery. When it is almost empty it is charged.
 func (p *phone) drain(d time.Duration) {
 	p.battery -= 100 * d.Hours() * p.speed / batteryHours
@@ -364,7 +371,7 @@ func (p *phone) locate(speed, heading float64) {
 	accuracy := 5 + 10*p.random.Float64()
 	p.queue = append(p.queue, report{position: &position{
 		Location: p.at.jittered(p.random, accuracy).location(), Time: p.now().UnixMilli(),
-		Accuracy: accuracy, Speed: speed, Heading: heading, Battery: p.battery,
+		Accuracy: accuracy, Speed: speed, Heading: heading, Battery: p.charge(),
 	}})
 }
 

@@ -27,7 +27,8 @@ type PasswordBody struct {
 
 // DutyBody puts a worker on or off duty.
 type DutyBody struct {
-	OnDuty *bool `json:"onDuty"`
+	OnDuty   *bool   `json:"onDuty"`
+	UserData *Device `json:"userData"`
 }
 
 // WorkList is what a worker has to do, in order.
@@ -171,6 +172,9 @@ type TrackerBody struct {
 			Speed     *float64 `json:"speed"` // metres a second; negative when unknown
 			Heading   *float64 `json:"heading"`
 		} `json:"coords"`
+		Battery struct {
+			Level *float64 `json:"level"` // 0 to 1; negative when unknown
+		} `json:"battery"`
 	} `json:"location"`
 }
 
@@ -196,5 +200,8 @@ func (b TrackerBody) Values() map[string]string {
 	number("accuracy", c.Accuracy)
 	number("metersPerSecond", c.Speed)
 	number("heading", c.Heading)
+	if level := b.Location.Battery.Level; level != nil {
+		number("batt", new(*level*100))
+	}
 	return values
 }

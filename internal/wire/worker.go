@@ -60,6 +60,13 @@ type Device struct {
 	Platform     string   `json:"platform,omitzero"`
 }
 
+// Domain returns the device with its charge.
+func (d Device) Domain() lastmile.Handset {
+	return lastmile.Handset{
+		Device: lastmile.Device{AppVersion: d.AppVersion, Description: d.Description, Platform: d.Platform}, Battery: d.BatteryLevel,
+	}
+}
+
 // WorkerAddresses are a worker's addresses.
 type WorkerAddresses struct {
 	Routing *Destination `json:"routing"` // null when none
@@ -77,7 +84,9 @@ type Vehicle struct {
 
 // NewWorker returns a worker in the form that is sent.
 func NewWorker(w lastmile.Worker) Worker {
-	return Worker{WorkerRecord: NewWorkerRecord(w), WorkerLive: NewWorkerLive(w)}
+	shown := Worker{WorkerRecord: NewWorkerRecord(w), WorkerLive: NewWorkerLive(w)}
+	shown.UserData.BatteryLevel = w.Whereabouts.Battery
+	return shown
 }
 
 // NewWorkerRecord returns the lasting part of a worker.
@@ -86,11 +95,8 @@ func NewWorkerRecord(w lastmile.Worker) WorkerRecord {
 		ID: w.ID, TimeCreated: Millis(w.Created), TimeLastModified: Millis(w.Modified), Organization: w.Organization,
 		Name: w.Name, DisplayName: orNull(w.DisplayName), Phone: w.Phone, Capacity: w.Capacity,
 		AdditionalCapacities: Capacities(w.AdditionalCapacities),
-		UserData: Device{
-			AppVersion: w.Device.AppVersion, BatteryLevel: w.Device.BatteryLevel,
-			Description: w.Device.Description, Platform: w.Device.Platform,
-		},
-		AccountStatus: w.AccountStatus, Metadata: NewMetadata(w.Metadata),
+		UserData:             Device{AppVersion: w.Device.AppVersion, Description: w.Device.Description, Platform: w.Device.Platform},
+		AccountStatus:        w.AccountStatus, Metadata: NewMetadata(w.Metadata),
 		Timezone: orNull(w.Timezone), ImageURL: orNull(w.ImageURL),
 	}
 	if w.Routing != nil {
@@ -125,11 +131,8 @@ func (r WorkerRecord) Domain() lastmile.Worker {
 		ID: r.ID, Organization: r.Organization, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(),
 		Name: r.Name, DisplayName: orZero(r.DisplayName), Phone: r.Phone, Capacity: r.Capacity,
 		AdditionalCapacities: lastmile.Capacities(r.AdditionalCapacities),
-		Device: lastmile.Device{
-			AppVersion: r.UserData.AppVersion, BatteryLevel: r.UserData.BatteryLevel,
-			Description: r.UserData.Description, Platform: r.UserData.Platform,
-		},
-		AccountStatus: r.AccountStatus, Metadata: r.Metadata.Domain(),
+		Device:               r.UserData.Domain().Device,
+		AccountStatus:        r.AccountStatus, Metadata: r.Metadata.Domain(),
 		Timezone: orZero(r.Timezone), ImageURL: orZero(r.ImageURL),
 	}
 	if r.Addresses.Routing != nil {

@@ -15,7 +15,7 @@ import (
 // Whereabouts implements store.TrackingReader.
 func (t *tx) Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error) {
 	var row whereaboutsRow
-	err := t.row(ctx, `SELECT on_duty, last_seen, lon, lat, located FROM worker WHERE org = $1 AND id = $2`, org, id).Scan(row.fields()...)
+	err := t.row(ctx, `SELECT on_duty, last_seen, lon, lat, located, battery FROM worker WHERE org = $1 AND id = $2`, org, id).Scan(row.fields()...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return lastmile.Whereabouts{}, t.missing(ctx, store.Workers, string(id))
@@ -46,15 +46,15 @@ const inWorker = ` FROM task WHERE org = $1 AND container_kind = 'WORKER' AND co
 type whereaboutsRow struct {
 	onDuty            int64
 	lastSeen, located *int64
-	lon, lat          *float64
+	lon, lat, battery *float64
 }
 
 func (r *whereaboutsRow) fields() []any {
-	return []any{&r.onDuty, &r.lastSeen, &r.lon, &r.lat, &r.located}
+	return []any{&r.onDuty, &r.lastSeen, &r.lon, &r.lat, &r.located, &r.battery}
 }
 
 func (r *whereaboutsRow) domain() lastmile.Whereabouts {
-	at := lastmile.Whereabouts{OnDuty: r.onDuty != 0, LastSeen: instant(r.lastSeen), Located: instant(r.located)}
+	at := lastmile.Whereabouts{OnDuty: r.onDuty != 0, LastSeen: instant(r.lastSeen), Located: instant(r.located), Battery: r.battery}
 	if r.lon != nil && r.lat != nil {
 		at.Location = &lastmile.Point{Lon: *r.lon, Lat: *r.lat}
 	}
@@ -79,8 +79,8 @@ func (t *tx) Positions(ctx context.Context, org lastmile.OrganizationID, id last
 
 // SaveSighting implements store.TrackingWriter.
 func (t *tx) SaveSighting(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
-	const place = `UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6 WHERE org = $1 AND id = $2`
-	err := t.send(ctx, place, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.Located))
+	const place = `UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7 WHERE org = $1 AND id = $2`
+	err := t.send(ctx, place, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.Located), at.Battery)
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}

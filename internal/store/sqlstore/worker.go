@@ -64,7 +64,7 @@ func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *co
 }
 
 // workerQuery reads what scanWorker takes.
-const workerQuery = `SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.delay FROM worker t WHERE `
+const workerQuery = `SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.battery, t.delay FROM worker t WHERE `
 
 func scanWorker(r rows) (lastmile.Worker, error) {
 	var (
@@ -148,8 +148,8 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 	if err := t.saveDuty(ctx, org, id, at); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6, located = $7 WHERE org = $1 AND id = $2`,
-		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat, millis(at.Located))
+	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6, located = $7, battery = $8 WHERE org = $1 AND id = $2`,
+		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat, millis(at.Located), at.Battery)
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}

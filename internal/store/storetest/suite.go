@@ -204,8 +204,8 @@ func testRoundTrip(t *testing.T, s store.Store) {
 	w.DisplayName, w.Capacity, w.AdditionalCapacities = "W.", 12.5, lastmile.Capacities{A: 1, B: 2, C: 3}
 	w.Vehicle = &lastmile.Vehicle{ID: id[lastmile.VehicleID]("v"), Type: lastmile.Truck, Color: "red", Modified: later}
 	w.Routing, w.Timezone, w.Metadata, w.Modified = &d, "Europe/Paris", lastmile.Metadata{entry}, later
-	w.Device = lastmile.Device{AppVersion: "1.2", Platform: "IOS", Description: "phone", BatteryLevel: &battery}
-	at := lastmile.Whereabouts{OnDuty: true, LastSeen: later, Location: &lastmile.Point{Lon: 12.5, Lat: 55.7}}
+	w.Device = lastmile.Device{AppVersion: "1.2", Platform: "IOS", Description: "phone"}
+	at := lastmile.Whereabouts{OnDuty: true, LastSeen: later, Location: &lastmile.Point{Lon: 12.5, Lat: 55.7}, Battery: &battery}
 	days := lastmile.Schedule{{Date: "2026-03-05", Timezone: "Europe/Paris", Shifts: []lastmile.Shift{{Start: now, End: later}}}}
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(

@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, browser, eventually, goOnDuty, gone, hire, phone, shot, sign, signIn, swipe, url } from './kit.mjs';
+import {
+  api,
+  browser,
+  eventually,
+  goOnDuty,
+  gone,
+  hire,
+  manhattan,
+  phone,
+  shot,
+  sign,
+  signIn,
+  swipe,
+  url,
+} from './kit.mjs';
 
 const picture = {
   name: 'door.png',
@@ -194,6 +208,51 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await page.getByText('Katherine Johnson').waitFor();
   await gone(page.getByText('Ada Lovelace'));
   await shot(page, '15-list-dark');
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('a browser without a scanner lets codes be typed, and the phone notices a departure', async () => {
+  const worker = await hire('Mary Seacole', '+12125551004');
+  const code = Buffer.from('PKG-7').toString('base64');
+  const [first] = await route(worker, [
+    { barcodes: [{ data: code, blockCompletion: true }, { blockCompletion: true }] },
+  ]);
+  const { context, page, faults } = await phone(chrome);
+  await page.addInitScript(() => delete globalThis.BarcodeDetector); // as on every iPhone
+  await signIn(page, worker);
+  await goOnDuty(page, worker);
+  const { userData } = await api('GET', `/workers/${worker.id}`);
+  assert.ok(userData.appVersion && userData.deviceDescription && userData.platform, JSON.stringify(userData));
+  await eventually('a position', async () => (await api('GET', `/workers/${worker.id}`)).location);
+  await page.getByText('Grace Hopper').click();
+  await swipe(page);
+  await page.getByRole('button', { name: 'I have arrived' }).click();
+  const steps = async () => (await api('GET', `/tasks/${first}`)).completionDetails.events.map((e) => e.name);
+  await eventually('arrived', async () => (await steps()).includes('arrival'));
+  await context.setGeolocation({ ...manhattan, latitude: manhattan.latitude + 0.0005 }); // to the van
+  await context.setGeolocation({ ...manhattan, latitude: manhattan.latitude + 0.01 });
+  await eventually('departed', async () => (await steps()).includes('departure'));
+  await page.getByRole('link', { name: 'Complete' }).click();
+  await page.getByText('This browser cannot read barcodes.').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Scan' }).count(), 0);
+  const submit = page.getByRole('button', { name: 'Complete task' });
+  for (const text of ['PKG-7', 'PKG-8']) {
+    assert.equal(await submit.isDisabled(), true);
+    await page.getByLabel('Barcode', { exact: true }).fill(text);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText(text).waitFor();
+  }
+  await submit.click();
+  const done = await eventually('completed', async () => {
+    const task = await api('GET', `/tasks/${first}`);
+    return task.state === 3 && task;
+  });
+  assert.deepEqual(
+    done.barcodes.captured.map((c) => Buffer.from(c.data, 'base64').toString()),
+    ['PKG-7', 'PKG-8'],
+  );
+  assert.deepEqual(await steps(), ['start', 'arrival', 'departure']);
   assert.deepEqual(faults, []);
   await context.close();
 });

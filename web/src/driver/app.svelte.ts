@@ -1,6 +1,7 @@
 // The state of the app, and everything that changes it.
 
-import { overlay, settle } from './overlay.ts';
+import { battery, describe } from './device.ts';
+import { departed, overlay, settle } from './overlay.ts';
 import { discard, flush, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
 import { call, type Outcome, type Request } from './remote.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
@@ -20,6 +21,13 @@ export type Connection = 'live' | 'polling' | 'offline';
 interface Kept {
   list: WorkList;
   at: number;
+}
+
+// Stay is where the worker is at work: the task she arrived at, and the place,
+// once it is known.
+interface Stay {
+  task: string;
+  at: Point | null;
 }
 
 const none: WorkList = { version: 0, activeTask: null, tasks: [] };
@@ -57,6 +65,7 @@ class App {
   private watch: number | undefined;
   private lastNoted: Position | undefined;
   private lastOrder = 0;
+  private stay: Stay | null = null;
   private streaming = false;
 
   // open reads what the phone kept and goes on from there.
@@ -80,6 +89,7 @@ class App {
     this.list = last?.list ?? none;
     this.listAt = last?.at ?? 0;
     this.arrivals = new Set((await kept.get<string[]>('arrivals')) ?? []);
+    this.stay = (await kept.get<Stay | null>('stay')) ?? null;
   }
 
   // say is a line of the dictionary.
@@ -171,11 +181,33 @@ class App {
     if (verb === 'arrive') {
       this.arrivals = new Set([...this.arrivals, task.id]);
       await kept.put('arrivals', [...this.arrivals]);
+      await this.keepStay({ task: task.id, at: here ?? null });
     }
   }
 
+  // leave tells, once, that the worker went away from where she arrived and has
+  // not completed the task yet: how long workers stay is learned from it.
+  private async leave(now: Position) {
+    const { stay } = this;
+    if (!stay) return;
+    const seen = this.view.open.find((s) => s.task.id === stay.task);
+    if (!seen || this.view.active !== stay.task) return this.keepStay(null);
+    if (!stay.at) return this.keepStay({ ...stay, at: now.location });
+    if (!departed(stay.at, now)) return;
+    await this.keepStay(null);
+    await this.act('depart', seen.task);
+  }
+
+  private async keepStay(stay: Stay | null) {
+    this.stay = stay;
+    await kept.put('stay', stay);
+  }
+
   async setDuty(onDuty: boolean) {
-    await this.add({ kind: 'duty', label: '', body: { onDuty }, files: [] });
+    const device = describe(navigator.userAgent, import.meta.url);
+    const level = await battery();
+    const userData = level === null ? device : { ...device, batteryLevel: level };
+    await this.add({ kind: 'duty', label: '', body: { onDuty, userData }, files: [] });
     this.watchDuty();
   }
 
@@ -406,6 +438,7 @@ class App {
       battery: await battery(),
     };
     this.position = position;
+    await this.leave(position);
     const last = this.lastNoted;
     const moved = !last || distance(last.location, position.location) > 10 || position.time - last.time > 15_000;
     if (!moved) return;
@@ -423,15 +456,6 @@ class App {
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   if (!('locks' in navigator)) return work();
   return navigator.locks.request('dray-queue', work) as Promise<T>;
-}
-
-async function battery(): Promise<number | null> {
-  const phone = navigator as Navigator & { getBattery?: () => Promise<{ level: number }> };
-  try {
-    return (await phone.getBattery?.())?.level ?? null;
-  } catch {
-    return null;
-  }
 }
 
 export const app = new App();

@@ -2,7 +2,8 @@
 // that she did since.
 
 import type { Item } from './queue.ts';
-import { active, completed, type Task, type WorkList } from './wire.ts';
+import { distance } from '../map/project.ts';
+import { active, completed, type Point, type Position, type Task, type WorkList } from './wire.ts';
 
 export interface Seen {
   task: Task;
@@ -63,6 +64,13 @@ export function settle(list: WorkList, item: Item): WorkList {
   if (item.kind === 'start') return { ...list, activeTask: task.id, tasks: [{ ...task, state: active }, ...others] };
   if (item.kind !== 'complete') return list;
   return { ...list, activeTask: list.activeTask === task.id ? null : list.activeTask, tasks: others };
+}
+
+// departed tells whether a worker has left the place where she arrived: further
+// than from a door to a parked van, and not just by a poor signal.
+export function departed(arrived: Point, now: Position): boolean {
+  const doubt = now.accuracy ?? 0;
+  return doubt <= 100 && distance(arrived, now.location) > 200 + doubt;
 }
 
 // obstacle is why a task cannot be started now; undefined when it can.

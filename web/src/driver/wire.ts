@@ -119,6 +119,17 @@ export function shown(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+// unscanned lists the barcodes of a task that nobody scanned, as the server
+// counts them: a scan is for the code with its data, else for one that takes any.
+export function unscanned(task: Task, scans: { data: string }[]): Task['barcodes']['required'] {
+  const left = scans.map((s) => s.data);
+  const take = (i: number) => i >= 0 && left.splice(i, 1).length > 0;
+  const { required } = task.barcodes;
+  const missed = new Set(required.filter((b) => b.data && !take(left.indexOf(b.data))));
+  for (const b of required) if (!b.data && !take(left.length - 1)) missed.add(b);
+  return required.filter((b) => missed.has(b));
+}
+
 // decoded is a barcode's text: the interface carries it in base64.
 export function decoded(data: string): string {
   try {

@@ -80,6 +80,7 @@ const en = {
   scan: 'Scan',
   scanning: 'Point the camera at the barcode',
   noCamera: 'The camera cannot be used. Type the code instead.',
+  noScanner: 'This browser cannot read barcodes. Type what is printed at the code, or take a photo of it below.',
   typeCode: 'Barcode',
   addCode: 'Add',
   anyCode: 'Any barcode',

@@ -79,6 +79,8 @@ const de: Words = {
   scan: 'Scannen',
   scanning: 'Kamera auf den Barcode richten',
   noCamera: 'Die Kamera ist nicht verfügbar. Tippe den Code ein.',
+  noScanner:
+    'Dieser Browser kann keine Strichcodes lesen. Tippen Sie ab, was am Code steht, oder machen Sie unten ein Foto davon.',
   typeCode: 'Barcode',
   addCode: 'Dazu',
   anyCode: 'Beliebiger Barcode',

@@ -79,6 +79,8 @@ const es: Words = {
   scan: 'Escanear',
   scanning: 'Apunta la cámara al código',
   noCamera: 'No se puede usar la cámara. Escribe el código.',
+  noScanner:
+    'Este navegador no puede leer códigos de barras. Escriba lo que figura junto al código o haga una foto más abajo.',
   typeCode: 'Código de barras',
   addCode: 'Añadir',
   anyCode: 'Cualquier código',

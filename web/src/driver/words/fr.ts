@@ -79,6 +79,8 @@ const fr: Words = {
   scan: 'Scanner',
   scanning: 'Visez le code-barres',
   noCamera: 'Appareil photo indisponible. Saisissez le code.',
+  noScanner:
+    'Ce navigateur ne lit pas les codes-barres. Saisissez ce qui est imprimé près du code ou prenez-le en photo plus bas.',
   typeCode: 'Code-barres',
   addCode: 'Ajouter',
   anyCode: 'N’importe quel code',

@@ -79,6 +79,8 @@ const pt: Words = {
   scan: 'Ler',
   scanning: 'Aponte a câmera para o código',
   noCamera: 'A câmera não pode ser usada. Digite o código.',
+  noScanner:
+    'Este navegador não lê códigos de barras. Escreva o que está impresso junto ao código ou tire-lhe uma fotografia em baixo.',
   typeCode: 'Código de barras',
   addCode: 'Adicionar',
   anyCode: 'Qualquer código',

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -35,16 +34,8 @@ func server(t *testing.T, answer http.HandlerFunc) string {
 	return s.URL
 }
 
-// closed is an address at which nobody listens.
-func closed(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
-}
+// closed is an address at which nobody listens: that of a service nobody has.
+const closed = "http://127.0.0.1:1"
 
 func sign(secret []byte, id, timestamp string, body []byte) string {
 	return fmt.Sprintf("v1,%s/%s/%s/%d", secret, id, timestamp, len(body))
@@ -121,7 +112,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 		})
 	}
 	t.Run("nobody listens", func(t *testing.T) {
-		if got := httpGateway(t, closed(t)).Send(t.Context(), message()); got.Verdict != busy {
+		if got := httpGateway(t, closed).Send(t.Context(), message()); got.Verdict != busy {
 			t.Errorf("got %+v", got)
 		}
 	})

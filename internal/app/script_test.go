@@ -283,6 +283,10 @@ func TestEveryCommandHelps(t *testing.T) {
 	if code != 0 || len(names) < 10 {
 		t.Fatalf("dray help ended with %d and lists %d commands:\n%s", code, len(names), listing)
 	}
+	manual, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range names {
 		t.Run(name[1], func(t *testing.T) {
 			code, help, errs := run(append(strings.Fields(name[1]), "--help")...)
@@ -292,6 +296,16 @@ func TestEveryCommandHelps(t *testing.T) {
 			for _, part := range []string{"Usage: dray " + name[1], "--json", "Examples:\n  ", "dray " + name[1], "Exit codes:"} {
 				if !strings.Contains(help, part) {
 					t.Errorf("its help does not have %q:\n%s", part, help)
+				}
+			}
+			if !regexp.MustCompile("`(dray )?" + name[1] + "[` ]").Match(manual) {
+				t.Error("docs/operations.md does not name it")
+			}
+			if name[1] == "serve" {
+				for _, flag := range regexp.MustCompile(`(?m)^  (--[a-z-]+)`).FindAllStringSubmatch(help, -1) {
+					if !bytes.Contains(manual, []byte("| `"+flag[1]+"` |")) {
+						t.Errorf("docs/operations.md does not have %s", flag[1])
+					}
 				}
 			}
 			if code, out, _ := run(append(strings.Fields(name[1]), "-h")...); code != 0 || out != help {

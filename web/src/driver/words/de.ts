@@ -79,8 +79,7 @@ const de: Words = {
   scan: 'Scannen',
   scanning: 'Kamera auf den Barcode richten',
   noCamera: 'Die Kamera ist nicht verfügbar. Tippe den Code ein.',
-  noScanner:
-    'Dieser Browser kann keine Strichcodes lesen. Tippen Sie ab, was am Code steht, oder machen Sie unten ein Foto davon.',
+  noScanner: 'Dieser Browser kann keine Barcodes lesen. Tippe ab, was am Code steht, oder mach unten ein Foto davon.',
   typeCode: 'Barcode',
   addCode: 'Dazu',
   anyCode: 'Beliebiger Barcode',

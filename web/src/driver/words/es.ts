@@ -80,7 +80,7 @@ const es: Words = {
   scanning: 'Apunta la cámara al código',
   noCamera: 'No se puede usar la cámara. Escribe el código.',
   noScanner:
-    'Este navegador no puede leer códigos de barras. Escriba lo que figura junto al código o haga una foto más abajo.',
+    'Este navegador no puede leer códigos de barras. Escribe lo que pone junto al código o hazle una foto más abajo.',
   typeCode: 'Código de barras',
   addCode: 'Añadir',
   anyCode: 'Cualquier código',

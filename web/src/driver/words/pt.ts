@@ -80,7 +80,7 @@ const pt: Words = {
   scanning: 'Aponte a câmera para o código',
   noCamera: 'A câmera não pode ser usada. Digite o código.',
   noScanner:
-    'Este navegador não lê códigos de barras. Escreva o que está impresso junto ao código ou tire-lhe uma fotografia em baixo.',
+    'Este navegador não lê códigos de barras. Digite o que está impresso junto ao código ou tire uma foto dele abaixo.',
   typeCode: 'Código de barras',
   addCode: 'Adicionar',
   anyCode: 'Qualquer código',

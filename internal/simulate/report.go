@@ -1,0 +1,191 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// position is where a worker was, as the interface takes it.
+type position struct {
+	Location [2]float64 `json:"location"`
+	Time     int64      `json:"time"`
+	Accuracy float64    `json:"accuracy"`
+	Speed    float64    `json:"speed"`
+	Heading  float64    `json:"heading"`
+	Battery  float64    `json:"battery"`
+}
+
+// action is something a worker did, as the interface takes it.
+type action struct {
+	ActionID           string     `json:"actionId"`
+	Time               int64      `json:"time"`
+	Location           [2]float64 `json:"location"`
+	Success            *bool      `json:"success,omitempty"`
+	FailureReason      string     `json:"failureReason,omitempty"`
+	Notes              string     `json:"notes,omitempty"`
+	SignatureText      string     `json:"signatureText,omitempty"`
+	PhotoUploadIDs     []string   `json:"photoUploadIds,omitempty"`
+	Barcodes           []barcode  `json:"barcodes,omitempty"`
+	MinimumAgeVerified bool       `json:"minimumAgeVerified,omitempty"`
+}
+
+type barcode struct {
+	Data string `json:"data"`
+}
+
+// report is what a phone has to tell: a position, or an action.
+type report struct {
+	position *position
+	verb     string
+	task     string
+	action   *action
+	photo    photo // to be uploaded before
+}
+
+// errGone says that a task is not the worker's any more.
+var errGone = errors.New("the task is not the worker's any more")
+
+// locate puts where the worker is into the queue, as exactly as a receiver
+// knows it.
+func (p *phone) locate(speed, heading float64) {
+	accuracy := 5 + 10*p.random.Float64()
+	p.queue = append(p.queue, report{position: &position{
+		Location: p.at.jittered(p.random, accuracy).location(), Time: p.now().UnixMilli(),
+		Accuracy: accuracy, Speed: speed, Heading: heading, Battery: p.charge(),
+	}})
+}
+
+// act puts something the worker did into the queue.
+func (p *phone) act(task, verb string, a action) {
+	p.number++
+	a.ActionID = fmt.Sprintf("%s-%s-%d", p.run, p.worker, p.number)
+	a.Time, a.Location = p.now().UnixMilli(), p.at.jittered(p.random, 8).location()
+	p.queue = append(p.queue, report{verb: verb, task: task, action: &a})
+}
+
+// sync tells what is in the queue, if there is a network. errGone says that the
+// task in hand is lost.
+func (p *phone) sync(ctx context.Context) error {
+	if !p.connected() {
+		p.cut = true
+		return nil
+	}
+	return p.flush(ctx)
+}
+
+// flush tells everything that is in the queue. After a time without a network
+// it begins again from the front, as a phone does that saw no answer.
+func (p *phone) flush(ctx context.Context) error {
+	late, told := p.cut, slices.Clone(p.queue)
+	err := p.tell(ctx)
+	if err == nil && late {
+		p.cut = false
+		actions := slices.DeleteFunc(told, func(r report) bool { return r.position != nil })
+		p.ledger.count(func(c *counts) { c.CaughtUp += len(actions) })
+		return p.repeat(ctx, actions)
+	}
+	return err
+}
+
+// tell empties the queue from the front. An action that is refused takes the
+// rest of its task along.
+func (p *phone) tell(ctx context.Context) error {
+	gone := false
+	for len(p.queue) > 0 {
+		n := 0
+		for n < len(p.queue) && n < maxPositions && p.queue[n].position != nil {
+			n++
+		}
+		if n > 0 {
+			if err := p.tellPositions(ctx, p.queue[:n]); err != nil {
+				return err
+			}
+			p.queue = p.queue[n:]
+			continue
+		}
+		told := p.queue[0]
+		err := p.tellAction(ctx, told)
+		switch {
+		case refused(err):
+			p.queue = slices.DeleteFunc(p.queue, func(r report) bool { return r.task == told.task })
+			p.ledger.count(func(c *counts) { c.Abandoned++ })
+			p.logRefusal(err)
+			gone = true
+		case err != nil:
+			return err
+		default:
+			p.queue = p.queue[1:]
+		}
+	}
+	if gone {
+		return errGone
+	}
+	return nil
+}
+
+// maxPositions is how many positions one report holds.
+const maxPositions = 100
+
+func (p *phone) tellPositions(ctx context.Context, some []report) error {
+	body := struct {
+		Positions []position `json:"positions"`
+	}{}
+	for _, r := range some {
+		body.Positions = append(body.Positions, *r.position)
+	}
+	var believed struct {
+		Accepted int `json:"accepted"`
+	}
+	if err := p.call(ctx, "POST /driver/v1/positions", http.MethodPost, "/positions", body, &believed); err != nil {
+		return err
+	}
+	p.ledger.count(func(c *counts) { c.Positions += len(some); c.Believed += believed.Accepted })
+	return nil
+}
+
+func (p *phone) tellAction(ctx context.Context, r report) error {
+	if r.photo != nil && *r.action.Success && r.action.PhotoUploadIDs == nil {
+		id, err := p.upload(ctx, r.photo)
+		if err != nil {
+			return err
+		}
+		r.action.PhotoUploadIDs = []string{id}
+	}
+	p.ledger.try(r.task, r.verb)
+	shown, err := p.post(ctx, r)
+	if err != nil {
+		return err
+	}
+	p.ledger.count(func(c *counts) { c.Actions++ })
+	p.ledger.visit(r.task, r.verb)
+	if r.verb == verbComplete {
+		p.ledger.end(r.task, outcome{worker: p.worker, success: *r.action.Success, at: shown.Completion.Time})
+	}
+	if p.random.Float64() < chanceAgain {
+		return p.repeat(ctx, []report{r})
+	}
+	return nil
+}
+
+// repeat sends actions again that were done. The server must say yes to every
+// one, and do none of them.
+func (p *phone) repeat(ctx context.Context, done []report) error {
+	for _, r := range done {
+		if _, err := p.post(ctx, r); refused(err) {
+			p.ledger.breach("%s of task %s was done, and refused when it was sent again: %v", r.verb, r.task, err)
+		} else if err != nil {
+			return err
+		}
+		p.ledger.count(func(c *counts) { c.Resent++ })
+	}
+	return nil
+}
+
+func (p *phone) post(ctx context.Context, r report) (shown shownTask, err error) {
+	name := "POST /driver/v1/tasks/{id}/" + r.verb
+	err = p.call(ctx, name, http.MethodPost, "/tasks/"+r.task+"/"+r.verb, r.action, &shown)
+	return shown, err
+}

@@ -81,7 +81,8 @@ test: check $(WEB) ## Everything: the checks, then all tests on SQLite and on a 
 test-clients: build ## Drive the built program with the published client libraries for Go and Node
 	cd clients/node && npm ci --no-audit --no-fund
 	scripts/with-server.sh bash -c 'cd clients/gonfleet && go test -count=1 ./...'
-	scripts/with-server.sh bash -c 'cd clients/node && node --test'
+	scripts/with-server.sh bash -c 'cd clients/node && node --test client.test.js'
+	scripts/with-server.sh bash -c 'cd clients/node && node --test older.test.js'
 
 .PHONY: test-browser
 test-browser: build ## Use the built program's pages in a real Chromium of a phone's size

@@ -105,19 +105,12 @@ func orgSetCommand() command {
 		name: "org set", summary: "Show or change the settings of an organization",
 		examples: []string{"dray org set --org ID", "dray org set --org ID --geocoding-precision street", "dray org set --org ID --geofence warn --geofence-radius 150"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			org := orgFlag(f)
 			precision := f.String("geocoding-precision", "", "the least `precision` that addresses must be found with: any, city, postalCode, street or house")
 			fence := f.String("geofence", "", "what happens when a worker completes a task elsewhere: off, warn or block")
 			radius := f.Float64("geofence-radius", 0, "`metres` around a destination that are not elsewhere; 200 unless set")
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
-				change := settingsChange(*precision, *fence, *radius)
-				return inv.with(ctx, func(a *App) error { return setOrganization(ctx, inv, a, id, change) })
-			}
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+				return setOrganization(ctx, inv, a, org, settingsChange(*precision, *fence, *radius))
+			})
 		},
 	}
 }

@@ -39,27 +39,33 @@ func orgFlag(f *flag.FlagSet) func() (lastmile.OrganizationID, error) {
 	}
 }
 
+// ofOrganization adds the flags that a command on one organization has, and
+// returns what runs it.
+func ofOrganization(f *flag.FlagSet, c *Config, act func(context.Context, *invocation, *App, lastmile.OrganizationID) error) func(context.Context, *invocation) error {
+	c.bindStorage(f)
+	org := orgFlag(f)
+	return func(ctx context.Context, inv *invocation) error {
+		id, err := org()
+		if err != nil {
+			return err
+		}
+		return inv.with(ctx, func(a *App) error { return act(ctx, inv, a, id) })
+	}
+}
+
 func keyCreateCommand() command {
 	return command{
 		name: "key create", summary: "Make a further API key",
 		examples: []string{"dray key create --org ID --name shop"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			org := orgFlag(f)
 			name := f.String("name", "", "`name` that tells what the key is for")
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+				key, record, err := a.Directory.CreateKey(ctx, org, *name)
 				if err != nil {
 					return err
 				}
-				return inv.with(ctx, func(a *App) error {
-					key, record, err := a.Directory.CreateKey(ctx, id, *name)
-					if err != nil {
-						return err
-					}
-					return inv.print(newKeyResult(record, key), "Key id   %s\nAPI key  %s\n\nThe key is shown this once only.\n", record.ID, key)
-				})
-			}
+				return inv.print(newKeyResult(record, key), "Key id   %s\nAPI key  %s\n\nThe key is shown this once only.\n", record.ID, key)
+			})
 		},
 	}
 }
@@ -69,32 +75,26 @@ func keyListCommand() command {
 		name: "key list", summary: "List an organization's API keys",
 		examples: []string{"dray key list --org ID", "dray key list --org ID --json"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			org := orgFlag(f)
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
-				return inv.with(ctx, func(a *App) error {
-					keys, err := a.Directory.Keys(ctx, id)
-					if err != nil {
-						return err
-					}
-					results, text := []keyResult{}, ""
-					for _, k := range keys {
-						results = append(results, newKeyResult(k, ""))
-						state := "active"
-						if !k.Active() {
-							state = "revoked " + shownTime(k.Revoked)
-						}
-						text += fmt.Sprintf("%s  …%s  last used %s  %s  %s\n", k.ID, k.Hint, shownTime(k.LastUsed), state, k.Name)
-					}
-					return inv.print(results, "%s", text)
-				})
-			}
+			return ofOrganization(f, c, listKeys)
 		},
 	}
+}
+
+func listKeys(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+	keys, err := a.Directory.Keys(ctx, org)
+	if err != nil {
+		return err
+	}
+	results, text := []keyResult{}, ""
+	for _, k := range keys {
+		results = append(results, newKeyResult(k, ""))
+		state := "active"
+		if !k.Active() {
+			state = "revoked " + shownTime(k.Revoked)
+		}
+		text += fmt.Sprintf("%s  …%s  last used %s  %s  %s\n", k.ID, k.Hint, shownTime(k.LastUsed), state, k.Name)
+	}
+	return inv.print(results, "%s", text)
 }
 
 func keyRevokeCommand() command {

@@ -38,17 +38,11 @@ func messagesTemplatesCommand() command {
 		name: "messages templates", summary: "Show what recipients are told, when, and how",
 		examples: []string{"dray messages templates --org ID", "dray messages templates --org ID --language fr --json"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			org := orgFlag(f)
 			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` of the server, for samples")
 			language := f.String("language", "", "in this language, by `code`, instead of the organization's")
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
-				return inv.with(ctx, func(a *App) error { return printTemplates(ctx, inv, a, id, *language) })
-			}
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+				return printTemplates(ctx, inv, a, org, *language)
+			})
 		},
 	}
 }

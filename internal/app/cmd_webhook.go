@@ -48,37 +48,31 @@ func webhookListCommand() command {
 		name: "webhook list", summary: "List an organization's webhooks",
 		examples: []string{"dray webhook list --org ID", "dray webhook list --org ID --json"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			org := orgFlag(f)
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
-				return inv.with(ctx, func(a *App) error {
-					who := access.Principal{Organization: id}
-					if _, err := a.Directory.Organization(ctx, who); err != nil {
-						return err
-					}
-					hooks, err := a.Webhooks.List(ctx, who)
-					if err != nil {
-						return err
-					}
-					forms := make([]wire.Webhook, 0, len(hooks))
-					var text strings.Builder
-					for _, h := range hooks {
-						forms = append(forms, wire.NewWebhook(h))
-						state := "enabled"
-						if !h.Enabled {
-							state = "disabled"
-						}
-						fmt.Fprintf(&text, "%s  %-8s  %d delivered, %d failed in a row  %s  %s\n", h.ID, state, h.Count, h.FailureStreak, h.Trigger, h.URL)
-					}
-					return inv.print(forms, "%s", text.String())
-				})
-			}
+			return ofOrganization(f, c, listWebhooks)
 		},
 	}
+}
+
+func listWebhooks(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+	who := access.Principal{Organization: org}
+	if _, err := a.Directory.Organization(ctx, who); err != nil {
+		return err
+	}
+	hooks, err := a.Webhooks.List(ctx, who)
+	if err != nil {
+		return err
+	}
+	forms := make([]wire.Webhook, 0, len(hooks))
+	var text strings.Builder
+	for _, h := range hooks {
+		forms = append(forms, wire.NewWebhook(h))
+		state := "enabled"
+		if !h.Enabled {
+			state = "disabled"
+		}
+		fmt.Fprintf(&text, "%s  %-8s  %d delivered, %d failed in a row  %s  %s\n", h.ID, state, h.Count, h.FailureStreak, h.Trigger, h.URL)
+	}
+	return inv.print(forms, "%s", text.String())
 }
 
 func webhookLogCommand() command {
@@ -165,29 +159,21 @@ func webhookSecretCommand() command {
 		name: "webhook secret", summary: "Show or replace the secret that signs an organization's webhooks",
 		examples: []string{"dray webhook secret --org ID", "dray webhook secret --org ID --rotate"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			org := orgFlag(f)
 			rotate := f.Bool("rotate", false, "make a new one; the old one signs along for a day")
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
-				return inv.with(ctx, func(a *App) error {
-					if *rotate {
-						secret, err := a.Directory.RotateWebhookSecret(ctx, id)
-						if err != nil {
-							return err
-						}
-						return inv.print(map[string]string{"webhookSecret": secret}, "%s\n", secret)
-					}
-					secrets, err := a.Directory.WebhookSecrets(ctx, id)
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+				if *rotate {
+					secret, err := a.Directory.RotateWebhookSecret(ctx, org)
 					if err != nil {
 						return err
 					}
-					return inv.print(map[string]string{"webhookSecret": fmt.Sprintf("%x", secrets[0])}, "%x\n", secrets[0])
-				})
-			}
+					return inv.print(map[string]string{"webhookSecret": secret}, "%s\n", secret)
+				}
+				secrets, err := a.Directory.WebhookSecrets(ctx, org)
+				if err != nil {
+					return err
+				}
+				return inv.print(map[string]string{"webhookSecret": fmt.Sprintf("%x", secrets[0])}, "%x\n", secrets[0])
+			})
 		},
 	}
 }
@@ -197,16 +183,10 @@ func tailCommand() command {
 		name: "tail", summary: "Print an organization's events as they happen",
 		examples: []string{"dray tail --org ID", "dray tail --org ID --since 0 --json"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			org := orgFlag(f)
 			since := f.Int64("since", -1, "`number` of the last event seen; from now on unless given")
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
-				return inv.with(ctx, func(a *App) error { return tail(ctx, inv, a, access.Principal{Organization: id}, *since) })
-			}
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+				return tail(ctx, inv, a, access.Principal{Organization: org}, *since)
+			})
 		},
 	}
 }

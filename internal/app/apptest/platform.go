@@ -277,9 +277,6 @@ func (a Answer) Refused(t testing.TB, status, subcode int) string {
 	return body.Message.Message
 }
 
-// Milliseconds is a time as the interface writes it.
-func Milliseconds(at time.Time) int64 { return at.UnixMilli() }
-
 // Outbox lists the text messages to a phone number, oldest first.
 func (p *Platform) Outbox(t testing.TB, to string) (messages []lastmile.TextMessage) {
 	t.Helper()

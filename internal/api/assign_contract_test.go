@@ -176,6 +176,8 @@ func testAssignReasons(t *testing.T, p *apptest.Platform, s *shift) {
 	s.taskAt(t, 0, workers(busy))
 	gone := s.onDuty(t, 0)
 	s.offDuty(t, gone)
+	lost := s.onDuty(t, 0)
+	place(t, p.Store.Write, s.Client, lost, lastmile.Whereabouts{OnDuty: true})
 	s.Must(t, "PUT", "/workers/"+far, `{"teams":["`+s.south+`"]}`)
 	made := s.given(t, near, `"mode":"distance","team":"`+s.north+`","excludedWorkerIds":["`+out+`"],"maxAssignedTaskCount":2`, `,"quantity":2`)
 	said, of := s.why(t, made["id"])
@@ -184,12 +186,12 @@ func testAssignReasons(t *testing.T, p *apptest.Platform, s *shift) {
 	if metres, ok := of[near].(float64); !ok || metres < 11_131 || metres > 11_133 { // a tenth of a degree of the equator
 		t.Errorf("the nearest is %v away", of[near])
 	}
-	for worker, word := range map[string]string{full: "capacity exceeded: capacity 2 of 1", out: "excluded by the request", busy: "2 of 2", far: "not in the team"} {
+	for worker, word := range map[string]string{full: "capacity exceeded: capacity 2 of 1", out: "excluded by the request", busy: "2 of 2", far: "not in the team", lost: "no known location"} {
 		if !strings.Contains(fmt.Sprint(of[worker]), word) {
 			t.Errorf("a worker was not chosen because %v, want %s", of[worker], word)
 		}
 	}
-	if _, there := of[gone]; there || len(of) != 5 {
+	if _, there := of[gone]; there || len(of) != 6 {
 		t.Errorf("asked were %v", of)
 	}
 	order := s.Must(t, "GET", "/tasks/"+fmt.Sprint(made["id"])+"/explanation", nil)["candidates"].([]any)

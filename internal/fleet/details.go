@@ -77,7 +77,7 @@ func (f *Fleet) members(ctx context.Context, who access.Principal, id lastmile.T
 		if team.Hub == "" {
 			return lastmile.NotFound("hub of team", string(id)).Because("an estimate needs a team with a hub")
 		}
-		workers, err := r.Workers(ctx, who.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{id}, OnDuty: true})
+		workers, err := r.Workers(ctx, who.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{id}, OnDuty: true, Located: true})
 		if err != nil {
 			return err
 		}

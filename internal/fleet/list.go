@@ -56,7 +56,7 @@ func (f *Fleet) WorkersNear(ctx context.Context, who access.Principal, center la
 	if radius < 0 || radius > MaxRadius {
 		return nil, lastmile.Invalid("radius must be between 0 and %.0f metres", float64(MaxRadius))
 	}
-	workers, err := f.list(ctx, who, store.WorkerFilter{OnDuty: true})
+	workers, err := f.list(ctx, who, store.WorkerFilter{OnDuty: true, Located: true})
 	if err != nil {
 		return nil, err
 	}

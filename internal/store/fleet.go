@@ -28,7 +28,8 @@ type FleetReader interface {
 type WorkerFilter struct {
 	Teams    []lastmile.TeamID // in any of these
 	Phones   []lastmile.Phone  // with any of these
-	OnDuty   bool              // on duty, with a known location
+	OnDuty   bool              // on duty
+	Located  bool              // with a known location
 	Metadata lastmile.Metadata // all of these entries
 }
 

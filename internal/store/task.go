@@ -33,6 +33,8 @@ type TaskReader interface {
 	// Unplaced tells whether the list of a container ends with new tasks whose
 	// order is not settled yet.
 	Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error)
+	// Containers lists the containers that were ever changed, in no order.
+	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// ListVersions returns the versions of workers' containers. Those that were
 	// never changed are not there.
 	ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error)

@@ -122,14 +122,30 @@ func (t *tx) queuesOf(ctx context.Context, org lastmile.OrganizationID, kind las
 	return t.queues(ctx, `org = $1 AND container_kind = $2`, org, kind)
 }
 
+// Containers implements store.TaskReader.
+func (t *tx) Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error) {
+	found, err := collect(ctx, t, func(r rows) (c lastmile.ContainerRef, err error) {
+		err = r.Scan(&c.Kind, &c.Owner)
+		return c, err
+	}, `SELECT kind, owner FROM container WHERE org = $1`, org)
+	if err != nil {
+		return nil, fmt.Errorf("list containers: %w", err)
+	}
+	return found, nil
+}
+
+// queuesQuery reads what workers on duty have. CROSS JOIN tells SQLite to begin
+// with the workers, and not with all tasks of the organization.
+const queuesQuery = `
+	SELECT t.container, t.id, t.lon, t.lat, t.quantity, t.quantity_a, t.quantity_b, t.quantity_c
+	FROM worker w CROSS JOIN task t
+	WHERE w.org = $1 AND w.on_duty = 1
+		AND t.org = $1 AND t.container_kind = 'WORKER' AND t.container = w.id AND t.container IS NOT NULL
+	ORDER BY t.state DESC, t.rank, t.id`
+
 // Queues implements store.TaskReader.
 func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.QueuedTask, error) {
-	const query = `
-		SELECT t.container, t.id, t.lon, t.lat, t.quantity, t.quantity_a, t.quantity_b, t.quantity_c
-		FROM task t JOIN worker w ON w.org = t.org AND w.id = t.container AND w.on_duty = 1
-		WHERE t.org = $1 AND t.container_kind = 'WORKER' AND t.container IS NOT NULL
-		ORDER BY t.state DESC, t.rank, t.id`
-	found, err := t.query(ctx, query, org)
+	found, err := t.query(ctx, queuesQuery, org)
 	if err != nil {
 		return nil, fmt.Errorf("read queues: %w", err)
 	}

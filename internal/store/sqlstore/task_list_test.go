@@ -40,9 +40,10 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 		"of the organization's container": {store.TaskFilter{From: from, Containers: []string{"o"}}, "task_state", false},
 		"of a team's container":           {store.TaskFilter{From: from, Containers: []string{"t"}}, "task_queue", true},
 		"with metadata": {
-			store.TaskFilter{Metadata: tagged, States: completed, Worker: "w"}, "sqlite_autoindex_task_1", true,
+			store.TaskFilter{Metadata: tagged, States: completed, Worker: "w"}, "task_id", true,
 		},
-		"with dependencies":         {store.TaskFilter{From: from, Dependencies: []lastmile.TaskID{"a", "b"}}, "sqlite_autoindex_task_1", true},
+		"with nothing but metadata": {store.TaskFilter{Metadata: tagged}, "task_id", true},
+		"with dependencies":         {store.TaskFilter{From: from, Dependencies: []lastmile.TaskID{"a", "b"}}, "task_id", true},
 		"to be completed by a time": {store.TaskFilter{From: from, CompleteBy: from, CompleteFrom: from}, "task_state|task_open", false},
 	}
 	for name, test := range tests {

@@ -30,7 +30,10 @@ func (t *tx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.W
 		where.text += ` AND t.id IN (SELECT tw.worker FROM team_worker tw WHERE tw.org = $1` + members.text + `)`
 	}
 	if f.OnDuty {
-		where.text += ` AND t.on_duty = 1 AND t.lon IS NOT NULL`
+		where.text += ` AND t.on_duty = 1`
+	}
+	if f.Located {
+		where.text += ` AND t.lon IS NOT NULL`
 	}
 	return t.workers(ctx, org, where)
 }

@@ -188,6 +188,26 @@ func testActiveTask(t *testing.T, s store.Store) {
 	check("", "c", "a")
 }
 
+func testContainers(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	crew(t, s)
+	containers := func(org lastmile.OrganizationID) []lastmile.ContainerRef {
+		return read(t, s, func(r store.Reader) ([]lastmile.ContainerRef, error) { return r.Containers(ctx, org) })
+	}
+	if got := containers(acme); len(got) > 0 {
+		t.Errorf("nobody changed a container, and there are %v", got)
+	}
+	write(t, s, func(w store.Writer) error {
+		return errors.Join(w.LockContainer(ctx, acme, annsWork, now), w.LockContainer(ctx, acme, home, now), w.LockContainer(ctx, acme, annsWork, now))
+	})
+	if got := containers(acme); len(got) != 2 || !slices.Contains(got, annsWork) || !slices.Contains(got, home) {
+		t.Errorf("got %v", got)
+	}
+	if got := containers(zenith); len(got) > 0 {
+		t.Errorf("another organization has %v", got)
+	}
+}
+
 func testQueues(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	crew(t, s)

@@ -25,6 +25,7 @@ func runTasks(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("there is always room between two tasks", func(t *testing.T) { testRoom(t, open(t)) })
 	t.Run("a new task of the organization comes last", func(t *testing.T) { testComesLast(t, open(t)) })
 	t.Run("an active task is beside the list of its worker", func(t *testing.T) { testActiveTask(t, open(t)) })
+	t.Run("containers are listed once they are changed", func(t *testing.T) { testContainers(t, open(t)) })
 	t.Run("queues are of workers on duty, the active task first", func(t *testing.T) { testQueues(t, open(t)) })
 	t.Run("concurrent writers of one container lose nothing", func(t *testing.T) { testContainerWriters(t, open(t)) })
 	t.Run("a list has the tasks of its filter in the order of creation", func(t *testing.T) { testLists(t, open(t)) })

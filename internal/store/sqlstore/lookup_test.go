@@ -1,0 +1,78 @@
+package sqlstore
+
+import (
+	"context"
+	"regexp"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// asked is a connection that notes what it is asked.
+type asked struct {
+	conn
+	queries map[string][]any // with arguments
+}
+
+func (a *asked) query(ctx context.Context, query string, args ...any) (rows, error) {
+	a.queries[query] = args
+	return a.conn.query(ctx, query, args...)
+}
+
+func (a *asked) row(ctx context.Context, query string, args ...any) scanner {
+	a.queries[query] = args
+	return a.conn.row(ctx, query, args...)
+}
+
+// TestLookUpsReadNoWholeTable asks SQLite how it goes about look-ups that are
+// made all the time: none may read every row of a table or of an organization,
+// which is how SQLite helps itself where no index has all that is asked for.
+func TestLookUpsReadNoWholeTable(t *testing.T) {
+	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	ctx := t.Context()
+	lookUps := map[string]func(*tx) error{
+		"dependencies of a task":      func(x *tx) error { _, err := x.Parents(ctx, "o", "t"); return err },
+		"tasks that depend on a task": func(x *tx) error { _, err := x.Children(ctx, "o", "t"); return err },
+		"what workers on duty have":   func(x *tx) error { _, err := x.Queues(ctx, "o"); return err },
+		"what a worker has": func(x *tx) error {
+			_, err := x.Container(ctx, "o", lastmile.WorkerContainer("w"))
+			return err
+		},
+		"unfinished among tasks": func(x *tx) error { _, err := x.Unfinished(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
+		"some tasks":             func(x *tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
+		"what a task fired":      func(x *tx) error { _, err := x.Fired(ctx, "o", "t"); return err },
+		"route plans of a worker": func(x *tx) error {
+			_, err := x.RoutePlans(ctx, "o", store.RoutePlanFilter{Worker: "w", Limit: 501})
+			return err
+		},
+		"recipients by phone": func(x *tx) error {
+			_, err := x.Recipients(ctx, "o", store.RecipientFilter{Phone: "+12125550100"})
+			return err
+		},
+		"credentials by phone": func(x *tx) error { _, err := x.CredentialsByPhone(ctx, "+12125550100"); return err },
+	}
+	whole := regexp.MustCompile(`^SCAN [a-z]|\(org=\?\)$`)
+	for name, lookUp := range lookUps {
+		t.Run(name, func(t *testing.T) {
+			noted := &asked{queries: map[string][]any{}}
+			must(t, s.engine.read(ctx, func(c conn) error {
+				noted.conn = c
+				return lookUp(&tx{noted, time.Now})
+			}))
+			if len(noted.queries) == 0 {
+				t.Error("nothing was asked")
+			}
+			for query, args := range noted.queries {
+				for _, step := range explain(t, s, query, args) {
+					if whole.MatchString(step.detail) {
+						t.Errorf("%s\n%s", step.detail, query)
+					}
+				}
+			}
+		})
+	}
+}

@@ -178,6 +178,19 @@ func testContainerFamilies(t *testing.T, r roads) {
 	matches(t, r.queue(t, "workers/"+r.bob), jsonList(parent, grandchild))
 	matches(t, r.queue(t, "organizations/"+string(r.Organization.ID)), jsonList(stranger))
 
+	t.Run("parents come first on every way", func(t *testing.T) {
+		root := r.task(t)
+		left, right := r.task(t, depends(root)), r.task(t, depends(root))
+		last := r.task(t, depends(left, right))
+		for _, one := range []string{root, left, right, last} {
+			list := r.arrange(t, "teams/"+r.north, `{"tasks":[-1,"`+one+`"],"considerDependencies":true}`)
+			place := func(id string) int { return slices.Index(list, any(id)) }
+			if len(list) != 4 || place(root) != 0 || place(last) != 3 {
+				t.Errorf("the family of %s is %v, want %s first and %s last", one, list, root, last)
+			}
+		}
+	})
+
 	r.Must(t, "PUT", "/containers/workers/"+r.bob, `{"tasks":[0,"`+parent+`"]}`)
 	r.complete(t, parent, true)
 	matches(t, r.arrange(t, "workers/"+r.ada, `{"tasks":`+jsonList(grandchild)+`,"considerDependencies":true}`), jsonList(child, grandchild)) // what is done stays
@@ -222,8 +235,8 @@ func testContainerFaults(t *testing.T, p *apptest.Platform, r roads) {
 		"two positions":               {`{"tasks":[0,1,"` + b + `"]}`, malformed, []string{"tasks"}},
 		"a position behind":           {`{"tasks":["` + b + `",0]}`, malformed, []string{"tasks"}},
 		"a task twice":                {`{"tasks":[0,"` + b + `","` + b + `"]}`, invalid, []string{"twice"}},
-		"an object":                   {`{"tasks":[0,{"id":"` + b + `"}]}`, malformed, []string{"tasks"}},
-		"nothing in between":          {`{"tasks":[0,null]}`, malformed, []string{"tasks"}},
+		"an object":                   {`{"tasks":[0,{"id":"` + b + `"}]}`, malformed, []string{"tasks", "an object"}},
+		"nothing in between":          {`{"tasks":[0,null]}`, malformed, []string{"tasks", "null"}},
 		"an unknown task":             {`{"tasks":[0,"` + b + `","` + unknownID + `"]}`, notFound, []string{unknownID}},
 		"another organization's task": {`{"tasks":[0,"` + b + `","` + theirs.task(t) + `"]}`, outsideScope, nil},
 		"a flag that is none":         {`{"tasks":[0,"` + b + `"],"considerDependencies":"yes"}`, malformed, []string{"considerDependencies"}},

@@ -199,10 +199,15 @@ func lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, n
 // dependencies: parents before children, each family together.
 func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	var all []lastmile.TaskID
+	parents := map[lastmile.TaskID][]lastmile.TaskID{}
 	seen := map[lastmile.TaskID]bool{}
 	for _, id := range ids {
-		if err := family(ctx, r, org, id, seen, &all); err != nil {
+		kin, err := family(ctx, r, org, id, parents)
+		if err != nil {
 			return nil, err
+		}
+		for _, one := range kin {
+			parentsFirst(one, parents, seen, &all)
 		}
 	}
 	movable := make([]lastmile.TaskID, 0, len(all))
@@ -218,30 +223,38 @@ func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, 
 	return movable, nil
 }
 
-// family visits the tasks linked with one: parents, itself, then children.
-func family(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TaskID, seen map[lastmile.TaskID]bool, all *[]lastmile.TaskID) error {
+// family finds the tasks linked with one, itself first, and notes the parents of
+// each. It finds none when the parents of the task are known: then so is its
+// family.
+func family(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID) ([]lastmile.TaskID, error) {
+	var found []lastmile.TaskID
+	for next := []lastmile.TaskID{id}; len(next) > 0; next = next[1:] {
+		if _, known := parents[next[0]]; known {
+			continue
+		}
+		above, err := r.Parents(ctx, org, next[0])
+		if err != nil {
+			return nil, err
+		}
+		below, err := r.Children(ctx, org, next[0])
+		if err != nil {
+			return nil, err
+		}
+		parents[next[0]] = above
+		found = append(found, next[0])
+		next = append(append(next, above...), below...)
+	}
+	return found, nil
+}
+
+// parentsFirst adds a task to all of them, after those it depends on.
+func parentsFirst(id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID, seen map[lastmile.TaskID]bool, all *[]lastmile.TaskID) {
 	if seen[id] {
-		return nil
+		return
 	}
 	seen[id] = true
-	parents, err := r.Parents(ctx, org, id)
-	if err != nil {
-		return err
-	}
-	for _, parent := range parents {
-		if err := family(ctx, r, org, parent, seen, all); err != nil {
-			return err
-		}
+	for _, parent := range parents[id] {
+		parentsFirst(parent, parents, seen, all)
 	}
 	*all = append(*all, id)
-	children, err := r.Children(ctx, org, id)
-	if err != nil {
-		return err
-	}
-	for _, child := range children {
-		if err := family(ctx, r, org, child, seen, all); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -187,13 +187,17 @@ func checkConnections(ctx context.Context, r store.Reader, org lastmile.Organiza
 	return nil
 }
 
-// checkDependencies refuses dependencies that are not the organization's tasks
-// or lead back to the task.
+// checkDependencies refuses dependencies that are not the organization's tasks.
+// Those of a new task lead nowhere back: nothing can depend on it yet.
 func checkDependencies(ctx context.Context, r store.Reader, t lastmile.Task) error {
-	if len(t.Dependencies) == 0 {
-		return nil
-	}
-	if _, err := r.TasksOf(ctx, t.Organization, t.Dependencies); err != nil {
+	_, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
+	return err
+}
+
+// checkNewDependencies is checkDependencies for a task whose dependencies have
+// changed.
+func checkNewDependencies(ctx context.Context, r store.Reader, t lastmile.Task) error {
+	if err := checkDependencies(ctx, r, t); err != nil {
 		return err
 	}
 	return t.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return r.Parents(ctx, t.Organization, id) })

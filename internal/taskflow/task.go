@@ -3,6 +3,7 @@ package taskflow
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"dray/internal/access"
@@ -43,6 +44,9 @@ type Query = store.TaskFilter
 // for the next with; empty when this is the last.
 func (f *Flow) List(ctx context.Context, who access.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
 	q.Limit = PageSize + 1
+	if q.Containers, err = f.owners(ctx, who, q.Containers); err != nil {
+		return nil, "", err
+	}
 	found, err := f.Store.ShowTasks(ctx, who.Organization, q)
 	if err != nil {
 		return nil, "", err
@@ -52,6 +56,32 @@ func (f *Flow) List(ctx context.Context, who access.Principal, q Query) (docs []
 		last = found[PageSize-1].ID
 	}
 	return bodies(found), last, nil
+}
+
+// owners puts whose it is in the place of a container's own id. A container with
+// tasks in it has been changed; only the organization's need not have been.
+func (f *Flow) owners(ctx context.Context, who access.Principal, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return ids, nil
+	}
+	var known []lastmile.ContainerRef
+	err := f.Store.Read(ctx, func(r store.Reader) (err error) {
+		known, err = r.Containers(ctx, who.Organization)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	owners := slices.Clone(ids)
+	for _, c := range append(known, lastmile.OrganizationContainer(who.Organization)) {
+		if slices.Contains(owners, c.Owner) {
+			continue
+		}
+		if at := slices.Index(owners, c.ID()); at >= 0 {
+			owners[at] = c.Owner
+		}
+	}
+	return owners, nil
 }
 
 // maxFound is the most tasks a metadata search answers with.
@@ -129,8 +159,10 @@ func (f *Flow) update(ctx context.Context, who access.Principal, id lastmile.Tas
 		if err != nil {
 			return err
 		}
-		if err := checkDependencies(ctx, w, task); err != nil {
-			return err
+		if change.Dependencies != nil {
+			if err := checkNewDependencies(ctx, w, task); err != nil {
+				return err
+			}
 		}
 		if in := ready.draft.Container; in != nil {
 			if err := checkContainer(ctx, w, who.Organization, *in); err != nil {

@@ -76,7 +76,7 @@ func (p *TaskPlacement) UnmarshalJSON(data []byte) error {
 			}
 			p.IDs = append(p.IDs, id)
 		default:
-			return malformed("must be a list of task ids, not of %ss", kindName(item[0])[2:])
+			return malformed("must hold task ids, and a position before them at most, not %s", kindName(item[0]))
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func (c *call) number(name string) (n float64, sent bool, err error) {
 	if text == "" {
 		return 0, false, nil
 	}
-	n, err = strconv.ParseFloat(text, 64)
+	n, err = strconv.ParseFloat(strings.ReplaceAll(text, " ", "+"), 64) // a plus that was not encoded
 	if err != nil || n-n != 0 {
 		return 0, true, lastmile.Malformed("%s must be a number, not %q", name, clip(text))
 	}

@@ -139,6 +139,12 @@ func testTaskNulls(t *testing.T, r roads) {
 	again := send(t, r.Client, "PUT", "/tasks/"+task, `{"notes":null,"pickupTask":null,"recipients":null,"destination":null,"group":null,"quantity":null,"container":null,
 		"dependencies":null,"metadata":null,"requirements":null,"barcodes":null,"customFields":null}`).OK(t).Object(t)
 	changed(t, "null fields", after, again)
+	const overrides = `{"recipientName":"A","recipientNotes":"B","recipientSkipSMSNotifications":true,"useMerchantForProxy":true}`
+	for _, name := range []string{"recipientName", "recipientNotes", "recipientSkipSMSNotifications", "useMerchantForProxy"} {
+		want := r.Must(t, "PUT", "/tasks/"+task, overrides)["overrides"].(map[string]any)
+		want[name] = nil
+		matches(t, r.Must(t, "PUT", "/tasks/"+task, `{"`+name+`":null}`)["overrides"], string(encode(t, want)))
+	}
 	matches(t, r.Must(t, "PUT", "/tasks/"+task, `{"recipients":[]}`)["recipients"], `[]`)
 }
 
@@ -257,6 +263,7 @@ func testTaskCompletion(t *testing.T, r roads) {
 		"well":                {`{"success":true,"notes":"left it"}`, "left it", ""},
 		"badly":               {`{"success":false,"notes":"nobody there"}`, "", "nobody there"},
 		"without a word":      {`{"success":true}`, "", ""},
+		"with a text":         {`{"success":"true"}`, "", ""},
 		"with an empty word":  {`{"success":false,"notes":""}`, "", ""},
 		"with more than that": {`{"success":true,"notes":"n","time":1,"distance":5}`, "n", ""},
 	} {
@@ -295,7 +302,7 @@ func testTaskCompletion(t *testing.T, r roads) {
 		malformed.check(t, send(t, r.Client, "POST", "/tasks/"+task+"/complete", body), "completionDetails")
 	}
 	malformed.check(t, send(t, r.Client, "POST", "/tasks/"+task+"/complete", `{"completionDetails":{"notes":"n"}}`), "completionDetails.success")
-	malformed.check(t, send(t, r.Client, "POST", "/tasks/"+task+"/complete", `{"completionDetails":{"success":1}}`), "completionDetails.success")
+	malformed.check(t, send(t, r.Client, "POST", "/tasks/"+task+"/complete", `{"completionDetails":{"success":2}}`), "completionDetails.success")
 	invalid.check(t, r.Call(t, "POST", "/tasks/"+task+"/complete", `{"completionDetails":{"success":true,"notes":`+text(strings.Repeat("x", 10_001))+`}}`), "completionDetails.notes")
 	if got := readTask(t, r.Client, task)["state"]; got != 2.0 {
 		t.Errorf("it is in state %v", got)

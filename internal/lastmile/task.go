@@ -79,6 +79,15 @@ type Overrides struct {
 	UseMerchantForProxy           *bool
 }
 
+// OverridesChange is overrides as sent: nil leaves as it is, a pointer to nil
+// takes away.
+type OverridesChange struct {
+	RecipientName                 **string
+	RecipientNotes                **string
+	RecipientSkipSMSNotifications **bool
+	UseMerchantForProxy           **bool
+}
+
 // Requirements are what a worker must give to complete a task.
 type Requirements struct {
 	Signature, Photo, Notes bool
@@ -140,7 +149,7 @@ type TaskChange struct {
 	ServiceTime              *time.Duration
 	Priority                 *int
 	Group                    *string
-	Overrides                Overrides
+	Overrides                OverridesChange
 	Requirements             *Requirements
 	Barcodes                 *[]Barcode
 	ScanOnlyRequiredBarcodes *bool
@@ -229,18 +238,18 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 	return t.check()
 }
 
-func (o *Overrides) apply(c Overrides) {
-	if c.RecipientName != nil {
-		o.RecipientName = c.RecipientName
-	}
-	if c.RecipientNotes != nil {
-		o.RecipientNotes = c.RecipientNotes
-	}
-	if c.RecipientSkipSMSNotifications != nil {
-		o.RecipientSkipSMSNotifications = c.RecipientSkipSMSNotifications
-	}
-	if c.UseMerchantForProxy != nil {
-		o.UseMerchantForProxy = c.UseMerchantForProxy
+func (o *Overrides) apply(c OverridesChange) {
+	set(&o.RecipientName, c.RecipientName)
+	set(&o.RecipientNotes, c.RecipientNotes)
+	set(&o.RecipientSkipSMSNotifications, c.RecipientSkipSMSNotifications)
+	set(&o.UseMerchantForProxy, c.UseMerchantForProxy)
+}
+
+// change returns what gives another task the same overrides.
+func (o *Overrides) change() OverridesChange {
+	return OverridesChange{
+		RecipientName: &o.RecipientName, RecipientNotes: &o.RecipientNotes,
+		RecipientSkipSMSNotifications: &o.RecipientSkipSMSNotifications, UseMerchantForProxy: &o.UseMerchantForProxy,
 	}
 }
 

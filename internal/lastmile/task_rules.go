@@ -202,7 +202,7 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 	base := TaskChange{
 		Merchant: &t.Merchant, Executor: &t.Executor, Pickup: &t.Pickup, Notes: &t.Notes,
 		Quantity: &t.Quantity, AdditionalQuantities: &t.AdditionalQuantities, ServiceTime: &t.ServiceTime,
-		Priority: &t.Priority, Group: &t.Group, Overrides: t.Overrides, Requirements: &t.Requirements,
+		Priority: &t.Priority, Group: &t.Group, Overrides: t.Overrides.change(), Requirements: &t.Requirements,
 		ScanOnlyRequiredBarcodes: &t.ScanOnlyRequiredBarcodes, TriangleColor: &t.TriangleColor,
 		CustomFields: &t.CustomFields, Destination: &place, Recipients: &[]Recipient{},
 	}

@@ -166,8 +166,8 @@ func TestATaskIsRefused(t *testing.T) {
 		"with a priority below":                     {func(c *lastmile.TaskChange) { c.Priority = new(-1) }, lastmile.CodeInvalid, []string{"priority"}},
 		"with a priority above":                     {func(c *lastmile.TaskChange) { c.Priority = new(500) }, lastmile.CodeInvalid, []string{"priority", "499"}},
 		"with a long group":                         {func(c *lastmile.TaskChange) { c.Group = long(101) }, lastmile.CodeInvalid, []string{"group"}},
-		"with a long recipientName":                 {func(c *lastmile.TaskChange) { c.Overrides.RecipientName = long(1_001) }, lastmile.CodeInvalid, []string{"recipientName"}},
-		"with long recipientNotes":                  {func(c *lastmile.TaskChange) { c.Overrides.RecipientNotes = long(10_001) }, lastmile.CodeInvalid, []string{"recipientNotes"}},
+		"with a long recipientName":                 {func(c *lastmile.TaskChange) { c.Overrides.RecipientName = new(long(1_001)) }, lastmile.CodeInvalid, []string{"recipientName"}},
+		"with long recipientNotes":                  {func(c *lastmile.TaskChange) { c.Overrides.RecipientNotes = new(long(10_001)) }, lastmile.CodeInvalid, []string{"recipientNotes"}},
 		"with too many barcodes":                    {func(c *lastmile.TaskChange) { c.Barcodes = new(make([]lastmile.Barcode, 101)) }, lastmile.CodeInvalid, []string{"barcodes", "101"}},
 		"with a barcode that is too long":           {func(c *lastmile.TaskChange) { c.Barcodes = code(strings.Repeat("AAAA", 126)) }, lastmile.CodeInvalid, []string{"barcodes[1].data", "500"}},
 		"with a barcode that is not text in base64": {func(c *lastmile.TaskChange) { c.Barcodes = code("4006381333931") }, lastmile.CodeInvalid, []string{"barcodes[1].data", "base64"}},
@@ -375,7 +375,7 @@ func TestUpdatingATask(t *testing.T) {
 	task := newTask(t, func(c *lastmile.TaskChange) {
 		c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Hour))
 		c.Metadata = replaced(entry("a", "number", 1.0), entry("b", "number", 2.0))
-		c.Overrides.RecipientName, c.TriangleColor = new("Bea"), new(new(1))
+		c.Overrides.RecipientName, c.TriangleColor = new(new("Bea")), new(new(1))
 	})
 	t.Run("leaves what is not sent", func(t *testing.T) {
 		changed := task
@@ -439,7 +439,7 @@ func TestCloning(t *testing.T) {
 		c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
 		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = new(true), new("notes"), new(2.5), new(time.Minute)
 		c.AdditionalQuantities, c.Priority, c.Group = &lastmile.Capacities{A: 1, B: 2, C: 3}, new(7), new("group")
-		c.Overrides = lastmile.Overrides{RecipientName: new("Bea"), RecipientSkipSMSNotifications: new(true)}
+		c.Overrides = lastmile.OverridesChange{RecipientName: new(new("Bea")), RecipientSkipSMSNotifications: new(new(true))}
 		c.Requirements, c.ScanOnlyRequiredBarcodes = &lastmile.Requirements{Photo: true, MinimumAge: 18}, new(true)
 		c.Barcodes, c.TriangleColor = &[]lastmile.Barcode{{Data: "AAAA"}}, new(new(1))
 		c.Dependencies, c.Metadata = &[]lastmile.TaskID{"p"}, replaced(entry("a", "number", 1.0))

@@ -12,6 +12,19 @@ type Optional[T any] struct {
 // Set tells whether a value was given.
 func (o Optional[T]) Set() bool { return o.Present && !o.Null }
 
+// orNull is the value as an update of the domain has it: nil leaves as it is, a
+// pointer to nil takes away.
+func (o Optional[T]) orNull() **T {
+	value := &o.Value
+	switch {
+	case !o.Present:
+		return nil
+	case o.Null:
+		value = nil
+	}
+	return &value
+}
+
 // IsZero tells whether the field was absent, for the omitzero tag.
 func (o Optional[T]) IsZero() bool { return !o.Present }
 

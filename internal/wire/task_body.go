@@ -23,10 +23,10 @@ type TaskBody struct {
 	Quantity                      *float64                 `json:"quantity"`
 	AdditionalQuantities          *Quantities              `json:"additionalQuantities"`
 	ServiceTime                   *Minutes                 `json:"serviceTime"`
-	RecipientName                 *string                  `json:"recipientName"`
-	RecipientNotes                *string                  `json:"recipientNotes"`
-	RecipientSkipSMSNotifications *Flag                    `json:"recipientSkipSMSNotifications"`
-	UseMerchantForProxy           *Flag                    `json:"useMerchantForProxy"`
+	RecipientName                 Optional[string]         `json:"recipientName"`
+	RecipientNotes                Optional[string]         `json:"recipientNotes"`
+	RecipientSkipSMSNotifications Optional[Flag]           `json:"recipientSkipSMSNotifications"`
+	UseMerchantForProxy           Optional[Flag]           `json:"useMerchantForProxy"`
 	Requirements                  *RequirementsBody        `json:"requirements"`
 	ScanOnlyRequiredBarcodes      *Flag                    `json:"scanOnlyRequiredBarcodes"`
 	Barcode                       *BarcodeBodies           `json:"barcode"`  // the name the interface's table uses
@@ -179,9 +179,9 @@ func (b TaskBody) Change() lastmile.TaskChange {
 		Pickup: (*bool)(b.PickupTask), Dependencies: b.Dependencies, Notes: b.Notes, Quantity: b.Quantity,
 		AdditionalQuantities: (*lastmile.Capacities)(b.AdditionalQuantities), ServiceTime: (*time.Duration)(b.ServiceTime),
 		Priority: b.Priority, Group: b.Group,
-		Overrides: lastmile.Overrides{
-			RecipientName: b.RecipientName, RecipientNotes: b.RecipientNotes,
-			RecipientSkipSMSNotifications: (*bool)(b.RecipientSkipSMSNotifications), UseMerchantForProxy: (*bool)(b.UseMerchantForProxy),
+		Overrides: lastmile.OverridesChange{
+			RecipientName: b.RecipientName.orNull(), RecipientNotes: b.RecipientNotes.orNull(),
+			RecipientSkipSMSNotifications: flagOrNull(b.RecipientSkipSMSNotifications), UseMerchantForProxy: flagOrNull(b.UseMerchantForProxy),
 		},
 		ScanOnlyRequiredBarcodes: (*bool)(b.ScanOnlyRequiredBarcodes), Metadata: b.Metadata.Domain(),
 	}
@@ -190,12 +190,8 @@ func (b TaskBody) Change() lastmile.TaskChange {
 			Signature: bool(r.Signature), Photo: bool(r.Photo), Notes: bool(r.Notes), MinimumAge: r.MinimumAge,
 		}
 	}
-	if b.Appearance != nil && b.Appearance.TriangleColor.Present {
-		color := &b.Appearance.TriangleColor.Value
-		if b.Appearance.TriangleColor.Null {
-			color = nil
-		}
-		change.TriangleColor = &color
+	if b.Appearance != nil {
+		change.TriangleColor = b.Appearance.TriangleColor.orNull()
 	}
 	codes := b.Barcodes
 	if codes == nil {
@@ -210,6 +206,10 @@ func (b TaskBody) Change() lastmile.TaskChange {
 	return change
 }
 
+func flagOrNull(o Optional[Flag]) **bool {
+	return Optional[bool]{Present: o.Present, Null: o.Null, Value: bool(o.Value)}.orNull()
+}
+
 func timePointer(o Optional[Millis]) *time.Time {
 	if !o.Present {
 		return nil
@@ -221,7 +221,7 @@ func timePointer(o Optional[Millis]) *time.Time {
 // CompleteBody is a request to complete a task.
 type CompleteBody struct {
 	CompletionDetails *struct {
-		Success *bool  `json:"success"`
+		Success *Flag  `json:"success"`
 		Notes   string `json:"notes"`
 	} `json:"completionDetails"`
 }
@@ -234,7 +234,7 @@ func (b CompleteBody) Outcome() (lastmile.Outcome, error) {
 	case b.CompletionDetails.Success == nil:
 		return lastmile.Outcome{}, lastmile.Missing("completionDetails.success")
 	}
-	return lastmile.Outcome{Success: *b.CompletionDetails.Success, Notes: b.CompletionDetails.Notes}, nil
+	return lastmile.Outcome{Success: bool(*b.CompletionDetails.Success), Notes: b.CompletionDetails.Notes}, nil
 }
 
 // CloneBody is a request to clone a task. Some clients put the options at the

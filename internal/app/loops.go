@@ -68,30 +68,42 @@ func (a *App) kept(usually time.Duration) time.Duration {
 	return usually
 }
 
+// forgottenAtOnce is how much one transaction deletes, so that nobody waits long
+// for it.
+const forgottenAtOnce = 500
+
+// forget deletes what is of before a time, some of it after the other.
+func (a *App) forget(ctx context.Context, before time.Time, some func(w store.Writer, before time.Time, most int) (int64, error)) error {
+	for {
+		var gone int64
+		err := a.Store.Write(ctx, func(w store.Writer) (err error) {
+			gone, err = some(w, before, forgottenAtOnce)
+			return err
+		})
+		if err != nil || gone < forgottenAtOnce {
+			return err
+		}
+	}
+}
+
 func (a *App) forgetEvents(ctx context.Context) error {
-	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeleteEvents(ctx, a.Now().Add(-a.kept(eventsKept)))
-		return err
+	return a.forget(ctx, a.Now().Add(-a.kept(eventsKept)), func(w store.Writer, before time.Time, most int) (int64, error) {
+		return w.DeleteEvents(ctx, before, most)
 	})
 }
 
 func (a *App) forgetReceipts(ctx context.Context) error {
-	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeleteReceipts(ctx, a.Now().Add(-lastmile.ReceiptLifetime))
-		return err
+	return a.forget(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w store.Writer, before time.Time, most int) (int64, error) {
+		return w.DeleteReceipts(ctx, before, most)
 	})
 }
 
 func (a *App) forgetPositions(ctx context.Context) error {
-	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeletePositions(ctx, a.Now().Add(-a.kept(lastmile.PositionsKept)))
-		return err
+	return a.forget(ctx, a.Now().Add(-a.kept(lastmile.PositionsKept)), func(w store.Writer, before time.Time, most int) (int64, error) {
+		return w.DeletePositions(ctx, before, most)
 	})
 }
 
 func (a *App) forgetAnswers(ctx context.Context) error {
-	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeleteAnswers(ctx, a.Now())
-		return err
-	})
+	return a.forget(ctx, a.Now(), func(w store.Writer, now time.Time, most int) (int64, error) { return w.DeleteAnswers(ctx, now, most) })
 }

@@ -166,8 +166,7 @@ func (a *App) openGateway() error {
 const messagesKept = 30 * 24 * time.Hour
 
 func (a *App) forgetMessages(ctx context.Context) error {
-	return a.Store.Write(ctx, func(w store.Writer) error {
-		_, err := w.DeleteMessages(ctx, a.Now().Add(-a.kept(messagesKept)))
-		return err
+	return a.forget(ctx, a.Now().Add(-a.kept(messagesKept)), func(w store.Writer, before time.Time, most int) (int64, error) {
+		return w.DeleteMessages(ctx, before, most)
 	})
 }

@@ -28,8 +28,9 @@ type DriverWriter interface {
 	SaveAction(ctx context.Context, a Action) error
 	// SavePositions keeps where a worker was.
 	SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error
-	// DeletePositions forgets where workers were before a time.
-	DeletePositions(ctx context.Context, before time.Time) (int64, error)
+	// DeletePositions forgets where workers were before a time, about so many
+	// positions at most, and returns how many.
+	DeletePositions(ctx context.Context, before time.Time, most int) (int64, error)
 }
 
 // Session is a worker who is signed in.

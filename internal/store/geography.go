@@ -24,8 +24,9 @@ type GeographyReader interface {
 // GeographyWriter saves what is learned of places and travel.
 type GeographyWriter interface {
 	SaveAnswer(ctx context.Context, key string, value []byte, expires time.Time) error
-	// DeleteAnswers forgets answers that have expired.
-	DeleteAnswers(ctx context.Context, now time.Time) (int64, error)
+	// DeleteAnswers forgets answers that have expired, about so many at most,
+	// and returns how many.
+	DeleteAnswers(ctx context.Context, now time.Time, most int) (int64, error)
 	// DeletePostalPlaces forgets the postal codes of a country.
 	DeletePostalPlaces(ctx context.Context, country string) error
 	SavePostalPlaces(ctx context.Context, first int64, places []lastmile.PostalPlace) error

@@ -68,8 +68,9 @@ type MessageWriter interface {
 	// ReleaseMessages ends all claims.
 	ReleaseMessages(ctx context.Context, now time.Time) error
 	// DeleteMessages forgets text messages that were made before a time and are
-	// not to be sent, and replies that came before it.
-	DeleteMessages(ctx context.Context, before time.Time) (int64, error)
+	// not to be sent, and replies that came before it, about so many of each at
+	// most, and returns how many.
+	DeleteMessages(ctx context.Context, before time.Time, most int) (int64, error)
 
 	SaveMessageSettings(ctx context.Context, s lastmile.MessageSettings) error
 	SaveOptOut(ctx context.Context, o lastmile.OptOut) error

@@ -82,6 +82,7 @@ type ReceiptReader interface {
 type ReceiptWriter interface {
 	// SaveReceipt keeps answer, as the interface shows it, under the receipt.
 	SaveReceipt(ctx context.Context, r lastmile.Receipt, answer any) error
-	// DeleteReceipts forgets what was kept before a time.
-	DeleteReceipts(ctx context.Context, before time.Time) (int64, error)
+	// DeleteReceipts forgets what was kept before a time, about so many at most,
+	// and returns how many.
+	DeleteReceipts(ctx context.Context, before time.Time, most int) (int64, error)
 }

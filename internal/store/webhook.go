@@ -104,7 +104,8 @@ type WebhookWriter interface {
 	// NumberEvents gives committed events their numbers in the log, up to
 	// limit of them, and returns how many it numbered.
 	NumberEvents(ctx context.Context, limit int) (int, error)
-	// DeleteEvents forgets events and notifications of before a time that
-	// nobody waits for.
-	DeleteEvents(ctx context.Context, before time.Time) (int64, error)
+	// DeleteEvents forgets events of before a time and what was owed of them,
+	// unless somebody waits for it or asked for it again since. It forgets so
+	// many events at most, and returns how many.
+	DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error)
 }

@@ -110,10 +110,6 @@ func (t *tx) SavePositions(ctx context.Context, org lastmile.OrganizationID, wor
 }
 
 // DeletePositions implements store.DriverWriter.
-func (t *tx) DeletePositions(ctx context.Context, before time.Time) (int64, error) {
-	n, err := t.exec(ctx, `DELETE FROM position WHERE at < $1`, before.UnixMilli())
-	if err != nil {
-		return 0, fmt.Errorf("delete positions: %w", err)
-	}
-	return n, nil
+func (t *tx) DeletePositions(ctx context.Context, before time.Time, most int) (int64, error) {
+	return t.deleteOld(ctx, `position`, `at`, ``, before.UnixMilli(), most)
 }

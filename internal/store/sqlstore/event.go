@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -99,13 +100,13 @@ func (t *tx) NumberEvents(ctx context.Context, most int) (int, error) {
 			}
 		}
 		heads[e.org]++
-		if _, err := t.exec(ctx, `UPDATE event SET seq = $3 WHERE org = $1 AND id = $2`, e.org, e.id, heads[e.org]); err != nil {
+		if err := t.send(ctx, `UPDATE event SET seq = $3 WHERE org = $1 AND id = $2`, e.org, e.id, heads[e.org]); err != nil {
 			return 0, fmt.Errorf("number event %s: %w", e.id, err)
 		}
 	}
-	for org, seq := range heads {
+	for _, org := range slices.Sorted(maps.Keys(heads)) { // in one order, so that nodes do not wait for each other
 		const query = `INSERT INTO event_head (org, seq) VALUES ($1, $2) ON CONFLICT (org) DO UPDATE SET seq = excluded.seq`
-		if _, err := t.exec(ctx, query, org, seq); err != nil {
+		if err := t.send(ctx, query, org, heads[org]); err != nil {
 			return 0, fmt.Errorf("number events of %s: %w", org, err)
 		}
 	}
@@ -178,22 +179,51 @@ func (t *tx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq i
 	return found, nil
 }
 
-// DeleteEvents implements store.WebhookWriter.
-func (t *tx) DeleteEvents(ctx context.Context, before time.Time) (int64, error) {
-	ms := before.UnixMilli()
-	for _, query := range []string{
-		`DELETE FROM attempt WHERE EXISTS (SELECT 1 FROM notification n
-			WHERE n.org = attempt.org AND n.id = attempt.notification AND n.due < $1 AND n.next_at IS NULL)`,
-		`DELETE FROM notification WHERE due < $1 AND next_at IS NULL`,
-	} {
-		if _, err := t.exec(ctx, query, ms); err != nil {
-			return 0, fmt.Errorf("delete old notifications: %w", err)
+// DeleteEvents implements store.WebhookWriter. What is old is found by the event:
+// notifications and attempts have no index by age, and to look through all of
+// them would keep every writer waiting.
+func (t *tx) DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error) {
+	const query = `
+		SELECT e.org, e.id FROM event e WHERE e.created < $1 AND e.seq IS NOT NULL AND NOT EXISTS (
+			SELECT 1 FROM notification n WHERE n.org = e.org AND n.event = e.id AND (n.next_at IS NOT NULL OR n.due >= $1))
+		ORDER BY e.created LIMIT $2`
+	old, err := collect(ctx, t, func(r rows) (e [2]string, err error) {
+		err = r.Scan(&e[0], &e[1])
+		return e, err
+	}, query, before.UnixMilli(), most)
+	if err != nil {
+		return 0, fmt.Errorf("read old events: %w", err)
+	}
+	for _, e := range old {
+		for _, query := range []string{
+			`DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id FROM notification n WHERE n.org = $1 AND n.event = $2)`,
+			`DELETE FROM notification WHERE org = $1 AND event = $2`,
+			`DELETE FROM event WHERE org = $1 AND id = $2`,
+		} {
+			if err := t.send(ctx, query, e[0], e[1]); err != nil {
+				return 0, fmt.Errorf("delete event %s: %w", e[1], err)
+			}
 		}
 	}
-	n, err := t.exec(ctx, `DELETE FROM event WHERE created < $1 AND seq IS NOT NULL
-		AND NOT EXISTS (SELECT 1 FROM notification n WHERE n.org = event.org AND n.event = event.id)`, ms)
+	return int64(len(old)), nil
+}
+
+// deleteOld deletes rows of a table, those with the least in a column first, as
+// long as that is below a limit: so many, and those that have the same in the
+// column as the last. The column has an index.
+func (t *tx) deleteOld(ctx context.Context, table, column, and string, below int64, most int) (int64, error) {
+	where := ` FROM ` + table + ` WHERE ` + column + ` < $1` + and
+	var last int64
+	err := t.row(ctx, `SELECT `+column+where+` ORDER BY `+column+` LIMIT 1 OFFSET $2`, below, most-1).Scan(&last)
+	switch {
+	case err == nil:
+		below = last + 1
+	case !errors.Is(err, sql.ErrNoRows):
+		return 0, fmt.Errorf("read what is old of %s: %w", table, err)
+	}
+	n, err := t.exec(ctx, `DELETE`+where, below)
 	if err != nil {
-		return 0, fmt.Errorf("delete old events: %w", err)
+		return 0, fmt.Errorf("delete what is old of %s: %w", table, err)
 	}
 	return n, nil
 }

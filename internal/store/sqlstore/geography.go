@@ -58,12 +58,8 @@ func (t *tx) SaveAnswer(ctx context.Context, key string, value []byte, expires t
 }
 
 // DeleteAnswers implements store.GeographyWriter.
-func (t *tx) DeleteAnswers(ctx context.Context, now time.Time) (int64, error) {
-	n, err := t.exec(ctx, `DELETE FROM geo_cache WHERE expires <= $1`, now.UnixMilli())
-	if err != nil {
-		return 0, fmt.Errorf("delete cached answers: %w", err)
-	}
-	return n, nil
+func (t *tx) DeleteAnswers(ctx context.Context, now time.Time, most int) (int64, error) {
+	return t.deleteOld(ctx, `geo_cache`, `expires`, ``, now.UnixMilli()+1, most)
 }
 
 // PostalPlaces implements store.GeographyReader.

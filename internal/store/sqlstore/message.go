@@ -195,15 +195,13 @@ func (t *tx) ReleaseMessages(ctx context.Context, now time.Time) error {
 }
 
 // DeleteMessages implements store.MessageWriter.
-func (t *tx) DeleteMessages(ctx context.Context, before time.Time) (int64, error) {
-	n, err := t.exec(ctx, `DELETE FROM message WHERE created < $1 AND next_at IS NULL`, before.UnixMilli())
-	if err == nil {
-		_, err = t.exec(ctx, `DELETE FROM message_reply WHERE received < $1`, before.UnixMilli())
-	}
+func (t *tx) DeleteMessages(ctx context.Context, before time.Time, most int) (int64, error) {
+	messages, err := t.deleteOld(ctx, `message`, `created`, ` AND next_at IS NULL`, before.UnixMilli(), most)
 	if err != nil {
-		return 0, fmt.Errorf("delete old messages: %w", err)
+		return 0, err
 	}
-	return n, nil
+	replies, err := t.deleteOld(ctx, `message_reply`, `received`, ``, before.UnixMilli(), most)
+	return messages + replies, err
 }
 
 // OptOut implements store.MessageReader.

@@ -46,10 +46,6 @@ func (t *tx) SaveReceipt(ctx context.Context, r lastmile.Receipt, answer any) er
 }
 
 // DeleteReceipts implements store.ReceiptWriter.
-func (t *tx) DeleteReceipts(ctx context.Context, before time.Time) (int64, error) {
-	n, err := t.exec(ctx, `DELETE FROM receipt WHERE created < $1`, before.UnixMilli())
-	if err != nil {
-		return 0, fmt.Errorf("delete receipts: %w", err)
-	}
-	return n, nil
+func (t *tx) DeleteReceipts(ctx context.Context, before time.Time, most int) (int64, error) {
+	return t.deleteOld(ctx, `receipt`, `created`, ``, before.UnixMilli(), most)
 }

@@ -122,7 +122,7 @@ func testMessageClaims(t *testing.T, s store.Store) {
 	}
 	var gone int64
 	write(t, s, func(tx store.Writer) (err error) {
-		gone, err = tx.DeleteMessages(ctx, later.Add(time.Hour))
+		gone, err = tx.DeleteMessages(ctx, later.Add(time.Hour), 10)
 		return err
 	})
 	if got := due(later, "", 10, 10); gone != 1 || len(got) != 2 {

@@ -400,7 +400,7 @@ func testReceipts(t *testing.T, s store.Store) {
 		}
 	}
 	write(t, s, func(w store.Writer) error {
-		_, err := w.DeleteReceipts(ctx, now.Add(time.Second))
+		_, err := w.DeleteReceipts(ctx, now.Add(time.Second), 10)
 		return err
 	})
 	if _, err := find(receipt); code(err) != lastmile.CodeNotFound {

@@ -159,10 +159,16 @@ func testPositionHistory(t *testing.T, s store.Store) {
 	same(t, "positions since a time, newest first", got, []lastmile.Position{at(2), at(1)})
 	got = read(t, s, func(r store.Reader) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 1) })
 	same(t, "the newest position", got, []lastmile.Position{at(2)})
-	write(t, s, func(tx store.Writer) error {
-		_, err := tx.DeletePositions(ctx, now.Add(2*time.Minute))
-		return err
-	})
+	for _, most := range []int{1, 10} {
+		var gone int64
+		write(t, s, func(tx store.Writer) (err error) {
+			gone, err = tx.DeletePositions(ctx, now.Add(2*time.Minute), most)
+			return err
+		})
+		if gone != 1 {
+			t.Errorf("%d positions were forgotten of %d at most, want the older one, then the other", gone, most)
+		}
+	}
 	got = read(t, s, func(r store.Reader) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 10) })
 	same(t, "what is kept", got, []lastmile.Position{at(2)})
 }

@@ -320,7 +320,7 @@ func testBrokenReceiver(t *testing.T, p *apptest.Platform) {
 	phone.do(t, "start", task, "s", map[string]any{"time": p.Now().Add(-2 * time.Hour).UnixMilli()})
 
 	const total, inOne = 10_000, 500
-	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // not a secret
+	random := rand.New(rand.NewPCG(7, 7))
 	now := p.Now()
 	position := func(lon, lat float64, at time.Time) any {
 		return map[string]any{"location": []float64{lon, lat}, "time": at.UnixMilli()}

@@ -69,7 +69,7 @@ func TestGoingOnDutyHidesNoPosition(t *testing.T) {
 
 func TestNewestPositionWins(t *testing.T) {
 	now := time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // not a secret
+	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var sent []lastmile.Position
 		newest := lastmile.Position{}

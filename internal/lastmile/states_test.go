@@ -100,7 +100,7 @@ func triggers(events []Event) string {
 func TestDocsStates(t *testing.T) {
 	want := drawStates(t)
 	if os.Getenv("DRAY_UPDATE") != "" {
-		if err := os.WriteFile(statesFile, []byte(want), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(statesFile, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -97,7 +97,7 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // show writes the page.
 func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, status int) {
 	found, err := t.Recipients.Follow(r.Context(), token)
-	view := trackView{Script: t.script, CSS: template.CSS(trackStyle), Token: token} //nolint:gosec // our own file
+	view := trackView{Script: t.script, CSS: template.CSS(trackStyle), Token: token} // our own file
 	view.Language = lastmile.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
 	view.Words = dictionary[view.Language]
 	_, refused := errors.AsType[*lastmile.Error](err)

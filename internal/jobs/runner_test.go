@@ -112,19 +112,6 @@ func runner(s store.Store, run func(ctx context.Context, job store.Job) (func(st
 	}
 }
 
-// during runs runners while fn runs, and waits for their end.
-func during(t *testing.T, fn func(), runners ...*jobs.Runner) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	for _, r := range runners {
-		group.Go(func() { r.Run(ctx) })
-	}
-	fn()
-	stop()
-	group.Wait()
-}
-
 // until waits for something to become true.
 func until(t *testing.T, what string, true func() bool) {
 	t.Helper()
@@ -141,7 +128,7 @@ func TestAJobEndsWithItsLastEffect(t *testing.T) {
 		r := runner(s, func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
 			return func(w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
 		})
-		during(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
+		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
 		if got := notes(t, s); !slices.Equal(got, []string{"one", "two"}) {
 			t.Errorf("the effects are %v", got)
 		}
@@ -185,7 +172,7 @@ func TestOneOrganizationDoesNotKeepTheOthersWaiting(t *testing.T) {
 			mu.Unlock()
 			return nil, nil
 		})
-		during(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
+		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
 		if b, z := slices.Index(begun, "b"), slices.Index(begun, "z"); b > 10 || z > 10 {
 			t.Errorf("one job of each of two organizations came %d. and %d. after one that has 60: %v", b+1, z+1, begun)
 		}
@@ -211,7 +198,7 @@ func TestSeveralRunnersDoEachJobOnce(t *testing.T) {
 			begun.Add(1)
 			return func(w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
 		}
-		during(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) },
+		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) },
 			runner(s, run), runner(s, run), runner(s, run))
 		if got := notes(t, s); !slices.Equal(got, want) {
 			t.Errorf("%d effects of %d", len(got), len(want))
@@ -247,9 +234,9 @@ func TestAZombieWritesNothing(t *testing.T) {
 			return func(w store.Writer) error { return note(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt)) }, nil
 		})
 		heir.Now = afterwards
-		during(t, func() {
+		storetest.During(t, func() {
 			<-frozen
-			during(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
+			storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
 			close(thaw)
 		}, zombie)
 		if got := notes(t, s); !slices.Equal(got, []string{"attempt 2"}) {
@@ -347,7 +334,7 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 					dying := &mortal{Store: s, after: after, dead: make(chan struct{})}
 					dying.lives.Store(writes + 1)
 					first := runner(dying, work(dying, clock))
-					during(t, func() {
+					storetest.During(t, func() {
 						until(t, "the process is dead, or has nothing to do", func() bool {
 							select {
 							case <-dying.dead:
@@ -359,7 +346,7 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 					}, first)
 					heir := runner(s, work(s, afterwards))
 					heir.Now = afterwards
-					during(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
+					storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
 					want := slices.Sorted(slices.Values(slices.Concat(before, steps)))
 					if got := notes(t, s); !slices.Equal(got, want) {
 						t.Errorf("the effects are %q", got)
@@ -405,7 +392,7 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 						return note(ctx, w, job.Organization, "given up")
 					},
 				}}
-				during(t, func() { time.Sleep(10 * time.Minute) }, r)
+				storetest.During(t, func() { time.Sleep(10 * time.Minute) }, r)
 				if len(tried) != 10 || slices.Index(last, true) != 9 {
 					t.Errorf("tried after %v; the last: %v", tried, last)
 				}
@@ -434,7 +421,7 @@ func TestAJobIsBegunAtOnceAfterAWake(t *testing.T) {
 			return nil, nil
 		})
 		r.Lease = 0
-		during(t, func() {
+		storetest.During(t, func() {
 			time.Sleep(time.Minute + time.Millisecond) // idle
 			add(t, s, "acme", "woken")
 			added := time.Now()
@@ -462,7 +449,7 @@ func TestAStoppedRunnerGivesItsJobsBack(t *testing.T) {
 			return nil, ctx.Err()
 		})
 		r.Lease = time.Hour
-		during(t, func() { <-begun }, r)
+		storetest.During(t, func() { <-begun }, r)
 		err := s.Read(t.Context(), func(read store.Reader) error {
 			due, err := read.DueJobs(t.Context(), []jobs.Kind{sweep}, clock(), "", 1)
 			if err == nil && (len(due) != 1 || due[0].Failures != 0) {
@@ -488,7 +475,7 @@ func TestARunnerThatIsAloneTakesOverAtOnce(t *testing.T) {
 		}
 		r := runner(s, func(context.Context, store.Job) (func(store.Writer) error, error) { return nil, nil })
 		r.Alone = true
-		during(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, r)
+		storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, r)
 	})
 }
 
@@ -503,7 +490,7 @@ func TestARunningJobIsNotTakenOver(t *testing.T) {
 		}
 		one, two := runner(s, run), runner(s, run)
 		one.Lease, two.Lease = time.Second, time.Second
-		during(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, one, two)
+		storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, one, two)
 		if begun.Load() != 1 {
 			t.Errorf("a job that was running was begun %d times", begun.Load())
 		}
@@ -527,6 +514,6 @@ func TestAJobThatTakesProcessesDownIsGivenUp(t *testing.T) {
 			t.Error("it was tried once more")
 			return nil, nil
 		})
-		during(t, func() { until(t, "the job is given up", func() bool { return left(t, s) == 0 }) }, r)
+		storetest.During(t, func() { until(t, "the job is given up", func() bool { return left(t, s) == 0 }) }, r)
 	})
 }

@@ -3,6 +3,7 @@ package messaging_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"dray/internal/messaging"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 )
 
 // The organizations of these tests.
@@ -153,19 +155,12 @@ func (w *world) sender(g messaging.Gateway) *messaging.Sender {
 // during runs senders while something happens.
 func (w *world) during(do func(), senders ...*messaging.Sender) {
 	w.t.Helper()
-	ctx, cancel := context.WithCancel(w.t.Context())
-	var running sync.WaitGroup
-	for _, s := range senders {
-		running.Go(func() { s.Run(ctx) })
-	}
-	do()
-	cancel()
-	running.Wait()
+	storetest.During(w.t, do, senders...)
 }
 
 // sendings are what gateways were given.
 func (w *world) sendings() []sending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]sending(nil), w.sent...)
+	return slices.Clone(w.sent)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/store/storetest"
 	"dray/internal/webhook"
 )
 
@@ -144,21 +146,14 @@ func (p poster) Post(ctx context.Context, url string, header http.Header, body [
 // run runs senders until the function ends.
 func (w *world) run(during func(), senders ...*webhook.Sender) {
 	w.t.Helper()
-	ctx, cancel := context.WithCancel(w.t.Context())
-	var group sync.WaitGroup
-	for _, s := range senders {
-		group.Go(func() { s.Run(ctx) })
-	}
-	during()
-	cancel()
-	group.Wait()
+	storetest.During(w.t, during, senders...)
 }
 
 // seen are the posts so far.
 func (w *world) seen() []post {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]post(nil), w.posts...)
+	return slices.Clone(w.posts)
 }
 
 // state reads a webhook, what it was owed, and all attempts at it.

@@ -1,0 +1,21 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+)
+
+// During runs the loops of what works on a store while something happens. Then
+// it ends them and waits until they are gone.
+func During[L interface{ Run(ctx context.Context) }](t testing.TB, do func(), loops ...L) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for _, loop := range loops {
+		running.Go(func() { loop.Run(ctx) })
+	}
+	do()
+	end()
+	running.Wait()
+}

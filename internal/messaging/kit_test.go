@@ -2,13 +2,13 @@ package messaging_test
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/store"
@@ -26,7 +26,7 @@ const phone lastmile.Phone = "+12125550100"
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-func newID() string { return access.RandomSecret(lastmile.IDLength) }
+func newID() string { return rand.Text()[:lastmile.IDLength] }
 
 // world is a real database with organizations in it, and gateways that are
 // functions.

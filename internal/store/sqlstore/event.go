@@ -43,9 +43,9 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 			worker = orNull(string(e.RoutePlan.Worker))
 		}
 		const query = `
-			INSERT INTO event (org, id, trigger_id, task, task_sequence, worker, created, body)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-		err = t.send(ctx, query, e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), body)
+			INSERT INTO event (org, id, trigger_id, task, task_sequence, worker, created, nth, body)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+		err = t.send(ctx, query, e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), t.nextEvent(), body)
 		if err != nil {
 			return fmt.Errorf("append event %s: %w", e.Trigger, err)
 		}
@@ -57,6 +57,14 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 		w.told = true
 	}
 	return nil
+}
+
+// nextEvent is the place of an event among those of this process.
+func (t *tx) nextEvent() int64 {
+	if w, ok := t.conn.(*watched); ok {
+		return w.events.Add(1)
+	}
+	return 0
 }
 
 // notificationID is the id of what one webhook is owed of an event: the event's
@@ -87,7 +95,7 @@ func (t *tx) NumberEvents(ctx context.Context, most int) (int, error) {
 		return e, err
 	}
 	found, err := collect(ctx, t, scan,
-		`SELECT org, id, task, task_sequence, created FROM event WHERE seq IS NULL ORDER BY created, task_sequence`+limit(most))
+		`SELECT org, id, task, task_sequence, created FROM event WHERE seq IS NULL ORDER BY created, nth`+limit(most))
 	if err != nil {
 		return 0, fmt.Errorf("read new events: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dray/internal/lastmile"
@@ -20,6 +21,7 @@ import (
 type Store struct {
 	engine engine
 	now    func() time.Time
+	events atomic.Int64 // appended so far
 
 	mu    sync.Mutex
 	woken []chan struct{}
@@ -55,7 +57,7 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 	// made up again by the next run.
 	for range 1 + maxUniqueRetries {
 		err = s.engine.write(ctx, func(c conn) error {
-			seen = &watched{conn: c}
+			seen = &watched{conn: c, events: &s.events}
 			return fn(&tx{seen, s.now})
 		})
 		if !isUnique(err) {
@@ -77,6 +79,7 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 // webhooks are owed of them.
 type watched struct {
 	conn
+	events *atomic.Int64 // how many this process has appended
 	told   bool
 	texted bool // a text message was saved
 	owed   []lastmile.Notification

@@ -269,6 +269,19 @@ func testNumbers(t *testing.T, s store.Store) {
 	if last := read(t, s, func(r store.Reader) (int64, error) { return r.LastEvent(ctx, acme) }); last != 5 {
 		t.Errorf("the last is %d", last)
 	}
+	var caused []lastmile.Event
+	for i, name := range []string{"f9", "f2", "f7", "f4", "f8", "f3"} {
+		e := happened(acme, name, workerCreated, 20)
+		if i%2 == 0 {
+			e.Worker, e.Task, e.Sequence = nil, &lastmile.Task{ID: id[lastmile.TaskID](name), Organization: acme}, int64(10-i)
+		}
+		caused = append(caused, e)
+	}
+	write(t, s, func(w store.Writer) error {
+		return errors.Join(w.AppendEvents(ctx, caused[:4]), w.AppendEvents(ctx, caused[4:]))
+	})
+	number(10)
+	same(t, "of one change, at one time", log(acme, 5, 10), []string{"6 f9", "7 f2", "8 f7", "9 f4", "10 f8", "11 f3"})
 }
 
 func testForgetting(t *testing.T, s store.Store) {

@@ -77,7 +77,7 @@ func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // until Start. serve says that this process is the server of its data.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
-		Data: c.Data, Database: c.Database, Serve: serve, Now: now, Logger: log, Patience: c.Patience,
+		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.existing, Now: now, Logger: log, Patience: c.Patience,
 		Unsynced: func(error) { os.Exit(exitUnsynced) }, // nothing that is answered from now on could be believed
 	})
 	if err != nil {

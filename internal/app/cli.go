@@ -71,6 +71,9 @@ func commands() []command {
 // Main runs the program and returns its exit code.
 func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		if len(args) > 1 {
+			return Main(ctx, append(args[1:], "--help"), out, errs)
+		}
 		help(out)
 		if len(args) == 0 {
 			return exitUsage
@@ -79,10 +82,24 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	cmd, rest, ok := find(args)
 	if !ok {
-		fmt.Fprintf(errs, "dray: there is no command %q; `dray help` lists them\n", strings.Join(args[:min(2, len(args))], " "))
+		fmt.Fprintf(errs, "dray: there is no command %q; %s\n", strings.Join(args[:min(2, len(args))], " "), instead(args[0]))
 		return exitUsage
 	}
 	return cmd.run(ctx, rest, out, errs)
+}
+
+// instead says what to type in the place of a command that does not exist.
+func instead(word string) string {
+	var all []string
+	for _, cmd := range commands() {
+		if strings.HasPrefix(cmd.name, word+" ") {
+			all = append(all, "`dray "+cmd.name+"`")
+		}
+	}
+	if len(all) == 0 {
+		return "`dray help` lists them"
+	}
+	return "there is " + strings.Join(all, ", ")
 }
 
 // find takes the command off the front of the arguments.
@@ -126,7 +143,7 @@ func (inv *invocation) exit(cmd command, err error) int {
 		return exitOK
 	}
 	fmt.Fprintf(inv.errs, "dray %s: %v\n", cmd.name, err)
-	if _, ok := errors.AsType[*usageError](err); ok {
+	if misused(err) {
 		fmt.Fprintf(inv.errs, "`dray %s --help` shows how it is used\n", cmd.name)
 		return exitUsage
 	}
@@ -137,6 +154,15 @@ func (inv *invocation) exit(cmd command, err error) int {
 		return exitDamaged
 	}
 	return exitFailed
+}
+
+// misused tells whether the command line has to be written otherwise.
+func misused(err error) bool {
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return true
+	}
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	return ok && (refusal.Code == lastmile.CodeInvalid || refusal.Code == lastmile.CodeMalformed)
 }
 
 // parse reads flags, which may stand before, between and after the arguments,
@@ -219,8 +245,15 @@ func (inv *invocation) print(result any, text string, args ...any) error {
 	return err
 }
 
-// with opens the platform for a command that works beside a server.
+// with opens the platform for a command that works beside a server. A folder
+// without a database is most likely misspelled.
 func (inv *invocation) with(ctx context.Context, do func(*App) error) error {
+	inv.Config.existing = true
+	return inv.withNew(ctx, do)
+}
+
+// withNew is as with, but makes a database where there is none.
+func (inv *invocation) withNew(ctx context.Context, do func(*App) error) error {
 	quiet := slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError}))
 	a, err := New(ctx, inv.Config, quiet, Clock, false)
 	if err != nil {

@@ -55,7 +55,7 @@ func createOrganization(ctx context.Context, inv *invocation, draft lastmile.Org
 	if _, err := lastmile.NewOrganization("", draft, time.Time{}); err != nil {
 		return misuse("--%s", strings.Replace(err.Error(), "driverSupportEmail", "driver-support-email", 1))
 	}
-	return inv.with(ctx, func(a *App) error {
+	return inv.withNew(ctx, func(a *App) error {
 		made, err := a.Directory.Create(ctx, draft)
 		if err != nil {
 			return err

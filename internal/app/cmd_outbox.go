@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -50,6 +51,9 @@ func outboxCommand() command {
 				if filter.Limit < 1 {
 					return misuse("--limit must be at least 1")
 				}
+				if filter.State != "" && !slices.Contains(lastmile.MessageStates, filter.State) {
+					return misuse("--state must be one of %v, not %q", lastmile.MessageStates, filter.State)
+				}
 				return inv.with(ctx, func(a *App) error { return printOutbox(ctx, inv, a, filter) })
 			}
 		},
@@ -59,6 +63,11 @@ func outboxCommand() command {
 func printOutbox(ctx context.Context, inv *invocation, a *App, filter store.MessageFilter) error {
 	var messages []lastmile.TextMessage
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
+		if filter.Organization != "" {
+			if _, err := r.Organization(ctx, filter.Organization); err != nil {
+				return err
+			}
+		}
 		messages, err = r.Messages(ctx, filter)
 		return err
 	})

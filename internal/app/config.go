@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"dray/internal/geo"
+	"dray/internal/webhook"
 )
 
 // Config is all that can be set from outside.
@@ -36,7 +38,9 @@ type Config struct {
 
 	// Patience is the longest wait of a write on SQLite before it is refused; 0
 	// is the usual one. It has no flag: the test kit waits for slow machines.
-	Patience  time.Duration
+	Patience time.Duration
+
+	existing  bool // refuse a data folder without a database instead of making one
 	keepShort bool // forget events and positions after a day: a demonstration makes many
 }
 
@@ -67,8 +71,22 @@ func (c *Config) bindServer(f *flag.FlagSet) {
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; may be given again")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`place` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=…; disk unless given, or database with PostgreSQL")
 	c.SMS.bind(f)
-	f.TextVar(&c.LogLevel, "log-level", c.LogLevel, "least important log `level`: debug, info, warn or error")
+	f.Var((*level)(&c.LogLevel), "log-level", "least important log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`form` of log lines: json or text")
+}
+
+// level is how important log lines must be.
+type level slog.Level
+
+// String implements flag.Value.
+func (l *level) String() string { return strings.ToLower(slog.Level(*l).String()) }
+
+// Set implements flag.Value.
+func (l *level) Set(text string) error {
+	if (*slog.Level)(l).UnmarshalText([]byte(text)) != nil {
+		return errors.New("it must be debug, info, warn or error")
+	}
+	return nil
 }
 
 // list is a flag that may be given several times; a variable holds the values
@@ -99,6 +117,12 @@ func (c *Config) check() error {
 	if c.LogFormat != "json" && c.LogFormat != "text" {
 		return fmt.Errorf("--log-format must be json or text, not %q", c.LogFormat)
 	}
+	if err := c.checkAddresses(); err != nil {
+		return err
+	}
+	if err := checkUploads(c.Uploads); err != nil {
+		return err
+	}
 	if _, err := c.geocoders(geo.Options{}, nil, nil); err != nil {
 		return err
 	}
@@ -115,6 +139,36 @@ func (c *Config) check() error {
 		}
 	}
 	return nil
+}
+
+// checkAddresses refuses what cannot be listened on, reached or believed.
+func (c *Config) checkAddresses() error {
+	for flag, address := range map[string]string{"--listen": c.Listen, "--admin-listen": c.AdminListen} {
+		if address == "" && flag == "--admin-listen" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(address)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil {
+			return fmt.Errorf("%s must be an address and a port such as 127.0.0.1:8080, not %q", flag, address)
+		}
+	}
+	if scheme, _, ok := strings.Cut(c.Database, "://"); ok && scheme != "postgres" && scheme != "postgresql" {
+		return fmt.Errorf("--database must be a postgres:// URL, not one of %s://", scheme)
+	}
+	if _, err := newCallers(c.TrustedProxies); err != nil {
+		return err
+	}
+	if len(c.WebhookNets) == 0 && len(c.WebhookPorts) == 0 {
+		return nil
+	}
+	options, err := c.egressOptions()
+	if err == nil {
+		_, err = webhook.NewEgress(options)
+	}
+	return err
 }
 
 // url is where others reach the server, without a slash at the end.

@@ -17,6 +17,14 @@ const (
 	inS3       = "s3"
 )
 
+// checkUploads refuses a place that is none.
+func checkUploads(place string) error {
+	if place == "" || place == onDisk || place == inDatabase || strings.HasPrefix(place, inS3+":") {
+		return nil
+	}
+	return fmt.Errorf("--uploads must be disk, database or s3://bucket/prefix?region=…, not %q", place)
+}
+
 // addUploads puts together what keeps the images that workers send.
 func (a *App) addUploads(newID func() string) error {
 	places := map[string]upload.Bytes{
@@ -25,7 +33,7 @@ func (a *App) addUploads(newID func() string) error {
 	}
 	place := a.Config.Uploads
 	switch {
-	case strings.HasPrefix(place, "s3:"):
+	case strings.HasPrefix(place, inS3+":"):
 		keys := blob.S3Keys{
 			ID: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
 		}
@@ -38,8 +46,6 @@ func (a *App) addUploads(newID func() string) error {
 		place = onDisk
 	case place == "":
 		place = inDatabase // another node may be asked for it
-	case places[place] == nil:
-		return fmt.Errorf("--uploads must be disk, database or s3://bucket/prefix?region=…, not %q", place)
 	}
 	a.Uploads = upload.New(a.Store, places, place, a.Now, newID)
 	return nil

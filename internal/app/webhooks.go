@@ -40,7 +40,10 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 
 // newEgress reads the settings of what webhooks may reach.
 func newEgress(c Config) (*webhook.Egress, error) {
-	var options webhook.EgressOptions
+	options, err := c.egressOptions()
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range c.WebhookCAs {
 		pem, err := os.ReadFile(file)
 		if err != nil {
@@ -48,19 +51,24 @@ func newEgress(c Config) (*webhook.Egress, error) {
 		}
 		options.ExtraCAs = append(options.ExtraCAs, pem)
 	}
+	return webhook.NewEgress(options)
+}
+
+// egressOptions are the networks and ports that webhooks may reach.
+func (c *Config) egressOptions() (options webhook.EgressOptions, err error) {
 	for _, text := range c.WebhookNets {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("--webhook-allow-cidr: %q is not a network such as 10.0.0.0/8", text)
+			return options, fmt.Errorf("--webhook-allow-cidr: %q is not a network such as 10.0.0.0/8", text)
 		}
 		options.Allow = append(options.Allow, prefix.Masked())
 	}
 	for _, text := range c.WebhookPorts {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {
-			return nil, fmt.Errorf("--webhook-port: %q is not a port", text)
+			return options, fmt.Errorf("--webhook-port: %q is not a port", text)
 		}
 		options.Ports = append(options.Ports, uint16(port))
 	}
-	return webhook.NewEgress(options)
+	return options, nil
 }

@@ -45,6 +45,9 @@ const (
 	TextSuppressed MessageState = "suppressed" // it was held back
 )
 
+// MessageStates are all of them.
+var MessageStates = []MessageState{TextQueued, TextSending, TextSent, TextDelivered, TextFailed, TextSuppressed}
+
 // TextMessage is an SMS the organization sends. It is stored in the
 // transaction of the change that owes it.
 type TextMessage struct {

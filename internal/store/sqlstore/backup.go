@@ -31,14 +31,12 @@ func openAsIs(ctx context.Context, o Options) (engine, error) {
 		p.keepSchema = true
 		return openPostgres(ctx, p)
 	}
-	if path := filepath.Join(o.Data, databaseFile); !exists(path) {
-		return nil, fmt.Errorf("there is no database %s: name the data folder with --data", path)
-	}
+	o.Existing, o.Serve = true, false
 	s, err := o.sqlite()
 	if err != nil {
 		return nil, err
 	}
-	s.keepSchema, s.Serve = true, false
+	s.keepSchema = true
 	return openSQLite(ctx, s)
 }
 

@@ -68,6 +68,7 @@ type Options struct {
 	Data     string           // data folder, for SQLite
 	Database string           // postgres:// URL; empty means SQLite in Data
 	Serve    bool             // this process is the server of the data folder
+	Existing bool             // refuse a data folder without a database instead of making one
 	Now      func() time.Time // the clock
 	Logger   *slog.Logger
 	Patience time.Duration // longest wait of a write on SQLite before it is refused; 0 means by Serve
@@ -101,7 +102,10 @@ func open(ctx context.Context, o Options) (engine, error) {
 // sqlite are the options of the SQLite engine.
 func (o Options) sqlite() (SQLiteOptions, error) {
 	files, err := o.files()
-	return SQLiteOptions{Folder: o.Data, Serve: o.Serve, Now: o.Now, Logger: o.Logger, Patience: o.Patience, Unsynced: o.Unsynced, Migrations: files}, err
+	return SQLiteOptions{
+		Folder: o.Data, Serve: o.Serve, Existing: o.Existing, Now: o.Now, Logger: o.Logger, Patience: o.Patience,
+		Unsynced: o.Unsynced, Migrations: files,
+	}, err
 }
 
 // postgres are the options of the PostgreSQL engine.

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // newSuffix marks a database that is being made; a crash may leave one.
@@ -22,6 +24,9 @@ func prepareFolder(ctx context.Context, o SQLiteOptions, all []migration) error 
 	path := filepath.Join(o.Folder, databaseFile)
 	if exists(path) {
 		return nil
+	}
+	if o.Existing {
+		return noDatabase(o.Folder, path)
 	}
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w", err)
@@ -40,6 +45,16 @@ func prepareFolder(ctx context.Context, o SQLiteOptions, all []migration) error 
 	return install(path, func(temporary string) error {
 		return createDatabase(ctx, temporary, all, o.Now, "journal_mode=WAL", "synchronous=FULL")
 	})
+}
+
+// noDatabase says that a folder holds no database, and whether it did.
+func noDatabase(folder, path string) error {
+	if exists(folder) {
+		if err := refuseLeftovers(folder); err != nil {
+			return err
+		}
+	}
+	return lastmile.NotFound("database", path).Because("name the data folder with --data; `dray serve` and `dray org create` make one")
 }
 
 // refuseLeftovers refuses a folder that was in use and has lost its database:

@@ -26,6 +26,7 @@ const maxProblems = 1_000
 // Check reads everything and tells what is damaged or does not agree with
 // itself. It changes nothing and may run beside a server.
 func Check(ctx context.Context, o Options) (Report, error) {
+	o.Existing = true
 	e, err := open(ctx, o)
 	if err != nil {
 		return Report{}, err

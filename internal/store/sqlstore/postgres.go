@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"dray/internal/lastmile"
 )
 
 // PostgresOptions say how to open a PostgreSQL database.
@@ -82,6 +84,9 @@ func openPostgres(ctx context.Context, o PostgresOptions) (engine, error) {
 // prepare checks the server and brings the schema to head.
 func (e *pgEngine) prepare(ctx context.Context, o PostgresOptions, all []migration) error {
 	if err := e.direct(ctx, func(c conn) error { return checkServer(ctx, c) }); err != nil {
+		if refusal, ok := errors.AsType[*lastmile.Error](err); ok && refusal.Cause != "" {
+			err = errors.New(refusal.Cause) // what is told to clients helps nobody here
+		}
 		return fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
 	s := schema{look: e.direct, change: e.define}

@@ -18,6 +18,7 @@ import (
 type SQLiteOptions struct {
 	Folder     string
 	Serve      bool             // this process is the server of the folder
+	Existing   bool             // refuse a folder without a database instead of making one
 	Now        func() time.Time // the clock
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files

@@ -148,7 +148,7 @@ func (s *Sessions) begin(ctx context.Context, number lastmile.Phone, c store.Cre
 // Authenticate returns the worker whose session a token is.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, error) {
 	if len(token) != sessionTokenLength {
-		return Principal{}, lastmile.Unauthenticated()
+		return Principal{}, lastmile.UnknownToken()
 	}
 	var session store.Session
 	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -160,7 +160,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, e
 	}
 	now := s.Now()
 	if now.Sub(session.Used) > SessionLifetime {
-		return Principal{}, lastmile.Unauthenticated()
+		return Principal{}, lastmile.UnknownToken()
 	}
 	if now.Sub(session.Used) > sessionUseRecorded {
 		session.Used = now

@@ -38,7 +38,7 @@ func (s *Sessions) EndTracker(ctx context.Context, who Principal) error {
 // AuthenticateTracker returns the worker whose positions a token reports.
 func (s *Sessions) AuthenticateTracker(ctx context.Context, token string) (Principal, error) {
 	if len(token) != trackerTokenLength {
-		return Principal{}, lastmile.Unauthenticated()
+		return Principal{}, lastmile.UnknownToken()
 	}
 	var tracker store.Session
 	err := s.Store.Read(ctx, func(r store.Reader) (err error) {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strings"
 
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
@@ -34,25 +33,10 @@ func (s *Server) assignedTasks(ctx context.Context, c *call, in lastmile.Contain
 	if q.To, err = c.time("to"); err != nil {
 		return nil, err
 	}
-	if q.Pickup, err = c.choice("isPickupTask"); err != nil {
-		return nil, err
-	}
+	q.Pickup = c.choice("isPickupTask")
 	docs, last, err := s.Tasks.Assigned(ctx, c.who, in, q)
 	if err != nil {
 		return nil, err
 	}
 	return pageOf(docs, last)
-}
-
-// choice is a boolean query parameter of three meanings; nil when it was not
-// sent.
-func (c *call) choice(name string) (*bool, error) {
-	text, chosen := c.query.Get(name), c.flag(name)
-	switch {
-	case text == "":
-		return nil, nil
-	case !chosen && !strings.EqualFold(text, "false") && text != "0":
-		return nil, lastmile.Malformed("%s must be true or false, not %q", name, clip(text))
-	}
-	return &chosen, nil
 }

@@ -31,7 +31,7 @@ func (s *Server) DriverHandler() http.Handler {
 func (s *Server) authenticateWorker(ctx context.Context, r *http.Request) (access.Principal, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return access.Principal{}, lastmile.Unauthenticated()
+		return access.Principal{}, lastmile.UnknownToken()
 	}
 	return s.Sessions.Authenticate(ctx, strings.TrimSpace(token))
 }

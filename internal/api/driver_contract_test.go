@@ -150,7 +150,12 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	const number = "+12125550301"
 	worker, p := invite(t, c, team, number)
 	anybody := &phone{platform: c.Platform}
-	anybody.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	for _, token := range []string{"", "unknown", strings.Repeat("x", 43)} {
+		message := (&phone{platform: c.Platform, token: token}).call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+		if !strings.Contains(message, "token") || strings.Contains(message, "API key") {
+			t.Errorf("of a token it says: %s", message)
+		}
+	}
 	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "nonsense"}).Refused(t, 401, 1102)
 	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": "+12125550999", "password": "nonsense"}).Refused(t, 401, 1102)
 	anybody.call(t, http.MethodPost, "/login", map[string]any{"password": "nonsense"}).Refused(t, 400, 1900)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -56,7 +57,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path, ok := strings.CutPrefix(strings.TrimSuffix(r.URL.EscapedPath(), "/"), g.base)
-	if !ok {
+	if !ok || (path != "" && path[0] != '/') {
 		g.refuse(w, r, lastmile.NotFound("path", clip(r.URL.Path)))
 		return
 	}
@@ -166,7 +167,7 @@ func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request
 		if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 			return nil, lastmile.Malformed("the query of the address cannot be read: percent-encode it")
 		}
-		if err := checkQuery(c.query); err != nil {
+		if err := cmp.Or(checkQuery(c.query), rt.checkFlags(c.query)); err != nil {
 			return nil, err
 		}
 	}
@@ -222,6 +223,9 @@ func basicKey(header string) string {
 const maxUnwanted = 32 << 20
 
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, lastmile.Invalid("the request body must be sent as it is, without Content-Encoding, not as %q", clip(coding))
+	}
 	if r.ContentLength > most {
 		if r.ContentLength <= maxUnwanted && r.Header.Get("Expect") == "" { // else the client waits to hear whether to send it
 			_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength)

@@ -152,6 +152,31 @@ func (c *call) flag(name string) bool {
 	return strings.EqualFold(c.query.Get(name), "true") || c.query.Get(name) == "1"
 }
 
+// choice is a boolean query parameter of three meanings; nil when it was not
+// sent.
+func (c *call) choice(name string) *bool {
+	if c.query.Get(name) == "" {
+		return nil
+	}
+	chosen := c.flag(name)
+	return &chosen
+}
+
+// checkFlags refuses booleans in a query that are none.
+func (rt route) checkFlags(query url.Values) error {
+	for _, p := range rt.query {
+		if p.kind != "boolean" {
+			continue
+		}
+		switch text := query.Get(p.name); strings.ToLower(text) {
+		case "", "true", "false", "1", "0":
+		default:
+			return lastmile.Malformed("%s must be true or false, not %q", p.name, clip(text))
+		}
+	}
+	return nil
+}
+
 // clip shortens what a client sent for a message.
 func clip(text string) string {
 	const most = 64

@@ -65,9 +65,7 @@ func (s *Server) routePlans(ctx context.Context, c *call) ([]lastmile.RoutePlan,
 	if sent {
 		q.Limit = int(min(most, taskflow.MaxRoutePlans+1))
 	}
-	if q.HasTasks, err = c.choice("hasTasks"); err != nil {
-		return nil, "", err
-	}
+	q.HasTasks = c.choice("hasTasks")
 	return s.Tasks.RoutePlans(ctx, c.who, q)
 }
 

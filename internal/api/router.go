@@ -113,6 +113,9 @@ func (n *router) methods(segments []string) []string {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		if found, _ := n.match(segments, method, nil); found != nil {
 			all = append(all, method)
+			if method == http.MethodGet {
+				all = append(all, http.MethodHead)
+			}
 		}
 	}
 	return slices.Clip(all)

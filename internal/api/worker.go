@@ -109,7 +109,7 @@ func (s *Server) showWorker(ctx context.Context, c *call) (any, error) {
 	}
 	details, err := s.Fleet.WorkerDetails(ctx, c.who, lastmile.WorkerID(c.id()), in)
 	if fields := c.list("filter"); err == nil && len(fields) > 0 {
-		return pick(details, fields)
+		return pick(details, append(fields, "analytics")) // there only when asked for
 	}
 	return details, err
 }

@@ -165,7 +165,10 @@ func TestWorkerAnalyticsContract(t *testing.T) {
 
 		filtered := r.Must(t, "GET", path+"?analytics=true&filter=analytics,eta", nil)
 		matches(t, filtered, `{"id":"`+r.ada+`","eta":null,"analytics":`+week+`}`)
+		matches(t, r.Must(t, "GET", path+"?analytics=true&filter=eta", nil), `{"id":"`+r.ada+`","eta":null,"analytics":`+week+`}`)
+		matches(t, r.Must(t, "GET", path+"?analytics=false&filter=eta", nil), `{"id":"`+r.ada+`","eta":null}`)
 		for query, want := range map[string]refusal{
+			"?analytics=perhaps": malformed,
 			"?analytics=true&from=" + ms(ago(25)) + "&to=" + ms(now):   invalid,
 			"?analytics=true&from=" + ms(ago(1)) + "&to=" + ms(ago(2)): invalid,
 			"?analytics=true&from=monday":                              malformed,

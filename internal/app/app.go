@@ -151,7 +151,8 @@ func (a *App) Handler() http.Handler {
 	mux.Handle(api.SMSBase+"/", interfaceServer.SMSHandler())
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
-	mux.Handle("/", web.Home(Version))
+	mux.Handle("/{$}", web.Home(Version))
+	mux.Handle("/", routed) // which refuses it as it does paths of its own
 	return a.closeWhenDraining(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has a mux of its own
 			routed.ServeHTTP(w, r)

@@ -48,6 +48,9 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 		}
 		return nil
 	})
+	if err == nil && len(countries) == 0 {
+		err = fmt.Errorf("%s holds no postal code", name)
+	}
 	if err != nil {
 		return 0, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dray/internal/geo/gazetteer"
@@ -148,7 +149,7 @@ func (g *Gazetteer) best(ctx context.Context, places *gazetteer.Gazetteer, readi
 
 // match returns the best place for a reading, or nil.
 func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r reading, mistakes bool) (*match, error) {
-	r = territory(places, r)
+	r = american(territory(places, r))
 	areas, known, err := g.areas(ctx, places, r.country, r.postal)
 	if err != nil {
 		return nil, err
@@ -178,6 +179,26 @@ func territory(places *gazetteer.Gazetteer, r reading) reading {
 	}
 	if code, ok := territoryCode(places, r.state); ok {
 		r.country, r.state = code, ""
+	}
+	return r
+}
+
+// initials are cities of the United States that many call by them, where they are
+// not those of a state too.
+var initials = map[string]string{"NYC": "New York", "SF": "San Francisco"}
+
+// american writes out what is short in addresses of the United States: initials
+// of cities, and postal codes whose zero a spreadsheet took away.
+func american(r reading) reading {
+	if r.country != "US" {
+		return r
+	}
+	if name := initials[strings.ToUpper(strings.ReplaceAll(r.city, ".", ""))]; name != "" {
+		r.city = name
+	}
+	code, _, _ := strings.Cut(r.postal, "-")
+	if _, err := strconv.ParseUint(code, 10, 32); err == nil && len(code) == 4 {
+		r.postal = "0" + r.postal
 	}
 	return r
 }

@@ -21,6 +21,9 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 	}{
 		"full names are shown":                         {house("San Francisco", "CA", "94103", "US"), "San Francisco, California, 94103, United States", ""},
 		"a long postal code is kept":                   {house("San Francisco", "CA", "94103-1234", "US"), "San Francisco, California, 94103-1234, United States", ""},
+		"a city by its initials":                       {house("N.Y.C.", "", "", "USA"), "New York, New York, , United States", ""},
+		"a code that lost its zero":                    {house("Boston", "MA", "2108", "USA"), "Boston, Massachusetts, 02108, United States", ""},
+		"a longer code that lost its zero":             {house("Boston", "", "2108-1234", "US"), "Boston, Massachusetts, 02108-1234, United States", ""},
 		"saint and st are the same":                    {house("Saint Louis", "MO", "", "USA"), "St. Louis, Missouri, , United States", ""},
 		"fort and ft are the same":                     {house("Ft. Worth", "Texas", "", "United States of America"), "Fort Worth, Texas, , United States", ""},
 		"accents do not count":                         {house("Sao Paulo", "SP", "", "Brasil"), "São Paulo, São Paulo, , Brazil", ""},

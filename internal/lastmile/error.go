@@ -90,6 +90,11 @@ func Unauthenticated() *Error {
 	return &Error{Code: CodeUnauthenticated, Message: "The API key in this request is invalid, nonexistent or inactive."}
 }
 
+// UnknownToken reports a token of a worker or of a tracker app that is not good.
+func UnknownToken() *Error {
+	return &Error{Code: CodeUnauthenticated, Message: "The token in this request is missing, unknown or no longer good."}
+}
+
 // OutsideScope reports a record of another organization. It repeats the id
 // that was sent and says nothing else of the record.
 func OutsideScope(id string) *Error {

@@ -12,7 +12,7 @@ var internationalForm = regexp.MustCompile(`^\+[1-9][0-9]{4,14}$`)
 // the rules of countries. The leading plus is still required.
 func UncheckedPhone(raw string) (Phone, error) {
 	if !internationalForm.MatchString(raw) {
-		return "", InvalidPhone(raw)
+		return "", InvalidPhone(raw).Because("without the rules of countries it must still be a + and 5 to 15 digits")
 	}
 	return Phone(raw), nil
 }

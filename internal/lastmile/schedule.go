@@ -2,6 +2,7 @@ package lastmile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -30,8 +31,8 @@ func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 	}
 	kept := make([]ScheduleEntry, 0, len(entries))
 	days := map[string]bool{}
-	for _, e := range entries {
-		if err := e.check(); err != nil {
+	for i, e := range entries {
+		if err := e.check(fmt.Sprintf("entries[%d]", i)); err != nil {
 			return nil, err
 		}
 		if days[e.Date] {
@@ -46,29 +47,30 @@ func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 	return kept, nil
 }
 
-func (e ScheduleEntry) check() error {
+// check refuses an entry that cannot be right; field is its name in the request.
+func (e ScheduleEntry) check(field string) error {
 	switch {
 	case e.Date == "":
-		return Missing("entries.date")
+		return Missing(field + ".date")
 	case e.Timezone == "":
-		return Missing("entries.timezone")
+		return Missing(field + ".timezone")
 	}
 	if _, err := time.Parse(time.DateOnly, e.Date); err != nil {
-		return Invalid("entries.date must be a day as YYYY-MM-DD, not %q", e.Date)
+		return Invalid("%s.date must be a day as YYYY-MM-DD, not %q", field, e.Date)
 	}
-	if err := checkTimezone("entries.timezone", e.Timezone); err != nil {
+	if err := checkTimezone(field+".timezone", e.Timezone); err != nil {
 		return err
 	}
 	shifts := slices.SortedFunc(slices.Values(e.Shifts), func(a, b Shift) int { return a.Start.Compare(b.Start) })
 	for i, s := range shifts {
 		if s.Start.IsZero() || s.End.IsZero() {
-			return Malformed("entries.shifts of %s: a shift must be its start and its end", e.Date)
+			return Malformed("%s.shifts: a shift must be its start and its end", field)
 		}
 		if !s.Start.Before(s.End) {
-			return Invalid("entries.shifts of %s: a shift must end after it starts", e.Date)
+			return Invalid("%s.shifts: a shift must end after it starts", field)
 		}
 		if i > 0 && s.Start.Before(shifts[i-1].End) {
-			return Invalid("entries.shifts of %s overlap", e.Date)
+			return Invalid("%s.shifts overlap", field)
 		}
 	}
 	return nil

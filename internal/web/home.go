@@ -11,14 +11,10 @@ import (
 //go:embed home.html
 var homePage string
 
-// Home serves the page at the root. Anything else is not found.
+// Home serves the page at the root.
 func Home(version string) http.Handler {
 	page := template.Must(template.New("home").Parse(homePage))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
-			http.NotFound(w, r)
-			return
-		}
 		var out bytes.Buffer
 		if err := page.Execute(&out, map[string]string{"Version": version, "Host": r.Host}); err != nil {
 			http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
@@ -27,7 +23,7 @@ func Home(version string) http.Handler {
 		header := w.Header()
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Length", strconv.Itoa(out.Len()))
-		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
 		w.Write(out.Bytes()) //nolint:errcheck // the client is gone; there is nobody to tell

@@ -36,7 +36,7 @@ const (
 // Reasons why an attempt failed. They say nothing of what is behind an
 // address.
 const (
-	reasonBadURL      = "the address is not a webhook's"
+	reasonBadURL      = "the address cannot be used"
 	reasonForbidden   = "the target is not allowed"
 	reasonConnect     = "could not connect"
 	reasonCertificate = "the certificate is not valid"
@@ -277,9 +277,17 @@ func (e *Egress) Handshake(ctx context.Context, raw, check string) error {
 	return nil
 }
 
+// remedies say what would be right instead.
+var remedies = map[string]string{
+	reasonBadURL:      "the url must name its server by a DNS name in ASCII or by a plain IP address, with a port from 1 to 65535 or none",
+	reasonForbidden:   "webhooks reach public addresses on ports 443 and 8443, and what the operator of this server allows",
+	reasonConnect:     "the url must be of a server that speaks HTTPS and answers within seconds",
+	reasonCertificate: "the server must show a certificate for its name, in force, from an authority that this server knows",
+	reasonMismatch:    "the url must answer GET ?check=TEXT with status 200 and exactly that text",
+}
+
 func refused(reason string) error {
-	return lastmile.InvalidHook("the webhook could not be validated: %s", reason).
-		Because("the url must answer GET ?check=TEXT with status 200 and exactly that text")
+	return lastmile.InvalidHook("the webhook could not be validated: %s", reason).Because("%s", remedies[reason])
 }
 
 // Post sends a notification. reason is why that failed, and empty when it was

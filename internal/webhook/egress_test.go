@@ -196,7 +196,7 @@ func TestEgressReachesNothingForbidden(t *testing.T) {
 	urls := forbidden(t)
 	for _, url := range urls {
 		status, reason := e.Post(t.Context(), url, nil, []byte("{}"))
-		if status != 0 || (reason != "the address is not a webhook's" && reason != "the target is not allowed") {
+		if status != 0 || (reason != "the address cannot be used" && reason != "the target is not allowed") {
 			t.Errorf("%q: %d %s", url, status, reason)
 		}
 		if err := e.Handshake(t.Context(), url, "check"); err == nil {

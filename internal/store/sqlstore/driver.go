@@ -43,7 +43,7 @@ func (t *tx) SessionByHash(ctx context.Context, hash string) (store.Session, err
 	err := t.row(ctx, query, hash).Scan(&s.Organization, &s.Worker, &created, &used, &temporary)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return s, lastmile.Unauthenticated()
+		return s, lastmile.UnknownToken()
 	case err != nil:
 		return s, fmt.Errorf("read session: %w", err)
 	}

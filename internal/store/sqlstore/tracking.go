@@ -210,7 +210,7 @@ func (t *tx) TrackerByHash(ctx context.Context, hash string) (store.Session, err
 	err := t.row(ctx, `SELECT org, worker, created FROM worker_tracker WHERE hash = $1`, hash).Scan(&s.Organization, &s.Worker, &created)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return s, lastmile.Unauthenticated()
+		return s, lastmile.UnknownToken()
 	case err != nil:
 		return s, fmt.Errorf("read tracker: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -149,7 +150,7 @@ func (c *Config) checkAddresses() error {
 		}
 		_, port, err := net.SplitHostPort(address)
 		if err == nil {
-			_, err = net.LookupPort("tcp", port)
+			_, err = strconv.ParseUint(port, 10, 16)
 		}
 		if err != nil {
 			return fmt.Errorf("%s must be an address and a port such as 127.0.0.1:8080, not %q", flag, address)

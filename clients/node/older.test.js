@@ -35,7 +35,7 @@ test('records are made and found', async () => {
   made.recipient = (await onfleet.recipients.create({ name: "Zoë O'Neil", phone: '617-342-8854' })).id;
   assert.equal((await onfleet.recipients.get("zoë o'neil", 'name')).id, made.recipient);
   assert.equal((await onfleet.recipients.get('+16173428854', 'phone')).id, made.recipient);
-  made.parent = (await onfleet.tasks.create({ destination: place, recipients: [null] })).id;
+  made.parent = (await onfleet.tasks.create({ destination: { address: { unparsed: '2829 Vallejo St, SF, CA, USA' } }, recipients: [null] })).id;
   made.task = (await onfleet.tasks.create({
     destination: place, recipients: [made.recipient], dependencies: [made.parent], barcodes: [{ data: 'QQ==' }],
     container: { type: 'WORKER', worker: made.worker }, completeAfter: Date.now() + 3600000.5,

@@ -26,6 +26,8 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 		"a longer code that lost its zero":             {house("Boston", "", "2108-1234", "US"), "Boston, Massachusetts, 02108-1234, United States", ""},
 		"saint and st are the same":                    {house("Saint Louis", "MO", "", "USA"), "St. Louis, Missouri, , United States", ""},
 		"fort and ft are the same":                     {house("Ft. Worth", "Texas", "", "United States of America"), "Fort Worth, Texas, , United States", ""},
+		"a short name that everybody uses":             {house("SF", "CA", "", "USA"), "San Francisco, California, , United States", ""},
+		"another, without a state":                     {house("NYC", "", "", "US"), "New York, New York, , United States", ""},
 		"accents do not count":                         {house("Sao Paulo", "SP", "", "Brasil"), "São Paulo, São Paulo, , Brazil", ""},
 		"a city in its own language":                   {house("København", "", "1620", "Danmark"), "Copenhagen, Capital Region, 1620, Denmark", ""},
 		"a city with the letter of its post office":    {house("København V", "", "1620", "DK"), "Copenhagen, Capital Region, 1620, Denmark", ""},
@@ -78,6 +80,8 @@ func TestGazetteerFindsAddressesInOneLine(t *testing.T) {
 		want string // number|street|apartment|city|state|postal code|country
 	}{
 		"American":                        {"543 Howard St, San Francisco, CA 94105, USA", "DE", "543|Howard St||San Francisco|California|94105|United States"},
+		"a short name of the city":        {"2829 Vallejo St, SF, CA, USA", "US", "2829|Vallejo St||San Francisco|California||United States"},
+		"a short name in a street":        {"12 NYC Ave, Boston, MA", "US", "12|NYC Ave||Boston|Massachusetts||United States"},
 		"no country":                      {"543 Howard St, San Francisco, CA 94105", "US", "543|Howard St||San Francisco|California|94105|United States"},
 		"no country, from abroad":         {"543 Howard St, San Francisco, CA", "DE", "543|Howard St||San Francisco|California||United States"},
 		"no commas":                       {"1600 Pennsylvania Ave NW Washington DC 20500 USA", "US", "1600|Pennsylvania Ave NW||Washington|District of Columbia|20500|United States"},

@@ -164,10 +164,18 @@ func (g *Gazetteer) inCountry(row int, country string) bool {
 	return country == "" || g.countries[g.regions[g.cityRegion[row]].country].code == country
 }
 
+// shortNames are what people call some cities of the United States. Those that
+// are codes of states too, such as LA, are not among them.
+var shortNames = map[string]string{"sf": "san francisco", "nyc": "new york", "philly": "philadelphia"}
+
 // Cities returns the cities of a country, or of all when it is empty, that
 // have a name, letter for letter once folded.
 func (g *Gazetteer) Cities(name, country string) []City {
-	return g.citiesByKey([]byte(Fold(name)), country)
+	key := Fold(name)
+	if long := shortNames[key]; long != "" && country == "US" {
+		key = long
+	}
+	return g.citiesByKey([]byte(key), country)
 }
 
 func (g *Gazetteer) citiesByKey(key []byte, country string) []City {

@@ -183,21 +183,11 @@ func territory(places *gazetteer.Gazetteer, r reading) reading {
 	return r
 }
 
-// initials are cities of the United States that many call by them, where they are
-// not those of a state too.
-var initials = map[string]string{"NYC": "New York", "SF": "San Francisco"}
-
-// american writes out what is short in addresses of the United States: initials
-// of cities, and postal codes whose zero a spreadsheet took away.
+// american writes out a postal code of the United States whose zero a spreadsheet
+// took away.
 func american(r reading) reading {
-	if r.country != "US" {
-		return r
-	}
-	if name := initials[strings.ToUpper(strings.ReplaceAll(r.city, ".", ""))]; name != "" {
-		r.city = name
-	}
 	code, _, _ := strings.Cut(r.postal, "-")
-	if _, err := strconv.ParseUint(code, 10, 32); err == nil && len(code) == 4 {
+	if _, err := strconv.ParseUint(code, 10, 32); err == nil && r.country == "US" && len(code) == 4 {
 		r.postal = "0" + r.postal
 	}
 	return r

@@ -15,6 +15,7 @@ import (
 
 func TestGeofenceContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock()
 		c := p.Organization(t, "Fenced")
 		worker, mobile := driver(t, c, driverTeam(t, c, "T", false), "+12125550501")
 		fence := func(level lastmile.GeofenceLevel) {
@@ -96,6 +97,7 @@ func TestGeofenceContract(t *testing.T) {
 
 func TestTrackerAppContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock()
 		c := p.Organization(t, "Trackers")
 		worker, mobile := driver(t, c, driverTeam(t, c, "T", false), "+12125550502")
 		made := func() string {

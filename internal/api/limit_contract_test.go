@@ -15,6 +15,7 @@ import (
 func TestRateLimitContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock()
 		acme, zenith := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		further, _, err := p.Directory.CreateKey(t.Context(), acme.Organization.ID, "further")
 		if err != nil {

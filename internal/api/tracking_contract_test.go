@@ -16,12 +16,13 @@ import (
 
 func TestTrackingContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock()
 		c := p.Organization(t, "Acme")
 		team := driverTeam(t, c, "Tracked", true)
 		t.Run("every task of a worker is estimated in order", func(t *testing.T) { testEstimates(t, c, team) })
 		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
 		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
-		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p, team) })
+		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
 		t.Run("a delay is predicted, and a late route plan told of, once", func(t *testing.T) { testPredictions(t, p) })
 		t.Run("ten thousand positions of a broken receiver", func(t *testing.T) { testBrokenReceiver(t, p) })
 	})
@@ -202,7 +203,7 @@ func owed(t testing.TB, c *apptest.Client, hook lastmile.WebhookID) []map[string
 	return bodies
 }
 
-func testThresholds(t *testing.T, p *apptest.Platform, _ string) {
+func testThresholds(t *testing.T, p *apptest.Platform) {
 	c := p.Organization(t, "Thresholds")
 	worker, phone := driver(t, c, driverTeam(t, c, "T", false), "+12125550404")
 	soon, later := c.Listen(t, lastmile.TriggerTaskEta, 400), c.Listen(t, lastmile.TriggerTaskEta, 100)

@@ -8,21 +8,37 @@ import (
 	"dray/internal/app"
 )
 
-// clock is the time of a platform: the real one, moved ahead by tests.
+// clock is the time of a platform: the real one, moved ahead and stopped by
+// tests.
 type clock struct {
-	mu    sync.Mutex
-	ahead time.Duration
-	told  time.Time // the latest time that was told
+	mu     sync.Mutex
+	ahead  time.Duration
+	stands time.Time // the real time at which it was stopped; zero if it goes
+	told   time.Time // the latest time that was told
+}
+
+// shown is what the clock shows.
+func (c *clock) shown() time.Time {
+	if !c.stands.IsZero() {
+		return c.stands.Add(c.ahead)
+	}
+	return app.Clock().Add(c.ahead)
 }
 
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := app.Clock().Add(c.ahead)
+	now := c.shown()
 	if now.After(c.told) {
 		c.told = now
 	}
 	return now
+}
+
+func (c *clock) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stands = app.Clock()
 }
 
 func (c *clock) advance(by time.Duration) {
@@ -35,7 +51,7 @@ func (c *clock) advance(by time.Duration) {
 func (c *clock) pass() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := app.Clock().Add(c.ahead); !now.After(c.told) {
+	if now := c.shown(); !now.After(c.told) {
 		c.ahead += c.told.Sub(now) + time.Millisecond
 	}
 }

@@ -31,6 +31,10 @@ type Platform struct {
 // Advance lets time pass on the platform's clock.
 func (p *Platform) Advance(by time.Duration) { p.clock.advance(by) }
 
+// StopClock stops the platform's clock, so that nothing depends on how fast the
+// machine is. Only Advance moves it then, and each request by a millisecond.
+func (p *Platform) StopClock() { p.clock.stop() }
+
 // Look lets the platform look at all workers who are due.
 func (p *Platform) Look(t testing.TB) {
 	t.Helper()

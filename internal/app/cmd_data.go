@@ -37,15 +37,24 @@ func backupCommand() command {
 		examples: []string{"dray backup monday.db", "dray backup --database postgres://dray@db/dray monday.db"},
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			c.bindStorage(f)
+			without := f.Bool("without-uploads", false, "leave out signatures and photos that are kept on disk")
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
 				if err != nil {
 					return err
 				}
-				if err := sqlstore.Backup(ctx, inv.storage(), file); err != nil {
+				o := inv.storage()
+				if !*without {
+					o.Image = inv.Config.uploadFolder().Get
+				}
+				if err := sqlstore.Backup(ctx, o, file); err != nil {
 					return err
 				}
-				return inv.print(map[string]string{"file": file}, "%s holds everything but the master key: keep a copy of that elsewhere.\n", file)
+				also := ""
+				if *without {
+					also = " and the folder of uploads"
+				}
+				return inv.print(map[string]string{"file": file}, "%s holds everything but the master key%s: keep a copy of that elsewhere.\n", file, also)
 			}
 		},
 	}

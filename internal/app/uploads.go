@@ -7,15 +7,21 @@ import (
 	"strings"
 
 	"dray/internal/blob"
+	"dray/internal/lastmile"
 	"dray/internal/upload"
 )
 
 // The places of uploads, as --uploads and the records of uploads name them.
 const (
-	onDisk     = "disk"
-	inDatabase = "database"
+	onDisk     = lastmile.UploadsOnDisk
+	inDatabase = lastmile.UploadsInDatabase
 	inS3       = "s3"
 )
+
+// uploadFolder keeps images on disk.
+func (c *Config) uploadFolder() blob.Folder {
+	return blob.Folder{Path: filepath.Join(c.Data, "uploads")}
+}
 
 // checkUploads refuses a place that is none.
 func checkUploads(place string) error {
@@ -28,7 +34,7 @@ func checkUploads(place string) error {
 // addUploads puts together what keeps the images that workers send.
 func (a *App) addUploads(newID func() string) error {
 	places := map[string]upload.Bytes{
-		onDisk:     blob.Folder{Path: filepath.Join(a.Config.Data, "uploads")},
+		onDisk:     a.Config.uploadFolder(),
 		inDatabase: blob.Table{Store: a.Store},
 	}
 	place := a.Config.Uploads

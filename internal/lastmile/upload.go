@@ -28,6 +28,12 @@ type Upload struct {
 	Task         TaskID // empty until it is handed in
 }
 
+// The places of bytes that every installation has.
+const (
+	UploadsOnDisk     = "disk"
+	UploadsInDatabase = "database"
+)
+
 // UploadState tells whether the bytes of an upload are there.
 type UploadState int
 

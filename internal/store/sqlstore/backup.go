@@ -17,7 +17,7 @@ func Backup(ctx context.Context, o Options, file string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(backup(ctx, e, file), e.close())
+	return errors.Join(backup(ctx, e, o, file), e.close())
 }
 
 // openAsIs opens an existing database without migrating it: a backup is also
@@ -41,7 +41,7 @@ func openAsIs(ctx context.Context, o Options) (engine, error) {
 }
 
 // backup writes a snapshot of an engine's database into a new SQLite file.
-func backup(ctx context.Context, e engine, file string) (err error) {
+func backup(ctx context.Context, e engine, o Options, file string) (err error) {
 	if exists(file) {
 		return fmt.Errorf("back up: %s exists already: name a new file", file)
 	}
@@ -56,6 +56,9 @@ func backup(ctx context.Context, e engine, file string) (err error) {
 		err = e.export(ctx, temporary)
 	default:
 		err = fmt.Errorf("a %s database cannot be backed up", e.name())
+	}
+	if err == nil && o.Image != nil {
+		err = takeIn(ctx, temporary, o)
 	}
 	if err != nil {
 		return fmt.Errorf("back up: %w", err)

@@ -160,7 +160,7 @@ func TestABackupUnderLoadIsOneMoment(t *testing.T) {
 			for i := range 5 {
 				file := filepath.Join(t.TempDir(), fmt.Sprint("backup", i))
 				before := len(ids(t, e, "SELECT id FROM note"))
-				must(t, backup(t.Context(), e, file))
+				must(t, backup(t.Context(), e, Options{}, file))
 				into := targets(t, fixture())["sqlite"](t)
 				must(t, Restore(t.Context(), into, file))
 				back, err := open(t.Context(), into)
@@ -266,7 +266,7 @@ func TestABackupThatIsGivenUpLeavesNothing(t *testing.T) {
 			folder := t.TempDir()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if err := backup(ctx, e, filepath.Join(folder, "backup.db")); err == nil {
+			if err := backup(ctx, e, Options{}, filepath.Join(folder, "backup.db")); err == nil {
 				t.Error("it went on")
 			}
 			entries, err := os.ReadDir(folder)

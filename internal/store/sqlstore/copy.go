@@ -38,10 +38,15 @@ func copyTables(ctx context.Context, from, to conn) error {
 			return fmt.Errorf("copy table %s: %w", t.name, err)
 		}
 	}
-	if !slices.ContainsFunc(list, func(t table) bool { return t.name == quote("task") }) {
+	if !has(list, "task") {
 		return nil // from before there were tasks
 	}
 	return placeAll(ctx, to)
+}
+
+// has tells whether a table is among those of a database.
+func has(list []table, name string) bool {
+	return slices.ContainsFunc(list, func(t table) bool { return t.name == quote(name) })
 }
 
 // placeAll gives places to the new tasks of all organizations: the database

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // conn runs SQL text written with $1, $2 …; the same text serves both engines.
@@ -73,6 +75,10 @@ type Options struct {
 	Logger   *slog.Logger
 	Patience time.Duration // longest wait of a write on SQLite before it is refused; 0 means by Serve
 	Unsynced func(error)   // told once that nothing can be made durable any more, on SQLite; may be nil
+
+	// Image reads an upload that is kept in a file, for a backup to hold it; nil
+	// leaves such uploads out.
+	Image func(context.Context, lastmile.Upload) ([]byte, error)
 
 	migrations fs.FS // of tests; nil means those that the program carries
 }

@@ -139,7 +139,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	e, err := openSQLite(t.Context(), sqliteOptions(folder))
 	must(t, err)
 	must(t, e.write(t.Context(), put(t.Context(), "a", 1)))
-	must(t, backup(t.Context(), e, filepath.Join(folder, "copy")))
+	must(t, backup(t.Context(), e, Options{}, filepath.Join(folder, "copy")))
 	info, err := os.Stat(folder)
 	must(t, err)
 	if got := info.Mode().Perm(); got != 0o700 {

@@ -3,6 +3,7 @@ package lastmile
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code says what kind of refusal an Error is. The numbers and HTTP statuses
@@ -68,7 +69,7 @@ func (e *Error) Error() string {
 	if e.Cause == "" {
 		return e.Message
 	}
-	return e.Message + ": " + e.Cause
+	return strings.TrimSuffix(e.Message, ".") + ": " + e.Cause
 }
 
 // Because returns the error with a cause added.

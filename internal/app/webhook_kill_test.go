@@ -47,6 +47,18 @@ var hookTriggers = []lastmile.Trigger{
 // attempts against what the receiver got.
 func surviveNotifications(t *testing.T, kills, nodes int, storage nodeStorage) {
 	rig := newHookRig(t, nodes, storage)
+	rig.suffer(t, kills, rig.live)
+	rig.settle(t)
+	for _, n := range rig.nodes {
+		n.stop(t)
+	}
+	posts, repeated := rig.check(t)
+	t.Logf("%d kills, %d changes answered, %d requests to the receiver, %d of them repeated", kills, len(rig.answered), posts, repeated)
+}
+
+// suffer has eight lives lived, each again and again, while nodes are killed.
+func (rig *hookRig) suffer(t *testing.T, kills int, live func(t *testing.T, name string)) {
+	t.Helper()
 	var (
 		group   sync.WaitGroup
 		stopped atomic.Bool
@@ -54,30 +66,24 @@ func surviveNotifications(t *testing.T, kills, nodes int, storage nodeStorage) {
 	for i := range 8 {
 		group.Go(func() {
 			for n := 0; !stopped.Load(); n++ {
-				rig.live(t, fmt.Sprintf("%d-%d", i, n))
+				live(t, fmt.Sprintf("%d-%d", i, n))
 			}
 		})
 	}
 	for range kills {
 		loaded(shortestLoad+rand.N(longestLoad-shortestLoad), rig.changes)
-		victim := rand.IntN(nodes)
+		victim := rand.IntN(len(rig.nodes))
 		rig.node(victim).kill(t)
-		fresh := startNode(t, rig.program, storage)
+		fresh := startNode(t, rig.program, rig.storage)
 		rig.turn.Lock()
 		rig.nodes[victim] = fresh
 		rig.turn.Unlock()
 	}
 	stopped.Store(true)
 	group.Wait()
-	rig.settle(t)
-	for _, n := range rig.nodes {
-		n.stop(t)
-	}
-	posts, repeated := rig.check(t)
 	if rig.changes() < smallestLoad*kills {
 		t.Errorf("too little happened to prove anything: %d changes", rig.changes())
 	}
-	t.Logf("%d kills, %d changes answered, %d requests to the receiver, %d of them repeated", kills, len(rig.answered), posts, repeated)
 }
 
 func newHookRig(t *testing.T, nodes int, storage nodeStorage) *hookRig {

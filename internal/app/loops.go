@@ -29,6 +29,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, forgetReceiptEvery, "forget events", a.forgetEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.every(ctx, forgetReceiptEvery, "forget positions", a.forgetPositions)
+	a.every(ctx, forgetReceiptEvery, "forget explanations", a.forgetExplanations)
 	a.every(ctx, forgetReceiptEvery, "forget answers of map services", a.forgetAnswers)
 	a.every(ctx, forgetReceiptEvery, "forget uploads", a.Uploads.Forget)
 	a.every(ctx, forgetReceiptEvery, "forget text messages", a.forgetMessages)
@@ -57,15 +58,13 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 	})
 }
 
-// eventsKept is how long the log of events and notifications goes back.
-const eventsKept = 30 * 24 * time.Hour
-
-// kept is how long something is kept that is usually kept so long.
-func (a *App) kept(usually time.Duration) time.Duration {
+// kept is how long it is kept what happened: events and notifications,
+// positions, text messages, explanations of automatic assignment.
+func (a *App) kept() time.Duration {
 	if a.Config.keepShort {
-		return min(usually, 24*time.Hour)
+		return 24 * time.Hour
 	}
-	return usually
+	return 30 * 24 * time.Hour
 }
 
 // forgottenAtOnce is how much one transaction deletes, so that nobody waits long
@@ -87,7 +86,7 @@ func (a *App) forget(ctx context.Context, before time.Time, some func(w store.Wr
 }
 
 func (a *App) forgetEvents(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept(eventsKept)), func(w store.Writer, before time.Time, most int) (int64, error) {
+	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
 		return w.DeleteEvents(ctx, before, most)
 	})
 }
@@ -99,8 +98,14 @@ func (a *App) forgetReceipts(ctx context.Context) error {
 }
 
 func (a *App) forgetPositions(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept(lastmile.PositionsKept)), func(w store.Writer, before time.Time, most int) (int64, error) {
+	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
 		return w.DeletePositions(ctx, before, most)
+	})
+}
+
+func (a *App) forgetExplanations(ctx context.Context) error {
+	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
+		return w.DeleteExplanations(ctx, before, most)
 	})
 }
 

@@ -162,11 +162,8 @@ func (a *App) openGateway() error {
 	return nil
 }
 
-// messagesKept is how long text messages and their fate can be looked up.
-const messagesKept = 30 * 24 * time.Hour
-
 func (a *App) forgetMessages(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept(messagesKept)), func(w store.Writer, before time.Time, most int) (int64, error) {
+	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
 		return w.DeleteMessages(ctx, before, most)
 	})
 }

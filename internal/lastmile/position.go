@@ -8,12 +8,11 @@ import (
 
 // The rules by which positions are believed.
 const (
-	MaxPositions    = 500            // in one report
-	MaxClockAhead   = time.Minute    // a position further in the future is nonsense
-	MaxPositionAge  = 24 * time.Hour // an older one is of no use
-	MaxSpeed        = Meters(150)    // a second; faster is a jump, not a drive
-	MaxInaccuracy   = Meters(1000)   // a vaguer one tells the district, not the place
-	PositionsKept   = 30 * 24 * time.Hour
+	MaxPositions    = 500             // in one report
+	MaxClockAhead   = time.Minute     // a position further in the future is nonsense
+	MaxPositionAge  = 24 * time.Hour  // an older one is of no use
+	MaxSpeed        = Meters(150)     // a second; faster is a jump, not a drive
+	MaxInaccuracy   = Meters(1000)    // a vaguer one tells the district, not the place
 	jumpForgivenFor = 5 * time.Minute // after which a jump is believed
 )
 

@@ -78,6 +78,9 @@ type TaskWriter interface {
 	// latest when the transaction ends.
 	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
 	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e lastmile.Explanation) error
+	// DeleteExplanations forgets explanations of decisions before a time, about so
+	// many at most, and returns how many.
+	DeleteExplanations(ctx context.Context, before time.Time, most int) (int64, error)
 	// AppendEvents stores what happened.
 	AppendEvents(ctx context.Context, events []lastmile.Event) error
 }

@@ -377,10 +377,15 @@ func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e
 		return err
 	}
 	const query = `
-		INSERT INTO explanation (org, task, doc) VALUES ($1, $2, $3)
-		ON CONFLICT (org, task) DO UPDATE SET doc = excluded.doc`
-	if _, err := t.exec(ctx, query, org, e.Task, doc); err != nil {
+		INSERT INTO explanation (org, task, doc, at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org, task) DO UPDATE SET doc = excluded.doc, at = excluded.at`
+	if _, err := t.exec(ctx, query, org, e.Task, doc, e.At.UnixMilli()); err != nil {
 		return fmt.Errorf("save explanation of task %s: %w", e.Task, err)
 	}
 	return nil
+}
+
+// DeleteExplanations implements store.TaskWriter.
+func (t *tx) DeleteExplanations(ctx context.Context, before time.Time, most int) (int64, error) {
+	return t.deleteOld(ctx, `explanation`, `at`, ``, before.UnixMilli(), most)
 }

@@ -346,4 +346,14 @@ func testExplanation(t *testing.T, s store.Store) {
 	if code(err) != lastmile.CodeNotFound {
 		t.Errorf("another organization reads %v", err)
 	}
+	for before, want := range map[time.Duration]int64{time.Hour: 0, time.Hour + time.Millisecond: 1} {
+		var forgotten int64
+		write(t, s, func(w store.Writer) (err error) {
+			forgotten, err = w.DeleteExplanations(ctx, now.Add(before), 10)
+			return errors.Join(err, w.SaveExplanation(ctx, acme, lastmile.Explanation{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour)}))
+		})
+		if forgotten != want {
+			t.Errorf("%d explanations from before %v forgotten, want %d", forgotten, before, want)
+		}
+	}
 }

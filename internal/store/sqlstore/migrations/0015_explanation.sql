@@ -1,0 +1,4 @@
+-- When an automatic decision was made, so that its explanation can be forgotten.
+-- Of those from before it is not known.
+ALTER TABLE explanation ADD COLUMN at BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX explanation_at ON explanation (at);

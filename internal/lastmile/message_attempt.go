@@ -27,6 +27,7 @@ type SendResult struct {
 	Verdict   Verdict
 	GatewayID string
 	Reason    string // why it was not taken
+	OptedOut  bool   // whoever has the number told the gateway to send no more
 }
 
 // Record notes what came of an attempt. A message that was not taken is tried
@@ -84,6 +85,7 @@ type DeliveryReport struct {
 	GatewayID string
 	State     MessageState // TextSent, TextDelivered or TextFailed
 	Reason    string
+	OptedOut  bool // as of a SendResult
 }
 
 // Report notes what the gateway says. It tells whether that is news: reports

@@ -34,11 +34,11 @@ func (d *Desk) Receive(ctx context.Context, reply lastmile.Reply) error {
 			d.Log.InfoContext(ctx, "a reply by text message that no organization waits for", "gateway", reply.Gateway)
 			return nil
 		case reply.Stops():
-			return each(concerned, func(org lastmile.OrganizationID) error { return d.stop(ctx, w, org, reply, now) })
+			return each(concerned, func(org lastmile.OrganizationID) error { return stop(ctx, w, d.NewID, org, reply, now) })
 		case reply.Starts():
 			return each(concerned, func(org lastmile.OrganizationID) error { return d.resume(ctx, w, org, reply, now) })
 		}
-		return d.tell(ctx, w, lastmile.Event{Organization: concerned[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
+		return tell(ctx, w, d.NewID, lastmile.Event{Organization: concerned[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
 	})
 }
 
@@ -100,7 +100,7 @@ func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 
 // stop notes that a number wants no messages of an organization, and tells the
 // organization which recipient that is.
-func (d *Desk) stop(ctx context.Context, w store.Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
+func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	if _, already, err := w.OptOut(ctx, org, reply.From); err != nil || already {
 		return err
 	}
@@ -116,7 +116,7 @@ func (d *Desk) stop(ctx context.Context, w store.Writer, org lastmile.Organizati
 				return err
 			}
 		}
-		err := d.tell(ctx, w, lastmile.Event{
+		err := tell(ctx, w, newID, lastmile.Event{
 			Organization: org, Trigger: lastmile.TriggerSMSRecipientOptOut, Reply: &reply, Recipient: &r,
 		}, now)
 		if err != nil {
@@ -124,6 +124,12 @@ func (d *Desk) stop(ctx context.Context, w store.Writer, org lastmile.Organizati
 		}
 	}
 	return w.SaveOptOut(ctx, out)
+}
+
+// refuseAll notes what a gateway says of the number of a message: that it wants
+// none. There is no text to show for it.
+func refuseAll(ctx context.Context, w store.Writer, newID func() string, m lastmile.TextMessage, now time.Time) error {
+	return stop(ctx, w, newID, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
 }
 
 // resume notes that a number wants messages again.
@@ -154,17 +160,23 @@ func mute(ctx context.Context, w store.Writer, r *lastmile.Recipient, off bool, 
 	return w.SaveRecipient(ctx, *r)
 }
 
-func (d *Desk) tell(ctx context.Context, w store.Writer, e lastmile.Event, now time.Time) error {
-	e.ID, e.At, e.Stored = d.NewID(), now, now
+func tell(ctx context.Context, w store.Writer, newID func() string, e lastmile.Event, now time.Time) error {
+	e.ID, e.At, e.Stored = newID(), now, now
 	return w.AppendEvents(ctx, []lastmile.Event{e})
 }
 
 // Report takes in what a gateway says of a message.
 func (d *Desk) Report(ctx context.Context, r lastmile.DeliveryReport) error {
+	now := d.Now()
 	return d.Store.Write(ctx, func(w store.Writer) error {
 		m, err := w.MessageByID(ctx, r.Message)
 		if err != nil || !m.Report(r) {
 			return err
+		}
+		if r.OptedOut {
+			if err := refuseAll(ctx, w, d.NewID, m, now); err != nil {
+				return err
+			}
 		}
 		return w.SaveReported(ctx, m)
 	})

@@ -239,7 +239,8 @@ func (s *Sender) deliver(ctx context.Context, m lastmile.TextMessage) {
 	if m.From == "" {
 		m.From = s.Gateway.From()
 	}
-	m.Record(s.hand(ctx, m), s.Gateway.Name(), s.Now())
+	result, now := s.hand(ctx, m), s.Now()
+	m.Record(result, s.Gateway.Name(), now)
 	switch m.State {
 	case lastmile.TextSent:
 		s.sent.Add(1)
@@ -257,7 +258,10 @@ func (s *Sender) deliver(ctx context.Context, m lastmile.TextMessage) {
 	recorded := false
 	err := s.Store.Write(writing, func(w store.Writer) (err error) {
 		recorded, err = w.SaveSent(writing, m, claim)
-		return err
+		if err != nil || !recorded || !result.OptedOut {
+			return err
+		}
+		return refuseAll(writing, w, s.NewID, m, now)
 	})
 	if err != nil {
 		s.Log.Warn("what came of a text message cannot be recorded; it will be tried again when its claim ends", "message", m.ID, "error", err)

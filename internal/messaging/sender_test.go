@@ -277,6 +277,53 @@ func TestWhoWantsNoMessagesGetsNoneThatWait(t *testing.T) {
 }
 
 // A gateway that hangs keeps a node no longer than its patience.
+func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
+	for name, answer := range map[string]lastmile.SendResult{
+		"when it is sent": {Verdict: lastmile.SendRefused, Reason: "opted out", OptedOut: true},
+		"later":           {Verdict: lastmile.SendTaken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				defer w.close()
+				grace := w.recipient(acme, false)
+				sender := w.sender(gateway{w, func(context.Context, lastmile.TextMessage) lastmile.SendResult { return answer }})
+				first := w.owe(acme, lastmile.MessageStarted, phone)
+				var second, theirs lastmile.MessageID
+				w.during(func() {
+					time.Sleep(time.Minute)
+					if answer.Verdict == lastmile.SendTaken {
+						for range 2 {
+							err := w.desk.Report(t.Context(), lastmile.DeliveryReport{Message: first, State: lastmile.TextFailed, Reason: "opted out", OptedOut: true})
+							if err != nil {
+								t.Error(err)
+							}
+						}
+					}
+					second, theirs = w.owe(acme, lastmile.MessageCompleted, phone), w.owe(zenith, lastmile.MessageCompleted, phone)
+					time.Sleep(time.Minute)
+				}, sender)
+				w.is(first, lastmile.TextFailed, "opted out")
+				w.is(second, lastmile.TextSuppressed, "the recipient wants no messages")
+				if got := w.message(theirs).Attempts; got != 1 {
+					t.Errorf("the other organization's message was tried %d times", got)
+				}
+				if !w.skips(acme, grace) {
+					t.Error("the recipient is shown as one who wants messages")
+				}
+				told := w.told(acme)
+				if len(told) != 1 || told[0]["triggerName"] != "SMSRecipientOptOut" || told[0]["SMS"] != "" {
+					t.Errorf("the organization was told %v", told)
+				}
+				w.receive("r1", "+12125550001", "START")
+				if w.skips(acme, grace) {
+					t.Error("START does not end it")
+				}
+			})
+		})
+	}
+}
+
 func TestANodeStopsWhileItSends(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		id := w.owe(acme, lastmile.MessageFailed, phone)

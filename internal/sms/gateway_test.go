@@ -106,11 +106,20 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 			if got.Verdict != tt.twilio || got.Verdict == taken && got.GatewayID != tt.id {
 				t.Errorf("Twilio: %+v, want %v", got, tt.twilio)
 			}
+			if got.OptedOut {
+				t.Error("taken for somebody who wants no messages")
+			}
 			if strings.Contains(got.Reason, "127.0.0.1") || strings.Contains(got.Reason, "token") {
 				t.Errorf("the reason tells too much: %s", got.Reason)
 			}
 		})
 	}
+	t.Run("somebody who told Twilio to stop", func(t *testing.T) {
+		got := twilio(t, server(t, status(400, `{"code":21610,"message":"Attempt to send to unsubscribed recipient"}`))).Send(t.Context(), message())
+		if got.Verdict != refused || !got.OptedOut {
+			t.Errorf("got %+v", got)
+		}
+	})
 	t.Run("nobody listens", func(t *testing.T) {
 		if got := httpGateway(t, closed).Send(t.Context(), message()); got.Verdict != busy {
 			t.Errorf("got %+v", got)
@@ -300,16 +309,23 @@ func TestOnlyTwilioIsBelieved(t *testing.T) {
 }
 
 func TestReportsOfTwilio(t *testing.T) {
+	for code, optedOut := range map[string]bool{"30003": false, "21610": true} {
+		testReports(t, code, optedOut)
+	}
+}
+
+func testReports(t *testing.T, code string, optedOut bool) {
+	t.Helper()
 	for state, want := range map[string]lastmile.MessageState{
 		"queued": "", "accepted": "", "sending": "", "sent": lastmile.TextSent, "delivered": lastmile.TextDelivered, "read": lastmile.TextDelivered,
 		"undelivered": lastmile.TextFailed, "failed": lastmile.TextFailed, "nonsense": "",
 	} {
-		form := url.Values{"MessageSid": {"SM1"}, "MessageStatus": {state}, "ErrorCode": {"30003"}}
+		form := url.Values{"MessageSid": {"SM1"}, "MessageStatus": {state}, "ErrorCode": {code}}
 		r := httptest.NewRequest(http.MethodPost, "/sms/twilio/status?message=m1", nil)
 		r.Header.Set("X-Twilio-Signature", sms.TwilioSignature("token", "https://dray.example/sms/twilio/status?message=m1", form))
 		report, err := twilio(t, "https://api.example").ReadReport(r, []byte(form.Encode()))
 		if err != nil || report.State != want || report.Message != "m1" || report.GatewayID != "SM1" ||
-			want == lastmile.TextFailed && report.Reason != "Twilio error 30003" {
+			report.OptedOut != (optedOut && want == lastmile.TextFailed) || want == lastmile.TextFailed && report.Reason != "Twilio error "+code {
 			t.Errorf("%s: %+v, %v", state, report, err)
 		}
 	}

@@ -69,6 +69,10 @@ const (
 	shortestValidity = time.Second
 )
 
+// optedOut is Twilio's error for a number that has told it STOP: it answers that
+// itself and may not pass it on.
+const optedOut = 21610
+
 // twilioMessage is what Twilio says of a message, or of why it is none.
 type twilioMessage struct {
 	SID       string `json:"sid"`
@@ -108,7 +112,7 @@ func (t *Twilio) Send(ctx context.Context, m lastmile.TextMessage) lastmile.Send
 	if taken.Code != 0 {
 		reason = "Twilio error " + strconv.Itoa(taken.Code) + ": " + taken.Message
 	}
-	return lastmile.SendResult{Verdict: judge(status), Reason: reason}
+	return lastmile.SendResult{Verdict: judge(status), Reason: reason, OptedOut: taken.Code == optedOut}
 }
 
 // Find implements messaging.Finder: it looks for the message among those that
@@ -178,7 +182,7 @@ func (t *Twilio) ReadReport(r *http.Request, body []byte) (lastmile.DeliveryRepo
 	case "failed", "undelivered", "canceled":
 		report.State, report.Reason = lastmile.TextFailed, "the gateway could not deliver it"
 		if code := form.Get("ErrorCode"); code != "" {
-			report.Reason = "Twilio error " + code
+			report.Reason, report.OptedOut = "Twilio error "+code, code == strconv.Itoa(optedOut)
 		}
 	}
 	return report, err

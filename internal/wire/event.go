@@ -28,7 +28,7 @@ type Event struct {
 	Body          *string              `json:"body,omitzero"`
 	Recipient     *OptedOut            `json:"recipient,omitzero"` // for one who wants no more text messages
 	Timestamp     Millis               `json:"timestamp,omitzero"`
-	SMS           string               `json:"SMS,omitzero"`
+	SMS           *string              `json:"SMS,omitzero"`  // empty when a gateway was told
 	Test          bool                 `json:"test,omitzero"` // only when somebody tries the webhook out
 }
 
@@ -83,7 +83,7 @@ func NewEvent(e lastmile.Event) Event {
 	body.foretell(e)
 	if r := e.Reply; r != nil && e.Recipient != nil {
 		body.Recipient = &OptedOut{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
-		body.Timestamp, body.SMS = body.Time, r.Body
+		body.Timestamp, body.SMS = body.Time, &r.Body
 	} else if r != nil {
 		body.From, body.To, body.Body = (*string)(&r.From), &r.To, &r.Body
 	}

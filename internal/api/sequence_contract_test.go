@@ -459,27 +459,42 @@ func (w *twin) arrange(t testing.TB) {
 	matches(t, answer.Object(t)["tasks"], string(encode(t, anys(w.lists[path]))))
 }
 
-// families adds to tasks those they are linked with: parents before children.
+// families adds to tasks those they are linked with, from the nearest to the
+// farthest, each after its parents.
 func (w *twin) families(ids []string) (all []string) {
-	seen := map[string]bool{}
-	var visit func(id string)
-	visit = func(id string) {
-		if seen[id] {
+	parents := func(id string) []string { return slices.Sorted(slices.Values(w.tasks[id].dependencies)) }
+	children := func(id string) []string {
+		return slices.Sorted(func(yield func(string) bool) {
+			for _, task := range w.made {
+				if slices.Contains(w.tasks[task].dependencies, id) && !yield(task) {
+					return
+				}
+			}
+		})
+	}
+	found, listed := map[string]bool{}, map[string]bool{}
+	var list func(id string)
+	list = func(id string) {
+		if listed[id] {
 			return
 		}
-		seen[id] = true
-		for _, parent := range slices.Sorted(slices.Values(w.tasks[id].dependencies)) {
-			visit(parent)
+		listed[id] = true
+		for _, parent := range parents(id) {
+			list(parent)
 		}
 		all = append(all, id)
-		for _, child := range slices.Sorted(slices.Values(w.made)) {
-			if slices.Contains(w.tasks[child].dependencies, id) {
-				visit(child)
-			}
-		}
 	}
 	for _, id := range ids {
-		visit(id)
+		var family []string
+		for next := []string{id}; len(next) > 0; next = next[1:] {
+			if near := next[0]; !found[near] {
+				found[near], family = true, append(family, near)
+				next = slices.Concat(next, parents(near), children(near))
+			}
+		}
+		for _, one := range family {
+			list(one)
+		}
 	}
 	return all
 }

@@ -112,7 +112,7 @@ test('a task lives its life', async () => {
   assert.equal(task.worker, made.worker);
   assert.equal((await onfleet.tasks.get(task.id)).shortId, task.shortId);
   assert.equal((await onfleet.tasks.get(task.shortId, 'shortId')).id, task.id);
-  assert.ok((await onfleet.tasks.get({ from: Date.now() - 3600000 })).tasks.length > 0);
+  assert.ok((await onfleet.tasks.get({ from: Date.now() - 3600000, lastId: undefined })).tasks.length > 0);
   assert.equal((await onfleet.tasks.update(task.id, { notes: 'order 333' })).notes, 'order 333');
   assert.equal((await onfleet.tasks.matchMetadata([{ name: 'order', type: 'number', value: 332 }])).length, 1);
   assert.equal((await onfleet.workers.getTasks(made.worker)).tasks.length, 1);

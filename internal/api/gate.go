@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -167,6 +168,7 @@ func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request
 		if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 			return nil, lastmile.Malformed("the query of the address cannot be read: percent-encode it")
 		}
+		maps.DeleteFunc(c.query, absent)
 		if err := cmp.Or(checkQuery(c.query), rt.checkFlags(c.query)); err != nil {
 			return nil, err
 		}
@@ -251,6 +253,12 @@ func tooLarge(most int64) error {
 // what is not UTF-8.
 func isText(s string) bool {
 	return !strings.ContainsRune(s, 0) && utf8.ValidString(s)
+}
+
+// absent tells whether a parameter of the query has only what languages write
+// for a value that is not there. Clients put it in when they have none.
+func absent(_ string, values []string) bool {
+	return len(values) == 1 && (values[0] == "undefined" || values[0] == "null" || values[0] == "None")
 }
 
 // checkQuery refuses what no database can hold.

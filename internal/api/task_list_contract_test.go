@@ -139,6 +139,7 @@ func testTaskFilters(t *testing.T, r roads) {
 		"after a task":                                {"from=0&lastId=" + second, []string{third, fourth, fifth}},
 		"after a task, of a state":                    {"from=0&state=0&lastId=" + first, []string{second}},
 		"after one that is completed":                 {"from=0&lastId=" + fifth, nil},
+		"parameters that have no value":               {"from=0&to=undefined&lastId=undefined&state=null&worker=None", all},
 		"parameters that are empty":                   {"from=0&to=&lastId=&state=&worker=&completeBeforeBefore=&completeAfterAfter=&dependencies=&containers=", all},
 		"parameters that nobody knows":                {"from=0&limit=1&unheardOf=x", all},
 	}

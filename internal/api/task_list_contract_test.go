@@ -26,6 +26,9 @@ func TestTaskListContract(t *testing.T) {
 			matches(t, r.Must(t, "GET", "/tasks/all?from=0", nil), `{"tasks":[]}`)
 		})
 		testTaskFilters(t, r)
+		t.Run("tasks of one millisecond are in the order in which they were made", func(t *testing.T) {
+			testTasksOfOneMoment(t, newRoads(t, p, "Moment"))
+		})
 		t.Run("a list shows tasks as they are read", func(t *testing.T) {
 			page := r.Must(t, "GET", "/tasks/all?from=0", nil)
 			for _, task := range page["tasks"].([]any) {
@@ -67,6 +70,21 @@ func TestTaskListContract(t *testing.T) {
 			outsideScope.check(t, r.Call(t, "GET", "/tasks/all?from=0&lastId="+task, nil))
 		})
 	})
+}
+
+// testTasksOfOneMoment lists tasks that were all made at the same time.
+func testTasksOfOneMoment(t *testing.T, r roads) {
+	items := strings.Repeat(","+newTask(), 100)[1:]
+	made := r.Must(t, "POST", "/tasks/batch", `{"tasks":[`+items+`]}`)
+	var want []string
+	for _, task := range made["tasks"].([]any) {
+		want = append(want, fmt.Sprint(task.(map[string]any)["id"]))
+	}
+	got, last := pageIDs(t, r.Client, "/tasks/all?from=0")
+	more, _ := pageIDs(t, r.Client, "/tasks/all?from=0&lastId="+fmt.Sprint(last))
+	if got = append(got, more...); !slices.Equal(got, want) {
+		t.Errorf("made were %v, listed are %v", want, got)
+	}
 }
 
 func testTaskFilters(t *testing.T, r roads) {

@@ -19,7 +19,6 @@ import (
 	"dray/internal/fleet"
 	"dray/internal/geo"
 	"dray/internal/jobs"
-	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
@@ -91,7 +90,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	newID := func() string { return access.RandomSecret(lastmile.IDLength) }
+	newID := (&access.IDs{Now: time.Now}).New
 	a := &App{Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2)}
 	if a.callers, err = newCallers(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -211,7 +211,7 @@ func tail(ctx context.Context, inv *invocation, a *App, who access.Principal, se
 		for _, e := range events {
 			seq = e.Seq
 			if inv.json {
-				fmt.Fprintf(inv.out, "%s\n", e.Body)
+				fmt.Fprintf(inv.out, "{\"number\":%d,%s\n", e.Seq, e.Body[1:]) // which --since takes
 				continue
 			}
 			fmt.Fprintf(inv.out, "%d  %-20s %s\n", e.Seq, e.Trigger, e.Body)

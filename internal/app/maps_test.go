@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -42,6 +43,48 @@ func TestAddressesAreFoundThroughTheProgramsChain(t *testing.T) {
 	}
 	if p.Travel == nil {
 		t.Error("nobody tells travel times")
+	}
+}
+
+// TestABatchAsksForAFewAddressesAtATime counts how many addresses of a batch a
+// map service is asked for at once.
+func TestABatchAsksForAFewAddressesAtATime(t *testing.T) {
+	const most = 8
+	var (
+		mu           sync.Mutex
+		inside, peak int
+		all          = make(chan struct{})
+	)
+	maps := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		inside++
+		if inside == most && peak < most {
+			close(all)
+		}
+		peak = max(peak, inside)
+		mu.Unlock()
+		select { // the first wait until so many are there, and a little for one more
+		case <-all:
+			time.Sleep(20 * time.Millisecond)
+		case <-r.Context().Done():
+		}
+		fmt.Fprint(w, `{"features":[]}`)
+		mu.Lock()
+		inside--
+		mu.Unlock()
+	}))
+	defer maps.Close()
+	p := apptest.New(t, func(c *app.Config) { c.Geocoders = append(c.Geocoders, "photon+"+maps.URL) })
+	var tasks []string
+	for i := range lastmile.MaxSyncBatch {
+		tasks = append(tasks, fmt.Sprintf(`{"destination":{"address":{"number":"%d","street":"Main St","city":"Boston","state":"MA","country":"USA"}},"recipients":[]}`, i))
+	}
+	made := p.Organization(t, "Acme").Must(t, "POST", "/tasks/batch", `{"tasks":[`+strings.Join(tasks, ",")+`]}`)
+	if found, _ := made["tasks"].([]any); len(found) != len(tasks) {
+		t.Errorf("%d of %d tasks were made: %v", len(found), len(tasks), made["errors"])
+	}
+	if peak != most {
+		t.Errorf("%d addresses were asked for at once, want %d", peak, most)
 	}
 }
 

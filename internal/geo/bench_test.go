@@ -54,16 +54,6 @@ func BenchmarkGeocode(b *testing.B) {
 	run("line", lines)
 }
 
-func BenchmarkGeocodeAll(b *testing.B) {
-	queries := make([]lastmile.AddressQuery, 500)
-	for i, z := range drawnPostalCodes(b)[:500] {
-		queries[i].Unparsed = "1 Main St, " + z.City.Name + ", " + z.City.State.Code + " " + z.Code
-	}
-	for b.Loop() {
-		geo.GeocodeAll(b.Context(), new(geo.Gazetteer), queries, 8)
-	}
-}
-
 func BenchmarkEstimate(b *testing.B) {
 	for _, n := range []int{50, 200, 1000} {
 		points := city(n)

@@ -23,8 +23,8 @@ func (f Folder) within(do func(*os.Root) error) error {
 }
 
 // shelf is the folder of a file: one of some thousands, so that none gets too
-// long.
-func shelf(u lastmile.Upload) string { return string(u.ID[:2]) }
+// long. Ids end with what is random in them.
+func shelf(u lastmile.Upload) string { return string(u.ID[len(u.ID)-2:]) }
 
 func file(u lastmile.Upload) string { return shelf(u) + "/" + string(u.ID) }
 

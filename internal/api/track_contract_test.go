@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ func TestTrackContract(t *testing.T) {
 		t.Run("nothing is shown that is not the recipient's business", func(t *testing.T) { testFollowAllowList(t, acme, team) })
 		t.Run("a page is gone a day after the task is completed", func(t *testing.T) { testGone(t, acme, team) })
 		t.Run("a link that leads nowhere says nothing", func(t *testing.T) { testNoPage(t, acme) })
+		t.Run("nothing of a link can be known beforehand", func(t *testing.T) { testLinksAreRandom(t, acme) })
 		t.Run("that the page was opened is told by its script alone", func(t *testing.T) { testViewed(t, acme) })
 		t.Run("a completed task can be rated", func(t *testing.T) { testFeedback(t, acme, team) })
 		t.Run("the page needs no script", func(t *testing.T) { testPage(t, acme, team) })
@@ -44,6 +46,21 @@ func link(t testing.TB, c *apptest.Client, task string) string {
 		t.Fatal(err)
 	}
 	return c.Platform.URL + found.Path
+}
+
+// testLinksAreRandom makes tasks one after the other: no two links begin alike,
+// nor does one begin as the ids do, which tell the time.
+func testLinksAreRandom(t *testing.T, c *apptest.Client) {
+	const alike = 6 // characters: a minute in an id, and no chance in a link
+	seen := map[string]bool{}
+	for range 10 {
+		task := id(t, c, "/tasks", plainTask)
+		token := path.Base(link(t, c, task))
+		if seen[token[:alike]] || token[:alike] == task[:alike] {
+			t.Errorf("the link %s of task %s begins with what could be known", token, task)
+		}
+		seen[token[:alike]] = true
+	}
 }
 
 // state is what the page's script is told.

@@ -19,6 +19,7 @@ import (
 	"dray/internal/fleet"
 	"dray/internal/geo"
 	"dray/internal/jobs"
+	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
@@ -103,7 +104,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
 		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
-		NewToken: newID, PublicURL: c.url(),
+		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.url(),
 	}
 	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{

@@ -9,3 +9,6 @@ import (
 func Dial(ctx context.Context, e *Egress, address string) (net.Conn, error) {
 	return e.options.Connect(ctx, "tcp", address)
 }
+
+// PollIdle is how long another process's event may wait to be found.
+const PollIdle = pollIdle

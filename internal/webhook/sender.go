@@ -25,7 +25,7 @@ const (
 	lanesAtOnce  = 128 // of a pace in one round
 
 	claimFor     = totalTimeout + 5*time.Second // others keep off for so long
-	claimAlone   = 24 * time.Hour               // where there are no others
+	claimAlone   = 5 * time.Minute              // where there are no others; a lane outlives it
 	freshFor     = time.Second                  // what was read of a webhook
 	slowAfter    = time.Second                  // an attempt that ended was slow
 	glanceEvery  = 50 * time.Millisecond        // at attempts that may take long
@@ -33,7 +33,7 @@ const (
 	pollSoon     = time.Second / 4              // for what other processes have stored
 	pollIdle     = 2 * time.Second              // while they store nothing
 	pollShare    = 20                           // of the time is not spent looking
-	forgetAfter  = 10 * time.Minute             // the pace of a webhook that is owed nothing
+	forgetAfter  = 10 * time.Minute             // a lane without work; more than any claim lasts
 	errorPause   = time.Second
 	stopPatience = 5 * time.Second // with attempts that are under way
 )
@@ -266,7 +266,8 @@ func (s *Sender) line(l *lane) {
 	}
 }
 
-// forget drops lanes that have long had nothing to do.
+// forget drops lanes that have been idle for longer than any claim lasts. A
+// lane dropped with its claim in force would leave the webhook claimed by nobody.
 func (s *Sender) forget() {
 	now := s.Now()
 	if now.Sub(s.forgotten) < forgetAfter {
@@ -274,7 +275,7 @@ func (s *Sender) forget() {
 	}
 	s.forgotten = now
 	for id, l := range s.lanes {
-		if l.idle() && now.Sub(l.used) >= forgetAfter {
+		if l.idle() && now.Sub(l.used) >= forgetAfter && !l.until.After(now) {
 			delete(s.lanes, id)
 		}
 	}

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -61,6 +62,67 @@ func TestSenderTriesForADay(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSenderServesIdleWebhooks leaves a webhook without work for a while and
+// then appends an event, or lets a retry come due. The claim of a lane that was
+// dropped must not keep its own process from sending.
+func TestSenderServesIdleWebhooks(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		for _, idle := range []time.Duration{
+			time.Minute, 9 * time.Minute, 11 * time.Minute, 19 * time.Minute, 25 * time.Minute, 8 * time.Hour, 25 * time.Hour,
+		} {
+			t.Run(fmt.Sprintf("alone %t, idle for %v", alone, idle), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					defer w.close()
+					hook := w.hook(created)
+					sender := w.sender(accept)
+					sender.Alone = alone
+					w.run(func() {
+						for range 3 {
+							w.tell(created, 1)
+							time.Sleep(idle)
+						}
+					}, sender)
+					for i, p := range w.seen() {
+						if late := p.at.Sub(w.start) - time.Duration(i)*idle; late > webhook.PollIdle {
+							t.Errorf("notification %d was sent %v late", i, late)
+						}
+					}
+					if n := len(w.seen()); n != 3 {
+						t.Errorf("%d of 3 notifications were sent", n)
+					}
+					w.check(hook)
+				})
+			})
+		}
+	}
+}
+
+func TestSenderRetriesIdleWebhooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		hook := w.hook(created)
+		sender := w.sender(func(ctx context.Context, p post) (int, string) {
+			if w.start.Add(3*time.Hour).After(p.at) || p.at.After(w.start.Add(13*time.Hour)) {
+				return refuse(ctx, p)
+			}
+			return accept(ctx, p)
+		})
+		sender.Alone = true
+		w.run(func() {
+			w.tell(created, 1)
+			time.Sleep(14 * time.Hour) // delivered at the seventh attempt, then idle
+			w.tell(created, 1)
+			time.Sleep(26 * time.Hour)
+		}, sender)
+		if got, want := len(w.seen()), 7+49; got != want {
+			t.Errorf("%d attempts, want %d", got, want)
+		}
+		w.check(hook)
+	})
 }
 
 func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {

@@ -23,9 +23,9 @@ type AdminDraft struct {
 }
 
 // Create makes an administrator.
-func (s *Staff) Create(ctx context.Context, who Principal, draft AdminDraft) (lastmile.Admin, error) {
+func (s *Staff) Create(ctx context.Context, who lastmile.Principal, draft AdminDraft) (lastmile.Admin, error) {
 	id, now := lastmile.AdminID(s.NewID()), s.Now()
-	return Once(ctx, s.Store, who, func(w store.Writer) (lastmile.Admin, error) {
+	return store.Idempotent(ctx, s.Store, who, func(w store.Writer) (lastmile.Admin, error) {
 		change, err := s.change(ctx, w, who, draft)
 		if err != nil {
 			return lastmile.Admin{}, err
@@ -42,7 +42,7 @@ func (s *Staff) Create(ctx context.Context, who Principal, draft AdminDraft) (la
 }
 
 // Update changes an administrator.
-func (s *Staff) Update(ctx context.Context, who Principal, id lastmile.AdminID, draft AdminDraft) (admin lastmile.Admin, err error) {
+func (s *Staff) Update(ctx context.Context, who lastmile.Principal, id lastmile.AdminID, draft AdminDraft) (admin lastmile.Admin, err error) {
 	now := s.Now()
 	err = s.Store.Write(ctx, func(w store.Writer) (err error) {
 		if admin, err = w.Admin(ctx, who.Organization, id); err != nil {
@@ -64,7 +64,7 @@ func (s *Staff) Update(ctx context.Context, who Principal, id lastmile.AdminID, 
 }
 
 // Delete removes an administrator.
-func (s *Staff) Delete(ctx context.Context, who Principal, id lastmile.AdminID) error {
+func (s *Staff) Delete(ctx context.Context, who lastmile.Principal, id lastmile.AdminID) error {
 	return s.Store.Write(ctx, func(w store.Writer) error {
 		admin, err := w.Admin(ctx, who.Organization, id)
 		if err != nil {
@@ -78,7 +78,7 @@ func (s *Staff) Delete(ctx context.Context, who Principal, id lastmile.AdminID) 
 }
 
 // List returns the administrators that have all of the metadata entries.
-func (s *Staff) List(ctx context.Context, who Principal, metadata lastmile.Metadata) (admins []lastmile.Admin, err error) {
+func (s *Staff) List(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (admins []lastmile.Admin, err error) {
 	err = s.Store.Read(ctx, func(r store.Reader) (err error) {
 		admins, err = r.Admins(ctx, who.Organization, store.AdminFilter{Metadata: metadata})
 		return err
@@ -86,7 +86,7 @@ func (s *Staff) List(ctx context.Context, who Principal, metadata lastmile.Metad
 	return admins, err
 }
 
-func (s *Staff) change(ctx context.Context, r store.Reader, who Principal, draft AdminDraft) (lastmile.AdminChange, error) {
+func (s *Staff) change(ctx context.Context, r store.Reader, who lastmile.Principal, draft AdminDraft) (lastmile.AdminChange, error) {
 	change := draft.Change
 	if draft.Phone == nil {
 		return change, nil

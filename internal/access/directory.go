@@ -94,7 +94,7 @@ func (d *Directory) Organizations(ctx context.Context) (all []lastmile.Organizat
 }
 
 // Organization reads the caller's own organization.
-func (d *Directory) Organization(ctx context.Context, who Principal) (org lastmile.Organization, err error) {
+func (d *Directory) Organization(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
 	err = d.Store.Read(ctx, func(r store.Reader) (err error) {
 		org, err = r.Organization(ctx, who.Organization)
 		return err
@@ -104,7 +104,7 @@ func (d *Directory) Organization(ctx context.Context, who Principal) (org lastmi
 
 // Delegatee reads an organization that the caller is connected with, or its
 // own.
-func (d *Directory) Delegatee(ctx context.Context, who Principal, id lastmile.OrganizationID) (other lastmile.Delegatee, err error) {
+func (d *Directory) Delegatee(ctx context.Context, who lastmile.Principal, id lastmile.OrganizationID) (other lastmile.Delegatee, err error) {
 	err = d.Store.Read(ctx, func(r store.Reader) error {
 		own, err := r.Organization(ctx, who.Organization)
 		if err != nil {
@@ -178,4 +178,16 @@ func (d *Directory) newKey(org lastmile.OrganizationID, name string, now time.Ti
 		ID: lastmile.KeyID(d.NewID()), Organization: org, Name: name,
 		Hint: key[len(key)-4:], Hash: hashKey(key).String(), Created: now,
 	}
+}
+
+// CheckReplay returns a *lastmile.Replay if the principal's request was done
+// before.
+func (d *Directory) CheckReplay(ctx context.Context, who lastmile.Principal) error {
+	return store.CheckReplay(ctx, d.Store, who)
+}
+
+// SaveReply saves the reply to a request that changed nothing, for the
+// principal's idempotency key.
+func (d *Directory) SaveReply(ctx context.Context, who lastmile.Principal, reply any) error {
+	return store.SaveReply(ctx, d.Store, who, reply)
 }

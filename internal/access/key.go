@@ -79,13 +79,13 @@ type Keys struct {
 const maxKnown = 10_000
 
 // Authenticate returns who holds the key, or lastmile.Unauthenticated.
-func (k *Keys) Authenticate(ctx context.Context, key string) (Principal, error) {
+func (k *Keys) Authenticate(ctx context.Context, key string) (lastmile.Principal, error) {
 	if !wellFormed(key) {
-		return Principal{}, lastmile.Unauthenticated()
+		return lastmile.Principal{}, lastmile.Unauthenticated()
 	}
 	hash, now := hashKey(key), k.Now()
 	if found, ok := k.recall(hash, now); ok {
-		return Principal{Organization: found.Organization, Key: found.ID}, nil
+		return lastmile.Principal{Organization: found.Organization, Key: found.ID}, nil
 	}
 	var (
 		found      lastmile.APIKey
@@ -99,13 +99,13 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (Principal, error) 
 		return err
 	})
 	if err != nil {
-		return Principal{}, err
+		return lastmile.Principal{}, err
 	}
 	if !found.Active() {
-		return Principal{}, lastmile.Unauthenticated()
+		return lastmile.Principal{}, lastmile.Unauthenticated()
 	}
 	k.learn(hash, found, generation, now)
-	return Principal{Organization: found.Organization, Key: found.ID}, nil
+	return lastmile.Principal{Organization: found.Organization, Key: found.ID}, nil
 }
 
 // recall finds a key this node has seen, while what it knows is fresh.

@@ -34,7 +34,7 @@ type Sessions struct {
 type SignedIn struct {
 	Token           string
 	MustSetPassword bool
-	Principal       Principal
+	Principal       lastmile.Principal
 }
 
 // errSignIn is all that a caller learns of why signing in failed.
@@ -138,44 +138,44 @@ func (s *Sessions) begin(ctx context.Context, number lastmile.Phone, c store.Cre
 		if err := w.SaveCredential(ctx, fresh); err != nil {
 			return err
 		}
-		return w.SaveSession(ctx, store.Session{Hash: hashKey(token).String(), Organization: c.Organization, Worker: c.Worker, Created: now, Used: now})
+		return w.SaveSession(ctx, lastmile.Session{Hash: hashKey(token).String(), Organization: c.Organization, Worker: c.Worker, Created: now, Used: now})
 	})
 	return SignedIn{
-		Token: token, MustSetPassword: c.Temporary, Principal: Principal{Organization: c.Organization, Worker: c.Worker},
+		Token: token, MustSetPassword: c.Temporary, Principal: lastmile.Principal{Organization: c.Organization, Worker: c.Worker},
 	}, err
 }
 
 // Authenticate returns the worker whose session a token is.
-func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, error) {
+func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Principal, error) {
 	if len(token) != sessionTokenLength {
-		return Principal{}, lastmile.UnknownToken()
+		return lastmile.Principal{}, lastmile.UnknownToken()
 	}
-	var session store.Session
+	var session lastmile.Session
 	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
 		session, err = r.SessionByHash(ctx, hashKey(token).String())
 		return err
 	})
 	if err != nil {
-		return Principal{}, err
+		return lastmile.Principal{}, err
 	}
 	now := s.Now()
 	if now.Sub(session.Used) > SessionLifetime {
-		return Principal{}, lastmile.UnknownToken()
+		return lastmile.Principal{}, lastmile.UnknownToken()
 	}
 	if now.Sub(session.Used) > sessionUseRecorded {
 		session.Used = now
 		if err := s.Store.Write(ctx, func(w store.Writer) error { return w.SaveSession(ctx, session) }); err != nil {
-			return Principal{}, err
+			return lastmile.Principal{}, err
 		}
 	}
-	return Principal{
-		Organization: session.Organization, Worker: session.Worker, MustSetPassword: session.Temporary, session: session,
+	return lastmile.Principal{
+		Organization: session.Organization, Worker: session.Worker, MustSetPassword: session.Temporary, Session: session,
 	}, nil
 }
 
 // checkNew refuses the temporary password as one of the worker's own: it was
 // sent in a text message, where others may read it.
-func (s *Sessions) checkNew(ctx context.Context, who Principal, password string) error {
+func (s *Sessions) checkNew(ctx context.Context, who lastmile.Principal, password string) error {
 	var known []store.Credential
 	err := s.Store.Read(ctx, func(r store.Reader) error {
 		worker, err := r.Worker(ctx, who.Organization, who.Worker)
@@ -205,7 +205,7 @@ func (s *Sessions) checkNew(ctx context.Context, who Principal, password string)
 
 // SetPassword replaces a worker's password by one of her own, which takes up
 // the invitation. Whoever else was signed in as her is not any more.
-func (s *Sessions) SetPassword(ctx context.Context, who Principal, password string) error {
+func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, password string) error {
 	switch n := len([]rune(password)); {
 	case n < MinPassword || n > MaxPassword:
 		return lastmile.Invalid("password must have %d to %d characters", MinPassword, MaxPassword)
@@ -239,7 +239,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who Principal, password stri
 		if err := w.DeleteSessions(ctx, who.Organization, who.Worker); err != nil {
 			return err
 		}
-		if err := w.SaveSession(ctx, who.session); err != nil {
+		if err := w.SaveSession(ctx, who.Session); err != nil {
 			return err
 		}
 		return w.SaveCredential(ctx, store.Credential{Organization: who.Organization, Worker: who.Worker, Hash: hash})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -30,7 +29,7 @@ type Book struct {
 
 // Locate checks a draft and makes a destination of it, asking the geocoder if
 // it has no location. It saves nothing. field is a prefix for messages.
-func (b *Book) Locate(ctx context.Context, who access.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
+func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
 	if err := draft.Check(field); err != nil {
 		return lastmile.Destination{}, err
 	}
@@ -45,7 +44,7 @@ func (b *Book) Locate(ctx context.Context, who access.Principal, field string, d
 	return lastmile.NewDestination(lastmile.DestinationID(b.NewID()), who.Organization, draft, found, b.Now()), nil
 }
 
-func (b *Book) geocode(ctx context.Context, who access.Principal, draft lastmile.DestinationDraft) (lastmile.Place, error) {
+func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmile.DestinationDraft) (lastmile.Place, error) {
 	var (
 		org      lastmile.Organization
 		settings lastmile.Settings
@@ -66,24 +65,24 @@ func (b *Book) geocode(ctx context.Context, who access.Principal, draft lastmile
 }
 
 // CreateDestination makes a destination.
-func (b *Book) CreateDestination(ctx context.Context, who access.Principal, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
+func (b *Book) CreateDestination(ctx context.Context, who lastmile.Principal, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
 	made, err := b.Locate(ctx, who, "", draft)
 	if err != nil {
 		return made, err
 	}
-	return access.Once(ctx, b.Store, who, func(w store.Writer) (lastmile.Destination, error) {
+	return store.Idempotent(ctx, b.Store, who, func(w store.Writer) (lastmile.Destination, error) {
 		return made, w.SaveDestination(ctx, made)
 	})
 }
 
 // ShowDestination reads a destination as the interface shows it.
-func (b *Book) ShowDestination(ctx context.Context, who access.Principal, id lastmile.DestinationID) ([]byte, error) {
+func (b *Book) ShowDestination(ctx context.Context, who lastmile.Principal, id lastmile.DestinationID) ([]byte, error) {
 	return b.Store.Show(ctx, store.Destinations, who.Organization, string(id))
 }
 
 // FindDestinations lists the destinations that have all of the metadata
 // entries.
-func (b *Book) FindDestinations(ctx context.Context, who access.Principal, metadata lastmile.Metadata) (found []lastmile.Destination, err error) {
+func (b *Book) FindDestinations(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Destination, err error) {
 	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
 		found, err = r.Destinations(ctx, who.Organization, store.DestinationFilter{Metadata: metadata, Limit: MaxFound + 1})
 		return err
@@ -98,7 +97,7 @@ func tooMany(nouns string) error {
 	return lastmile.Invalid("more than %d %s match; add entries to find fewer", MaxFound, nouns)
 }
 
-func (b *Book) organization(ctx context.Context, who access.Principal) (org lastmile.Organization, err error) {
+func (b *Book) organization(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
 	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
 		org, err = r.Organization(ctx, who.Organization)
 		return err

@@ -4,19 +4,18 @@ import (
 	"context"
 	"strings"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // CreateRecipient makes a recipient, or updates the one who has the phone
 // number already.
-func (b *Book) CreateRecipient(ctx context.Context, who access.Principal, draft lastmile.RecipientDraft) (lastmile.Recipient, error) {
+func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draft lastmile.RecipientDraft) (lastmile.Recipient, error) {
 	ready, err := b.PrepareRecipient(ctx, who, "", draft)
 	if err != nil {
 		return lastmile.Recipient{}, err
 	}
-	return access.Once(ctx, b.Store, who, func(w store.Writer) (lastmile.Recipient, error) {
+	return store.Idempotent(ctx, b.Store, who, func(w store.Writer) (lastmile.Recipient, error) {
 		return ready.Save(ctx, w)
 	})
 }
@@ -30,7 +29,7 @@ type PreparedRecipient struct {
 
 // PrepareRecipient checks a draft. It saves nothing. field is a prefix for
 // messages.
-func (b *Book) PrepareRecipient(ctx context.Context, who access.Principal, field string, draft lastmile.RecipientDraft) (PreparedRecipient, error) {
+func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (PreparedRecipient, error) {
 	if err := draft.Check(field); err != nil {
 		return PreparedRecipient{}, err
 	}
@@ -62,18 +61,18 @@ func (p PreparedRecipient) Save(ctx context.Context, w store.Writer) (lastmile.R
 }
 
 // ShowRecipient reads a recipient as the interface shows it.
-func (b *Book) ShowRecipient(ctx context.Context, who access.Principal, id lastmile.RecipientID) ([]byte, error) {
+func (b *Book) ShowRecipient(ctx context.Context, who lastmile.Principal, id lastmile.RecipientID) ([]byte, error) {
 	return b.Store.Show(ctx, store.Recipients, who.Organization, string(id))
 }
 
 // RecipientByName finds the newest recipient of a name; letter case does not
 // count.
-func (b *Book) RecipientByName(ctx context.Context, who access.Principal, name string) (lastmile.Recipient, error) {
+func (b *Book) RecipientByName(ctx context.Context, who lastmile.Principal, name string) (lastmile.Recipient, error) {
 	return b.findRecipient(ctx, who, store.RecipientFilter{Name: name}, name)
 }
 
 // RecipientByPhone finds the recipient with a phone number.
-func (b *Book) RecipientByPhone(ctx context.Context, who access.Principal, raw string, unchecked bool) (lastmile.Recipient, error) {
+func (b *Book) RecipientByPhone(ctx context.Context, who lastmile.Principal, raw string, unchecked bool) (lastmile.Recipient, error) {
 	phone, err := b.phone(ctx, who, raw, unchecked)
 	if err != nil {
 		return lastmile.Recipient{}, err
@@ -81,7 +80,7 @@ func (b *Book) RecipientByPhone(ctx context.Context, who access.Principal, raw s
 	return b.findRecipient(ctx, who, store.RecipientFilter{Phone: phone}, raw)
 }
 
-func (b *Book) findRecipient(ctx context.Context, who access.Principal, f store.RecipientFilter, sought string) (lastmile.Recipient, error) {
+func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f store.RecipientFilter, sought string) (lastmile.Recipient, error) {
 	f.Limit = 1
 	var found []lastmile.Recipient
 	err := b.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -98,7 +97,7 @@ func (b *Book) findRecipient(ctx context.Context, who access.Principal, f store.
 }
 
 // FindRecipients lists the recipients that have all of the metadata entries.
-func (b *Book) FindRecipients(ctx context.Context, who access.Principal, metadata lastmile.Metadata) (found []lastmile.Recipient, err error) {
+func (b *Book) FindRecipients(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Recipient, err error) {
 	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
 		found, err = r.Recipients(ctx, who.Organization, store.RecipientFilter{Metadata: metadata, Limit: MaxFound + 1})
 		return err
@@ -110,7 +109,7 @@ func (b *Book) FindRecipients(ctx context.Context, who access.Principal, metadat
 }
 
 // UpdateRecipient changes a recipient.
-func (b *Book) UpdateRecipient(ctx context.Context, who access.Principal, id lastmile.RecipientID, change lastmile.RecipientChange) (recipient lastmile.Recipient, err error) {
+func (b *Book) UpdateRecipient(ctx context.Context, who lastmile.Principal, id lastmile.RecipientID, change lastmile.RecipientChange) (recipient lastmile.Recipient, err error) {
 	now := b.Now()
 	err = b.Store.Write(ctx, func(w store.Writer) (err error) {
 		if recipient, err = w.Recipient(ctx, who.Organization, id); err != nil {
@@ -124,7 +123,7 @@ func (b *Book) UpdateRecipient(ctx context.Context, who access.Principal, id las
 	return recipient, err
 }
 
-func (b *Book) phone(ctx context.Context, who access.Principal, raw string, unchecked bool) (lastmile.Phone, error) {
+func (b *Book) phone(ctx context.Context, who lastmile.Principal, raw string, unchecked bool) (lastmile.Phone, error) {
 	if unchecked {
 		return lastmile.UncheckedPhone(raw)
 	}

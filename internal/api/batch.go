@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
@@ -102,7 +101,7 @@ func ReadDraft(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error)
 	if err := wire.Decode(sent, &body); err != nil {
 		return taskflow.Draft{}, err
 	}
-	return taskDraft(&call{who: access.Principal{Organization: org}}, body)
+	return taskDraft(&call{who: lastmile.Principal{Organization: org}}, body)
 }
 
 func (s *Server) createTasks(ctx context.Context, c *call, body wire.BatchBody) (any, error) {

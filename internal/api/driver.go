@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -28,10 +27,10 @@ func (s *Server) DriverHandler() http.Handler {
 }
 
 // authenticateWorker finds the worker whose token a request carries.
-func (s *Server) authenticateWorker(ctx context.Context, r *http.Request) (access.Principal, error) {
+func (s *Server) authenticateWorker(ctx context.Context, r *http.Request) (lastmile.Principal, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return access.Principal{}, lastmile.UnknownToken()
+		return lastmile.Principal{}, lastmile.UnknownToken()
 	}
 	return s.Sessions.Authenticate(ctx, strings.TrimSpace(token))
 }
@@ -115,7 +114,7 @@ func (s *Server) availableTasks(ctx context.Context, c *call) (any, error) {
 }
 
 // action serves one of the verbs that need no more than an action.
-func (s *Server) action(do func(context.Context, access.Principal, lastmile.TaskID, lastmile.Action) (lastmile.Task, error)) func(context.Context, *call, wire.ActionBody) (any, error) {
+func (s *Server) action(do func(context.Context, lastmile.Principal, lastmile.TaskID, lastmile.Action) (lastmile.Task, error)) func(context.Context, *call, wire.ActionBody) (any, error) {
 	return func(ctx context.Context, c *call, body wire.ActionBody) (any, error) {
 		return do(ctx, c.who, lastmile.TaskID(c.id()), body.Domain())
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 )
 
@@ -68,7 +67,7 @@ type LackCause struct {
 // fail writes an error, or the kept answer of a request that was done before.
 // It is the only place where errors are logged.
 func (g *gate) fail(w http.ResponseWriter, r *http.Request, rt route, requestID string, err error) int {
-	if before, ok := errors.AsType[*access.Answered](err); ok {
+	if before, ok := errors.AsType[*lastmile.Replay](err); ok {
 		w.Header().Set("Idempotent-Replayed", "true")
 		return write(w, http.StatusOK, before.Reply)
 	}

@@ -20,7 +20,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -33,7 +32,7 @@ const MaxBody = 1 << 20
 type gate struct {
 	*Server
 	base         string // the path it is mounted at
-	authenticate func(context.Context, *http.Request) (access.Principal, error)
+	authenticate func(context.Context, *http.Request) (lastmile.Principal, error)
 	limiter      *limiter
 	byAddress    bool // callers are told apart by where they are
 	routes       *router
@@ -128,7 +127,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, rt route, requestID
 		}
 	}
 	if rt.searches() && c.who.Receipt != nil {
-		if err := g.Directory.Keep(ctx, c.who, json.RawMessage(ready)); err != nil {
+		if err := g.Directory.SaveReply(ctx, c.who, json.RawMessage(ready)); err != nil {
 			return g.fail(w, r, rt, requestID, err)
 		}
 	}
@@ -142,7 +141,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, rt route, requestID
 // admit finds out who is asking and reads the body.
 func (g *gate) admit(ctx context.Context, w http.ResponseWriter, r *http.Request, rt route) (*call, error) {
 	var (
-		who access.Principal
+		who lastmile.Principal
 		err error
 	)
 	if !rt.anybody {
@@ -202,7 +201,7 @@ func (g *gate) once(ctx context.Context, c *call) error {
 		Organization: c.who.Organization, Key: key, Method: c.http.Method, Path: strings.TrimSuffix(c.http.URL.Path, "/"),
 		BodyHash: hex.EncodeToString(sum[:]), Created: g.Now(),
 	}
-	return g.Directory.CheckAnswered(ctx, c.who)
+	return g.Directory.CheckReplay(ctx, c.who)
 }
 
 // basicKey takes the API key out of an Authorization header as clients really

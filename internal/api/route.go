@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -52,7 +51,7 @@ type parameter struct {
 
 // call is a request that has passed the gate.
 type call struct {
-	who   access.Principal
+	who   lastmile.Principal
 	http  *http.Request
 	body  []byte
 	query url.Values

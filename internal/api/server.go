@@ -9,6 +9,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/addressbook"
 	"dray/internal/fleet"
+	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
@@ -64,7 +65,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 // authenticateKey finds the organization whose API key a request carries.
-func (s *Server) authenticateKey(ctx context.Context, r *http.Request) (access.Principal, error) {
+func (s *Server) authenticateKey(ctx context.Context, r *http.Request) (lastmile.Principal, error) {
 	return s.Keys.Authenticate(ctx, basicKey(r.Header.Get("Authorization")))
 }
 

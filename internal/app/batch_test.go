@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/jobs"
 	"dray/internal/lastmile"
@@ -24,7 +23,7 @@ import (
 // workshop is a platform whose background work is run by tests.
 type workshop struct {
 	*app.App
-	who access.Principal
+	who lastmile.Principal
 }
 
 // onWorkshops runs a test on both databases.
@@ -51,7 +50,7 @@ func newWorkshop(t *testing.T, c app.Config) *workshop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &workshop{App: a, who: access.Principal{Organization: made.Organization.ID}}
+	return &workshop{App: a, who: lastmile.Principal{Organization: made.Organization.ID}}
 }
 
 // submit takes in a batch of so many tasks, marked with a name.

@@ -93,7 +93,7 @@ func (p *platform) phones(b *testing.B, count int) []*benchDriver {
 			}
 			token := access.RandomSecret(43)
 			hash := sha256.Sum256([]byte(token))
-			session := store.Session{Hash: hex.EncodeToString(hash[:]), Organization: p.org, Worker: worker.ID, Created: now, Used: now}
+			session := lastmile.Session{Hash: hex.EncodeToString(hash[:]), Organization: p.org, Worker: worker.ID, Created: now, Used: now}
 			err := errors.Join(
 				w.SaveWorker(b.Context(), worker), w.SaveWhereabouts(b.Context(), p.org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
 				w.SaveDestination(b.Context(), place), w.SaveTask(b.Context(), task), w.SaveTask(b.Context(), started(task)), w.SaveSession(b.Context(), session),

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/webhook"
 	"dray/internal/wire"
@@ -15,7 +14,7 @@ import (
 
 // hookCommand makes a command on one webhook of an organization, with so many
 // arguments at most.
-func hookCommand(name, summary string, most int, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *App, access.Principal, lastmile.WebhookID) error) command {
+func hookCommand(name, summary string, most int, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *App, lastmile.Principal, lastmile.WebhookID) error) command {
 	return command{
 		name: "webhook " + name, args: "WEBHOOK-ID", summary: summary, examples: examples,
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
@@ -36,7 +35,7 @@ func hookCommand(name, summary string, most int, examples []string, more func(*f
 					return misuse("unexpected %q", inv.Args[most])
 				}
 				return inv.with(ctx, func(a *App) error {
-					return act(ctx, inv, a, access.Principal{Organization: id}, lastmile.WebhookID(inv.Args[0]))
+					return act(ctx, inv, a, lastmile.Principal{Organization: id}, lastmile.WebhookID(inv.Args[0]))
 				})
 			}
 		},
@@ -54,7 +53,7 @@ func webhookListCommand() command {
 }
 
 func listWebhooks(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
-	who := access.Principal{Organization: org}
+	who := lastmile.Principal{Organization: org}
 	if _, err := a.Directory.Organization(ctx, who); err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func listWebhooks(ctx context.Context, inv *invocation, a *App, org lastmile.Org
 func webhookLogCommand() command {
 	return hookCommand("log", "Show what a webhook was sent, or every attempt at one notification", 2,
 		[]string{"dray webhook log --org ID WEBHOOK-ID", "dray webhook log --org ID WEBHOOK-ID NOTIFICATION-ID"}, nil,
-		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+		func(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
 			if len(inv.Args) > 1 {
 				return printAttempts(ctx, inv, a, who, id)
 			}
@@ -96,7 +95,7 @@ func webhookLogCommand() command {
 		})
 }
 
-func printAttempts(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+func printAttempts(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
 	detail, err := a.Webhooks.Notification(ctx, who, id, inv.Args[1])
 	if err != nil {
 		return err
@@ -123,7 +122,7 @@ func webhookRedeliverCommand() command {
 		func(f *flag.FlagSet) {
 			f.DurationVar(&since, "since", 0, "`how` far back, such as 24h, without a notification")
 		},
-		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+		func(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
 			var (
 				count lastmile.Redelivered
 				err   error
@@ -145,7 +144,7 @@ func webhookRedeliverCommand() command {
 
 func webhookTestCommand() command {
 	return hookCommand("test", "Send a webhook a test event", 1, []string{"dray webhook test --org ID WEBHOOK-ID"}, nil,
-		func(ctx context.Context, inv *invocation, a *App, who access.Principal, id lastmile.WebhookID) error {
+		func(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
 			count, err := a.Webhooks.Test(ctx, who, id)
 			if err != nil {
 				return err
@@ -185,13 +184,13 @@ func tailCommand() command {
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			since := f.Int64("since", -1, "`number` of the last event seen; from now on unless given")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
-				return tail(ctx, inv, a, access.Principal{Organization: org}, *since)
+				return tail(ctx, inv, a, lastmile.Principal{Organization: org}, *since)
 			})
 		},
 	}
 }
 
-func tail(ctx context.Context, inv *invocation, a *App, who access.Principal, seq int64) error {
+func tail(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, seq int64) error {
 	if _, err := a.Directory.Organization(ctx, who); err != nil {
 		return err
 	}

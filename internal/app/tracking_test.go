@@ -58,7 +58,7 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 		for _, node := range nodes {
 			group.Go(func() {
 				for _, worker := range drivers {
-					who := access.Principal{Organization: org, Worker: worker}
+					who := lastmile.Principal{Organization: org, Worker: worker}
 					if _, err := node.Tracking.Report(t.Context(), who, []lastmile.Position{{Location: place, At: clock()}}); err != nil {
 						t.Errorf("report: %v", err)
 					}

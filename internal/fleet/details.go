@@ -3,14 +3,13 @@ package fleet
 import (
 	"context"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // WorkerDetails reads one worker, with what the worker did in a window if
 // there is one.
-func (f *Fleet) WorkerDetails(ctx context.Context, who access.Principal, id lastmile.WorkerID, in *lastmile.Window) (d lastmile.WorkerDetails, err error) {
+func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d lastmile.WorkerDetails, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		worker, err := r.Worker(ctx, who.Organization, id)
 		if err != nil {
@@ -45,7 +44,7 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who access.Principal, id last
 
 // Estimate finds who of a team could do a pickup, a drop-off or both first,
 // and when. The team needs a hub and somebody on duty.
-func (f *Fleet) Estimate(ctx context.Context, who access.Principal, id lastmile.TeamID, q lastmile.EstimateRequest) (lastmile.Estimate, error) {
+func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q lastmile.EstimateRequest) (lastmile.Estimate, error) {
 	if err := q.Check(); err != nil {
 		return lastmile.Estimate{}, err
 	}
@@ -68,7 +67,7 @@ func (f *Fleet) Estimate(ctx context.Context, who access.Principal, id lastmile.
 
 // members are the workers of a team who are on duty, with what they have to do,
 // and what the organization's past work says of it.
-func (f *Fleet) members(ctx context.Context, who access.Principal, id lastmile.TeamID, q *lastmile.EstimateRequest) (members []lastmile.TeamMember, err error) {
+func (f *Fleet) members(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q *lastmile.EstimateRequest) (members []lastmile.TeamMember, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		team, err := r.Team(ctx, who.Organization, id)
 		if err != nil {

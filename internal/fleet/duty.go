@@ -4,13 +4,12 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // Self reads the worker who is asking.
-func (f *Fleet) Self(ctx context.Context, who access.Principal) (worker lastmile.Worker, err error) {
+func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmile.Worker, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		worker, err = r.Worker(ctx, who.Organization, who.Worker)
 		return err
@@ -20,7 +19,7 @@ func (f *Fleet) Self(ctx context.Context, who access.Principal) (worker lastmile
 
 // SetDuty puts the worker who is asking on or off duty, with a phone if the app
 // tells of it.
-func (f *Fleet) SetDuty(ctx context.Context, who access.Principal, onDuty bool, phone *lastmile.Handset) (worker lastmile.Worker, err error) {
+func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool, phone *lastmile.Handset) (worker lastmile.Worker, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if worker, err = w.Worker(ctx, who.Organization, who.Worker); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -36,7 +35,7 @@ func (f *Fleet) append(ctx context.Context, w store.Writer, events []lastmile.Ev
 
 // Places finds the place of an address.
 type Places interface {
-	Locate(ctx context.Context, who access.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
+	Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
 }
 
 // Passwords makes the temporary passwords of new workers.
@@ -52,10 +51,10 @@ type Travel interface {
 // Tasks gives back what a worker or a team had to do.
 type Tasks interface {
 	// Release moves the tasks of a container to the organization's.
-	Release(ctx context.Context, w store.Writer, who access.Principal, from lastmile.ContainerRef) error
+	Release(ctx context.Context, w store.Writer, who lastmile.Principal, from lastmile.ContainerRef) error
 }
 
-func (f *Fleet) organization(ctx context.Context, who access.Principal) (org lastmile.Organization, err error) {
+func (f *Fleet) organization(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		org, err = r.Organization(ctx, who.Organization)
 		return err

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -16,7 +15,7 @@ type HubDraft struct {
 }
 
 // CreateHub makes a hub.
-func (f *Fleet) CreateHub(ctx context.Context, who access.Principal, draft HubDraft) (lastmile.Hub, error) {
+func (f *Fleet) CreateHub(ctx context.Context, who lastmile.Principal, draft HubDraft) (lastmile.Hub, error) {
 	change, err := f.hubChange(ctx, who, draft)
 	if err != nil {
 		return lastmile.Hub{}, err
@@ -25,7 +24,7 @@ func (f *Fleet) CreateHub(ctx context.Context, who access.Principal, draft HubDr
 	if err != nil {
 		return lastmile.Hub{}, err
 	}
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Hub, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Hub, error) {
 		if err := checkTeams(ctx, w, who.Organization, made.Teams); err != nil {
 			return made, err
 		}
@@ -34,7 +33,7 @@ func (f *Fleet) CreateHub(ctx context.Context, who access.Principal, draft HubDr
 }
 
 // UpdateHub changes a hub.
-func (f *Fleet) UpdateHub(ctx context.Context, who access.Principal, id lastmile.HubID, draft HubDraft) (hub lastmile.Hub, err error) {
+func (f *Fleet) UpdateHub(ctx context.Context, who lastmile.Principal, id lastmile.HubID, draft HubDraft) (hub lastmile.Hub, err error) {
 	change, err := f.hubChange(ctx, who, draft)
 	if err != nil {
 		return hub, err
@@ -56,7 +55,7 @@ func (f *Fleet) UpdateHub(ctx context.Context, who access.Principal, id lastmile
 }
 
 // Hubs lists the organization's hubs.
-func (f *Fleet) Hubs(ctx context.Context, who access.Principal) (hubs []lastmile.Hub, err error) {
+func (f *Fleet) Hubs(ctx context.Context, who lastmile.Principal) (hubs []lastmile.Hub, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		hubs, err = r.Hubs(ctx, who.Organization)
 		return err
@@ -65,7 +64,7 @@ func (f *Fleet) Hubs(ctx context.Context, who access.Principal) (hubs []lastmile
 }
 
 // hubChange finds the place and the phone number of a draft.
-func (f *Fleet) hubChange(ctx context.Context, who access.Principal, draft HubDraft) (lastmile.HubChange, error) {
+func (f *Fleet) hubChange(ctx context.Context, who lastmile.Principal, draft HubDraft) (lastmile.HubChange, error) {
 	change := draft.Change
 	if draft.Phone != nil {
 		phone, err := f.hubPhone(ctx, who, *draft.Phone)
@@ -83,7 +82,7 @@ func (f *Fleet) hubChange(ctx context.Context, who access.Principal, draft HubDr
 }
 
 // hubPhone is a phone number as sent; an empty one is none.
-func (f *Fleet) hubPhone(ctx context.Context, who access.Principal, sent string) (lastmile.Phone, error) {
+func (f *Fleet) hubPhone(ctx context.Context, who lastmile.Principal, sent string) (lastmile.Phone, error) {
 	if sent == "" {
 		return "", nil
 	}

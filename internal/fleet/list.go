@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -25,7 +24,7 @@ type WorkerQuery struct {
 }
 
 // Workers lists workers, oldest first.
-func (f *Fleet) Workers(ctx context.Context, who access.Principal, q WorkerQuery) ([]lastmile.Worker, error) {
+func (f *Fleet) Workers(ctx context.Context, who lastmile.Principal, q WorkerQuery) ([]lastmile.Worker, error) {
 	filter := store.WorkerFilter{Teams: q.Teams, Metadata: q.Metadata}
 	if len(q.Phones) > 0 {
 		org, err := f.organization(ctx, who)
@@ -49,7 +48,7 @@ func (f *Fleet) Workers(ctx context.Context, who access.Principal, q WorkerQuery
 
 // WorkersNear lists the workers on duty within a radius of a point, nearest
 // first. A radius of zero is the default one.
-func (f *Fleet) WorkersNear(ctx context.Context, who access.Principal, center lastmile.Point, radius lastmile.Meters) ([]lastmile.Worker, error) {
+func (f *Fleet) WorkersNear(ctx context.Context, who lastmile.Principal, center lastmile.Point, radius lastmile.Meters) ([]lastmile.Worker, error) {
 	if radius == 0 {
 		radius = DefaultRadius
 	}
@@ -69,7 +68,7 @@ func (f *Fleet) WorkersNear(ctx context.Context, who access.Principal, center la
 	return workers, nil
 }
 
-func (f *Fleet) list(ctx context.Context, who access.Principal, filter store.WorkerFilter) (workers []lastmile.Worker, err error) {
+func (f *Fleet) list(ctx context.Context, who lastmile.Principal, filter store.WorkerFilter) (workers []lastmile.Worker, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		workers, err = r.Workers(ctx, who.Organization, filter)
 		return err

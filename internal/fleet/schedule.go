@@ -3,13 +3,12 @@ package fleet
 import (
 	"context"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // Schedule reads a worker's schedule.
-func (f *Fleet) Schedule(ctx context.Context, who access.Principal, id lastmile.WorkerID) (schedule lastmile.Schedule, err error) {
+func (f *Fleet) Schedule(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) (schedule lastmile.Schedule, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		if _, err := r.Worker(ctx, who.Organization, id); err != nil {
 			return err
@@ -21,12 +20,12 @@ func (f *Fleet) Schedule(ctx context.Context, who access.Principal, id lastmile.
 }
 
 // SetSchedule replaces a worker's schedule.
-func (f *Fleet) SetSchedule(ctx context.Context, who access.Principal, id lastmile.WorkerID, entries []lastmile.ScheduleEntry) (lastmile.Schedule, error) {
+func (f *Fleet) SetSchedule(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, entries []lastmile.ScheduleEntry) (lastmile.Schedule, error) {
 	schedule, err := lastmile.NewSchedule(entries, f.Now())
 	if err != nil {
 		return nil, err
 	}
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Schedule, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Schedule, error) {
 		if _, err := w.Worker(ctx, who.Organization, id); err != nil {
 			return nil, err
 		}

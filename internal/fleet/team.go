@@ -3,18 +3,17 @@ package fleet
 import (
 	"context"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // CreateTeam makes a team.
-func (f *Fleet) CreateTeam(ctx context.Context, who access.Principal, change lastmile.TeamChange) (lastmile.NewlyMade[lastmile.Team], error) {
+func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change lastmile.TeamChange) (lastmile.NewlyMade[lastmile.Team], error) {
 	made, err := lastmile.NewTeam(lastmile.TeamID(f.NewID()), who.Organization, change, f.Now())
 	if err != nil {
 		return lastmile.NewlyMade[lastmile.Team]{}, err
 	}
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Team], error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Team], error) {
 		team := lastmile.NewlyMade[lastmile.Team]{Record: made}
 		if err := checkTeam(ctx, w, made); err != nil {
 			return team, err
@@ -24,7 +23,7 @@ func (f *Fleet) CreateTeam(ctx context.Context, who access.Principal, change las
 }
 
 // UpdateTeam changes a team.
-func (f *Fleet) UpdateTeam(ctx context.Context, who access.Principal, id lastmile.TeamID, change lastmile.TeamChange) (team lastmile.Team, err error) {
+func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, change lastmile.TeamChange) (team lastmile.Team, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if team, err = w.Team(ctx, who.Organization, id); err != nil {
@@ -43,7 +42,7 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who access.Principal, id lastmil
 
 // DeleteTeam removes a team; its workers stay, and its tasks go back to the
 // organization.
-func (f *Fleet) DeleteTeam(ctx context.Context, who access.Principal, id lastmile.TeamID) error {
+func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := w.Team(ctx, who.Organization, id); err != nil {
 			return err
@@ -56,12 +55,12 @@ func (f *Fleet) DeleteTeam(ctx context.Context, who access.Principal, id lastmil
 }
 
 // ShowTeam reads a team as the interface shows it.
-func (f *Fleet) ShowTeam(ctx context.Context, who access.Principal, id lastmile.TeamID) ([]byte, error) {
+func (f *Fleet) ShowTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID) ([]byte, error) {
 	return f.Store.Show(ctx, store.Teams, who.Organization, string(id))
 }
 
 // Teams lists the teams that have all of the metadata entries.
-func (f *Fleet) Teams(ctx context.Context, who access.Principal, metadata lastmile.Metadata) (teams []lastmile.Team, err error) {
+func (f *Fleet) Teams(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (teams []lastmile.Team, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		teams, err = r.Teams(ctx, who.Organization, store.TeamFilter{Metadata: metadata})
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -24,7 +23,7 @@ type WorkerDraft struct {
 
 // CreateWorker makes a worker and sends the temporary password by text
 // message.
-func (f *Fleet) CreateWorker(ctx context.Context, who access.Principal, draft WorkerDraft) (lastmile.Worker, error) {
+func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft WorkerDraft) (lastmile.Worker, error) {
 	if err := draft.Check(); err != nil {
 		return lastmile.Worker{}, err
 	}
@@ -55,7 +54,7 @@ func (f *Fleet) CreateWorker(ctx context.Context, who access.Principal, draft Wo
 		return lastmile.Worker{}, err
 	}
 	invitation := lastmile.Invitation(lastmile.MessageID(f.NewID()), org, made, password, f.AppURL, now)
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Worker, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Worker, error) {
 		worker := made
 		if worker.Routing, err = routing.save(ctx, w, who); err != nil {
 			return worker, err
@@ -91,7 +90,7 @@ func checkNewWorker(ctx context.Context, r store.Reader, worker lastmile.Worker)
 }
 
 // UpdateWorker changes a worker.
-func (f *Fleet) UpdateWorker(ctx context.Context, who access.Principal, id lastmile.WorkerID, draft WorkerDraft) (worker lastmile.Worker, err error) {
+func (f *Fleet) UpdateWorker(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, draft WorkerDraft) (worker lastmile.Worker, err error) {
 	routing, err := f.locate(ctx, who, draft.Routing)
 	if err != nil {
 		return worker, err
@@ -122,7 +121,7 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who access.Principal, id lastm
 }
 
 // tell stores what happened to a worker.
-func (f *Fleet) tell(ctx context.Context, w store.Writer, who access.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
+func (f *Fleet) tell(ctx context.Context, w store.Writer, who lastmile.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
 	return f.append(ctx, w, []lastmile.Event{{
 		ID: f.NewID(), Organization: who.Organization, Trigger: trigger, At: now, Stored: now, Actor: who.Actor(), Worker: &worker,
 	}})
@@ -130,7 +129,7 @@ func (f *Fleet) tell(ctx context.Context, w store.Writer, who access.Principal, 
 
 // DeleteWorker removes a worker who is not on an active task. Tasks that were
 // still to be done are unassigned again.
-func (f *Fleet) DeleteWorker(ctx context.Context, who access.Principal, id lastmile.WorkerID) error {
+func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) error {
 	now := f.Now()
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		worker, err := w.Worker(ctx, who.Organization, id)
@@ -166,7 +165,7 @@ type located struct {
 	made *lastmile.Destination
 }
 
-func (f *Fleet) locate(ctx context.Context, who access.Principal, a *RoutingAddress) (located, error) {
+func (f *Fleet) locate(ctx context.Context, who lastmile.Principal, a *RoutingAddress) (located, error) {
 	switch {
 	case a == nil:
 		return located{}, nil
@@ -179,7 +178,7 @@ func (f *Fleet) locate(ctx context.Context, who access.Principal, a *RoutingAddr
 
 // save stores a new destination or reads the one that was named; nil when the
 // caller sent none.
-func (l located) save(ctx context.Context, w store.Writer, who access.Principal) (*lastmile.Destination, error) {
+func (l located) save(ctx context.Context, w store.Writer, who lastmile.Principal) (*lastmile.Destination, error) {
 	switch {
 	case l.made != nil:
 		return l.made, w.SaveDestination(ctx, *l.made)

@@ -26,3 +26,10 @@ func (r Receipt) Matches(bodyHash string) error {
 	}
 	return nil
 }
+
+// Replay is the error of a request that was done before. Reply is the response
+// it got the first time.
+type Replay struct{ Reply []byte }
+
+// Error implements error.
+func (*Replay) Error() string { return "this request was answered before" }

@@ -14,7 +14,7 @@ type DriverReader interface {
 	CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]Credential, error)
 	// SessionByHash finds a session by the hash of its token, or
 	// lastmile.Unauthenticated.
-	SessionByHash(ctx context.Context, hash string) (Session, error)
+	SessionByHash(ctx context.Context, hash string) (lastmile.Session, error)
 	// ActionDone tells whether an action with the same id of the same worker was
 	// done before, and if so, which.
 	ActionDone(ctx context.Context, a Action) (before Action, done bool, err error)
@@ -22,7 +22,7 @@ type DriverReader interface {
 
 // DriverWriter saves sessions and actions of workers.
 type DriverWriter interface {
-	SaveSession(ctx context.Context, s Session) error
+	SaveSession(ctx context.Context, s lastmile.Session) error
 	// DeleteSessions ends all sessions of a worker.
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	SaveAction(ctx context.Context, a Action) error
@@ -31,15 +31,6 @@ type DriverWriter interface {
 	// DeletePositions forgets where workers were before a time, about so many
 	// positions at most, and returns how many.
 	DeletePositions(ctx context.Context, before time.Time, most int) (int64, error)
-}
-
-// Session is a worker who is signed in.
-type Session struct {
-	Hash          string
-	Organization  lastmile.OrganizationID
-	Worker        lastmile.WorkerID
-	Created, Used time.Time
-	Temporary     bool // the worker has no password of her own yet; only read
 }
 
 // Action is something a worker's phone asked for.

@@ -53,7 +53,7 @@ type TrackingReader interface {
 	HeldWatch(ctx context.Context, w Watch) (Watch, bool, error)
 	// TrackerByHash finds whose positions a tracker app reports by the hash of
 	// its token, or lastmile.Unauthenticated.
-	TrackerByHash(ctx context.Context, hash string) (Session, error)
+	TrackerByHash(ctx context.Context, hash string) (lastmile.Session, error)
 	// Fired lists by what name a task, or a route plan, fired; see Fire.
 	Fired(ctx context.Context, org lastmile.OrganizationID, id string) ([]string, error)
 	// FiredAmong returns which of some tasks fired under a name.
@@ -79,7 +79,7 @@ type TrackingWriter interface {
 	// worker still has in the same state, and the worker's delay.
 	SaveForeseen(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, foreseen []Foreseen, delay *time.Duration) error
 	// SaveTracker saves the token of a worker's tracker app, who has none.
-	SaveTracker(ctx context.Context, s Session) error
+	SaveTracker(ctx context.Context, s lastmile.Session) error
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	// Fire notes that a task, or a route plan, fired: for a webhook, by its id,
 	// or for everybody, by another name. It tells whether it is the first time.

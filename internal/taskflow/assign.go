@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -15,7 +14,7 @@ const MaxAutoAssign = 1_000
 
 // AutoAssign finds workers for tasks that nobody has yet. Each task is decided
 // for itself, and why is stored.
-func (f *Flow) AutoAssign(ctx context.Context, who access.Principal, ids []lastmile.TaskID, o lastmile.AssignOptions) (lastmile.AutoAssigned, error) {
+func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o lastmile.AssignOptions) (lastmile.AutoAssigned, error) {
 	if err := o.Check("options"); err != nil {
 		return nil, err
 	}
@@ -23,7 +22,7 @@ func (f *Flow) AutoAssign(ctx context.Context, who access.Principal, ids []lastm
 		return nil, lastmile.Invalid("tasks has %d entries; at most %d are allowed", len(ids), MaxAutoAssign)
 	}
 	now := f.Now()
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.AutoAssigned, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.AutoAssigned, error) {
 		crew, err := candidates(ctx, w, who.Organization, o)
 		if err != nil {
 			return nil, err
@@ -67,7 +66,7 @@ func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID
 }
 
 // autoAssign decides one task, with its family if that is asked for.
-func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who access.Principal, id lastmile.TaskID, crew []lastmile.Candidate,
+func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Principal, id lastmile.TaskID, crew []lastmile.Candidate,
 	o lastmile.AssignOptions, now time.Time, assigned lastmile.AutoAssigned,
 ) error {
 	task, err := w.Task(ctx, who.Organization, id)

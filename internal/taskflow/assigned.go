@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -15,7 +14,7 @@ const AssignedSince = 7 * 24 * time.Hour
 
 // Assigned reads one page of the tasks that a worker or a team has now, as the
 // interface shows them, and the id to ask for the next with.
-func (f *Flow) Assigned(ctx context.Context, who access.Principal, in lastmile.ContainerRef, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
+func (f *Flow) Assigned(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error { return checkContainer(ctx, r, who.Organization, in) })
 	if err != nil {
 		return nil, "", err
@@ -29,7 +28,7 @@ func (f *Flow) Assigned(ctx context.Context, who access.Principal, in lastmile.C
 
 // Manifest makes the delivery manifest of a worker who starts from a hub: all
 // that the worker has to do, or what can be done in a window.
-func (f *Flow) Manifest(ctx context.Context, who access.Principal, hub lastmile.HubID, worker lastmile.WorkerID, within lastmile.Window) (m lastmile.Manifest, err error) {
+func (f *Flow) Manifest(ctx context.Context, who lastmile.Principal, hub lastmile.HubID, worker lastmile.WorkerID, within lastmile.Window) (m lastmile.Manifest, err error) {
 	switch {
 	case hub == "":
 		return m, lastmile.Missing("hubId")

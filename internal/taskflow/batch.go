@@ -7,7 +7,6 @@ import (
 	"maps"
 	"sync"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -28,7 +27,7 @@ const (
 
 // Submit takes in a batch of tasks, to be created in the background. When it
 // returns, the batch will be done whatever happens.
-func (f *Flow) Submit(ctx context.Context, who access.Principal, items [][]byte) (made lastmile.NewlyMade[lastmile.Batch], err error) {
+func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byte) (made lastmile.NewlyMade[lastmile.Batch], err error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
 		return made, err
 	}
@@ -36,7 +35,7 @@ func (f *Flow) Submit(ctx context.Context, who access.Principal, items [][]byte)
 	batch := lastmile.Batch{
 		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
 	}
-	made, err = access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
+	made, err = store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
 		made := lastmile.NewlyMade[lastmile.Batch]{Record: batch}
 		if err := w.AddBatch(ctx, batch, items); err != nil {
 			return made, err
@@ -53,7 +52,7 @@ func (f *Flow) Submit(ctx context.Context, who access.Principal, items [][]byte)
 
 // Batch reads a batch: how far it is, and once it is completed the tasks that
 // were created.
-func (f *Flow) Batch(ctx context.Context, who access.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
+func (f *Flow) Batch(ctx context.Context, who lastmile.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		if batch, err = r.Batch(ctx, who.Organization, id); err != nil || batch.Completed.IsZero() {
 			return err
@@ -85,7 +84,7 @@ func createdIDs(results []lastmile.BatchResult) []lastmile.TaskID {
 
 // CreateAll creates a small batch of tasks at once. What is wrong with one of
 // them is its own result and does not keep the others from being created.
-func (f *Flow) CreateAll(ctx context.Context, who access.Principal, items [][]byte) (lastmile.CreatedBatch, error) {
+func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]byte) (lastmile.CreatedBatch, error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
@@ -100,7 +99,7 @@ func (f *Flow) CreateAll(ctx context.Context, who access.Principal, items [][]by
 	}
 	now := f.Now()
 	return carefully(func(care care) (lastmile.CreatedBatch, error) {
-		return access.Once(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
+		return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
 			err = f.createChunk(ctx, w, who, prepared, now, care, func(task *lastmile.Task, fault lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
@@ -131,7 +130,7 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 	if err != nil || !batch.Completed.IsZero() {
 		return nil, err
 	}
-	who := access.Principal{Organization: batch.Organization, Key: batch.Key}
+	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
 	var seen viewing
 	defer seen.group.Wait()
 	seen.add(ctx, f.Store, batch.Organization, batch.Results)
@@ -226,7 +225,7 @@ var errGivenUp = errors.New("the batch was given up")
 
 // completeBatch ends a batch, all items of which have a result, and tells so.
 func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile.Batch) error {
-	who := access.Principal{Organization: batch.Organization, Key: batch.Key}
+	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
 	event := batch.Complete(who.Actor(), f.Now())
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
 		return err
@@ -236,7 +235,7 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 
 // runChunk gives some items of a batch their results, all in one transaction.
 // When that failed too often, each has its own, and what fails is its result.
-func (f *Flow) runChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
+func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // whatever the items say, it is not their fault
 	}
@@ -264,7 +263,7 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who access.Principal
 }
 
 // saveChunk creates the tasks of items and saves the results with them.
-func (f *Flow) saveChunk(ctx context.Context, job store.Job, who access.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
+func (f *Flow) saveChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := f.Now()
 	return carefully(func(care care) (results []lastmile.BatchResult, err error) {
 		err = f.Store.Write(ctx, func(w store.Writer) error {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -23,7 +22,7 @@ type item struct {
 
 // prepareChunks prepares the items of a batch, some at a time and one step ahead
 // of whoever takes them. stop ends that, and must be called.
-func (f *Flow) prepareChunks(ctx context.Context, who access.Principal, items [][]byte, most int) (chunks <-chan []item, stop func()) {
+func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, items [][]byte, most int) (chunks <-chan []item, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	check := func(d Draft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
 	ready := make(chan []item)
@@ -48,7 +47,7 @@ func (f *Flow) prepareChunks(ctx context.Context, who access.Principal, items []
 
 // prepareItems does for some items, several at a time, what must not happen
 // inside a transaction.
-func (f *Flow) prepareItems(ctx context.Context, who access.Principal, sent [][]byte, check func(Draft) error) []item {
+func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent [][]byte, check func(Draft) error) []item {
 	items := make([]item, len(sent))
 	next := make(chan int, len(sent))
 	for i := range sent {
@@ -68,7 +67,7 @@ func (f *Flow) prepareItems(ctx context.Context, who access.Principal, sent [][]
 	return items
 }
 
-func (f *Flow) prepareItem(ctx context.Context, who access.Principal, sent []byte, check func(Draft) error) (p prepared, err error) {
+func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent []byte, check func(Draft) error) (p prepared, err error) {
 	defer func() {
 		if fault := recover(); fault != nil { // nobody else would: this is a goroutine of its own
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
@@ -192,7 +191,7 @@ func (p *provident) Enqueue(ctx context.Context, org lastmile.OrganizationID, in
 }
 
 // createChunk creates the tasks of items; see createItems.
-func (f *Flow) createChunk(ctx context.Context, w store.Writer, who access.Principal, items []item, now time.Time, care care,
+func (f *Flow) createChunk(ctx context.Context, w store.Writer, who lastmile.Principal, items []item, now time.Time, care care,
 	tell func(*lastmile.Task, lastmile.BatchResult),
 ) error {
 	if care { // what was read or made at once cannot be undone alone
@@ -210,7 +209,7 @@ func (f *Flow) createChunk(ctx context.Context, w store.Writer, who access.Princ
 
 // createItems creates the tasks of items and tells what became of each, in
 // their order: a task, or a result with a fault.
-func (f *Flow) createItems(ctx context.Context, w store.Writer, who access.Principal, items []item, now time.Time, care care,
+func (f *Flow) createItems(ctx context.Context, w store.Writer, who lastmile.Principal, items []item, now time.Time, care care,
 	tell func(*lastmile.Task, lastmile.BatchResult),
 ) error {
 	for _, one := range items {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -14,7 +13,7 @@ import (
 // Container reads a container. When it ends with new tasks that nobody has seen
 // there yet, their order is settled first: it must be the same for all who look
 // later.
-func (f *Flow) Container(ctx context.Context, who access.Principal, in lastmile.ContainerRef) (c lastmile.Container, err error) {
+func (f *Flow) Container(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef) (c lastmile.Container, err error) {
 	unplaced := false
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		if unplaced, err = r.Unplaced(ctx, who.Organization, in); err != nil || unplaced {
@@ -73,7 +72,7 @@ func settled(c lastmile.Container) lastmile.Container {
 }
 
 // Resolve finds whose container an id means when only the id was sent.
-func (f *Flow) Resolve(ctx context.Context, who access.Principal, id string) (in lastmile.ContainerRef, err error) {
+func (f *Flow) Resolve(ctx context.Context, who lastmile.Principal, id string) (in lastmile.ContainerRef, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		for _, kind := range []lastmile.ContainerKind{lastmile.InWorker, lastmile.InTeam, lastmile.InOrganization} {
 			in = lastmile.ContainerRef{Kind: kind, Owner: id}
@@ -89,7 +88,7 @@ func (f *Flow) Resolve(ctx context.Context, who access.Principal, id string) (in
 
 // Arrange changes a container: it puts tasks at a place of the list, or makes
 // them the whole list.
-func (f *Flow) Arrange(ctx context.Context, who access.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, err error) {
+func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, err error) {
 	if err := change.Check(in.Kind); err != nil {
 		return c, err
 	}
@@ -133,7 +132,7 @@ func (f *Flow) Arrange(ctx context.Context, who access.Principal, in lastmile.Co
 // transfer puts tasks into a container, from wherever they are, and locks other
 // containers along with those it changes. For a replacement, whose index is
 // AtStart, the tasks come first and in order.
-func (f *Flow) transfer(ctx context.Context, w store.Writer, who access.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
+func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -172,7 +171,7 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who access.Principa
 
 // Release moves the tasks of a container to the organization's, when what had
 // them is about to go.
-func (f *Flow) Release(ctx context.Context, w store.Writer, who access.Principal, from lastmile.ContainerRef) error {
+func (f *Flow) Release(ctx context.Context, w store.Writer, who lastmile.Principal, from lastmile.ContainerRef) error {
 	c, err := w.Container(ctx, who.Organization, from)
 	if err != nil {
 		return err

@@ -4,26 +4,25 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // Create makes a task.
-func (f *Flow) Create(ctx context.Context, who access.Principal, d Draft) (lastmile.CreatedTask, error) {
+func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d Draft) (lastmile.CreatedTask, error) {
 	ready, err := f.prepare(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
 	now := f.Now()
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedTask, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedTask, error) {
 		return f.create(ctx, w, who, ready, now, true)
 	})
 }
 
 // create makes a prepared task inside a transaction. loud says whether its
 // creation is told: that of tasks of batches is not.
-func (f *Flow) create(ctx context.Context, w store.Writer, who access.Principal, p prepared, now time.Time, loud bool) (lastmile.CreatedTask, error) {
+func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principal, p prepared, now time.Time, loud bool) (lastmile.CreatedTask, error) {
 	change, err := p.change(ctx, w, who.Organization)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
@@ -87,7 +86,7 @@ func saveNew(ctx context.Context, w store.Writer, task lastmile.Task, now time.T
 
 // assignNew finds a worker for a task in the making, who also gets the tasks
 // it goes together with. It returns "" when nobody fits.
-func (f *Flow) assignNew(ctx context.Context, w store.Writer, who access.Principal, task lastmile.Task, o lastmile.AssignOptions, now time.Time) (lastmile.WorkerID, error) {
+func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o lastmile.AssignOptions, now time.Time) (lastmile.WorkerID, error) {
 	crew, err := candidates(ctx, w, who.Organization, o)
 	if err != nil {
 		return "", err
@@ -106,7 +105,7 @@ func (f *Flow) assignNew(ctx context.Context, w store.Writer, who access.Princip
 }
 
 // Clone makes a new task like an existing one.
-func (f *Flow) Clone(ctx context.Context, who access.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides Draft) (lastmile.Task, error) {
+func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides Draft) (lastmile.Task, error) {
 	now := f.Now()
 	options.Overrides = overrides.Change
 	if err := options.Check(now); err != nil {
@@ -116,7 +115,7 @@ func (f *Flow) Clone(ctx context.Context, who access.Principal, id lastmile.Task
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Task, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Task, error) {
 		source, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return lastmile.Task{}, err

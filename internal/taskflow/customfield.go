@@ -4,18 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // DefineFields adds custom fields to the organization's tasks: all of them, or
 // none.
-func (f *Flow) DefineFields(ctx context.Context, who access.Principal, changes []lastmile.CustomFieldChange) (lastmile.CustomFields, error) {
+func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes []lastmile.CustomFieldChange) (lastmile.CustomFields, error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.CustomFields, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CustomFields, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return nil, err
@@ -37,7 +36,7 @@ func (f *Flow) DefineFields(ctx context.Context, who access.Principal, changes [
 
 // UpdateFields changes custom fields, which are found by their keys: all of
 // them, or none. Tasks keep the fields they have as they were.
-func (f *Flow) UpdateFields(ctx context.Context, who access.Principal, changes []lastmile.CustomFieldChange) (changed lastmile.CustomFields, err error) {
+func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes []lastmile.CustomFieldChange) (changed lastmile.CustomFields, err error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
@@ -73,7 +72,7 @@ func (f *Flow) UpdateFields(ctx context.Context, who access.Principal, changes [
 
 // DeleteFields removes custom fields: all of them, or none. Tasks keep what
 // they have.
-func (f *Flow) DeleteFields(ctx context.Context, who access.Principal, keys []string) error {
+func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []string) error {
 	if len(keys) == 0 {
 		return lastmile.Missing("field")
 	}
@@ -104,7 +103,7 @@ func (f *Flow) DeleteFields(ctx context.Context, who access.Principal, keys []st
 
 // Fields lists the organization's custom fields: those of an integration, or
 // all when it is empty.
-func (f *Flow) Fields(ctx context.Context, who access.Principal, integration string) (fields lastmile.CustomFields, err error) {
+func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields lastmile.CustomFields, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		fields, err = r.CustomFields(ctx, who.Organization)
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/addressbook"
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -68,7 +67,7 @@ type prepared struct {
 }
 
 // prepare does what must not happen inside a transaction.
-func (f *Flow) prepare(ctx context.Context, who access.Principal, d Draft) (prepared, error) {
+func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d Draft) (prepared, error) {
 	p := prepared{draft: d}
 	if d.AutoAssign != nil && d.Container != nil {
 		return p, lastmile.Invalid("autoAssign cannot be combined with container")
@@ -253,7 +252,7 @@ func (f *Flow) tell(ctx context.Context, w store.Writer, events []lastmile.Event
 }
 
 // identity is what a new task is given.
-func (f *Flow) identity(who access.Principal) lastmile.Identity {
+func (f *Flow) identity(who lastmile.Principal) lastmile.Identity {
 	token := f.NewToken()
 	return lastmile.Identity{
 		ID: lastmile.TaskID(f.NewID()), ShortID: f.NewShortID(), TrackingToken: token, TrackingURL: f.PublicURL + "/t/" + token,

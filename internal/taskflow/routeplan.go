@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -17,7 +16,7 @@ const MaxRoutePlans = 500
 type RoutePlanQuery = store.RoutePlanFilter
 
 // RoutePlan reads a route plan.
-func (f *Flow) RoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID) (plan lastmile.RoutePlan, err error) {
+func (f *Flow) RoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) (plan lastmile.RoutePlan, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		plan, err = r.RoutePlan(ctx, who.Organization, id)
 		return err
@@ -28,7 +27,7 @@ func (f *Flow) RoutePlan(ctx context.Context, who access.Principal, id lastmile.
 
 // RoutePlans lists route plans, oldest first, and the id to ask for more with;
 // empty when there are none.
-func (f *Flow) RoutePlans(ctx context.Context, who access.Principal, q RoutePlanQuery) (plans []lastmile.RoutePlan, last lastmile.RoutePlanID, err error) {
+func (f *Flow) RoutePlans(ctx context.Context, who lastmile.Principal, q RoutePlanQuery) (plans []lastmile.RoutePlan, last lastmile.RoutePlanID, err error) {
 	if q.Limit < 1 || q.Limit > MaxRoutePlans {
 		return nil, "", lastmile.Invalid("limit must be between 1 and %d", MaxRoutePlans)
 	}
@@ -49,13 +48,13 @@ func (f *Flow) RoutePlans(ctx context.Context, who access.Principal, q RoutePlan
 
 // CreateRoutePlan makes a route plan and gives its tasks to its worker, or to
 // its team.
-func (f *Flow) CreateRoutePlan(ctx context.Context, who access.Principal, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
+func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
 	now := f.Now()
 	made, err := lastmile.NewRoutePlan(lastmile.RoutePlanID(f.NewID()), f.NewShortID(), who.Organization, change, now)
 	if err != nil {
 		return made, err
 	}
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.RoutePlan, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.RoutePlan, error) {
 		plan := made
 		if err := f.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
 			return plan, err
@@ -66,7 +65,7 @@ func (f *Flow) CreateRoutePlan(ctx context.Context, who access.Principal, change
 
 // UpdateRoutePlan changes a route plan. When it gets another worker or team,
 // or other tasks, the tasks that are not started follow, in the plan's order.
-func (f *Flow) UpdateRoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
+func (f *Flow) UpdateRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
 	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		before, _ := plan.Container()
 		err := plan.Update(change, now)
@@ -79,7 +78,7 @@ func (f *Flow) UpdateRoutePlan(ctx context.Context, who access.Principal, id las
 
 // AddToRoutePlan puts tasks at the end of a route plan. Those that it has
 // already stay where they are.
-func (f *Flow) AddToRoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
+func (f *Flow) AddToRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
 	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 		all := slices.Concat(plan.Tasks, added)
@@ -89,7 +88,7 @@ func (f *Flow) AddToRoutePlan(ctx context.Context, who access.Principal, id last
 
 // changePlan runs a change of a plan, which returns the tasks that must be put
 // where the plan belongs.
-func (f *Flow) changePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) error {
 		before, err := w.RoutePlan(ctx, who.Organization, id)
@@ -117,7 +116,7 @@ func (f *Flow) changePlan(ctx context.Context, who access.Principal, id lastmile
 }
 
 // DeleteRoutePlan deletes a route plan. Its tasks stay where they are.
-func (f *Flow) DeleteRoutePlan(ctx context.Context, who access.Principal, id lastmile.RoutePlanID) error {
+func (f *Flow) DeleteRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) error {
 	now := f.Now()
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		plan, err := w.RoutePlan(ctx, who.Organization, id)
@@ -133,7 +132,7 @@ func (f *Flow) DeleteRoutePlan(ctx context.Context, who access.Principal, id las
 
 // savePlan saves a plan with its tasks, of which those in moved are put where
 // the plan belongs, and reads it back as it is then.
-func (f *Flow) savePlan(ctx context.Context, w store.Writer, who access.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
+func (f *Flow) savePlan(ctx context.Context, w store.Writer, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, plan.Tasks)
 	if err != nil {
 		return err
@@ -182,7 +181,7 @@ func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
 
 // joinPlan makes tasks those of a plan. Tasks that move for it are told of
 // when they do.
-func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who access.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
+func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
 	var events []lastmile.Event
 	for _, task := range tasks {
 		if task.RoutePlan == plan {
@@ -202,7 +201,7 @@ func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who access.Principa
 }
 
 // leavePlan takes tasks out of the plan they are in.
-func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who access.Principal, ids []lastmile.TaskID, now time.Time) error {
+func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who lastmile.Principal, ids []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
@@ -16,7 +15,7 @@ import (
 // depot is an organization with two workers and tasks, seen from inside.
 type depot struct {
 	*apptest.Platform
-	who      access.Principal
+	who      lastmile.Principal
 	ada, bob lastmile.WorkerID
 	seen     int64
 }
@@ -24,7 +23,7 @@ type depot struct {
 func newDepot(t *testing.T, p *apptest.Platform) *depot {
 	t.Helper()
 	c := p.Organization(t, "Acme")
-	d := &depot{Platform: p, who: access.Principal{Organization: c.Organization.ID}}
+	d := &depot{Platform: p, who: lastmile.Principal{Organization: c.Organization.ID}}
 	c.Must(t, "POST", "/teams", `{"name":"North","workers":[],"managers":[]}`)
 	team := c.Call(t, "GET", "/teams", nil).List(t)[0]["id"].(string)
 	for phone, worker := range map[string]*lastmile.WorkerID{"+12125550101": &d.ada, "+12125550102": &d.bob} {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -15,12 +14,12 @@ import (
 const PageSize = 64
 
 // Show reads a task as the interface shows it.
-func (f *Flow) Show(ctx context.Context, who access.Principal, id lastmile.TaskID) ([]byte, error) {
+func (f *Flow) Show(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) ([]byte, error) {
 	return f.Store.Show(ctx, store.Tasks, who.Organization, string(id))
 }
 
 // Task reads a task.
-func (f *Flow) Task(ctx context.Context, who access.Principal, id lastmile.TaskID) (task lastmile.Task, err error) {
+func (f *Flow) Task(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (task lastmile.Task, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		task, err = r.Task(ctx, who.Organization, id)
 		return err
@@ -29,7 +28,7 @@ func (f *Flow) Task(ctx context.Context, who access.Principal, id lastmile.TaskI
 }
 
 // ByShortID reads a task of the organization by its short id.
-func (f *Flow) ByShortID(ctx context.Context, who access.Principal, shortID string) (task lastmile.Task, err error) {
+func (f *Flow) ByShortID(ctx context.Context, who lastmile.Principal, shortID string) (task lastmile.Task, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		task, err = r.TaskByShortID(ctx, who.Organization, shortID)
 		return err
@@ -42,7 +41,7 @@ type Query = store.TaskFilter
 
 // List reads one page of tasks as the interface shows them, and the id to ask
 // for the next with; empty when this is the last.
-func (f *Flow) List(ctx context.Context, who access.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
+func (f *Flow) List(ctx context.Context, who lastmile.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
 	q.Limit = PageSize + 1
 	if q.Containers, err = f.owners(ctx, who, q.Containers); err != nil {
 		return nil, "", err
@@ -60,7 +59,7 @@ func (f *Flow) List(ctx context.Context, who access.Principal, q Query) (docs []
 
 // owners puts whose it is in the place of a container's own id. A container with
 // tasks in it has been changed; only the organization's need not have been.
-func (f *Flow) owners(ctx context.Context, who access.Principal, ids []string) ([]string, error) {
+func (f *Flow) owners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		return ids, nil
 	}
@@ -88,7 +87,7 @@ func (f *Flow) owners(ctx context.Context, who access.Principal, ids []string) (
 const maxFound = 10_000
 
 // Find lists the tasks that have all of the metadata entries.
-func (f *Flow) Find(ctx context.Context, who access.Principal, metadata lastmile.Metadata) ([][]byte, error) {
+func (f *Flow) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([][]byte, error) {
 	found, err := f.Store.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
 	if err == nil && len(found) > maxFound {
 		err = lastmile.Invalid("more than %d tasks match; add entries to find fewer", maxFound)
@@ -105,7 +104,7 @@ func bodies(found []store.ShownTask) [][]byte {
 }
 
 // Explanation tells why a task was assigned by itself, or was not.
-func (f *Flow) Explanation(ctx context.Context, who access.Principal, id lastmile.TaskID) (why lastmile.Explanation, err error) {
+func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why lastmile.Explanation, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		if _, err = r.Task(ctx, who.Organization, id); err != nil {
 			return err
@@ -117,7 +116,7 @@ func (f *Flow) Explanation(ctx context.Context, who access.Principal, id lastmil
 }
 
 // Update changes a task.
-func (f *Flow) Update(ctx context.Context, who access.Principal, id lastmile.TaskID, d Draft) (lastmile.Task, error) {
+func (f *Flow) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d Draft) (lastmile.Task, error) {
 	task, err := f.Task(ctx, who, id)
 	if err != nil {
 		return task, err
@@ -140,7 +139,7 @@ var errMeanwhile = errors.New("the task has moved on")
 
 // update changes a task by a draft that was prepared for one that is pending, or
 // for one that is not.
-func (f *Flow) update(ctx context.Context, who access.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
+func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
@@ -203,9 +202,9 @@ func saveMoved(ctx context.Context, w store.Writer, task lastmile.Task, before l
 }
 
 // Complete ends an active task.
-func (f *Flow) Complete(ctx context.Context, who access.Principal, id lastmile.TaskID, o lastmile.Outcome) error {
+func (f *Flow) Complete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, o lastmile.Outcome) error {
 	o.At = f.Now()
-	_, err := access.Once(ctx, f.Store, who, func(w store.Writer) (any, error) {
+	_, err := store.Idempotent(ctx, f.Store, who, func(w store.Writer) (any, error) {
 		task, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return nil, err
@@ -230,7 +229,7 @@ func (f *Flow) Complete(ctx context.Context, who access.Principal, id lastmile.T
 }
 
 // Delete removes a task that is not started.
-func (f *Flow) Delete(ctx context.Context, who access.Principal, id lastmile.TaskID) error {
+func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
 	now := f.Now()
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		task, err := w.Task(ctx, who.Organization, id)

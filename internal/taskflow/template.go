@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // CreateTemplate makes a task template.
-func (f *Flow) CreateTemplate(ctx context.Context, who access.Principal, change lastmile.TemplateChange) (lastmile.Template, error) {
+func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, change lastmile.TemplateChange) (lastmile.Template, error) {
 	id, now := lastmile.TemplateID(f.NewID()), f.Now()
-	return access.Once(ctx, f.Store, who, func(w store.Writer) (lastmile.Template, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Template, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return lastmile.Template{}, err
@@ -26,7 +25,7 @@ func (f *Flow) CreateTemplate(ctx context.Context, who access.Principal, change 
 }
 
 // UpdateTemplate changes a task template. Tasks made from it stay as they are.
-func (f *Flow) UpdateTemplate(ctx context.Context, who access.Principal, id lastmile.TemplateID, change lastmile.TemplateChange) (changed lastmile.Template, err error) {
+func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID, change lastmile.TemplateChange) (changed lastmile.Template, err error) {
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if changed, err = template(ctx, w, who.Organization, id); err != nil {
 			return err
@@ -44,7 +43,7 @@ func (f *Flow) UpdateTemplate(ctx context.Context, who access.Principal, id last
 }
 
 // DeleteTemplate removes a task template. Tasks made from it stay as they are.
-func (f *Flow) DeleteTemplate(ctx context.Context, who access.Principal, id lastmile.TemplateID) error {
+func (f *Flow) DeleteTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := template(ctx, w, who.Organization, id); err != nil {
 			return err
@@ -54,13 +53,13 @@ func (f *Flow) DeleteTemplate(ctx context.Context, who access.Principal, id last
 }
 
 // ShowTemplate reads a task template as the interface shows it.
-func (f *Flow) ShowTemplate(ctx context.Context, who access.Principal, id lastmile.TemplateID) ([]byte, error) {
+func (f *Flow) ShowTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) ([]byte, error) {
 	doc, err := f.Store.Show(ctx, store.Templates, who.Organization, string(id))
 	return doc, lostTemplate(err)
 }
 
 // Templates lists the task templates of the organization.
-func (f *Flow) Templates(ctx context.Context, who access.Principal) (templates []lastmile.Template, err error) {
+func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates []lastmile.Template, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		templates, err = r.Templates(ctx, who.Organization)
 		return err

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -86,7 +85,7 @@ func (w *Watch) look(ctx context.Context) error {
 
 // Join begins to watch the list of the worker who is asking. moved returns a
 // channel that is closed at the next change; leave ends it.
-func (w *Watch) Join(who access.Principal) (moved func() <-chan struct{}, leave func()) {
+func (w *Watch) Join(who lastmile.Principal) (moved func() <-chan struct{}, leave func()) {
 	list := watchedList{who.Organization, who.Worker}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -28,7 +27,7 @@ type WorkList struct {
 }
 
 // Work lists what a worker has to do.
-func (f *Flow) Work(ctx context.Context, who access.Principal) (list WorkList, err error) {
+func (f *Flow) Work(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		c, err := r.Container(ctx, who.Organization, lastmile.WorkerContainer(who.Worker))
 		if err != nil {
@@ -46,7 +45,7 @@ func (f *Flow) Work(ctx context.Context, who access.Principal) (list WorkList, e
 }
 
 // Available lists the tasks that a worker may claim, team by team.
-func (f *Flow) Available(ctx context.Context, who access.Principal) (tasks []lastmile.Task, err error) {
+func (f *Flow) Available(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		tasks = nil
 		worker, err := r.Worker(ctx, who.Organization, who.Worker)
@@ -82,7 +81,7 @@ func (f *Flow) Available(ctx context.Context, who access.Principal) (tasks []las
 
 // act does something a worker reports, once: the same action sent again changes
 // nothing and answers with the task as it is.
-func (f *Flow) act(ctx context.Context, who access.Principal, id lastmile.TaskID, verb string, a lastmile.Action,
+func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb string, a lastmile.Action,
 	do func(store.Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
 ) (task lastmile.Task, err error) {
 	now := f.Now()
@@ -164,7 +163,7 @@ func saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before l
 }
 
 // Claim lets a worker take a task of her team by herself.
-func (f *Flow) Claim(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbClaim, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if task.Container.Kind != lastmile.InTeam {
 			return nil, taken(ctx, w, task, who)
@@ -182,7 +181,7 @@ func (f *Flow) Claim(ctx context.Context, who access.Principal, id lastmile.Task
 
 // taken refuses a task that waits in no team: with a reason, when a colleague
 // has it. To have it oneself is no error.
-func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who access.Principal) error {
+func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmile.Principal) error {
 	switch task.Worker {
 	case who.Worker:
 		return nil
@@ -206,7 +205,7 @@ func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who access.
 }
 
 // Start makes a task the one the worker is doing.
-func (f *Flow) Start(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+func (f *Flow) Start(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbStart, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
@@ -231,16 +230,16 @@ func (f *Flow) Start(ctx context.Context, who access.Principal, id lastmile.Task
 }
 
 // Arrive notes that the worker is at the place of the active task.
-func (f *Flow) Arrive(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+func (f *Flow) Arrive(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.visit(ctx, who, id, verbArrive, "arrival", a)
 }
 
 // Depart notes that the worker has left the place of the active task.
-func (f *Flow) Depart(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+func (f *Flow) Depart(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.visit(ctx, who, id, verbDepart, "departure", a)
 }
 
-func (f *Flow) visit(ctx context.Context, who access.Principal, id lastmile.TaskID, verb, name string, a lastmile.Action) (lastmile.Task, error) {
+func (f *Flow) visit(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb, name string, a lastmile.Action) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verb, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
@@ -253,7 +252,7 @@ func (f *Flow) visit(ctx context.Context, who access.Principal, id lastmile.Task
 }
 
 // Finish ends the active task as its worker reports it.
-func (f *Flow) Finish(ctx context.Context, who access.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
+func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbComplete, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
@@ -285,7 +284,7 @@ func (f *Flow) reached(ctx context.Context, w store.Writer, task *lastmile.Task)
 }
 
 // fence holds where the worker is against the organization's geofence.
-func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.Action, who access.Principal) error {
+func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.Action, who lastmile.Principal) error {
 	settings, err := r.Settings(ctx, who.Organization)
 	if err != nil || settings.Geofence.Level == lastmile.GeofenceOff {
 		return err
@@ -303,7 +302,7 @@ func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.
 }
 
 // handIn gives the images that a worker sent before to the task.
-func handIn(ctx context.Context, w store.Writer, who access.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
+func handIn(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
 	for _, id := range ids {
 		upload, err := w.Upload(ctx, who.Organization, id)
 		if err != nil {
@@ -320,7 +319,7 @@ func handIn(ctx context.Context, w store.Writer, who access.Principal, task last
 }
 
 // learn keeps how long the way to a task took, so that estimates get better.
-func learn(ctx context.Context, w store.Writer, task lastmile.Task, who access.Principal) error {
+func learn(ctx context.Context, w store.Writer, task lastmile.Task, who lastmile.Principal) error {
 	worker, err := w.Worker(ctx, who.Organization, who.Worker)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -45,7 +44,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := access.Principal{Organization: worker.Organization, Worker: worker.ID}
+	who := lastmile.Principal{Organization: worker.Organization, Worker: worker.ID}
 	moves := func(lat float64) []lastmile.Event {
 		t.Helper()
 		heard = nil

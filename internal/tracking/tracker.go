@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -37,7 +36,7 @@ type Travel interface {
 
 // Report takes in where the worker who is asking was. It returns how many
 // positions were believed.
-func (t *Tracker) Report(ctx context.Context, who access.Principal, positions []lastmile.Position) (believed int, err error) {
+func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions []lastmile.Position) (believed int, err error) {
 	if len(positions) > lastmile.MaxPositions {
 		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), lastmile.MaxPositions)
 	}

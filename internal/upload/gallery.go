@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -51,7 +50,7 @@ type Image struct {
 
 // Take keeps an image for the worker who is asking. The same image sent again
 // before it was handed in is the same upload.
-func (g *Gallery) Take(ctx context.Context, who access.Principal, sent []byte) (lastmile.UploadID, error) {
+func (g *Gallery) Take(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
 	if len(sent) > lastmile.MaxUpload {
 		return "", lastmile.TooLarge("the image has more than %d bytes: scale it down", lastmile.MaxUpload)
 	}
@@ -123,7 +122,7 @@ func (g *Gallery) save(ctx context.Context, u lastmile.Upload) error {
 }
 
 // Open reads an upload: an organization its own, a worker hers.
-func (g *Gallery) Open(ctx context.Context, who access.Principal, id lastmile.UploadID) (Image, error) {
+func (g *Gallery) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (Image, error) {
 	var u lastmile.Upload
 	err := g.Store.Read(ctx, func(r store.Reader) (err error) {
 		u, err = r.Upload(ctx, who.Organization, id)

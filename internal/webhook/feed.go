@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -121,7 +120,7 @@ func (f *Feed) wake(ctx context.Context) error {
 }
 
 // Head is the number of the newest event of the caller's organization.
-func (f *Feed) Head(ctx context.Context, who access.Principal) (seq int64, err error) {
+func (f *Feed) Head(ctx context.Context, who lastmile.Principal) (seq int64, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		seq, err = r.LastEvent(ctx, who.Organization)
 		return err
@@ -131,7 +130,7 @@ func (f *Feed) Head(ctx context.Context, who access.Principal) (seq int64, err e
 
 // Next returns the events after seq, waiting for one until ctx ends. It returns
 // none when ctx ended first, and ErrEnded when the feed did.
-func (f *Feed) Next(ctx context.Context, who access.Principal, seq int64) ([]store.LoggedEvent, error) {
+func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, error) {
 	w, leave := f.join(who.Organization)
 	defer leave()
 	for {

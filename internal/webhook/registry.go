@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -25,7 +24,7 @@ type Handshaker interface {
 }
 
 // Create registers a webhook whose server answers the handshake.
-func (r *Registry) Create(ctx context.Context, who access.Principal, change lastmile.WebhookChange) (lastmile.NewlyMade[lastmile.Webhook], error) {
+func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change lastmile.WebhookChange) (lastmile.NewlyMade[lastmile.Webhook], error) {
 	none := lastmile.NewlyMade[lastmile.Webhook]{}
 	made, err := lastmile.NewWebhook(lastmile.WebhookID(r.NewID()), who.Organization, change, r.Now())
 	if err != nil {
@@ -38,7 +37,7 @@ func (r *Registry) Create(ctx context.Context, who access.Principal, change last
 	if err := r.Egress.Handshake(ctx, made.URL, r.NewCheck()); err != nil {
 		return none, err
 	}
-	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Webhook], error) {
+	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Webhook], error) {
 		if err := checkLimit(ctx, w, made); err != nil {
 			return none, err
 		}
@@ -55,7 +54,7 @@ func checkLimit(ctx context.Context, r store.Reader, h lastmile.Webhook) error {
 }
 
 // List returns the organization's webhooks.
-func (r *Registry) List(ctx context.Context, who access.Principal) (hooks []lastmile.Webhook, err error) {
+func (r *Registry) List(ctx context.Context, who lastmile.Principal) (hooks []lastmile.Webhook, err error) {
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
 		hooks, err = tx.Webhooks(ctx, who.Organization)
 		return err
@@ -65,7 +64,7 @@ func (r *Registry) List(ctx context.Context, who access.Principal) (hooks []last
 
 // Update changes a webhook. A new address must answer the handshake; a webhook
 // that is disabled is owed nothing any more.
-func (r *Registry) Update(ctx context.Context, who access.Principal, id lastmile.WebhookID, change lastmile.WebhookChange) (hook lastmile.Webhook, err error) {
+func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID, change lastmile.WebhookChange) (hook lastmile.Webhook, err error) {
 	now := r.Now()
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
 		hook, err = tx.Webhook(ctx, who.Organization, id)
@@ -108,7 +107,7 @@ func (r *Registry) Update(ctx context.Context, who access.Principal, id lastmile
 }
 
 // Delete removes a webhook and what it is owed.
-func (r *Registry) Delete(ctx context.Context, who access.Principal, id lastmile.WebhookID) error {
+func (r *Registry) Delete(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) error {
 	return r.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := w.Webhook(ctx, who.Organization, id); err != nil {
 			return err
@@ -127,7 +126,7 @@ type LogQuery struct {
 }
 
 // Log lists what a webhook was sent, newest first.
-func (r *Registry) Log(ctx context.Context, who access.Principal, id lastmile.WebhookID, q LogQuery) (log []lastmile.Notification, err error) {
+func (r *Registry) Log(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID, q LogQuery) (log []lastmile.Notification, err error) {
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
 		if _, err := tx.Webhook(ctx, who.Organization, id); err != nil {
 			return err
@@ -149,7 +148,7 @@ func (r *Registry) Log(ctx context.Context, who access.Principal, id lastmile.We
 }
 
 // Notification reads a notification of a webhook with all attempts at it.
-func (r *Registry) Notification(ctx context.Context, who access.Principal, hook lastmile.WebhookID, id string) (d lastmile.DetailedNotification, err error) {
+func (r *Registry) Notification(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (d lastmile.DetailedNotification, err error) {
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
 		if d.Notification, err = notification(ctx, tx, who, hook, id); err != nil {
 			return err
@@ -160,7 +159,7 @@ func (r *Registry) Notification(ctx context.Context, who access.Principal, hook 
 	return d, err
 }
 
-func notification(ctx context.Context, r store.Reader, who access.Principal, hook lastmile.WebhookID, id string) (lastmile.Notification, error) {
+func notification(ctx context.Context, r store.Reader, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Notification, error) {
 	if _, err := r.Webhook(ctx, who.Organization, hook); err != nil {
 		return lastmile.Notification{}, err
 	}
@@ -172,9 +171,9 @@ func notification(ctx context.Context, r store.Reader, who access.Principal, hoo
 }
 
 // Redeliver sends one notification again, whatever came of it before.
-func (r *Registry) Redeliver(ctx context.Context, who access.Principal, hook lastmile.WebhookID, id string) (lastmile.Redelivered, error) {
+func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Redelivered, error) {
 	now := r.Now()
-	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
 		n, err := notification(ctx, w, who, hook, id)
 		if err != nil {
 			return 0, err
@@ -188,9 +187,9 @@ const maxRedelivered = 10_000
 
 // RedeliverFailed sends again all notifications of a webhook since a time that
 // were given up.
-func (r *Registry) RedeliverFailed(ctx context.Context, who access.Principal, hook lastmile.WebhookID, since time.Time) (lastmile.Redelivered, error) {
+func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, since time.Time) (lastmile.Redelivered, error) {
 	now, givenUp := r.Now(), lastmile.NotificationGivenUp
-	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
 		if _, err := w.Webhook(ctx, who.Organization, hook); err != nil {
 			return 0, err
 		}
@@ -210,9 +209,9 @@ func (r *Registry) RedeliverFailed(ctx context.Context, who access.Principal, ho
 }
 
 // Test sends a webhook an event of its trigger that says it is a test.
-func (r *Registry) Test(ctx context.Context, who access.Principal, id lastmile.WebhookID) (lastmile.Redelivered, error) {
+func (r *Registry) Test(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) (lastmile.Redelivered, error) {
 	now := r.Now()
-	return access.Once(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
 		hook, err := w.Webhook(ctx, who.Organization, id)
 		if err != nil {
 			return 0, err

@@ -33,8 +33,8 @@ func (t *tx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]st
 }
 
 // SessionByHash implements store.DriverReader.
-func (t *tx) SessionByHash(ctx context.Context, hash string) (store.Session, error) {
-	s := store.Session{Hash: hash}
+func (t *tx) SessionByHash(ctx context.Context, hash string) (lastmile.Session, error) {
+	s := lastmile.Session{Hash: hash}
 	var created, used, temporary int64
 	const query = `
 		SELECT s.org, s.worker, s.created, s.used, COALESCE(c.temporary, 0)
@@ -52,7 +52,7 @@ func (t *tx) SessionByHash(ctx context.Context, hash string) (store.Session, err
 }
 
 // SaveSession implements store.DriverWriter.
-func (t *tx) SaveSession(ctx context.Context, s store.Session) error {
+func (t *tx) SaveSession(ctx context.Context, s lastmile.Session) error {
 	const query = `
 		INSERT INTO worker_session (hash, org, worker, created, used) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (hash) DO UPDATE SET used = excluded.used`

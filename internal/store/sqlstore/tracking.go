@@ -204,8 +204,8 @@ func (t *tx) SaveForeseen(ctx context.Context, org lastmile.OrganizationID, work
 }
 
 // TrackerByHash implements store.TrackingReader.
-func (t *tx) TrackerByHash(ctx context.Context, hash string) (store.Session, error) {
-	s := store.Session{Hash: hash}
+func (t *tx) TrackerByHash(ctx context.Context, hash string) (lastmile.Session, error) {
+	s := lastmile.Session{Hash: hash}
 	var created int64
 	err := t.row(ctx, `SELECT org, worker, created FROM worker_tracker WHERE hash = $1`, hash).Scan(&s.Organization, &s.Worker, &created)
 	switch {
@@ -219,7 +219,7 @@ func (t *tx) TrackerByHash(ctx context.Context, hash string) (store.Session, err
 }
 
 // SaveTracker implements store.TrackingWriter.
-func (t *tx) SaveTracker(ctx context.Context, s store.Session) error {
+func (t *tx) SaveTracker(ctx context.Context, s lastmile.Session) error {
 	const query = `INSERT INTO worker_tracker (hash, org, worker, created) VALUES ($1, $2, $3, $4)`
 	if _, err := t.exec(ctx, query, s.Hash, s.Organization, s.Worker, s.Created.UnixMilli()); err != nil {
 		return fmt.Errorf("save tracker of worker %s: %w", s.Worker, err)

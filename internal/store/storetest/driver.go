@@ -13,14 +13,14 @@ func testDriver(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
 	credential := store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour), Failures: 2}
-	session := store.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now, Temporary: true}
+	session := lastmile.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now, Temporary: true}
 	action := store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "t", Verb: "start", At: now, Received: now}
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))
 	})
 	found := read(t, s, func(r store.Reader) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials", found, []store.Credential{credential})
-	same(t, "session", read(t, s, func(r store.Reader) (store.Session, error) { return r.SessionByHash(ctx, "token") }), session)
+	same(t, "session", read(t, s, func(r store.Reader) (lastmile.Session, error) { return r.SessionByHash(ctx, "token") }), session)
 	done := func(a store.Action) (done bool) {
 		same(t, "action", read(t, s, func(r store.Reader) (before store.Action, err error) {
 			if before, done, err = r.ActionDone(ctx, a); !done {

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+
+	"dray/internal/lastmile"
+)
+
+// Idempotent runs change in one transaction and saves its result as the reply
+// to the principal's idempotency key, if the request has one. If that request
+// was done before, nothing changes and the error is a *lastmile.Replay.
+//
+// Like every function passed to Write, change may run more than once.
+func Idempotent[T any](ctx context.Context, s Store, who lastmile.Principal, change func(Writer) (T, error)) (T, error) {
+	var result T
+	err := s.Write(ctx, func(w Writer) error {
+		if err := checkReplay(ctx, w, who); err != nil {
+			return err
+		}
+		var err error
+		if result, err = change(w); err != nil || who.Receipt == nil {
+			return err
+		}
+		return w.SaveReceipt(ctx, *who.Receipt, result)
+	})
+	return result, err
+}
+
+// SaveReply saves the reply to a request that changed nothing, such as a
+// search. If another request with the same key was faster, the error is a
+// *lastmile.Replay.
+func SaveReply(ctx context.Context, s Store, who lastmile.Principal, reply any) error {
+	_, err := Idempotent(ctx, s, who, func(Writer) (any, error) { return reply, nil })
+	return err
+}
+
+// CheckReplay returns a *lastmile.Replay if the principal's request was done before. It
+// saves a repeated request the work that precedes the transaction.
+func CheckReplay(ctx context.Context, s Store, who lastmile.Principal) error {
+	return s.Read(ctx, func(r Reader) error { return checkReplay(ctx, r, who) })
+}
+
+func checkReplay(ctx context.Context, r ReceiptReader, who lastmile.Principal) error {
+	if who.Receipt == nil {
+		return nil
+	}
+	kept, err := r.Receipt(ctx, *who.Receipt)
+	if lastmile.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if who.Receipt.Created.Sub(kept.Created) > lastmile.ReceiptLifetime {
+		return nil
+	}
+	if err := kept.Matches(who.Receipt.BodyHash); err != nil {
+		return err
+	}
+	return &lastmile.Replay{Reply: kept.Reply}
+}

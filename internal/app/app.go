@@ -70,6 +70,10 @@ type App struct {
 	callers    callers
 }
 
+// ExitUnsynced is the exit code of a process whose disk failed to make a write
+// durable.
+const ExitUnsynced = 74
+
 // Clock is the wall clock, to the millisecond, as everything is stored.
 func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
@@ -78,7 +82,7 @@ func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
 		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.existing, Now: now, Logger: log, Patience: c.Patience,
-		Unsynced: func(error) { os.Exit(exitUnsynced) }, // nothing that is answered from now on could be believed
+		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // nothing that is answered from now on could be believed
 	})
 	if err != nil {
 		return nil, err
@@ -220,6 +224,35 @@ const (
 	drainFor = time.Second
 	endFor   = 25 * time.Second
 )
+
+// Run serves the platform until ctx ends. ready is called once it answers, with
+// a context that ends when the server begins to stop.
+func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
+	log := c.logger()
+	a, err := New(ctx, c, log, Clock, true)
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx); err != nil {
+		return errors.Join(err, a.Store.Close())
+	}
+	log.Info("serving", "address", a.Address(), "url", c.url(), "engine", a.Store.Engine(), "version", Version)
+	serving, end := context.WithCancel(ctx)
+	defer end()
+	err = ready(serving, a)
+	if err == nil {
+		select {
+		case <-ctx.Done():
+			log.Info("stopping")
+		case err = <-a.failed:
+		}
+	}
+	end()
+	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+}
+
+// Go runs fn in the background; Stop waits for it to return.
+func (a *App) Go(fn func()) { a.loops.Go(fn) }
 
 // Stop ends the server: no further connection is taken, every request that
 // arrived is answered.

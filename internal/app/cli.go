@@ -22,8 +22,6 @@ const (
 	exitUsage    = 2 // the command line is wrong
 	exitNotFound = 3 // what was named does not exist
 	exitDamaged  = 4 // fsck found something
-
-	exitUnsynced = 74 // the disk failed to make a write durable
 )
 
 // command is one thing the program can do.

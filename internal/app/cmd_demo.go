@@ -52,11 +52,11 @@ func demoCommand() command {
 					return misuse("--workers must be at most %d", demoMost)
 				}
 				return Run(ctx, inv.Config, func(ctx context.Context, a *App) error {
-					shown, err := a.demonstration(ctx)
+					shown, err := openDemonstration(ctx, a)
 					if err != nil {
 						return err
 					}
-					return a.showDemonstration(ctx, shown, pace, inv.out)
+					return shown.start(ctx, a, pace, inv.out)
 				})
 			}
 		},
@@ -70,9 +70,9 @@ type demonstration struct {
 	Starts       uint64                  `json:"starts"` // each brings work of its own
 }
 
-// demonstration makes the demonstration organization, or finds the one of an
-// earlier start.
-func (a *App) demonstration(ctx context.Context) (demonstration, error) {
+// openDemonstration creates the demonstration organization, or finds the one of
+// an earlier start.
+func openDemonstration(ctx context.Context, a *App) (demonstration, error) {
 	file := filepath.Join(a.Config.Data, demoFile)
 	var shown demonstration
 	text, err := os.ReadFile(file)
@@ -107,14 +107,13 @@ func (a *App) demonstration(ctx context.Context) (demonstration, error) {
 // way before being told what to do.
 const startTime = 20 * time.Second
 
-// showDemonstration lets the workers move in the background and says what to do
-// next.
-func (a *App) showDemonstration(ctx context.Context, shown demonstration, o simulate.Options, out io.Writer) error {
+// start moves the workers in the background and prints what to do next.
+func (d demonstration) start(ctx context.Context, a *App, o simulate.Options, out io.Writer) error {
 	var underWay simulate.Active
 	if o.Workers > 0 {
 		started := make(chan simulate.Active, 1)
 		o.Ready = func(active simulate.Active) { started <- active }
-		a.loops.Go(func() { a.moveDemonstration(ctx, shown, o) })
+		a.Go(func() { d.moveWorkers(ctx, a, o) })
 		late := time.NewTimer(startTime)
 		defer late.Stop()
 		select {
@@ -123,15 +122,15 @@ func (a *App) showDemonstration(ctx context.Context, shown demonstration, o simu
 		case <-ctx.Done():
 		}
 	}
-	if !a.serves(ctx, strings.TrimPrefix(underWay.TrackingURL, a.Config.url())) {
+	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.url())) {
 		underWay.TrackingURL = ""
 	}
-	return shown.explain(out, a.Config.url(), o.Workers > 0, underWay)
+	return d.explain(out, a.Config.url(), o.Workers > 0, underWay)
 }
 
-// serves tells whether the server has a page at a path: none is promised that
-// would not open.
-func (a *App) serves(ctx context.Context, path string) bool {
+// serves reports whether the server has a page at a path. No link is printed
+// that would not open.
+func serves(ctx context.Context, a *App, path string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.Address()+path, nil)
 	if err != nil {
 		return false
@@ -144,17 +143,17 @@ func (a *App) serves(ctx context.Context, path string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// moveDemonstration moves the workers until the context ends.
-func (a *App) moveDemonstration(ctx context.Context, shown demonstration, o simulate.Options) {
-	o.URL, o.Key, o.Password = "http://"+a.Address(), shown.APIKey, demoPassword
+// moveWorkers moves the workers until the context ends.
+func (d demonstration) moveWorkers(ctx context.Context, a *App, o simulate.Options) {
+	o.URL, o.Key, o.Password = "http://"+a.Address(), d.APIKey, demoPassword
 	o.Now, o.Log = time.Now, a.Log
 	o.Prefix, o.First = demoPrefix, demoFirst
 	o.Visitor = &simulate.Person{Name: "Ada Example", Phone: demoVisitor}
 	o.Temporary = func(ctx context.Context, phone string) (string, error) {
-		return a.temporaryPassword(ctx, shown.Organization, lastmile.Phone(phone))
+		return readTemporaryPassword(ctx, a, d.Organization, lastmile.Phone(phone))
 	}
-	for ; ctx.Err() == nil; shown.Starts++ {
-		o.Run, o.Errand = access.RandomSecret(12), shown.Starts<<24
+	for ; ctx.Err() == nil; d.Starts++ {
+		o.Run, o.Errand = access.RandomSecret(12), d.Starts<<24
 		if _, err := simulate.Run(ctx, o); err != nil && ctx.Err() == nil {
 			a.Log.Error("the demonstration stopped and begins again", "error", err)
 			wait := time.NewTimer(startTime)

@@ -27,7 +27,7 @@ func geoImportCommand() command {
 					return err
 				}
 				return inv.with(ctx, func(a *App) error {
-					count, countries, err := a.importPostalCodes(ctx, name)
+					count, countries, err := importPostalCodes(ctx, a, name)
 					if err != nil {
 						return err
 					}
@@ -41,7 +41,7 @@ func geoImportCommand() command {
 // importPostalCodes reads a file of postal codes. What was known of a country
 // before is replaced. The file is read through once before anything is
 // changed, so that one that is not of the form changes nothing.
-func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, countries []string, err error) {
+func importPostalCodes(ctx context.Context, a *App, name string) (count int64, countries []string, err error) {
 	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
 		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
 			countries = append(countries, p.Country)

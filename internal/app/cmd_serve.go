@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"flag"
 )
 
@@ -22,30 +21,4 @@ func serveCommand() command {
 			}
 		},
 	}
-}
-
-// Run serves the platform until ctx ends. ready is called once it answers, with
-// a context that ends when the server begins to stop.
-func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
-	log := c.logger()
-	a, err := New(ctx, c, log, Clock, true)
-	if err != nil {
-		return err
-	}
-	if err := a.Start(ctx); err != nil {
-		return errors.Join(err, a.Store.Close())
-	}
-	log.Info("serving", "address", a.Address(), "url", c.url(), "engine", a.Store.Engine(), "version", Version)
-	serving, end := context.WithCancel(ctx)
-	defer end()
-	err = ready(serving, a)
-	if err == nil {
-		select {
-		case <-ctx.Done():
-			log.Info("stopping")
-		case err = <-a.failed:
-		}
-	}
-	end()
-	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 }

@@ -108,7 +108,7 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 	return inv.with(ctx, func(a *App) error {
 		if s.Key == "" {
 			var err error
-			if s.Key, err = a.simulationKey(ctx); err != nil {
+			if s.Key, err = simulationKey(ctx, a); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 			return fmt.Errorf("the key is not of this data: %w", err)
 		}
 		s.Temporary = func(ctx context.Context, phone string) (string, error) {
-			return a.temporaryPassword(ctx, who.Organization, lastmile.Phone(phone))
+			return readTemporaryPassword(ctx, a, who.Organization, lastmile.Phone(phone))
 		}
 		return simulateAndTell(ctx, inv, s.Options)
 	})
@@ -125,7 +125,7 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 
 // simulationKey makes a key of the organization that simulations use, and the
 // organization if it is not there yet.
-func (a *App) simulationKey(ctx context.Context) (string, error) {
+func simulationKey(ctx context.Context, a *App) (string, error) {
 	all, err := a.Directory.Organizations(ctx)
 	if err != nil {
 		return "", err
@@ -142,8 +142,8 @@ func (a *App) simulationKey(ctx context.Context) (string, error) {
 
 var temporaryPassword = regexp.MustCompile(`temporary password (\S+)`)
 
-// temporaryPassword reads the password of a new worker in the outbox.
-func (a *App) temporaryPassword(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (string, error) {
+// readTemporaryPassword reads the password of a new worker in the outbox.
+func readTemporaryPassword(ctx context.Context, a *App, org lastmile.OrganizationID, phone lastmile.Phone) (string, error) {
 	var messages []lastmile.TextMessage
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
 		messages, err = r.Messages(ctx, store.MessageFilter{Organization: org, To: phone, Limit: 1})

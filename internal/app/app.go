@@ -81,7 +81,7 @@ func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // until Start. serve says that this process is the server of its data.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
-		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.existing, Now: now, Logger: log, Patience: c.Patience,
+		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Logger: log, Patience: c.Patience,
 		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // nothing that is answered from now on could be believed
 	})
 	if err != nil {
@@ -108,12 +108,12 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
 		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
-		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.url(),
+		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.Url(),
 	}
 	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.url() + "/driver",
+		Now: now, NewID: newID, AppURL: c.Url() + "/driver",
 	}
 	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
 	a.Tasks.Reached = a.Tracking.Reached
@@ -176,7 +176,7 @@ func (a *App) Start(ctx context.Context) error {
 		return fmt.Errorf("listen on %s: %w", a.Config.Listen, err)
 	}
 	a.listener = limitPerIP(listener, a.Config.Connections)
-	a.server = newServer(a.Handler())
+	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)
 	if a.Config.AdminListen != "" {
@@ -184,7 +184,7 @@ func (a *App) Start(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("listen on %s: %w", a.Config.AdminListen, err), a.Stop(ctx))
 		}
-		a.admin = newServer(a.metrics.handler())
+		a.admin = NewServer(a.metrics.handler())
 		a.admin.WriteTimeout = 0 // profiles take as long as they are asked to
 		a.serve(a.admin, private)
 	}
@@ -207,7 +207,7 @@ func (a *App) serve(server *http.Server, on net.Listener) {
 }
 
 // The limits of a server; see docs/operations.md.
-func newServer(handler http.Handler) *http.Server {
+func NewServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -236,7 +236,7 @@ func Run(ctx context.Context, c Config, ready func(context.Context, *App) error)
 	if err := a.Start(ctx); err != nil {
 		return errors.Join(err, a.Store.Close())
 	}
-	log.Info("serving", "address", a.Address(), "url", c.url(), "engine", a.Store.Engine(), "version", Version)
+	log.Info("serving", "address", a.Address(), "url", c.Url(), "engine", a.Store.Engine(), "version", Version)
 	serving, end := context.WithCancel(ctx)
 	defer end()
 	err = ready(serving, a)

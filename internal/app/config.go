@@ -41,8 +41,8 @@ type Config struct {
 	// is the usual one. It has no flag: the test kit waits for slow machines.
 	Patience time.Duration
 
-	existing  bool // refuse a data folder without a database instead of making one
-	keepShort bool // forget events and positions after a day: a demonstration makes many
+	Existing       bool // refuse a data folder without a database instead of making one
+	ShortRetention bool // forget events and positions after a day: a demonstration makes many
 }
 
 // DefaultConfig is what holds where nothing is set.
@@ -51,14 +51,14 @@ func DefaultConfig() Config {
 }
 
 // bindStorage adds the flags that say where the data is.
-func (c *Config) bindStorage(f *flag.FlagSet) {
+func (c *Config) BindStorage(f *flag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "`folder` of the embedded database")
 	f.StringVar(&c.Database, "database", c.Database, "PostgreSQL `URL` (postgres://…) instead of the embedded database")
 	f.StringVar(&c.MasterKey, "master-key-file", c.MasterKey, "`file` of the key that seals stored secrets (made on first use)")
 }
 
 // bindServer adds the flags of a server.
-func (c *Config) bindServer(f *flag.FlagSet) {
+func (c *Config) BindServer(f *flag.FlagSet) {
 	f.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on")
 	f.StringVar(&c.AdminListen, "admin-listen", c.AdminListen, "`address` for metrics and profiles; never public; empty for none")
 	f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` at which others reach this server")
@@ -108,7 +108,7 @@ func (l *list) Set(text string) error {
 }
 
 // check refuses settings that cannot be right.
-func (c *Config) check() error {
+func (c *Config) Check() error {
 	if c.RateLimit < 0 {
 		return errors.New("--rate-limit must not be negative")
 	}
@@ -173,7 +173,7 @@ func (c *Config) checkAddresses() error {
 }
 
 // url is where others reach the server, without a slash at the end.
-func (c *Config) url() string {
+func (c *Config) Url() string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")
 	}

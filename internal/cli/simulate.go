@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"dray/internal/app"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -37,9 +39,9 @@ func simulateCommand() command {
 			"dray simulate --url https://dray.example.com --key KEY --data /var/lib/dray --tasks 2000 --speed 20",
 			"dray simulate --url https://dray.example.com --key KEY --password PASSWORD --workers 10",
 		},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.Data = "" // a folder that is named is read
-			c.bindStorage(f)
+			c.BindStorage(f)
 			s := &simulationFlags{Options: simulate.Options{Now: time.Now, Prefix: simulationPrefix, Check: true}}
 			f.StringVar(&s.URL, "url", "http://127.0.0.1:8080", "`URL` of the server")
 			f.StringVar(&s.key, "key", "", "API `key` of the organization; one named "+simulationName+" unless given")
@@ -105,7 +107,7 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 	if !stored {
 		return simulateAndTell(ctx, inv, s.Options)
 	}
-	return inv.with(ctx, func(a *App) error {
+	return inv.with(ctx, func(a *app.App) error {
 		if s.Key == "" {
 			var err error
 			if s.Key, err = simulationKey(ctx, a); err != nil {
@@ -125,7 +127,7 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 
 // simulationKey makes a key of the organization that simulations use, and the
 // organization if it is not there yet.
-func simulationKey(ctx context.Context, a *App) (string, error) {
+func simulationKey(ctx context.Context, a *app.App) (string, error) {
 	all, err := a.Directory.Organizations(ctx)
 	if err != nil {
 		return "", err
@@ -143,7 +145,7 @@ func simulationKey(ctx context.Context, a *App) (string, error) {
 var temporaryPassword = regexp.MustCompile(`temporary password (\S+)`)
 
 // readTemporaryPassword reads the password of a new worker in the outbox.
-func readTemporaryPassword(ctx context.Context, a *App, org lastmile.OrganizationID, phone lastmile.Phone) (string, error) {
+func readTemporaryPassword(ctx context.Context, a *app.App, org lastmile.OrganizationID, phone lastmile.Phone) (string, error) {
 	var messages []lastmile.TextMessage
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
 		messages, err = r.Messages(ctx, store.MessageFilter{Organization: org, To: phone, Limit: 1})

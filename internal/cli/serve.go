@@ -1,8 +1,10 @@
-package app
+package cli
 
 import (
 	"context"
 	"flag"
+
+	"dray/internal/app"
 )
 
 func serveCommand() command {
@@ -13,11 +15,11 @@ func serveCommand() command {
 			"dray serve --listen 0.0.0.0:8080 --public-url https://dray.example.com --data /var/lib/dray",
 			"DRAY_DATABASE=postgres://dray@db/dray dray serve",
 		},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			c.bindServer(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
+			c.BindServer(f)
 			return func(ctx context.Context, inv *invocation) error {
-				return Run(ctx, inv.Config, func(context.Context, *App) error { return nil })
+				return app.Run(ctx, inv.Config, func(context.Context, *app.App) error { return nil })
 			}
 		},
 	}

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"dray/internal/app"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -36,10 +38,10 @@ func demoCommand() command {
 	return command{
 		name: "demo", summary: "Serve a demonstration organization with workers on the move",
 		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.LogFormat, c.keepShort = "text", true
-			c.bindStorage(f)
-			c.bindServer(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.LogFormat, c.ShortRetention = "text", true
+			c.BindStorage(f)
+			c.BindServer(f)
 			pace := simulate.Options{Every: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, Busy: time.Hour}
 			f.IntVar(&pace.Workers, "workers", 18, "`number` of simulated workers; 0 for none")
 			f.Float64Var(&pace.Speed, "speed", 4, "how many `times` faster than in life they are")
@@ -51,7 +53,7 @@ func demoCommand() command {
 				if pace.Workers > demoMost {
 					return misuse("--workers must be at most %d", demoMost)
 				}
-				return Run(ctx, inv.Config, func(ctx context.Context, a *App) error {
+				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
 					shown, err := openDemonstration(ctx, a)
 					if err != nil {
 						return err
@@ -72,7 +74,7 @@ type demonstration struct {
 
 // openDemonstration creates the demonstration organization, or finds the one of
 // an earlier start.
-func openDemonstration(ctx context.Context, a *App) (demonstration, error) {
+func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 	file := filepath.Join(a.Config.Data, demoFile)
 	var shown demonstration
 	text, err := os.ReadFile(file)
@@ -108,7 +110,7 @@ func openDemonstration(ctx context.Context, a *App) (demonstration, error) {
 const startTime = 20 * time.Second
 
 // start moves the workers in the background and prints what to do next.
-func (d demonstration) start(ctx context.Context, a *App, o simulate.Options, out io.Writer) error {
+func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, out io.Writer) error {
 	var underWay simulate.Active
 	if o.Workers > 0 {
 		started := make(chan simulate.Active, 1)
@@ -122,15 +124,15 @@ func (d demonstration) start(ctx context.Context, a *App, o simulate.Options, ou
 		case <-ctx.Done():
 		}
 	}
-	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.url())) {
+	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.Url())) {
 		underWay.TrackingURL = ""
 	}
-	return d.explain(out, a.Config.url(), o.Workers > 0, underWay)
+	return d.explain(out, a.Config.Url(), o.Workers > 0, underWay)
 }
 
 // serves reports whether the server has a page at a path. No link is printed
 // that would not open.
-func serves(ctx context.Context, a *App, path string) bool {
+func serves(ctx context.Context, a *app.App, path string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.Address()+path, nil)
 	if err != nil {
 		return false
@@ -144,7 +146,7 @@ func serves(ctx context.Context, a *App, path string) bool {
 }
 
 // moveWorkers moves the workers until the context ends.
-func (d demonstration) moveWorkers(ctx context.Context, a *App, o simulate.Options) {
+func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.Options) {
 	o.URL, o.Key, o.Password = "http://"+a.Address(), d.APIKey, demoPassword
 	o.Now, o.Log = time.Now, a.Log
 	o.Prefix, o.First = demoPrefix, demoFirst

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+
+	"dray/internal/app"
 
 	"dray/internal/geo"
 	"dray/internal/lastmile"
@@ -19,14 +21,14 @@ func geoImportCommand() command {
 	return command{
 		name: "geo import", args: "FILE", summary: "Import postal codes of a country from a file of GeoNames",
 		examples: []string{"dray geo import DE.zip", "dray geo import FR.txt --database postgres://dray@db/dray"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				name, err := inv.fileArgument()
 				if err != nil {
 					return err
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					count, countries, err := importPostalCodes(ctx, a, name)
 					if err != nil {
 						return err
@@ -41,7 +43,7 @@ func geoImportCommand() command {
 // importPostalCodes reads a file of postal codes. What was known of a country
 // before is replaced. The file is read through once before anything is
 // changed, so that one that is not of the form changes nothing.
-func importPostalCodes(ctx context.Context, a *App, name string) (count int64, countries []string, err error) {
+func importPostalCodes(ctx context.Context, a *app.App, name string) (count int64, countries []string, err error) {
 	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
 		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
 			countries = append(countries, p.Country)
@@ -107,11 +109,11 @@ func orgSetCommand() command {
 	return command{
 		name: "org set", summary: "Show or change the settings of an organization",
 		examples: []string{"dray org set --org ID", "dray org set --org ID --geocoding-precision street", "dray org set --org ID --geofence warn --geofence-radius 150"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			precision := f.String("geocoding-precision", "", "the least `precision` that addresses must be found with: any, city, postalCode, street or house")
 			fence := f.String("geofence", "", "what happens when a worker completes a task elsewhere: off, warn or block")
 			radius := f.Float64("geofence-radius", 0, "`metres` around a destination that are not elsewhere; 200 unless set")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				return setOrganization(ctx, inv, a, org, settingsChange(*precision, *fence, *radius))
 			})
 		},
@@ -139,7 +141,7 @@ func settingsChange(precision, fence string, radius float64) func(*lastmile.Sett
 	}
 }
 
-func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) error {
+func setOrganization(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) error {
 	var (
 		settings lastmile.Settings
 		trips    []lastmile.Trip

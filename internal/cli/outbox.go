@@ -1,10 +1,12 @@
-package app
+package cli
 
 import (
 	"context"
 	"flag"
 	"fmt"
 	"slices"
+
+	"dray/internal/app"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -40,8 +42,8 @@ func outboxCommand() command {
 	return command{
 		name: "outbox", summary: "Print text messages and what became of them",
 		examples: []string{"dray outbox --to +12125550123", "dray outbox --state failed", "dray outbox --json --limit 1"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			var filter store.MessageFilter
 			f.StringVar((*string)(&filter.To), "to", "", "only to this `phone` number, with its leading plus")
 			f.StringVar((*string)(&filter.Organization), "org", "", "only of this organization, by `id`")
@@ -54,13 +56,13 @@ func outboxCommand() command {
 				if filter.State != "" && !slices.Contains(lastmile.MessageStates, filter.State) {
 					return misuse("--state must be one of %v, not %q", lastmile.MessageStates, filter.State)
 				}
-				return inv.with(ctx, func(a *App) error { return printOutbox(ctx, inv, a, filter) })
+				return inv.with(ctx, func(a *app.App) error { return printOutbox(ctx, inv, a, filter) })
 			}
 		},
 	}
 }
 
-func printOutbox(ctx context.Context, inv *invocation, a *App, filter store.MessageFilter) error {
+func printOutbox(ctx context.Context, inv *invocation, a *app.App, filter store.MessageFilter) error {
 	var messages []lastmile.TextMessage
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
 		if filter.Organization != "" {

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"dray/internal/app"
 
 	"dray/internal/lastmile"
 	"dray/internal/sms"
@@ -30,8 +32,8 @@ func orgCreateCommand() command {
 			`dray org create --name "My Courier" --country US --timezone America/New_York`,
 			`dray org create --name "My Courier" --country DK --timezone Europe/Copenhagen --json`,
 		},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			var draft lastmile.OrganizationDraft
 			f.StringVar(&draft.Name, "name", "", "`name` of the organization")
 			f.StringVar(&draft.Country, "country", "", "two-letter country `code` (ISO 3166-1)")
@@ -55,7 +57,7 @@ func createOrganization(ctx context.Context, inv *invocation, draft lastmile.Org
 	if _, err := lastmile.NewOrganization("", draft, time.Time{}); err != nil {
 		return misuse("--%s", strings.Replace(err.Error(), "driverSupportEmail", "driver-support-email", 1))
 	}
-	return inv.withNew(ctx, func(a *App) error {
+	return inv.withNew(ctx, func(a *app.App) error {
 		made, err := a.Directory.Create(ctx, draft)
 		if err != nil {
 			return err
@@ -74,10 +76,10 @@ func orgListCommand() command {
 	return command{
 		name: "org list", summary: "List organizations",
 		examples: []string{"dray org list", "dray org list --json"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					all, err := a.Directory.Organizations(ctx)
 					if err != nil {
 						return err
@@ -98,15 +100,15 @@ func orgConnectCommand() command {
 	return command{
 		name: "org connect", summary: "Let two organizations work for each other",
 		examples: []string{"dray org connect --org ID --with ID"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			one := f.String("org", "", "`id` of one organization")
 			other := f.String("with", "", "`id` of the other")
 			return func(ctx context.Context, inv *invocation) error {
 				if *one == "" || *other == "" {
 					return misuse("--org and --with are required")
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					if err := a.Directory.Connect(ctx, lastmile.OrganizationID(*one), lastmile.OrganizationID(*other)); err != nil {
 						return err
 					}

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dray/internal/app"
 
 	"dray/internal/lastmile"
 )
@@ -37,17 +39,17 @@ func messagesTemplatesCommand() command {
 	return command{
 		name: "messages templates", summary: "Show what recipients are told, when, and how",
 		examples: []string{"dray messages templates --org ID", "dray messages templates --org ID --language fr --json"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` of the server, for samples")
 			language := f.String("language", "", "in this language, by `code`, instead of the organization's")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				return printTemplates(ctx, inv, a, org, *language)
 			})
 		},
 	}
 }
 
-func printTemplates(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, language string) error {
+func printTemplates(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, language string) error {
 	of, s, err := a.Messages.Settings(ctx, org)
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func printTemplates(ctx context.Context, inv *invocation, a *App, org lastmile.O
 	fmt.Fprintf(&text, "Language  %s\nFrom      %s\nETA       %v\nDelay     %v\n", result.Language, result.From, s.Thresholds.ETA, s.Thresholds.Delay)
 	for _, o := range lastmile.Occasions() {
 		t, own := s.Template(o, language)
-		sample := s.Sample(t, of, a.Config.url())
+		sample := s.Sample(t, of, a.Config.Url())
 		one := templateResult{
 			Kind: o.Kind, Pickup: o.Pickup, On: s.On(o), Language: t.Language, Own: own, Text: t.Text, Sample: sample, Segments: lastmile.Segments(sample),
 		}
@@ -99,8 +101,8 @@ func messagesSetCommand() command {
 			`dray messages set --org ID --kind taskStarted --text "{organization}: {worker} is coming. {tracking}"`,
 			"dray messages set --org ID --kind taskStarted --reset",
 		},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			org := orgFlag(f)
 			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` of the server, for samples")
 			var change messageChange
@@ -129,7 +131,7 @@ func messagesSetCommand() command {
 				if err != nil {
 					return err
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					if err := change.apply(ctx, a, id, occasions); err != nil {
 						return err
 					}
@@ -190,7 +192,7 @@ func (c messageChange) occasions() ([]lastmile.Occasion, error) {
 }
 
 // apply changes the settings of an organization.
-func (c messageChange) apply(ctx context.Context, a *App, org lastmile.OrganizationID, occasions []lastmile.Occasion) error {
+func (c messageChange) apply(ctx context.Context, a *app.App, org lastmile.OrganizationID, occasions []lastmile.Occasion) error {
 	of, _, err := a.Messages.Settings(ctx, org)
 	if err != nil {
 		return err
@@ -230,8 +232,8 @@ func messagesReceiveCommand() command {
 	return command{
 		name: "messages receive", summary: "Take in a reply, as if a gateway had brought it",
 		examples: []string{"dray messages receive --from +12125550123 --body STOP"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			reply := lastmile.Reply{Gateway: "command"}
 			f.StringVar((*string)(&reply.From), "from", "", "`number` that sent it, with its leading plus")
 			f.StringVar(&reply.To, "to", "", "`number` it was sent to")
@@ -240,7 +242,7 @@ func messagesReceiveCommand() command {
 				if reply.From == "" || reply.Body == "" {
 					return misuse("--from and --body are required")
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					reply.ID = a.Messages.NewID()
 					if err := a.Messages.Receive(ctx, reply); err != nil {
 						return err

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"dray/internal/app"
 
 	"dray/internal/lastmile"
 )
@@ -30,12 +32,12 @@ type command struct {
 	args     string // what follows the flags
 	summary  string
 	examples []string
-	setup    func(*flag.FlagSet, *Config) func(context.Context, *invocation) error
+	setup    func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error
 }
 
 // invocation is a command being run.
 type invocation struct {
-	Config Config
+	Config app.Config
 	Args   []string // what is not a flag
 	out    io.Writer
 	errs   io.Writer
@@ -112,7 +114,7 @@ func find(args []string) (command, []string, bool) {
 }
 
 func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) int {
-	inv := &invocation{Config: DefaultConfig(), out: out, errs: errs}
+	inv := &invocation{Config: app.DefaultConfig(), out: out, errs: errs}
 	flags := flag.NewFlagSet("dray "+cmd.name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&inv.json, "json", false, "write JSON")
@@ -126,7 +128,7 @@ func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) 
 		err = misuse("unexpected %q", inv.Args[0])
 	}
 	if err == nil {
-		err = inv.Config.check()
+		err = inv.Config.Check()
 	}
 	if err != nil {
 		fmt.Fprintf(errs, "dray %s: %v\n`dray %s --help` shows how it is used\n", cmd.name, err, cmd.name)
@@ -245,15 +247,15 @@ func (inv *invocation) print(result any, text string, args ...any) error {
 
 // with opens the platform for a command that works beside a server. A folder
 // without a database is most likely misspelled.
-func (inv *invocation) with(ctx context.Context, do func(*App) error) error {
-	inv.Config.existing = true
+func (inv *invocation) with(ctx context.Context, do func(*app.App) error) error {
+	inv.Config.Existing = true
 	return inv.withNew(ctx, do)
 }
 
 // withNew is as with, but makes a database where there is none.
-func (inv *invocation) withNew(ctx context.Context, do func(*App) error) error {
+func (inv *invocation) withNew(ctx context.Context, do func(*app.App) error) error {
 	quiet := slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError}))
-	a, err := New(ctx, inv.Config, quiet, Clock, false)
+	a, err := app.New(ctx, inv.Config, quiet, app.Clock, false)
 	if err != nil {
 		return err
 	}

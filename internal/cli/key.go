@@ -1,10 +1,12 @@
-package app
+package cli
 
 import (
 	"context"
 	"flag"
 	"fmt"
 	"time"
+
+	"dray/internal/app"
 
 	"dray/internal/lastmile"
 )
@@ -41,15 +43,15 @@ func orgFlag(f *flag.FlagSet) func() (lastmile.OrganizationID, error) {
 
 // ofOrganization adds the flags that a command on one organization has, and
 // returns what runs it.
-func ofOrganization(f *flag.FlagSet, c *Config, act func(context.Context, *invocation, *App, lastmile.OrganizationID) error) func(context.Context, *invocation) error {
-	c.bindStorage(f)
+func ofOrganization(f *flag.FlagSet, c *app.Config, act func(context.Context, *invocation, *app.App, lastmile.OrganizationID) error) func(context.Context, *invocation) error {
+	c.BindStorage(f)
 	org := orgFlag(f)
 	return func(ctx context.Context, inv *invocation) error {
 		id, err := org()
 		if err != nil {
 			return err
 		}
-		return inv.with(ctx, func(a *App) error { return act(ctx, inv, a, id) })
+		return inv.with(ctx, func(a *app.App) error { return act(ctx, inv, a, id) })
 	}
 }
 
@@ -57,9 +59,9 @@ func keyCreateCommand() command {
 	return command{
 		name: "key create", summary: "Make a further API key",
 		examples: []string{"dray key create --org ID --name shop"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			name := f.String("name", "", "`name` that tells what the key is for")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				key, record, err := a.Directory.CreateKey(ctx, org, *name)
 				if err != nil {
 					return err
@@ -74,13 +76,13 @@ func keyListCommand() command {
 	return command{
 		name: "key list", summary: "List an organization's API keys",
 		examples: []string{"dray key list --org ID", "dray key list --org ID --json"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			return ofOrganization(f, c, listKeys)
 		},
 	}
 }
 
-func listKeys(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+func listKeys(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 	keys, err := a.Directory.Keys(ctx, org)
 	if err != nil {
 		return err
@@ -101,8 +103,8 @@ func keyRevokeCommand() command {
 	return command{
 		name: "key revoke", args: "KEY-ID", summary: "Make an API key useless",
 		examples: []string{"dray key revoke --org ID KEY-ID"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			org := orgFlag(f)
 			key := f.String("key", "", "`id` of the key, instead of the argument")
 			return func(ctx context.Context, inv *invocation) error {
@@ -116,7 +118,7 @@ func keyRevokeCommand() command {
 				if *key == "" {
 					return misuse("which key? `dray key list` shows the ids")
 				}
-				return inv.with(ctx, func(a *App) error { return revokeKey(ctx, inv, a, id, lastmile.KeyID(*key)) })
+				return inv.with(ctx, func(a *app.App) error { return revokeKey(ctx, inv, a, id, lastmile.KeyID(*key)) })
 			}
 		},
 	}
@@ -124,11 +126,11 @@ func keyRevokeCommand() command {
 
 // revokeKey returns when every server has had time to hear of it, so that what
 // it says is true.
-func revokeKey(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, key lastmile.KeyID) error {
+func revokeKey(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, key lastmile.KeyID) error {
 	if err := a.Directory.RevokeKey(ctx, org, key); err != nil {
 		return err
 	}
-	heard := time.NewTimer(2 * a.refreshKeysEvery())
+	heard := time.NewTimer(2 * a.RefreshKeysEvery())
 	defer heard.Stop()
 	select {
 	case <-heard.C:

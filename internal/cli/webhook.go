@@ -1,11 +1,14 @@
-package app
+package cli
 
 import (
 	"context"
 	"flag"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
+
+	"dray/internal/app"
 
 	"dray/internal/lastmile"
 	"dray/internal/webhook"
@@ -14,11 +17,11 @@ import (
 
 // hookCommand makes a command on one webhook of an organization, with so many
 // arguments at most.
-func hookCommand(name, summary string, most int, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *App, lastmile.Principal, lastmile.WebhookID) error) command {
+func hookCommand(name, summary string, most int, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *app.App, lastmile.Principal, lastmile.WebhookID) error) command {
 	return command{
 		name: "webhook " + name, args: "WEBHOOK-ID", summary: summary, examples: examples,
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			org := orgFlag(f)
 			if more != nil {
 				more(f)
@@ -34,7 +37,7 @@ func hookCommand(name, summary string, most int, examples []string, more func(*f
 				case len(inv.Args) > most:
 					return misuse("unexpected %q", inv.Args[most])
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					return act(ctx, inv, a, lastmile.Principal{Organization: id}, lastmile.WebhookID(inv.Args[0]))
 				})
 			}
@@ -46,13 +49,13 @@ func webhookListCommand() command {
 	return command{
 		name: "webhook list", summary: "List an organization's webhooks",
 		examples: []string{"dray webhook list --org ID", "dray webhook list --org ID --json"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			return ofOrganization(f, c, listWebhooks)
 		},
 	}
 }
 
-func listWebhooks(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+func listWebhooks(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 	who := lastmile.Principal{Organization: org}
 	if _, err := a.Directory.Organization(ctx, who); err != nil {
 		return err
@@ -77,7 +80,7 @@ func listWebhooks(ctx context.Context, inv *invocation, a *App, org lastmile.Org
 func webhookLogCommand() command {
 	return hookCommand("log", "Show what a webhook was sent, or every attempt at one notification", 2,
 		[]string{"dray webhook log --org ID WEBHOOK-ID", "dray webhook log --org ID WEBHOOK-ID NOTIFICATION-ID"}, nil,
-		func(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
+		func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WebhookID) error {
 			if len(inv.Args) > 1 {
 				return printAttempts(ctx, inv, a, who, id)
 			}
@@ -95,7 +98,7 @@ func webhookLogCommand() command {
 		})
 }
 
-func printAttempts(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
+func printAttempts(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WebhookID) error {
 	detail, err := a.Webhooks.Notification(ctx, who, id, inv.Args[1])
 	if err != nil {
 		return err
@@ -122,7 +125,7 @@ func webhookRedeliverCommand() command {
 		func(f *flag.FlagSet) {
 			f.DurationVar(&since, "since", 0, "`how` far back, such as 24h, without a notification")
 		},
-		func(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
+		func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WebhookID) error {
 			var (
 				count lastmile.Redelivered
 				err   error
@@ -144,7 +147,7 @@ func webhookRedeliverCommand() command {
 
 func webhookTestCommand() command {
 	return hookCommand("test", "Send a webhook a test event", 1, []string{"dray webhook test --org ID WEBHOOK-ID"}, nil,
-		func(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, id lastmile.WebhookID) error {
+		func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WebhookID) error {
 			count, err := a.Webhooks.Test(ctx, who, id)
 			if err != nil {
 				return err
@@ -157,9 +160,9 @@ func webhookSecretCommand() command {
 	return command{
 		name: "webhook secret", summary: "Show or replace the secret that signs an organization's webhooks",
 		examples: []string{"dray webhook secret --org ID", "dray webhook secret --org ID --rotate"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			rotate := f.Bool("rotate", false, "make a new one; the old one signs along for a day")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				if *rotate {
 					secret, err := a.Directory.RotateWebhookSecret(ctx, org)
 					if err != nil {
@@ -181,16 +184,16 @@ func tailCommand() command {
 	return command{
 		name: "tail", summary: "Print an organization's events as they happen",
 		examples: []string{"dray tail --org ID", "dray tail --org ID --since 0 --json"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			since := f.Int64("since", -1, "`number` of the last event seen; from now on unless given")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				return tail(ctx, inv, a, lastmile.Principal{Organization: org}, *since)
 			})
 		},
 	}
 }
 
-func tail(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, seq int64) error {
+func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, seq int64) error {
 	if _, err := a.Directory.Organization(ctx, who); err != nil {
 		return err
 	}
@@ -200,8 +203,9 @@ func tail(ctx context.Context, inv *invocation, a *App, who lastmile.Principal, 
 			return err
 		}
 	}
-	a.loops.Go(func() { a.Feed.Run(ctx) })
-	defer a.loops.Wait()
+	var feed sync.WaitGroup
+	feed.Go(func() { a.Feed.Run(ctx) })
+	defer feed.Wait()
 	for ctx.Err() == nil {
 		events, err := a.Feed.Next(ctx, who, seq)
 		if err != nil && ctx.Err() == nil {

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"dray/internal/app"
+
 	"dray/internal/webhook"
 )
 
@@ -30,7 +32,7 @@ func webhookReceiverCommand() command {
 	return command{
 		name: "webhook receiver", summary: "Run an HTTPS server that receives webhooks, to try things out",
 		examples: []string{"dray webhook receiver --listen 127.0.0.1:9443 --secret HEX"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			address := f.String("listen", "127.0.0.1:9443", "`address` to receive on")
 			folder := f.String("folder", "dray-receiver", "`folder` for its certificate")
 			secret := f.String("secret", "", "the organization's webhook `secret`, to check signatures with")
@@ -58,7 +60,7 @@ func receive(ctx context.Context, inv *invocation, address, folder string, handl
 	if err != nil {
 		return err
 	}
-	server := newServer(handler)
+	server := app.NewServer(handler)
 	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	fmt.Fprintf(inv.errs, "Receiving at https://%s/\nStart the server with: --webhook-ca-file %s --webhook-allow-cidr 127.0.0.1/32\n", listener.Addr(), authority)
 	stopped := context.AfterFunc(ctx, func() { server.Close() })

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 
+	"dray/internal/app"
+
 	"dray/internal/geo"
 	"dray/internal/store/sqlstore"
 )
@@ -18,7 +20,7 @@ var errDamaged = errors.New("the data is damaged; restore the newest good backup
 
 func (inv *invocation) storage() sqlstore.Options {
 	return sqlstore.Options{
-		Data: inv.Config.Data, Database: inv.Config.Database, Now: Clock,
+		Data: inv.Config.Data, Database: inv.Config.Database, Now: app.Clock,
 		Logger: slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }
@@ -35,8 +37,8 @@ func backupCommand() command {
 	return command{
 		name: "backup", args: "FILE", summary: "Write everything to a file, also while a server runs",
 		examples: []string{"dray backup monday.db", "dray backup --database postgres://dray@db/dray monday.db"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			without := f.Bool("without-uploads", false, "leave out signatures and photos that are kept on disk")
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
@@ -45,7 +47,7 @@ func backupCommand() command {
 				}
 				o := inv.storage()
 				if !*without {
-					o.Image = inv.Config.uploadFolder().Get
+					o.Image = inv.Config.UploadFolder().Get
 				}
 				if err := sqlstore.Backup(ctx, o, file); err != nil {
 					return err
@@ -64,8 +66,8 @@ func restoreCommand() command {
 	return command{
 		name: "restore", args: "FILE", summary: "Fill an empty data folder or database from a backup",
 		examples: []string{"dray restore monday.db --data fresh-folder", "dray restore monday.db --database postgres://dray@db/dray"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
 				if err != nil {
@@ -84,8 +86,8 @@ func fsckCommand() command {
 	return command{
 		name: "fsck", summary: "Check that the data is whole and agrees with itself",
 		examples: []string{"dray fsck", "dray fsck --json --database postgres://dray@db/dray"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				report, err := sqlstore.Check(ctx, inv.storage())
 				if errors.Is(err, sqlstore.ErrDamaged) {
@@ -111,13 +113,13 @@ func versionCommand() command {
 	return command{
 		name: "version", summary: "Print the version",
 		examples: []string{"dray version", "dray version --json"},
-		setup: func(*flag.FlagSet, *Config) func(context.Context, *invocation) error {
+		setup: func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error {
 			return func(_ context.Context, inv *invocation) error {
 				result := map[string]string{
-					"version": Version, "interface": "2.6", "sqlite": sqlstore.SQLiteVersion(),
+					"version": app.Version, "interface": "2.6", "sqlite": sqlstore.SQLiteVersion(),
 					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "data": geo.Credit,
 				}
-				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n%s\n", Version, result["sqlite"], result["go"], result["platform"], geo.Credit))
+				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n%s\n", app.Version, result["sqlite"], result["go"], result["platform"], geo.Credit))
 			}
 		},
 	}

@@ -108,12 +108,12 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
 		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
-		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.Url(),
+		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
 	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.Url() + "/driver",
+		Now: now, NewID: newID, AppURL: c.URL() + "/driver",
 	}
 	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
 	a.Tasks.Reached = a.Tracking.Reached
@@ -236,7 +236,7 @@ func Run(ctx context.Context, c Config, ready func(context.Context, *App) error)
 	if err := a.Start(ctx); err != nil {
 		return errors.Join(err, a.Store.Close())
 	}
-	log.Info("serving", "address", a.Address(), "url", c.Url(), "engine", a.Store.Engine(), "version", Version)
+	log.Info("serving", "address", a.Address(), "url", c.URL(), "engine", a.Store.Engine(), "version", Version)
 	serving, end := context.WithCancel(ctx)
 	defer end()
 	err = ready(serving, a)

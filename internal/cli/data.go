@@ -10,12 +10,11 @@ import (
 	"strings"
 
 	"dray/internal/app"
-
 	"dray/internal/geo"
 	"dray/internal/store/sqlstore"
 )
 
-// errDamaged is returned by fsck when it found something.
+// errDamaged is the error of fsck when it finds damage.
 var errDamaged = errors.New("the data is damaged; restore the newest good backup with `dray restore`")
 
 func (inv *invocation) storage() sqlstore.Options {
@@ -28,18 +27,18 @@ func (inv *invocation) storage() sqlstore.Options {
 // fileArgument is the one argument of backup and restore.
 func (inv *invocation) fileArgument() (string, error) {
 	if len(inv.Args) != 1 {
-		return "", misuse("name one file")
+		return "", usageErrorf("name one file")
 	}
 	return inv.Args[0], nil
 }
 
 func backupCommand() command {
 	return command{
-		name: "backup", args: "FILE", summary: "Write everything to a file, also while a server runs",
+		name: "backup", args: "FILE", summary: "Back up all data to a file, also while a server is running",
 		examples: []string{"dray backup monday.db", "dray backup --database postgres://dray@db/dray monday.db"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
-			without := f.Bool("without-uploads", false, "leave out signatures and photos that are kept on disk")
+			without := f.Bool("without-uploads", false, "omit signatures and photos stored on disk")
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
 				if err != nil {
@@ -54,9 +53,9 @@ func backupCommand() command {
 				}
 				also := ""
 				if *without {
-					also = " and the folder of uploads"
+					also = " and the uploads folder"
 				}
-				return inv.print(map[string]string{"file": file}, "%s holds everything but the master key%s: keep a copy of that elsewhere.\n", file, also)
+				return inv.print(map[string]string{"file": file}, "%s contains everything except the master key%s; keep a copy of that elsewhere.\n", file, also)
 			}
 		},
 	}
@@ -76,7 +75,7 @@ func restoreCommand() command {
 				if err := sqlstore.Restore(ctx, inv.storage(), file); err != nil {
 					return err
 				}
-				return inv.print(map[string]string{"file": file}, "%s is restored. Put the master key that went with it in place before serving.\n", file)
+				return inv.print(map[string]string{"file": file}, "%s is restored. Install the master key that belongs to it before you start the server.\n", file)
 			}
 		},
 	}
@@ -84,7 +83,7 @@ func restoreCommand() command {
 
 func fsckCommand() command {
 	return command{
-		name: "fsck", summary: "Check that the data is whole and agrees with itself",
+		name: "fsck", summary: "Check the integrity and consistency of the data",
 		examples: []string{"dray fsck", "dray fsck --json --database postgres://dray@db/dray"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)

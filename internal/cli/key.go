@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dray/internal/app"
-
 	"dray/internal/lastmile"
 )
 
@@ -16,7 +15,7 @@ type keyResult struct {
 	ID       lastmile.KeyID `json:"id"`
 	Name     string         `json:"name"`
 	Hint     string         `json:"hint"`
-	APIKey   string         `json:"apiKey,omitempty"` // only when it was just made
+	APIKey   string         `json:"apiKey,omitempty"` // only of a new key
 	Created  *int64         `json:"timeCreated"`
 	LastUsed *int64         `json:"timeLastUsed"`
 	Revoked  *int64         `json:"timeRevoked"`
@@ -29,20 +28,19 @@ func newKeyResult(k lastmile.APIKey, key string) keyResult {
 	}
 }
 
-// orgFlag adds the flag that names an organization and a check that it was
-// given.
+// orgFlag adds the required flag --org and returns a function that reads it.
 func orgFlag(f *flag.FlagSet) func() (lastmile.OrganizationID, error) {
 	id := f.String("org", "", "`id` of the organization")
 	return func() (lastmile.OrganizationID, error) {
 		if *id == "" {
-			return "", misuse("--org is required; `dray org list` shows the ids")
+			return "", usageErrorf("--org is required; `dray org list` shows the ids")
 		}
 		return lastmile.OrganizationID(*id), nil
 	}
 }
 
-// ofOrganization adds the flags that a command on one organization has, and
-// returns what runs it.
+// ofOrganization adds the flags of a command on one organization and returns
+// the function that runs it.
 func ofOrganization(f *flag.FlagSet, c *app.Config, act func(context.Context, *invocation, *app.App, lastmile.OrganizationID) error) func(context.Context, *invocation) error {
 	c.BindStorage(f)
 	org := orgFlag(f)
@@ -57,16 +55,16 @@ func ofOrganization(f *flag.FlagSet, c *app.Config, act func(context.Context, *i
 
 func keyCreateCommand() command {
 	return command{
-		name: "key create", summary: "Make a further API key",
+		name: "key create", summary: "Create another API key",
 		examples: []string{"dray key create --org ID --name shop"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			name := f.String("name", "", "`name` that tells what the key is for")
+			name := f.String("name", "", "`name` that describes what the key is for")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				key, record, err := a.Directory.CreateKey(ctx, org, *name)
 				if err != nil {
 					return err
 				}
-				return inv.print(newKeyResult(record, key), "Key id   %s\nAPI key  %s\n\nThe key is shown this once only.\n", record.ID, key)
+				return inv.print(newKeyResult(record, key), "Key id   %s\nAPI key  %s\n\nThe key is shown only once.\n", record.ID, key)
 			})
 		},
 	}
@@ -92,16 +90,16 @@ func listKeys(ctx context.Context, inv *invocation, a *app.App, org lastmile.Org
 		results = append(results, newKeyResult(k, ""))
 		state := "active"
 		if !k.Active() {
-			state = "revoked " + shownTime(k.Revoked)
+			state = "revoked " + formatTime(k.Revoked)
 		}
-		text += fmt.Sprintf("%s  …%s  last used %s  %s  %s\n", k.ID, k.Hint, shownTime(k.LastUsed), state, k.Name)
+		text += fmt.Sprintf("%s  …%s  last used %s  %s  %s\n", k.ID, k.Hint, formatTime(k.LastUsed), state, k.Name)
 	}
 	return inv.print(results, "%s", text)
 }
 
 func keyRevokeCommand() command {
 	return command{
-		name: "key revoke", args: "KEY-ID", summary: "Make an API key useless",
+		name: "key revoke", args: "KEY-ID", summary: "Revoke an API key",
 		examples: []string{"dray key revoke --org ID KEY-ID"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
@@ -116,7 +114,7 @@ func keyRevokeCommand() command {
 					*key = inv.Args[0]
 				}
 				if *key == "" {
-					return misuse("which key? `dray key list` shows the ids")
+					return usageErrorf("a key id is required; `dray key list` shows the ids")
 				}
 				return inv.with(ctx, func(a *app.App) error { return revokeKey(ctx, inv, a, id, lastmile.KeyID(*key)) })
 			}
@@ -124,16 +122,15 @@ func keyRevokeCommand() command {
 	}
 }
 
-// revokeKey returns when every server has had time to hear of it, so that what
-// it says is true.
+// revokeKey revokes a key and returns once every server has had time to notice.
 func revokeKey(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, key lastmile.KeyID) error {
 	if err := a.Directory.RevokeKey(ctx, org, key); err != nil {
 		return err
 	}
-	heard := time.NewTimer(2 * a.RefreshKeysEvery())
-	defer heard.Stop()
+	noticed := time.NewTimer(2 * a.RefreshKeysEvery())
+	defer noticed.Stop()
 	select {
-	case <-heard.C:
+	case <-noticed.C:
 	case <-ctx.Done():
 	}
 	return inv.print(map[string]any{"id": key, "revoked": true}, "%s is revoked.\n", key)

@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"dray/internal/app"
-
 	"dray/internal/lastmile"
 	"dray/internal/webhook"
 	"dray/internal/wire"
 )
 
-// hookCommand makes a command on one webhook of an organization, with so many
-// arguments at most.
-func hookCommand(name, summary string, most int, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *app.App, lastmile.Principal, lastmile.WebhookID) error) command {
+// hookCommand returns a command on one webhook of an organization. It takes at
+// most maxArgs positional arguments.
+func hookCommand(name, summary string, maxArgs int, examples []string, more func(*flag.FlagSet), act func(context.Context, *invocation, *app.App, lastmile.Principal, lastmile.WebhookID) error) command {
 	return command{
 		name: "webhook " + name, args: "WEBHOOK-ID", summary: summary, examples: examples,
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
@@ -33,9 +32,9 @@ func hookCommand(name, summary string, most int, examples []string, more func(*f
 				}
 				switch {
 				case len(inv.Args) < 1:
-					return misuse("which webhook? `dray webhook list` shows the ids")
-				case len(inv.Args) > most:
-					return misuse("unexpected %q", inv.Args[most])
+					return usageErrorf("a webhook id is required; `dray webhook list` shows the ids")
+				case len(inv.Args) > maxArgs:
+					return usageErrorf("unexpected %q", inv.Args[maxArgs])
 				}
 				return inv.with(ctx, func(a *app.App) error {
 					return act(ctx, inv, a, lastmile.Principal{Organization: id}, lastmile.WebhookID(inv.Args[0]))
@@ -78,7 +77,7 @@ func listWebhooks(ctx context.Context, inv *invocation, a *app.App, org lastmile
 }
 
 func webhookLogCommand() command {
-	return hookCommand("log", "Show what a webhook was sent, or every attempt at one notification", 2,
+	return hookCommand("log", "Show the notifications of a webhook, or the attempts of one notification", 2,
 		[]string{"dray webhook log --org ID WEBHOOK-ID", "dray webhook log --org ID WEBHOOK-ID NOTIFICATION-ID"}, nil,
 		func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WebhookID) error {
 			if len(inv.Args) > 1 {
@@ -92,7 +91,7 @@ func webhookLogCommand() command {
 			var text strings.Builder
 			for _, n := range log {
 				forms = append(forms, wire.NewNotification(n))
-				fmt.Fprintf(&text, "%s  %s  %-20s %-9s %d attempts, next %s\n", n.ID, shownTime(n.Due), n.Trigger, n.State, n.Attempts, shownTime(n.Next))
+				fmt.Fprintf(&text, "%s  %s  %-20s %-9s %d attempts, next %s\n", n.ID, formatTime(n.Due), n.Trigger, n.State, n.Attempts, formatTime(n.Next))
 			}
 			return inv.print(forms, "%s", text.String())
 		})
@@ -112,7 +111,7 @@ func printAttempts(ctx context.Context, inv *invocation, a *app.App, who lastmil
 		return err
 	}
 	for _, attempt := range detail.Attempts {
-		fmt.Fprintf(inv.out, "%d  %s  %v  status %d  %s\n", attempt.Number, shownTime(attempt.At), attempt.Took.Round(time.Millisecond), attempt.Status, attempt.Reason)
+		fmt.Fprintf(inv.out, "%d  %s  %v  status %d  %s\n", attempt.Number, formatTime(attempt.At), attempt.Took.Round(time.Millisecond), attempt.Status, attempt.Reason)
 	}
 	_, err = fmt.Fprintf(inv.out, "%s\n", detail.Notification.Body)
 	return err
@@ -120,10 +119,10 @@ func printAttempts(ctx context.Context, inv *invocation, a *app.App, who lastmil
 
 func webhookRedeliverCommand() command {
 	since := time.Duration(0)
-	return hookCommand("redeliver", "Send a notification again, or all that were given up", 2,
+	return hookCommand("redeliver", "Resend a notification, or all that failed", 2,
 		[]string{"dray webhook redeliver --org ID WEBHOOK-ID NOTIFICATION-ID", "dray webhook redeliver --org ID --since 24h WEBHOOK-ID"},
 		func(f *flag.FlagSet) {
-			f.DurationVar(&since, "since", 0, "`how` far back, such as 24h, without a notification")
+			f.DurationVar(&since, "since", 0, "resend failed notifications of this last `duration`, such as 24h")
 		},
 		func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WebhookID) error {
 			var (
@@ -136,12 +135,12 @@ func webhookRedeliverCommand() command {
 			case since > 0:
 				count, err = a.Webhooks.RedeliverFailed(ctx, who, id, a.Now().Add(-since))
 			default:
-				return misuse("name a notification, or say --since how long ago")
+				return usageErrorf("a notification id or --since is required")
 			}
 			if err != nil {
 				return err
 			}
-			return inv.print(wire.Redelivered{Count: int(count)}, "%d to be sent again.\n", count)
+			return inv.print(wire.Redelivered{Count: int(count)}, "%d will be resent.\n", count)
 		})
 }
 
@@ -152,7 +151,7 @@ func webhookTestCommand() command {
 			if err != nil {
 				return err
 			}
-			return inv.print(wire.Redelivered{Count: int(count)}, "A test event is on its way; `dray webhook log` shows what comes of it.\n")
+			return inv.print(wire.Redelivered{Count: int(count)}, "The test event is queued; `dray webhook log` shows its delivery.\n")
 		})
 }
 
@@ -161,7 +160,7 @@ func webhookSecretCommand() command {
 		name: "webhook secret", summary: "Show or replace the secret that signs an organization's webhooks",
 		examples: []string{"dray webhook secret --org ID", "dray webhook secret --org ID --rotate"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			rotate := f.Bool("rotate", false, "make a new one; the old one signs along for a day")
+			rotate := f.Bool("rotate", false, "create a new secret; the old one stays valid for a day")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				if *rotate {
 					secret, err := a.Directory.RotateWebhookSecret(ctx, org)
@@ -185,7 +184,7 @@ func tailCommand() command {
 		name: "tail", summary: "Print an organization's events as they happen",
 		examples: []string{"dray tail --org ID", "dray tail --org ID --since 0 --json"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			since := f.Int64("since", -1, "`number` of the last event seen; from now on unless given")
+			since := f.Int64("since", -1, "`number` of the last event seen (default: start with new events)")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				return tail(ctx, inv, a, lastmile.Principal{Organization: org}, *since)
 			})

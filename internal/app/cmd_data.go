@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dray/internal/geo"
+	"dray/internal/store/backup"
 	"dray/internal/store/sqlstore"
 )
 
@@ -43,11 +44,11 @@ func backupCommand() command {
 				if err != nil {
 					return err
 				}
-				o := inv.storage()
+				var image backup.Image
 				if !*without {
-					o.Image = inv.Config.uploadFolder().Get
+					image = inv.Config.uploadFolder().Get
 				}
-				if err := sqlstore.Backup(ctx, o, file); err != nil {
+				if err := backup.Write(ctx, inv.storage(), file, image); err != nil {
 					return err
 				}
 				also := ""
@@ -71,7 +72,7 @@ func restoreCommand() command {
 				if err != nil {
 					return err
 				}
-				if err := sqlstore.Restore(ctx, inv.storage(), file); err != nil {
+				if err := backup.Restore(ctx, inv.storage(), file); err != nil {
 					return err
 				}
 				return inv.print(map[string]string{"file": file}, "%s is restored. Put the master key that went with it in place before serving.\n", file)
@@ -87,8 +88,8 @@ func fsckCommand() command {
 		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
 			c.bindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
-				report, err := sqlstore.Check(ctx, inv.storage())
-				if errors.Is(err, sqlstore.ErrDamaged) {
+				report, err := backup.Check(ctx, inv.storage())
+				if errors.Is(err, backup.ErrDamaged) {
 					return fmt.Errorf("%w (%w)", errDamaged, err)
 				}
 				if err != nil {

@@ -90,10 +90,10 @@ func Invitation(id MessageID, org Organization, w Worker, password, appURL strin
 // Secret tells whether the body is for nobody's eyes but the receiver's.
 func (m *TextMessage) Secret() bool { return m.Kind == MessageInvitation }
 
-// TextOwed is the kind of message that an event owes the recipient of its task;
-// empty: none. Events that are for one webhook only, because of its threshold
-// or because somebody tries it out, owe nothing.
-func (e Event) TextOwed() MessageKind {
+// KindFor returns the kind of message that an event sends to the recipient of
+// its task; empty for none. Events for chosen webhooks only, because of their
+// threshold or as a test, send none.
+func KindFor(e Event) MessageKind {
 	if e.Task == nil || e.Task.Recipient == nil || e.Test || e.Webhooks != nil {
 		return ""
 	}
@@ -118,9 +118,9 @@ func (e Event) TextOwed() MessageKind {
 	return ""
 }
 
-// WantsTexts tells whether the recipient of a task may be sent messages. A task
+// WantsMessages reports whether the recipient of a task may be sent messages. A task
 // can turn them off, and never on for a recipient who has none.
-func (t *Task) WantsTexts() bool {
+func WantsMessages(t *Task) bool {
 	off := t.Overrides.RecipientSkipSMSNotifications
 	return t.Recipient != nil && !t.Recipient.SkipSMSNotifications && (off == nil || !*off)
 }

@@ -114,18 +114,6 @@ func progress(s MessageState) int {
 	return 2
 }
 
-// cut shortens a text.
-func cut(text string, most int) string {
-	n := 0
-	for i := range text {
-		if n == most {
-			return text[:i]
-		}
-		n++
-	}
-	return text
-}
-
 // MessageCaps are how many messages may be sent; zero is no limit.
 type MessageCaps struct {
 	NumberHour, NumberDay             int // to one number

@@ -143,9 +143,9 @@ func (s MessageSettings) LanguageIn(country string) string {
 	return "en"
 }
 
-// Language is the one a recipient has asked for: the metadata entry of that name.
-// Empty: none.
-func (r *Recipient) Language() string {
+// languageOf is the language that the recipient's metadata entry "language"
+// asks for; empty without a valid one.
+func languageOf(r *Recipient) string {
 	for _, e := range r.Metadata {
 		code, ok := e.Value.(string)
 		if e.Name == "language" && ok && len(code) >= 2 {

@@ -150,8 +150,8 @@ type Telling struct {
 func (s MessageSettings) Compose(told Telling) string {
 	language := s.LanguageIn(told.Country)
 	languages := []string{language}
-	if told.Task.Recipient != nil && told.Task.Recipient.Language() != "" {
-		languages = []string{told.Task.Recipient.Language(), language}
+	if told.Task.Recipient != nil && languageOf(told.Task.Recipient) != "" {
+		languages = []string{languageOf(told.Task.Recipient), language}
 	}
 	t, _ := s.Template(Occasion{told.Kind, told.Task.Pickup}, languages...)
 	text, err := t.fill(func(name string) (string, error) { return told.value(name, t.Language, s.Thresholds), nil })

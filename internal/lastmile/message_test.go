@@ -269,10 +269,10 @@ func TestWhatRecipientsAreTold(t *testing.T) {
 			task.Overrides.RecipientSkipSMSNotifications = tt.off
 			e := tt.event
 			e.Trigger, e.Task, e.At = tt.trigger, &task, at
-			if got := e.TextOwed(); got != tt.want {
+			if got := lastmile.KindFor(e); got != tt.want {
 				t.Errorf("owes %q, want %q", got, tt.want)
 			}
-			if got := task.WantsTexts(); got != tt.wants {
+			if got := lastmile.WantsMessages(&task); got != tt.wants {
 				t.Errorf("wants messages: %v", got)
 			}
 		})
@@ -370,9 +370,9 @@ func TestWordsThatStopMessages(t *testing.T) {
 		r := lastmile.Reply{Body: text}
 		got := ""
 		switch {
-		case r.Stops():
+		case lastmile.StopsMessages(r):
 			got = "stops"
-		case r.Starts():
+		case lastmile.RestartsMessages(r):
 			got = "starts"
 		}
 		if got != want {

@@ -50,3 +50,20 @@ func later(before, now time.Time) time.Time {
 	}
 	return now
 }
+
+// cut shortens a text.
+func cut(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i]
+		}
+		n++
+	}
+	return text
+}
+
+// printable tells whether a text is ASCII that can be seen.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}

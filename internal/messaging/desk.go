@@ -23,8 +23,8 @@ type Desk struct {
 // transaction of the events.
 func (d *Desk) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
 	for _, e := range events {
-		kind := e.TextOwed()
-		if kind == "" || !e.Task.WantsTexts() {
+		kind := lastmile.KindFor(e)
+		if kind == "" || !lastmile.WantsMessages(e.Task) {
 			continue
 		}
 		m, owed, err := d.write(ctx, w, kind, e)

@@ -33,9 +33,9 @@ func (d *Desk) Receive(ctx context.Context, reply lastmile.Reply) error {
 		case len(concerned) == 0:
 			d.Log.InfoContext(ctx, "a reply by text message that no organization waits for", "gateway", reply.Gateway)
 			return nil
-		case reply.Stops():
+		case lastmile.StopsMessages(reply):
 			return each(concerned, func(org lastmile.OrganizationID) error { return stop(ctx, w, d.NewID, org, reply, now) })
-		case reply.Starts():
+		case lastmile.RestartsMessages(reply):
 			return each(concerned, func(org lastmile.OrganizationID) error { return d.resume(ctx, w, org, reply, now) })
 		}
 		return tell(ctx, w, d.NewID, lastmile.Event{Organization: concerned[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)

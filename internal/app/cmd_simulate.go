@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/textmessage"
+
 	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/simulate"
@@ -144,7 +146,7 @@ var temporaryPassword = regexp.MustCompile(`temporary password (\S+)`)
 
 // temporaryPassword reads the password of a new worker in the outbox.
 func (a *App) temporaryPassword(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (string, error) {
-	var messages []lastmile.TextMessage
+	var messages []textmessage.Message
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
 		messages, err = r.Messages(ctx, store.MessageFilter{Organization: org, To: phone, Limit: 1})
 		return err

@@ -28,7 +28,7 @@ func (a Address) check(field string) error {
 		{"country", a.Country},
 	}
 	for _, p := range parts {
-		if err := checkText(field+"."+p.name, p.text, MaxText); err != nil {
+		if err := CheckText(field+"."+p.name, p.text, MaxText); err != nil {
 			return err
 		}
 	}

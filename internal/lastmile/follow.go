@@ -61,7 +61,7 @@ type Following struct {
 // the task, or nil.
 func (t *Task) Follow(shown Organization, worker *Worker, now time.Time) (Following, error) {
 	f := Following{
-		Organization: plain(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
+		Organization: PlainName(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
 		Pickup: t.Pickup, Stage: t.stage(), CompleteAfter: t.CompleteAfter, CompleteBy: t.CompleteBy, Requirements: t.Requirements,
 	}
 	if t.Completion.Done() {
@@ -122,10 +122,10 @@ func (t *Task) stage() Stage {
 // shownName is the name that recipients see: the one chosen for them, else the
 // first of the worker's own.
 func (w *Worker) shownName() string {
-	if name := plain(w.DisplayName); strings.TrimSpace(name) != "" {
+	if name := PlainName(w.DisplayName); strings.TrimSpace(name) != "" {
 		return name
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(plain(w.Name)), " ")
+	first, _, _ := strings.Cut(strings.TrimSpace(PlainName(w.Name)), " ")
 	return first
 }
 
@@ -147,7 +147,7 @@ func (t *Task) Rate(f Feedback, now time.Time) ([]Event, error) {
 	case f.Rating < MinRating || f.Rating > MaxRating:
 		return nil, Invalid("rating must be between %d and %d", MinRating, MaxRating)
 	}
-	if err := checkText("comments", f.Comments, MaxComments); err != nil {
+	if err := CheckText("comments", f.Comments, MaxComments); err != nil {
 		return nil, err
 	}
 	f.Comments = strings.TrimSpace(f.Comments)

@@ -12,10 +12,10 @@ const (
 	maxPlainDigits = 6  // more would be a telephone number
 )
 
-// plain keeps names from smuggling anything into a text message. Control,
+// PlainName keeps names from smuggling anything into a text message. Control,
 // formatting and invisible characters go; what a phone would make a link of, an
 // address or a telephone number, is taken apart; the rest is cut short.
-func plain(name string) string {
+func PlainName(name string) string {
 	kept := visible(name)
 	var b strings.Builder
 	for i, r := range kept {
@@ -41,7 +41,7 @@ func plain(name string) string {
 		}
 	}
 	text := strings.Join(strings.Fields(withoutNumbers(b.String())), " ")
-	return strings.TrimRight(cut(text, maxPlain), " :/\\")
+	return strings.TrimRight(Truncate(text, maxPlain), " :/\\")
 }
 
 // visible are the characters of a name that can be seen, with single spaces.

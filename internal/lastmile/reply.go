@@ -25,9 +25,9 @@ func (r *Reply) Check() error {
 		return Missing("from")
 	case len(r.From) > 64 || len(r.To) > 64:
 		return Invalid("from and to must be telephone numbers")
-	case !printable(r.ID) || !printable(string(r.From)) || !printable(r.To):
+	case !PrintableASCII(r.ID) || !PrintableASCII(string(r.From)) || !PrintableASCII(r.To):
 		return Invalid("id, from and to must be plain text")
 	}
-	r.Body = cut(strings.ToValidUTF8(r.Body, "\uFFFD"), maxReply)
+	r.Body = Truncate(strings.ToValidUTF8(r.Body, "\uFFFD"), maxReply)
 	return nil
 }

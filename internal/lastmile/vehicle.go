@@ -56,9 +56,9 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 	set(&next.Color, c.Color)
 	next.Modified = later(next.Modified, now)
 	return &next, firstError(
-		checkText("vehicle.description", next.Description, MaxText),
-		checkText("vehicle.licensePlate", next.LicensePlate, MaxText),
-		checkText("vehicle.color", next.Color, MaxText),
+		CheckText("vehicle.description", next.Description, MaxText),
+		CheckText("vehicle.licensePlate", next.LicensePlate, MaxText),
+		CheckText("vehicle.color", next.Color, MaxText),
 	)
 }
 

@@ -165,7 +165,7 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 func (w *Worker) check() error {
 	err := firstError(
 		requireText("name", w.Name),
-		checkText("displayName", w.DisplayName, MaxText),
+		CheckText("displayName", w.DisplayName, MaxText),
 		checkAmount("capacity", w.Capacity),
 		checkAmount("additionalCapacities.capacityA", w.AdditionalCapacities.A),
 		checkAmount("additionalCapacities.capacityB", w.AdditionalCapacities.B),
@@ -210,8 +210,8 @@ func (w *Worker) Accept(by Actor, now time.Time) []Event {
 // device is another one; the charge alone is no change of the worker.
 func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
 	err = firstError(
-		checkText("userData.appVersion", h.AppVersion, MaxText), checkText("userData.deviceDescription", h.Description, MaxText),
-		checkText("userData.platform", h.Platform, MaxText),
+		CheckText("userData.appVersion", h.AppVersion, MaxText), CheckText("userData.deviceDescription", h.Description, MaxText),
+		CheckText("userData.platform", h.Platform, MaxText),
 	)
 	switch {
 	case err != nil:

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/textmessage"
+
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -21,7 +23,7 @@ const (
 
 // recipientsOf are an organization's thresholds for telling recipients, in the
 // form of webhooks that have them.
-func recipientsOf(org lastmile.OrganizationID, at lastmile.NotificationThresholds) []lastmile.Webhook {
+func recipientsOf(org lastmile.OrganizationID, at textmessage.Thresholds) []lastmile.Webhook {
 	var all []lastmile.Webhook
 	for _, h := range []struct {
 		id        lastmile.WebhookID

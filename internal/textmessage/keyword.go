@@ -1,15 +1,17 @@
-package lastmile
+package textmessage
 
 import (
 	"strings"
 	"time"
 	"unicode"
+
+	"dray/internal/lastmile"
 )
 
 // OptOut is that a number wants no text messages of an organization.
 type OptOut struct {
-	Organization OrganizationID
-	Phone        Phone
+	Organization lastmile.OrganizationID
+	Phone        lastmile.Phone
 	At           time.Time
 	Muted        bool // the recipient's own setting was changed for it
 }
@@ -54,8 +56,8 @@ func keyword(reply string) string {
 	return b.String()
 }
 
-// StopsMessages reports whether a reply asks for no more messages.
-func StopsMessages(r Reply) bool { return stopWords[keyword(r.Body)] }
+// IsStop reports whether a reply asks for no more messages.
+func IsStop(r lastmile.Reply) bool { return stopWords[keyword(r.Body)] }
 
-// RestartsMessages reports whether a reply asks for messages again.
-func RestartsMessages(r Reply) bool { return startWords[keyword(r.Body)] }
+// IsStart reports whether a reply asks for messages again.
+func IsStart(r lastmile.Reply) bool { return startWords[keyword(r.Body)] }

@@ -22,7 +22,7 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id la
 			if err != nil {
 				return err
 			}
-			d.ETA, active = worker.Approach(task), []lastmile.Task{task}
+			d.ETA, active = lastmile.Approach(worker, task), []lastmile.Task{task}
 		}
 		if in == nil {
 			return nil

@@ -126,21 +126,3 @@ type WorkerDetails struct {
 	ETA       *time.Duration // to the active task; nil when there is none or nothing is known
 	Analytics *WorkerAnalytics
 }
-
-// Approach is how long the worker still needs to a task: as it was estimated
-// on the way, else by formula from where the worker was last seen.
-func (w Worker) Approach(t Task) *time.Duration {
-	if t.Estimates.ETA != nil || w.Whereabouts.Location == nil {
-		return t.Estimates.ETA
-	}
-	eta, _ := EstimateTravel(w.TravelsBy(), *w.Whereabouts.Location, t.Destination.Location)
-	return &eta
-}
-
-// TravelsBy is the type of the worker's vehicle.
-func (w Worker) TravelsBy() VehicleType {
-	if w.Vehicle == nil {
-		return OnFoot
-	}
-	return w.Vehicle.Type
-}

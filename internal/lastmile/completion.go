@@ -53,3 +53,10 @@ func (c Completion) when(name string) time.Time {
 	}
 	return time.Time{}
 }
+
+// Trip is a way that was estimated and then gone, and the stay at its end.
+// Zero durations are not known.
+type Trip struct {
+	Estimated, Actual time.Duration
+	Service           time.Duration
+}

@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// OnFoot is how a worker without a vehicle gets about.
-const OnFoot VehicleType = ""
-
 // Unreachable is the travel time between two places with no way from one to
 // the other.
 const Unreachable time.Duration = -1
@@ -104,13 +101,6 @@ func EstimateTravel(by VehicleType, from, to Point) (time.Duration, Meters) {
 
 // minTravel is the least that an adjusted time may become.
 func minTravel(d time.Duration) time.Duration { return min(d, ShortestTravel) }
-
-// Trip is a way that was estimated and then gone, and the stay at its end.
-// Zero durations are not known.
-type Trip struct {
-	Estimated, Actual time.Duration
-	Service           time.Duration
-}
 
 // TravelFactor is how much longer an organization's trips take than estimated.
 // The zero value is for an organization that nothing is known of.

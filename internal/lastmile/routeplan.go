@@ -212,17 +212,6 @@ func (p RoutePlan) TravelsBy(worker *Worker) VehicleType {
 	return Car
 }
 
-// Measure plans how far the route is and how long it takes, by way of the
-// points of the route and with the time that is spent at them.
-func (p *RoutePlan) Measure(by VehicleType, way []Point, service time.Duration) {
-	p.PlannedDistance, p.PlannedDuration = 0, service
-	for i := 1; i < len(way); i++ {
-		duration, distance := EstimateTravel(by, way[i-1], way[i])
-		p.PlannedDistance += distance
-		p.PlannedDuration += duration
-	}
-}
-
 // Progress follows what became of the tasks: the first that is started starts
 // the plan, the last that is completed completes it.
 func (p *RoutePlan) Progress(now time.Time) []Event {

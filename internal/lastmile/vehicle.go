@@ -17,6 +17,9 @@ const (
 	Truck      VehicleType = "TRUCK"
 )
 
+// OnFoot is how a worker without a vehicle gets about.
+const OnFoot VehicleType = ""
+
 // VehicleTypes lists every vehicle type.
 var VehicleTypes = []VehicleType{Car, Motorcycle, Bicycle, Truck}
 
@@ -68,4 +71,12 @@ func vehicleTypeNames() string {
 		names[i] = string(t)
 	}
 	return strings.Join(names, ", ")
+}
+
+// TravelsBy is the type of the worker's vehicle.
+func (w Worker) TravelsBy() VehicleType {
+	if w.Vehicle == nil {
+		return OnFoot
+	}
+	return w.Vehicle.Type
 }

@@ -244,7 +244,7 @@ func measure(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan, task
 	if err != nil {
 		return err
 	}
-	plan.Measure(plan.TravelsBy(worker), append(way, end...), service)
+	lastmile.MeasureRoute(plan, plan.TravelsBy(worker), append(way, end...), service)
 	return nil
 }
 

@@ -328,7 +328,7 @@ func learn(ctx context.Context, w store.Writer, task lastmile.Task, who lastmile
 	if worker.Vehicle != nil {
 		by = worker.Vehicle.Type
 	}
-	trip, ok := task.Trip(by)
+	trip, ok := lastmile.TripOf(&task, by)
 	if !ok {
 		return nil
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 

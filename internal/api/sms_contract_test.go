@@ -21,10 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/app"
 	"dray/internal/app/apptest"
+	"dray/internal/textmessage"
 	"dray/internal/webhook"
 )
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 

@@ -10,6 +10,7 @@ import (
 	"dray/internal/geo"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // importAtOnce is how many postal codes one transaction takes.
@@ -151,7 +152,7 @@ func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.
 		if settings, err = w.Settings(ctx, org); err != nil {
 			return err
 		}
-		if trips, err = w.Trips(ctx, org, lastmile.LearnedTrips); err != nil {
+		if trips, err = w.Trips(ctx, org, travel.LearnedTrips); err != nil {
 			return err
 		}
 		changed, err := change(&settings)
@@ -163,7 +164,7 @@ func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.
 	if err != nil {
 		return err
 	}
-	learned := lastmile.Learn(trips)
+	learned := travel.Learn(trips)
 	return inv.print(map[string]any{
 		"geocodingPrecision": settings.GeocodingPrecision.String(),
 		"geofence":           settings.Geofence.Level.String(), "geofenceRadius": settings.Geofence.Within(),

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // templateResult is the text of an occasion in the output of commands.

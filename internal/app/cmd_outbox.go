@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // messageResult is a text message in the output of commands.

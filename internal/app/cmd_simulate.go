@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/simulate"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 const (

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/textmessage"
 )
 
 // TestKilledMessages is the short form of TestTortureMessages.

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/api"
 	"dray/internal/messaging"
 	"dray/internal/sms"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 	"dray/internal/webhook"
 )
 

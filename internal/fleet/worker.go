@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // RoutingAddress is where a worker's routes may end, as sent: the id of a

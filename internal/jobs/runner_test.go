@@ -13,13 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/jobs"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
+	"dray/internal/textmessage"
 )
 
 const sweep jobs.Kind = "sweep"

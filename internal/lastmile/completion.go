@@ -44,8 +44,8 @@ type Outcome struct {
 	At      time.Time
 }
 
-// when is the time of the first event of a name; zero when there is none.
-func (c Completion) when(name string) time.Time {
+// TimeOf returns the time of the first event with a name; zero without one.
+func (c Completion) TimeOf(name string) time.Time {
 	for _, e := range c.Events {
 		if e.Name == name {
 			return e.At

@@ -105,7 +105,7 @@ func (t *Task) stage() Stage {
 	case TaskAssigned:
 		return StageAssigned
 	case TaskActive:
-		if !t.Completion.when("arrival").IsZero() {
+		if !t.Completion.TimeOf("arrival").IsZero() {
 			return StageArrived
 		}
 		return StageActive

@@ -171,7 +171,7 @@ func (p *RoutePlan) check() error {
 	case p.Color != "" && !colorForm.MatchString(p.Color):
 		return Invalid("color must be of the form #RRGGBB, not %q", p.Color)
 	case p.VehicleType != "" && !slices.Contains(VehicleTypes, p.VehicleType):
-		return Invalid("vehicleType must be one of %s, not %q", vehicleTypeNames(), p.VehicleType)
+		return Invalid("vehicleType must be one of %s, not %q", VehicleTypeNames(), p.VehicleType)
 	}
 	return nil
 }

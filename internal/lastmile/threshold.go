@@ -5,8 +5,12 @@ import (
 	"time"
 )
 
+// ThresholdInterval is how often an active task is checked against the
+// thresholds of webhooks.
+const ThresholdInterval = 30 * time.Second
+
 // Started is when the worker began the task; zero when not yet.
-func (t *Task) Started() time.Time { return t.Completion.when("start") }
+func (t *Task) Started() time.Time { return t.Completion.TimeOf("start") }
 
 // Sighting is what an active task is held against thresholds by.
 type Sighting struct {

@@ -52,7 +52,7 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 		return nil, Missing("vehicle.type")
 	}
 	if !slices.Contains(VehicleTypes, next.Type) {
-		return nil, Invalid("vehicle.type must be one of %s, not %q", vehicleTypeNames(), next.Type)
+		return nil, Invalid("vehicle.type must be one of %s, not %q", VehicleTypeNames(), next.Type)
 	}
 	set(&next.Description, c.Description)
 	set(&next.LicensePlate, c.LicensePlate)
@@ -65,7 +65,8 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 	)
 }
 
-func vehicleTypeNames() string {
+// VehicleTypeNames lists every vehicle type for an error message.
+func VehicleTypeNames() string {
 	names := make([]string, len(VehicleTypes))
 	for i, t := range VehicleTypes {
 		names[i] = string(t)

@@ -6,10 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // Desk writes the text messages of all organizations and reads the answers.

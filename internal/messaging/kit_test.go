@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
+	"dray/internal/textmessage"
 )
 
 // The organizations of these tests.

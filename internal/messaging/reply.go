@@ -5,10 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // Receive takes in a text message that somebody sent to a number of ours, once

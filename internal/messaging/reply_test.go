@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // told are the events of an organization, in order.

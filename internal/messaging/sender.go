@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // How the Sender works.

@@ -6,10 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // bubble runs a test in a world whose time passes as fast as it can.

@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/sms"
+	"dray/internal/textmessage"
 )
 
 var start = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)

@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // Sign makes a signature as Standard Webhooks has it.

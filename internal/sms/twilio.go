@@ -15,9 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // TwilioAPI is where Twilio's own interface is.

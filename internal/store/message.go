@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // MessageReader reads text messages, what organizations have set for them, and

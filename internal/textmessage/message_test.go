@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // linked finds what phones make links of: addresses with a scheme, names with

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // TestRecipientsHearOfATaskOnce lets a worker come near, and be late, where no

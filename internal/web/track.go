@@ -14,9 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 //go:embed track.html

@@ -12,12 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
+	"dray/internal/textmessage"
 )
 
 // Platform is the whole platform in the test's own process.

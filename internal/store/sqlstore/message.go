@@ -8,10 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // messageColumns are those that scanMessage reads.

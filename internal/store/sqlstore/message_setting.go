@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // messageSettings is how an organization's settings of text messages are

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/textmessage"
-
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // text is a message about a task that is to be sent.

@@ -1,10 +1,11 @@
-package lastmile_test
+package travel_test
 
 import (
 	"testing"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 func TestForesee(t *testing.T) {
@@ -23,10 +24,10 @@ func TestForesee(t *testing.T) {
 	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
 	quick := task(lastmile.TaskAssigned, 0)
 	quick.ServiceTime = time.Minute
-	legs := func(each ...time.Duration) []lastmile.Leg {
-		var all []lastmile.Leg
+	legs := func(each ...time.Duration) []travel.Leg {
+		var all []travel.Leg
 		for _, d := range each {
-			all = append(all, lastmile.Leg{Duration: d})
+			all = append(all, travel.Leg{Duration: d})
 		}
 		return all
 	}
@@ -34,7 +35,7 @@ func TestForesee(t *testing.T) {
 
 	tests := map[string]struct {
 		tasks []lastmile.Task
-		legs  []lastmile.Leg
+		legs  []travel.Leg
 		want  []lastmile.Estimates
 	}{
 		"nothing to do": {},
@@ -95,13 +96,13 @@ func TestForesee(t *testing.T) {
 		},
 		"behind a place that cannot be reached nothing is known": {
 			[]lastmile.Task{quick, quick, quick},
-			legs(leg, lastmile.Unreachable, leg),
+			legs(leg, travel.Unreachable, leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}, {}, {}},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := lastmile.Itinerary{Tasks: test.tasks}.Foresee(test.legs, lastmile.Experience{Service: service}, now)
+			got := travel.Itinerary{Tasks: test.tasks}.Foresee(test.legs, travel.Experience{Service: service}, now)
 			if len(got) != len(test.want) {
 				t.Fatalf("%d estimates, want %d", len(got), len(test.want))
 			}
@@ -130,16 +131,16 @@ func TestLearnServiceTime(t *testing.T) {
 		trips []lastmile.Trip
 		want  time.Duration
 	}{
-		"nothing known":             {nil, lastmile.DefaultService},
-		"too few":                   {stays(9, time.Minute), lastmile.DefaultService},
+		"nothing known":             {nil, travel.DefaultServiceTime},
+		"too few":                   {stays(9, time.Minute), travel.DefaultServiceTime},
 		"enough":                    {stays(10, 7*time.Minute), 7 * time.Minute},
 		"the middle one":            {append(stays(6, time.Minute), stays(5, time.Hour)...), time.Minute},
-		"lost ones count for none":  {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), lastmile.DefaultService},
+		"lost ones count for none":  {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), travel.DefaultServiceTime},
 		"unknown ones are left out": {append(stays(10, time.Minute), stays(50, 0)...), time.Minute},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := lastmile.Learn(test.trips).Service; got != test.want {
+			if got := travel.Learn(test.trips).Service; got != test.want {
 				t.Errorf("learned %v, want %v", got, test.want)
 			}
 		})

@@ -1,25 +1,28 @@
-package lastmile
+package travel
 
-import "time"
+import (
+	"time"
 
-// How often the estimates of a worker's tasks are made anew (interface,
-// "Limits"), and how often an active task is held against thresholds.
+	"dray/internal/lastmile"
+)
+
+// How often the estimates of a worker's tasks are refreshed (interface,
+// "Limits").
 const (
 	RefreshOnDuty  = time.Minute
 	RefreshOffDuty = 10 * time.Minute
-	JudgeEvery     = 30 * time.Second
 )
 
 // Itinerary is a worker with all that the worker has to do, in order: the
 // active task first.
 type Itinerary struct {
-	Worker Worker
-	Tasks  []Task
+	Worker lastmile.Worker
+	Tasks  []lastmile.Task
 }
 
 // Active is the task that the worker is doing, or nil.
-func (i Itinerary) Active() *Task {
-	if len(i.Tasks) > 0 && i.Tasks[0].State == TaskActive {
+func (i Itinerary) Active() *lastmile.Task {
+	if len(i.Tasks) > 0 && i.Tasks[0].State == lastmile.TaskActive {
 		return &i.Tasks[0]
 	}
 	return nil
@@ -39,11 +42,11 @@ func (i Itinerary) Refresh(now time.Time) time.Time {
 
 // Way is the places that the worker comes through, from where the worker is.
 // It is nil when nobody knows where that is.
-func (i Itinerary) Way() []Point {
+func (i Itinerary) Way() []lastmile.Point {
 	if i.Worker.Whereabouts.Location == nil {
 		return nil
 	}
-	way := []Point{*i.Worker.Whereabouts.Location}
+	way := []lastmile.Point{*i.Worker.Whereabouts.Location}
 	for _, t := range i.Tasks {
 		way = append(way, t.Destination.Location)
 	}
@@ -56,8 +59,8 @@ func (i Itinerary) Way() []Point {
 // and is the sum of travel and service times up to it (interface, "Estimated
 // completion time rules"); the time to the destination is given for the active
 // task.
-func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []Estimates {
-	all := make([]Estimates, len(i.Tasks))
+func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
+	all := make([]lastmile.Estimates, len(i.Tasks))
 	clock, known := now, len(legs) >= len(i.Tasks)
 	for n, t := range i.Tasks {
 		known = known && legs[n].Duration != Unreachable
@@ -66,19 +69,19 @@ func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []Estimates 
 			continue
 		}
 		travel := legs[n].Adjusted(e.Travel).Duration
-		if t.State == TaskActive && !t.Completion.when("arrival").IsZero() {
+		if t.State == lastmile.TaskActive && !t.Completion.TimeOf("arrival").IsZero() {
 			travel = 0
 		}
 		arrival := clock.Add(travel)
-		if travel == 0 && t.State == TaskActive {
-			arrival = t.Completion.when("arrival")
+		if travel == 0 && t.State == lastmile.TaskActive {
+			arrival = t.Completion.TimeOf("arrival")
 		}
 		clock = arrival.Add(serviceTime(t, e))
 		if clock.Before(now) {
 			clock = now
 		}
 		all[n].Arrival = arrival
-		if t.State == TaskActive {
+		if t.State == lastmile.TaskActive {
 			all[n].ETA = &travel
 		} else {
 			all[n].Completion = clock
@@ -92,7 +95,7 @@ func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []Estimates 
 
 // serviceTime is how long the worker will stay: as the task says, else as long as
 // the organization's workers usually do.
-func serviceTime(t Task, e Experience) time.Duration {
+func serviceTime(t lastmile.Task, e Experience) time.Duration {
 	if t.ServiceTime > 0 {
 		return t.ServiceTime
 	}
@@ -108,7 +111,7 @@ func late(by time.Duration) *time.Duration {
 }
 
 // Delay is the largest delay among some; nil when there is none.
-func Delay(of []Estimates) *time.Duration {
+func Delay(of []lastmile.Estimates) *time.Duration {
 	var most *time.Duration
 	for _, e := range of {
 		if e.Delay != nil && (most == nil || *e.Delay > *most) {

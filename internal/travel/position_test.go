@@ -1,4 +1,4 @@
-package lastmile_test
+package travel_test
 
 import (
 	"math/rand/v2"
@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
-func TestBelieve(t *testing.T) {
+func TestFilterPositions(t *testing.T) {
 	now := time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 	home := lastmile.Point{Lon: -74, Lat: 40.7}
 	at := func(ago time.Duration, p lastmile.Point) lastmile.Position {
@@ -49,7 +50,7 @@ func TestBelieve(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := lastmile.Believe(test.sent, test.last, now); len(got) != test.want {
+			if got := travel.FilterPositions(test.sent, test.last, now); len(got) != test.want {
 				t.Errorf("%d positions believed, want %d", len(got), test.want)
 			}
 		})
@@ -72,7 +73,7 @@ func TestNewestPositionWins(t *testing.T) {
 				newest = p
 			}
 		}
-		got := lastmile.Whereabouts{}.See(lastmile.Believe(sent, lastmile.Whereabouts{}, now))
+		got := lastmile.Whereabouts{}.See(travel.FilterPositions(sent, lastmile.Whereabouts{}, now))
 		if !got.LastSeen.Equal(newest.At) || *got.Location != newest.Location {
 			t.Fatalf("worker seen at %v, want %v", got.LastSeen, newest.At)
 		}

@@ -1,27 +1,29 @@
-package lastmile
+package travel
 
 import (
 	"cmp"
 	"slices"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // The rules by which positions are believed.
 const (
-	MaxPositions    = 500             // in one report
-	MaxClockAhead   = time.Minute     // a position further in the future is nonsense
-	MaxPositionAge  = 24 * time.Hour  // an older one is of no use
-	MaxSpeed        = Meters(150)     // a second; faster is a jump, not a drive
-	MaxInaccuracy   = Meters(1000)    // a vaguer one tells the district, not the place
-	jumpForgivenFor = 5 * time.Minute // after which a jump is believed
+	MaxPositions    = 500                   // in one report
+	MaxClockAhead   = time.Minute           // a position further in the future is nonsense
+	MaxPositionAge  = 24 * time.Hour        // an older one is of no use
+	MaxSpeed        = lastmile.Meters(150)  // a second; faster is a jump, not a drive
+	MaxInaccuracy   = lastmile.Meters(1000) // a vaguer one tells the district, not the place
+	jumpForgivenFor = 5 * time.Minute       // after which a jump is believed
 )
 
-// Believe sorts positions by time and drops what cannot be true: in the
+// FilterPositions sorts positions by time and drops what cannot be true: in the
 // future, too old, doubled, too vague, or further from the one before, or the
 // latest that is known, than anybody drives. last is where the worker was known
 // to be before, if anywhere.
-func Believe(positions []Position, last Whereabouts, now time.Time) []Position {
-	sorted := slices.SortedStableFunc(slices.Values(positions), func(a, b Position) int { return a.At.Compare(b.At) })
+func FilterPositions(positions []lastmile.Position, last lastmile.Whereabouts, now time.Time) []lastmile.Position {
+	sorted := slices.SortedStableFunc(slices.Values(positions), func(a, b lastmile.Position) int { return a.At.Compare(b.At) })
 	kept := sorted[:0]
 	for _, p := range sorted {
 		switch {
@@ -43,19 +45,19 @@ func Believe(positions []Position, last Whereabouts, now time.Time) []Position {
 
 // vague tells whether a position says nothing of where the worker was: phones
 // give a negative accuracy where they know no place.
-func vague(p Position) bool {
-	return p.Accuracy != nil && (*p.Accuracy < 0 || Meters(*p.Accuracy) > MaxInaccuracy)
+func vague(p lastmile.Position) bool {
+	return p.Accuracy != nil && (*p.Accuracy < 0 || lastmile.Meters(*p.Accuracy) > MaxInaccuracy)
 }
 
 // strays tells whether nobody gets from a position that comes late to where the
 // worker was after it.
-func strays(p Position, last Whereabouts) bool {
+func strays(p lastmile.Position, last lastmile.Whereabouts) bool {
 	return last.Location != nil && p.At.Before(last.Located) && jump(p.Location, *last.Location, last.Located.Sub(p.At))
 }
 
 // before is the latest place known from before a position: of the same report,
 // or from reports before it.
-func before(p Position, kept []Position, last Whereabouts) (place Point, at time.Time, known bool) {
+func before(p lastmile.Position, kept []lastmile.Position, last lastmile.Whereabouts) (place lastmile.Point, at time.Time, known bool) {
 	if last.Location != nil && p.At.After(last.Located) {
 		place, at, known = *last.Location, last.Located, true
 	}
@@ -66,10 +68,10 @@ func before(p Position, kept []Position, last Whereabouts) (place Point, at time
 }
 
 // jump tells whether nobody gets from one place to the other in the time.
-func jump(from, to Point, took time.Duration) bool {
+func jump(from, to lastmile.Point, took time.Duration) bool {
 	if took >= jumpForgivenFor {
 		return false
 	}
-	most := Meters(max(took.Seconds(), 1)) * MaxSpeed
+	most := lastmile.Meters(max(took.Seconds(), 1)) * MaxSpeed
 	return cmp.Compare(from.Distance(to), most) > 0
 }

@@ -134,3 +134,17 @@ func (p Precision) spoken() string {
 	}
 	return p.String()
 }
+
+// Line is the address in one line, as it is written on an envelope.
+func (a Address) Line() string {
+	join := func(separator string, parts ...string) string {
+		var some []string
+		for _, p := range parts {
+			if p = strings.TrimSpace(p); p != "" {
+				some = append(some, p)
+			}
+		}
+		return strings.Join(some, separator)
+	}
+	return join(", ", join(" ", a.Number, a.Street), a.Apartment, a.City, join(" ", a.State, a.PostalCode), a.Country)
+}

@@ -7,8 +7,10 @@ import (
 	"dray/internal/lastmile"
 )
 
+var testNow2 = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
+
 func TestAnalyticsWindow(t *testing.T) {
-	now := planNow
+	now := testNow2
 	ago := func(hours int) time.Time { return now.Add(-time.Duration(hours) * time.Hour) }
 	none := time.Time{}
 	tests := map[string]struct {
@@ -40,7 +42,7 @@ func TestAnalyticsWindow(t *testing.T) {
 }
 
 func TestAnalyzeWork(t *testing.T) {
-	at := func(minutes int) time.Time { return planNow.Add(time.Duration(minutes) * time.Minute) }
+	at := func(minutes int) time.Time { return testNow2.Add(time.Duration(minutes) * time.Minute) }
 	hour := lastmile.Window{From: at(0), To: at(60)}
 	task := func(start, end int, success bool) lastmile.Task {
 		return lastmile.Task{State: lastmile.TaskCompleted, Completion: lastmile.Completion{
@@ -78,45 +80,5 @@ func TestAnalyzeWork(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
-	}
-}
-
-func TestManifest(t *testing.T) {
-	at := func(hours int) time.Time { return planNow.Add(time.Duration(hours) * time.Hour) }
-	window := func(id lastmile.TaskID, after, by time.Time) lastmile.Task {
-		return lastmile.Task{ID: id, CompleteAfter: after, CompleteBy: by}
-	}
-	none := time.Time{}
-	tasks := []lastmile.Task{window("early", at(1), at(2)), window("any", none, none), window("late", at(10), at(12))}
-	tests := map[string]struct {
-		within    lastmile.Window
-		want      []lastmile.TaskID
-		departure time.Time
-	}{
-		"all there is to do":          {lastmile.Window{}, []lastmile.TaskID{"early", "any", "late"}, at(1)},
-		"without what is over":        {lastmile.Window{From: at(5)}, []lastmile.TaskID{"any", "late"}, planNow},
-		"without what is to come":     {lastmile.Window{To: at(5)}, []lastmile.TaskID{"early", "any"}, at(1)},
-		"what can be done in between": {lastmile.Window{From: at(3), To: at(5)}, []lastmile.TaskID{"any"}, planNow},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			m := lastmile.NewManifest(lastmile.Worker{}, lastmile.Hub{}, tasks, test.within, planNow)
-			var got []lastmile.TaskID
-			for _, task := range m.Tasks {
-				got = append(got, task.ID)
-			}
-			if len(got) != len(test.want) || got[0] != test.want[0] || got[len(got)-1] != test.want[len(got)-1] || !m.Departure.Equal(test.departure) {
-				t.Errorf("%v from %v, want %v from %v", got, m.Departure, test.want, test.departure)
-			}
-		})
-	}
-	for want, a := range map[string]lastmile.Address{
-		"1 Main Street, 4B, Springfield, IL 62701, United States": {Number: "1", Street: "Main Street", Apartment: "4B", City: "Springfield", State: "IL", PostalCode: "62701", Country: "United States"},
-		"Springfield, United States":                              {City: " Springfield ", Country: "United States"},
-		"":                                                        {},
-	} {
-		if got := a.Line(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }

@@ -246,3 +246,12 @@ func (w *Worker) SetDuty(onDuty bool, by Actor, now time.Time) []Event {
 	as := *w
 	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerDuty, At: now, Actor: by, Worker: &as}}
 }
+
+// Route is all that the worker has to do: the active task first, then the list
+// in order.
+func (w Worker) Route() []TaskID {
+	if w.ActiveTask == "" {
+		return w.Tasks
+	}
+	return append([]TaskID{w.ActiveTask}, w.Tasks...)
+}

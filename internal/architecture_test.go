@@ -48,6 +48,12 @@ var rules = map[string]rule{
 	"lastmile": {},
 	"optimize": {planned: true},
 
+	"analytics":    {may: []string{"lastmile"}},
+	"assignment":   {may: []string{"lastmile"}},
+	"textmessage":  {may: []string{"lastmile"}},
+	"trackingpage": {may: []string{"lastmile"}},
+	"travel":       {may: []string{"lastmile"}},
+
 	"wire":  {may: []string{"lastmile"}},
 	"store": {may: []string{"lastmile"}},
 	"geo":   {may: []string{"lastmile", "geo/gazetteer"}},

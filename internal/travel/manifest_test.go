@@ -1,16 +1,15 @@
-package lastmile_test
+package travel_test
 
 import (
 	"testing"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
-var manifestNow = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
-
 func TestManifest(t *testing.T) {
-	at := func(hours int) time.Time { return manifestNow.Add(time.Duration(hours) * time.Hour) }
+	at := func(hours int) time.Time { return testNow.Add(time.Duration(hours) * time.Hour) }
 	window := func(id lastmile.TaskID, after, by time.Time) lastmile.Task {
 		return lastmile.Task{ID: id, CompleteAfter: after, CompleteBy: by}
 	}
@@ -22,13 +21,13 @@ func TestManifest(t *testing.T) {
 		departure time.Time
 	}{
 		"all there is to do":          {lastmile.Window{}, []lastmile.TaskID{"early", "any", "late"}, at(1)},
-		"without what is over":        {lastmile.Window{From: at(5)}, []lastmile.TaskID{"any", "late"}, manifestNow},
+		"without what is over":        {lastmile.Window{From: at(5)}, []lastmile.TaskID{"any", "late"}, testNow},
 		"without what is to come":     {lastmile.Window{To: at(5)}, []lastmile.TaskID{"early", "any"}, at(1)},
-		"what can be done in between": {lastmile.Window{From: at(3), To: at(5)}, []lastmile.TaskID{"any"}, manifestNow},
+		"what can be done in between": {lastmile.Window{From: at(3), To: at(5)}, []lastmile.TaskID{"any"}, testNow},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := lastmile.NewManifest(lastmile.Worker{}, lastmile.Hub{}, tasks, test.within, manifestNow)
+			m := travel.NewManifest(lastmile.Worker{}, lastmile.Hub{}, tasks, test.within, testNow)
 			var got []lastmile.TaskID
 			for _, task := range m.Tasks {
 				got = append(got, task.ID)

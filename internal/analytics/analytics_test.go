@@ -1,16 +1,18 @@
-package lastmile_test
+package analytics_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"dray/internal/analytics"
 	"dray/internal/lastmile"
 )
 
-var testNow2 = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
+var testNow = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
 
 func TestAnalyticsWindow(t *testing.T) {
-	now := testNow2
+	now := testNow
 	ago := func(hours int) time.Time { return now.Add(-time.Duration(hours) * time.Hour) }
 	none := time.Time{}
 	tests := map[string]struct {
@@ -32,8 +34,11 @@ func TestAnalyticsWindow(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := lastmile.AnalyticsWindow(test.from, test.to, now)
-			refusedAs(t, err, test.code)
+			got, err := analytics.NewWindow(test.from, test.to, now)
+			rejection, _ := errors.AsType[*lastmile.Error](err)
+			if (err != nil) != (test.code != 0) || rejection != nil && rejection.Code != test.code {
+				t.Errorf("got %v, want code %v", err, test.code)
+			}
 			if err == nil && got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
@@ -42,7 +47,7 @@ func TestAnalyticsWindow(t *testing.T) {
 }
 
 func TestAnalyzeWork(t *testing.T) {
-	at := func(minutes int) time.Time { return testNow2.Add(time.Duration(minutes) * time.Minute) }
+	at := func(minutes int) time.Time { return testNow.Add(time.Duration(minutes) * time.Minute) }
 	hour := lastmile.Window{From: at(0), To: at(60)}
 	task := func(start, end int, success bool) lastmile.Task {
 		return lastmile.Task{State: lastmile.TaskCompleted, Completion: lastmile.Completion{
@@ -72,7 +77,7 @@ func TestAnalyzeWork(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := lastmile.AnalyzeWork(hour, test.duty, test.tasks)
+			got := analytics.Summarize(hour, test.duty, test.tasks)
 			if got.EnrouteTime != time.Duration(test.enroute)*time.Minute || got.IdleTime != time.Duration(test.idle)*time.Minute {
 				t.Errorf("enroute %v, idle %v", got.EnrouteTime, got.IdleTime)
 			}

@@ -1,13 +1,15 @@
-package lastmile
+package trackingpage
 
 import (
 	"strings"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // The terms of the page on which a recipient follows a task.
 const (
-	FollowedFor      = 24 * time.Hour   // after the task is completed
+	Lifetime         = 24 * time.Hour   // after the task is completed
 	positionShownFor = 10 * time.Minute // an older one says nothing of where the worker is
 )
 
@@ -30,7 +32,7 @@ var Stages = []Stage{StageScheduled, StageAssigned, StageActive, StageArrived, S
 // Following is all that whoever has the link to a task's page may know: no
 // address, no phone number, no other stop, no id. Where the task is to be done
 // is shown with the worker who comes there, as the worker shows it anyway.
-type Following struct {
+type Page struct {
 	Organization      string // name of the one shown to the recipient
 	Timezone, Country string // of that organization
 	Pickup            bool
@@ -41,12 +43,12 @@ type Following struct {
 	Delay             time.Duration
 
 	WorkerName string // while active
-	Vehicle    VehicleType
-	Location   *Point // of the worker, while active
+	Vehicle    lastmile.VehicleType
+	Location   *lastmile.Point // of the worker, while active
 	LocatedAt  time.Time
-	Goal       *Point // where the worker is going, with Location
+	Goal       *lastmile.Point // where the worker is going, with Location
 
-	Requirements Requirements
+	Requirements lastmile.Requirements
 	CompletedAt  time.Time
 	MayRate      bool
 	Rated        bool
@@ -55,16 +57,16 @@ type Following struct {
 
 // NewPage shows a task to whoever has its link. The worker is the one who has
 // the task, or nil.
-func NewPage(t *Task, shown Organization, worker *Worker, now time.Time) (Following, error) {
-	f := Following{
-		Organization: PlainName(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
+func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker, now time.Time) (Page, error) {
+	f := Page{
+		Organization: lastmile.PlainName(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
 		Pickup: t.Pickup, Stage: stage(t), CompleteAfter: t.CompleteAfter, CompleteBy: t.CompleteBy, Requirements: t.Requirements,
 	}
 	if t.Completion.Done() {
-		f.CompletedAt, f.Ends = t.Completion.At, t.Completion.At.Add(FollowedFor)
+		f.CompletedAt, f.Ends = t.Completion.At, t.Completion.At.Add(Lifetime)
 		f.MayRate, f.Rated = true, len(t.Feedback) > 0
 		if !now.Before(f.Ends) {
-			return Following{}, NoSuchPage()
+			return Page{}, NotFound()
 		}
 		return f, nil
 	}
@@ -75,7 +77,7 @@ func NewPage(t *Task, shown Organization, worker *Worker, now time.Time) (Follow
 	if t.Estimates.Delay != nil {
 		f.Delay = max(f.Delay, *t.Estimates.Delay)
 	}
-	if t.State != TaskActive || worker == nil {
+	if t.State != lastmile.TaskActive || worker == nil {
 		return f, nil
 	}
 	f.WorkerName = shownName(worker)
@@ -92,35 +94,35 @@ func NewPage(t *Task, shown Organization, worker *Worker, now time.Time) (Follow
 
 // NoSuchPage is the answer to every link that leads nowhere: it does not tell
 // what never was from what is over.
-func NoSuchPage() *Error {
-	return &Error{Code: CodeNotFound, Message: "This page does not exist, or is not there any more."}
+func NotFound() *lastmile.Error {
+	return &lastmile.Error{Code: lastmile.CodeNotFound, Message: "This page does not exist, or is not there any more."}
 }
 
-func stage(t *Task) Stage {
+func stage(t *lastmile.Task) Stage {
 	switch t.State {
-	case TaskAssigned:
+	case lastmile.TaskAssigned:
 		return StageAssigned
-	case TaskActive:
+	case lastmile.TaskActive:
 		if !t.Completion.TimeOf("arrival").IsZero() {
 			return StageArrived
 		}
 		return StageActive
-	case TaskCompleted:
+	case lastmile.TaskCompleted:
 		if t.Completion.Success {
 			return StageCompleted
 		}
 		return StageFailed
-	case TaskUnassigned:
+	case lastmile.TaskUnassigned:
 	}
 	return StageScheduled
 }
 
 // shownName is the name that recipients see: the one chosen for them, else the
 // first of the worker's own.
-func shownName(w *Worker) string {
-	if name := PlainName(w.DisplayName); strings.TrimSpace(name) != "" {
+func shownName(w *lastmile.Worker) string {
+	if name := lastmile.PlainName(w.DisplayName); strings.TrimSpace(name) != "" {
 		return name
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(PlainName(w.Name)), " ")
+	first, _, _ := strings.Cut(strings.TrimSpace(lastmile.PlainName(w.Name)), " ")
 	return first
 }

@@ -1,10 +1,11 @@
-package lastmile_test
+package trackingpage_test
 
 import (
 	"testing"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/trackingpage"
 )
 
 func TestAnOldPositionIsNotShownAsOneOfNow(t *testing.T) {
@@ -19,7 +20,7 @@ func TestAnOldPositionIsNotShownAsOneOfNow(t *testing.T) {
 			worker := lastmile.Worker{ID: "w", ActiveTask: "t", Whereabouts: lastmile.Whereabouts{
 				OnDuty: true, LastSeen: now, Location: &home, Located: now.Add(-tt.ago),
 			}}
-			page, err := lastmile.NewPage(&task, lastmile.Organization{Name: "Acme"}, &worker, now)
+			page, err := trackingpage.New(&task, lastmile.Organization{Name: "Acme"}, &worker, now)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,21 +1,25 @@
-package lastmile
+package travel
 
-import "time"
+import (
+	"time"
+
+	"dray/internal/lastmile"
+)
 
 // Manifest is what a worker has to do, on paper: who drives what from where,
 // and each stop in the order of the route.
 type Manifest struct {
 	At        time.Time // when it was made
 	Departure time.Time
-	Worker    Worker
-	Hub       Hub
-	Tasks     []Task // the active one first, then the list in order
+	Worker    lastmile.Worker
+	Hub       lastmile.Hub
+	Tasks     []lastmile.Task // the active one first, then the list in order
 }
 
 // NewManifest makes a manifest of the tasks that can be done in a window, of
 // which either end may be open. The worker departs when the first task may be
 // begun, or now.
-func NewManifest(worker Worker, hub Hub, tasks []Task, within Window, now time.Time) Manifest {
+func NewManifest(worker lastmile.Worker, hub lastmile.Hub, tasks []lastmile.Task, within lastmile.Window, now time.Time) Manifest {
 	m := Manifest{At: now, Departure: now, Worker: worker, Hub: hub}
 	for _, t := range tasks {
 		late := !within.To.IsZero() && t.CompleteAfter.After(within.To)

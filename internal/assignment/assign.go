@@ -1,56 +1,58 @@
-package lastmile
+package assignment
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // AssignMode is how the best worker for a task is found.
-type AssignMode string
+type Mode string
 
 // The modes of automatic assignment.
 const (
-	AssignByDistance AssignMode = "distance" // whose last place is nearest
-	AssignByLoad     AssignMode = "load"     // whose way through all tasks to this one is shortest
+	ByDistance Mode = "distance" // whose last place is nearest
+	ByLoad     Mode = "load"     // whose way through all tasks to this one is shortest
 )
 
 // AssignOptions are the terms of an automatic assignment.
-type AssignOptions struct {
-	Mode                 AssignMode
-	Teams                []TeamID // workers in any of these come first; none is everyone
-	RestrictToTeams      bool     // nobody else comes after them
-	MaxAssignedTaskCount int      // 0 is no limit
-	ExcludedWorkers      []WorkerID
+type Options struct {
+	Mode                 Mode
+	Teams                []lastmile.TeamID // workers in any of these come first; none is everyone
+	RestrictToTeams      bool              // nobody else comes after them
+	MaxAssignedTaskCount int               // 0 is no limit
+	ExcludedWorkers      []lastmile.WorkerID
 	ConsiderDependencies bool
 }
 
 // Check refuses options that make no sense.
-func (o AssignOptions) Check(field string) error {
+func (o Options) Check(field string) error {
 	switch {
 	case o.Mode == "":
-		return Missing(field + ".mode")
-	case o.Mode != AssignByDistance && o.Mode != AssignByLoad:
-		return Invalid("%s.mode must be distance or load, not %q", field, o.Mode)
+		return lastmile.Missing(field + ".mode")
+	case o.Mode != ByDistance && o.Mode != ByLoad:
+		return lastmile.Invalid("%s.mode must be distance or load, not %q", field, o.Mode)
 	case o.MaxAssignedTaskCount < 0:
-		return Invalid("%s.maxAssignedTaskCount must not be negative", field)
+		return lastmile.Invalid("%s.maxAssignedTaskCount must not be negative", field)
 	}
 	return nil
 }
 
 // QueuedTask is a task in a worker's way, as far as assignment needs to know it.
 type QueuedTask struct {
-	ID                   TaskID
-	Location             Point
+	ID                   lastmile.TaskID
+	Location             lastmile.Point
 	Quantity             float64
-	AdditionalQuantities Capacities
+	AdditionalQuantities lastmile.Capacities
 }
 
 // Candidate is a worker who might get a task: the active task first, then the
 // list in order.
 type Candidate struct {
-	Worker Worker
+	Worker lastmile.Worker
 	Queue  []QueuedTask
 }
 
@@ -65,25 +67,25 @@ const (
 
 // Explanation is why a task went to a worker, or to nobody.
 type Explanation struct {
-	Task       TaskID
+	Task       lastmile.TaskID
 	At         time.Time
-	Mode       AssignMode
-	Chosen     WorkerID // empty when nobody fits
+	Mode       Mode
+	Chosen     lastmile.WorkerID // empty when nobody fits
 	Considered []Consideration
 }
 
 // Consideration is one worker's part of an explanation.
 type Consideration struct {
-	Worker   WorkerID
+	Worker   lastmile.WorkerID
 	Name     string
-	Measure  *Meters // nil when excluded
-	Excluded string  // why; empty when measured
+	Measure  *lastmile.Meters // nil when excluded
+	Excluded string           // why; empty when measured
 }
 
 // PickWorker finds the best worker for a family of tasks that must go
 // together, the first of which is the one that counts for distance. It
 // returns why it chose whom.
-func PickWorker(tasks []Task, candidates []Candidate, o AssignOptions, now time.Time) Explanation {
+func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, now time.Time) Explanation {
 	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
 	for _, c := range candidates {
 		c.Queue = without(c.Queue, tasks)
@@ -117,10 +119,10 @@ func PickWorker(tasks []Task, candidates []Candidate, o AssignOptions, now time.
 
 // without is what is left of a queue when tasks are taken out of it, to be
 // put at its end.
-func without(queue []QueuedTask, tasks []Task) []QueuedTask {
+func without(queue []QueuedTask, tasks []lastmile.Task) []QueuedTask {
 	left := make([]QueuedTask, 0, len(queue))
 	for _, q := range queue {
-		if !slices.ContainsFunc(tasks, func(t Task) bool { return t.ID == q.ID }) {
+		if !slices.ContainsFunc(tasks, func(t lastmile.Task) bool { return t.ID == q.ID }) {
 			left = append(left, q)
 		}
 	}
@@ -129,7 +131,7 @@ func without(queue []QueuedTask, tasks []Task) []QueuedTask {
 
 // Give notes that tasks have gone to the end of a worker's queue, from whoever
 // had them.
-func Give(candidates []Candidate, to WorkerID, tasks []Task) {
+func Give(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Task) {
 	for i := range candidates {
 		c := &candidates[i]
 		c.Queue = without(c.Queue, tasks)
@@ -145,11 +147,11 @@ func Give(candidates []Candidate, to WorkerID, tasks []Task) {
 }
 
 // excluded says why the worker cannot have the tasks, or nothing.
-func (c Candidate) excluded(tasks []Task, o AssignOptions) string {
+func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
 	switch {
 	case slices.Contains(o.ExcludedWorkers, c.Worker.ID):
 		return ReasonExcluded
-	case len(o.Teams) > 0 && !slices.ContainsFunc(c.Worker.Teams, func(id TeamID) bool { return slices.Contains(o.Teams, id) }):
+	case len(o.Teams) > 0 && !slices.ContainsFunc(c.Worker.Teams, func(id lastmile.TeamID) bool { return slices.Contains(o.Teams, id) }):
 		return ReasonOtherTeam
 	case c.Worker.Whereabouts.Location == nil:
 		return ReasonNoLocation
@@ -165,8 +167,8 @@ const rounding = 1 + 1e-9
 
 // overloaded says which capacity the tasks would exceed. A capacity of zero is
 // no limit.
-func (c Candidate) overloaded(tasks []Task) string {
-	var load Capacities
+func (c Candidate) overloaded(tasks []lastmile.Task) string {
+	var load lastmile.Capacities
 	units := 0.0
 	for _, q := range c.Queue {
 		units += q.Quantity
@@ -193,13 +195,15 @@ func (c Candidate) overloaded(tasks []Task) string {
 	return ""
 }
 
-func plus(a, b Capacities) Capacities { return Capacities{A: a.A + b.A, B: a.B + b.B, C: a.C + b.C} }
+func plus(a, b lastmile.Capacities) lastmile.Capacities {
+	return lastmile.Capacities{A: a.A + b.A, B: a.B + b.B, C: a.C + b.C}
+}
 
 // measure is how far the worker is from a place: straight, or by way of all
 // that is still to be done.
-func (c Candidate) measure(place Point, mode AssignMode) Meters {
-	at, way := *c.Worker.Whereabouts.Location, Meters(0)
-	if mode == AssignByLoad {
+func (c Candidate) measure(place lastmile.Point, mode Mode) lastmile.Meters {
+	at, way := *c.Worker.Whereabouts.Location, lastmile.Meters(0)
+	if mode == ByLoad {
 		for _, q := range c.Queue {
 			way += at.Distance(q.Location)
 			at = q.Location
@@ -209,4 +213,4 @@ func (c Candidate) measure(place Point, mode AssignMode) Meters {
 }
 
 // AutoAssigned is which tasks went to whom.
-type AutoAssigned map[TaskID]WorkerID
+type Assigned map[lastmile.TaskID]lastmile.WorkerID

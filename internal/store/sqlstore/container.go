@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store/engine"
 )
@@ -145,17 +146,17 @@ const queuesQuery = `
 	ORDER BY t.state DESC, t.rank, t.id`
 
 // Queues implements store.TaskReader.
-func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.QueuedTask, error) {
+func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error) {
 	found, err := t.query(ctx, queuesQuery, org)
 	if err != nil {
 		return nil, fmt.Errorf("read queues: %w", err)
 	}
 	defer found.Close()
-	queues := map[lastmile.WorkerID][]lastmile.QueuedTask{}
+	queues := map[lastmile.WorkerID][]assignment.QueuedTask{}
 	for found.Next() {
 		var (
 			worker lastmile.WorkerID
-			q      lastmile.QueuedTask
+			q      assignment.QueuedTask
 			more   = &q.AdditionalQuantities
 		)
 		if err := found.Scan(&worker, &q.ID, &q.Location.Lon, &q.Location.Lat, &q.Quantity, &more.A, &more.B, &more.C); err != nil {

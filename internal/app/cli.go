@@ -259,7 +259,11 @@ func (inv *invocation) withNew(ctx context.Context, do func(*App) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(a), a.Store.Close())
+	err = do(a)
+	if late := a.Hub.Flush(ctx); late != nil { // the change is made; other nodes find it later
+		quiet.Warn("notify the nodes", "error", late)
+	}
+	return errors.Join(err, a.Store.Close())
 }
 
 // shownTime is a time for people to read.

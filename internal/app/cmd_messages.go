@@ -241,7 +241,7 @@ func messagesReceiveCommand() command {
 					return misuse("--from and --body are required")
 				}
 				return inv.with(ctx, func(a *App) error {
-					reply.ID = a.Messages.NewID()
+					reply.ID = a.Tasks.NewID()
 					if err := a.Messages.Receive(ctx, reply); err != nil {
 						return err
 					}

@@ -40,6 +40,9 @@ type Config struct {
 	// Patience is the longest wait of a write on SQLite before it is refused; 0
 	// is the usual one. It has no flag: the test kit waits for slow machines.
 	Patience time.Duration
+	// Poll is how often a node checks for changes by other processes where no
+	// notification says so; 0 is the usual interval. It has no flag: tests set it.
+	Poll time.Duration
 
 	existing  bool // refuse a data folder without a database instead of making one
 	keepShort bool // forget events and positions after a day: a demonstration makes many

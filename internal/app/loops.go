@@ -37,7 +37,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
 	a.loops.Go(func() { a.Tracking.Run(ctx) })
-	a.loops.Go(func() { a.Watch.Run(ctx) })
+	a.loops.Go(func() { a.Hub.Run(ctx) })
 }
 
 // every runs a step again and again until the context ends.

@@ -22,11 +22,11 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 		return err
 	}
 	a.Webhooks = &webhook.Registry{
-		Store: a.Store, Egress: egress, Now: a.Now, NewID: newID,
+		Store: a.Store, Events: a.Events, Egress: egress, Now: a.Now, NewID: newID,
 		NewCheck: func() string { return access.RandomSecret(checkLength) },
 	}
 	a.Sender = &webhook.Sender{
-		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Store.Woken(), Owed: a.Store.Owed,
+		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Events.Committed(), Owed: a.Events.Drain,
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 			return a.Directory.WebhookSecrets(ctx, org)
@@ -34,7 +34,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Woken: a.Store.Woken(), Ended: a.ended}
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended}
 	return nil
 }
 

@@ -72,7 +72,10 @@ var TriggerNames = map[Trigger]string{
 // String returns the trigger's name.
 func (t Trigger) String() string { return TriggerNames[t] }
 
-// ShowsWorker tells whether an event of a task shows the worker who has it.
+// IsCreation reports whether an event of a task is the first of the task.
+func (t Trigger) IsCreation() bool { return t == TriggerTaskCreated || t == TriggerTaskCloned }
+
+// ShowsWorker reports whether an event of a task shows the worker who has it.
 func (t Trigger) ShowsWorker() bool {
 	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
 }

@@ -61,6 +61,9 @@ type engine interface {
 	close() error
 	// ping tells whether the database is reachable and its schema at head.
 	ping(ctx context.Context) error
+	// version returns a value that changes whenever another process has
+	// committed something.
+	version(ctx context.Context) (string, error)
 	// stats returns counters since the start.
 	stats() Stats
 }

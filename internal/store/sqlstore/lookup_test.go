@@ -61,7 +61,7 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			noted := &asked{queries: map[string][]any{}}
 			must(t, s.engine.read(ctx, func(c conn) error {
 				noted.conn = c
-				return lookUp(&tx{noted, time.Now})
+				return lookUp(&tx{conn: noted, now: time.Now})
 			}))
 			if len(noted.queries) == 0 {
 				t.Error("nothing was asked")

@@ -140,9 +140,6 @@ func (t *tx) SaveMessage(ctx context.Context, m lastmile.TextMessage) error {
 	if err != nil {
 		return fmt.Errorf("save message %s: %w", m.ID, err)
 	}
-	if w, ok := t.conn.(*watched); ok {
-		w.texted = true
-	}
 	return nil
 }
 

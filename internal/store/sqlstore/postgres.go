@@ -54,7 +54,9 @@ type pgEngine struct {
 	migrations []migration
 	waiting    atomic.Int64  // for a connection
 	again      chan struct{} // holds whoever is run again
-	count      counters
+
+	unversioned atomic.Int64 // counts versions on a server that has none
+	count       counters
 }
 
 // openPostgres connects, checks the server and migrates the schema to head.

@@ -35,7 +35,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		err := c.row(ctx, query, string(org), id).Scan(&doc)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{c, s.now}).missing(ctx, kind, id)
+			return (&tx{conn: c, now: s.now}).missing(ctx, kind, id)
 		case err != nil:
 			return fmt.Errorf("read %s %s: %w", kind, id, err)
 		}
@@ -47,7 +47,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 // assemble reads a record that is made of several rows.
 func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	err = s.engine.read(ctx, func(c conn) error {
-		t := &tx{c, s.now}
+		t := &tx{conn: c, now: s.now}
 		var record any
 		switch kind {
 		case store.Workers:

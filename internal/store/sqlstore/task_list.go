@@ -24,7 +24,7 @@ import (
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
 	var page []store.ShownTask
 	err := s.engine.read(ctx, func(c conn) error {
-		t := &tx{c, s.now}
+		t := &tx{conn: c, now: s.now}
 		after, err := t.createdAt(ctx, org, f.After)
 		if err != nil {
 			return err
@@ -263,7 +263,7 @@ func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id st
 		err := row.scan(c.row(ctx, `SELECT `+taskColumns+taskTables+` WHERE t.org = $1 AND t.id = $2`, org, id))
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{c, s.now}).missing(ctx, store.Tasks, id)
+			return (&tx{conn: c, now: s.now}).missing(ctx, store.Tasks, id)
 		case err != nil:
 			return fmt.Errorf("read task %s: %w", id, err)
 		}

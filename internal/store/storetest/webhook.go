@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,6 +82,27 @@ func testWebhooks(t *testing.T, s store.Store) {
 	}
 }
 
+// inserted counts the events of these tests.
+var inserted atomic.Int64
+
+// insertEvents stores events with their notifications, as package events does.
+func insertEvents(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+	for _, e := range events {
+		hooks, err := w.WebhookTriggers(ctx, e.Organization)
+		if err != nil {
+			return err
+		}
+		record := lastmile.EventRecord{Event: e, Order: inserted.Add(1), Body: []byte(`{"event":"` + e.ID + `"}`)}
+		if err := w.InsertEvents(ctx, []lastmile.EventRecord{record}); err != nil {
+			return err
+		}
+		if err := w.InsertNotifications(ctx, e.Notifications(hooks, record.Body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // owedTo lists what a webhook is owed at a time, by the event.
 func owedTo(t *testing.T, s store.Store, h lastmile.Webhook, at time.Time, after store.Place, limit int) []lastmile.Notification {
 	t.Helper()
@@ -106,7 +129,7 @@ func testOwed(t *testing.T, s store.Store) {
 	meant := happened(acme, "e3", workerCreated, 3)
 	meant.Webhooks, meant.Test = []lastmile.WebhookID{disabled.ID}, true
 	write(t, s, func(w store.Writer) error {
-		return w.AppendEvents(ctx, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
+		return insertEvents(ctx, w, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
 	})
 	later := now.Add(time.Second)
 	same(t, "owed to one who waits", eventsOf(owedTo(t, s, a, later, store.Place{}, 10)), []string{"e1", "e2"})
@@ -197,7 +220,7 @@ func testAttempts(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
 	write(t, s, func(w store.Writer) error {
-		return errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
+		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
 	})
 	n := owedTo(t, s, h, now, store.Place{}, 1)[0]
 	var want []lastmile.Attempt
@@ -225,12 +248,13 @@ func testNumbers(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	append1 := func(e lastmile.Event) {
 		t.Helper()
-		write(t, s, func(w store.Writer) error { return w.AppendEvents(ctx, []lastmile.Event{e}) })
+		write(t, s, func(w store.Writer) error { return insertEvents(ctx, w, []lastmile.Event{e}) })
 	}
 	number := func(limit int) (count int) {
 		t.Helper()
 		write(t, s, func(w store.Writer) (err error) {
-			count, err = w.NumberEvents(ctx, limit)
+			numbered, err := w.NumberEvents(ctx, limit)
+			count = len(numbered)
 			return err
 		})
 		return count
@@ -278,7 +302,7 @@ func testNumbers(t *testing.T, s store.Store) {
 		caused = append(caused, e)
 	}
 	write(t, s, func(w store.Writer) error {
-		return errors.Join(w.AppendEvents(ctx, caused[:4]), w.AppendEvents(ctx, caused[4:]))
+		return errors.Join(insertEvents(ctx, w, caused[:4]), insertEvents(ctx, w, caused[4:]))
 	})
 	number(10)
 	same(t, "of one change, at one time", log(acme, 5, 10), []string{"6 f9", "7 f2", "8 f7", "9 f4", "10 f8", "11 f3"})
@@ -288,7 +312,7 @@ func testForgetting(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
 	write(t, s, func(w store.Writer) error {
-		return errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{
+		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{
 			happened(acme, "o1", workerCreated, 1), happened(acme, "o2", workerUpdated, 2), happened(acme, "n1", workerUpdated, 5_000),
 		}))
 	})
@@ -321,7 +345,7 @@ func testForgetting(t *testing.T, s store.Store) {
 	same(t, "when it was given up", left(), []string{"n1"})
 	write(t, s, func(w store.Writer) error {
 		_, err := w.NumberEvents(ctx, 10)
-		return errors.Join(err, w.AppendEvents(ctx, []lastmile.Event{happened(acme, "n2", workerUpdated, 6_000)}))
+		return errors.Join(err, insertEvents(ctx, w, []lastmile.Event{happened(acme, "n2", workerUpdated, 6_000)}))
 	})
 	write(t, s, func(w store.Writer) error {
 		_, err := w.NumberEvents(ctx, 10)
@@ -344,7 +368,7 @@ func testBacklog(t *testing.T, s store.Store) {
 	held, givenUp := job(acme, "j1", now), job(acme, "j2", now)
 	held.Lease = time.Hour
 	write(t, s, func(w store.Writer) error {
-		err := errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{
+		err := errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{
 			happened(acme, "e1", workerCreated, 1), happened(acme, "e2", workerCreated, 2), happened(acme, "e3", workerCreated, 3_600_000),
 		}))
 		for _, j := range []store.Job{held, givenUp, job(zenith, "j3", now.Add(time.Second)), job(zenith, "j4", now.Add(2*time.Second)), job(zenith, "j5", at.Add(time.Second))} {

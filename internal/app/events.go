@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -26,9 +27,7 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	if relay := a.Store.Relay(); relay != nil {
 		options.Relay, options.Poll = relay, pollPostgres
 	}
-	if a.Config.Poll > 0 {
-		options.Poll = a.Config.Poll
-	}
+	options.Poll = cmp.Or(a.Config.Poll, options.Poll)
 	a.Hub = events.NewHub(options)
 	composer := &messaging.Composer{Now: a.Now, NewID: newID, Saved: texts.Signal}
 	a.Events = events.NewLog(events.Options{

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
 	"os"
 	"strconv"
+	"time"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -14,6 +16,9 @@ import (
 
 // checkLength is the length of the random text of a webhook's handshake.
 const checkLength = 43
+
+// numberEvery is how often a node checks for events that have no number.
+const numberEvery = 250 * time.Millisecond
 
 // addWebhooks puts together what tells other servers of events.
 func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
@@ -34,7 +39,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended}
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEvery)}
 	return nil
 }
 

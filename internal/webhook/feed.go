@@ -15,7 +15,6 @@ import (
 // How the log is numbered and followed.
 const (
 	numberAtOnce = 500
-	numberEvery  = 250 * time.Millisecond
 	followPage   = 100
 )
 
@@ -28,6 +27,7 @@ type Feed struct {
 	Hub   *events.Hub
 	Woken <-chan struct{} // receives after events were committed by this process
 	Ended <-chan struct{} // closed when no client may follow any more
+	Poll  time.Duration   // between two checks for events that other nodes left without a number
 }
 
 // ErrEnded tells a follower that the feed has ended here, and goes on
@@ -36,7 +36,7 @@ var ErrEnded = errors.New("the feed has ended")
 
 // Run numbers events and wakes followers until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
-	tick := time.NewTicker(numberEvery)
+	tick := time.NewTicker(f.Poll)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if err := f.step(ctx); err != nil && ctx.Err() == nil {

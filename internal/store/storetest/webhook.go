@@ -20,6 +20,7 @@ func runWebhooks(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
+	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
 	t.Run("old events are forgotten, unless somebody waits for them", func(t *testing.T) { testForgetting(t, open(t)) })
 	t.Run("what waits is counted", func(t *testing.T) { testBacklog(t, open(t)) })
 }
@@ -306,6 +307,51 @@ func testNumbers(t *testing.T, s store.Store) {
 	})
 	number(10)
 	same(t, "of one change, at one time", log(acme, 5, 10), []string{"6 f9", "7 f2", "8 f7", "9 f4", "10 f8", "11 f3"})
+}
+
+// testManyEvents stores more at once than one statement inserts.
+func testManyEvents(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	h := hook(acme, "h", workerCreated)
+	const count = 60
+	var want, got []string
+	write(t, s, func(w store.Writer) error {
+		records, notifications := make([]lastmile.EventRecord, count), make([]lastmile.Notification, 0, count)
+		want = nil
+		for i := range records {
+			e := happened(acme, fmt.Sprintf("%02d", count-i), workerCreated, 1)
+			records[i] = lastmile.EventRecord{Event: e, Order: int64(i), Body: []byte(e.ID)}
+			notifications = append(notifications, e.Notifications([]lastmile.Webhook{h}, records[i].Body)...)
+			want = append(want, fmt.Sprint(i+1, " ", e.ID, " ", e.ID))
+		}
+		return errors.Join(w.SaveWebhook(ctx, h), w.InsertEvents(ctx, records), w.InsertNotifications(ctx, notifications))
+	})
+	write(t, s, func(w store.Writer) error {
+		numbered, err := w.NumberEvents(ctx, 2*count)
+		if len(numbered) != count || slices.ContainsFunc(numbered, func(org lastmile.OrganizationID) bool { return org != acme }) {
+			t.Errorf("numbered events of %v", numbered)
+		}
+		return err
+	})
+	for _, e := range read(t, s, func(r store.Reader) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 2*count) }) {
+		got = append(got, fmt.Sprint(e.Seq, " ", e.ID, " ", string(e.Body)))
+	}
+	same(t, "events in the order in which they were caused", got, want)
+	for _, n := range owedTo(t, s, h, now.Add(time.Second), store.Place{}, 2*count) {
+		if n.Attempts != 0 || n.State != lastmile.NotificationPending || !n.Due.Equal(n.Next) || string(n.Body) != n.Event {
+			t.Errorf("a new notification is %+v", n)
+		}
+	}
+	if n := len(owedTo(t, s, h, now.Add(time.Second), store.Place{}, 2*count)); n != count {
+		t.Errorf("%d notifications are due", n)
+	}
+	err := s.Write(ctx, func(w store.Writer) error {
+		e := lastmile.EventRecord{Event: happened(acme, "01", workerCreated, 1), Body: []byte("other")}
+		return w.InsertEvents(ctx, []lastmile.EventRecord{e})
+	})
+	if err == nil {
+		t.Error("an event was stored twice")
+	}
 }
 
 func testForgetting(t *testing.T, s store.Store) {

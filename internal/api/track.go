@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 
@@ -97,7 +98,7 @@ func (s *Server) followTask(ctx context.Context, c *call, w http.ResponseWriter,
 	default:
 		return lastmile.Overloaded("too many follow tasks just now: ask for the state instead")
 	}
-	page, err := s.Tasks.OpenPage(ctx, c.link())
+	page, err := s.Tasks.FollowTask(ctx, c.link())
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (s *Server) followTask(ctx context.Context, c *call, w http.ResponseWriter,
 
 // nextPage waits until the page has changed, or might look different because time
 // has passed, and returns how it looks then. Only a change is read.
-func (s *Server) nextPage(ctx context.Context, c *call, page *taskflow.Page) (shown []byte, err error) {
+func (s *Server) nextPage(ctx context.Context, c *call, page *taskflow.TaskFollower) (shown []byte, err error) {
 	timer := time.NewTimer(refreshEvery)
 	defer timer.Stop()
 	select {
@@ -157,7 +158,7 @@ func (s *Server) nextPage(ctx context.Context, c *call, page *taskflow.Page) (sh
 var errStreamsEnded = errors.New("streams have ended")
 
 // encodePage returns a page as its recipient sees it now.
-func (s *Server) encodePage(c *call, page *taskflow.Page) ([]byte, error) {
+func (s *Server) encodePage(c *call, page *taskflow.TaskFollower) ([]byte, error) {
 	found, err := page.Show()
 	if err != nil {
 		return nil, err
@@ -167,5 +168,5 @@ func (s *Server) encodePage(c *call, page *taskflow.Page) ([]byte, error) {
 
 // language is the language in which a page is shown in a country.
 func (c *call) language(country string) string {
-	return lastmile.ChooseLanguage(c.http.Header.Get("Accept-Language"), country)
+	return textmessage.ChooseLanguage(c.http.Header.Get("Accept-Language"), country)
 }

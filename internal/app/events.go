@@ -23,7 +23,7 @@ const (
 // addEvents puts together the event log and what wakes its followers. texts wakes
 // the loop that sends text messages.
 func (a *App) addEvents(newID func() string, texts *events.Wake) {
-	options := events.HubOptions{Log: a.Log, Node: newID(), Version: a.Store.Version, Poll: pollSQLite}
+	options := events.HubOptions{Log: a.Log, Node: newID(), Version: a.Store.DataVersion, Poll: pollSQLite}
 	if relay := a.Store.Relay(); relay != nil {
 		options.Relay, options.Poll = relay, pollPostgres
 	}

@@ -14,10 +14,10 @@ import (
 
 	"dray/internal/api"
 	"dray/internal/events"
-	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/sms"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 	"dray/internal/webhook"
 )
 
@@ -27,10 +27,10 @@ type smsConfig struct {
 	Account    string // of Twilio
 	From       string
 	SecretFile string
-	Caps       lastmile.MessageCaps
+	Caps       textmessage.Caps
 }
 
-var defaultSMS = smsConfig{Gateway: "outbox", Caps: lastmile.DefaultMessageCaps}
+var defaultSMS = smsConfig{Gateway: "outbox", Caps: textmessage.DefaultCaps}
 
 // smsSecret is the environment variable that holds the gateway's secret. It is
 // no flag: those of a process can be seen by everybody on its machine.

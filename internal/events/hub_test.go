@@ -183,7 +183,7 @@ func TestHubPollsWithoutRelay(t *testing.T) {
 			t.Errorf("%d queries of %d subscribers in a minute", polls, len(subscribers))
 		}
 		n.commit()
-		time.Sleep(250 * time.Millisecond)
+		time.Sleep(251 * time.Millisecond)
 		for _, s := range subscribers {
 			if !received(s.Changed()) {
 				t.Fatal("not woken by a change of another process")
@@ -202,7 +202,8 @@ func TestHubFallsBack(t *testing.T) {
 		s := h.Subscribe(topic(1))
 		received(s.Changed())
 		n.cut(true)
-		time.Sleep(2 * time.Second)
+		time.Sleep(2*time.Second + time.Millisecond)
+		synctest.Wait()
 		if h.Live() {
 			t.Fatal("the connection is lost, and counts as live")
 		}
@@ -214,7 +215,7 @@ func TestHubFallsBack(t *testing.T) {
 			t.Error("woken though nothing has changed")
 		}
 		n.commit()
-		time.Sleep(time.Second)
+		time.Sleep(time.Second + time.Millisecond)
 		if !received(s.Changed()) {
 			t.Error("a change while the connection is down was not found")
 		}

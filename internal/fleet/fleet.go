@@ -7,6 +7,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // Fleet is the workers, teams and hubs of all organizations.
@@ -36,7 +37,7 @@ type Passwords interface {
 
 // Travel tells how long the legs of a way take.
 type Travel interface {
-	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]lastmile.Leg, error)
+	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
 // Tasks gives back what a worker or a team had to do.

@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // Composer writes the text messages that follow from events.
@@ -20,8 +21,8 @@ type Composer struct {
 // transaction of the events.
 func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
 	for _, e := range events {
-		kind := e.TextOwed()
-		if kind == "" || !e.Task.WantsTexts() {
+		kind := textmessage.KindFor(e)
+		if kind == "" || !textmessage.WantsMessages(e.Task) {
 			continue
 		}
 		m, owed, err := c.write(ctx, w, kind, e)
@@ -41,10 +42,10 @@ func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile
 
 // write writes the message that an event owes, unless the organization or the
 // recipient wants none, or it is too late for it.
-func (c *Composer) write(ctx context.Context, r store.Reader, kind lastmile.MessageKind, e lastmile.Event) (m lastmile.TextMessage, owed bool, err error) {
+func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, owed bool, err error) {
 	task, now := *e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
-	if err != nil || !settings.On(lastmile.Occasion{Kind: kind, Pickup: task.Pickup}) {
+	if err != nil || !settings.On(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
 		return m, false, err
 	}
 	if _, out, err := r.OptOut(ctx, e.Organization, task.Recipient.Phone); err != nil || out {
@@ -52,7 +53,7 @@ func (c *Composer) write(ctx context.Context, r store.Reader, kind lastmile.Mess
 	}
 	task.Estimates.ETA = cmp.Or(e.ETA, task.Estimates.ETA)
 	task.Estimates.Delay = cmp.Or(e.Delay, task.Estimates.Delay)
-	told := lastmile.Telling{Kind: kind, Task: task}
+	told := textmessage.Notice{Kind: kind, Task: task}
 	if told.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
 		return m, false, err
 	}
@@ -67,7 +68,7 @@ func (c *Composer) write(ctx context.Context, r store.Reader, kind lastmile.Mess
 	if told.Worker, err = workerName(ctx, r, e); err != nil {
 		return m, false, err
 	}
-	m = lastmile.NewTextMessage(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(told), e.At, now)
+	m = textmessage.New(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(told), e.At, now)
 	m.Task, m.From = task.ID, settings.From
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }

@@ -8,6 +8,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // Desk writes the text messages of all organizations and reads the answers.
@@ -20,7 +21,7 @@ type Desk struct {
 }
 
 // Settings reads what an organization has set for its messages.
-func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s lastmile.MessageSettings, err error) {
+func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
 	err = d.Store.Read(ctx, func(r store.Reader) (err error) {
 		if of, err = r.Organization(ctx, org); err != nil {
 			return err
@@ -32,7 +33,7 @@ func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of la
 }
 
 // Configure changes what an organization has set for its messages.
-func (d *Desk) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*lastmile.MessageSettings) error) (s lastmile.MessageSettings, err error) {
+func (d *Desk) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
 	err = d.Store.Write(ctx, func(w store.Writer) (err error) {
 		if _, err = w.Organization(ctx, org); err != nil {
 			return err

@@ -7,20 +7,21 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/trackingpage"
 )
 
 // Follow shows a task to a caller who has the link to its page.
-func (f *Flow) Follow(ctx context.Context, token string) (lastmile.Following, error) {
-	p := Page{flow: f, token: token}
+func (f *Flow) Follow(ctx context.Context, token string) (trackingpage.Page, error) {
+	p := TaskFollower{flow: f, token: token}
 	if err := p.read(ctx); err != nil {
-		return lastmile.Following{}, err
+		return trackingpage.Page{}, err
 	}
 	return p.Show()
 }
 
-// Page is a task's page that is open. What it shows is read when something of it
-// changes, and at no other time.
-type Page struct {
+// TaskFollower is a tracking page that is open. What it shows is read when
+// something of it changes, and at no other time.
+type TaskFollower struct {
 	flow      *Flow
 	token     string
 	following *events.Subscription
@@ -30,9 +31,9 @@ type Page struct {
 	worker   *lastmile.Worker // nil unless the task is active
 }
 
-// OpenPage opens the page of a task. It must be closed.
-func (f *Flow) OpenPage(ctx context.Context, token string) (*Page, error) {
-	p := &Page{flow: f, token: token, following: f.Hub.Subscribe()}
+// FollowTask opens the tracking page of a task. It must be closed.
+func (f *Flow) FollowTask(ctx context.Context, token string) (*TaskFollower, error) {
+	p := &TaskFollower{flow: f, token: token, following: f.Hub.Subscribe()}
 	if err := p.Read(ctx); err != nil {
 		p.Close()
 		return nil, err
@@ -41,15 +42,15 @@ func (f *Flow) OpenPage(ctx context.Context, token string) (*Page, error) {
 }
 
 // Close ends the subscription of the page.
-func (p *Page) Close() { p.following.Close() }
+func (p *TaskFollower) Close() { p.following.Close() }
 
 // Changed returns a channel that receives a value when the page must be read
 // again.
-func (p *Page) Changed() <-chan struct{} { return p.following.Changed() }
+func (p *TaskFollower) Changed() <-chan struct{} { return p.following.Changed() }
 
 // Read reads what the page shows. What it follows depends on the task, so that
 // it is read again if that has changed, lest a change in between be missed.
-func (p *Page) Read(ctx context.Context) error {
+func (p *TaskFollower) Read(ctx context.Context) error {
 	for {
 		before := p.topics()
 		if err := p.read(ctx); err != nil {
@@ -64,7 +65,7 @@ func (p *Page) Read(ctx context.Context) error {
 }
 
 // topics are what the page follows.
-func (p *Page) topics() []events.Topic {
+func (p *TaskFollower) topics() []events.Topic {
 	topics := []events.Topic{events.TaskTopic(p.task.ID)}
 	if p.worker != nil {
 		topics = append(topics, events.WorkerTopic(p.worker.ID))
@@ -73,7 +74,7 @@ func (p *Page) topics() []events.Topic {
 }
 
 // read reads the page once.
-func (p *Page) read(ctx context.Context) error {
+func (p *TaskFollower) read(ctx context.Context) error {
 	return p.flow.Store.Read(ctx, func(r store.Reader) (err error) {
 		if p.task, err = followed(ctx, r, p.token); err != nil {
 			return err
@@ -93,18 +94,18 @@ func (p *Page) read(ctx context.Context) error {
 
 // Show returns what the page shows now. It changes with time even if nothing
 // else does, and reads nothing.
-func (p *Page) Show() (lastmile.Following, error) {
-	return p.task.Follow(p.merchant, p.worker, p.flow.Now())
+func (p *TaskFollower) Show() (trackingpage.Page, error) {
+	return trackingpage.New(&p.task, p.merchant, p.worker, p.flow.Now())
 }
 
 // followed finds a task by what its link says.
 func followed(ctx context.Context, r store.Reader, token string) (lastmile.Task, error) {
 	if !lastmile.ValidID(token) {
-		return lastmile.Task{}, lastmile.NoSuchPage()
+		return lastmile.Task{}, trackingpage.NotFound()
 	}
 	task, err := r.TaskByToken(ctx, token)
 	if lastmile.IsNotFound(err) {
-		err = lastmile.NoSuchPage()
+		err = trackingpage.NotFound()
 	}
 	return task, err
 }
@@ -126,7 +127,7 @@ func (f *Flow) heard(ctx context.Context, token string, change func(*lastmile.Ta
 		if err != nil {
 			return err
 		}
-		if _, err := task.Follow(lastmile.Organization{}, nil, f.Now()); err != nil {
+		if _, err := trackingpage.New(&task, lastmile.Organization{}, nil, f.Now()); err != nil {
 			return err
 		}
 		events, err := change(&task)

@@ -11,6 +11,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 
@@ -65,7 +66,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	if got := moves(40.5); len(got) != 0 {
 		t.Errorf("far away: %v", got)
 	}
-	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > lastmile.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > textmessage.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
 		t.Errorf("near: %v", got)
 	}
 	if got := moves(40.69); len(got) != 0 {
@@ -74,7 +75,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	if got := moves(40.69); len(got) != 0 {
 		t.Errorf("a little late: %v", got)
 	}
-	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskDelayed || got[0].Delay == nil || *got[0].Delay < lastmile.DefaultThresholds.Delay {
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskDelayed || got[0].Delay == nil || *got[0].Delay < textmessage.DefaultThresholds.Delay {
 		t.Errorf("late: %v", got)
 	}
 	if got := moves(40.69); len(got) != 0 {

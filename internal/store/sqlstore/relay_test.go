@@ -12,6 +12,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine/postgres"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 )
@@ -32,7 +33,7 @@ func saveOrganization(t *testing.T, s *sqlstore.Store, name string) {
 
 func version(t *testing.T, s *sqlstore.Store) string {
 	t.Helper()
-	v, err := s.Version(t.Context())
+	v, err := s.DataVersion(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestVersionOfAClosedStore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := s.Version(t.Context()); err == nil {
+	if v, err := s.DataVersion(t.Context()); err == nil {
 		t.Errorf("a store that is closed has version %s", v)
 	}
 }
@@ -100,7 +101,7 @@ type hearing struct {
 	ended chan error
 }
 
-func listen(ctx context.Context, t *testing.T, r *sqlstore.Relay) *hearing {
+func listen(ctx context.Context, t *testing.T, r *postgres.Relay) *hearing {
 	t.Helper()
 	h, listening := &hearing{ended: make(chan error, 1)}, make(chan struct{})
 	go func() {

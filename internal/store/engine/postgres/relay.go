@@ -11,6 +11,11 @@ import (
 // notifyChannel is the name under which nodes notify each other.
 const notifyChannel = "dray"
 
+// notifyQuery sends a notification. A crash of the server loses notifications
+// anyway, so that the commit need not wait for the disk. The setting ends with the
+// transaction: through a proxy, the connection may be shared.
+const notifyQuery = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`
+
 // Relay sends notifications to the processes that use the same PostgreSQL
 // database, and receives theirs. It has connections of its own: one that listens
 // while Listen runs, and one that sends, so that neither waits for the pool.
@@ -32,33 +37,19 @@ func (r *Relay) Notify(ctx context.Context, payloads []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sender == nil || r.sender.IsClosed() {
-		if err := r.connect(ctx); err != nil {
-			return err
+		c, err := pgx.ConnectConfig(ctx, r.config.Copy())
+		if err != nil {
+			return fmt.Errorf("connect to notify other nodes: %w", err)
 		}
+		r.sender = c
 	}
 	batch := &pgx.Batch{}
 	for _, payload := range payloads {
-		batch.Queue(`SELECT pg_notify($1, $2)`, notifyChannel, payload)
+		batch.Queue(notifyQuery, notifyChannel, payload)
 	}
 	if err := r.sender.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("notify other nodes: %w", err)
 	}
-	return nil
-}
-
-// connect opens the connection that sends. What it sends is lost in a crash of
-// the server like all notifications, so that its commits need not wait for the
-// disk.
-func (r *Relay) connect(ctx context.Context) error {
-	c, err := pgx.ConnectConfig(ctx, r.config.Copy())
-	if err != nil {
-		return fmt.Errorf("connect to notify other nodes: %w", err)
-	}
-	if _, err := c.Exec(ctx, `SET synchronous_commit = off`); err != nil {
-		c.Close(ctx) //nolint:errcheck // the first error says more
-		return fmt.Errorf("connect to notify other nodes: %w", err)
-	}
-	r.sender = c
 	return nil
 }
 

@@ -60,12 +60,12 @@ var rules = map[string]rule{
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":  {may: []string{"lastmile", "analytics", "assignment", "textmessage", "trackingpage", "travel"}},
-	"store": {may: []string{"lastmile", "assignment", "textmessage"}},
+	"wire":   {may: []string{"lastmile", "analytics", "assignment", "textmessage", "trackingpage", "travel"}},
+	"store":  {may: []string{"lastmile", "assignment", "textmessage"}},
 	"events": {may: []string{"lastmile"}},
-	"geo":   {may: []string{"lastmile", "travel", "geo/gazetteer"}},
-	"sms":   {may: []string{"lastmile", "textmessage"}},
-	"blob":  {may: []string{"lastmile", "store"}},
+	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer"}},
+	"sms":    {may: []string{"lastmile", "textmessage"}},
+	"blob":   {may: []string{"lastmile", "store"}},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate

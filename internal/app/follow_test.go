@@ -18,6 +18,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/app/apptest"
@@ -197,6 +199,19 @@ func TestChangesReachOtherNodes(t *testing.T) {
 			})
 		awaitLine(t, log, "data: ", "taskDeleted")
 	}
+	// What changes while nobody listens is shown after the reconnect.
+	db, err := pgx.Connect(t.Context(), config.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(context.WithoutCancel(t.Context()))
+	if _, err := db.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Until(t, "the nodes notice that they hear nothing", func() bool { return !here.Hub.Live() && !there.Hub.Live() })
+	task := assign(t, here, f)
+	awaitLine(t, list, "data: ", task)
+	awaitLine(t, log, "data: ", task)
 	for what, all := range took {
 		slices.Sort(all)
 		t.Logf("%s: median %v, longest %v after the commit", what, all[len(all)/2].Round(time.Microsecond), all[len(all)-1].Round(time.Microsecond))
@@ -208,7 +223,7 @@ func assign(t *testing.T, node *app.App, f *followed) string {
 	t.Helper()
 	in := lastmile.WorkerContainer(f.worker.ID)
 	made, err := node.Tasks.Create(t.Context(), lastmile.Principal{Organization: f.org}, taskflow.Draft{
-		Destination: &taskflow.DestinationRef{ID: f.task.Destination.ID}, Container: &in,
+		Destination: &taskflow.DestinationRef{ID: f.task.Destination.ID}, Recipients: &[]taskflow.RecipientRef{}, Container: &in,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -181,7 +181,7 @@ func (h *Hub) Run(ctx context.Context) {
 func (h *Hub) poll(ctx context.Context) {
 	ticker := time.NewTicker(h.options.Poll)
 	defer ticker.Stop()
-	last := "" // unknown: whatever changed before is not known to have been seen
+	last, failing := "", false // unknown: what changed before may not have been seen
 	for {
 		select {
 		case <-ctx.Done():
@@ -194,11 +194,13 @@ func (h *Hub) poll(ctx context.Context) {
 		}
 		version, err := h.options.Version(ctx)
 		if err != nil {
-			if ctx.Err() == nil {
+			if !failing && ctx.Err() == nil {
 				h.options.Log.Warn("check for changes by other processes", "error", err)
 			}
+			failing = true
 			continue
 		}
+		failing = false
 		if version != last {
 			last = version
 			h.wakeAll()

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 )
@@ -157,18 +158,18 @@ func (b *batch) merge(other batch) {
 // listen hears of changes by other processes until ctx ends, and reconnects when
 // the connection is lost.
 func (h *Hub) listen(ctx context.Context) {
-	pause := reconnectAfter
+	pause, level := reconnectAfter, slog.LevelWarn
 	for ctx.Err() == nil {
 		wasLive, err := h.session(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if wasLive {
-			pause = reconnectAfter
+			pause, level = reconnectAfter, slog.LevelWarn
 		}
-		h.options.Log.Warn("changes by other nodes do not arrive at once: polling instead", "error", err, "again_after", pause.String())
+		h.options.Log.Log(ctx, level, "changes by other nodes do not arrive at once: polling instead", "error", err)
 		wait(ctx, pause)
-		pause = min(2*pause, reconnectLongest)
+		pause, level = min(2*pause, reconnectLongest), slog.LevelDebug // once for each outage
 	}
 }
 

@@ -315,7 +315,7 @@ func TestHubAnnouncesItself(t *testing.T) {
 // and at no other time.
 func TestHubMissesNothingInAWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const records, poll = 40, 5 * time.Second
+		const records, poll = 10, 5 * time.Second
 		var (
 			n       = &network{}
 			mu      sync.Mutex
@@ -355,7 +355,7 @@ func TestHubMissesNothingInAWeek(t *testing.T) {
 				n.cut(true)
 			case 2:
 				n.deafen()
-			case 3, 4, 5, 6, 7, 8:
+			case 3, 4, 5, 6, 7, 8, 9, 10, 11, 12:
 				n.set(func() { n.down, n.deaf = false, false })
 			default:
 				r := random.IntN(records)

@@ -98,6 +98,7 @@ var reserved = map[string][]string{
 	"golang.org/x/image/...":                  {"upload"},
 	"golang.org/x/crypto/argon2":              {"access"},
 	"github.com/go-json-experiment/json/...":  {"wire"},
+	"github.com/aws/...":                      {"blob"},
 	"github.com/nyaruka/phonenumbers/...":     {"sms"},
 	"github.com/prometheus/client_golang/...": {"app"},
 }

@@ -116,7 +116,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := a.addUploads(newID); err != nil {
+	if err := a.addUploads(ctx, newID, serve); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := a.addMessages(newID); err != nil {

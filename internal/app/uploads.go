@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,8 +32,9 @@ func checkUploads(place string) error {
 	return fmt.Errorf("--uploads must be disk, database or s3://bucket/prefix?region=…, not %q", place)
 }
 
-// addUploads puts together what keeps the images that workers send.
-func (a *App) addUploads(newID func() string) error {
+// addUploads sets up the storage of images that workers send. A server must have
+// credentials for its bucket; other commands do not use it.
+func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) error {
 	places := map[string]upload.Bytes{
 		onDisk:     a.Config.uploadFolder(),
 		inDatabase: blob.Table{Store: a.Store},
@@ -40,10 +42,10 @@ func (a *App) addUploads(newID func() string) error {
 	place := a.Config.Uploads
 	switch {
 	case strings.HasPrefix(place, inS3+":"):
-		keys := blob.S3Keys{
-			ID: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
+		bucket, err := blob.OpenS3(blob.S3Options{Location: place, Getenv: os.Getenv, Now: a.Now})
+		if err == nil && serve {
+			err = bucket.CheckCredentials(ctx)
 		}
-		bucket, err := blob.OpenS3(place, keys, a.Now)
 		if err != nil {
 			return fmt.Errorf("--uploads: %w", err)
 		}

@@ -94,6 +94,7 @@ var reserved = map[string][]string{
 	"os/...":                                  {"app", "blob", "cmd/dray", "geo/generate", "store/sqlstore"},
 	"log":                                     {},
 	"math/rand":                               {},
+	"golang.org/x/time/...":                   {"geo"},
 	"golang.org/x/text/...":                   {"geo", "geo/gazetteer", "geo/generate"},
 	"golang.org/x/image/...":                  {"upload"},
 	"golang.org/x/crypto/argon2":              {"access"},

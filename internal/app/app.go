@@ -49,7 +49,7 @@ type App struct {
 	Feed      *webhook.Feed
 	Tracking  *tracking.Tracker
 	Travel    *geo.Travel
-	Uploads   *upload.Gallery
+	Uploads   *upload.Uploads
 	Watch     *taskflow.Watch
 	Messages  *messaging.Desk
 	Texts     *messaging.Sender

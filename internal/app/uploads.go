@@ -12,19 +12,19 @@ import (
 	"dray/internal/upload"
 )
 
-// The places of uploads, as --uploads and the records of uploads name them.
+// Names of the storage of uploads, in --uploads and in the records of uploads.
 const (
 	onDisk     = lastmile.UploadsOnDisk
 	inDatabase = lastmile.UploadsInDatabase
 	inS3       = "s3"
 )
 
-// uploadFolder keeps images on disk.
+// uploadFolder stores images on disk.
 func (c *Config) uploadFolder() blob.Folder {
 	return blob.Folder{Path: filepath.Join(c.Data, "uploads")}
 }
 
-// checkUploads refuses a place that is none.
+// checkUploads rejects a value of --uploads that names no storage.
 func checkUploads(place string) error {
 	if place == "" || place == onDisk || place == inDatabase || strings.HasPrefix(place, inS3+":") {
 		return nil
@@ -35,7 +35,7 @@ func checkUploads(place string) error {
 // addUploads sets up the storage of images that workers send. A server must have
 // credentials for its bucket; other commands do not use it.
 func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) error {
-	places := map[string]upload.Bytes{
+	blobs := map[string]upload.Blobs{
 		onDisk:     a.Config.uploadFolder(),
 		inDatabase: blob.Table{Store: a.Store},
 	}
@@ -49,12 +49,12 @@ func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) e
 		if err != nil {
 			return fmt.Errorf("--uploads: %w", err)
 		}
-		places[inS3], place = bucket, inS3
+		blobs[inS3], place = bucket, inS3
 	case place == "" && a.Store.Engine() == "sqlite":
 		place = onDisk
 	case place == "":
-		place = inDatabase // another node may be asked for it
+		place = inDatabase // every node can read it
 	}
-	a.Uploads = upload.New(a.Store, places, place, a.Now, newID)
+	a.Uploads = upload.New(a.Store, blobs, place, a.Now, newID)
 	return nil
 }

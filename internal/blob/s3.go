@@ -114,18 +114,18 @@ func (s *S3) retrieve(ctx context.Context) (aws.Credentials, error) {
 	return found, nil
 }
 
-// Put implements upload.Bytes.
+// Put implements upload.Blobs.
 func (s *S3) Put(ctx context.Context, u lastmile.Upload, data []byte) error {
 	_, err := s.do(ctx, http.MethodPut, u, data, http.StatusOK)
 	return err
 }
 
-// Get implements upload.Bytes.
+// Get implements upload.Blobs.
 func (s *S3) Get(ctx context.Context, u lastmile.Upload) ([]byte, error) {
 	return s.do(ctx, http.MethodGet, u, nil, http.StatusOK)
 }
 
-// Remove implements upload.Bytes.
+// Remove implements upload.Blobs.
 func (s *S3) Remove(ctx context.Context, u lastmile.Upload) error {
 	_, err := s.do(ctx, http.MethodDelete, u, nil, http.StatusOK, http.StatusNoContent, http.StatusNotFound)
 	return err

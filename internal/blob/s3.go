@@ -19,7 +19,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// S3 keeps bytes in a bucket of a service that speaks the protocol of S3.
+// S3 stores bytes in a bucket of a service that speaks the protocol of S3.
 type S3 struct {
 	bucket      *url.URL // the endpoint, the bucket and the prefix
 	region      string

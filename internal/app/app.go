@@ -18,17 +18,21 @@ import (
 	"dray/internal/api"
 	"dray/internal/fleet"
 	"dray/internal/geo"
-	"dray/internal/jobs"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/sms"
+	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
 	"dray/internal/web"
 	"dray/internal/webhook"
+	"dray/internal/work"
 )
+
+// workLoop runs one kind of background work.
+type workLoop = work.Loop[store.Reader, store.Writer]
 
 // App is the whole platform: one node of it.
 type App struct {
@@ -43,7 +47,7 @@ type App struct {
 	Book      *addressbook.Book
 	Fleet     *fleet.Fleet
 	Tasks     *taskflow.Flow
-	Jobs      *jobs.Runner
+	Jobs      *workLoop
 	Webhooks  *webhook.Registry
 	Sender    *webhook.Sender
 	Feed      *webhook.Feed
@@ -122,7 +126,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.addJobs()
+	a.addJobs(newID)
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -62,7 +62,6 @@ type Reader interface {
 	TrackingReader
 	UploadReader
 	GeographyReader
-	JobReader
 	BatchReader
 	MessageReader
 	ReceiptReader

@@ -62,7 +62,7 @@ func add(t *testing.T, s store.Store, org string, ids ...string) {
 	t.Helper()
 	err := s.Write(t.Context(), func(w store.Writer) error {
 		for _, id := range ids {
-			job := store.Job{Organization: organization(org), ID: id, Kind: store.JobKind(sweep), RunAt: clock(), Created: clock()}
+			job := store.Job{Organization: organization(org), ID: id, Kind: sweep, Due: clock(), Created: clock()}
 			if err := w.AddJob(t.Context(), job); err != nil {
 				return err
 			}
@@ -99,8 +99,9 @@ func notes(t *testing.T, s store.Store) (ids []string) {
 
 func left(t *testing.T, s store.Store) (n int) {
 	t.Helper()
-	err := s.Read(t.Context(), func(r store.Reader) (err error) {
-		n, err = r.JobsLeft(t.Context())
+	err := s.Read(t.Context(), func(r store.Reader) error {
+		b, err := r.WorkBacklog(t.Context(), sweep, clock())
+		n = b.Waiting
 		return err
 	})
 	if err != nil {
@@ -236,12 +237,16 @@ func TestAZombieWritesNothing(t *testing.T) {
 			if !errors.Is(err, work.ErrLost) {
 				t.Errorf("the zombie's write: %v", err)
 			}
-			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, "the end of the zombie") }, nil
+			return func(ctx context.Context, w store.Writer) error {
+				return note(ctx, w, job.Organization, "the end of the zombie")
+			}, nil
 		})
 		// Its runner is frozen too: claims that were renewed would not end.
 		zombie.Store = &stopped{Store: s, frozen: frozen, thaw: thaw}
 		heir := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
-			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt)) }, nil
+			return func(ctx context.Context, w store.Writer) error {
+				return note(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt))
+			}, nil
 		})
 		heir.Now = afterwards
 		storetest.During(t, func() {

@@ -16,6 +16,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
+	"dray/internal/work"
 )
 
 // Platform is the whole platform in the test's own process.
@@ -104,15 +105,15 @@ func Until(t testing.TB, words string, so func() bool) {
 func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
 	Until(t, "no job is left", func() bool {
-		var left int
+		var left work.Backlog
 		err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
-			left, err = r.JobsLeft(t.Context())
+			left, err = r.WorkBacklog(t.Context(), store.CreateBatch, p.Now())
 			return err
 		})
 		if err != nil {
 			t.Fatalf("count what is left to do: %v", err)
 		}
-		return left == 0
+		return left.Waiting == 0
 	})
 }
 

@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("what a worker did is known", func(t *testing.T) { testDuty(t, open(t)) })
 	t.Run("concurrent writers of one record lose nothing", func(t *testing.T) { testConcurrent(t, open(t)) })
 	runTasks(t, open)
+	runWork(t, open)
 	runJobs(t, open)
 	runWebhooks(t, open)
 }

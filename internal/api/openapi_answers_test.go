@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 	"dray/internal/wire"
 )
 
@@ -146,7 +147,7 @@ var answers = map[reflect.Type][]any{
 	reflect.TypeFor[wire.RoutePlan]():     routePlanSamples(),
 	reflect.TypeFor[wire.RoutePlanPage](): {wire.NewRoutePlanPage(nil, ""), wire.NewRoutePlanPage([]lastmile.RoutePlan{sampleOf[lastmile.RoutePlan](full)}, sampleID)},
 	reflect.TypeFor[wire.WorkerDetails](): samplesOf[lastmile.WorkerDetails](),
-	reflect.TypeFor[wire.TeamEstimate]():  {sampleOf[lastmile.Estimate](full), lastmile.Estimate{Worker: sampleID}},
+	reflect.TypeFor[wire.TeamEstimate]():  {sampleOf[travel.Estimate](full), travel.Estimate{Worker: sampleID}},
 	reflect.TypeFor[wire.Manifest]():      manifestSamples(),
 	reflect.TypeFor[wire.Task]():          taskSamples(),
 	reflect.TypeFor[wire.TaskPage]():      {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},

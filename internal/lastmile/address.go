@@ -28,7 +28,7 @@ func (a Address) check(field string) error {
 		{"country", a.Country},
 	}
 	for _, p := range parts {
-		if err := checkText(field+"."+p.name, p.text, MaxText); err != nil {
+		if err := CheckText(field+"."+p.name, p.text, MaxText); err != nil {
 			return err
 		}
 	}
@@ -133,4 +133,18 @@ func (p Precision) spoken() string {
 		return "postal code"
 	}
 	return p.String()
+}
+
+// Line is the address in one line, as it is written on an envelope.
+func (a Address) Line() string {
+	join := func(separator string, parts ...string) string {
+		var some []string
+		for _, p := range parts {
+			if p = strings.TrimSpace(p); p != "" {
+				some = append(some, p)
+			}
+		}
+		return strings.Join(some, separator)
+	}
+	return join(", ", join(" ", a.Number, a.Street), a.Apartment, a.City, join(" ", a.State, a.PostalCode), a.Country)
 }

@@ -8,9 +8,6 @@ const (
 	MaxAnalyticsWindow     = 24 * time.Hour     // that a request may ask for
 )
 
-// Window is the time from an instant up to, but without, another.
-type Window struct{ From, To time.Time }
-
 // AnalyticsWindow is the window that a request asks for; zero times were not
 // sent. It ends now at the latest.
 func AnalyticsWindow(from, to, now time.Time) (Window, error) {
@@ -36,31 +33,8 @@ func AnalyticsWindow(from, to, now time.Time) (Window, error) {
 	return Window{From: from, To: to}, nil
 }
 
-// overlap is how much of the time between two instants is in the window.
-func (w Window) overlap(from, to time.Time) time.Duration {
-	if from.Before(w.From) {
-		from = w.From
-	}
-	if to.After(w.To) {
-		to = w.To
-	}
-	return max(to.Sub(from), 0)
-}
-
-// DutyChange is a worker going on or off duty.
-type DutyChange struct {
-	At     time.Time
-	OnDuty bool
-}
-
-// Duty is when a worker was on duty in a window.
-type Duty struct {
-	Before  bool         // whether the window began on duty
-	Changes []DutyChange // in order
-}
-
-// time is how long the worker was on duty.
-func (d Duty) time(w Window) time.Duration {
+// timeOnDuty is how long the worker was on duty.
+func timeOnDuty(d Duty, w Window) time.Duration {
 	var (
 		total  time.Duration
 		onDuty = d.Before
@@ -68,12 +42,12 @@ func (d Duty) time(w Window) time.Duration {
 	)
 	for _, c := range d.Changes {
 		if onDuty {
-			total += w.overlap(since, c.At)
+			total += w.Overlap(since, c.At)
 		}
 		onDuty, since = c.OnDuty, c.At
 	}
 	if onDuty {
-		total += w.overlap(since, w.To)
+		total += w.Overlap(since, w.To)
 	}
 	return total
 }
@@ -102,22 +76,12 @@ func AnalyzeWork(w Window, duty Duty, tasks []Task) WorkerAnalytics {
 				a.Failed++
 			}
 		}
-		if started, ok := t.started(); ok {
-			a.EnrouteTime += w.overlap(started, end)
+		if started := t.Started(); !started.IsZero() {
+			a.EnrouteTime += w.Overlap(started, end)
 		}
 	}
-	a.IdleTime = max(duty.time(w)-a.EnrouteTime, 0)
+	a.IdleTime = max(timeOnDuty(duty, w)-a.EnrouteTime, 0)
 	return a
-}
-
-// started is when the worker began the task.
-func (t Task) started() (time.Time, bool) {
-	for _, e := range t.Completion.Events {
-		if e.Name == "start" {
-			return e.At, true
-		}
-	}
-	return time.Time{}, false
 }
 
 // WorkerDetails is a worker with what is shown of one worker only.
@@ -125,22 +89,4 @@ type WorkerDetails struct {
 	Worker    Worker
 	ETA       *time.Duration // to the active task; nil when there is none or nothing is known
 	Analytics *WorkerAnalytics
-}
-
-// Approach is how long the worker still needs to a task: as it was estimated
-// on the way, else by formula from where the worker was last seen.
-func (w Worker) Approach(t Task) *time.Duration {
-	if t.Estimates.ETA != nil || w.Whereabouts.Location == nil {
-		return t.Estimates.ETA
-	}
-	eta, _ := EstimateTravel(w.TravelsBy(), *w.Whereabouts.Location, t.Destination.Location)
-	return &eta
-}
-
-// TravelsBy is the type of the worker's vehicle.
-func (w Worker) TravelsBy() VehicleType {
-	if w.Vehicle == nil {
-		return OnFoot
-	}
-	return w.Vehicle.Type
 }

@@ -7,8 +7,10 @@ import (
 	"dray/internal/lastmile"
 )
 
+var testNow2 = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
+
 func TestAnalyticsWindow(t *testing.T) {
-	now := planNow
+	now := testNow2
 	ago := func(hours int) time.Time { return now.Add(-time.Duration(hours) * time.Hour) }
 	none := time.Time{}
 	tests := map[string]struct {
@@ -40,7 +42,7 @@ func TestAnalyticsWindow(t *testing.T) {
 }
 
 func TestAnalyzeWork(t *testing.T) {
-	at := func(minutes int) time.Time { return planNow.Add(time.Duration(minutes) * time.Minute) }
+	at := func(minutes int) time.Time { return testNow2.Add(time.Duration(minutes) * time.Minute) }
 	hour := lastmile.Window{From: at(0), To: at(60)}
 	task := func(start, end int, success bool) lastmile.Task {
 		return lastmile.Task{State: lastmile.TaskCompleted, Completion: lastmile.Completion{
@@ -78,135 +80,5 @@ func TestAnalyzeWork(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
-	}
-}
-
-// routed gives members the legs of their ways, by formula.
-func routed(members []lastmile.TeamMember, q lastmile.EstimateRequest) []lastmile.TeamMember {
-	for i := range members {
-		m := &members[i]
-		way := m.Way(q)
-		for n := 1; n < len(way); n++ {
-			duration, distance := lastmile.EstimateTravel(m.Worker.TravelsBy(), way[n-1], way[n])
-			m.Legs = append(m.Legs, lastmile.Leg{Duration: duration, Distance: distance, Estimated: true})
-		}
-	}
-	return members
-}
-
-func TestEstimateTeam(t *testing.T) {
-	near, far := lastmile.Point{Lon: -73.98, Lat: 40.75}, lastmile.Point{Lon: -73.80, Lat: 40.60}
-	shop, door := lastmile.Point{Lon: -73.97, Lat: 40.76}, lastmile.Point{Lon: -73.95, Lat: 40.77}
-	worker := func(id lastmile.WorkerID, at lastmile.Point, by lastmile.VehicleType) lastmile.TeamMember {
-		w := lastmile.Worker{ID: id, Whereabouts: lastmile.Whereabouts{OnDuty: true, Location: &at}}
-		if by != lastmile.OnFoot {
-			w.Vehicle = &lastmile.Vehicle{Type: by}
-		}
-		return lastmile.TeamMember{Itinerary: lastmile.Itinerary{Worker: w}}
-	}
-	busy := worker("busy", near, lastmile.Car)
-	busy.Tasks = []lastmile.Task{{Destination: lastmile.Destination{Location: far}, ServiceTime: time.Hour}}
-	lost := worker("lost", near, lastmile.Car)
-	lost.Worker.Whereabouts.Location = nil
-	both := lastmile.EstimateRequest{Pickup: &shop, Dropoff: &door, Service: 2 * time.Minute}
-	tests := map[string]struct {
-		members []lastmile.TeamMember
-		request lastmile.EstimateRequest
-		want    lastmile.WorkerID // empty: nobody
-		steps   int
-	}{
-		"the nearer of two":               {[]lastmile.TeamMember{worker("a", far, lastmile.Car), worker("b", near, lastmile.Car)}, both, "b", 2},
-		"the faster of two":               {[]lastmile.TeamMember{worker("a", near, lastmile.OnFoot), worker("b", near, lastmile.Car)}, both, "b", 2},
-		"who has less to do":              {[]lastmile.TeamMember{busy, worker("b", far, lastmile.Car)}, both, "b", 2},
-		"the first of equals":             {[]lastmile.TeamMember{worker("b", near, lastmile.Car), worker("a", near, lastmile.Car)}, both, "a", 2},
-		"nobody whose place is not known": {[]lastmile.TeamMember{lost}, both, "", 0},
-		"nobody at all":                   {nil, both, "", 0},
-		"a drop-off alone":                {[]lastmile.TeamMember{worker("a", near, lastmile.Car)}, lastmile.EstimateRequest{Dropoff: &door}, "a", 1},
-		"no vehicle that cannot do it": {
-			[]lastmile.TeamMember{worker("a", near, lastmile.Car), worker("b", far, lastmile.Truck)},
-			lastmile.EstimateRequest{Pickup: &shop, ExcludedVehicles: []lastmile.VehicleType{lastmile.Car}},
-			"b", 1,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, found := lastmile.EstimateTeam(routed(test.members, test.request), test.request, planNow)
-			if got.Worker != test.want || found != (test.want != "") || len(got.Steps) != test.steps {
-				t.Fatalf("got %+v, %v", got, found)
-			}
-			clock := planNow
-			for _, s := range got.Steps {
-				if s.Arrival.Before(clock.Add(s.Travel)) || !s.Completion.Equal(s.Arrival.Add(test.request.Service)) || s.Distance <= 0 {
-					t.Errorf("step %+v after %v", s, clock)
-				}
-				clock = s.Completion
-			}
-		})
-	}
-	t.Run("nobody for whom there is no way", func(t *testing.T) {
-		members := routed([]lastmile.TeamMember{worker("a", near, lastmile.Car), worker("b", far, lastmile.Car)}, both)
-		members[0].Legs[1].Duration = lastmile.Unreachable
-		if got, _ := lastmile.EstimateTeam(members, both, planNow); got.Worker != "b" {
-			t.Errorf("%s would do it", got.Worker)
-		}
-	})
-	t.Run("a pickup waits for its time", func(t *testing.T) {
-		later := both
-		later.PickupTime = planNow.Add(2 * time.Hour)
-		got, _ := lastmile.EstimateTeam(routed([]lastmile.TeamMember{worker("a", near, lastmile.Car)}, later), later, planNow)
-		if !got.Steps[0].Arrival.Equal(later.PickupTime) || got.Steps[1].Arrival.Before(later.PickupTime) {
-			t.Errorf("got %+v", got.Steps)
-		}
-	})
-	for name, test := range map[string]struct {
-		request lastmile.EstimateRequest
-		want    lastmile.Code
-	}{
-		"both places":                   {both, 0},
-		"no place":                      {lastmile.EstimateRequest{}, lastmile.CodeMalformed},
-		"a vehicle that does not exist": {lastmile.EstimateRequest{Pickup: &shop, ExcludedVehicles: []lastmile.VehicleType{"BOAT"}}, lastmile.CodeInvalid},
-		"time that runs backwards":      {lastmile.EstimateRequest{Pickup: &shop, Service: -1}, lastmile.CodeInvalid},
-	} {
-		t.Run(name, func(t *testing.T) { refusedAs(t, test.request.Check(), test.want) })
-	}
-}
-
-func TestManifest(t *testing.T) {
-	at := func(hours int) time.Time { return planNow.Add(time.Duration(hours) * time.Hour) }
-	window := func(id lastmile.TaskID, after, by time.Time) lastmile.Task {
-		return lastmile.Task{ID: id, CompleteAfter: after, CompleteBy: by}
-	}
-	none := time.Time{}
-	tasks := []lastmile.Task{window("early", at(1), at(2)), window("any", none, none), window("late", at(10), at(12))}
-	tests := map[string]struct {
-		within    lastmile.Window
-		want      []lastmile.TaskID
-		departure time.Time
-	}{
-		"all there is to do":          {lastmile.Window{}, []lastmile.TaskID{"early", "any", "late"}, at(1)},
-		"without what is over":        {lastmile.Window{From: at(5)}, []lastmile.TaskID{"any", "late"}, planNow},
-		"without what is to come":     {lastmile.Window{To: at(5)}, []lastmile.TaskID{"early", "any"}, at(1)},
-		"what can be done in between": {lastmile.Window{From: at(3), To: at(5)}, []lastmile.TaskID{"any"}, planNow},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			m := lastmile.NewManifest(lastmile.Worker{}, lastmile.Hub{}, tasks, test.within, planNow)
-			var got []lastmile.TaskID
-			for _, task := range m.Tasks {
-				got = append(got, task.ID)
-			}
-			if len(got) != len(test.want) || got[0] != test.want[0] || got[len(got)-1] != test.want[len(got)-1] || !m.Departure.Equal(test.departure) {
-				t.Errorf("%v from %v, want %v from %v", got, m.Departure, test.want, test.departure)
-			}
-		})
-	}
-	for want, a := range map[string]lastmile.Address{
-		"1 Main Street, 4B, Springfield, IL 62701, United States": {Number: "1", Street: "Main Street", Apartment: "4B", City: "Springfield", State: "IL", PostalCode: "62701", Country: "United States"},
-		"Springfield, United States":                              {City: " Springfield ", Country: "United States"},
-		"":                                                        {},
-	} {
-		if got := a.Line(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }

@@ -170,11 +170,11 @@ func (c Candidate) overloaded(tasks []Task) string {
 	units := 0.0
 	for _, q := range c.Queue {
 		units += q.Quantity
-		load.add(q.AdditionalQuantities)
+		load = plus(load, q.AdditionalQuantities)
 	}
 	for _, t := range tasks {
 		units += t.Quantity
-		load.add(t.AdditionalQuantities)
+		load = plus(load, t.AdditionalQuantities)
 	}
 	most := c.Worker.AdditionalCapacities
 	for _, m := range []struct {
@@ -193,7 +193,7 @@ func (c Candidate) overloaded(tasks []Task) string {
 	return ""
 }
 
-func (c *Capacities) add(q Capacities) { c.A, c.B, c.C = c.A+q.A, c.B+q.B, c.C+q.C }
+func plus(a, b Capacities) Capacities { return Capacities{A: a.A + b.A, B: a.B + b.B, C: a.C + b.C} }
 
 // measure is how far the worker is from a place: straight, or by way of all
 // that is still to be done.

@@ -1,15 +1,19 @@
 package lastmile_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dray/internal/lastmile"
 )
+
+var testNow = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 
 // candidate is a worker somewhere along the equator, a tenth of a degree for
 // each step, with so much to do.
@@ -85,8 +89,8 @@ func TestPickingAWorker(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			why := lastmile.PickWorker(test.tasks, test.candidates, test.options, noon)
-			if why.Chosen != test.want || why.Task != test.tasks[0].ID || why.Mode != test.options.Mode || !why.At.Equal(noon) {
+			why := lastmile.PickWorker(test.tasks, test.candidates, test.options, testNow)
+			if why.Chosen != test.want || why.Task != test.tasks[0].ID || why.Mode != test.options.Mode || !why.At.Equal(testNow) {
 				t.Errorf("chose %q, want %q: %+v", why.Chosen, test.want, why)
 			}
 			if len(why.Considered) != len(test.candidates) {
@@ -115,7 +119,7 @@ func TestCapacityIsNotLostToRounding(t *testing.T) {
 		q.Quantity = 0.1
 		c.Queue = append(c.Queue, q)
 	}
-	if why := lastmile.PickWorker([]lastmile.Task{tenth}, []lastmile.Candidate{c}, lastmile.AssignOptions{Mode: lastmile.AssignByDistance}, noon); why.Chosen != "w" {
+	if why := lastmile.PickWorker([]lastmile.Task{tenth}, []lastmile.Candidate{c}, lastmile.AssignOptions{Mode: lastmile.AssignByDistance}, testNow); why.Chosen != "w" {
 		t.Errorf("0.1 three times is refused by a capacity of 0.3: %+v", why)
 	}
 }
@@ -127,7 +131,7 @@ func TestMeasures(t *testing.T) {
 		lastmile.AssignByDistance: 2 * step,
 		lastmile.AssignByLoad:     (3 + 2 + 1) * step, // there, back, and on
 	} {
-		got := *lastmile.PickWorker([]lastmile.Task{waiting("t", 2)}, []lastmile.Candidate{c}, lastmile.AssignOptions{Mode: mode}, noon).Considered[0].Measure
+		got := *lastmile.PickWorker([]lastmile.Task{waiting("t", 2)}, []lastmile.Candidate{c}, lastmile.AssignOptions{Mode: mode}, testNow).Considered[0].Measure
 		if diff := got - want; diff > 1 || diff < -1 {
 			t.Errorf("by %s: %.1f m, want %.1f m", mode, got, want)
 		}
@@ -144,10 +148,18 @@ func TestAssignOptions(t *testing.T) {
 		"an unknown mode":  {lastmile.AssignOptions{Mode: "fastest"}, lastmile.CodeInvalid, "options.mode"},
 		"a negative count": {lastmile.AssignOptions{Mode: "load", MaxAssignedTaskCount: -1}, lastmile.CodeInvalid, "options.maxAssignedTaskCount"},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, test.options.Check("options"), test.code, test.word) })
+		t.Run(name, func(t *testing.T) {
+			err := test.options.Check("options")
+			rejection, _ := errors.AsType[*lastmile.Error](err)
+			if rejection == nil || rejection.Code != test.code || !strings.Contains(rejection.Message, test.word) {
+				t.Errorf("got %v, want code %v and %q", err, test.code, test.word)
+			}
+		})
 	}
 	for _, mode := range []lastmile.AssignMode{"distance", "load"} {
-		must(t, lastmile.AssignOptions{Mode: mode}.Check("options"))
+		if err := (lastmile.AssignOptions{Mode: mode}).Check("options"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -158,12 +170,12 @@ func TestPickingAnyWorkerFromAny(t *testing.T) {
 	chosen := 0
 	for range 3_000 {
 		tasks, candidates, o := situation(random)
-		why := lastmile.PickWorker(tasks, candidates, o, noon)
+		why := lastmile.PickWorker(tasks, candidates, o, testNow)
 
 		// The order in which workers come makes no difference.
 		shuffled := slices.Clone(candidates)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if again := lastmile.PickWorker(tasks, shuffled, o, noon); !reflect.DeepEqual(why, again) {
+		if again := lastmile.PickWorker(tasks, shuffled, o, testNow); !reflect.DeepEqual(why, again) {
 			t.Fatalf("two orders of the same workers:\n%+v\n%+v", why, again)
 		}
 		best, found := lastmile.WorkerID(""), false

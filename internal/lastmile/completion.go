@@ -44,12 +44,19 @@ type Outcome struct {
 	At      time.Time
 }
 
-// when is the time of the first event of a name; zero when there is none.
-func (c Completion) when(name string) time.Time {
+// TimeOf returns the time of the first event with a name; zero without one.
+func (c Completion) TimeOf(name string) time.Time {
 	for _, e := range c.Events {
 		if e.Name == name {
 			return e.At
 		}
 	}
 	return time.Time{}
+}
+
+// Trip is a way that was estimated and then gone, and the stay at its end.
+// Zero durations are not known.
+type Trip struct {
+	Estimated, Actual time.Duration
+	Service           time.Duration
 }

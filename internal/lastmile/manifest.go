@@ -1,9 +1,6 @@
 package lastmile
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // Manifest is what a worker has to do, on paper: who drives what from where,
 // and each stop in the order of the route.
@@ -31,27 +28,4 @@ func NewManifest(worker Worker, hub Hub, tasks []Task, within Window, now time.T
 		m.Departure = m.Tasks[0].CompleteAfter
 	}
 	return m
-}
-
-// Line is the address in one line, as it is written on an envelope.
-func (a Address) Line() string {
-	join := func(separator string, parts ...string) string {
-		var some []string
-		for _, p := range parts {
-			if p = strings.TrimSpace(p); p != "" {
-				some = append(some, p)
-			}
-		}
-		return strings.Join(some, separator)
-	}
-	return join(", ", join(" ", a.Number, a.Street), a.Apartment, a.City, join(" ", a.State, a.PostalCode), a.Country)
-}
-
-// Route is all that the worker has to do: the active task first, then the list
-// in order.
-func (w Worker) Route() []TaskID {
-	if w.ActiveTask == "" {
-		return w.Tasks
-	}
-	return append([]TaskID{w.ActiveTask}, w.Tasks...)
 }

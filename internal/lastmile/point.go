@@ -45,7 +45,7 @@ func (p Point) Distance(q Point) Meters {
 	if d, ok := vincenty(p, q); ok {
 		return d
 	}
-	return haversine(p, q)
+	return SphericalDistance(p, q)
 }
 
 // vincenty solves the inverse problem on the ellipsoid. The names follow T.
@@ -105,8 +105,9 @@ func arc(sigma, sinSigma, cosSigma, cosSqAlpha, cos2SigmaM float64) Meters {
 	return Meters(polarRadius * a * (sigma - delta))
 }
 
-// haversine is the distance on a sphere.
-func haversine(p, q Point) Meters {
+// SphericalDistance is the distance of two points on a sphere, by the
+// haversine formula.
+func SphericalDistance(p, q Point) Meters {
 	sinLat := math.Sin(radians(q.Lat-p.Lat) / 2)
 	sinLon := math.Sin(radians(q.Lon-p.Lon) / 2)
 	h := sinLat*sinLat + math.Cos(radians(p.Lat))*math.Cos(radians(q.Lat))*sinLon*sinLon

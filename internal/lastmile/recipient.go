@@ -78,7 +78,7 @@ func (r *Recipient) Update(c RecipientChange, now time.Time) error {
 	r.Modified = later(r.Modified, now)
 	return firstError(
 		requireText("name", r.Name),
-		checkText("notes", r.Notes, MaxNotes),
+		CheckText("notes", r.Notes, MaxNotes),
 	)
 }
 

@@ -12,8 +12,8 @@ const (
 	MaxNotes = 10_000 // notes of destinations, recipients and tasks
 )
 
-// checkText refuses a text longer than limit characters.
-func checkText(field, text string, limit int) error {
+// CheckText refuses a text longer than limit characters.
+func CheckText(field, text string, limit int) error {
 	if len(text) > limit && utf8.RuneCountInString(text) > limit {
 		return Invalid("%s has %d characters; at most %d are allowed", field, utf8.RuneCountInString(text), limit)
 	}
@@ -25,7 +25,7 @@ func requireText(field, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return Missing(field)
 	}
-	return checkText(field, text, MaxText)
+	return CheckText(field, text, MaxText)
 }
 
 // FoldName is the form in which names are compared: letter case does not
@@ -49,4 +49,21 @@ func later(before, now time.Time) time.Time {
 		return next
 	}
 	return now
+}
+
+// Truncate shortens a text.
+func Truncate(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i]
+		}
+		n++
+	}
+	return text
+}
+
+// PrintableASCII reports whether a text is ASCII that can be seen.
+func PrintableASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

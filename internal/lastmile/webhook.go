@@ -79,7 +79,7 @@ func (h *Webhook) Update(c WebhookChange, now time.Time) error {
 }
 
 func (h *Webhook) check() error {
-	if err := firstError(checkText("name", h.Name, MaxText), checkHookURL(h.URL)); err != nil {
+	if err := firstError(CheckText("name", h.Name, MaxText), checkHookURL(h.URL)); err != nil {
 		return err
 	}
 	if _, known := TriggerNames[h.Trigger]; !known {

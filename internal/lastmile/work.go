@@ -34,7 +34,7 @@ func (a Action) Settle(now time.Time) (Action, error) {
 	case a.At.Before(now.Add(-MaxActionAge)):
 		return a, Invalid("time is more than %.0f days ago", MaxActionAge.Hours()/24)
 	}
-	return a, checkText("actionId", a.ID, MaxActionID)
+	return a, CheckText("actionId", a.ID, MaxActionID)
 }
 
 // CheckWorker refuses a worker who does not have the task.
@@ -94,19 +94,19 @@ func (e Evidence) check() error {
 		if b.Data == "" {
 			return Missing(fmt.Sprintf("barcodes[%d].data", i))
 		}
-		err := firstError(checkText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
-			checkText(fmt.Sprintf("barcodes[%d].symbology", i), b.Symbology, MaxText))
+		err := firstError(CheckText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
+			CheckText(fmt.Sprintf("barcodes[%d].symbology", i), b.Symbology, MaxText))
 		if err != nil {
 			return err
 		}
 	}
-	return firstError(checkText("failureReason", e.FailureReason, MaxText), checkText("signatureText", e.SignatureText, MaxText))
+	return firstError(CheckText("failureReason", e.FailureReason, MaxText), CheckText("signatureText", e.SignatureText, MaxText))
 }
 
 // Finish ends an active task as its worker reports it. A success needs what the
 // task requires.
 func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error) {
-	if err := firstError(checkText("notes", o.Notes, MaxNotes), e.check()); err != nil {
+	if err := firstError(CheckText("notes", o.Notes, MaxNotes), e.check()); err != nil {
 		return nil, err
 	}
 	if o.Success {

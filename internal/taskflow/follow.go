@@ -27,7 +27,7 @@ func (f *Flow) Follow(ctx context.Context, token string) (shown lastmile.Followi
 			}
 			worker = &found
 		}
-		shown, err = task.Follow(merchant, worker, now)
+		shown, err = lastmile.NewPage(&task, merchant, worker, now)
 		return err
 	})
 	return shown, err
@@ -62,7 +62,7 @@ func (f *Flow) heard(ctx context.Context, token string, change func(*lastmile.Ta
 		if err != nil {
 			return err
 		}
-		if _, err := task.Follow(lastmile.Organization{}, nil, f.Now()); err != nil {
+		if _, err := lastmile.NewPage(&task, lastmile.Organization{}, nil, f.Now()); err != nil {
 			return err
 		}
 		events, err := change(&task)

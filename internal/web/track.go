@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 //go:embed track.html
@@ -98,7 +99,7 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, status int) {
 	found, err := t.Recipients.Follow(r.Context(), token)
 	view := trackView{Script: t.script, CSS: template.CSS(trackStyle), Token: token} // our own file
-	view.Language = lastmile.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
+	view.Language = textmessage.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
 	view.Words = dictionary[view.Language]
 	_, refused := errors.AsType[*lastmile.Error](err)
 	switch {

@@ -1,6 +1,9 @@
 package wire
 
-import "dray/internal/lastmile"
+import (
+	"dray/internal/lastmile"
+	"dray/internal/travel"
+)
 
 // WorkerDetails is one worker, with what lists of workers do not show.
 type WorkerDetails struct {
@@ -78,10 +81,10 @@ type EstimateStep struct {
 }
 
 // NewTeamEstimate returns an estimate in the form that is sent.
-func NewTeamEstimate(e lastmile.Estimate) TeamEstimate {
+func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	return TeamEstimate{
 		WorkerID: e.Worker, Vehicle: orNull(e.Vehicle),
-		Steps: each(e.Steps, func(s lastmile.EstimateStep) EstimateStep {
+		Steps: each(e.Steps, func(s travel.EstimateStep) EstimateStep {
 			return EstimateStep{
 				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: metres(s.Distance),
 				ServiceTime: Seconds(s.Service), ArrivalTime: UnixSeconds(s.Arrival), CompletionTime: UnixSeconds(s.Completion),

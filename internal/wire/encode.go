@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // Encode writes a value of the domain, or a form of this package, as JSON.
@@ -100,7 +101,7 @@ func show(v any) any {
 		return each(v, NewRoutePlan)
 	case lastmile.WorkerDetails:
 		return NewWorkerDetails(v)
-	case lastmile.Estimate:
+	case travel.Estimate:
 		return NewTeamEstimate(v)
 	case lastmile.Manifest:
 		return NewManifest(v)

@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -74,29 +73,35 @@ func inTurns(items []Item) []Item {
 
 // startAdmitted leases and starts the candidates that are admitted, and returns
 // how many it leased. The others stay candidates.
-func (s *session[R, W]) startAdmitted() (started int, err error) {
+func (s *session[R, W]) startAdmitted() (leased int, err error) {
 	for s.ctx.Err() == nil {
 		batch := s.admit()
 		if len(batch) == 0 {
-			return started, nil
+			return leased, nil
 		}
-		taken, run, err := s.claim(batch)
+		taken, err := s.claim(batch)
+		started := map[key]bool{}
+		for _, p := range taken {
+			if !p.Done {
+				started[p.key()] = true
+				s.start(p)
+			} else if s.Finished != nil {
+				s.Finished(p)
+			}
+		}
 		for _, item := range batch {
-			if err != nil || !slices.ContainsFunc(run, func(r Item) bool { return r.key() == item.key() }) {
+			if !started[item.key()] {
 				s.Admission.Done(item)
 			}
 		}
 		if err != nil {
-			return started, err
+			return leased, err
 		}
-		for _, item := range run {
-			s.start(item)
-		}
-		s.ran += taken
-		started += taken
+		s.ran += len(taken)
+		leased += len(taken)
 		s.after = batch[len(batch)-1].Organization
 	}
-	return started, s.ctx.Err()
+	return leased, s.ctx.Err()
 }
 
 // admit takes a batch of candidates that may run.
@@ -118,12 +123,11 @@ func (s *session[R, W]) admit() (batch []Item) {
 	return batch
 }
 
-// claim leases items in one transaction. It returns how many it could lease,
-// and those of them that are to be run.
-func (s *session[R, W]) claim(batch []Item) (taken int, run []Item, err error) {
+// claim leases items in one transaction, and returns those that it could lease.
+func (s *session[R, W]) claim(batch []Item) (taken []*Prepared, err error) {
 	now := s.Now()
 	err = s.Store.Write(s.ctx, func(w W) error {
-		var leased []Item
+		taken = nil
 		for _, item := range batch {
 			ok, err := w.ClaimWork(s.ctx, item, now, now.Add(s.LeaseFor))
 			if err != nil {
@@ -131,32 +135,30 @@ func (s *session[R, W]) claim(batch []Item) (taken int, run []Item, err error) {
 			}
 			if ok { // else another node was faster
 				item.Attempt++
-				leased = append(leased, item)
+				taken = append(taken, &Prepared{Item: item})
 			}
 		}
-		taken, run = len(leased), leased
-		if s.Prepare == nil || len(leased) == 0 {
+		if s.Prepare == nil || len(taken) == 0 {
 			return nil
 		}
-		run, err = s.Prepare(s.ctx, w, slices.Clone(leased))
-		if err != nil {
+		if err := s.Prepare(s.ctx, w, taken); err != nil {
 			return err
 		}
-		return finishOthers(s.ctx, w, leased, run)
+		return finishDone(s.ctx, w, taken)
 	})
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	return taken, run, nil
+	return taken, nil
 }
 
-// finishOthers ends the leases of items that are not to be run.
-func finishOthers(ctx context.Context, w Writer, leased, run []Item) error {
-	for _, item := range leased {
-		if slices.ContainsFunc(run, func(r Item) bool { return r.key() == item.key() }) {
+// finishDone ends the leases of items that need not be run.
+func finishDone(ctx context.Context, w Writer, items []*Prepared) error {
+	for _, p := range items {
+		if !p.Done {
 			continue
 		}
-		if err := w.FinishWork(ctx, item); err != nil {
+		if err := w.FinishWork(ctx, p.Item); err != nil {
 			return err
 		}
 	}

@@ -222,25 +222,28 @@ func TestItemsPreparedWithTheirLeaseAreDone(t *testing.T) {
 		var ran atomic.Int64
 		l := newLoop(s, func(_ context.Context, l *work.Lease) (work.End[store.Writer], error) {
 			ran.Add(1)
-			if l.ID != "run" {
+			if l.ID != "run" || l.Value != "prepared" {
 				t.Errorf("%s ran", l.ID)
 			}
 			return nil, nil
 		})
-		l.Prepare = func(ctx context.Context, w store.Writer, items []work.Item) (run []work.Item, err error) {
+		l.Prepare = func(ctx context.Context, w store.Writer, items []*work.Prepared) error {
 			for _, item := range items {
 				if item.ID == "run" {
-					run = append(run, item)
+					item.Value = "prepared"
 					continue
 				}
+				item.Done = true
 				if err := note(ctx, w, item.Organization, item.ID); err != nil {
-					return nil, err
+					return err
 				}
 			}
-			return run, nil
+			return nil
 		}
+		var finished []string
+		l.Finished = func(p *work.Prepared) { finished = append(finished, p.ID) }
 		n, err := l.RunDue(t.Context())
-		if n != 2 || err != nil || ran.Load() != 1 || left(t, s) != 0 || len(notes(t, s)) != 1 {
+		if n != 2 || err != nil || ran.Load() != 1 || len(finished) != 1 || left(t, s) != 0 || len(notes(t, s)) != 1 {
 			t.Errorf("%d were done, %d of them run, with %d notes; %d are left: %v", n, ran.Load(), len(notes(t, s)), left(t, s), err)
 		}
 	})

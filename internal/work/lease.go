@@ -13,6 +13,8 @@ type Lease struct {
 	For  time.Duration // how long it lasts after it was renewed
 	Last bool          // a failure now is the last: the item is then given up
 
+	Value any // from Prepare
+
 	until atomic.Int64 // Unix milliseconds
 }
 

@@ -13,6 +13,13 @@ import (
 // It may run more than once.
 type End[W Writer] func(ctx context.Context, w W) error
 
+// Prepared is an item that is being leased.
+type Prepared struct {
+	Item
+	Value any  // for Do
+	Done  bool // it need not be run
+}
+
 // Loop finds items of one kind that are due, leases them and runs them.
 type Loop[R Reader, W Writer] struct {
 	Kind  Kind
@@ -25,9 +32,13 @@ type Loop[R Reader, W Writer] struct {
 	// Loop is stopped.
 	Do func(ctx context.Context, l *Lease) (End[W], error)
 
-	// Prepare, which may be nil, runs in the transaction that leases items, and
-	// returns those that are to be run. The others are done then.
-	Prepare func(ctx context.Context, w W, items []Item) ([]Item, error)
+	// Prepare, which may be nil, runs in the transaction that leases items. It
+	// may attach values for Do, and finish items that need not be run.
+	Prepare func(ctx context.Context, w W, items []*Prepared) error
+
+	// Finished, which may be nil, is called for items that Prepare has finished,
+	// after the commit.
+	Finished func(p *Prepared)
 
 	// GiveUp, which may be nil, runs in the transaction that gives up an item
 	// that failed too often.

@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 	"dray/internal/work"
 )
 
@@ -31,7 +32,7 @@ var workOf = map[work.Kind]func(ctx context.Context, w store.Writer, org lastmil
 		return w.AddJob(ctx, job(org, name, due))
 	},
 	work.Messages: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
-		m := lastmile.NewTextMessage(id[lastmile.MessageID](name), org, lastmile.MessageInvitation, "+12125550100", "hello", due, due)
+		m := textmessage.New(id[lastmile.MessageID](name), org, textmessage.KindInvitation, "+12125550100", "hello", due, due)
 		return w.SaveMessage(ctx, m)
 	},
 	work.Estimates: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {

@@ -1,4 +1,4 @@
-package lastmile_test
+package textmessage_test
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // linked finds what phones make links of: addresses with a scheme, names with
@@ -86,12 +87,12 @@ func FuzzNamesBecomeNoLinks(f *testing.F) {
 // shownName is a name as a message shows it.
 func shownName(t *testing.T, name string) string {
 	t.Helper()
-	s := lastmile.DefaultMessageSettings("acme")
-	o := lastmile.Occasion{Kind: lastmile.MessageStarted}
-	if err := s.SetText(lastmile.MessageTemplate{Occasion: o, Language: "en", Text: "[{organization}]"}); err != nil {
+	s := textmessage.DefaultSettings("acme")
+	o := textmessage.Occasion{Kind: textmessage.KindStarted}
+	if err := s.SetText(textmessage.Template{Occasion: o, Language: "en", Text: "[{organization}]"}); err != nil {
 		t.Fatal(err)
 	}
-	body := s.Compose(lastmile.Telling{Kind: o.Kind, Merchant: lastmile.Organization{Name: name}})
+	body := s.Compose(textmessage.Notice{Kind: o.Kind, Merchant: lastmile.Organization{Name: name}})
 	return strings.TrimSuffix(strings.TrimPrefix(body, "["), "]")
 }
 
@@ -120,7 +121,7 @@ func TestSegmentsAreCountedAsNetworksDo(t *testing.T) {
 		"a line break is one of the network's own": {strings.Repeat("\n", 160), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := lastmile.Segments(tt.text); got != tt.want {
+			if got := textmessage.Segments(tt.text); got != tt.want {
 				t.Errorf("%d segments, want %d", got, tt.want)
 			}
 		})
@@ -130,8 +131,8 @@ func TestSegmentsAreCountedAsNetworksDo(t *testing.T) {
 func TestBuiltInTextsCanBeSentCheaply(t *testing.T) {
 	org := lastmile.Organization{Name: "My Courier Company"}
 	for _, language := range []string{"en", "es", "fr", "de", "pt"} {
-		for _, o := range lastmile.Occasions() {
-			s := lastmile.DefaultMessageSettings("acme")
+		for _, o := range textmessage.Occasions() {
+			s := textmessage.DefaultSettings("acme")
 			text, own := s.Template(o, language)
 			if own || text.Language != language {
 				t.Errorf("%s in %s: there is only one in %q", o, language, text.Language)
@@ -141,10 +142,10 @@ func TestBuiltInTextsCanBeSentCheaply(t *testing.T) {
 				t.Errorf("%s in %s: %v", o, language, err)
 			}
 			sample := s.Sample(text, org, "https://track.example.com")
-			if n := lastmile.Segments(sample); n > 2 {
+			if n := textmessage.Segments(sample); n > 2 {
 				t.Errorf("%s in %s takes %d segments: %s", o, language, n, sample)
 			}
-			if n := lastmile.Segments(strings.Repeat(sample, 160/len(sample)+1)); n > 3 {
+			if n := textmessage.Segments(strings.Repeat(sample, 160/len(sample)+1)); n > 3 {
 				t.Errorf("%s in %s has a letter that networks have not: %s", o, language, sample)
 			}
 			if strings.ContainsAny(sample, "{}") || !strings.Contains(sample, org.Name) {
@@ -155,16 +156,16 @@ func TestBuiltInTextsCanBeSentCheaply(t *testing.T) {
 }
 
 func TestTemplatesAreCheckedWhenTheyAreSaved(t *testing.T) {
-	started := lastmile.Occasion{Kind: lastmile.MessageStarted}
+	started := textmessage.Occasion{Kind: textmessage.KindStarted}
 	for name, tt := range map[string]struct {
-		of   lastmile.Occasion
+		of   textmessage.Occasion
 		lang string
 		text string
 		want string // part of the refusal; empty: none
 	}{
 		"all that every message knows":    {started, "en", "{organization} {recipient} {worker} {tracking} {task}", ""},
-		"the time of a message about it":  {lastmile.Occasion{Kind: lastmile.MessageETA}, "en", "{eta}", ""},
-		"the delay of a message about it": {lastmile.Occasion{Kind: lastmile.MessageDelayed, Pickup: true}, "en", "{delay}", ""},
+		"the time of a message about it":  {textmessage.Occasion{Kind: textmessage.KindETA}, "en", "{eta}", ""},
+		"the delay of a message about it": {textmessage.Occasion{Kind: textmessage.KindDelayed, Pickup: true}, "en", "{delay}", ""},
 		"two lines":                       {started, "en", "one\ntwo", ""},
 		"a language of one's own":         {started, "it", "Ciao {recipient}", ""},
 		"a misspelt placeholder":          {started, "en", "Hi {recpient}", "{recpient} cannot be filled in; a taskStarted message knows {organization}"},
@@ -178,11 +179,11 @@ func TestTemplatesAreCheckedWhenTheyAreSaved(t *testing.T) {
 		"a control character":             {started, "en", "a\x07b", "U+0007"},
 		"a character that turns text":     {started, "en", "a\u202eb", "U+202E"},
 		"no language":                     {started, "english", "hello", "language must be a two-letter"},
-		"a kind that is not":              {lastmile.Occasion{Kind: "invitation"}, "en", "hello", "kind must be one of"},
+		"a kind that is not":              {textmessage.Occasion{Kind: "invitation"}, "en", "hello", "kind must be one of"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := lastmile.DefaultMessageSettings("acme")
-			err := s.SetText(lastmile.MessageTemplate{Occasion: tt.of, Language: tt.lang, Text: tt.text})
+			s := textmessage.DefaultSettings("acme")
+			err := s.SetText(textmessage.Template{Occasion: tt.of, Language: tt.lang, Text: tt.text})
 			switch {
 			case tt.want == "" && strings.TrimSpace(tt.text) != "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -201,15 +202,15 @@ func TestMessagesAreWrittenInTheRecipientsLanguage(t *testing.T) {
 		}
 		return lastmile.Task{Recipient: r, TrackingURL: "https://t.example/t/x"}
 	}
-	settings := lastmile.DefaultMessageSettings("acme")
+	settings := textmessage.DefaultSettings("acme")
 	italian := settings
-	if err := italian.SetText(lastmile.MessageTemplate{Occasion: lastmile.Occasion{Kind: lastmile.MessageArrived}, Language: "it", Text: "Arrivato: {worker}"}); err != nil {
+	if err := italian.SetText(textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindArrived}, Language: "it", Text: "Arrivato: {worker}"}); err != nil {
 		t.Fatal(err)
 	}
 	german := settings
 	german.Language = "de"
 	for name, tt := range map[string]struct {
-		settings lastmile.MessageSettings
+		settings textmessage.Settings
 		task     lastmile.Task
 		country  string
 		want     string
@@ -224,8 +225,8 @@ func TestMessagesAreWrittenInTheRecipientsLanguage(t *testing.T) {
 		"what is no language is passed over":    {german, task("7!"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := tt.settings.Compose(lastmile.Telling{
-				Kind: lastmile.MessageArrived, Task: tt.task, Merchant: lastmile.Organization{Name: "Acme"}, Country: tt.country,
+			got := tt.settings.Compose(textmessage.Notice{
+				Kind: textmessage.KindArrived, Task: tt.task, Merchant: lastmile.Organization{Name: "Acme"}, Country: tt.country,
 			})
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
@@ -245,34 +246,34 @@ func TestWhatRecipientsAreTold(t *testing.T) {
 		skip    bool
 		off     *bool
 		done    lastmile.Completion
-		want    lastmile.MessageKind
+		want    textmessage.Kind
 		wants   bool
 	}{
-		"a start":                            {trigger: lastmile.TriggerTaskStarted, want: lastmile.MessageStarted, wants: true},
-		"a worker who is near":               {trigger: lastmile.TriggerTaskEta, want: lastmile.MessageETA, wants: true},
-		"a delay":                            {trigger: lastmile.TriggerTaskDelayed, want: lastmile.MessageDelayed, wants: true},
-		"success":                            {trigger: lastmile.TriggerTaskCompleted, want: lastmile.MessageCompleted, wants: true},
-		"failure":                            {trigger: lastmile.TriggerTaskFailed, want: lastmile.MessageFailed, wants: true},
-		"an arrival":                         {trigger: lastmile.TriggerTaskUpdated, done: arrived, want: lastmile.MessageArrived, wants: true},
+		"a start":                            {trigger: lastmile.TriggerTaskStarted, want: textmessage.KindStarted, wants: true},
+		"a worker who is near":               {trigger: lastmile.TriggerTaskEta, want: textmessage.KindETA, wants: true},
+		"a delay":                            {trigger: lastmile.TriggerTaskDelayed, want: textmessage.KindDelayed, wants: true},
+		"success":                            {trigger: lastmile.TriggerTaskCompleted, want: textmessage.KindCompleted, wants: true},
+		"failure":                            {trigger: lastmile.TriggerTaskFailed, want: textmessage.KindFailed, wants: true},
+		"an arrival":                         {trigger: lastmile.TriggerTaskUpdated, done: arrived, want: textmessage.KindArrived, wants: true},
 		"a departure":                        {trigger: lastmile.TriggerTaskUpdated, done: left, wants: true},
 		"any other change":                   {trigger: lastmile.TriggerTaskUpdated, wants: true},
 		"not a creation":                     {trigger: lastmile.TriggerTaskCreated, wants: true},
 		"not what one webhook waits for":     {trigger: lastmile.TriggerTaskEta, event: lastmile.Event{Webhooks: []lastmile.WebhookID{"hook"}}, wants: true},
 		"not a test":                         {trigger: lastmile.TriggerTaskStarted, event: lastmile.Event{Test: true}, wants: true},
-		"nothing to one who wants nothing":   {trigger: lastmile.TriggerTaskStarted, skip: true, want: lastmile.MessageStarted},
-		"nothing where the task says so":     {trigger: lastmile.TriggerTaskStarted, off: &yes, want: lastmile.MessageStarted},
-		"the task cannot turn messages on":   {trigger: lastmile.TriggerTaskStarted, skip: true, off: &no, want: lastmile.MessageStarted},
-		"a task that says no to saying none": {trigger: lastmile.TriggerTaskStarted, off: &no, want: lastmile.MessageStarted, wants: true},
+		"nothing to one who wants nothing":   {trigger: lastmile.TriggerTaskStarted, skip: true, want: textmessage.KindStarted},
+		"nothing where the task says so":     {trigger: lastmile.TriggerTaskStarted, off: &yes, want: textmessage.KindStarted},
+		"the task cannot turn messages on":   {trigger: lastmile.TriggerTaskStarted, skip: true, off: &no, want: textmessage.KindStarted},
+		"a task that says no to saying none": {trigger: lastmile.TriggerTaskStarted, off: &no, want: textmessage.KindStarted, wants: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := lastmile.Task{Recipient: &lastmile.Recipient{SkipSMSNotifications: tt.skip}, Completion: tt.done}
 			task.Overrides.RecipientSkipSMSNotifications = tt.off
 			e := tt.event
 			e.Trigger, e.Task, e.At = tt.trigger, &task, at
-			if got := e.TextOwed(); got != tt.want {
+			if got := textmessage.KindFor(e); got != tt.want {
 				t.Errorf("owes %q, want %q", got, tt.want)
 			}
-			if got := task.WantsTexts(); got != tt.wants {
+			if got := textmessage.WantsMessages(&task); got != tt.wants {
 				t.Errorf("wants messages: %v", got)
 			}
 		})
@@ -281,42 +282,42 @@ func TestWhatRecipientsAreTold(t *testing.T) {
 
 func TestAMessageIsTriedAgainOnlySoOften(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	busy := lastmile.SendResult{Verdict: lastmile.SendBusy, Reason: "busy"}
-	unsure := lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: "lost"}
+	busy := textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "busy"}
+	unsure := textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
 	for name, tt := range map[string]struct {
-		kind     lastmile.MessageKind
-		result   lastmile.SendResult
+		kind     textmessage.Kind
+		result   textmessage.Result
 		attempts int64
 		reason   string
 		waits    []time.Duration
 	}{
 		"busy, with time": {
-			lastmile.MessageFailed, busy, 8, "tried too often: busy",
+			textmessage.KindFailed, busy, 8, "tried too often: busy",
 			[]time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second, 135 * time.Second, 405 * time.Second, 15 * time.Minute, 15 * time.Minute},
 		},
 		"busy, without": {
-			lastmile.MessageArrived, busy, 5, "too late to be of use: busy",
+			textmessage.KindArrived, busy, 5, "too late to be of use: busy",
 			[]time.Duration{5 * time.Second, 15 * time.Second, 45 * time.Second, 135 * time.Second},
 		},
 		"unsure": {
-			lastmile.MessageFailed, unsure, 3, "it is not known whether the gateway took it: lost",
+			textmessage.KindFailed, unsure, 3, "it is not known whether the gateway took it: lost",
 			[]time.Duration{5 * time.Second, 15 * time.Second},
 		},
-		"refused": {lastmile.MessageFailed, lastmile.SendResult{Verdict: lastmile.SendRefused, Reason: "no"}, 1, "no", nil},
+		"refused": {textmessage.KindFailed, textmessage.Result{Verdict: textmessage.SendRejected, Reason: "no"}, 1, "no", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := lastmile.NewTextMessage("m", "acme", tt.kind, "+12125550100", "hello", at, at)
+			m := textmessage.New("m", "acme", tt.kind, "+12125550100", "hello", at, at)
 			now := at
 			var waits []time.Duration
-			for m.State == lastmile.TextQueued {
+			for m.State == textmessage.StateQueued {
 				m.Attempts++
 				m.Record(tt.result, "gateway", now)
-				if m.State == lastmile.TextQueued {
+				if m.State == textmessage.StateQueued {
 					waits = append(waits, m.Next.Sub(now))
 					now = m.Next
 				}
 			}
-			if m.State != lastmile.TextFailed || m.Reason != tt.reason || m.Attempts != tt.attempts || !m.Next.IsZero() {
+			if m.State != textmessage.StateFailed || m.Reason != tt.reason || m.Attempts != tt.attempts || !m.Next.IsZero() {
 				t.Errorf("ended %s after %d attempts: %s", m.State, m.Attempts, m.Reason)
 			}
 			if len(waits) != len(tt.waits) {
@@ -332,24 +333,24 @@ func TestAMessageIsTriedAgainOnlySoOften(t *testing.T) {
 }
 
 func TestReportsComeInAnyOrder(t *testing.T) {
-	sent, delivered, failed := lastmile.TextSent, lastmile.TextDelivered, lastmile.TextFailed
+	sent, delivered, failed := textmessage.StateSent, textmessage.StateDelivered, textmessage.StateFailed
 	for name, tt := range map[string]struct {
-		from    lastmile.MessageState
-		reports []lastmile.MessageState
-		want    lastmile.MessageState
+		from    textmessage.State
+		reports []textmessage.State
+		want    textmessage.State
 	}{
-		"as they should":                   {sent, []lastmile.MessageState{sent, delivered}, delivered},
-		"the last one first":               {sent, []lastmile.MessageState{delivered, sent}, delivered},
-		"before the answer":                {lastmile.TextSending, []lastmile.MessageState{sent}, sent},
-		"of one that was to be sent again": {lastmile.TextQueued, []lastmile.MessageState{delivered}, delivered},
-		"failed for good":                  {sent, []lastmile.MessageState{failed, delivered}, failed},
-		"delivered for good":               {sent, []lastmile.MessageState{delivered, failed}, delivered},
-		"of one that was held back":        {lastmile.TextSuppressed, []lastmile.MessageState{delivered}, lastmile.TextSuppressed},
+		"as they should":                   {sent, []textmessage.State{sent, delivered}, delivered},
+		"the last one first":               {sent, []textmessage.State{delivered, sent}, delivered},
+		"before the answer":                {textmessage.StateSending, []textmessage.State{sent}, sent},
+		"of one that was to be sent again": {textmessage.StateQueued, []textmessage.State{delivered}, delivered},
+		"failed for good":                  {sent, []textmessage.State{failed, delivered}, failed},
+		"delivered for good":               {sent, []textmessage.State{delivered, failed}, delivered},
+		"of one that was held back":        {textmessage.StateSuppressed, []textmessage.State{delivered}, textmessage.StateSuppressed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := lastmile.TextMessage{State: tt.from, Next: time.Unix(1, 0)}
+			m := textmessage.Message{State: tt.from, Next: time.Unix(1, 0)}
 			for _, state := range tt.reports {
-				if m.Report(lastmile.DeliveryReport{State: state}) && !m.Next.IsZero() {
+				if m.Report(textmessage.DeliveryReport{State: state}) && !m.Next.IsZero() {
 					t.Error("it is still to be sent")
 				}
 			}
@@ -370,9 +371,9 @@ func TestWordsThatStopMessages(t *testing.T) {
 		r := lastmile.Reply{Body: text}
 		got := ""
 		switch {
-		case r.Stops():
+		case textmessage.IsStop(r):
 			got = "stops"
-		case r.Starts():
+		case textmessage.IsStart(r):
 			got = "starts"
 		}
 		if got != want {
@@ -382,16 +383,16 @@ func TestWordsThatStopMessages(t *testing.T) {
 }
 
 func TestCapsHoldMessagesBack(t *testing.T) {
-	caps := lastmile.MessageCaps{NumberHour: 2, NumberDay: 4, OrganizationHour: 10, OrganizationDay: 20}
+	caps := textmessage.Caps{NumberHour: 2, NumberDay: 4, OrganizationHour: 10, OrganizationDay: 20}
 	for name, tt := range map[string]struct {
-		sent lastmile.MessageCounts
+		sent textmessage.Counts
 		want string
 	}{
-		"room":                       {lastmile.MessageCounts{NumberHour: 1, NumberDay: 3, OrganizationHour: 9, OrganizationDay: 19}, ""},
-		"the number's hour is full":  {lastmile.MessageCounts{NumberHour: 2}, "to this number in an hour"},
-		"the number's day is full":   {lastmile.MessageCounts{NumberDay: 4}, "to this number in a day"},
-		"the organization's hour is": {lastmile.MessageCounts{OrganizationHour: 10}, "of the organization in an hour"},
-		"the organization's day is":  {lastmile.MessageCounts{OrganizationDay: 20}, "of the organization in a day"},
+		"room":                       {textmessage.Counts{NumberHour: 1, NumberDay: 3, OrganizationHour: 9, OrganizationDay: 19}, ""},
+		"the number's hour is full":  {textmessage.Counts{NumberHour: 2}, "to this number in an hour"},
+		"the number's day is full":   {textmessage.Counts{NumberDay: 4}, "to this number in a day"},
+		"the organization's hour is": {textmessage.Counts{OrganizationHour: 10}, "of the organization in an hour"},
+		"the organization's day is":  {textmessage.Counts{OrganizationDay: 20}, "of the organization in a day"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := caps.Exceeded(tt.sent)
@@ -400,7 +401,7 @@ func TestCapsHoldMessagesBack(t *testing.T) {
 			}
 		})
 	}
-	if got := (lastmile.MessageCaps{}).Exceeded(lastmile.MessageCounts{NumberHour: 1_000_000}); got != "" {
+	if got := (textmessage.Caps{}).Exceeded(textmessage.Counts{NumberHour: 1_000_000}); got != "" {
 		t.Errorf("no caps: %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package lastmile
+package textmessage
 
 import (
 	"cmp"
@@ -7,14 +7,16 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"dray/internal/lastmile"
 )
 
 // MaxTemplate is the longest text of a message as it is written, in characters.
 const MaxTemplate = 480
 
-// MessageTemplate is the text of a message in one language. What stands in
+// Template is the text of a message in one language. What stands in
 // braces is filled in.
-type MessageTemplate struct {
+type Template struct {
 	Occasion Occasion
 	Language string
 	Text     string
@@ -22,13 +24,13 @@ type MessageTemplate struct {
 
 // placeholders are what a text can have filled in, and the only kind of message
 // that knows it; empty: all do.
-var placeholders = map[string]MessageKind{
+var placeholders = map[string]Kind{
 	"organization": "", "recipient": "", "worker": "", "tracking": "", "task": "",
-	"eta": MessageETA, "delay": MessageDelayed,
+	"eta": KindETA, "delay": KindDelayed,
 }
 
 // knownPlaceholders lists what a kind of message can have filled in.
-func knownPlaceholders(kind MessageKind) []string {
+func knownPlaceholders(kind Kind) []string {
 	var known []string
 	for name, only := range placeholders {
 		if only == "" || only == kind {
@@ -40,32 +42,32 @@ func knownPlaceholders(kind MessageKind) []string {
 }
 
 // Check refuses a text that could not be sent.
-func (t MessageTemplate) Check() error {
-	if !slices.Contains(RecipientMessages, t.Occasion.Kind) {
-		names := make([]string, len(RecipientMessages))
-		for i, kind := range RecipientMessages {
+func (t Template) Check() error {
+	if !slices.Contains(RecipientKinds, t.Occasion.Kind) {
+		names := make([]string, len(RecipientKinds))
+		for i, kind := range RecipientKinds {
 			names[i] = string(kind)
 		}
-		return Invalid("kind must be one of %s, not %q", strings.Join(names, ", "), t.Occasion.Kind)
+		return lastmile.Invalid("kind must be one of %s, not %q", strings.Join(names, ", "), t.Occasion.Kind)
 	}
 	if err := checkLanguage("language", t.Language); err != nil {
 		return err
 	}
 	if strings.TrimSpace(t.Text) == "" {
-		return Missing("text")
+		return lastmile.Missing("text")
 	}
-	if err := checkText("text", t.Text, MaxTemplate); err != nil {
+	if err := lastmile.CheckText("text", t.Text, MaxTemplate); err != nil {
 		return err
 	}
 	for _, r := range t.Text {
 		if r != '\n' && unicode.In(r, unicode.C, unicode.Other_Default_Ignorable_Code_Point) {
-			return Invalid("text has the character U+%04X, which cannot be seen", r)
+			return lastmile.Invalid("text has the character U+%04X, which cannot be seen", r)
 		}
 	}
 	_, err := t.fill(func(name string) (string, error) {
 		only, known := placeholders[name]
 		if !known || only != "" && only != t.Occasion.Kind {
-			return "", Invalid("text: {%s} cannot be filled in; a %s message knows %s",
+			return "", lastmile.Invalid("text: {%s} cannot be filled in; a %s message knows %s",
 				name, t.Occasion.Kind, strings.Join(knownPlaceholders(t.Occasion.Kind), ", "))
 		}
 		return "", nil
@@ -74,12 +76,12 @@ func (t MessageTemplate) Check() error {
 }
 
 // fill puts values where the text has names in braces.
-func (t MessageTemplate) fill(value func(name string) (string, error)) (string, error) {
+func (t Template) fill(value func(name string) (string, error)) (string, error) {
 	var b strings.Builder
 	for rest := t.Text; ; {
 		before, after, open := strings.Cut(rest, "{")
 		if strings.Contains(before, "}") {
-			return "", Invalid("text has a } without a { before it")
+			return "", lastmile.Invalid("text has a } without a { before it")
 		}
 		b.WriteString(before)
 		if !open {
@@ -87,7 +89,7 @@ func (t MessageTemplate) fill(value func(name string) (string, error)) (string, 
 		}
 		name, behind, closed := strings.Cut(after, "}")
 		if !closed {
-			return "", Invalid("text has a { without a } behind it")
+			return "", lastmile.Invalid("text has a { without a } behind it")
 		}
 		filled, err := value(name)
 		if err != nil {
@@ -100,19 +102,19 @@ func (t MessageTemplate) fill(value func(name string) (string, error)) (string, 
 
 // SetText sets an organization's own text of a message. An empty one brings the
 // program's back.
-func (s *MessageSettings) SetText(t MessageTemplate) error {
+func (s *Settings) SetText(t Template) error {
 	if t.Text != "" {
 		if err := t.Check(); err != nil {
 			return err
 		}
 	}
-	s.Texts = slices.DeleteFunc(slices.Clone(s.Texts), func(old MessageTemplate) bool {
+	s.Texts = slices.DeleteFunc(slices.Clone(s.Texts), func(old Template) bool {
 		return old.Occasion == t.Occasion && old.Language == t.Language
 	})
 	if t.Text != "" {
 		s.Texts = append(s.Texts, t)
 	}
-	slices.SortFunc(s.Texts, func(a, b MessageTemplate) int {
+	slices.SortFunc(s.Texts, func(a, b Template) int {
 		if c := compareOccasions(a.Occasion, b.Occasion); c != 0 {
 			return c
 		}
@@ -123,7 +125,7 @@ func (s *MessageSettings) SetText(t MessageTemplate) error {
 
 // Template is the text of an occasion in the first of the languages that has
 // one: the organization's own before the program's. own tells which it is.
-func (s MessageSettings) Template(o Occasion, languages ...string) (t MessageTemplate, own bool) {
+func (s Settings) Template(o Occasion, languages ...string) (t Template, own bool) {
 	for _, language := range append(languages, "en") {
 		for _, t := range s.Texts {
 			if t.Occasion == o && t.Language == language {
@@ -131,27 +133,27 @@ func (s MessageSettings) Template(o Occasion, languages ...string) (t MessageTem
 			}
 		}
 		if text := builtInText(o, language); text != "" {
-			return MessageTemplate{Occasion: o, Language: language, Text: text}, false
+			return Template{Occasion: o, Language: language, Text: text}, false
 		}
 	}
 	return t, false
 }
 
-// Telling is what a recipient is told, and what is known for it.
-type Telling struct {
-	Kind     MessageKind
-	Task     Task
-	Merchant Organization // whose name is shown
-	Country  string       // of the organization that sends
-	Worker   string       // name of the worker; empty: not known
+// Notice is what a recipient is told, and what is known for it.
+type Notice struct {
+	Kind     Kind
+	Task     lastmile.Task
+	Merchant lastmile.Organization // whose name is shown
+	Country  string                // of the organization that sends
+	Worker   string                // name of the worker; empty: not known
 }
 
 // Compose is the text of what a recipient is told.
-func (s MessageSettings) Compose(told Telling) string {
+func (s Settings) Compose(told Notice) string {
 	language := s.LanguageIn(told.Country)
 	languages := []string{language}
-	if told.Task.Recipient != nil && told.Task.Recipient.Language() != "" {
-		languages = []string{told.Task.Recipient.Language(), language}
+	if told.Task.Recipient != nil && languageOf(told.Task.Recipient) != "" {
+		languages = []string{languageOf(told.Task.Recipient), language}
 	}
 	t, _ := s.Template(Occasion{told.Kind, told.Task.Pickup}, languages...)
 	text, err := t.fill(func(name string) (string, error) { return told.value(name, t.Language, s.Thresholds), nil })
@@ -162,19 +164,19 @@ func (s MessageSettings) Compose(told Telling) string {
 }
 
 // value is what is filled in for a name.
-func (told Telling) value(name, language string, usual NotificationThresholds) string {
+func (told Notice) value(name, language string, usual Thresholds) string {
 	switch name {
 	case "organization":
-		return plain(told.Merchant.Name)
+		return lastmile.PlainName(told.Merchant.Name)
 	case "recipient":
 		if own := told.Task.Overrides.RecipientName; own != nil && *own != "" {
-			return plain(*own)
+			return lastmile.PlainName(*own)
 		}
 		if told.Task.Recipient != nil {
-			return plain(told.Task.Recipient.Name)
+			return lastmile.PlainName(told.Task.Recipient.Name)
 		}
 	case "worker":
-		if worker := plain(told.Worker); worker != "" {
+		if worker := lastmile.PlainName(told.Worker); worker != "" {
 			return worker
 		}
 		return cmp.Or(someWorker[language], someWorker["en"])
@@ -200,13 +202,13 @@ func minutesOf(d *time.Duration, usual time.Duration) string {
 }
 
 // Sample is what a text would be for a made-up task, to see how long it is.
-func (s MessageSettings) Sample(t MessageTemplate, org Organization, publicURL string) string {
+func (s Settings) Sample(t Template, org lastmile.Organization, publicURL string) string {
 	eta, delay := s.Thresholds.ETA, s.Thresholds.Delay
-	told := Telling{
+	told := Notice{
 		Kind: t.Occasion.Kind, Merchant: org, Worker: "Alex Morgan",
-		Task: Task{
-			ShortID: "1a2b3c4d", TrackingURL: publicURL + "/t/" + strings.Repeat("x", IDLength),
-			Recipient: &Recipient{Name: "Grace Hopper"}, Estimates: Estimates{ETA: &eta, Delay: &delay},
+		Task: lastmile.Task{
+			ShortID: "1a2b3c4d", TrackingURL: publicURL + "/t/" + strings.Repeat("x", lastmile.IDLength),
+			Recipient: &lastmile.Recipient{Name: "Grace Hopper"}, Estimates: lastmile.Estimates{ETA: &eta, Delay: &delay},
 		},
 	}
 	text, err := t.fill(func(name string) (string, error) { return told.value(name, t.Language, s.Thresholds), nil })

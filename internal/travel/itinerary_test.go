@@ -1,15 +1,16 @@
-package lastmile_test
+package travel_test
 
 import (
 	"testing"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 func TestForesee(t *testing.T) {
 	const leg, service = 10 * time.Minute, 4 * time.Minute
-	now := planNow
+	now := testNow
 	task := func(state lastmile.TaskState, dueIn time.Duration) lastmile.Task {
 		t := lastmile.Task{ID: "t", State: state, Destination: lastmile.Destination{Location: north(1000)}}
 		if dueIn != 0 {
@@ -23,10 +24,10 @@ func TestForesee(t *testing.T) {
 	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
 	quick := task(lastmile.TaskAssigned, 0)
 	quick.ServiceTime = time.Minute
-	legs := func(each ...time.Duration) []lastmile.Leg {
-		var all []lastmile.Leg
+	legs := func(each ...time.Duration) []travel.Leg {
+		var all []travel.Leg
 		for _, d := range each {
-			all = append(all, lastmile.Leg{Duration: d})
+			all = append(all, travel.Leg{Duration: d})
 		}
 		return all
 	}
@@ -34,7 +35,7 @@ func TestForesee(t *testing.T) {
 
 	tests := map[string]struct {
 		tasks []lastmile.Task
-		legs  []lastmile.Leg
+		legs  []travel.Leg
 		want  []lastmile.Estimates
 	}{
 		"nothing to do": {},
@@ -95,13 +96,13 @@ func TestForesee(t *testing.T) {
 		},
 		"behind a place that cannot be reached nothing is known": {
 			[]lastmile.Task{quick, quick, quick},
-			legs(leg, lastmile.Unreachable, leg),
+			legs(leg, travel.Unreachable, leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}, {}, {}},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := lastmile.Itinerary{Tasks: test.tasks}.Foresee(test.legs, lastmile.Experience{Service: service}, now)
+			got := travel.Itinerary{Tasks: test.tasks}.Foresee(test.legs, travel.Experience{Service: service}, now)
 			if len(got) != len(test.want) {
 				t.Fatalf("%d estimates, want %d", len(got), len(test.want))
 			}
@@ -118,39 +119,6 @@ func sameSpan(a, b *time.Duration) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-func TestThresholds(t *testing.T) {
-	hook := func(trigger lastmile.Trigger, threshold float64) lastmile.Webhook {
-		return lastmile.Webhook{Trigger: trigger, Threshold: &threshold}
-	}
-	eta := func(d time.Duration) lastmile.Sighting { return lastmile.Sighting{ETA: &d} }
-	away := func(m lastmile.Meters) lastmile.Sighting { return lastmile.Sighting{Distance: &m} }
-	late := func(d time.Duration) lastmile.Sighting { return lastmile.Sighting{Delay: &d} }
-	tests := map[string]struct {
-		hook lastmile.Webhook
-		by   lastmile.Sighting
-		want bool
-	}{
-		"eta at the threshold":             {hook(lastmile.TriggerTaskEta, 300), eta(5 * time.Minute), true},
-		"eta above it":                     {hook(lastmile.TriggerTaskEta, 300), eta(5*time.Minute + time.Second), false},
-		"eta unknown":                      {hook(lastmile.TriggerTaskEta, 300), away(0), false},
-		"distance at the threshold":        {hook(lastmile.TriggerTaskArrival, 150), away(150), true},
-		"distance above it":                {hook(lastmile.TriggerTaskArrival, 150), away(150.1), false},
-		"distance unknown":                 {hook(lastmile.TriggerTaskArrival, 150), eta(0), false},
-		"delay at the threshold":           {hook(lastmile.TriggerTaskDelayed, 60), late(time.Minute), true},
-		"delay below it":                   {hook(lastmile.TriggerTaskDelayed, 60), late(59 * time.Second), false},
-		"not delayed":                      {hook(lastmile.TriggerTaskDelayed, 0), eta(0), false},
-		"any delay without a threshold":    {lastmile.Webhook{Trigger: lastmile.TriggerTaskDelayed}, late(time.Millisecond), true},
-		"another trigger has no threshold": {hook(lastmile.TriggerTaskStarted, 1e9), eta(0), false},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := test.hook.Met(test.by); got != test.want {
-				t.Errorf("met: %v", got)
-			}
-		})
-	}
-}
-
 func TestLearnServiceTime(t *testing.T) {
 	stays := func(n int, each time.Duration) []lastmile.Trip {
 		trips := make([]lastmile.Trip, n)
@@ -163,16 +131,16 @@ func TestLearnServiceTime(t *testing.T) {
 		trips []lastmile.Trip
 		want  time.Duration
 	}{
-		"nothing known":             {nil, lastmile.DefaultService},
-		"too few":                   {stays(9, time.Minute), lastmile.DefaultService},
+		"nothing known":             {nil, travel.DefaultServiceTime},
+		"too few":                   {stays(9, time.Minute), travel.DefaultServiceTime},
 		"enough":                    {stays(10, 7*time.Minute), 7 * time.Minute},
 		"the middle one":            {append(stays(6, time.Minute), stays(5, time.Hour)...), time.Minute},
-		"lost ones count for none":  {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), lastmile.DefaultService},
+		"lost ones count for none":  {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), travel.DefaultServiceTime},
 		"unknown ones are left out": {append(stays(10, time.Minute), stays(50, 0)...), time.Minute},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := lastmile.Learn(test.trips).Service; got != test.want {
+			if got := travel.Learn(test.trips).Service; got != test.want {
 				t.Errorf("learned %v, want %v", got, test.want)
 			}
 		})

@@ -19,7 +19,7 @@ func TestAnOldPositionIsNotShownAsOneOfNow(t *testing.T) {
 			worker := lastmile.Worker{ID: "w", ActiveTask: "t", Whereabouts: lastmile.Whereabouts{
 				OnDuty: true, LastSeen: now, Location: &home, Located: now.Add(-tt.ago),
 			}}
-			page, err := task.Follow(lastmile.Organization{Name: "Acme"}, &worker, now)
+			page, err := lastmile.NewPage(&task, lastmile.Organization{Name: "Acme"}, &worker, now)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,19 +1,21 @@
-package lastmile
+package travel
 
 import (
 	"slices"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
-// DefaultEstimateService is the time at each stop of an estimate unless the
+// DefaultStopTime is the time at each stop of an estimate unless the
 // request says otherwise.
-const DefaultEstimateService = 2 * time.Minute
+const DefaultStopTime = 2 * time.Minute
 
 // EstimateRequest asks how soon a team could do a pickup, a drop-off, or both.
 type EstimateRequest struct {
-	Pickup, Dropoff  *Point    // at least one
-	PickupTime       time.Time // not before this; zero is as soon as can be
-	ExcludedVehicles []VehicleType
+	Pickup, Dropoff  *lastmile.Point // at least one
+	PickupTime       time.Time       // not before this; zero is as soon as can be
+	ExcludedVehicles []lastmile.VehicleType
 	Service          time.Duration // at each stop
 	Experience       Experience    // of the organization
 }
@@ -21,31 +23,31 @@ type EstimateRequest struct {
 // Check refuses a request that asks for nothing or makes no sense.
 func (q EstimateRequest) Check() error {
 	if q.Pickup == nil && q.Dropoff == nil {
-		return Missing("pickupLocation or dropoffLocation")
+		return lastmile.Missing("pickupLocation or dropoffLocation")
 	}
 	for _, v := range q.ExcludedVehicles {
-		if !slices.Contains(VehicleTypes, v) {
-			return Invalid("restrictedVehicleTypes must be a list of %s, not %q", vehicleTypeNames(), v)
+		if !slices.Contains(lastmile.VehicleTypes, v) {
+			return lastmile.Invalid("restrictedVehicleTypes must be a list of %s, not %q", lastmile.VehicleTypeNames(), v)
 		}
 	}
-	if q.Service < 0 || q.Service > MaxServiceTime {
-		return Invalid("serviceTime must be between 0 and %.0f seconds", MaxServiceTime.Seconds())
+	if q.Service < 0 || q.Service > lastmile.MaxServiceTime {
+		return lastmile.Invalid("serviceTime must be between 0 and %.0f seconds", lastmile.MaxServiceTime.Seconds())
 	}
 	return nil
 }
 
 // Estimate is who would do it, and when.
 type Estimate struct {
-	Worker  WorkerID
-	Vehicle VehicleType // OnFoot for none
+	Worker  lastmile.WorkerID
+	Vehicle lastmile.VehicleType // OnFoot for none
 	Steps   []EstimateStep
 }
 
 // EstimateStep is one stop of an estimate.
 type EstimateStep struct {
-	Location            Point
-	Travel              time.Duration // from the stop before
-	Distance            Meters        // from the stop before
+	Location            lastmile.Point
+	Travel              time.Duration   // from the stop before
+	Distance            lastmile.Meters // from the stop before
 	Service             time.Duration
 	Arrival, Completion time.Time
 }
@@ -59,7 +61,7 @@ type TeamMember struct {
 
 // Way is the places that the worker comes through: those of the list, and then
 // the stops of the request. It is nil when the worker cannot do it.
-func (m TeamMember) Way(q EstimateRequest) []Point {
+func (m TeamMember) Way(q EstimateRequest) []lastmile.Point {
 	way := m.Itinerary.Way()
 	if way == nil || slices.Contains(q.ExcludedVehicles, m.Worker.TravelsBy()) {
 		return nil
@@ -73,7 +75,7 @@ func (m TeamMember) Way(q EstimateRequest) []Point {
 // estimateStop is a place of a request, and when it may be reached at the
 // earliest.
 type estimateStop struct {
-	place     Point
+	place     lastmile.Point
 	notBefore time.Time
 }
 
@@ -113,7 +115,7 @@ func (m TeamMember) estimate(q EstimateRequest, now time.Time) (Estimate, bool) 
 	}
 	clock, legs := now, m.Legs
 	for i, t := range m.Tasks {
-		clock = clock.Add(legs[i].Adjusted(q.Experience.Travel).Duration + t.service(q.Experience))
+		clock = clock.Add(legs[i].Adjusted(q.Experience.Travel).Duration + serviceTime(t, q.Experience))
 	}
 	e := Estimate{Worker: m.Worker.ID, Vehicle: m.Worker.TravelsBy()}
 	for i, stop := range q.stops() {

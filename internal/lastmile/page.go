@@ -7,11 +7,7 @@ import (
 
 // The terms of the page on which a recipient follows a task.
 const (
-	FollowedFor = 24 * time.Hour // after the task is completed
-	MinRating   = 1
-	MaxRating   = 5
-	MaxComments = MaxText // characters
-
+	FollowedFor      = 24 * time.Hour   // after the task is completed
 	positionShownFor = 10 * time.Minute // an older one says nothing of where the worker is
 )
 
@@ -57,12 +53,12 @@ type Following struct {
 	Ends         time.Time // when the page is gone; zero until completed
 }
 
-// Follow shows a task to whoever has its link. The worker is the one who has
+// NewPage shows a task to whoever has its link. The worker is the one who has
 // the task, or nil.
-func (t *Task) Follow(shown Organization, worker *Worker, now time.Time) (Following, error) {
+func NewPage(t *Task, shown Organization, worker *Worker, now time.Time) (Following, error) {
 	f := Following{
-		Organization: plain(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
-		Pickup: t.Pickup, Stage: t.stage(), CompleteAfter: t.CompleteAfter, CompleteBy: t.CompleteBy, Requirements: t.Requirements,
+		Organization: PlainName(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
+		Pickup: t.Pickup, Stage: stage(t), CompleteAfter: t.CompleteAfter, CompleteBy: t.CompleteBy, Requirements: t.Requirements,
 	}
 	if t.Completion.Done() {
 		f.CompletedAt, f.Ends = t.Completion.At, t.Completion.At.Add(FollowedFor)
@@ -82,7 +78,7 @@ func (t *Task) Follow(shown Organization, worker *Worker, now time.Time) (Follow
 	if t.State != TaskActive || worker == nil {
 		return f, nil
 	}
-	f.WorkerName = worker.shownName()
+	f.WorkerName = shownName(worker)
 	if worker.Vehicle != nil {
 		f.Vehicle = worker.Vehicle.Type
 	}
@@ -100,12 +96,12 @@ func NoSuchPage() *Error {
 	return &Error{Code: CodeNotFound, Message: "This page does not exist, or is not there any more."}
 }
 
-func (t *Task) stage() Stage {
+func stage(t *Task) Stage {
 	switch t.State {
 	case TaskAssigned:
 		return StageAssigned
 	case TaskActive:
-		if !t.Completion.when("arrival").IsZero() {
+		if !t.Completion.TimeOf("arrival").IsZero() {
 			return StageArrived
 		}
 		return StageActive
@@ -121,40 +117,10 @@ func (t *Task) stage() Stage {
 
 // shownName is the name that recipients see: the one chosen for them, else the
 // first of the worker's own.
-func (w *Worker) shownName() string {
-	if name := plain(w.DisplayName); strings.TrimSpace(name) != "" {
+func shownName(w *Worker) string {
+	if name := PlainName(w.DisplayName); strings.TrimSpace(name) != "" {
 		return name
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(plain(w.Name)), " ")
+	first, _, _ := strings.Cut(strings.TrimSpace(PlainName(w.Name)), " ")
 	return first
-}
-
-// View notes that somebody looked at the task's page.
-func (t *Task) View(now time.Time) []Event {
-	if t.TrackingViewed {
-		return nil
-	}
-	t.TrackingViewed, t.Modified = true, later(t.Modified, now)
-	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}
-}
-
-// Rate takes in what the recipient says of a completed task. What is said again
-// takes the place of what was said before.
-func (t *Task) Rate(f Feedback, now time.Time) ([]Event, error) {
-	switch {
-	case t.State != TaskCompleted:
-		return nil, Invalid("feedback can be given when the task is completed")
-	case f.Rating < MinRating || f.Rating > MaxRating:
-		return nil, Invalid("rating must be between %d and %d", MinRating, MaxRating)
-	}
-	if err := checkText("comments", f.Comments, MaxComments); err != nil {
-		return nil, err
-	}
-	f.Comments = strings.TrimSpace(f.Comments)
-	if len(t.Feedback) == 1 && t.Feedback[0].Rating == f.Rating && t.Feedback[0].Comments == f.Comments {
-		return nil, nil
-	}
-	f.At = now
-	t.Feedback, t.Modified = []Feedback{f}, later(t.Modified, now)
-	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}, nil
 }

@@ -1,4 +1,4 @@
-package lastmile_test
+package travel_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // north is a point some meters north of Milan.
@@ -14,7 +15,7 @@ func north(meters float64) lastmile.Point {
 	return lastmile.Point{Lon: 9.19, Lat: 45.46 + meters/111_194.93}
 }
 
-func TestEstimateTravel(t *testing.T) {
+func TestApproximate(t *testing.T) {
 	tests := map[string]struct {
 		by       lastmile.VehicleType
 		straight float64
@@ -32,22 +33,22 @@ func TestEstimateTravel(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			took, far := lastmile.EstimateTravel(tt.by, north(0), north(tt.straight))
+			took, far := travel.Approximate(tt.by, north(0), north(tt.straight))
 			if math.Abs(took.Seconds()-tt.seconds) > tt.seconds/1000 || math.Abs(float64(far)-tt.meters) > tt.meters/1000 {
 				t.Errorf("%v and %.0f m, want %.1fs and %.0f m", took, far, tt.seconds, tt.meters)
 			}
 		})
 	}
-	if took, far := lastmile.EstimateTravel(lastmile.Car, north(0), north(0)); took != 0 || far != 0 {
+	if took, far := travel.Approximate(lastmile.Car, north(0), north(0)); took != 0 || far != 0 {
 		t.Errorf("being there takes %v over %v m", took, far)
 	}
 }
 
 func TestAdjustedTimes(t *testing.T) {
-	times := lastmile.NewTravelTimes(1, 4, "estimate")
+	times := travel.NewTimes(1, 4, "estimate")
 	times.Estimated = true
-	times.Durations[0] = []time.Duration{0, 30 * time.Second, 10 * time.Minute, lastmile.Unreachable}
-	check := func(f lastmile.TravelFactor, estimated bool, want ...time.Duration) {
+	times.Durations[0] = []time.Duration{0, 30 * time.Second, 10 * time.Minute, travel.Unreachable}
+	check := func(f travel.Factor, estimated bool, want ...time.Duration) {
 		t.Helper()
 		times.Estimated = estimated
 		got := times.Adjusted(f).Durations[0]
@@ -57,13 +58,13 @@ func TestAdjustedTimes(t *testing.T) {
 			}
 		}
 	}
-	check(lastmile.TravelFactor{Factor: 1.5}, true, 0, 45*time.Second, 15*time.Minute, lastmile.Unreachable)
-	check(lastmile.TravelFactor{Factor: 0.5}, true, 0, 30*time.Second, 5*time.Minute, lastmile.Unreachable)
-	check(lastmile.TravelFactor{}, true, 0, 30*time.Second, 10*time.Minute, lastmile.Unreachable)
-	check(lastmile.TravelFactor{Factor: 1.5}, false, 0, 30*time.Second, 10*time.Minute, lastmile.Unreachable)
+	check(travel.Factor{Factor: 1.5}, true, 0, 45*time.Second, 15*time.Minute, travel.Unreachable)
+	check(travel.Factor{Factor: 0.5}, true, 0, 30*time.Second, 5*time.Minute, travel.Unreachable)
+	check(travel.Factor{}, true, 0, 30*time.Second, 10*time.Minute, travel.Unreachable)
+	check(travel.Factor{Factor: 1.5}, false, 0, 30*time.Second, 10*time.Minute, travel.Unreachable)
 }
 
-func TestLearnTravelFactor(t *testing.T) {
+func TestLearnFactor(t *testing.T) {
 	// trips take ratio times as long as estimated, give or take a fifth.
 	trips := func(n int, ratio float64) []lastmile.Trip {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -97,7 +98,7 @@ func TestLearnTravelFactor(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			f := lastmile.LearnTravelFactor(tt.trips)
+			f := travel.LearnFactor(tt.trips)
 			if f.Factor < tt.low || f.Factor > tt.high {
 				t.Errorf("learned %+v, want %v to %v", f, tt.low, tt.high)
 			}
@@ -105,7 +106,7 @@ func TestLearnTravelFactor(t *testing.T) {
 	}
 }
 
-func FuzzLearnTravelFactor(f *testing.F) {
+func FuzzLearnFactor(f *testing.F) {
 	f.Add(int64(600e9), int64(700e9), 30)
 	f.Add(int64(math.MaxInt64), int64(1), 12)
 	f.Add(int64(math.MinInt64), int64(math.MaxInt64), 100)
@@ -114,7 +115,7 @@ func FuzzLearnTravelFactor(f *testing.F) {
 		for i := range trips {
 			trips[i] = lastmile.Trip{Estimated: time.Duration(estimated), Actual: time.Duration(actual)}
 		}
-		if got := lastmile.LearnTravelFactor(trips).Factor; !(got >= lastmile.MinTravelFactor && got <= lastmile.MaxTravelFactor) {
+		if got := travel.LearnFactor(trips).Factor; !(got >= travel.MinFactor && got <= travel.MaxFactor) {
 			t.Errorf("learned %v", got)
 		}
 	})

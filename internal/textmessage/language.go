@@ -1,4 +1,4 @@
-package lastmile
+package textmessage
 
 import (
 	"slices"

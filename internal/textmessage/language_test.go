@@ -1,9 +1,9 @@
-package lastmile_test
+package textmessage_test
 
 import (
 	"testing"
 
-	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 func TestChooseLanguage(t *testing.T) {
@@ -21,7 +21,7 @@ func TestChooseLanguage(t *testing.T) {
 		"anything":                       {"*", "", "en"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := lastmile.ChooseLanguage(c.accept, c.country); got != c.want {
+			if got := textmessage.ChooseLanguage(c.accept, c.country); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

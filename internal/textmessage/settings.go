@@ -1,21 +1,23 @@
-package lastmile
+package textmessage
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
-// NotificationThresholds are when recipients are told that the worker is near
+// Thresholds are when recipients are told that the worker is near
 // or late; zero: never.
-type NotificationThresholds struct {
+type Thresholds struct {
 	ETA   time.Duration // the worker will be there in at most this time
 	Delay time.Duration // the task is late by at least this time
 }
 
 // DefaultThresholds are those of an organization that has set none.
-var DefaultThresholds = NotificationThresholds{ETA: 10 * time.Minute, Delay: 15 * time.Minute}
+var DefaultThresholds = Thresholds{ETA: 10 * time.Minute, Delay: 15 * time.Minute}
 
 // maxThreshold is the longest time a threshold can be.
 const maxThreshold = 24 * time.Hour
@@ -23,14 +25,14 @@ const maxThreshold = 24 * time.Hour
 // Occasion is when a recipient is sent a message: texts and switches are set for
 // pickups and for drop-offs apart.
 type Occasion struct {
-	Kind   MessageKind
+	Kind   Kind
 	Pickup bool
 }
 
 // Occasions lists all of them.
 func Occasions() []Occasion {
 	var all []Occasion
-	for _, kind := range RecipientMessages {
+	for _, kind := range RecipientKinds {
 		all = append(all, Occasion{kind, false}, Occasion{kind, true})
 	}
 	return all
@@ -44,27 +46,27 @@ func (o Occasion) String() string {
 	return string(o.Kind) + " of a drop-off"
 }
 
-// MessageSettings are what an organization has set for its text messages. Every
+// Settings are what an organization has set for its text messages. Every
 // message is sent unless it is turned off.
-type MessageSettings struct {
-	Organization OrganizationID
+type Settings struct {
+	Organization lastmile.OrganizationID
 	Language     string // of those who have none of their own; empty: that of the country
 	From         string // number or name of the sender; empty: the installation's
-	Thresholds   NotificationThresholds
+	Thresholds   Thresholds
 	Off          []Occasion
-	Texts        []MessageTemplate
+	Texts        []Template
 }
 
-// DefaultMessageSettings are those of an organization that has set nothing.
-func DefaultMessageSettings(org OrganizationID) MessageSettings {
-	return MessageSettings{Organization: org, Thresholds: DefaultThresholds}
+// DefaultSettings are those of an organization that has set nothing.
+func DefaultSettings(org lastmile.OrganizationID) Settings {
+	return Settings{Organization: org, Thresholds: DefaultThresholds}
 }
 
 // On tells whether recipients are told on an occasion.
-func (s MessageSettings) On(o Occasion) bool { return !slices.Contains(s.Off, o) }
+func (s Settings) On(o Occasion) bool { return !slices.Contains(s.Off, o) }
 
 // Switch turns the messages of an occasion on or off.
-func (s *MessageSettings) Switch(o Occasion, on bool) {
+func (s *Settings) Switch(o Occasion, on bool) {
 	s.Off = slices.DeleteFunc(slices.Clone(s.Off), func(off Occasion) bool { return off == o })
 	if !on {
 		s.Off = append(s.Off, o)
@@ -84,30 +86,30 @@ func compareOccasions(a, b Occasion) int {
 
 // Effective are the thresholds at which anybody is told: zero where the messages
 // are off.
-func (s MessageSettings) Effective() NotificationThresholds {
+func (s Settings) Effective() Thresholds {
 	told := s.Thresholds
-	if !s.On(Occasion{MessageETA, false}) && !s.On(Occasion{MessageETA, true}) {
+	if !s.On(Occasion{KindETA, false}) && !s.On(Occasion{KindETA, true}) {
 		told.ETA = 0
 	}
-	if !s.On(Occasion{MessageDelayed, false}) && !s.On(Occasion{MessageDelayed, true}) {
+	if !s.On(Occasion{KindDelayed, false}) && !s.On(Occasion{KindDelayed, true}) {
 		told.Delay = 0
 	}
 	return told
 }
 
 // Check refuses settings that cannot be.
-func (s MessageSettings) Check() error {
+func (s Settings) Check() error {
 	if s.Language != "" {
 		if err := checkLanguage("language", s.Language); err != nil {
 			return err
 		}
 	}
-	if len(s.From) > 40 || !printable(s.From) {
-		return Invalid("from must be a telephone number, or a name that the gateway knows, of at most 40 characters")
+	if len(s.From) > 40 || !lastmile.PrintableASCII(s.From) {
+		return lastmile.Invalid("from must be a telephone number, or a name that the gateway knows, of at most 40 characters")
 	}
 	for name, d := range map[string]time.Duration{"eta": s.Thresholds.ETA, "delay": s.Thresholds.Delay} {
 		if d < 0 || d > maxThreshold || d%time.Second != 0 {
-			return Invalid("%s must be whole seconds between 0 and %v, not %v", name, maxThreshold, d)
+			return lastmile.Invalid("%s must be whole seconds between 0 and %v, not %v", name, maxThreshold, d)
 		}
 	}
 	return nil
@@ -116,7 +118,7 @@ func (s MessageSettings) Check() error {
 // checkLanguage refuses what is no code of a language.
 func checkLanguage(field, code string) error {
 	if len(code) != 2 || code[0] < 'a' || code[0] > 'z' || code[1] < 'a' || code[1] > 'z' {
-		return Invalid("%s must be a two-letter language code (ISO 639-1) such as en, not %q", field, code)
+		return lastmile.Invalid("%s must be a two-letter language code (ISO 639-1) such as en, not %q", field, code)
 	}
 	return nil
 }
@@ -133,7 +135,7 @@ var countryLanguages = map[string]string{
 
 // LanguageIn is the language that most recipients of an organization read, which
 // is in a country.
-func (s MessageSettings) LanguageIn(country string) string {
+func (s Settings) LanguageIn(country string) string {
 	switch {
 	case s.Language != "":
 		return s.Language
@@ -143,9 +145,9 @@ func (s MessageSettings) LanguageIn(country string) string {
 	return "en"
 }
 
-// Language is the one a recipient has asked for: the metadata entry of that name.
-// Empty: none.
-func (r *Recipient) Language() string {
+// languageOf is the language that the recipient's metadata entry "language"
+// asks for; empty without a valid one.
+func languageOf(r *lastmile.Recipient) string {
 	for _, e := range r.Metadata {
 		code, ok := e.Value.(string)
 		if e.Name == "language" && ok && len(code) >= 2 {

@@ -68,7 +68,7 @@ var rules = map[string]rule{
 	"taskflow":    {may: []string{"lastmile", "store", "addressbook", "work"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
-	"messaging":   {may: []string{"lastmile", "store"}},
+	"messaging":   {may: []string{"lastmile", "store", "work"}},
 	"tracking":    {may: []string{"lastmile", "store"}},
 	"upload":      {may: []string{"lastmile", "store"}},
 	"webhook":     {may: []string{"lastmile", "store"}},

@@ -55,7 +55,7 @@ type App struct {
 	Travel    *geo.Travel
 	Uploads   *upload.Gallery
 	Watch     *taskflow.Watch
-	Messages  *messaging.Desk
+	Messages  *messaging.Notifier
 	Texts     *messaging.Sender
 
 	assets   *web.Assets

@@ -120,10 +120,10 @@ func (c *smsConfig) secret() ([]byte, error) {
 
 // addMessages puts together what tells recipients of their tasks.
 func (a *App) addMessages(newID func() string) error {
-	a.Messages = &messaging.Desk{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, NewID: newID, Log: a.Log}
+	a.Messages = &messaging.Notifier{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, NewID: newID, Log: a.Log}
 	a.Tasks.Notify, a.Fleet.Notify, a.Tracking.Notify = a.Messages.Notify, a.Messages.Notify, a.Messages.Notify
 	a.Texts = &messaging.Sender{
-		Store: a.Store, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Woken: a.Store.Texted(),
+		Store: a.Store, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Wake: a.Store.Texted(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 	}
 	a.posts = api.SMS{Desk: a.Messages}

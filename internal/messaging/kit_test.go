@@ -3,6 +3,8 @@ package messaging_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
+	"dray/internal/work"
 )
 
 // The organizations of these tests.
@@ -32,9 +35,9 @@ func newID() string { return rand.Text()[:lastmile.IDLength] }
 // world is a real database with organizations in it, and gateways that are
 // functions.
 type world struct {
-	t     testing.TB
-	store *sqlstore.Store
-	desk  *messaging.Desk
+	t        testing.TB
+	store    *sqlstore.Store
+	notifier *messaging.Notifier
 
 	mu   sync.Mutex
 	sent []sending
@@ -54,7 +57,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, store: db}
-	w.desk = &messaging.Desk{
+	w.notifier = &messaging.Notifier{
 		Store: db, Now: now, NewID: newID, Log: quiet,
 		ParsePhone: func(raw, _ string) (lastmile.Phone, error) { return lastmile.Phone(raw), nil },
 	}
@@ -91,6 +94,27 @@ func (w *world) owe(org lastmile.OrganizationID, kind textmessage.Kind, to lastm
 	}
 	w.write(func(ctx context.Context, tx store.Writer) error { return tx.SaveMessage(ctx, m) })
 	return m.ID
+}
+
+// begin leases a message and marks it as being sent, as a process does that then
+// dies.
+func begin(ctx context.Context, tx store.Writer, id lastmile.MessageID, until time.Time) error {
+	m, err := tx.MessageByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	item := work.Item{Kind: work.Messages, Organization: m.Organization, ID: string(id), Lease: newID()}
+	if ok, err := tx.ClaimWork(ctx, item, now(), until); err != nil || !ok {
+		return errors.Join(err, fmt.Errorf("the message could be leased: %v", ok))
+	}
+	if m.State == textmessage.StateSending {
+		m.Unsure++
+	}
+	m.State, m.Attempts = textmessage.StateSending, m.Attempts+1
+	if m.Sent.IsZero() {
+		m.Sent = now()
+	}
+	return tx.BeginMessage(ctx, m)
 }
 
 // message reads a message.
@@ -149,7 +173,7 @@ func taken(_ context.Context, m textmessage.Message) textmessage.Result {
 // sender makes a sender with a gateway; nil: the outbox.
 func (w *world) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
-		Store: w.store, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.store.Texted(),
+		Store: w.store, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.store.Texted(),
 	}
 }
 

@@ -154,8 +154,7 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				id := w.owe(acme, textmessage.KindFailed, phone)
 				w.write(func(ctx context.Context, tx store.Writer) error {
-					_, _, err := tx.ClaimMessage(ctx, w.message(id), "the dead", now(), now().Add(30*time.Second))
-					return err
+					return begin(ctx, tx, id, now().Add(30*time.Second))
 				})
 				g := asked{gateway{w, taken}, func(context.Context, textmessage.Message) textmessage.Result {
 					if tt.found {
@@ -184,12 +183,7 @@ func TestMessagesThatTakeProcessesDown(t *testing.T) {
 		id := w.owe(acme, textmessage.KindFailed, phone)
 		for range textmessage.MaxUncertain {
 			w.write(func(ctx context.Context, tx store.Writer) error {
-				m := w.message(id)
-				if m.State == textmessage.StateSending {
-					m.Unsure++
-				}
-				_, _, err := tx.ClaimMessage(ctx, m, newID(), now(), now().Add(time.Second))
-				return err
+				return begin(ctx, tx, id, now().Add(time.Second))
 			})
 			time.Sleep(time.Minute)
 		}
@@ -202,7 +196,7 @@ func TestAReportSettlesWhatIsNotKnown(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		id := w.owe(acme, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
-			if err := w.desk.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
+			if err := w.notifier.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
 				t.Error(err)
 			}
 			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
@@ -295,7 +289,7 @@ func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
 					time.Sleep(time.Minute)
 					if answer.Verdict == textmessage.SendAccepted {
 						for range 2 {
-							err := w.desk.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
+							err := w.notifier.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
 							if err != nil {
 								t.Error(err)
 							}

@@ -44,7 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("an upload is kept until it is handed in or forgotten", func(t *testing.T) { testUploads(t, open(t)) })
 	t.Run("places and settings are kept", func(t *testing.T) { testGeography(t, open(t)) })
 	t.Run("text messages are kept, one of a kind for a task", func(t *testing.T) { testMessages(t, open(t)) })
-	t.Run("a text message is sent by whoever claims it", func(t *testing.T) { testMessageClaims(t, open(t)) })
+	t.Run("the results of sending text messages are kept", func(t *testing.T) { testMessageResults(t, open(t)) })
 	t.Run("organizations and recipients say which messages are sent", func(t *testing.T) { testMessageSettings(t, open(t)) })
 	t.Run("deleting leaves nothing behind", func(t *testing.T) { testDelete(t, open(t)) })
 	t.Run("a route plan is read with the tasks it has", func(t *testing.T) { testRoutePlans(t, open(t)) })

@@ -11,8 +11,8 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Desk writes the text messages of all organizations and reads the answers.
-type Desk struct {
+// Notifier writes the text messages of all organizations and reads the replies.
+type Notifier struct {
 	Store      store.Store
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
@@ -20,19 +20,19 @@ type Desk struct {
 	Log        *slog.Logger
 }
 
-// Notify saves the messages that events owe to recipients. It runs in the
+// Notify saves the messages that events send to recipients. It runs in the
 // transaction of the events.
-func (d *Desk) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+func (n *Notifier) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
 	for _, e := range events {
 		kind := textmessage.KindFor(e)
 		if kind == "" || !textmessage.WantsMessages(e.Task) {
 			continue
 		}
-		m, owed, err := d.write(ctx, w, kind, e)
+		m, wanted, err := n.write(ctx, w, kind, e)
 		if err != nil {
 			return err
 		}
-		if !owed {
+		if !wanted {
 			continue
 		}
 		if err := w.SaveMessage(ctx, m); err != nil {
@@ -42,10 +42,10 @@ func (d *Desk) Notify(ctx context.Context, w store.Writer, events []lastmile.Eve
 	return nil
 }
 
-// write writes the message that an event owes, unless the organization or the
-// recipient wants none, or it is too late for it.
-func (d *Desk) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, owed bool, err error) {
-	task, now := *e.Task, d.Now()
+// write writes the message about an event. It is not wanted when the
+// organization or the recipient has turned it off, or when it is too late.
+func (n *Notifier) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
+	task, now := *e.Task, n.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
 	if err != nil || !settings.On(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
 		return m, false, err
@@ -55,28 +55,28 @@ func (d *Desk) write(ctx context.Context, r store.Reader, kind textmessage.Kind,
 	}
 	task.Estimates.ETA = cmp.Or(e.ETA, task.Estimates.ETA)
 	task.Estimates.Delay = cmp.Or(e.Delay, task.Estimates.Delay)
-	told := textmessage.Notice{Kind: kind, Task: task}
-	if told.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
+	notice := textmessage.Notice{Kind: kind, Task: task}
+	if notice.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
 		return m, false, err
 	}
-	told.Country = told.Merchant.Country
+	notice.Country = notice.Merchant.Country
 	if task.Merchant != e.Organization {
 		own, err := r.Organization(ctx, e.Organization)
 		if err != nil {
 			return m, false, err
 		}
-		told.Country = own.Country
+		notice.Country = own.Country
 	}
-	if told.Worker, err = workerName(ctx, r, e); err != nil {
+	if notice.Worker, err = workerName(ctx, r, e); err != nil {
 		return m, false, err
 	}
-	m = textmessage.New(lastmile.MessageID(d.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(told), e.At, now)
+	m = textmessage.New(lastmile.MessageID(n.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(notice), e.At, now)
 	m.Task, m.From = task.ID, settings.From
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }
 
-// workerName is how recipients know the worker of a task; empty when there is
-// none any more.
+// workerName is the name by which recipients know the worker of a task; empty
+// when the task has no worker any more.
 func workerName(ctx context.Context, r store.Reader, e lastmile.Event) (string, error) {
 	worker := e.Worker
 	if worker == nil {
@@ -95,9 +95,9 @@ func workerName(ctx context.Context, r store.Reader, e lastmile.Event) (string, 
 	return cmp.Or(worker.DisplayName, worker.Name), nil
 }
 
-// Settings reads what an organization has set for its messages.
-func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
-	err = d.Store.Read(ctx, func(r store.Reader) (err error) {
+// Settings returns an organization and its message settings.
+func (n *Notifier) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
+	err = n.Store.Read(ctx, func(r store.Reader) (err error) {
 		if of, err = r.Organization(ctx, org); err != nil {
 			return err
 		}
@@ -107,9 +107,9 @@ func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of la
 	return of, s, err
 }
 
-// Configure changes what an organization has set for its messages.
-func (d *Desk) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
-	err = d.Store.Write(ctx, func(w store.Writer) (err error) {
+// Configure changes the message settings of an organization.
+func (n *Notifier) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
+	err = n.Store.Write(ctx, func(w store.Writer) (err error) {
 		if _, err = w.Organization(ctx, org); err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ var rules = map[string]rule{
 	"optimize": {planned: true},
 
 	"wire":  {may: []string{"lastmile"}},
-	"work":  {may: []string{"lastmile"}, tests: []string{"store"}},
+	"work":  {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store": {may: []string{"lastmile", "work"}},
 	"geo":   {may: []string{"lastmile", "geo/gazetteer"}},
 	"sms":   {may: []string{"lastmile"}},

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 
+	"dray/internal/analytics"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -10,13 +11,13 @@ import (
 
 // WorkerDetails reads one worker, with what the worker did in a window if
 // there is one.
-func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d lastmile.WorkerDetails, err error) {
+func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d analytics.WorkerDetails, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		worker, err := r.Worker(ctx, who.Organization, id)
 		if err != nil {
 			return err
 		}
-		d = lastmile.WorkerDetails{Worker: worker}
+		d = analytics.WorkerDetails{Worker: worker}
 		var active []lastmile.Task
 		if worker.ActiveTask != "" {
 			task, err := r.Task(ctx, who.Organization, worker.ActiveTask)
@@ -36,7 +37,7 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id la
 		if err != nil {
 			return err
 		}
-		analytics := lastmile.AnalyzeWork(*in, duty, append(done, active...))
+		analytics := analytics.Summarize(*in, duty, append(done, active...))
 		d.Analytics = &analytics
 		return nil
 	})

@@ -1,6 +1,8 @@
 package lastmile
 
-import "strings"
+import (
+	"strings"
+)
 
 // Address is a postal address in parts.
 type Address struct {
@@ -147,4 +149,28 @@ func (a Address) Line() string {
 		return strings.Join(some, separator)
 	}
 	return join(", ", join(" ", a.Number, a.Street), a.Apartment, a.City, join(" ", a.State, a.PostalCode), a.Country)
+}
+
+// PostalPlace is a place that has a postal code, of a list that was imported.
+type PostalPlace struct {
+	Country  string // ISO 3166-1 alpha-2
+	Code     string // as PlainPostalCode makes it
+	Name     string
+	State    string
+	County   string
+	Location Point
+}
+
+// PlainPostalCode is the form in which postal codes are compared: letters and
+// digits only, in capitals.
+func PlainPostalCode(code string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, code)
 }

@@ -16,6 +16,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/textmessage"
+	"dray/internal/trackingpage"
 )
 
 //go:embed track.html
@@ -26,7 +27,7 @@ var trackStyle string
 
 // Recipients is what the page of a recipient needs to be told.
 type Recipients interface {
-	Follow(ctx context.Context, token string) (lastmile.Following, error)
+	Follow(ctx context.Context, token string) (trackingpage.Page, error)
 	Rate(ctx context.Context, token string, said lastmile.Feedback) error
 }
 
@@ -152,7 +153,7 @@ func (t *Track) rate(w http.ResponseWriter, r *http.Request, token string) {
 }
 
 // tell puts a task into words.
-func (v *trackView) tell(f lastmile.Following, now time.Time) {
+func (v *trackView) tell(f trackingpage.Page, now time.Time) {
 	said := v.Words
 	zone, err := time.LoadLocation(f.Timezone)
 	if err != nil {
@@ -168,7 +169,7 @@ func (v *trackView) tell(f lastmile.Following, now time.Time) {
 			v.Lines = append(v.Lines, trackLine{name, value})
 		}
 	}
-	if f.Stage == lastmile.StageCompleted || f.Stage == lastmile.StageFailed {
+	if f.Stage == trackingpage.StageCompleted || f.Stage == trackingpage.StageFailed {
 		line(said.Done, said.moment(f.CompletedAt, zone, now))
 	} else {
 		line(said.Expected, said.moment(f.Arrival, zone, now))

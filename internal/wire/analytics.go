@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"dray/internal/analytics"
 	"dray/internal/lastmile"
 	"dray/internal/travel"
 )
@@ -45,7 +46,7 @@ type WorkerTaskCounts struct {
 }
 
 // NewWorkerDetails returns one worker in the form that is sent.
-func NewWorkerDetails(d lastmile.WorkerDetails) WorkerDetails {
+func NewWorkerDetails(d analytics.WorkerDetails) WorkerDetails {
 	shown := WorkerDetails{Worker: NewWorker(d.Worker), ETA: (*Seconds)(d.ETA)}
 	if a := d.Analytics; a != nil {
 		shown.Analytics = &WorkerAnalytics{

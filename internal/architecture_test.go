@@ -90,7 +90,7 @@ var rules = map[string]rule{
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "work"}},
-	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store"}},
+	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},
 	"webhook":     {may: []string{"lastmile", "store"}},
 

@@ -37,11 +37,11 @@ func (p *Platform) Advance(by time.Duration) { p.clock.advance(by) }
 // machine is. Only Advance moves it then, and each request by a millisecond.
 func (p *Platform) StopClock() { p.clock.stop() }
 
-// Look lets the platform look at all workers who are due.
-func (p *Platform) Look(t testing.TB) {
+// RefreshDue refreshes the estimates of all workers who are due.
+func (p *Platform) RefreshDue(t testing.TB) {
 	t.Helper()
-	if _, err := p.Tracking.Look(t.Context()); err != nil {
-		t.Fatalf("look at workers: %v", err)
+	if _, err := p.Tracking.RefreshDue(t.Context()); err != nil {
+		t.Fatalf("refresh estimates: %v", err)
 	}
 }
 

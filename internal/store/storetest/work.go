@@ -36,7 +36,7 @@ var workOf = map[work.Kind]func(ctx context.Context, w store.Writer, org lastmil
 		return w.SaveMessage(ctx, m)
 	},
 	work.Estimates: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
-		return w.Watch(ctx, org, id[lastmile.WorkerID](name), due)
+		return w.ScheduleEstimate(ctx, org, id[lastmile.WorkerID](name), due)
 	},
 	work.Webhooks: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
 		e := happened(org, "e"+name, workerCreated, int(due.Sub(now).Milliseconds()))

@@ -95,6 +95,7 @@ func (s *session[R, W]) startAdmitted() (leased int, err error) {
 			}
 		}
 		if err != nil {
+			s.disown(batch)
 			return leased, err
 		}
 		s.ran += len(taken)
@@ -150,6 +151,19 @@ func (s *session[R, W]) claim(batch []Item) (taken []*Prepared, err error) {
 		return nil, err
 	}
 	return taken, nil
+}
+
+// disown releases items that could not be leased, because the transaction may
+// have been committed all the same.
+func (s *session[R, W]) disown(batch []Item) {
+	for _, item := range batch {
+		h := &holding{lease: &Lease{Item: item}, done: true, release: &Release{Due: item.Due, Failures: item.Failures}}
+		if h.release.Due.IsZero() { // an offered one
+			h.release.Due = s.Now()
+		}
+		s.held[item.key()] = h
+		s.endings = append(s.endings, h)
+	}
 }
 
 // finishDone ends the leases of items that need not be run.

@@ -248,3 +248,34 @@ func TestItemsPreparedWithTheirLeaseAreDone(t *testing.T) {
 		}
 	})
 }
+
+// doubtful is a database that commits and does not say so, once.
+type doubtful struct {
+	store.Store
+	writes atomic.Int64
+}
+
+func (d *doubtful) Write(ctx context.Context, fn func(store.Writer) error) error {
+	err := d.Store.Write(ctx, fn)
+	if d.writes.Add(1) == 1 {
+		return errors.Join(err, errBroken)
+	}
+	return err
+}
+
+func TestALeaseThatMayHaveBeenTakenIsReleased(t *testing.T) {
+	inBubble(t, func(t *testing.T, s store.Store) {
+		add(t, s, "acme", "job")
+		begun := make(chan time.Time, 1)
+		l := newLoop(&doubtful{Store: s}, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+			begun <- time.Now()
+			return nil, nil
+		})
+		start := time.Now()
+		storetest.During(t, func() {
+			if waited := (<-begun).Sub(start); waited > time.Second {
+				t.Errorf("the item waited %v for a lease to end that nothing held", waited)
+			}
+		}, l)
+	})
+}

@@ -117,7 +117,8 @@ func (l *Loop[R, W]) defaults() {
 
 // Offer makes items known that are due by now, so that they need not be found.
 // Call it after the commit; it never waits. Those beyond Candidates.Total are
-// left to be found by polling.
+// left to be found by polling. It is for kinds whose failures are not counted:
+// what is not given here is taken to be zero.
 func (l *Loop[R, W]) Offer(items ...Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -56,7 +56,7 @@ func (s *session[R, W]) do(ctx context.Context, h *holding) {
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrLost), errors.Is(context.Cause(ctx), ErrLost):
-		log.Warn("work was taken over by another process")
+		log.Info("the lease of work was lost: another process has taken it over or ended it")
 		h.ended = true
 	case ctx.Err() != nil && !errors.Is(err, errExhausted): // stopped, and not its fault
 		h.release = &Release{Due: s.Now(), Failures: item.Failures}

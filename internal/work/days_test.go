@@ -47,8 +47,37 @@ type workday struct {
 	alone bool
 	added int
 
+	slots   slots
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+}
+
+// slots is an Admission that checks that what it admits is done once.
+type slots struct {
+	t     *testing.T
+	mu    sync.Mutex
+	taken map[string]int // by the id of an item; each loop may have it once
+}
+
+func (s *slots) Admit(item work.Item) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.taken) >= 8 {
+		return false
+	}
+	s.taken[item.ID]++
+	return true
+}
+
+func (s *slots) Done(item work.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken[item.ID]--; s.taken[item.ID] < 0 {
+		s.t.Errorf("%s was done and never admitted", item.ID)
+	}
+	if s.taken[item.ID] == 0 {
+		delete(s.taken, item.ID)
+	}
 }
 
 func (d *workday) now() time.Time { return clock().Add(time.Duration(d.jump.Load())) }
@@ -65,7 +94,7 @@ func (d *workday) start() {
 			}
 			return func(context.Context, store.Writer) error { return nil }, nil
 		})
-		l.LeaseFor, l.Now, l.Alone, l.Poll.Idle = 3*time.Second, d.now, d.alone, 5*time.Second
+		l.LeaseFor, l.Now, l.Alone, l.Poll.Idle, l.Admission = 3*time.Second, d.now, d.alone, 5*time.Second, &d.slots
 		d.running.Go(func() { l.Run(ctx) })
 		if d.alone {
 			return
@@ -112,7 +141,7 @@ func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		t.Run(fmt.Sprint("alone ", alone), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s store.Store) {
-				d := &workday{t: t, db: &unsteady{Store: s}, alone: alone}
+				d := &workday{t: t, db: &unsteady{Store: s}, alone: alone, slots: slots{t: t, taken: map[string]int{}}}
 				d.start()
 				for day := range 3 {
 					d.add(20)
@@ -158,6 +187,9 @@ func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 					}
 				}
 				d.stop()
+				if len(d.slots.taken) > 0 {
+					t.Errorf("admitted and never done: %v", d.slots.taken)
+				}
 			})
 		})
 	}

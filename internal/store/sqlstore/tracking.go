@@ -137,7 +137,7 @@ func (t *tx) EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, 
 
 // BeginEstimate implements store.TrackingWriter.
 func (t *tx) BeginEstimate(ctx context.Context, s store.EstimateSchedule) error {
-	_, err := t.exec(ctx, `UPDATE worker_watch SET judge_at = NULL WHERE org = $1 AND worker = $2`, s.Organization, s.Worker)
+	err := t.send(ctx, `UPDATE worker_watch SET judge_at = NULL WHERE org = $1 AND worker = $2`, s.Organization, s.Worker)
 	if err != nil {
 		return fmt.Errorf("begin estimate of worker %s: %w", s.Worker, err)
 	}
@@ -149,7 +149,7 @@ func (t *tx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule)
 	const query = `
 		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7
 		WHERE org = $1 AND worker = $2`
-	_, err := t.exec(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask)
+	err := t.send(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask)
 	if err != nil {
 		return fmt.Errorf("save estimate schedule of worker %s: %w", s.Worker, err)
 	}

@@ -36,7 +36,7 @@ func (s *session[R, W]) find() error {
 		return err
 	}
 	s.next = time.Time{}
-	s.candidates = s.candidates[:0]
+	s.candidates = slices.DeleteFunc(s.candidates, func(i Item) bool { return s.held[i.key()] == nil })
 	for _, item := range inTurns(found) {
 		switch {
 		case s.held[item.key()] != nil:
@@ -45,6 +45,9 @@ func (s *session[R, W]) find() error {
 		case s.next.IsZero() || item.Due.Before(s.next):
 			s.next = item.Due
 		}
+	}
+	if s.Order != nil {
+		slices.SortStableFunc(s.candidates, s.Order)
 	}
 	return nil
 }
@@ -105,15 +108,18 @@ func (s *session[R, W]) startAdmitted() (leased int, err error) {
 	return leased, s.ctx.Err()
 }
 
-// admit takes a batch of candidates that may run.
+// admit takes a batch of candidates that may run. One that was offered while it
+// is running stays a candidate: it may be due again when it has ended.
 func (s *session[R, W]) admit() (batch []Item) {
 	rest := s.candidates[:0]
 	seen := map[key]bool{}
 	for _, item := range s.candidates {
+		if seen[item.key()] {
+			continue
+		}
+		seen[item.key()] = true
 		switch {
-		case s.held[item.key()] != nil || seen[item.key()]:
-		case len(batch) < s.Batch && s.Admission.Admit(item):
-			seen[item.key()] = true
+		case s.held[item.key()] == nil && len(batch) < s.Batch && s.Admission.Admit(item):
 			item.Kind, item.Lease = s.Kind, s.NewID()
 			batch = append(batch, item)
 		default:

@@ -85,8 +85,8 @@ func (w *world) write(change func(ctx context.Context, tx store.Writer) error) {
 	}
 }
 
-// owe saves a message to be sent and returns its id.
-func (w *world) owe(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
+// enqueue saves a message to be sent and returns its id.
+func (w *world) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
 	w.t.Helper()
 	m := textmessage.New(lastmile.MessageID(newID()), org, kind, to, "hello", now(), now())
 	if kind != textmessage.KindInvitation {

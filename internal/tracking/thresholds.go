@@ -58,7 +58,7 @@ func (t *Tracker) checkThresholds(ctx context.Context, w store.Writer, schedule 
 	if !schedule.Check.IsZero() { // the worker has moved since
 		schedule.Check = now.Add(lastmile.ThresholdInterval)
 	}
-	met, sighting, err := t.reached(ctx, w, snap, estimates[0])
+	met, sighting, err := t.newlyReached(ctx, w, snap, estimates[0])
 	if err != nil || len(met) == 0 {
 		return out, err
 	}
@@ -108,7 +108,7 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 		return err
 	}
 	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
-	met, sighting, err := t.reached(ctx, w, snap, task.Estimates)
+	met, sighting, err := t.newlyReached(ctx, w, snap, task.Estimates)
 	if err != nil {
 		return err
 	}
@@ -128,9 +128,9 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 	return t.appendEvents(ctx, w, outgoing{webhooks: []lastmile.Event{task.Cross(lastmile.TriggerTaskArrival, sighting, fired, now)}}, now)
 }
 
-// reached returns the webhooks whose thresholds the active task has reached now,
+// newlyReached returns the webhooks whose thresholds the active task has reached now,
 // and not before.
-func (t *Tracker) reached(ctx context.Context, r store.Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Sighting, err error) {
+func (t *Tracker) newlyReached(ctx context.Context, r store.Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Sighting, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(snap.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
 	if len(waiting) == 0 {
 		return nil, by, nil

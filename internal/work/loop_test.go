@@ -230,7 +230,7 @@ func TestAZombieWritesNothing(t *testing.T) {
 				return nil, errors.New("the zombie claimed the job again")
 			}
 			close(frozen)
-			<-thaw // without a look at ctx, as a process that is stopped
+			<-thaw // ignoring ctx, as a process that is stopped
 			ctx = context.WithoutCancel(ctx)
 			err := s.Write(ctx, func(w store.Writer) error {
 				return errors.Join(job.Hold(ctx, w, clock()), note(ctx, w, job.Organization, "a step of the zombie"))
@@ -277,7 +277,7 @@ func (s *stopped) Write(ctx context.Context, fn func(store.Writer) error) error 
 }
 
 // mortal is the store of a process that dies: right before its nth write, or
-// right after it, when nobody can tell any more that it was kept.
+// right after it, when the commit is not acknowledged any more.
 type mortal struct {
 	store.Store
 	lives atomic.Int64
@@ -420,7 +420,7 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 					t.Errorf("%q, and %d jobs are left", got, left(t, s))
 				}
 				if !strings.Contains(log.String(), "work is given up") || !strings.Contains(log.String(), "broken") {
-					t.Errorf("the log does not tell: %s", log.String())
+					t.Errorf("the log does not say so: %s", log.String())
 				}
 			})
 		})

@@ -62,7 +62,10 @@ func newRoad(t *testing.T) *road {
 	}
 	at := lastmile.Whereabouts{OnDuty: true, LastSeen: r.now, Location: &lastmile.Point{Lon: -74, Lat: 40.5}, Located: r.now}
 	r.write(t, func(ctx context.Context, w store.Writer) error {
-		return errors.Join(w.SaveWorker(ctx, r.worker), w.SaveWhereabouts(ctx, org, r.worker.ID, at), w.SaveDestination(ctx, place), w.SaveTask(ctx, task))
+		assigned := task
+		assigned.State = lastmile.TaskAssigned
+		return errors.Join(w.SaveWorker(ctx, r.worker), w.SaveWhereabouts(ctx, org, r.worker.ID, at), w.SaveDestination(ctx, place),
+			w.SaveTask(ctx, assigned), w.SaveTask(ctx, task))
 	})
 	return r
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/textmessage"
@@ -13,33 +14,33 @@ import (
 // Receive handles a text message that came to one of our numbers, once however
 // often the gateway delivers it. STOP and START turn messages off and on; any
 // other reply is reported to the organization that wrote last.
-func (n *Notifier) Receive(ctx context.Context, reply lastmile.Reply) error {
+func (m *Messages) Receive(ctx context.Context, reply lastmile.Reply) error {
 	if err := reply.Check(); err != nil {
 		return err
 	}
-	if phone, err := n.ParsePhone(string(reply.From), ""); err == nil {
+	if phone, err := m.ParsePhone(string(reply.From), ""); err == nil {
 		reply.From = phone // else a short code, which is not a phone number
 	}
-	now := n.Now()
-	return n.Store.Write(ctx, func(w store.Writer) error {
+	now := m.Now()
+	return m.Store.Write(ctx, func(w store.Writer) error {
 		isNew, err := w.SaveReply(ctx, reply, now)
 		if err != nil || !isNew {
 			return err
 		}
-		addressees, err := n.addressees(ctx, w, reply)
+		addressees, err := m.addressees(ctx, w, reply)
 		if err != nil {
 			return err
 		}
 		switch {
 		case len(addressees) == 0:
-			n.Log.InfoContext(ctx, "a reply by text message that belongs to no organization", "gateway", reply.Gateway)
+			m.Log.InfoContext(ctx, "a reply by text message that belongs to no organization", "gateway", reply.Gateway)
 			return nil
 		case textmessage.IsStop(reply):
-			return each(addressees, func(org lastmile.OrganizationID) error { return stop(ctx, w, n.NewID, org, reply, now) })
+			return each(addressees, func(org lastmile.OrganizationID) error { return stop(ctx, w, m.Events, org, reply, now) })
 		case textmessage.IsStart(reply):
-			return each(addressees, func(org lastmile.OrganizationID) error { return n.resume(ctx, w, org, reply, now) })
+			return each(addressees, func(org lastmile.OrganizationID) error { return m.resume(ctx, w, org, reply, now) })
 		}
-		return appendEvent(ctx, w, n.NewID, lastmile.Event{Organization: addressees[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
+		return appendEvent(ctx, w, m.Events, lastmile.Event{Organization: addressees[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
 	})
 }
 
@@ -55,7 +56,7 @@ func each(orgs []lastmile.OrganizationID, do func(lastmile.OrganizationID) error
 // addressees returns the organizations that a reply is for, the likeliest first:
 // those that wrote to the number from the one replied to; if there is none, those
 // that wrote to it at all; else those that have a recipient with the number.
-func (n *Notifier) addressees(ctx context.Context, r store.Reader, reply lastmile.Reply) ([]lastmile.OrganizationID, error) {
+func (m *Messages) addressees(ctx context.Context, r store.Reader, reply lastmile.Reply) ([]lastmile.OrganizationID, error) {
 	texters, err := r.Texters(ctx, reply.From)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 
 // stop records that a number wants no messages from an organization, and reports
 // to the organization which recipients that concerns.
-func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
+func stop(ctx context.Context, w store.Writer, log *events.Log, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	if _, already, err := w.OptOut(ctx, org, reply.From); err != nil || already {
 		return err
 	}
@@ -117,7 +118,7 @@ func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile
 				return err
 			}
 		}
-		err := appendEvent(ctx, w, newID, lastmile.Event{
+		err := appendEvent(ctx, w, log, lastmile.Event{
 			Organization: org, Trigger: lastmile.TriggerSMSRecipientOptOut, Reply: &reply, Recipient: &r,
 		}, now)
 		if err != nil {
@@ -129,12 +130,12 @@ func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile
 
 // optOut records that, according to the gateway, the number of a message wants no
 // messages. There is no text of a reply to show for it.
-func optOut(ctx context.Context, w store.Writer, newID func() string, m textmessage.Message, now time.Time) error {
-	return stop(ctx, w, newID, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
+func optOut(ctx context.Context, w store.Writer, log *events.Log, m textmessage.Message, now time.Time) error {
+	return stop(ctx, w, log, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
 }
 
 // resume records that a number wants messages again.
-func (n *Notifier) resume(ctx context.Context, w store.Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
+func (m *Messages) resume(ctx context.Context, w store.Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	out, found, err := w.OptOut(ctx, org, reply.From)
 	if err != nil || !found {
 		return err
@@ -161,24 +162,24 @@ func mute(ctx context.Context, w store.Writer, r *lastmile.Recipient, off bool, 
 	return w.SaveRecipient(ctx, *r)
 }
 
-func appendEvent(ctx context.Context, w store.Writer, newID func() string, e lastmile.Event, now time.Time) error {
-	e.ID, e.At, e.Stored = newID(), now, now
-	return w.AppendEvents(ctx, []lastmile.Event{e})
+func appendEvent(ctx context.Context, w store.Writer, log *events.Log, e lastmile.Event, now time.Time) error {
+	e.At = now
+	return log.Append(ctx, w, e)
 }
 
 // Report records what a gateway reports about a message.
-func (n *Notifier) Report(ctx context.Context, r textmessage.DeliveryReport) error {
-	now := n.Now()
-	return n.Store.Write(ctx, func(w store.Writer) error {
-		m, err := w.MessageByID(ctx, r.Message)
-		if err != nil || !m.Report(r) {
+func (m *Messages) Report(ctx context.Context, r textmessage.DeliveryReport) error {
+	now := m.Now()
+	return m.Store.Write(ctx, func(w store.Writer) error {
+		message, err := w.MessageByID(ctx, r.Message)
+		if err != nil || !message.Report(r) {
 			return err
 		}
 		if r.OptedOut {
-			if err := optOut(ctx, w, n.NewID, m, now); err != nil {
+			if err := optOut(ctx, w, m.Events, message, now); err != nil {
 				return err
 			}
 		}
-		return w.SaveReported(ctx, m)
+		return w.SaveReported(ctx, message)
 	})
 }

@@ -73,7 +73,7 @@ func (w *world) wrote(org lastmile.OrganizationID, from string) {
 
 func (w *world) receive(id, to, body string) {
 	w.t.Helper()
-	err := w.notifier.Receive(w.t.Context(), lastmile.Reply{Gateway: "fake", ID: id, From: phone, To: to, Body: body})
+	err := w.messages.Receive(w.t.Context(), lastmile.Reply{Gateway: "fake", ID: id, From: phone, To: to, Body: body})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -161,11 +161,11 @@ func TestInvalidRepliesAreRejected(t *testing.T) {
 		"an id with a control": {ID: "1\x00", From: phone, Body: "x"},
 		"a long number":        {ID: "1", From: lastmile.Phone(make([]byte, 100)), Body: "x"},
 	} {
-		if err := w.notifier.Receive(t.Context(), reply); err == nil {
+		if err := w.messages.Receive(t.Context(), reply); err == nil {
 			t.Errorf("%s: taken in", name)
 		}
 	}
-	if err := w.notifier.Report(t.Context(), textmessage.DeliveryReport{Message: "unknown", State: textmessage.StateSent}); !lastmile.IsNotFound(err) {
+	if err := w.messages.Report(t.Context(), textmessage.DeliveryReport{Message: "unknown", State: textmessage.StateSent}); !lastmile.IsNotFound(err) {
 		t.Errorf("a report of nothing: %v", err)
 	}
 }

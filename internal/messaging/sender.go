@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/store"
 	"dray/internal/textmessage"
 	"dray/internal/work"
@@ -45,6 +46,7 @@ type Finder interface {
 // Sender sends the messages that are due. Any number of processes may.
 type Sender struct {
 	Store   store.Store
+	Events  *events.Log
 	Gateway Gateway // nil keeps messages in the outbox
 	Caps    textmessage.Caps
 	Now     func() time.Time
@@ -155,7 +157,7 @@ func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[store.Wri
 		if err := w.SaveMessageResult(ctx, m); err != nil || !result.OptedOut {
 			return err
 		}
-		return optOut(ctx, w, s.NewID, m, now)
+		return optOut(ctx, w, s.Events, m, now)
 	}, nil
 }
 

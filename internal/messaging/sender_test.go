@@ -196,7 +196,7 @@ func TestAReportSettlesWhatIsNotKnown(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
-			if err := w.notifier.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
+			if err := w.messages.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
 				t.Error(err)
 			}
 			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
@@ -288,7 +288,7 @@ func TestAGatewayReportsAnOptOut(t *testing.T) {
 					time.Sleep(time.Minute)
 					if answer.Verdict == textmessage.SendAccepted {
 						for range 2 {
-							err := w.notifier.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
+							err := w.messages.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
 							if err != nil {
 								t.Error(err)
 							}

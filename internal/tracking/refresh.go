@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -132,7 +133,7 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 		if s.Tasks, err = r.TasksOf(ctx, due.Organization, s.Worker.Route()); err != nil {
 			return err
 		}
-		if s.hooks, err = r.Webhooks(ctx, due.Organization); err != nil || t.Notify == nil {
+		if s.hooks, err = r.Webhooks(ctx, due.Organization); err != nil {
 			return err
 		}
 		thresholds, err := r.NotificationThresholds(ctx, due.Organization)
@@ -157,6 +158,7 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, schedule *store.Esti
 	if err := w.SaveEstimates(ctx, schedule.Organization, schedule.Worker, tasks, delay); err != nil {
 		return err
 	}
+	t.publish(w, snap, estimates)
 	out, err := t.checkThresholds(ctx, w, schedule, snap, estimates, now)
 	if err != nil {
 		return err
@@ -166,7 +168,20 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, schedule *store.Esti
 			return err
 		}
 	}
-	return t.appendEvents(ctx, w, out, now)
+	return t.appendEvents(ctx, w, out)
+}
+
+// publish wakes the pages of tasks whose estimates change.
+func (t *Tracker) publish(w store.Writer, snap snapshot, estimates []lastmile.Estimates) {
+	var topics []events.Topic
+	for i, task := range snap.Tasks {
+		if !task.Estimates.Equal(estimates[i]) {
+			topics = append(topics, events.TaskTopic(task.ID))
+		}
+	}
+	if len(topics) > 0 {
+		t.Events.Publish(w, topics...)
+	}
 }
 
 // outgoing is the events that follow from a refresh.
@@ -176,22 +191,12 @@ type outgoing struct {
 	all        []lastmile.Event // for webhooks and recipients
 }
 
-// appendEvents appends events, and notifies recipients of those that are for
-// them.
-func (t *Tracker) appendEvents(ctx context.Context, w store.Writer, out outgoing, now time.Time) error {
-	for _, events := range [][]lastmile.Event{out.webhooks, out.recipients, out.all} {
-		for i := range events {
-			events[i].ID, events[i].Stored = t.NewID(), now
-		}
+// appendEvents appends the events of a refresh.
+func (t *Tracker) appendEvents(ctx context.Context, w store.Writer, out outgoing) error {
+	for i := range out.recipients {
+		out.recipients[i].RecipientsOnly = true
 	}
-	if err := w.AppendEvents(ctx, slices.Concat(out.webhooks, out.all)); err != nil {
-		return err
-	}
-	toRecipients := slices.Concat(out.recipients, out.all)
-	if t.Notify == nil || len(toRecipients) == 0 {
-		return nil
-	}
-	return t.Notify(ctx, w, toRecipients)
+	return t.Events.Append(ctx, w, slices.Concat(out.webhooks, out.recipients, out.all)...)
 }
 
 // current reads a task in the transaction, with its new estimates, and reports

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/tracking"
 	"dray/internal/travel"
+	"dray/internal/wire"
 )
 
 // router is a Travel that is a function.
@@ -79,10 +81,13 @@ func (r *road) write(t *testing.T, fn func(ctx context.Context, w store.Writer) 
 }
 
 func (r *road) tracker(ask router) *tracking.Tracker {
-	return &tracking.Tracker{
-		Store: r.store, Travel: ask, Now: func() time.Time { return r.now }, Log: slog.New(slog.DiscardHandler),
-		NewID: func() string { return fmt.Sprintf("id%022d", r.ids.Add(1)) },
-	}
+	now, newID := func() time.Time { return r.now }, func() string { return fmt.Sprintf("id%022d", r.ids.Add(1)) }
+	log := events.NewLog(events.Options{
+		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
+		Encode:   func(e lastmile.Event) ([]byte, error) { return wire.Encode(e) },
+		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return nil },
+	})
+	return &tracking.Tracker{Store: r.store, Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID}
 }
 
 func TestAChangeDuringARefreshIsRefreshedAtOnce(t *testing.T) {

@@ -125,7 +125,7 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 	if len(fired) == 0 {
 		return nil
 	}
-	return t.appendEvents(ctx, w, outgoing{webhooks: []lastmile.Event{task.Cross(lastmile.TriggerTaskArrival, sighting, fired, now)}}, now)
+	return t.Events.Append(ctx, w, task.Cross(lastmile.TriggerTaskArrival, sighting, fired, now))
 }
 
 // newlyReached returns the webhooks whose thresholds the active task has reached now,

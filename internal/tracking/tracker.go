@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -14,17 +15,13 @@ import (
 // Tracker follows the workers of all organizations.
 type Tracker struct {
 	Store  store.Store
+	Events *events.Log
 	Travel Travel
 	Now    func() time.Time
 	NewID  func() string
 	Log    *slog.Logger
 	Wake   <-chan struct{} // sent to after events were committed by this process
 	Alone  bool            // no other process refreshes estimates of this database
-
-	// Notify sends events to recipients, in the transaction of a refresh: the
-	// organization's thresholds that were reached, and events for all. It may be
-	// nil.
-	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
 
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
@@ -64,6 +61,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 				return err
 			}
 		}
+		t.Events.Publish(w, events.WorkerTopic(who.Worker))
 		return w.SaveLatestPosition(ctx, who.Organization, who.Worker, latest, now)
 	})
 	return accepted, err

@@ -41,7 +41,7 @@ var workOf = map[work.Kind]func(ctx context.Context, w store.Writer, org lastmil
 	work.Webhooks: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
 		e := happened(org, "e"+name, workerCreated, int(due.Sub(now).Milliseconds()))
 		e.Webhooks = []lastmile.WebhookID{id[lastmile.WebhookID](name)}
-		return errors.Join(w.SaveWebhook(ctx, hook(org, name, workerCreated)), w.AppendEvents(ctx, []lastmile.Event{e}))
+		return errors.Join(w.SaveWebhook(ctx, hook(org, name, workerCreated)), insertEvents(ctx, w, []lastmile.Event{e}))
 	},
 }
 

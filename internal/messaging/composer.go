@@ -3,7 +3,6 @@ package messaging
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"time"
 
 	"dray/internal/lastmile"
@@ -11,24 +10,22 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Notifier writes the text messages of all organizations and reads the replies.
-type Notifier struct {
-	Store      store.Store
-	ParsePhone func(raw, country string) (lastmile.Phone, error)
-	Now        func() time.Time
-	NewID      func() string
-	Log        *slog.Logger
+// Composer writes the text messages that follow from events.
+type Composer struct {
+	Now   func() time.Time
+	NewID func() string
+	Saved func() // called after messages were committed
 }
 
-// Notify saves the messages that events send to recipients. It runs in the
+// Notify saves the messages to recipients that follow from events. It runs in the
 // transaction of the events.
-func (n *Notifier) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
 	for _, e := range events {
 		kind := textmessage.KindFor(e)
 		if kind == "" || !textmessage.WantsMessages(e.Task) {
 			continue
 		}
-		m, wanted, err := n.write(ctx, w, kind, e)
+		m, wanted, err := c.write(ctx, w, kind, e)
 		if err != nil {
 			return err
 		}
@@ -38,14 +35,15 @@ func (n *Notifier) Notify(ctx context.Context, w store.Writer, events []lastmile
 		if err := w.SaveMessage(ctx, m); err != nil {
 			return err
 		}
+		w.OnCommit(c.Saved)
 	}
 	return nil
 }
 
 // write writes the message about an event. It is not wanted when the
 // organization or the recipient has turned it off, or when it is too late.
-func (n *Notifier) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
-	task, now := *e.Task, n.Now()
+func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
+	task, now := *e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
 	if err != nil || !settings.On(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
 		return m, false, err
@@ -70,7 +68,7 @@ func (n *Notifier) write(ctx context.Context, r store.Reader, kind textmessage.K
 	if notice.Worker, err = workerName(ctx, r, e); err != nil {
 		return m, false, err
 	}
-	m = textmessage.New(lastmile.MessageID(n.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(notice), e.At, now)
+	m = textmessage.New(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(notice), e.At, now)
 	m.Task, m.From = task.ID, settings.From
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }
@@ -93,36 +91,4 @@ func workerName(ctx context.Context, r store.Reader, e lastmile.Event) (string, 
 		worker = &found
 	}
 	return cmp.Or(worker.DisplayName, worker.Name), nil
-}
-
-// Settings returns an organization and its message settings.
-func (n *Notifier) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
-	err = n.Store.Read(ctx, func(r store.Reader) (err error) {
-		if of, err = r.Organization(ctx, org); err != nil {
-			return err
-		}
-		s, err = r.MessageSettings(ctx, org)
-		return err
-	})
-	return of, s, err
-}
-
-// Configure changes the message settings of an organization.
-func (n *Notifier) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
-	err = n.Store.Write(ctx, func(w store.Writer) (err error) {
-		if _, err = w.Organization(ctx, org); err != nil {
-			return err
-		}
-		if s, err = w.MessageSettings(ctx, org); err != nil {
-			return err
-		}
-		if err := change(&s); err != nil {
-			return err
-		}
-		if err := s.Check(); err != nil {
-			return err
-		}
-		return w.SaveMessageSettings(ctx, s)
-	})
-	return s, err
 }

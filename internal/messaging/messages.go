@@ -1,0 +1,54 @@
+package messaging
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/textmessage"
+)
+
+// Messages reads replies and delivery reports, and keeps the message settings of
+// organizations.
+type Messages struct {
+	Store      store.Store
+	ParsePhone func(raw, country string) (lastmile.Phone, error)
+	Now        func() time.Time
+	Events     *events.Log
+	Log        *slog.Logger
+}
+
+// Settings returns an organization and its message settings.
+func (m *Messages) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
+	err = m.Store.Read(ctx, func(r store.Reader) (err error) {
+		if of, err = r.Organization(ctx, org); err != nil {
+			return err
+		}
+		s, err = r.MessageSettings(ctx, org)
+		return err
+	})
+	return of, s, err
+}
+
+// Configure changes the message settings of an organization.
+func (m *Messages) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
+	err = m.Store.Write(ctx, func(w store.Writer) (err error) {
+		if _, err = w.Organization(ctx, org); err != nil {
+			return err
+		}
+		if s, err = w.MessageSettings(ctx, org); err != nil {
+			return err
+		}
+		if err := change(&s); err != nil {
+			return err
+		}
+		if err := s.Check(); err != nil {
+			return err
+		}
+		return w.SaveMessageSettings(ctx, s)
+	})
+	return s, err
+}

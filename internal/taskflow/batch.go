@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/work"
 )
 
 const (
@@ -41,7 +42,7 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byt
 			return made, err
 		}
 		return made, w.AddJob(ctx, store.Job{
-			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, RunAt: now, Created: now,
+			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, Due: now, Created: now,
 		})
 	})
 	if err == nil {
@@ -114,7 +115,7 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]
 
 // RunBatch creates the tasks of a batch that have not been created yet, and
 // returns what ends it.
-func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writer) error, err error) {
+func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[store.Writer], err error) {
 	var (
 		batch lastmile.Batch
 		items [][]byte
@@ -152,7 +153,7 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 	if err := errors.Join(ctx.Err(), seen.into(batch.Results)); err != nil {
 		return nil, err
 	}
-	return func(w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
+	return func(ctx context.Context, w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
 }
 
 // viewing reads created tasks as they are shown, while others are still being
@@ -197,7 +198,7 @@ func (v *viewing) into(results []lastmile.BatchResult) error {
 
 // GiveUpBatch ends a batch that could not be run: what has no result yet gets
 // an error of ours.
-func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) error {
+func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job work.Item) error {
 	batch, err := w.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 	if err != nil || !batch.Completed.IsZero() {
 		return err
@@ -235,7 +236,7 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 
 // runChunk gives some items of a batch their results, all in one transaction.
 // When that failed too often, each has its own, and what fails is its result.
-func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
+func (f *Flow) runChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // whatever the items say, it is not their fault
 	}
@@ -250,7 +251,7 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Princip
 	var all []lastmile.BatchResult
 	for i, one := range items {
 		results, err := f.saveChunk(ctx, job, who, from+i, []item{one})
-		if err != nil && !errors.Is(err, store.ErrJobLost) && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, work.ErrLost) && ctx.Err() == nil {
 			one.err = err
 			results, err = f.saveChunk(ctx, job, who, from+i, []item{one})
 		}
@@ -263,11 +264,11 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Princip
 }
 
 // saveChunk creates the tasks of items and saves the results with them.
-func (f *Flow) saveChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
+func (f *Flow) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := f.Now()
 	return carefully(func(care care) (results []lastmile.BatchResult, err error) {
 		err = f.Store.Write(ctx, func(w store.Writer) error {
-			if err := w.HoldJob(ctx, job, now); err != nil {
+			if err := job.Hold(ctx, w, now); err != nil {
 				return err
 			}
 			results = make([]lastmile.BatchResult, 0, len(items))

@@ -22,7 +22,6 @@ func runWebhooks(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
 	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
 	t.Run("old events are forgotten, unless somebody waits for them", func(t *testing.T) { testForgetting(t, open(t)) })
-	t.Run("what waits is counted", func(t *testing.T) { testBacklog(t, open(t)) })
 }
 
 func hook(org lastmile.OrganizationID, name string, trigger lastmile.Trigger) lastmile.Webhook {
@@ -400,34 +399,4 @@ func testForgetting(t *testing.T, s store.Store) {
 	if last := read(t, s, func(r store.Reader) (int64, error) { return r.LastEvent(ctx, acme) }); last != 4 {
 		t.Errorf("numbers begin again: the last is %d", last)
 	}
-}
-
-func testBacklog(t *testing.T, s store.Store) {
-	ctx := t.Context()
-	at := now.Add(time.Minute)
-	counted := func() store.Backlog {
-		t.Helper()
-		return read(t, s, func(r store.Reader) (store.Backlog, error) { return r.Backlog(ctx, at) })
-	}
-	same(t, "nothing", counted(), store.Backlog{})
-	h := hook(acme, "h", workerCreated)
-	held, givenUp := job(acme, "j1", now), job(acme, "j2", now)
-	held.Lease = time.Hour
-	write(t, s, func(w store.Writer) error {
-		err := errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{
-			happened(acme, "e1", workerCreated, 1), happened(acme, "e2", workerCreated, 2), happened(acme, "e3", workerCreated, 3_600_000),
-		}))
-		for _, j := range []store.Job{held, givenUp, job(zenith, "j3", now.Add(time.Second)), job(zenith, "j4", now.Add(2*time.Second)), job(zenith, "j5", at.Add(time.Second))} {
-			err = errors.Join(err, w.AddJob(ctx, j))
-		}
-		return err
-	})
-	write(t, s, func(w store.Writer) error {
-		_, err := w.ClaimJob(ctx, held, now)
-		claimed, err2 := w.ClaimJob(ctx, givenUp, now)
-		return errors.Join(err, err2, w.ReturnJob(ctx, claimed, time.Time{}, "no use"))
-	})
-	same(t, "something of everything", counted(), store.Backlog{
-		Owed: 3, Due: 2, OldestDue: now.Add(time.Millisecond), JobsDue: 2, JobsHeld: 1, GivenUp: 1, OldestWork: now.Add(time.Second),
-	})
 }

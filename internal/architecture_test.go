@@ -89,7 +89,7 @@ var reserved = map[string][]string{
 	"database/sql/...":                        {"store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"store/sqlstore"},
 	"modernc.org/sqlite/...":                  {"store/sqlstore"},
-	"net/http/...":                            {"api", "app", "blob", "geo", "simulate", "sms", "web", "webhook"},
+	"net/http/...":                            {"api", "app", "blob", "geo", "simulate", "sms", "web", "webhook", "wire"},
 	"encoding/json/...":                       {"api", "app", "geo", "geo/generate", "simulate", "sms", "store/sqlstore", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cmd/dray", "geo/generate", "store/sqlstore"},
 	"log":                                     {},

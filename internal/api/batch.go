@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"time"
@@ -64,7 +63,7 @@ func (rt route) shaped(status int, body ErrorBody) any {
 	case string:
 		shown.Cause = cause
 	case DuplicateCause:
-		shown.Cause = duplicateText(cause.Key, cause.Value)
+		shown.Cause = wire.DuplicateText(cause.Key, cause.Value)
 	}
 	return shown
 }
@@ -78,19 +77,17 @@ func batchShaped(status int) bool {
 	return true
 }
 
-func duplicateText(key, value string) string { return fmt.Sprintf("duplicateKey: %s %s", key, value) }
-
 // Explain is what clients are told of an error that is not a request's but that
 // of one item of many.
 func Explain(err error) lastmile.BatchFault {
 	refusal, ok := errors.AsType[*lastmile.Error](err)
 	if !ok {
-		return lastmile.BatchFault{Status: http.StatusInternalServerError, Number: internalSubcode, Message: internalMessage}
+		refusal = lastmile.Internal()
 	}
-	entry := wireErrors[refusal.Code]
-	fault := lastmile.BatchFault{Status: entry.status, Number: entry.subcode, Message: refusal.Message, Cause: refusal.Cause}
+	kind := wire.ErrorKindOf(refusal.Code)
+	fault := lastmile.BatchFault{Status: kind.Status, Number: kind.Number, Message: refusal.Message, Cause: refusal.Cause}
 	if refusal.Key != nil {
-		fault.Cause = duplicateText(refusal.Key.Key, refusal.Key.Value)
+		fault.Cause = wire.DuplicateText(refusal.Key.Key, refusal.Key.Value)
 	}
 	return fault
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
@@ -93,12 +92,12 @@ func Explain(err error) lastmile.BatchFault {
 }
 
 // ReadDraft reads a task of a batch as an organization sent it.
-func ReadDraft(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
+func ReadDraft(org lastmile.OrganizationID, sent []byte) (lastmile.TaskDraft, error) {
 	var body wire.TaskBody
 	if err := wire.Decode(sent, &body); err != nil {
-		return taskflow.Draft{}, err
+		return lastmile.TaskDraft{}, err
 	}
-	return taskDraft(&call{who: lastmile.Principal{Organization: org}}, body)
+	return body.Draft(org)
 }
 
 func (s *Server) createTasks(ctx context.Context, c *call, body wire.BatchBody) (any, error) {

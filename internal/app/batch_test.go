@@ -17,7 +17,6 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
-	"dray/internal/taskflow"
 )
 
 // workshop is a platform whose background work is run by tests.
@@ -71,7 +70,7 @@ func (w *workshop) submit(t *testing.T, name string, tasks int) lastmile.BatchID
 // run runs jobs over a store, with another way to read drafts if one is given,
 // until the condition holds. What a process had when it died is free again soon;
 // who lives keeps a job, however slow the machine is.
-func (w *workshop) run(t *testing.T, s store.Store, read func(lastmile.OrganizationID, []byte) (taskflow.Draft, error), until func() bool) {
+func (w *workshop) run(t *testing.T, s store.Store, read func(lastmile.OrganizationID, []byte) (lastmile.TaskDraft, error), until func() bool) {
 	t.Helper()
 	flow := *w.Tasks
 	flow.Store = s
@@ -223,9 +222,9 @@ func TestABatchWaitsForWhatWillPass(t *testing.T) {
 	onWorkshops(t, func(t *testing.T, w *workshop) {
 		id := w.submit(t, "patient", 3)
 		var tries atomic.Int64
-		read := func(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
+		read := func(org lastmile.OrganizationID, sent []byte) (lastmile.TaskDraft, error) {
 			if strings.Contains(string(sent), `"item 1"`) && tries.Add(1) <= 2 {
-				return taskflow.Draft{}, lastmile.Overloaded("the geocoder is busy")
+				return lastmile.TaskDraft{}, lastmile.Overloaded("the geocoder is busy")
 			}
 			return w.Tasks.ReadDraft(org, sent)
 		}
@@ -263,9 +262,9 @@ func TestAnItemThatAlwaysFailsDoesNotTakeTheOthersWithIt(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				id := w.submit(t, name, 5)
 				w.wear(t, id, 9)
-				read := func(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
+				read := func(org lastmile.OrganizationID, sent []byte) (lastmile.TaskDraft, error) {
 					if strings.Contains(string(sent), `"item 2"`) {
-						return taskflow.Draft{}, fail()
+						return lastmile.TaskDraft{}, fail()
 					}
 					return w.Tasks.ReadDraft(org, sent)
 				}

@@ -24,7 +24,7 @@ type item struct {
 // of whoever takes them. stop ends that, and must be called.
 func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, items [][]byte, most int) (chunks <-chan []item, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	check := func(d Draft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
+	check := func(d lastmile.TaskDraft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
 	ready := make(chan []item)
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -47,7 +47,7 @@ func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, items 
 
 // prepareItems does for some items, several at a time, what must not happen
 // inside a transaction.
-func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent [][]byte, check func(Draft) error) []item {
+func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent [][]byte, check func(lastmile.TaskDraft) error) []item {
 	items := make([]item, len(sent))
 	next := make(chan int, len(sent))
 	for i := range sent {
@@ -67,7 +67,7 @@ func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []
 	return items
 }
 
-func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent []byte, check func(Draft) error) (p prepared, err error) {
+func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent []byte, check func(lastmile.TaskDraft) error) (p prepared, err error) {
 	defer func() {
 		if fault := recover(); fault != nil { // nobody else would: this is a goroutine of its own
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())

@@ -9,7 +9,7 @@ import (
 )
 
 // Create makes a task.
-func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d Draft) (lastmile.CreatedTask, error) {
+func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (lastmile.CreatedTask, error) {
 	ready, err := f.prepare(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
@@ -105,7 +105,7 @@ func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Princ
 }
 
 // Clone makes a new task like an existing one.
-func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides Draft) (lastmile.Task, error) {
+func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides lastmile.TaskDraft) (lastmile.Task, error) {
 	now := f.Now()
 	options.Overrides = overrides.Change
 	if err := options.Check(now); err != nil {

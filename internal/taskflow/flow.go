@@ -28,38 +28,15 @@ type Flow struct {
 	Reached func(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
 
 	// For batches, whose items are read when their turn comes.
-	ReadDraft func(org lastmile.OrganizationID, sent []byte) (Draft, error) // of a task as sent
-	Explain   func(error) lastmile.BatchFault                               // as a client is told
-	JobAdded  func()                                                        // called after the commit
-}
-
-// Draft is a task as sent, to create one or to change it.
-type Draft struct {
-	Change      lastmile.TaskChange
-	Destination *DestinationRef        // nil when none was sent
-	Recipients  *[]RecipientRef        // nil when none were sent
-	Container   *lastmile.ContainerRef // nil: the organization's own
-	AutoAssign  *lastmile.AssignOptions
-	Fields      *[]lastmile.FieldValue
-	Template    lastmile.TemplateID // empty when none was sent
-}
-
-// DestinationRef is a destination that was sent: the id of one, or a draft.
-type DestinationRef struct {
-	ID    lastmile.DestinationID
-	Draft *lastmile.DestinationDraft
-}
-
-// RecipientRef is a recipient that was sent: the id of one, or a draft.
-type RecipientRef struct {
-	ID    lastmile.RecipientID
-	Draft *lastmile.RecipientDraft
+	ReadDraft func(org lastmile.OrganizationID, sent []byte) (lastmile.TaskDraft, error) // of a task as sent
+	Explain   func(error) lastmile.BatchFault                                            // as a client is told
+	JobAdded  func()                                                                     // called after the commit
 }
 
 // prepared is a draft whose places and phone numbers have been found, ready
 // for a transaction.
 type prepared struct {
-	draft       Draft
+	draft       lastmile.TaskDraft
 	destination *lastmile.Destination // nil when it is named by its id
 	recipients  []addressbook.PreparedRecipient
 	of          *lastmile.Task // the one to change or to clone; nil for a new one
@@ -67,7 +44,7 @@ type prepared struct {
 }
 
 // prepare does what must not happen inside a transaction.
-func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d Draft) (prepared, error) {
+func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
 	p := prepared{draft: d}
 	if d.AutoAssign != nil && d.Container != nil {
 		return p, lastmile.Invalid("autoAssign cannot be combined with container")
@@ -100,17 +77,6 @@ func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d Draft) (pr
 		p.destination = &made
 	}
 	return p, nil
-}
-
-// effective is the draft without what an update of the task leaves as it is,
-// so that nothing is looked for, made or refused for nothing.
-func (d Draft) effective(of lastmile.Task) Draft {
-	if of.Pending() {
-		return d
-	}
-	d.Destination, d.Recipients, d.Container = nil, nil, nil
-	d.Change.Merchant, d.Change.Executor = nil, nil
-	return d
 }
 
 // change saves the destination and recipient of a draft, or finds those it

@@ -116,13 +116,13 @@ func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastm
 }
 
 // Update changes a task.
-func (f *Flow) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d Draft) (lastmile.Task, error) {
+func (f *Flow) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d lastmile.TaskDraft) (lastmile.Task, error) {
 	task, err := f.Task(ctx, who, id)
 	if err != nil {
 		return task, err
 	}
 	for {
-		ready, err := f.prepare(ctx, who, d.effective(task))
+		ready, err := f.prepare(ctx, who, d.Effective(task))
 		if err != nil {
 			return task, err
 		}

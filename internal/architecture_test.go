@@ -24,7 +24,7 @@ type rule struct {
 }
 
 // useCases are the packages api and web call. They meet in the event log and
-// do not import one another, apart from the address book.
+// do not import one another.
 var useCases = []string{
 	"addressbook", "dispatch", "fleet", "messaging", "ordering", "taskflow", "tracking", "upload", "webhook",
 }
@@ -64,7 +64,7 @@ var rules = map[string]rule{
 	"access":      {may: []string{"lastmile", "store"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "store"}},
-	"taskflow":    {may: []string{"lastmile", "store", "addressbook"}},
+	"taskflow":    {may: []string{"lastmile", "store"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
 	"messaging":   {may: []string{"lastmile", "store"}},

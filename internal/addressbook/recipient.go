@@ -16,48 +16,22 @@ func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draf
 		return lastmile.Recipient{}, err
 	}
 	return store.Idempotent(ctx, b.Store, who, func(w store.Writer) (lastmile.Recipient, error) {
-		return ready.Save(ctx, w)
+		return store.SavePreparedRecipient(ctx, w, ready)
 	})
-}
-
-// PreparedRecipient is a recipient draft that has been checked and can be
-// saved inside a transaction.
-type PreparedRecipient struct {
-	draft lastmile.RecipientDraft
-	made  lastmile.Recipient // as it is if nobody has the phone number yet
 }
 
 // PrepareRecipient checks a draft. It saves nothing. field is a prefix for
 // messages.
-func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (PreparedRecipient, error) {
+func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error) {
 	if err := draft.Check(field); err != nil {
-		return PreparedRecipient{}, err
+		return lastmile.PreparedRecipient{}, err
 	}
 	phone, err := b.phone(ctx, who, draft.Phone, draft.SkipPhoneNumberValidation)
 	if err != nil {
-		return PreparedRecipient{}, err
+		return lastmile.PreparedRecipient{}, err
 	}
 	made, err := lastmile.NewRecipient(lastmile.RecipientID(b.NewID()), who.Organization, draft, phone, b.Now())
-	return PreparedRecipient{draft: draft, made: made}, err
-}
-
-// Phone is the number that the recipient is known by.
-func (p PreparedRecipient) Phone() lastmile.Phone { return p.made.Phone }
-
-// Save saves the recipient, or updates the one with the same phone number.
-func (p PreparedRecipient) Save(ctx context.Context, w store.Writer) (lastmile.Recipient, error) {
-	known, err := w.Recipients(ctx, p.made.Organization, store.RecipientFilter{Phone: p.made.Phone, Limit: 1})
-	if err != nil {
-		return lastmile.Recipient{}, err
-	}
-	recipient := p.made
-	if len(known) > 0 {
-		recipient = known[0]
-		if err := recipient.Rewrite(p.draft, p.made.Modified); err != nil {
-			return lastmile.Recipient{}, err
-		}
-	}
-	return recipient, w.SaveRecipient(ctx, recipient)
+	return lastmile.PreparedRecipient{Draft: draft, New: made}, err
 }
 
 // ShowRecipient reads a recipient as the interface shows it.

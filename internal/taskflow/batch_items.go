@@ -115,8 +115,8 @@ func provide(ctx context.Context, w store.Writer, org lastmile.OrganizationID, i
 	var phones []lastmile.Phone
 	for _, one := range items {
 		for _, recipient := range one.ready.recipients {
-			phones = append(phones, recipient.Phone())
-			p.recipients[recipient.Phone()] = nil
+			phones = append(phones, recipient.New.Phone)
+			p.recipients[recipient.New.Phone] = nil
 		}
 	}
 	var err error

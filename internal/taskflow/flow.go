@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/addressbook"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -12,7 +11,7 @@ import (
 // Flow is the tasks of all organizations.
 type Flow struct {
 	Store      store.Store
-	Book       *addressbook.Book
+	Book       AddressBook
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
@@ -33,12 +32,21 @@ type Flow struct {
 	JobAdded  func()                                                                     // called after the commit
 }
 
+// AddressBook checks the destinations and recipients of drafts. It saves
+// nothing. field is a prefix for error messages.
+type AddressBook interface {
+	// Locate makes a destination of a draft and geocodes it if needed.
+	Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
+	// PrepareRecipient makes a recipient of a draft.
+	PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error)
+}
+
 // prepared is a draft whose places and phone numbers have been found, ready
 // for a transaction.
 type prepared struct {
 	draft       lastmile.TaskDraft
 	destination *lastmile.Destination // nil when it is named by its id
-	recipients  []addressbook.PreparedRecipient
+	recipients  []lastmile.PreparedRecipient
 	of          *lastmile.Task // the one to change or to clone; nil for a new one
 	clones      bool
 }
@@ -112,7 +120,7 @@ func (p prepared) change(ctx context.Context, w store.Writer, org lastmile.Organ
 func (p prepared) saveRecipients(ctx context.Context, w store.Writer, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
 	recipients := []lastmile.Recipient{}
 	for _, ready := range p.recipients {
-		saved, err := ready.Save(ctx, w)
+		saved, err := store.SavePreparedRecipient(ctx, w, ready)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"reflect"
 	"time"
@@ -51,23 +50,16 @@ func (rt route) giveTime(w http.ResponseWriter, now time.Time) {
 	}
 }
 
-// shaped is an error in the shape that the route's errors have. Who may not ask
-// at all is told so as everywhere.
-func (rt route) shaped(status int, body ErrorBody) any {
-	if !rt.batch || !batchShaped(status) {
+// shaped returns an error in the shape of the route's errors. Callers without
+// access get the same error everywhere.
+func (rt route) shaped(rejected *lastmile.Error, body ErrorBody) any {
+	if !rt.batch || !batchShaped(wire.ErrorKindOf(rejected.Code).Status) {
 		return body
 	}
-	shown := wire.BatchError{StatusCode: status, Error: body.Message.Error, Message: body.Message.Message}
-	switch cause := body.Message.Cause.(type) {
-	case string:
-		shown.Cause = cause
-	case DuplicateCause:
-		shown.Cause = wire.DuplicateText(cause.Key, cause.Value)
-	}
-	return shown
+	return wire.NewBatchError(rejected)
 }
 
-// batchShaped tells whether an error of a batch has its own shape.
+// batchShaped reports whether an error of a batch has its own shape.
 func batchShaped(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
@@ -76,32 +68,8 @@ func batchShaped(status int) bool {
 	return true
 }
 
-// Explain is what clients are told of an error that is not a request's but that
-// of one item of many.
-func Explain(err error) lastmile.BatchFault {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	if !ok {
-		refusal = lastmile.Internal()
-	}
-	kind := wire.ErrorKindOf(refusal.Code)
-	fault := lastmile.BatchFault{Status: kind.Status, Number: kind.Number, Message: refusal.Message, Cause: refusal.Cause}
-	if refusal.Key != nil {
-		fault.Cause = wire.DuplicateText(refusal.Key.Key, refusal.Key.Value)
-	}
-	return fault
-}
-
-// ReadDraft reads a task of a batch as an organization sent it.
-func ReadDraft(org lastmile.OrganizationID, sent []byte) (lastmile.TaskDraft, error) {
-	var body wire.TaskBody
-	if err := wire.Decode(sent, &body); err != nil {
-		return lastmile.TaskDraft{}, err
-	}
-	return body.Draft(org)
-}
-
 func (s *Server) createTasks(ctx context.Context, c *call, body wire.BatchBody) (any, error) {
-	items, err := body.Items()
+	items, err := body.Items(c.who.Organization)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +77,7 @@ func (s *Server) createTasks(ctx context.Context, c *call, body wire.BatchBody) 
 }
 
 func (s *Server) submitBatch(ctx context.Context, c *call, body wire.BatchBody) (any, error) {
-	items, err := body.Items()
+	items, err := body.Items(c.who.Organization)
 	if err != nil {
 		return nil, err
 	}

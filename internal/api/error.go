@@ -69,7 +69,7 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, rt route, requestID 
 	if ok {
 		g.Log.Info("request refused", "request", requestID, "method", r.Method, "route", r.Pattern, "status", kind.Status, "error", kind.Number)
 	}
-	return writeError(w, kind.Status, rt.shaped(kind.Status, body))
+	return writeError(w, kind.Status, rt.shaped(refusal, body))
 }
 
 func writeError(w http.ResponseWriter, status int, body any) int {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"dray/internal/api"
 	"dray/internal/jobs"
 	"dray/internal/store"
 )
@@ -15,5 +14,5 @@ func (a *App) addJobs() {
 			store.CreateBatch: {Run: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch},
 		},
 	}
-	a.Tasks.ReadDraft, a.Tasks.Explain, a.Tasks.JobAdded = api.ReadDraft, api.Explain, a.Jobs.Wake
+	a.Tasks.JobAdded = a.Jobs.Wake
 }

@@ -1,6 +1,7 @@
 package lastmile
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -37,27 +38,37 @@ type Batch struct {
 	Results      []BatchResult // of the items so far, in their order
 }
 
-// BatchResult is what became of one item of a batch: a task, or a fault.
+// BatchItem is one task of a batch as it was sent: a draft, or the error that
+// rejects it.
+type BatchItem struct {
+	Draft TaskDraft
+	Err   *Error // nil when Draft is valid
+	Sent  []byte // what the client sent, to be returned with an error
+}
+
+// BatchResult is the outcome of one item of a batch: a task, or an error.
 type BatchResult struct {
 	TaskID TaskID
-	Warned bool        // the task's destination has warnings
-	Shown  []byte      // the task as it is shown; nil when it was not read, or does not exist any more
-	Fault  *BatchFault // nil when the task was created
-	Sent   []byte      // the item as it was sent, when it has a fault
+	Warned bool   // the task's destination has warnings
+	Shown  []byte // the task as it is shown; nil when it was not read, or was deleted
+	Err    *Error // nil when the task was created
+	Sent   []byte // what the client sent, when there is an error
 }
 
-// CreatedBatch is the answer to a batch that is done at once: the tasks that
-// were created, and the results of the items that became none.
+// CreatedBatch is the outcome of a batch that is done at once: the tasks that
+// were created, and the results of the items that were rejected.
 type CreatedBatch struct {
-	Tasks  []Task
-	Faults []BatchResult
+	Tasks    []Task
+	Rejected []BatchResult
 }
 
-// BatchFault is why an item became no task, as the client is told of it.
-type BatchFault struct {
-	Status         int // the HTTP status it would have had alone
-	Number         int // of the error
-	Message, Cause string
+// ItemError is the error that an item of a batch is rejected with: err, if
+// clients may see it.
+func ItemError(err error) *Error {
+	if rejected, ok := errors.AsType[*Error](err); ok {
+		return rejected
+	}
+	return Internal()
 }
 
 // CheckBatch refuses a batch of no tasks or of too many.
@@ -84,7 +95,7 @@ func CheckBatchItem(in *ContainerRef, assign *AssignOptions) error {
 func (b Batch) Made() int {
 	n := 0
 	for _, r := range b.Results {
-		if r.Fault == nil {
+		if r.Err == nil {
 			n++
 		}
 	}

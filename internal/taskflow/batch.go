@@ -27,7 +27,7 @@ const (
 
 // Submit takes in a batch of tasks, to be created in the background. When it
 // returns, the batch will be done whatever happens.
-func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byte) (made lastmile.NewlyMade[lastmile.Batch], err error) {
+func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (made lastmile.NewlyMade[lastmile.Batch], err error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
 		return made, err
 	}
@@ -75,16 +75,16 @@ func fillTasks(ctx context.Context, r store.Reader, batch *lastmile.Batch) error
 func createdIDs(results []lastmile.BatchResult) []lastmile.TaskID {
 	ids := make([]lastmile.TaskID, 0, len(results))
 	for _, result := range results {
-		if result.Fault == nil {
+		if result.Err == nil {
 			ids = append(ids, result.TaskID)
 		}
 	}
 	return ids
 }
 
-// CreateAll creates a small batch of tasks at once. What is wrong with one of
-// them is its own result and does not keep the others from being created.
-func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]byte) (lastmile.CreatedBatch, error) {
+// CreateAll creates a small batch of tasks at once. An error in one of them is
+// its own result and does not keep the others from being created.
+func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (lastmile.CreatedBatch, error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
@@ -100,11 +100,11 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]
 	now := f.Now()
 	return carefully(func(care care) (lastmile.CreatedBatch, error) {
 		return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
-			err = f.createChunk(ctx, w, who, prepared, now, care, func(task *lastmile.Task, fault lastmile.BatchResult) {
+			err = f.createChunk(ctx, w, who, prepared, now, care, func(task *lastmile.Task, rejected lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
 				} else {
-					made.Faults = append(made.Faults, fault)
+					made.Rejected = append(made.Rejected, rejected)
 				}
 			})
 			return made, err
@@ -115,16 +115,9 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]
 // RunBatch creates the tasks of a batch that have not been created yet, and
 // returns what ends it.
 func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writer) error, err error) {
-	var (
-		batch lastmile.Batch
-		items [][]byte
-		id    = lastmile.BatchID(job.ID)
-	)
+	var batch lastmile.Batch
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
-		if batch, err = r.Batch(ctx, job.Organization, id); err != nil {
-			return err
-		}
-		items, err = r.BatchItems(ctx, job.Organization, id)
+		batch, err = r.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 		return err
 	})
 	if err != nil || !batch.Completed.IsZero() {
@@ -138,13 +131,13 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 	if job.Failures > 0 {
 		most = carefulChunk
 	}
-	chunks, stop := f.prepareChunks(ctx, who, items[len(batch.Results):], most)
+	chunks, stop := f.prepareChunks(ctx, who, batch, most)
 	defer stop()
 	for chunk := range chunks {
 		from := len(batch.Results)
 		results, err := f.runChunk(ctx, job, who, from, chunk)
 		if err != nil {
-			return nil, fmt.Errorf("items %d to %d of batch %s: %w", from, from+len(chunk)-1, id, err)
+			return nil, fmt.Errorf("items of batch %s from number %d: %w", batch.ID, from, err)
 		}
 		seen.add(ctx, f.Store, batch.Organization, results)
 		batch.Results = append(batch.Results, results...)
@@ -202,15 +195,15 @@ func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) e
 	if err != nil || !batch.Completed.IsZero() {
 		return err
 	}
-	items, err := w.BatchItems(ctx, batch.Organization, batch.ID)
+	from := len(batch.Results)
+	items, err := w.BatchItems(ctx, batch.Organization, batch.ID, from, batch.Received)
 	if err != nil {
 		return err
 	}
-	from, fault := len(batch.Results), f.Explain(errGivenUp)
-	for _, sent := range items[from:] {
-		batch.Results = append(batch.Results, lastmile.BatchResult{Fault: &fault, Sent: sent})
+	for _, item := range items {
+		batch.Results = append(batch.Results, lastmile.BatchResult{Err: lastmile.Internal(), Sent: item.Sent})
 	}
-	if from < len(items) {
+	if len(items) > 0 {
 		if err := w.AddResults(ctx, batch.Organization, batch.ID, from, batch.Results[from:]); err != nil {
 			return err
 		}
@@ -220,8 +213,6 @@ func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) e
 	}
 	return f.completeBatch(ctx, w, batch)
 }
-
-var errGivenUp = errors.New("the batch was given up")
 
 // completeBatch ends a batch, all items of which have a result, and tells so.
 func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile.Batch) error {
@@ -235,13 +226,14 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 
 // runChunk gives some items of a batch their results, all in one transaction.
 // When that failed too often, each has its own, and what fails is its result.
-func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err // whatever the items say, it is not their fault
+func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, c chunk) ([]lastmile.BatchResult, error) {
+	if err := errors.Join(ctx.Err(), c.err); err != nil {
+		return nil, err // not the fault of any item
 	}
+	items := c.items
 	if !job.Last {
 		for _, one := range items {
-			if one.err != nil && !isRefusal(one.err) {
+			if one.err != nil && !isRejection(one.err) {
 				return nil, one.err
 			}
 		}

@@ -13,30 +13,36 @@ import (
 	"dray/internal/store"
 )
 
-// item is a task of a batch that is ready to be created, or why it is not.
+// item is an item of a batch, prepared for a transaction.
 type item struct {
 	sent  []byte
 	ready prepared
-	err   error
+	err   error // why it cannot be created
 }
 
-// prepareChunks prepares the items of a batch, some at a time and one step ahead
-// of whoever takes them. stop ends that, and must be called.
-func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, items [][]byte, most int) (chunks <-chan []item, stop func()) {
+// chunk is some items of a batch that are created in one transaction.
+type chunk struct {
+	items []item
+	err   error // why they could not be read
+}
+
+// prepareChunks reads and prepares the items of a batch that have no result,
+// chunk by chunk, one chunk ahead of the receiver. Callers must call stop.
+func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, batch lastmile.Batch, most int) (chunks <-chan chunk, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	check := func(d lastmile.TaskDraft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
-	ready := make(chan []item)
+	ready := make(chan chunk)
 	var group sync.WaitGroup
 	group.Go(func() {
 		defer close(ready)
-		for size := min(firstChunk, most); len(items) > 0; size = most {
-			n := min(size, len(items))
+		next := len(batch.Results)
+		for size := min(firstChunk, most); next < batch.Received; size = most {
+			n := min(size, batch.Received-next)
 			select {
-			case ready <- f.prepareItems(ctx, who, items[:n], check):
+			case ready <- f.prepareChunk(ctx, who, batch.ID, next, n):
 			case <-ctx.Done():
 				return
 			}
-			items = items[n:]
+			next += n
 		}
 	})
 	return ready, func() {
@@ -45,13 +51,30 @@ func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, items 
 	}
 }
 
+// prepareChunk reads n items of a batch and prepares them.
+func (f *Flow) prepareChunk(ctx context.Context, who lastmile.Principal, id lastmile.BatchID, from, n int) chunk {
+	var sent []lastmile.BatchItem
+	err := f.Store.Read(ctx, func(r store.Reader) (err error) {
+		sent, err = r.BatchItems(ctx, who.Organization, id, from, n)
+		return err
+	})
+	if err == nil && len(sent) != n {
+		err = fmt.Errorf("%d of %d items are there", len(sent), n)
+	}
+	if err != nil {
+		return chunk{err: err}
+	}
+	check := func(d lastmile.TaskDraft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
+	return chunk{items: f.prepareItems(ctx, who, sent, check)}
+}
+
 // prepareItems does for some items, several at a time, what must not happen
 // inside a transaction.
-func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent [][]byte, check func(lastmile.TaskDraft) error) []item {
+func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []lastmile.BatchItem, check func(lastmile.TaskDraft) error) []item {
 	items := make([]item, len(sent))
 	next := make(chan int, len(sent))
 	for i := range sent {
-		items[i].sent = sent[i]
+		items[i].sent = sent[i].Sent
 		next <- i
 	}
 	close(next)
@@ -67,20 +90,19 @@ func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []
 	return items
 }
 
-func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent []byte, check func(lastmile.TaskDraft) error) (p prepared, err error) {
+func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent lastmile.BatchItem, check func(lastmile.TaskDraft) error) (p prepared, err error) {
 	defer func() {
-		if fault := recover(); fault != nil { // nobody else would: this is a goroutine of its own
+		if fault := recover(); fault != nil { // this goroutine has no other recovery
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
 		}
 	}()
-	draft, err := f.ReadDraft(who.Organization, sent)
-	if err != nil {
+	if sent.Err != nil {
+		return p, sent.Err
+	}
+	if err := check(sent.Draft); err != nil {
 		return p, err
 	}
-	if err := check(draft); err != nil {
-		return p, err
-	}
-	return f.prepare(ctx, who, draft)
+	return f.prepare(ctx, who, sent.Draft)
 }
 
 // care is whether each item of a transaction can be undone alone. That costs
@@ -226,7 +248,7 @@ func (f *Flow) createItems(ctx context.Context, w store.Writer, who lastmile.Pri
 				err = create()
 			}
 			switch {
-			case err != nil && !isRefusal(err):
+			case err != nil && !isRejection(err):
 				return err
 			case err != nil && !bool(care):
 				return errRefused
@@ -236,15 +258,14 @@ func (f *Flow) createItems(ctx context.Context, w store.Writer, who lastmile.Pri
 			tell(&made.Task, lastmile.BatchResult{})
 			continue
 		}
-		fault := f.Explain(err)
-		tell(nil, lastmile.BatchResult{Fault: &fault, Sent: one.sent})
+		tell(nil, lastmile.BatchResult{Err: lastmile.ItemError(err), Sent: one.sent})
 	}
 	return nil
 }
 
-// isRefusal tells whether an error is the client's to act on, and will be the
-// same when it is tried again.
-func isRefusal(err error) bool {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	return ok && refusal.Code != lastmile.CodeOverloaded && refusal.Code != lastmile.CodeTooMany
+// isRejection reports whether an error is the client's to act on and would be
+// the same at the next attempt.
+func isRejection(err error) bool {
+	rejected, ok := errors.AsType[*lastmile.Error](err)
+	return ok && rejected.Code != lastmile.CodeOverloaded && rejected.Code != lastmile.CodeTooMany
 }

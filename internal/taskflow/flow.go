@@ -26,10 +26,7 @@ type Flow struct {
 	// the transaction of the action and before it counts; nil for nobody.
 	Reached func(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
 
-	// For batches, whose items are read when their turn comes.
-	ReadDraft func(org lastmile.OrganizationID, sent []byte) (lastmile.TaskDraft, error) // of a task as sent
-	Explain   func(error) lastmile.BatchFault                                            // as a client is told
-	JobAdded  func()                                                                     // called after the commit
+	JobAdded func() // called after the commit of a batch
 }
 
 // AddressBook checks the destinations and recipients of drafts. It saves

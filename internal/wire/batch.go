@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"dray/internal/lastmile"
@@ -12,16 +13,40 @@ type BatchBody struct {
 	Tasks *[]SentTask `json:"tasks"`
 }
 
-// Items returns the tasks as they were sent.
-func (b BatchBody) Items() ([][]byte, error) {
+// Items decodes the tasks that an organization sent. One that is not a valid
+// task is an item with an error: the others are created all the same.
+func (b BatchBody) Items(org lastmile.OrganizationID) ([]lastmile.BatchItem, error) {
 	if b.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	return each(*b.Tasks, func(t SentTask) []byte { return t }), nil
+	items := make([]lastmile.BatchItem, len(*b.Tasks))
+	for i, sent := range *b.Tasks {
+		var err error
+		if items[i], err = DecodeBatchItem(org, sent); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
 }
 
-// SentTask is a task of a batch as it was sent. It is read when its turn comes,
-// so that what is wrong with it is its own fault and not the batch's.
+// DecodeBatchItem decodes a task of a batch. Decode has scanned it with the
+// body of the batch, so that only its own shape is left to check. An error
+// means that no task can be decoded.
+func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchItem, error) {
+	item := lastmile.BatchItem{Sent: sent}
+	var body TaskBody
+	err := rejection(DecodePart(sent, &body))
+	if err == nil {
+		item.Draft, err = body.Draft(org)
+	}
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
+		return lastmile.BatchItem{Err: rejected, Sent: sent}, nil
+	}
+	return item, err
+}
+
+// SentTask is a task of a batch as it was sent. It is decoded by itself, so that
+// an error in it is the item's and not the batch's.
 type SentTask []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -83,6 +108,12 @@ type BatchError struct {
 	Cause      string `json:"cause"` // "" when none
 }
 
+// NewBatchError returns an error in the shape that requests for batches have.
+func NewBatchError(e *lastmile.Error) BatchError {
+	kind := ErrorKindOf(e.Code)
+	return BatchError{StatusCode: kind.Status, Error: kind.Number, Message: e.Message, Cause: CauseText(e)}
+}
+
 // TaskBatch is the answer to a batch that is done at once.
 type TaskBatch struct {
 	Tasks  []Task           `json:"tasks"`
@@ -105,9 +136,10 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown.TasksErrored = len(b.Results) - shown.TasksCreated
 	for _, r := range b.Results {
 		switch {
-		case r.Fault != nil:
+		case r.Err != nil:
+			kind := ErrorKindOf(r.Err.Code)
 			shown.Errors = append(shown.Errors, BatchItemError{
-				StatusCode: r.Fault.Status, ErrorCode: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause, TaskData: r.Sent,
+				StatusCode: kind.Status, ErrorCode: kind.Number, Message: r.Err.Message, Cause: CauseText(r.Err), TaskData: r.Sent,
 			})
 			shown.FailedTasks = append(shown.FailedTasks, r.Sent)
 		case r.Shown != nil:
@@ -180,9 +212,8 @@ func newBatchJob(b lastmile.Batch) BatchJob { return BatchJob{Status: b.Status()
 func newTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
 		Tasks: each(b.Tasks, NewTask),
-		Errors: each(b.Faults, func(r lastmile.BatchResult) TaskBatchError {
-			fault := BatchError{StatusCode: r.Fault.Status, Error: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause}
-			return TaskBatchError{Error: fault, Task: r.Sent}
+		Errors: each(b.Rejected, func(r lastmile.BatchResult) TaskBatchError {
+			return TaskBatchError{Error: NewBatchError(r.Err), Task: r.Sent}
 		}),
 	}
 }

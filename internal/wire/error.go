@@ -38,6 +38,20 @@ func ErrorKindOf(code lastmile.Code) ErrorKind { return errorKinds[code] }
 // ErrorKinds lists every kind of error, in the order of their codes.
 func ErrorKinds() []ErrorKind { return each(lastmile.Codes(), ErrorKindOf) }
 
-// DuplicateText is the cause of an error about a duplicate value, in the errors
-// of batches, whose causes are texts.
-func DuplicateText(key, value string) string { return fmt.Sprintf("duplicateKey: %s %s", key, value) }
+// ErrorCode returns the code that has a number; CodeInternal if there is none.
+func ErrorCode(number int) lastmile.Code {
+	for code, kind := range errorKinds {
+		if kind.Number == number {
+			return code
+		}
+	}
+	return lastmile.CodeInternal
+}
+
+// CauseText is the cause of an error where causes are texts, as in batches.
+func CauseText(e *lastmile.Error) string {
+	if e.Key != nil {
+		return fmt.Sprintf("duplicateKey: %s %s", e.Key.Key, e.Key.Value)
+	}
+	return e.Cause
+}

@@ -38,7 +38,7 @@ var everything = slices.Concat(useCases, []string{
 var testKits = []string{"store/storetest", "app/apptest"}
 
 // testsMay is what the tests of any package may import beyond its own rule.
-var testsMay = slices.Concat(testKits, []string{"access", "store/sqlstore", "app", "wire"})
+var testsMay = slices.Concat(testKits, []string{"access", "cli", "store/sqlstore", "app", "wire"})
 
 // rules is the import direction of docs/architecture.md. Names are paths below
 // internal, or below the module for what is not in internal.
@@ -79,7 +79,8 @@ var rules = map[string]rule{
 
 	"app":         {wide: true, may: everything},
 	"app/apptest": {wide: true, may: slices.Concat(everything, []string{"app", "store/storetest"})},
-	"cmd/dray":    {may: []string{"app"}},
+	"cli":         {wide: true, may: slices.Concat(everything, []string{"app"})},
+	"cmd/dray":    {may: []string{"cli"}},
 }
 
 // reserved names, for imports from outside the module, the only packages that
@@ -89,9 +90,9 @@ var reserved = map[string][]string{
 	"database/sql/...":                        {"store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"store/sqlstore"},
 	"modernc.org/sqlite/...":                  {"store/sqlstore"},
-	"net/http/...":                            {"api", "app", "blob", "geo", "simulate", "sms", "web", "webhook", "wire"},
-	"encoding/json/...":                       {"api", "app", "geo", "geo/generate", "simulate", "sms", "store/sqlstore", "web", "webhook", "wire"},
-	"os/...":                                  {"app", "blob", "cmd/dray", "geo/generate", "store/sqlstore"},
+	"net/http/...":                            {"api", "app", "blob", "cli", "geo", "simulate", "sms", "web", "webhook", "wire"},
+	"encoding/json/...":                       {"api", "cli", "geo", "geo/generate", "simulate", "sms", "store/sqlstore", "web", "webhook", "wire"},
+	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "store/sqlstore"},
 	"log":                                     {},
 	"math/rand":                               {},
 	"golang.org/x/text/...":                   {"geo", "geo/gazetteer", "geo/generate"},

@@ -139,7 +139,7 @@ func (a *App) openGateway() error {
 	}
 	if base, is := c.twilio(); is {
 		twilio, err := sms.NewTwilio(sms.Twilio{
-			Base: base, Account: c.Account, Token: string(secret), Sender: c.From, PublicURL: a.Config.url(), Now: a.Now,
+			Base: base, Account: c.Account, Token: string(secret), Sender: c.From, PublicURL: a.Config.URL(), Now: a.Now,
 		})
 		if err != nil {
 			return fmt.Errorf("--sms: %w", err)

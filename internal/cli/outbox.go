@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -38,29 +39,29 @@ func newMessageResult(m lastmile.TextMessage) messageResult {
 
 func outboxCommand() command {
 	return command{
-		name: "outbox", summary: "Print text messages and what became of them",
+		name: "outbox", summary: "List text messages and their states",
 		examples: []string{"dray outbox --to +12125550123", "dray outbox --state failed", "dray outbox --json --limit 1"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			var filter store.MessageFilter
-			f.StringVar((*string)(&filter.To), "to", "", "only to this `phone` number, with its leading plus")
-			f.StringVar((*string)(&filter.Organization), "org", "", "only of this organization, by `id`")
-			f.StringVar((*string)(&filter.State), "state", "", "only in this `state`: queued, sending, sent, delivered, failed or suppressed")
-			f.IntVar(&filter.Limit, "limit", 100, "the newest so `many`")
+			f.StringVar((*string)(&filter.To), "to", "", "only messages to this `phone` number, with a leading plus")
+			f.StringVar((*string)(&filter.Organization), "org", "", "only messages of the organization with this `id`")
+			f.StringVar((*string)(&filter.State), "state", "", "only messages in this `state`: queued, sending, sent, delivered, failed or suppressed")
+			f.IntVar(&filter.Limit, "limit", 100, "maximum number of messages `n`, newest first")
 			return func(ctx context.Context, inv *invocation) error {
 				if filter.Limit < 1 {
-					return misuse("--limit must be at least 1")
+					return usageErrorf("--limit must be at least 1")
 				}
 				if filter.State != "" && !slices.Contains(lastmile.MessageStates, filter.State) {
-					return misuse("--state must be one of %v, not %q", lastmile.MessageStates, filter.State)
+					return usageErrorf("--state must be one of %v, not %q", lastmile.MessageStates, filter.State)
 				}
-				return inv.with(ctx, func(a *App) error { return printOutbox(ctx, inv, a, filter) })
+				return inv.with(ctx, func(a *app.App) error { return printOutbox(ctx, inv, a, filter) })
 			}
 		},
 	}
 }
 
-func printOutbox(ctx context.Context, inv *invocation, a *App, filter store.MessageFilter) error {
+func printOutbox(ctx context.Context, inv *invocation, a *app.App, filter store.MessageFilter) error {
 	var messages []lastmile.TextMessage
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
 		if filter.Organization != "" {
@@ -82,9 +83,9 @@ func printOutbox(ctx context.Context, inv *invocation, a *App, filter store.Mess
 			state += " (" + m.Reason + ")"
 		}
 		if body == "" {
-			body = "(not kept)"
+			body = "(not stored)"
 		}
-		text += fmt.Sprintf("%s  to %s  %s  %s\n  %s\n", shownTime(m.Created), m.To, m.Kind, state, body)
+		text += fmt.Sprintf("%s  to %s  %s  %s\n  %s\n", formatTime(m.Created), m.To, m.Kind, state, body)
 	}
 	return inv.print(results, "%s", text)
 }

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/app"
 	"dray/internal/lastmile"
 )
 
-// templateResult is the text of an occasion in the output of commands.
+// templateResult is a message template in the output of commands.
 type templateResult struct {
 	Kind     lastmile.MessageKind `json:"kind"`
 	Pickup   bool                 `json:"pickup"`
@@ -24,7 +25,8 @@ type templateResult struct {
 	Segments int                  `json:"segments"` // of the sample
 }
 
-// messageSettingsResult is what an organization has set for its text messages.
+// messageSettingsResult is the message settings of an organization in the output
+// of commands.
 type messageSettingsResult struct {
 	Language  string           `json:"language"`
 	From      string           `json:"from"`
@@ -35,19 +37,19 @@ type messageSettingsResult struct {
 
 func messagesTemplatesCommand() command {
 	return command{
-		name: "messages templates", summary: "Show what recipients are told, when, and how",
+		name: "messages templates", summary: "Show the text messages recipients get, and when",
 		examples: []string{"dray messages templates --org ID", "dray messages templates --org ID --language fr --json"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` of the server, for samples")
-			language := f.String("language", "", "in this language, by `code`, instead of the organization's")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` of the server, for sample messages")
+			language := f.String("language", "", "language `code` of the texts (default: the organization's)")
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				return printTemplates(ctx, inv, a, org, *language)
 			})
 		},
 	}
 }
 
-func printTemplates(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, language string) error {
+func printTemplates(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, language string) error {
 	of, s, err := a.Messages.Settings(ctx, org)
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func printTemplates(ctx context.Context, inv *invocation, a *App, org lastmile.O
 	fmt.Fprintf(&text, "Language  %s\nFrom      %s\nETA       %v\nDelay     %v\n", result.Language, result.From, s.Thresholds.ETA, s.Thresholds.Delay)
 	for _, o := range lastmile.Occasions() {
 		t, own := s.Template(o, language)
-		sample := s.Sample(t, of, a.Config.url())
+		sample := s.Sample(t, of, a.Config.URL())
 		one := templateResult{
 			Kind: o.Kind, Pickup: o.Pickup, On: s.On(o), Language: t.Language, Own: own, Text: t.Text, Sample: sample, Segments: lastmile.Segments(sample),
 		}
@@ -79,47 +81,47 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// messageChange is what `dray messages set` was asked to change; nil leaves as
-// it is.
+// messageChange is the change that `dray messages set` makes; nil fields change
+// nothing.
 type messageChange struct {
 	language, from *string
 	eta, delay     *time.Duration
 	kind, tasks    string
 	on             *bool
-	text           *string // empty: the program's own again
+	text           *string // empty restores the built-in text
 	textLanguage   string
 }
 
 func messagesSetCommand() command {
 	return command{
-		name: "messages set", summary: "Change what recipients are told",
+		name: "messages set", summary: "Change the text messages recipients get",
 		examples: []string{
 			"dray messages set --org ID --language es --eta 15m",
 			"dray messages set --org ID --kind taskCompleted --tasks pickup --off",
 			`dray messages set --org ID --kind taskStarted --text "{organization}: {worker} is coming. {tracking}"`,
 			"dray messages set --org ID --kind taskStarted --reset",
 		},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			org := orgFlag(f)
-			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` of the server, for samples")
+			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` of the server, for sample messages")
 			var change messageChange
-			optional(f, "language", "`code` of the language of recipients who have none of their own; empty for the country's", &change.language)
-			optional(f, "from", "`number` or name that messages come from; empty for the installation's", &change.from)
-			f.Func("eta", "tell recipients that the worker is near, this `time` before, such as 10m; 0 for never", duration(&change.eta))
-			f.Func("delay", "tell recipients that the worker is late, by at least this `time`; 0 for never", duration(&change.delay))
+			optional(f, "language", "language `code` for recipients without a language; empty for the country's", &change.language)
+			optional(f, "from", "sender `number` or name; empty for the installation's", &change.from)
+			f.Func("eta", "notify recipients this `duration` before arrival, such as 10m; 0 for never", duration(&change.eta))
+			f.Func("delay", "notify recipients of a delay of at least this `duration`; 0 for never", duration(&change.delay))
 			f.StringVar(&change.kind, "kind", "", "`kind` of message: "+kindNames())
-			f.StringVar(&change.tasks, "tasks", "all", "for these `tasks`: pickup, dropoff or all")
-			f.BoolFunc("on", "send messages of the kind", func(string) error { change.on = new(true); return nil })
-			f.BoolFunc("off", "do not send messages of the kind", func(string) error { change.on = new(false); return nil })
-			optional(f, "text", "`text` of the kind", &change.text)
-			f.Func("text-file", "`file` with the text of the kind", func(name string) error {
+			f.StringVar(&change.tasks, "tasks", "all", "`type` of tasks: pickup, dropoff or all")
+			f.BoolFunc("on", "send messages of this kind", func(string) error { change.on = new(true); return nil })
+			f.BoolFunc("off", "do not send messages of this kind", func(string) error { change.on = new(false); return nil })
+			optional(f, "text", "`text` of messages of this kind", &change.text)
+			f.Func("text-file", "`file` with the text of messages of this kind", func(name string) error {
 				data, err := os.ReadFile(name)
 				change.text = new(strings.TrimRight(string(data), "\r\n"))
 				return err
 			})
-			f.BoolFunc("reset", "use the program's own text of the kind", func(string) error { change.text = new(""); return nil })
-			f.StringVar(&change.textLanguage, "text-language", "", "`code` of the language of the text; the organization's unless given")
+			f.BoolFunc("reset", "restore the built-in text of this kind", func(string) error { change.text = new(""); return nil })
+			f.StringVar(&change.textLanguage, "text-language", "", "language `code` of the text (default: the organization's)")
 			return func(ctx context.Context, inv *invocation) error {
 				id, err := org()
 				if err != nil {
@@ -129,7 +131,7 @@ func messagesSetCommand() command {
 				if err != nil {
 					return err
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					if err := change.apply(ctx, a, id, occasions); err != nil {
 						return err
 					}
@@ -140,7 +142,7 @@ func messagesSetCommand() command {
 	}
 }
 
-// optional adds a text flag of which it matters whether it was given.
+// optional adds a string flag that distinguishes unset from empty.
 func optional(f *flag.FlagSet, name, usage string, to **string) {
 	f.Func(name, usage, func(text string) error {
 		*to = &text
@@ -164,18 +166,18 @@ func kindNames() string {
 	return strings.Join(names, ", ")
 }
 
-// occasions are those that the command names.
+// occasions returns the occasions that the flags select.
 func (c messageChange) occasions() ([]lastmile.Occasion, error) {
 	named := c.on != nil || c.text != nil
 	switch {
 	case c.kind == "" && named:
-		return nil, misuse("--kind is required with --on, --off, --text, --text-file and --reset")
+		return nil, usageErrorf("--kind is required with --on, --off, --text, --text-file and --reset")
 	case c.kind == "":
 		return nil, nil
 	case !slices.Contains(lastmile.RecipientMessages, lastmile.MessageKind(c.kind)):
-		return nil, misuse("--kind must be one of %s, not %q", kindNames(), c.kind)
+		return nil, usageErrorf("--kind must be one of %s, not %q", kindNames(), c.kind)
 	case !named:
-		return nil, misuse("--kind needs one of --on, --off, --text, --text-file and --reset")
+		return nil, usageErrorf("--kind needs one of --on, --off, --text, --text-file and --reset")
 	}
 	dropoff, pickup := lastmile.Occasion{Kind: lastmile.MessageKind(c.kind)}, lastmile.Occasion{Kind: lastmile.MessageKind(c.kind), Pickup: true}
 	switch c.tasks {
@@ -186,11 +188,11 @@ func (c messageChange) occasions() ([]lastmile.Occasion, error) {
 	case "dropoff":
 		return []lastmile.Occasion{dropoff}, nil
 	}
-	return nil, misuse("--tasks must be pickup, dropoff or all, not %q", c.tasks)
+	return nil, usageErrorf("--tasks must be pickup, dropoff or all, not %q", c.tasks)
 }
 
 // apply changes the settings of an organization.
-func (c messageChange) apply(ctx context.Context, a *App, org lastmile.OrganizationID, occasions []lastmile.Occasion) error {
+func (c messageChange) apply(ctx context.Context, a *app.App, org lastmile.OrganizationID, occasions []lastmile.Occasion) error {
 	of, _, err := a.Messages.Settings(ctx, org)
 	if err != nil {
 		return err
@@ -228,24 +230,24 @@ func replace[T any](to *T, value *T) {
 
 func messagesReceiveCommand() command {
 	return command{
-		name: "messages receive", summary: "Take in a reply, as if a gateway had brought it",
+		name: "messages receive", summary: "Receive a reply, as if from a gateway",
 		examples: []string{"dray messages receive --from +12125550123 --body STOP"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			reply := lastmile.Reply{Gateway: "command"}
-			f.StringVar((*string)(&reply.From), "from", "", "`number` that sent it, with its leading plus")
-			f.StringVar(&reply.To, "to", "", "`number` it was sent to")
-			f.StringVar(&reply.Body, "body", "", "its `text`")
+			f.StringVar((*string)(&reply.From), "from", "", "sender's `number`, with a leading plus")
+			f.StringVar(&reply.To, "to", "", "`number` the reply was sent to")
+			f.StringVar(&reply.Body, "body", "", "`text` of the reply")
 			return func(ctx context.Context, inv *invocation) error {
 				if reply.From == "" || reply.Body == "" {
-					return misuse("--from and --body are required")
+					return usageErrorf("--from and --body are required")
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					reply.ID = a.Messages.NewID()
 					if err := a.Messages.Receive(ctx, reply); err != nil {
 						return err
 					}
-					return inv.print(map[string]string{"id": reply.ID}, "Taken in.\n")
+					return inv.print(map[string]string{"id": reply.ID}, "Received.\n")
 				})
 			}
 		},

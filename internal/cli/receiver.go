@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -20,24 +20,25 @@ import (
 	"path/filepath"
 	"time"
 
+	"dray/internal/app"
 	"dray/internal/webhook"
 )
 
-// certificateFor is how long the receiver's certificate is good for.
-const certificateFor = 90 * 24 * time.Hour
+// certificateLifetime is the validity of the receiver's certificate.
+const certificateLifetime = 90 * 24 * time.Hour
 
 func webhookReceiverCommand() command {
 	return command{
-		name: "webhook receiver", summary: "Run an HTTPS server that receives webhooks, to try things out",
+		name: "webhook receiver", summary: "Run an HTTPS server that prints the webhooks it receives",
 		examples: []string{"dray webhook receiver --listen 127.0.0.1:9443 --secret HEX"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			address := f.String("listen", "127.0.0.1:9443", "`address` to receive on")
-			folder := f.String("folder", "dray-receiver", "`folder` for its certificate")
-			secret := f.String("secret", "", "the organization's webhook `secret`, to check signatures with")
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			address := f.String("listen", "127.0.0.1:9443", "`address` to listen on")
+			folder := f.String("folder", "dray-receiver", "`folder` for the certificate")
+			secret := f.String("secret", "", "webhook `secret` of the organization, to verify signatures")
 			return func(ctx context.Context, inv *invocation) error {
 				key, err := hex.DecodeString(*secret)
 				if err != nil {
-					return misuse("--secret must be hexadecimal digits")
+					return usageErrorf("--secret must be hexadecimal digits")
 				}
 				if *secret == "" {
 					key = nil
@@ -50,7 +51,7 @@ func webhookReceiverCommand() command {
 
 // receive serves a receiver until ctx ends.
 func receive(ctx context.Context, inv *invocation, address, folder string, handler http.Handler) error {
-	certificate, authority, err := makeCertificate(folder)
+	certificate, authority, err := newCertificate(folder)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func receive(ctx context.Context, inv *invocation, address, folder string, handl
 	if err != nil {
 		return err
 	}
-	server := newServer(handler)
+	server := app.NewServer(handler)
 	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	fmt.Fprintf(inv.errs, "Receiving at https://%s/\nStart the server with: --webhook-ca-file %s --webhook-allow-cidr 127.0.0.1/32\n", listener.Addr(), authority)
 	stopped := context.AfterFunc(ctx, func() { server.Close() })
@@ -69,10 +70,10 @@ func receive(ctx context.Context, inv *invocation, address, folder string, handl
 	return nil
 }
 
-// makeCertificate makes a certificate for this machine, signed by an authority
-// of its own whose certificate is written to the folder. The authority's key
-// is thrown away.
-func makeCertificate(folder string) (tls.Certificate, string, error) {
+// newCertificate creates a certificate for localhost and the authority that
+// signs it, and writes the authority's certificate to the folder. The
+// authority's key is discarded.
+func newCertificate(folder string) (tls.Certificate, string, error) {
 	none := tls.Certificate{}
 	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -85,7 +86,7 @@ func makeCertificate(folder string) (tls.Certificate, string, error) {
 	now := time.Now()
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "Dray test receiver"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateFor),
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLifetime),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	server := &x509.Certificate{

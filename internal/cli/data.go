@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -9,16 +9,17 @@ import (
 	"runtime"
 	"strings"
 
+	"dray/internal/app"
 	"dray/internal/geo"
 	"dray/internal/store/sqlstore"
 )
 
-// errDamaged is returned by fsck when it found something.
+// errDamaged is the error of fsck when it finds damage.
 var errDamaged = errors.New("the data is damaged; restore the newest good backup with `dray restore`")
 
 func (inv *invocation) storage() sqlstore.Options {
 	return sqlstore.Options{
-		Data: inv.Config.Data, Database: inv.Config.Database, Now: Clock,
+		Data: inv.Config.Data, Database: inv.Config.Database, Now: app.Clock,
 		Logger: slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }
@@ -26,18 +27,18 @@ func (inv *invocation) storage() sqlstore.Options {
 // fileArgument is the one argument of backup and restore.
 func (inv *invocation) fileArgument() (string, error) {
 	if len(inv.Args) != 1 {
-		return "", misuse("name one file")
+		return "", usageErrorf("name one file")
 	}
 	return inv.Args[0], nil
 }
 
 func backupCommand() command {
 	return command{
-		name: "backup", args: "FILE", summary: "Write everything to a file, also while a server runs",
+		name: "backup", args: "FILE", summary: "Back up all data to a file, also while a server is running",
 		examples: []string{"dray backup monday.db", "dray backup --database postgres://dray@db/dray monday.db"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
-			without := f.Bool("without-uploads", false, "leave out signatures and photos that are kept on disk")
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
+			without := f.Bool("without-uploads", false, "omit signatures and photos stored on disk")
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
 				if err != nil {
@@ -45,16 +46,16 @@ func backupCommand() command {
 				}
 				o := inv.storage()
 				if !*without {
-					o.Image = inv.Config.uploadFolder().Get
+					o.Image = inv.Config.UploadFolder().Get
 				}
 				if err := sqlstore.Backup(ctx, o, file); err != nil {
 					return err
 				}
 				also := ""
 				if *without {
-					also = " and the folder of uploads"
+					also = " and the uploads folder"
 				}
-				return inv.print(map[string]string{"file": file}, "%s holds everything but the master key%s: keep a copy of that elsewhere.\n", file, also)
+				return inv.print(map[string]string{"file": file}, "%s contains everything except the master key%s; keep a copy of that elsewhere.\n", file, also)
 			}
 		},
 	}
@@ -64,8 +65,8 @@ func restoreCommand() command {
 	return command{
 		name: "restore", args: "FILE", summary: "Fill an empty data folder or database from a backup",
 		examples: []string{"dray restore monday.db --data fresh-folder", "dray restore monday.db --database postgres://dray@db/dray"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
 				if err != nil {
@@ -74,7 +75,7 @@ func restoreCommand() command {
 				if err := sqlstore.Restore(ctx, inv.storage(), file); err != nil {
 					return err
 				}
-				return inv.print(map[string]string{"file": file}, "%s is restored. Put the master key that went with it in place before serving.\n", file)
+				return inv.print(map[string]string{"file": file}, "%s is restored. Install the master key that belongs to it before you start the server.\n", file)
 			}
 		},
 	}
@@ -82,10 +83,10 @@ func restoreCommand() command {
 
 func fsckCommand() command {
 	return command{
-		name: "fsck", summary: "Check that the data is whole and agrees with itself",
+		name: "fsck", summary: "Check the integrity and consistency of the data",
 		examples: []string{"dray fsck", "dray fsck --json --database postgres://dray@db/dray"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				report, err := sqlstore.Check(ctx, inv.storage())
 				if errors.Is(err, sqlstore.ErrDamaged) {
@@ -111,13 +112,13 @@ func versionCommand() command {
 	return command{
 		name: "version", summary: "Print the version",
 		examples: []string{"dray version", "dray version --json"},
-		setup: func(*flag.FlagSet, *Config) func(context.Context, *invocation) error {
+		setup: func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error {
 			return func(_ context.Context, inv *invocation) error {
 				result := map[string]string{
-					"version": Version, "interface": "2.6", "sqlite": sqlstore.SQLiteVersion(),
+					"version": app.Version, "interface": "2.6", "sqlite": sqlstore.SQLiteVersion(),
 					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "data": geo.Credit,
 				}
-				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n%s\n", Version, result["sqlite"], result["go"], result["platform"], geo.Credit))
+				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n%s\n", app.Version, result["sqlite"], result["go"], result["platform"], geo.Credit))
 			}
 		},
 	}

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/sms"
 )
@@ -25,19 +26,19 @@ func newOrganizationResult(o lastmile.Organization) organizationResult {
 
 func orgCreateCommand() command {
 	return command{
-		name: "org create", summary: "Make an organization with its first API key",
+		name: "org create", summary: "Create an organization with its first API key",
 		examples: []string{
 			`dray org create --name "My Courier" --country US --timezone America/New_York`,
 			`dray org create --name "My Courier" --country DK --timezone Europe/Copenhagen --json`,
 		},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			var draft lastmile.OrganizationDraft
 			f.StringVar(&draft.Name, "name", "", "`name` of the organization")
 			f.StringVar(&draft.Country, "country", "", "two-letter country `code` (ISO 3166-1)")
 			f.StringVar(&draft.Timezone, "timezone", "", "IANA time `zone`")
-			f.StringVar(&draft.Email, "email", "", "e-mail `address`; makes its holder the account's owner")
-			f.StringVar(&draft.DriverSupportEmail, "driver-support-email", "", "e-mail `address` that workers write to")
+			f.StringVar(&draft.Email, "email", "", "e-mail `address` of the account owner")
+			f.StringVar(&draft.DriverSupportEmail, "driver-support-email", "", "e-mail `address` for support requests of workers")
 			return func(ctx context.Context, inv *invocation) error { return createOrganization(ctx, inv, draft) }
 		},
 	}
@@ -46,16 +47,16 @@ func orgCreateCommand() command {
 func createOrganization(ctx context.Context, inv *invocation, draft lastmile.OrganizationDraft) error {
 	switch {
 	case strings.TrimSpace(draft.Name) == "":
-		return misuse("--name is required")
+		return usageErrorf("--name is required")
 	case !sms.KnownCountry(draft.Country):
-		return misuse("--country must be a two-letter country code (ISO 3166-1) such as US, not %q", draft.Country)
+		return usageErrorf("--country must be a two-letter country code (ISO 3166-1) such as US, not %q", draft.Country)
 	case draft.Timezone == "":
-		return misuse("--timezone is required, such as America/New_York")
+		return usageErrorf("--timezone is required, such as America/New_York")
 	}
 	if _, err := lastmile.NewOrganization("", draft, time.Time{}); err != nil {
-		return misuse("--%s", strings.Replace(err.Error(), "driverSupportEmail", "driver-support-email", 1))
+		return usageErrorf("--%s", strings.Replace(err.Error(), "driverSupportEmail", "driver-support-email", 1))
 	}
-	return inv.withNew(ctx, func(a *App) error {
+	return inv.withNew(ctx, func(a *app.App) error {
 		made, err := a.Directory.Create(ctx, draft)
 		if err != nil {
 			return err
@@ -65,7 +66,7 @@ func createOrganization(ctx context.Context, inv *invocation, draft lastmile.Org
 			APIKey        string             `json:"apiKey"`
 			WebhookSecret string             `json:"webhookSecret"`
 		}{newOrganizationResult(made.Organization), made.APIKey, made.WebhookSecret}
-		return inv.print(result, "Organization    %s  %s\nAPI key         %s\nWebhook secret  %s\n\nThe key is shown this once only.\n",
+		return inv.print(result, "Organization    %s  %s\nAPI key         %s\nWebhook secret  %s\n\nThe key is shown only once.\n",
 			made.Organization.ID, made.Organization.Name, made.APIKey, made.WebhookSecret)
 	})
 }
@@ -74,10 +75,10 @@ func orgListCommand() command {
 	return command{
 		name: "org list", summary: "List organizations",
 		examples: []string{"dray org list", "dray org list --json"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					all, err := a.Directory.Organizations(ctx)
 					if err != nil {
 						return err
@@ -96,17 +97,17 @@ func orgListCommand() command {
 
 func orgConnectCommand() command {
 	return command{
-		name: "org connect", summary: "Let two organizations work for each other",
+		name: "org connect", summary: "Connect two organizations",
 		examples: []string{"dray org connect --org ID --with ID"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			one := f.String("org", "", "`id` of one organization")
-			other := f.String("with", "", "`id` of the other")
+			other := f.String("with", "", "`id` of the other organization")
 			return func(ctx context.Context, inv *invocation) error {
 				if *one == "" || *other == "" {
-					return misuse("--org and --with are required")
+					return usageErrorf("--org and --with are required")
 				}
-				return inv.with(ctx, func(a *App) error {
+				return inv.with(ctx, func(a *app.App) error {
 					if err := a.Directory.Connect(ctx, lastmile.OrganizationID(*one), lastmile.OrganizationID(*other)); err != nil {
 						return err
 					}

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -15,15 +15,17 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/simulate"
 )
 
-// demoFile keeps the demonstration's API key in the data folder, so that the
-// next start shows the same one.
+// demoFile stores the API key of the demonstration in the data folder, so that
+// the next start uses the same one.
 const demoFile = "demo.json"
 
-// The demonstration's workers. The numbers are of the range that is nobody's.
+// The workers of the demonstration. Their numbers are from the range reserved
+// for fiction.
 const (
 	demoPassword = "demonstration"
 	demoPrefix   = "+1212555"
@@ -36,43 +38,43 @@ func demoCommand() command {
 	return command{
 		name: "demo", summary: "Serve a demonstration organization with workers on the move",
 		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.LogFormat, c.keepShort = "text", true
-			c.bindStorage(f)
-			c.bindServer(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.LogFormat, c.ShortRetention = "text", true
+			c.BindStorage(f)
+			c.BindServer(f)
 			pace := simulate.Options{Every: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, Busy: time.Hour}
-			f.IntVar(&pace.Workers, "workers", 18, "`number` of simulated workers; 0 for none")
-			f.Float64Var(&pace.Speed, "speed", 4, "how many `times` faster than in life they are")
-			f.Uint64Var(&pace.Seed, "seed", 1, "`number` from which everything that happens is drawn")
+			f.IntVar(&pace.Workers, "workers", 18, "number `n` of simulated workers; 0 for none")
+			f.Float64Var(&pace.Speed, "speed", 4, "`factor` by which they are faster than in real life")
+			f.Uint64Var(&pace.Seed, "seed", 1, "`seed` of the random number generator")
 			return func(ctx context.Context, inv *invocation) error {
 				if err := checkPace(pace); err != nil {
 					return err
 				}
 				if pace.Workers > demoMost {
-					return misuse("--workers must be at most %d", demoMost)
+					return usageErrorf("--workers must be at most %d", demoMost)
 				}
-				return Run(ctx, inv.Config, func(ctx context.Context, a *App) error {
-					shown, err := a.demonstration(ctx)
+				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
+					shown, err := openDemonstration(ctx, a)
 					if err != nil {
 						return err
 					}
-					return a.showDemonstration(ctx, shown, pace, inv.out)
+					return shown.start(ctx, a, pace, inv.out)
 				})
 			}
 		},
 	}
 }
 
-// demonstration is what a visitor needs to try the platform.
+// demonstration is the demonstration organization.
 type demonstration struct {
 	Organization lastmile.OrganizationID `json:"organization"`
 	APIKey       string                  `json:"apiKey"`
-	Starts       uint64                  `json:"starts"` // each brings work of its own
+	Starts       uint64                  `json:"starts"` // each start creates different tasks
 }
 
-// demonstration makes the demonstration organization, or finds the one of an
-// earlier start.
-func (a *App) demonstration(ctx context.Context) (demonstration, error) {
+// openDemonstration creates the demonstration organization, or finds the one of
+// an earlier start.
+func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 	file := filepath.Join(a.Config.Data, demoFile)
 	var shown demonstration
 	text, err := os.ReadFile(file)
@@ -103,19 +105,18 @@ func (a *App) demonstration(ctx context.Context) (demonstration, error) {
 	return shown, os.WriteFile(file, text, 0o600)
 }
 
-// startTime is how long the visitor waits for the first worker to be on the
-// way before being told what to do.
-const startTime = 20 * time.Second
+// startTimeout is how long to wait for the first active task before printing
+// the instructions.
+const startTimeout = 20 * time.Second
 
-// showDemonstration lets the workers move in the background and says what to do
-// next.
-func (a *App) showDemonstration(ctx context.Context, shown demonstration, o simulate.Options, out io.Writer) error {
+// start moves the workers in the background and prints what to do next.
+func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, out io.Writer) error {
 	var underWay simulate.Active
 	if o.Workers > 0 {
 		started := make(chan simulate.Active, 1)
 		o.Ready = func(active simulate.Active) { started <- active }
-		a.loops.Go(func() { a.moveDemonstration(ctx, shown, o) })
-		late := time.NewTimer(startTime)
+		a.Go(func() { d.moveWorkers(ctx, a, o) })
+		late := time.NewTimer(startTimeout)
 		defer late.Stop()
 		select {
 		case underWay = <-started:
@@ -123,15 +124,15 @@ func (a *App) showDemonstration(ctx context.Context, shown demonstration, o simu
 		case <-ctx.Done():
 		}
 	}
-	if !a.serves(ctx, strings.TrimPrefix(underWay.TrackingURL, a.Config.url())) {
+	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
 		underWay.TrackingURL = ""
 	}
-	return shown.explain(out, a.Config.url(), o.Workers > 0, underWay)
+	return d.explain(out, a.Config.URL(), o.Workers > 0, underWay)
 }
 
-// serves tells whether the server has a page at a path: none is promised that
-// would not open.
-func (a *App) serves(ctx context.Context, path string) bool {
+// serves reports whether the server has a page at a path. No link is printed
+// that would not open.
+func serves(ctx context.Context, a *app.App, path string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.Address()+path, nil)
 	if err != nil {
 		return false
@@ -144,20 +145,20 @@ func (a *App) serves(ctx context.Context, path string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// moveDemonstration moves the workers until the context ends.
-func (a *App) moveDemonstration(ctx context.Context, shown demonstration, o simulate.Options) {
-	o.URL, o.Key, o.Password = "http://"+a.Address(), shown.APIKey, demoPassword
+// moveWorkers moves the workers until the context ends.
+func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.Options) {
+	o.URL, o.Key, o.Password = "http://"+a.Address(), d.APIKey, demoPassword
 	o.Now, o.Log = time.Now, a.Log
 	o.Prefix, o.First = demoPrefix, demoFirst
 	o.Visitor = &simulate.Person{Name: "Ada Example", Phone: demoVisitor}
 	o.Temporary = func(ctx context.Context, phone string) (string, error) {
-		return a.temporaryPassword(ctx, shown.Organization, lastmile.Phone(phone))
+		return readTemporaryPassword(ctx, a, d.Organization, lastmile.Phone(phone))
 	}
-	for ; ctx.Err() == nil; shown.Starts++ {
-		o.Run, o.Errand = access.RandomSecret(12), shown.Starts<<24
+	for ; ctx.Err() == nil; d.Starts++ {
+		o.Run, o.Errand = access.RandomSecret(12), d.Starts<<24
 		if _, err := simulate.Run(ctx, o); err != nil && ctx.Err() == nil {
-			a.Log.Error("the demonstration stopped and begins again", "error", err)
-			wait := time.NewTimer(startTime)
+			a.Log.Error("the demonstration failed and restarts", "error", err)
+			wait := time.NewTimer(startTimeout)
 			select {
 			case <-wait.C:
 			case <-ctx.Done():
@@ -167,24 +168,24 @@ func (a *App) moveDemonstration(ctx context.Context, shown demonstration, o simu
 	}
 }
 
-// explain prints what to do next.
+// explain prints the instructions.
 func (d demonstration) explain(out io.Writer, url string, moving bool, underWay simulate.Active) error {
 	text := fmt.Sprintf(`
 Dray is serving a demonstration organization.
 
   Start page  %[1]s/
   Reference   %[1]s/docs
-  Interface   %[1]s/api/v2
+  API         %[1]s/api/v2
   API key     %[2]s
 `, url, d.APIKey)
 	if moving {
 		text += fmt.Sprintf(`
-Its workers are at work in New York. See where they are, and what happens:
+Its workers are at work in New York. See their locations and live events:
 
   curl -u %[2]s: '%[1]s/api/v2/workers?filter=name,location,activeTask'
   curl -u %[2]s: -N %[1]s/api/v2/events
 
-One worker, with tasks in her list, waits for you to play her in the worker's app:
+One worker with a list of tasks is yours to play in the driver app:
 
   Open        %[1]s/driver
   Phone       %[3]s
@@ -202,7 +203,7 @@ A task under way:
 		text += fmt.Sprintf("\nWhat its recipient sees:\n\n  Open        %s\n", underWay.TrackingURL)
 	}
 	text += `
-Ctrl-C stops the server; what it holds stays for the next start.
+Ctrl-C stops the server; its data is kept for the next start.
 
 `
 	_, err := io.WriteString(out, text)

@@ -1,4 +1,4 @@
-package app_test
+package cli_test
 
 import (
 	"bytes"
@@ -22,9 +22,10 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/cli"
+
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dray/internal/app"
 	"dray/internal/store/storetest"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"dray": func() {
 		// As main of cmd/dray does.
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+		code := cli.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
 		os.Exit(code)
 	}})
@@ -276,7 +277,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 func TestEveryCommandHelps(t *testing.T) {
 	run := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
-		return app.Main(t.Context(), args, &out, &errs), out.String(), errs.String()
+		return cli.Main(t.Context(), args, &out, &errs), out.String(), errs.String()
 	}
 	code, listing, _ := run("help")
 	names := regexp.MustCompile(`(?m)^  dray ([a-z]+(?: [a-z]+)?)  +\S`).FindAllStringSubmatch(listing, -1)

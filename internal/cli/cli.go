@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/app"
 	"dray/internal/lastmile"
 )
 
@@ -22,39 +23,37 @@ const (
 	exitUsage    = 2 // the command line is wrong
 	exitNotFound = 3 // what was named does not exist
 	exitDamaged  = 4 // fsck found something
-
-	exitUnsynced = 74 // the disk failed to make a write durable
 )
 
-// command is one thing the program can do.
+// command is one command of the program.
 type command struct {
 	name     string // as typed: "org create"
-	args     string // what follows the flags
+	args     string // placeholder of the positional arguments
 	summary  string
 	examples []string
-	setup    func(*flag.FlagSet, *Config) func(context.Context, *invocation) error
+	setup    func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error
 }
 
-// invocation is a command being run.
+// invocation is one run of a command.
 type invocation struct {
-	Config Config
-	Args   []string // what is not a flag
+	Config app.Config
+	Args   []string // positional arguments
 	out    io.Writer
 	errs   io.Writer
 	json   bool
 }
 
-// usageError is a mistake on the command line.
+// usageError is an error in the command line.
 type usageError struct{ text string }
 
 // Error implements error.
 func (e *usageError) Error() string { return e.text }
 
-func misuse(format string, args ...any) error {
+func usageErrorf(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-// commands lists everything the program can do, in the order of its help.
+// commands lists every command, in the order in which help shows them.
 func commands() []command {
 	return []command{
 		serveCommand(), demoCommand(), simulateCommand(),
@@ -88,7 +87,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	return cmd.run(ctx, rest, out, errs)
 }
 
-// instead says what to type in the place of a command that does not exist.
+// instead suggests commands in place of one that does not exist.
 func instead(word string) string {
 	var all []string
 	for _, cmd := range commands() {
@@ -102,7 +101,7 @@ func instead(word string) string {
 	return "there is " + strings.Join(all, ", ")
 }
 
-// find takes the command off the front of the arguments.
+// find splits the arguments into the command and the rest.
 func find(args []string) (command, []string, bool) {
 	for _, cmd := range commands() {
 		words := strings.Fields(cmd.name)
@@ -114,7 +113,7 @@ func find(args []string) (command, []string, bool) {
 }
 
 func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) int {
-	inv := &invocation{Config: DefaultConfig(), out: out, errs: errs}
+	inv := &invocation{Config: app.DefaultConfig(), out: out, errs: errs}
 	flags := flag.NewFlagSet("dray "+cmd.name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&inv.json, "json", false, "write JSON")
@@ -125,26 +124,26 @@ func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) 
 		return exitOK
 	}
 	if err == nil && cmd.args == "" && len(inv.Args) > 0 {
-		err = misuse("unexpected %q", inv.Args[0])
+		err = usageErrorf("unexpected %q", inv.Args[0])
 	}
 	if err == nil {
-		err = inv.Config.check()
+		err = inv.Config.Check()
 	}
 	if err != nil {
-		fmt.Fprintf(errs, "dray %s: %v\n`dray %s --help` shows how it is used\n", cmd.name, err, cmd.name)
+		fmt.Fprintf(errs, "dray %s: %v\nsee `dray %s --help`\n", cmd.name, err, cmd.name)
 		return exitUsage
 	}
 	return inv.exit(cmd, act(ctx, inv))
 }
 
-// exit says what went wrong and turns it into an exit code.
+// exit prints the error and returns its exit code.
 func (inv *invocation) exit(cmd command, err error) int {
 	if err == nil {
 		return exitOK
 	}
 	fmt.Fprintf(inv.errs, "dray %s: %v\n", cmd.name, err)
-	if misused(err) {
-		fmt.Fprintf(inv.errs, "`dray %s --help` shows how it is used\n", cmd.name)
+	if isUsage(err) {
+		fmt.Fprintf(inv.errs, "see `dray %s --help`\n", cmd.name)
 		return exitUsage
 	}
 	switch {
@@ -156,8 +155,8 @@ func (inv *invocation) exit(cmd command, err error) int {
 	return exitFailed
 }
 
-// misused tells whether the command line has to be written otherwise.
-func misused(err error) bool {
+// isUsage reports whether the error is in the command line.
+func isUsage(err error) bool {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return true
 	}
@@ -165,8 +164,8 @@ func misused(err error) bool {
 	return ok && (refusal.Code == lastmile.CodeInvalid || refusal.Code == lastmile.CodeMalformed)
 }
 
-// parse reads flags, which may stand before, between and after the arguments,
-// and then the environment for those that were not given.
+// parse reads flags, which may come before, between and after positional
+// arguments, and then the environment variables of the flags that are not set.
 func parse(flags *flag.FlagSet, args []string, rest *[]string) error {
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {
@@ -192,7 +191,7 @@ func parse(flags *flag.FlagSet, args []string, rest *[]string) error {
 	return err
 }
 
-// variable is the environment variable that stands for a flag.
+// variable is the environment variable that corresponds to a flag.
 func variable(name string) string {
 	return "DRAY_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
@@ -202,19 +201,19 @@ func help(out io.Writer) {
 	for _, cmd := range commands() {
 		fmt.Fprintf(out, "  dray %-19s %s\n", cmd.name, cmd.summary)
 	}
-	fmt.Fprint(out, "\n`dray COMMAND --help` tells more. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")
+	fmt.Fprint(out, "\n`dray COMMAND --help` describes a command. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")
 }
 
 func (cmd command) help(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprintf(out, "%s.\n\nUsage: dray %s [flags]%s\n\nFlags:\n", cmd.summary, cmd.name, prefixed(cmd.args))
 	flags.VisitAll(func(f *flag.Flag) {
-		kind, usage := flag.UnquoteUsage(f)
+		placeholder, usage := flag.UnquoteUsage(f)
 		name := "--" + f.Name
-		if kind != "" {
-			name += " " + kind
+		if placeholder != "" {
+			name += " " + strings.ToUpper(placeholder)
 		}
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
-			usage += " (" + f.DefValue + " unless given)"
+			usage += " (default " + f.DefValue + ")"
 		}
 		fmt.Fprintf(out, "  %-28s %s\n", name, usage)
 	})
@@ -234,7 +233,7 @@ func prefixed(args string) string {
 	return " " + args
 }
 
-// print writes a result: as JSON when that was asked for, else as text.
+// print writes a result, as JSON with --json and as text otherwise.
 func (inv *invocation) print(result any, text string, args ...any) error {
 	if inv.json {
 		enc := json.NewEncoder(inv.out)
@@ -245,32 +244,32 @@ func (inv *invocation) print(result any, text string, args ...any) error {
 	return err
 }
 
-// with opens the platform for a command that works beside a server. A folder
-// without a database is most likely misspelled.
-func (inv *invocation) with(ctx context.Context, do func(*App) error) error {
-	inv.Config.existing = true
+// with opens the platform for a command that works alongside a server. It
+// rejects a folder without a database, which is most likely misspelled.
+func (inv *invocation) with(ctx context.Context, do func(*app.App) error) error {
+	inv.Config.Existing = true
 	return inv.withNew(ctx, do)
 }
 
-// withNew is as with, but makes a database where there is none.
-func (inv *invocation) withNew(ctx context.Context, do func(*App) error) error {
+// withNew is like with, but creates the database if there is none.
+func (inv *invocation) withNew(ctx context.Context, do func(*app.App) error) error {
 	quiet := slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError}))
-	a, err := New(ctx, inv.Config, quiet, Clock, false)
+	a, err := app.New(ctx, inv.Config, quiet, app.Clock, false)
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(a), a.Store.Close())
 }
 
-// shownTime is a time for people to read.
-func shownTime(at time.Time) string {
+// formatTime formats a time for people.
+func formatTime(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
 	return at.Format("2006-01-02 15:04:05 UTC")
 }
 
-// optionalMillis is a time for programs to read; null when there is none.
+// optionalMillis is a time in JSON output; null for the zero time.
 func optionalMillis(at time.Time) *int64 {
 	if at.IsZero() {
 		return nil

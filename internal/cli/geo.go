@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -7,27 +7,28 @@ import (
 	"fmt"
 	"os"
 
+	"dray/internal/app"
 	"dray/internal/geo"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// importAtOnce is how many postal codes one transaction takes.
-const importAtOnce = 2_000
+// importBatch is the number of postal codes saved in one transaction.
+const importBatch = 2_000
 
 func geoImportCommand() command {
 	return command{
-		name: "geo import", args: "FILE", summary: "Import postal codes of a country from a file of GeoNames",
+		name: "geo import", args: "FILE", summary: "Import the postal codes of a country from a GeoNames file",
 		examples: []string{"dray geo import DE.zip", "dray geo import FR.txt --database postgres://dray@db/dray"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			c.bindStorage(f)
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				name, err := inv.fileArgument()
 				if err != nil {
 					return err
 				}
-				return inv.with(ctx, func(a *App) error {
-					count, countries, err := a.importPostalCodes(ctx, name)
+				return inv.with(ctx, func(a *app.App) error {
+					count, countries, err := importPostalCodes(ctx, a, name)
 					if err != nil {
 						return err
 					}
@@ -38,10 +39,10 @@ func geoImportCommand() command {
 	}
 }
 
-// importPostalCodes reads a file of postal codes. What was known of a country
-// before is replaced. The file is read through once before anything is
-// changed, so that one that is not of the form changes nothing.
-func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, countries []string, err error) {
+// importPostalCodes replaces the postal codes of the countries in a file. It
+// reads the whole file once before it changes anything, so a malformed file
+// changes nothing.
+func importPostalCodes(ctx context.Context, a *app.App, name string) (count int64, countries []string, err error) {
 	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
 		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
 			countries = append(countries, p.Country)
@@ -49,7 +50,7 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 		return nil
 	})
 	if err == nil && len(countries) == 0 {
-		err = fmt.Errorf("%s holds no postal code", name)
+		err = fmt.Errorf("%s contains no postal codes", name)
 	}
 	if err != nil {
 		return 0, nil, err
@@ -74,7 +75,7 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 		return err
 	}
 	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
-		if page = append(page, p); len(page) < importAtOnce {
+		if page = append(page, p); len(page) < importBatch {
 			return nil
 		}
 		return save()
@@ -107,19 +108,19 @@ func orgSetCommand() command {
 	return command{
 		name: "org set", summary: "Show or change the settings of an organization",
 		examples: []string{"dray org set --org ID", "dray org set --org ID --geocoding-precision street", "dray org set --org ID --geofence warn --geofence-radius 150"},
-		setup: func(f *flag.FlagSet, c *Config) func(context.Context, *invocation) error {
-			precision := f.String("geocoding-precision", "", "the least `precision` that addresses must be found with: any, city, postalCode, street or house")
-			fence := f.String("geofence", "", "what happens when a worker completes a task elsewhere: off, warn or block")
-			radius := f.Float64("geofence-radius", 0, "`metres` around a destination that are not elsewhere; 200 unless set")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID) error {
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			precision := f.String("geocoding-precision", "", "minimum geocoding `precision` of addresses: any, city, postalCode, street or house")
+			fence := f.String("geofence", "", "`action` when a worker completes a task away from its destination: off, warn or block")
+			radius := f.Float64("geofence-radius", 0, "radius of the geofence around a destination in `metres` (default 200)")
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				return setOrganization(ctx, inv, a, org, settingsChange(*precision, *fence, *radius))
 			})
 		},
 	}
 }
 
-// settingsChange applies the flags that were given to settings. It tells whether
-// there were any.
+// settingsChange returns a function that applies the flags to settings and
+// reports whether any flag was set.
 func settingsChange(precision, fence string, radius float64) func(*lastmile.Settings) (bool, error) {
 	return func(s *lastmile.Settings) (changed bool, err error) {
 		if precision != "" {
@@ -139,7 +140,7 @@ func settingsChange(precision, fence string, radius float64) func(*lastmile.Sett
 	}
 }
 
-func setOrganization(ctx context.Context, inv *invocation, a *App, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) error {
+func setOrganization(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) error {
 	var (
 		settings lastmile.Settings
 		trips    []lastmile.Trip

@@ -106,8 +106,10 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
+	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
+	added := jobs.NewWake()
 	a.Tasks = &taskflow.Flow{
-		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		Store: db, Book: a.Book, Arrivals: a.Tracking, Batches: added, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
 	a.Watch = &taskflow.Watch{Store: db, Log: log}
@@ -115,8 +117,6 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver",
 	}
-	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
-	a.Tasks.Reached = a.Tracking.Reached
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -126,7 +126,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.addJobs()
+	a.addJobs(added)
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -5,14 +5,13 @@ import (
 	"dray/internal/store"
 )
 
-// addJobs says who does which background work.
-func (a *App) addJobs() {
+// addJobs builds the runner of background work, which added wakes.
+func (a *App) addJobs(added jobs.Wake) {
 	a.Jobs = &jobs.Runner{
-		Store: a.Store, Now: a.Now, Log: a.Log,
+		Store: a.Store, Now: a.Now, Log: a.Log, Added: added,
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Handlers: map[jobs.Kind]jobs.Handler{
 			store.CreateBatch: {Run: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch},
 		},
 	}
-	a.Tasks.JobAdded = a.Jobs.Wake
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"dray/internal/lastmile"
@@ -56,23 +55,21 @@ type Runner struct {
 	Handlers map[Kind]Handler
 	Lease    time.Duration // how long a claim outlives its process; 0 is 3 s
 	Alone    bool          // no other process runs jobs of this database
-
-	once sync.Once
-	wake chan struct{}
+	Added    Wake          // signalled after a job was added; nil leaves it to polling
 }
 
-// Wake tells the runner that a job was added, so that it need not find out by
-// itself. Call it after the commit; it never waits.
-func (r *Runner) Wake() {
+// Wake wakes a runner.
+type Wake chan struct{}
+
+// NewWake returns a Wake for one runner.
+func NewWake() Wake { return make(Wake, 1) }
+
+// Signal wakes the runner. It never blocks.
+func (w Wake) Signal() {
 	select {
-	case r.woken() <- struct{}{}:
+	case w <- struct{}{}:
 	default:
 	}
-}
-
-func (r *Runner) woken() chan struct{} {
-	r.once.Do(func() { r.wake = make(chan struct{}, 1) })
-	return r.wake
 }
 
 func (r *Runner) lease() time.Duration {
@@ -130,7 +127,7 @@ func (s *shift) loop(ctx context.Context) {
 		case done := <-s.ended:
 			delete(s.running, done)
 			pause = pollSoon
-		case <-s.woken():
+		case <-s.Added:
 			pause = pollSoon
 		case <-poll.C:
 			pause = min(2*pause, pollIdle)

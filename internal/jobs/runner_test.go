@@ -420,12 +420,12 @@ func TestAJobIsBegunAtOnceAfterAWake(t *testing.T) {
 			begun <- time.Now()
 			return nil, nil
 		})
-		r.Lease = 0
+		r.Lease, r.Added = 0, jobs.NewWake()
 		storetest.During(t, func() {
 			time.Sleep(time.Minute + time.Millisecond) // idle
 			add(t, s, "acme", "woken")
 			added := time.Now()
-			r.Wake()
+			r.Added.Signal()
 			if waited := (<-begun).Sub(added); waited != 0 {
 				t.Errorf("a job waited %v although the runner was woken", waited)
 			}

@@ -45,7 +45,7 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 		})
 	})
 	if err == nil {
-		f.JobAdded()
+		f.Batches.Signal()
 	}
 	return made, err
 }

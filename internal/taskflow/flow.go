@@ -22,11 +22,21 @@ type Flow struct {
 	// owes none.
 	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
 
-	// Reached hears of a worker who says to be at the active task, or done, in
-	// the transaction of the action and before it counts; nil for nobody.
-	Reached func(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
+	Arrivals Arrivals
+	Batches  BatchQueue
+}
 
-	JobAdded func() // called after the commit of a batch
+// Arrivals checks the thresholds that a worker who arrives at the active task
+// has reached.
+type Arrivals interface {
+	// Reached is called in the transaction of the worker's report, before the
+	// task is changed by it. It may change the task.
+	Reached(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
+}
+
+// BatchQueue wakes the loop that runs batches.
+type BatchQueue interface {
+	Signal()
 }
 
 // AddressBook checks the destinations and recipients of drafts. It saves

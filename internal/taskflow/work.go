@@ -244,7 +244,7 @@ func (f *Flow) visit(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
-		if err := f.reached(ctx, w, task); err != nil {
+		if err := f.Arrivals.Reached(ctx, w, task, f.Now()); err != nil {
 			return nil, err
 		}
 		return task.Visit(name, a, who.Actor())
@@ -260,7 +260,7 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err := fence(ctx, w, task, a, who); err != nil {
 			return nil, err
 		}
-		if err := f.reached(ctx, w, task); err != nil {
+		if err := f.Arrivals.Reached(ctx, w, task, f.Now()); err != nil {
 			return nil, err
 		}
 		o.At = a.At
@@ -273,14 +273,6 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 		}
 		return events, learn(ctx, w, *task, who)
 	})
-}
-
-// reached tells whoever asked that a worker says to be at a task, or done.
-func (f *Flow) reached(ctx context.Context, w store.Writer, task *lastmile.Task) error {
-	if f.Reached == nil {
-		return nil
-	}
-	return f.Reached(ctx, w, task, f.Now())
 }
 
 // fence holds where the worker is against the organization's geofence.

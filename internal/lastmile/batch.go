@@ -124,9 +124,9 @@ func (b *Batch) Complete(by Actor, now time.Time) Event {
 	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &as}
 }
 
-// CreateQuietly tells of a task of a batch just made: that it was created is
-// no event of its own, that a worker has it is.
-func (t *Task) CreateQuietly(by Actor) []Event {
+// CreateInBatch returns the events of a new task of a batch. Its creation is
+// none, but its assignment to a worker is.
+func (t *Task) CreateInBatch(by Actor) []Event {
 	if t.State != TaskAssigned {
 		return nil
 	}

@@ -98,9 +98,9 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 		}
 	}
 	now := f.Now()
-	return carefully(func(care care) (lastmile.CreatedBatch, error) {
+	return retryWithSavepoints(func(each savepoints) (lastmile.CreatedBatch, error) {
 		return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
-			err = f.createChunk(ctx, w, who, prepared, now, care, func(task *lastmile.Task, rejected lastmile.BatchResult) {
+			err = f.createChunk(ctx, w, who, prepared, now, each, func(task *lastmile.Task, rejected lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
 				} else {
@@ -257,13 +257,13 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Princip
 // saveChunk creates the tasks of items and saves the results with them.
 func (f *Flow) saveChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := f.Now()
-	return carefully(func(care care) (results []lastmile.BatchResult, err error) {
+	return retryWithSavepoints(func(each savepoints) (results []lastmile.BatchResult, err error) {
 		err = f.Store.Write(ctx, func(w store.Writer) error {
 			if err := w.HoldJob(ctx, job, now); err != nil {
 				return err
 			}
 			results = make([]lastmile.BatchResult, 0, len(items))
-			err := f.createChunk(ctx, w, who, items, now, care, func(task *lastmile.Task, result lastmile.BatchResult) {
+			err := f.createChunk(ctx, w, who, items, now, each, func(task *lastmile.Task, result lastmile.BatchResult) {
 				if task != nil {
 					result = lastmile.BatchResult{TaskID: task.ID, Warned: len(task.Destination.Warnings) > 0}
 				}

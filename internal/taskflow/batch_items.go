@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -105,162 +104,89 @@ func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent las
 	return f.prepare(ctx, who, sent.Draft)
 }
 
-// care is whether each item of a transaction can be undone alone. That costs
-// something, and most batches have nothing to undo.
-type care bool
+// savepoints is whether each item of a transaction can be undone alone. That has
+// a cost, and most batches have nothing to undo.
+type savepoints bool
 
-// errRefused ends a transaction without care that has met a refusal.
-var errRefused = errors.New("an item was refused")
+// errRejected ends a transaction without savepoints in which an item was
+// rejected.
+var errRejected = errors.New("an item was rejected")
 
-// carefully runs create without care and, if an item is refused, with it.
-func carefully[T any](create func(care) (T, error)) (T, error) {
+// retryWithSavepoints runs create without savepoints and, if an item is
+// rejected, again with them.
+func retryWithSavepoints[T any](create func(savepoints) (T, error)) (T, error) {
 	made, err := create(false)
-	if errors.Is(err, errRefused) {
+	if errors.Is(err, errRejected) {
 		return create(true)
 	}
 	return made, err
 }
 
-// provident is a writer that reads at once what each item of a chunk would read
-// for itself, and saves at once what each would save.
-type provident struct {
-	store.Writer
-	fields     lastmile.CustomFields
-	recipients map[lastmile.Phone][]lastmile.Recipient // none or one
-	made       store.NewRecords
-	places     map[lastmile.RecipientID]int // in made
-}
-
-// provide reads what items need.
-func provide(ctx context.Context, w store.Writer, org lastmile.OrganizationID, items []item) (*provident, error) {
-	p := &provident{Writer: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}, places: map[lastmile.RecipientID]int{}}
-	var phones []lastmile.Phone
-	for _, one := range items {
-		for _, recipient := range one.ready.recipients {
-			phones = append(phones, recipient.New.Phone)
-			p.recipients[recipient.New.Phone] = nil
+// createChunk creates the tasks of items and reports the result of each, in
+// their order: a task, or a result with an error.
+func (f *Flow) createChunk(ctx context.Context, w store.Writer, who lastmile.Principal, items []item, now time.Time, each savepoints,
+	report func(*lastmile.Task, lastmile.BatchResult),
+) error {
+	var events []lastmile.Event
+	create := func(w creationStore, one item) error {
+		task, told, err := f.createInBatch(ctx, w, who, one.ready, now)
+		if err == nil {
+			events = append(events, told...)
+			report(&task, lastmile.BatchResult{})
 		}
-	}
-	var err error
-	if p.fields, err = w.CustomFields(ctx, org); err != nil || len(phones) == 0 {
-		return p, err
-	}
-	known, err := w.Recipients(ctx, org, store.RecipientFilter{Phones: phones})
-	for _, recipient := range known {
-		p.recipients[recipient.Phone] = []lastmile.Recipient{recipient}
-	}
-	return p, err
-}
-
-// save saves what was made so far.
-func (p *provident) save(ctx context.Context) error {
-	made := p.made
-	p.made, p.places = store.NewRecords{}, map[lastmile.RecipientID]int{}
-	return p.SaveNew(ctx, made)
-}
-
-// CustomFields implements store.CustomFieldReader.
-func (p *provident) CustomFields(context.Context, lastmile.OrganizationID) (lastmile.CustomFields, error) {
-	return slices.Clone(p.fields), nil
-}
-
-// Recipients implements store.AddressReader.
-func (p *provident) Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error) {
-	if known, asked := p.recipients[f.Phone]; asked {
-		return known, nil
-	}
-	return p.Writer.Recipients(ctx, org, f)
-}
-
-// Recipient implements store.AddressReader.
-func (p *provident) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
-	if err := p.save(ctx); err != nil {
-		return lastmile.Recipient{}, err
-	}
-	return p.Writer.Recipient(ctx, org, id)
-}
-
-// SaveRecipient implements store.AddressWriter.
-func (p *provident) SaveRecipient(_ context.Context, r lastmile.Recipient) error {
-	p.recipients[r.Phone] = []lastmile.Recipient{r}
-	if at, again := p.places[r.ID]; again {
-		p.made.Recipients[at] = r
-		return nil
-	}
-	p.places[r.ID] = len(p.made.Recipients)
-	p.made.Recipients = append(p.made.Recipients, r)
-	return nil
-}
-
-// SaveDestination implements store.AddressWriter.
-func (p *provident) SaveDestination(_ context.Context, d lastmile.Destination) error {
-	p.made.Destinations = append(p.made.Destinations, d)
-	return nil
-}
-
-// SaveTask implements store.TaskWriter.
-func (p *provident) SaveTask(_ context.Context, t lastmile.Task) error {
-	p.made.Tasks = append(p.made.Tasks, t)
-	return nil
-}
-
-// Enqueue implements store.TaskWriter.
-func (p *provident) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
-	if err := p.save(ctx); err != nil {
 		return err
 	}
-	return p.Writer.Enqueue(ctx, org, in, index, tasks, now)
-}
-
-// createChunk creates the tasks of items; see createItems.
-func (f *Flow) createChunk(ctx context.Context, w store.Writer, who lastmile.Principal, items []item, now time.Time, care care,
-	tell func(*lastmile.Task, lastmile.BatchResult),
-) error {
-	if care { // what was read or made at once cannot be undone alone
-		return f.createItems(ctx, w, who, items, now, care, tell)
+	var err error
+	if each {
+		err = createEach(items, func(one item) error { return w.Try(ctx, func() error { return create(w, one) }) }, report)
+	} else {
+		err = createTogether(ctx, w, who.Organization, items, create, report)
 	}
-	together, err := provide(ctx, w, who.Organization, items)
 	if err != nil {
 		return err
 	}
-	if err := f.createItems(ctx, together, who, items, now, care, tell); err != nil {
-		return err
-	}
-	return together.save(ctx)
+	return f.tell(ctx, w, events)
 }
 
-// createItems creates the tasks of items and tells what became of each, in
-// their order: a task, or a result with a fault.
-func (f *Flow) createItems(ctx context.Context, w store.Writer, who lastmile.Principal, items []item, now time.Time, care care,
-	tell func(*lastmile.Task, lastmile.BatchResult),
-) error {
+// createEach creates each item so that it can be undone alone.
+func createEach(items []item, create func(item) error, report func(*lastmile.Task, lastmile.BatchResult)) error {
 	for _, one := range items {
-		var made lastmile.CreatedTask
 		err := one.err
 		if err == nil {
-			create := func() (err error) {
-				made, err = f.create(ctx, w, who, one.ready, now, false)
+			if err = create(one); err != nil && !isRejection(err) {
 				return err
 			}
-			if care {
-				err = w.Try(ctx, create)
-			} else {
-				err = create()
-			}
-			switch {
-			case err != nil && !isRejection(err):
-				return err
-			case err != nil && !bool(care):
-				return errRefused
-			}
 		}
-		if err == nil {
-			tell(&made.Task, lastmile.BatchResult{})
-			continue
+		if err != nil {
+			report(nil, lastmile.BatchResult{Err: lastmile.ItemError(err), Sent: one.sent})
 		}
-		tell(nil, lastmile.BatchResult{Err: lastmile.ItemError(err), Sent: one.sent})
 	}
 	return nil
+}
+
+// createTogether creates all items with few reads and writes. It returns
+// errRejected if one of them is rejected.
+func createTogether(ctx context.Context, w store.Writer, org lastmile.OrganizationID, items []item, create func(creationStore, item) error,
+	report func(*lastmile.Task, lastmile.BatchResult),
+) error {
+	bulk, err := prefetch(ctx, w, org, items)
+	if err != nil {
+		return err
+	}
+	for _, one := range items {
+		if one.err != nil {
+			report(nil, lastmile.BatchResult{Err: lastmile.ItemError(one.err), Sent: one.sent})
+			continue
+		}
+		err := create(bulk, one)
+		if err != nil && isRejection(err) {
+			return errRejected
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return bulk.flush(ctx)
 }
 
 // isRejection reports whether an error is the client's to act on and would be

@@ -116,7 +116,7 @@ func fieldName(i int) string { return fmt.Sprintf("field[%d]", i) }
 
 // customFields checks the custom fields of a draft against the organization's
 // definitions and puts them into the change.
-func (p prepared) customFields(ctx context.Context, r store.Reader, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
+func (p prepared) customFields(ctx context.Context, r creationStore, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
 	var sent []lastmile.FieldValue
 	if p.draft.Fields != nil {
 		sent = *p.draft.Fields

@@ -96,7 +96,7 @@ func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.T
 
 // change saves the destination and recipient of a draft, or finds those it
 // names, and returns the change with them in it.
-func (p prepared) change(ctx context.Context, w store.Writer, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
+func (p prepared) change(ctx context.Context, w creationStore, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
 	change := p.draft.Change
 	switch {
 	case p.destination != nil:
@@ -124,7 +124,7 @@ func (p prepared) change(ctx context.Context, w store.Writer, org lastmile.Organ
 	return change, p.customFields(ctx, w, org, &change)
 }
 
-func (p prepared) saveRecipients(ctx context.Context, w store.Writer, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
+func (p prepared) saveRecipients(ctx context.Context, w creationStore, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
 	recipients := []lastmile.Recipient{}
 	for _, ready := range p.recipients {
 		saved, err := store.SavePreparedRecipient(ctx, w, ready)
@@ -148,7 +148,7 @@ func (p prepared) saveRecipients(ctx context.Context, w store.Writer, org lastmi
 
 // checkConnections refuses a merchant or executor that the organization is not
 // connected with.
-func checkConnections(ctx context.Context, r store.Reader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
+func checkConnections(ctx context.Context, r containerReader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
 	for _, other := range []*lastmile.OrganizationID{c.Merchant, c.Executor} {
 		if other == nil || *other == org {
 			continue
@@ -169,22 +169,29 @@ func checkConnections(ctx context.Context, r store.Reader, org lastmile.Organiza
 
 // checkDependencies refuses dependencies that are not the organization's tasks.
 // Those of a new task lead nowhere back: nothing can depend on it yet.
-func checkDependencies(ctx context.Context, r store.Reader, t lastmile.Task) error {
+func checkDependencies(ctx context.Context, r creationStore, t lastmile.Task) error {
 	_, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
 	return err
 }
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have
 // changed.
-func checkNewDependencies(ctx context.Context, r store.Reader, t lastmile.Task) error {
+func checkNewDependencies(ctx context.Context, r store.Writer, t lastmile.Task) error {
 	if err := checkDependencies(ctx, r, t); err != nil {
 		return err
 	}
 	return t.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return r.Parents(ctx, t.Organization, id) })
 }
 
+// containerReader reads the owners of containers.
+type containerReader interface {
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
 // checkContainer refuses a container that is not the organization's.
-func checkContainer(ctx context.Context, r store.Reader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+func checkContainer(ctx context.Context, r containerReader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
 	switch in.Kind {
 	case lastmile.InTeam:
 		_, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))

@@ -80,7 +80,7 @@ func saveTemplate(ctx context.Context, w store.Writer, t lastmile.Template) erro
 }
 
 // template reads a template that must be the organization's.
-func template(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
+func template(ctx context.Context, r creationStore, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
 	found, err := r.Template(ctx, org, id)
 	return found, lostTemplate(err)
 }

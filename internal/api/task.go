@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
@@ -44,7 +45,7 @@ func (s *Server) createTask(ctx context.Context, c *call, body wire.TaskBody) (a
 	if err != nil {
 		return nil, err
 	}
-	return s.Tasks.Create(ctx, c.who, draft)
+	return s.Tasks.Create(ctx, c.who, draft, body.AssignOptions())
 }
 
 func (s *Server) updateTask(ctx context.Context, c *call, body wire.TaskBody) (any, error) {
@@ -52,7 +53,6 @@ func (s *Server) updateTask(ctx context.Context, c *call, body wire.TaskBody) (a
 	if err != nil {
 		return nil, err
 	}
-	draft.AutoAssign = nil // for new tasks only
 	return s.Tasks.Update(ctx, c.who, lastmile.TaskID(c.id()), draft)
 }
 
@@ -95,7 +95,7 @@ func (s *Server) cloneTask(ctx context.Context, c *call, body wire.CloneBody) (a
 		if overrides, err = chosen.Overrides.Draft(c.who.Organization); err != nil {
 			return nil, err
 		}
-		overrides.AutoAssign, overrides.Container = nil, nil
+		overrides.Container = nil
 	}
 	return s.Tasks.Clone(ctx, c.who, lastmile.TaskID(c.id()), options, overrides)
 }
@@ -108,7 +108,7 @@ func (s *Server) autoAssignTasks(ctx context.Context, c *call, body wire.AutoAss
 	if body.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	options := lastmile.AssignOptions{Mode: lastmile.AssignByDistance}
+	options := assignment.Options{Mode: assignment.ByDistance}
 	if body.Options != nil {
 		options = body.Options.Domain()
 	}

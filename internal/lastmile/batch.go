@@ -41,9 +41,10 @@ type Batch struct {
 // BatchItem is one task of a batch as it was sent: a draft, or the error that
 // rejects it.
 type BatchItem struct {
-	Draft TaskDraft
-	Err   *Error // nil when Draft is valid
-	Sent  []byte // what the client sent, to be returned with an error
+	Draft      TaskDraft
+	AutoAssign bool   // the item asks for automatic assignment, which batches do not support
+	Err        *Error // nil when Draft is valid
+	Sent       []byte // what the client sent, to be returned with an error
 }
 
 // BatchResult is the outcome of one item of a batch: a task, or an error.
@@ -81,8 +82,8 @@ func CheckBatch(tasks, most int) error {
 
 // CheckBatchItem refuses what a task of a batch cannot have: it is created
 // unassigned, and nobody is looked for.
-func CheckBatchItem(in *ContainerRef, assign *AssignOptions) error {
-	if assign != nil {
+func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
+	if autoAssign {
 		return Invalid("autoAssign is not supported in a batch")
 	}
 	if in != nil && in.Kind == InWorker {

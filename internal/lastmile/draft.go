@@ -6,7 +6,6 @@ type TaskDraft struct {
 	Destination *DestinationRef // nil when none was sent
 	Recipients  *[]RecipientRef // nil when none were sent
 	Container   *ContainerRef   // nil for the organization's container
-	AutoAssign  *AssignOptions
 	Fields      *[]FieldValue
 	Template    TemplateID // empty when none was sent
 }

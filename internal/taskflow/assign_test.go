@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dray/internal/app/apptest"
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 )
 
@@ -15,8 +16,8 @@ func TestAutoAssignChoosesTheNearestWorker(t *testing.T) {
 	inWest, inEast := o.Task(t, apptest.Draft(west)), o.Task(t, apptest.Draft(east))
 	taken := o.Task(t, in(listOf(ada)))
 	got, err := o.Tasks.AutoAssign(t.Context(), o.Principal, []lastmile.TaskID{inWest.ID, inEast.ID, taken.ID},
-		lastmile.AssignOptions{Mode: lastmile.AssignByDistance, MaxAssignedTaskCount: 2})
-	want := lastmile.AutoAssigned{inWest.ID: ada.Worker, inEast.ID: bob.Worker}
+		assignment.Options{Mode: assignment.ByDistance, MaxAssignedTaskCount: 2})
+	want := assignment.Assigned{inWest.ID: ada.Worker, inEast.ID: bob.Worker}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("assigned %v, want %v: %v", got, want, err)
 	}
@@ -35,8 +36,8 @@ func TestAutoAssignTakesTasksFromTheFormerWorker(t *testing.T) {
 	d.Change.Dependencies = &[]lastmile.TaskID{parent.ID}
 	child, next := o.Task(t, d), o.Task(t, apptest.Draft(west))
 	got, err := o.Tasks.AutoAssign(t.Context(), o.Principal, []lastmile.TaskID{child.ID, next.ID},
-		lastmile.AssignOptions{Mode: lastmile.AssignByDistance, MaxAssignedTaskCount: 2, ConsiderDependencies: true})
-	want := lastmile.AutoAssigned{parent.ID: bob.Worker, child.ID: bob.Worker, next.ID: ada.Worker}
+		assignment.Options{Mode: assignment.ByDistance, MaxAssignedTaskCount: 2, ConsiderDependencies: true})
+	want := assignment.Assigned{parent.ID: bob.Worker, child.ID: bob.Worker, next.ID: ada.Worker}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("assigned %v, want %v: %v", got, want, err)
 	}
@@ -47,17 +48,17 @@ func TestAutoAssignTakesTasksFromTheFormerWorker(t *testing.T) {
 func TestAutoAssignRejects(t *testing.T) {
 	o, other := apptest.NewOrg(t), apptest.NewOrg(t)
 	task, foreign := o.Task(t, apptest.Draft(west)), other.Worker(t, "Eve", nil)
-	distance := lastmile.AssignByDistance
+	distance := assignment.ByDistance
 	for name, c := range map[string]struct {
 		tasks   []lastmile.TaskID
-		options lastmile.AssignOptions
+		options assignment.Options
 		want    lastmile.Code
 	}{
-		"no mode":                       {nil, lastmile.AssignOptions{}, lastmile.CodeMalformed},
-		"too many tasks":                {make([]lastmile.TaskID, 1_001), lastmile.AssignOptions{Mode: distance}, lastmile.CodeInvalid},
-		"another organization's worker": {[]lastmile.TaskID{task.ID}, lastmile.AssignOptions{Mode: distance, ExcludedWorkers: []lastmile.WorkerID{foreign.Worker}}, lastmile.CodeOutsideScope},
-		"an unknown team":               {[]lastmile.TaskID{task.ID}, lastmile.AssignOptions{Mode: distance, Teams: []lastmile.TeamID{apptest.NewID[lastmile.TeamID]()}}, lastmile.CodeNotFound},
-		"an unknown task":               {[]lastmile.TaskID{apptest.NewID[lastmile.TaskID]()}, lastmile.AssignOptions{Mode: distance}, lastmile.CodeNotFound},
+		"no mode":                       {nil, assignment.Options{}, lastmile.CodeMalformed},
+		"too many tasks":                {make([]lastmile.TaskID, 1_001), assignment.Options{Mode: distance}, lastmile.CodeInvalid},
+		"another organization's worker": {[]lastmile.TaskID{task.ID}, assignment.Options{Mode: distance, ExcludedWorkers: []lastmile.WorkerID{foreign.Worker}}, lastmile.CodeOutsideScope},
+		"an unknown team":               {[]lastmile.TaskID{task.ID}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{apptest.NewID[lastmile.TeamID]()}}, lastmile.CodeNotFound},
+		"an unknown task":               {[]lastmile.TaskID{apptest.NewID[lastmile.TaskID]()}, assignment.Options{Mode: distance}, lastmile.CodeNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := o.Tasks.AutoAssign(t.Context(), o.Principal, c.tasks, c.options)

@@ -88,7 +88,7 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	prepared := f.prepareItems(ctx, who, items, func(d lastmile.TaskDraft) error { return lastmile.CheckBatchItem(nil, d.AutoAssign) })
+	prepared := f.prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
 	if err := ctx.Err(); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}

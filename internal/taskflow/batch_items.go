@@ -63,13 +63,13 @@ func (f *Flow) prepareChunk(ctx context.Context, who lastmile.Principal, id last
 	if err != nil {
 		return chunk{err: err}
 	}
-	check := func(d lastmile.TaskDraft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
+	check := func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(i.Draft.Container, i.AutoAssign) }
 	return chunk{items: f.prepareItems(ctx, who, sent, check)}
 }
 
 // prepareItems does for some items, several at a time, what must not happen
 // inside a transaction.
-func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []lastmile.BatchItem, check func(lastmile.TaskDraft) error) []item {
+func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []lastmile.BatchItem, check func(lastmile.BatchItem) error) []item {
 	items := make([]item, len(sent))
 	next := make(chan int, len(sent))
 	for i := range sent {
@@ -89,7 +89,7 @@ func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []
 	return items
 }
 
-func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent lastmile.BatchItem, check func(lastmile.TaskDraft) error) (p prepared, err error) {
+func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent lastmile.BatchItem, check func(lastmile.BatchItem) error) (p prepared, err error) {
 	defer func() {
 		if fault := recover(); fault != nil { // this goroutine has no other recovery
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
@@ -98,7 +98,7 @@ func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent las
 	if sent.Err != nil {
 		return p, sent.Err
 	}
-	if err := check(sent.Draft); err != nil {
+	if err := check(sent); err != nil {
 		return p, err
 	}
 	return f.prepare(ctx, who, sent.Draft)

@@ -4,33 +4,49 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// Create makes a task.
-func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (lastmile.CreatedTask, error) {
+// Create creates a task, and finds a worker for it unless assign is nil.
+func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft, assign *assignment.Options) (lastmile.CreatedTask, error) {
+	if err := checkAssign(d, assign); err != nil {
+		return lastmile.CreatedTask{}, err
+	}
 	ready, err := f.prepare(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
 	now := f.Now()
 	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedTask, error) {
-		return f.create(ctx, w, who, ready, now)
+		return f.create(ctx, w, who, ready, assign, now)
 	})
 }
 
-// create creates a prepared task in a transaction, and assigns it if the draft
-// asks for it.
-func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principal, p prepared, now time.Time) (lastmile.CreatedTask, error) {
+// checkAssign rejects options for the assignment of a new task that make no
+// sense.
+func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
+	switch {
+	case assign == nil:
+		return nil
+	case d.Container != nil:
+		return lastmile.Invalid("autoAssign cannot be combined with container")
+	}
+	return assign.Check("autoAssign")
+}
+
+// create creates a prepared task in a transaction, and finds a worker for it
+// unless assign is nil.
+func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principal, p prepared, assign *assignment.Options, now time.Time) (lastmile.CreatedTask, error) {
 	made := lastmile.CreatedTask{}
 	task, err := f.newTask(ctx, w, who, p, now)
 	if err != nil {
 		return made, err
 	}
 	in := p.draft.Container
-	if options := p.draft.AutoAssign; options != nil {
-		chosen, err := f.assignNew(ctx, w, who, task, *options, now)
+	if assign != nil {
+		chosen, err := f.assignNew(ctx, w, who, task, *assign, now)
 		if err != nil {
 			return made, err
 		}
@@ -129,7 +145,7 @@ func saveNew(ctx context.Context, w creationStore, task lastmile.Task, now time.
 
 // assignNew finds a worker for a task in the making, who also gets the tasks
 // it goes together with. It returns "" when nobody fits.
-func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o lastmile.AssignOptions, now time.Time) (lastmile.WorkerID, error) {
+func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
 	crew, err := candidates(ctx, w, who.Organization, o)
 	if err != nil {
 		return "", err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -77,21 +78,17 @@ func TestCreateRejects(t *testing.T) {
 		"a dependency of another organization": {
 			change(func(d *lastmile.TaskDraft) { d.Change.Dependencies = &[]lastmile.TaskID{foreignTask.ID} }), lastmile.CodeOutsideScope,
 		},
-		"a container and automatic assignment": {
-			change(func(d *lastmile.TaskDraft) {
-				c := home(o)
-				d.Container, d.AutoAssign = &c, &lastmile.AssignOptions{Mode: lastmile.AssignByDistance}
-			}), lastmile.CodeInvalid,
-		},
 		"a merchant that is not connected": {
 			change(func(d *lastmile.TaskDraft) { d.Change.Merchant = &other.Principal.Organization }), lastmile.CodeOutsideScope,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := o.Tasks.Create(t.Context(), o.Principal, c.draft)
+			_, err := o.Tasks.Create(t.Context(), o.Principal, c.draft, nil)
 			expectCode(t, err, c.want)
 		})
 	}
+	_, err := o.Tasks.Create(t.Context(), o.Principal, in(home(o)), &assignment.Options{Mode: assignment.ByDistance})
+	expectCode(t, err, lastmile.CodeInvalid)
 	expectTriggers(t, o)
 	expectList(t, o, home(o))
 }
@@ -119,8 +116,7 @@ func TestCreateAssignsAutomatically(t *testing.T) {
 	o := apptest.NewOrg(t)
 	near, far := o.Worker(t, "Ada", &middle), o.Worker(t, "Bob", &west)
 	d := apptest.Draft(east)
-	d.AutoAssign = &lastmile.AssignOptions{Mode: lastmile.AssignByDistance}
-	made, err := o.Tasks.Create(t.Context(), o.Principal, d)
+	made, err := o.Tasks.Create(t.Context(), o.Principal, d, &assignment.Options{Mode: assignment.ByDistance})
 	if err != nil || !made.DidAutoAssign || made.Task.Worker != near.Worker {
 		t.Fatalf("assigned to %q (%v), want the nearest worker: %v", made.Task.Worker, made.DidAutoAssign, err)
 	}
@@ -128,8 +124,8 @@ func TestCreateAssignsAutomatically(t *testing.T) {
 	if err != nil || why.Chosen != near.Worker || len(why.Considered) != 2 {
 		t.Errorf("the explanation is %+v: %v", why, err)
 	}
-	d.AutoAssign = &lastmile.AssignOptions{Mode: lastmile.AssignByDistance, ExcludedWorkers: []lastmile.WorkerID{near.Worker, far.Worker}}
-	made, err = o.Tasks.Create(t.Context(), o.Principal, d)
+	made, err = o.Tasks.Create(t.Context(), o.Principal, d,
+		&assignment.Options{Mode: assignment.ByDistance, ExcludedWorkers: []lastmile.WorkerID{near.Worker, far.Worker}})
 	if err != nil || made.DidAutoAssign || made.Task.State != lastmile.TaskUnassigned {
 		t.Errorf("assigned to %q although all workers are excluded: %v", made.Task.Worker, err)
 	}

@@ -61,14 +61,6 @@ type prepared struct {
 // prepare does what must not happen inside a transaction.
 func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
 	p := prepared{draft: d}
-	if d.AutoAssign != nil && d.Container != nil {
-		return p, lastmile.Invalid("autoAssign cannot be combined with container")
-	}
-	if d.AutoAssign != nil {
-		if err := d.AutoAssign.Check("autoAssign"); err != nil {
-			return p, err
-		}
-	}
 	if d.Recipients != nil {
 		if len(*d.Recipients) > 1 {
 			return p, lastmile.Invalid("recipients has %d entries; at most one is allowed", len(*d.Recipients))

@@ -39,7 +39,7 @@ func (d *depot) task(t *testing.T) lastmile.TaskID {
 	made, err := d.Tasks.Create(t.Context(), d.who, lastmile.TaskDraft{
 		Destination: &lastmile.DestinationRef{Draft: &lastmile.DestinationDraft{Address: &lastmile.Address{City: "X", Country: "Y"}, Location: &at}},
 		Recipients:  &[]lastmile.RecipientRef{},
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchIt
 	var body TaskBody
 	err := rejection(DecodePart(sent, &body))
 	if err == nil {
+		item.AutoAssign = body.AutoAssign != nil
 		item.Draft, err = body.Draft(org)
 	}
 	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {

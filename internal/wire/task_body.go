@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 )
 
@@ -41,7 +42,7 @@ type TaskBody struct {
 
 // AutoAssignBody are the terms of an automatic assignment in a request.
 type AutoAssignBody struct {
-	Mode                         lastmile.AssignMode `json:"mode"`
+	Mode                         assignment.Mode     `json:"mode"`
 	Team                         lastmile.TeamID     `json:"team"`
 	Teams                        []lastmile.TeamID   `json:"teams"`
 	MaxAssignedTaskCount         int                 `json:"maxAssignedTaskCount"`
@@ -52,8 +53,8 @@ type AutoAssignBody struct {
 
 // Domain returns the terms. A single team is always strict: nobody else is
 // asked.
-func (b AutoAssignBody) Domain() lastmile.AssignOptions {
-	o := lastmile.AssignOptions{
+func (b AutoAssignBody) Domain() assignment.Options {
+	o := assignment.Options{
 		Mode: b.Mode, Teams: b.Teams, RestrictToTeams: bool(b.RestrictAutoAssignmentToTeam),
 		MaxAssignedTaskCount: b.MaxAssignedTaskCount, ExcludedWorkers: b.ExcludedWorkerIDs,
 		ConsiderDependencies: bool(b.ConsiderDependencies),
@@ -149,6 +150,16 @@ type CustomFieldBody struct {
 	Value any    `json:"value"`
 }
 
+// AssignOptions returns how a worker is to be found for a new task; nil when
+// none is.
+func (b TaskBody) AssignOptions() *assignment.Options {
+	if b.AutoAssign == nil {
+		return nil
+	}
+	options := b.AutoAssign.Domain()
+	return &options
+}
+
 // Draft translates a task as an organization sent it.
 func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error) {
 	draft := lastmile.TaskDraft{Change: b.Change(), Template: b.CustomFieldGroup}
@@ -180,10 +191,6 @@ func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error)
 			return draft, err
 		}
 		draft.Container = &in
-	}
-	if b.AutoAssign != nil {
-		options := b.AutoAssign.Domain()
-		draft.AutoAssign = &options
 	}
 	if b.CustomFields != nil {
 		values := make([]lastmile.FieldValue, 0, len(*b.CustomFields))

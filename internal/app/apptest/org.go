@@ -141,7 +141,7 @@ func Draft(at lastmile.Point) lastmile.TaskDraft {
 // Task creates a task from a draft.
 func (o *Org) Task(t testing.TB, d lastmile.TaskDraft) lastmile.Task {
 	t.Helper()
-	made, err := o.Tasks.Create(t.Context(), o.Principal, d)
+	made, err := o.Tasks.Create(t.Context(), o.Principal, d, nil)
 	if err != nil {
 		t.Fatalf("create a task: %v", err)
 	}

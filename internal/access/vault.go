@@ -59,11 +59,11 @@ func Fingerprint(master []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (d *Directory) newWebhookSecret(org lastmile.OrganizationID, now time.Time) (string, store.SealedSecret) {
+func (o *Organizations) newWebhookSecret(org lastmile.OrganizationID, now time.Time) (string, store.SealedSecret) {
 	secret := make([]byte, webhookSecretSize)
 	rand.Read(secret)
 	return hex.EncodeToString(secret), store.SealedSecret{
-		ID: d.NewID(), Organization: org, Sealed: d.Vault.Seal(org, secret), Created: now,
+		ID: o.NewID(), Organization: org, Sealed: o.Vault.Seal(org, secret), Created: now,
 	}
 }
 
@@ -73,9 +73,9 @@ const SecretOverlap = 24 * time.Hour
 
 // WebhookSecrets opens the webhook secrets of an organization that sign what
 // it is sent: the newest first, and older ones while they overlap.
-func (d *Directory) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
+func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 	var sealed []store.SealedSecret
-	err := d.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := o.Store.Read(ctx, func(r store.Reader) (err error) {
 		sealed, err = r.WebhookSecrets(ctx, org)
 		return err
 	})
@@ -84,10 +84,10 @@ func (d *Directory) WebhookSecrets(ctx context.Context, org lastmile.Organizatio
 	}
 	var secrets [][]byte
 	for i, s := range sealed {
-		if i > 0 && d.Now().Sub(sealed[i-1].Created) > SecretOverlap {
+		if i > 0 && o.Now().Sub(sealed[i-1].Created) > SecretOverlap {
 			break
 		}
-		secret, err := d.Vault.Open(org, s.Sealed)
+		secret, err := o.Vault.Open(org, s.Sealed)
 		if err != nil {
 			return nil, err
 		}
@@ -101,9 +101,9 @@ func (d *Directory) WebhookSecrets(ctx context.Context, org lastmile.Organizatio
 
 // RotateWebhookSecret makes a new webhook secret and returns it. The one
 // before signs along for SecretOverlap.
-func (d *Directory) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
-	secret, sealed := d.newWebhookSecret(org, d.Now())
-	err := d.Store.Write(ctx, func(w store.Writer) error {
+func (o *Organizations) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
+	secret, sealed := o.newWebhookSecret(org, o.Now())
+	err := o.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := w.Organization(ctx, org); err != nil {
 			return err
 		}

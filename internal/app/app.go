@@ -32,27 +32,27 @@ import (
 
 // App is the whole platform: one node of it.
 type App struct {
-	Config    Config
-	Log       *slog.Logger
-	Now       func() time.Time
-	Store     *sqlstore.Store
-	Keys      *access.Keys
-	Sessions  *access.Sessions
-	Directory *access.Directory
-	Staff     *access.Staff
-	Book      *addressbook.Book
-	Fleet     *fleet.Fleet
-	Tasks     *taskflow.Flow
-	Jobs      *jobs.Runner
-	Webhooks  *webhook.Registry
-	Sender    *webhook.Sender
-	Feed      *webhook.Feed
-	Tracking  *tracking.Tracker
-	Travel    *geo.Travel
-	Uploads   *upload.Gallery
-	Watch     *taskflow.Watch
-	Messages  *messaging.Desk
-	Texts     *messaging.Sender
+	Config        Config
+	Log           *slog.Logger
+	Now           func() time.Time
+	Store         *sqlstore.Store
+	Keys          *access.Keys
+	Sessions      *access.Sessions
+	Organizations *access.Organizations
+	Admins        *access.Admins
+	Book          *addressbook.Book
+	Fleet         *fleet.Fleet
+	Tasks         *taskflow.Flow
+	Jobs          *jobs.Runner
+	Webhooks      *webhook.Registry
+	Sender        *webhook.Sender
+	Feed          *webhook.Feed
+	Tracking      *tracking.Tracker
+	Travel        *geo.Travel
+	Uploads       *upload.Gallery
+	Watch         *taskflow.Watch
+	Messages      *messaging.Desk
+	Texts         *messaging.Sender
 
 	assets   *web.Assets
 	metrics  *metrics
@@ -101,10 +101,10 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	a.Keys = &access.Keys{Store: db, Now: now}
-	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
+	a.Organizations = &access.Organizations{Store: db, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
 	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
-	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	a.Admins = &access.Admins{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
 	added := jobs.NewWake()
@@ -137,7 +137,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 // Handler is everything the server answers.
 func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
-		Keys: a.Keys, Sessions: a.Sessions, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
+		Keys: a.Keys, Sessions: a.Sessions, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
 		Tracking: a.Tracking,
 		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Watch: a.Watch, SMS: a.posts,
 		Address: a.callers.address, Ended: a.ended,

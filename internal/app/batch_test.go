@@ -47,7 +47,7 @@ func newWorkshop(t *testing.T, c app.Config) *workshop {
 			t.Error(err)
 		}
 	})
-	made, err := a.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Workshop", Country: "US", Timezone: "America/New_York"})
+	made, err := a.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Workshop", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Prin
 	}
 	together := []lastmile.Task{task}
 	if o.ConsiderDependencies {
-		if together, err = kin(ctx, w, who.Organization, []lastmile.TaskID{id}); err != nil {
+		if together, err = relatedTasks(ctx, w, who.Organization, []lastmile.TaskID{id}); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Prin
 	return nil
 }
 
-// kin are tasks that are not started, with those they are linked with by
+// relatedTasks returns tasks that are not started, with those they are linked with by
 // dependencies: parents before children.
-func kin(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+func relatedTasks(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	all, err := families(ctx, r, org, ids)
 	if err != nil {
 		return nil, err

@@ -201,11 +201,11 @@ func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, 
 	parents := map[lastmile.TaskID][]lastmile.TaskID{}
 	seen := map[lastmile.TaskID]bool{}
 	for _, id := range ids {
-		kin, err := family(ctx, r, org, id, parents)
+		related, err := family(ctx, r, org, id, parents)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range kin {
+		for _, one := range related {
 			parentsFirst(one, parents, seen, &all)
 		}
 	}

@@ -152,7 +152,7 @@ func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Princ
 	}
 	var family []lastmile.Task
 	if o.ConsiderDependencies {
-		if family, err = kin(ctx, w, who.Organization, task.Dependencies); err != nil {
+		if family, err = relatedTasks(ctx, w, who.Organization, task.Dependencies); err != nil {
 			return "", err
 		}
 	}

@@ -48,16 +48,16 @@ func followed(ctx context.Context, r store.Reader, token string) (lastmile.Task,
 
 // View notes that somebody opened a task's page.
 func (f *Flow) View(ctx context.Context, token string) error {
-	return f.heard(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(f.Now()), nil })
+	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(f.Now()), nil })
 }
 
 // Rate keeps what the recipient says of a completed task.
 func (f *Flow) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
-	return f.heard(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
+	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
 }
 
-// heard lets a recipient change a task whose page is there.
-func (f *Flow) heard(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
+// recipientUpdate lets a recipient change a task whose page is there.
+func (f *Flow) recipientUpdate(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		task, err := followed(ctx, w, token)
 		if err != nil {

@@ -128,15 +128,15 @@ func (f *Flow) Update(ctx context.Context, who lastmile.Principal, id lastmile.T
 			return task, err
 		}
 		pending := task.Pending()
-		if task, err = f.update(ctx, who, id, ready, pending); !errors.Is(err, errMeanwhile) {
+		if task, err = f.update(ctx, who, id, ready, pending); !errors.Is(err, errStateChanged) {
 			return task, err
 		}
 	}
 }
 
-// errMeanwhile ends an update of a task that was started, or given back, while
+// errStateChanged ends an update of a task that was started, or given back, while
 // the update was prepared.
-var errMeanwhile = errors.New("the task has moved on")
+var errStateChanged = errors.New("the task has moved on")
 
 // update changes a task by a draft that was prepared for one that is pending, or
 // for one that is not.
@@ -147,7 +147,7 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 			return err
 		}
 		if task.Pending() != pending {
-			return errMeanwhile
+			return errStateChanged
 		}
 		ready.of = &task
 		change, err := ready.change(ctx, w, who.Organization)

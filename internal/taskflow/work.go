@@ -106,12 +106,12 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 		}
 		list := task.Container
 		events, err := do(w, &task, a)
-		if noted, ok := errors.AsType[*notedError](err); ok {
-			refused = noted.refusal
+		if recorded, ok := errors.AsType[*recordedError](err); ok {
+			refused = recorded.refusal
 			if err := w.SaveTask(ctx, task); err != nil {
 				return err
 			}
-			return f.tell(ctx, w, []lastmile.Event{noted.event})
+			return f.tell(ctx, w, []lastmile.Event{recorded.event})
 		}
 		if err != nil {
 			return err
@@ -142,14 +142,14 @@ func repeated(a, before store.Action) error {
 	return lastmile.Invalid("actionId %q is that of another action, %s of task %s: make a new one for each", a.ID, before.Verb, before.Task)
 }
 
-// notedError is a refusal that the task remembers.
-type notedError struct {
+// recordedError is a refusal that the task remembers.
+type recordedError struct {
 	refusal error
 	event   lastmile.Event
 }
 
 // Error implements error.
-func (n *notedError) Error() string { return n.refusal.Error() }
+func (n *recordedError) Error() string { return n.refusal.Error() }
 
 // saveActed saves a task that its worker did something with, and raises the
 // version of the lists it is or was in.
@@ -167,7 +167,7 @@ func saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before l
 func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbClaim, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if task.Container.Kind != lastmile.InTeam {
-			return nil, taken(ctx, w, task, who)
+			return nil, claimRefusal(ctx, w, task, who)
 		}
 		team, err := w.Team(ctx, who.Organization, lastmile.TeamID(task.Container.Owner))
 		if err != nil {
@@ -180,9 +180,9 @@ func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 	})
 }
 
-// taken refuses a task that waits in no team: with a reason, when a colleague
+// claimRefusal rejects a task that waits in no team: with a reason, when a colleague
 // has it. To have it oneself is no error.
-func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmile.Principal) error {
+func claimRefusal(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmile.Principal) error {
 	switch task.Worker {
 	case who.Worker:
 		return nil
@@ -269,7 +269,7 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err != nil {
 			return nil, err
 		}
-		if err := handIn(ctx, w, who, id, e.Uploads()); err != nil {
+		if err := attach(ctx, w, who, id, e.Uploads()); err != nil {
 			return nil, err
 		}
 		return events, learn(ctx, w, *task, who)
@@ -286,16 +286,16 @@ func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.
 	if err != nil {
 		return err
 	}
-	noted := len(task.GeofenceAttempts)
+	recorded := len(task.GeofenceAttempts)
 	refusal := task.Fence(settings.Geofence, a.From(seen))
-	if refusal != nil && len(task.GeofenceAttempts) > noted {
-		return &notedError{refusal, task.Fenced(who.Actor(), a.At)}
+	if refusal != nil && len(task.GeofenceAttempts) > recorded {
+		return &recordedError{refusal, task.Fenced(who.Actor(), a.At)}
 	}
 	return refusal
 }
 
-// handIn gives the images that a worker sent before to the task.
-func handIn(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
+// attach attaches the images that a worker sent before to the task.
+func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
 	for _, id := range ids {
 		upload, err := w.Upload(ctx, who.Organization, id)
 		if err != nil {

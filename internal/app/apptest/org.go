@@ -78,7 +78,7 @@ func NewOrg(t testing.TB) *Org {
 	}
 	p := shared.made
 	p.Advance(time.Second)
-	made, err := p.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Acme", Country: "US", Timezone: "America/New_York"})
+	made, err := p.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Acme", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatalf("create an organization: %v", err)
 	}

@@ -69,7 +69,7 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 		}
 	}
 	for _, c := range known {
-		if barred(c, now) {
+		if denied(c, now) {
 			continue
 		}
 		right, err := s.Passwords.Verify(ctx, password, c.Hash)
@@ -86,13 +86,13 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 	return SignedIn{}, errSignIn()
 }
 
-// barred tells whether a password is not even tried: a temporary one that has
-// expired or was guessed at, or another that was guessed at just now.
-func barred(c store.Credential, now time.Time) bool {
+// denied reports whether a password is not even verified: a temporary one that
+// has expired or was guessed at, or another that is locked after guesses.
+func denied(c store.Credential, now time.Time) bool {
 	if c.Temporary {
 		return now.After(c.Expires) || c.Failures >= maxSignInFailures
 	}
-	return now.Before(c.Expires)
+	return now.Before(c.LockedUntil)
 }
 
 // saveFailure counts a wrong password. After a few, the next try must wait,
@@ -104,7 +104,7 @@ func saveFailure(ctx context.Context, w store.Writer, number lastmile.Phone, c s
 	}
 	c.Failures++
 	if over := c.Failures - maxSignInFailures; !c.Temporary && over >= 0 {
-		c.Expires = now.Add(min(time.Second<<min(over, 20), maxSignInWait))
+		c.LockedUntil = now.Add(min(time.Second<<min(over, 20), maxSignInWait))
 	}
 	return w.SaveCredential(ctx, c)
 }
@@ -131,10 +131,7 @@ func (s *Sessions) begin(ctx context.Context, number lastmile.Phone, c store.Cre
 		if err != nil {
 			return err
 		}
-		fresh.Failures = 0
-		if !fresh.Temporary {
-			fresh.Expires = time.Time{}
-		}
+		fresh.Failures, fresh.LockedUntil = 0, time.Time{}
 		if err := w.SaveCredential(ctx, fresh); err != nil {
 			return err
 		}

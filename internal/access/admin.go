@@ -8,7 +8,7 @@ import (
 	"dray/internal/store"
 )
 
-// Admins is the administrators of organizations.
+// Admins manages the administrators of organizations.
 type Admins struct {
 	Store      store.Store
 	Now        func() time.Time
@@ -22,7 +22,7 @@ type AdminDraft struct {
 	Phone  *string // as sent
 }
 
-// Create makes an administrator.
+// Create creates an administrator.
 func (a *Admins) Create(ctx context.Context, who lastmile.Principal, draft AdminDraft) (lastmile.Admin, error) {
 	id, now := lastmile.AdminID(a.NewID()), a.Now()
 	return store.Idempotent(ctx, a.Store, who, func(w store.Writer) (lastmile.Admin, error) {
@@ -63,7 +63,7 @@ func (a *Admins) Update(ctx context.Context, who lastmile.Principal, id lastmile
 	return admin, err
 }
 
-// Delete removes an administrator.
+// Delete deletes an administrator.
 func (a *Admins) Delete(ctx context.Context, who lastmile.Principal, id lastmile.AdminID) error {
 	return a.Store.Write(ctx, func(w store.Writer) error {
 		admin, err := w.Admin(ctx, who.Organization, id)
@@ -105,8 +105,8 @@ func (a *Admins) change(ctx context.Context, r store.Reader, who lastmile.Princi
 	return change, nil
 }
 
-// checkEmailFree refuses an e-mail address that someone else signs in with, in
-// whatever organization.
+// checkEmailFree rejects an e-mail address that another administrator has, in any
+// organization.
 func checkEmailFree(ctx context.Context, r store.Reader, email string, self lastmile.AdminID) error {
 	other, err := r.AdminByEmail(ctx, email)
 	if lastmile.IsNotFound(err) {

@@ -8,8 +8,8 @@ import (
 	"dray/internal/store"
 )
 
-// Organizations holds the organizations of an installation and the keys that open
-// them.
+// Organizations manages the organizations of an installation, their API keys and
+// webhook secrets.
 type Organizations struct {
 	Store store.Store
 	Now   func() time.Time
@@ -17,14 +17,14 @@ type Organizations struct {
 	Vault Vault
 }
 
-// NewOrganization is an organization just made, with what is shown only once.
+// NewOrganization is a new organization with the secrets that are shown only once.
 type NewOrganization struct {
 	Organization  lastmile.Organization
 	APIKey        string
 	WebhookSecret string
 }
 
-// Create makes an organization with its first API key and its webhook secret,
+// Create creates an organization with its first API key and its webhook secret,
 // and with an account owner when the draft has an e-mail address.
 func (o *Organizations) Create(ctx context.Context, draft lastmile.OrganizationDraft) (NewOrganization, error) {
 	now := o.Now()
@@ -66,7 +66,7 @@ func (o *Organizations) saveOwner(ctx context.Context, w store.Writer, org lastm
 	return w.SaveAdmin(ctx, owner)
 }
 
-// Connect lets two organizations work for each other.
+// Connect connects two organizations, which may then work for each other.
 func (o *Organizations) Connect(ctx context.Context, one, other lastmile.OrganizationID) error {
 	if one == other {
 		return lastmile.Invalid("an organization cannot be connected with itself")
@@ -93,7 +93,7 @@ func (o *Organizations) List(ctx context.Context) (all []lastmile.Organization, 
 	return all, err
 }
 
-// Own reads the caller's own organization.
+// Own returns the caller's organization.
 func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
 	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
 		org, err = r.Organization(ctx, who.Organization)
@@ -102,8 +102,8 @@ func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org la
 	return org, err
 }
 
-// Delegatee reads an organization that the caller is connected with, or its
-// own.
+// Delegatee returns an organization that the caller's is connected with, or the
+// caller's own.
 func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, id lastmile.OrganizationID) (other lastmile.Delegatee, err error) {
 	err = o.Store.Read(ctx, func(r store.Reader) error {
 		own, err := r.Organization(ctx, who.Organization)
@@ -123,7 +123,7 @@ func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, i
 	return other, err
 }
 
-// CreateKey makes a further API key and returns it: it is never shown again.
+// CreateKey creates another API key and returns it. It is never shown again.
 func (o *Organizations) CreateKey(ctx context.Context, org lastmile.OrganizationID, name string) (string, lastmile.APIKey, error) {
 	key, record := o.newKey(org, name, o.Now())
 	err := o.Store.Write(ctx, func(w store.Writer) error {
@@ -135,7 +135,7 @@ func (o *Organizations) CreateKey(ctx context.Context, org lastmile.Organization
 	return key, record, err
 }
 
-// Keys lists an organization's API keys.
+// Keys returns the API keys of an organization.
 func (o *Organizations) Keys(ctx context.Context, org lastmile.OrganizationID) (keys []lastmile.APIKey, err error) {
 	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
 		if _, err = r.Organization(ctx, org); err != nil {
@@ -147,8 +147,8 @@ func (o *Organizations) Keys(ctx context.Context, org lastmile.OrganizationID) (
 	return keys, err
 }
 
-// RevokeKey makes a key useless. Revoking it again changes nothing. Nodes go
-// by it within MaxKeyAge, and normally at once.
+// RevokeKey revokes a key. Revoking it again changes nothing. All nodes reject the
+// key within MaxKeyAge, and normally at once.
 func (o *Organizations) RevokeKey(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) error {
 	return o.Store.Write(ctx, func(w store.Writer) error {
 		keys, err := w.Keys(ctx, org)

@@ -18,15 +18,15 @@ import (
 // MasterKeySize is the length of a master key in bytes.
 const MasterKeySize = 32
 
-// webhookSecretSize is the length of a webhook secret in bytes; it is shown as
-// twice as many hexadecimal digits.
+// webhookSecretSize is the length of a webhook secret in bytes. It is shown in
+// hexadecimal.
 const webhookSecretSize = 64
 
-// Vault seals the secrets that must be readable again, such as those that sign
+// Vault encrypts secrets that must be readable later, such as those that sign
 // webhooks.
 type Vault struct{ aead cipher.AEAD }
 
-// NewVault makes a vault of a master key.
+// NewVault returns a vault with a master key.
 func NewVault(master []byte) (Vault, error) {
 	if len(master) != MasterKeySize {
 		return Vault{}, fmt.Errorf("the master key has %d bytes, not %d", len(master), MasterKeySize)
@@ -53,7 +53,7 @@ func (v Vault) Open(org lastmile.OrganizationID, sealed []byte) ([]byte, error) 
 	return secret, nil
 }
 
-// Fingerprint tells master keys apart without giving anything of them away.
+// Fingerprint identifies a master key without revealing anything about it.
 func Fingerprint(master []byte) string {
 	sum := sha256.Sum256(append([]byte("dray master key "), master...))
 	return hex.EncodeToString(sum[:8])
@@ -67,12 +67,12 @@ func (o *Organizations) newWebhookSecret(org lastmile.OrganizationID, now time.T
 	}
 }
 
-// SecretOverlap is how long an old webhook secret still signs after a new one
-// was made.
+// SecretOverlap is how long the previous webhook secret still signs after a
+// rotation.
 const SecretOverlap = 24 * time.Hour
 
-// WebhookSecrets opens the webhook secrets of an organization that sign what
-// it is sent: the newest first, and older ones while they overlap.
+// WebhookSecrets returns the secrets that sign the webhooks of an organization:
+// the newest first, then older ones during their overlap.
 func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 	var sealed []store.SealedSecret
 	err := o.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -99,8 +99,8 @@ func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.Organiz
 	return secrets, nil
 }
 
-// RotateWebhookSecret makes a new webhook secret and returns it. The one
-// before signs along for SecretOverlap.
+// RotateWebhookSecret creates a new webhook secret and returns it. The previous one
+// keeps signing for SecretOverlap.
 func (o *Organizations) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
 	secret, sealed := o.newWebhookSecret(org, o.Now())
 	err := o.Store.Write(ctx, func(w store.Writer) error {

@@ -8,7 +8,7 @@ import (
 	"dray/internal/store"
 )
 
-// CreateRecipient makes a recipient, or updates the one who has the phone
+// CreateRecipient creates a recipient, or updates the one who has the phone
 // number already.
 func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draft lastmile.RecipientDraft) (lastmile.Recipient, error) {
 	ready, err := b.PrepareRecipient(ctx, who, "", draft)
@@ -20,7 +20,7 @@ func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draf
 	})
 }
 
-// PrepareRecipient checks a draft. It saves nothing. field is a prefix for
+// PrepareRecipient checks a draft. It saves nothing. field is a prefix for error
 // messages.
 func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error) {
 	if err := draft.Check(field); err != nil {
@@ -34,18 +34,17 @@ func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, fie
 	return lastmile.PreparedRecipient{Draft: draft, New: made}, err
 }
 
-// ShowRecipient reads a recipient as the interface shows it.
+// ShowRecipient returns a recipient in the form of the API.
 func (b *Book) ShowRecipient(ctx context.Context, who lastmile.Principal, id lastmile.RecipientID) ([]byte, error) {
 	return b.Store.Show(ctx, store.Recipients, who.Organization, string(id))
 }
 
-// RecipientByName finds the newest recipient of a name; letter case does not
-// count.
+// RecipientByName returns the newest recipient with a name, ignoring letter case.
 func (b *Book) RecipientByName(ctx context.Context, who lastmile.Principal, name string) (lastmile.Recipient, error) {
 	return b.findRecipient(ctx, who, store.RecipientFilter{Name: name}, name)
 }
 
-// RecipientByPhone finds the recipient with a phone number.
+// RecipientByPhone returns the recipient with a phone number.
 func (b *Book) RecipientByPhone(ctx context.Context, who lastmile.Principal, raw string, unchecked bool) (lastmile.Recipient, error) {
 	phone, err := b.phone(ctx, who, raw, unchecked)
 	if err != nil {
@@ -70,7 +69,7 @@ func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f stor
 	return found[0], nil
 }
 
-// FindRecipients lists the recipients that have all of the metadata entries.
+// FindRecipients returns the recipients that have all of the metadata entries.
 func (b *Book) FindRecipients(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Recipient, err error) {
 	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
 		found, err = r.Recipients(ctx, who.Organization, store.RecipientFilter{Metadata: metadata, Limit: MaxFound + 1})

@@ -8,11 +8,11 @@ import (
 
 // Limits of batches.
 const (
-	MaxBatch     = 500 // tasks of a batch that is done in the background
-	MaxSyncBatch = 100 // tasks of a batch that is answered when it is done
+	MaxBatch     = 500 // tasks of a batch in the background
+	MaxSyncBatch = 100 // tasks of a batch that is done at once
 )
 
-// BatchStatus is how far a batch is, and how it ended.
+// BatchStatus is the progress and outcome of a batch.
 type BatchStatus string
 
 // The statuses of a batch.
@@ -72,7 +72,7 @@ func ItemError(err error) *Error {
 	return Internal()
 }
 
-// CheckBatch refuses a batch of no tasks or of too many.
+// CheckBatch rejects a batch with no tasks or too many.
 func CheckBatch(tasks, most int) error {
 	if tasks < 1 || tasks > most {
 		return Invalid("tasks must have 1 to %d entries, not %d", most, tasks)
@@ -80,8 +80,8 @@ func CheckBatch(tasks, most int) error {
 	return nil
 }
 
-// CheckBatchItem refuses what a task of a batch cannot have: it is created
-// unassigned, and nobody is looked for.
+// CheckBatchItem rejects options that the tasks of a batch cannot have: they are
+// created unassigned, and no worker is assigned automatically.
 func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
 	if autoAssign {
 		return Invalid("autoAssign is not supported in a batch")
@@ -103,7 +103,7 @@ func (b Batch) Made() int {
 	return n
 }
 
-// Status is how far the batch is.
+// Status returns the progress of the batch.
 func (b Batch) Status() BatchStatus {
 	switch made := b.Made(); {
 	case b.Completed.IsZero() && len(b.Results) == 0:
@@ -118,7 +118,7 @@ func (b Batch) Status() BatchStatus {
 	return BatchCompletedWithErrors
 }
 
-// Complete ends a batch whose items have all got their results.
+// Complete completes a batch, all items of which have a result.
 func (b *Batch) Complete(by Actor, now time.Time) Event {
 	b.Completed = later(b.Created, now)
 	as := *b
@@ -134,7 +134,7 @@ func (t *Task) CreateInBatch(by Actor) []Event {
 	return []Event{t.event(TriggerTaskAssigned, by, t.Created)}
 }
 
-// Ago says in words how long before now something was.
+// Ago describes in words how long before now a time was.
 func Ago(at, now time.Time) string {
 	const day = 24 * time.Hour
 	passed := now.Sub(at)

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// The items of a batch become tasks chunk by chunk, each in one transaction.
-	// The first chunk is small, so that the next can be prepared while it is
-	// saved; then they grow, because tasks of one transaction share the pages
-	// that are written and the price of making them durable, but not so much that
-	// others wait long for it. A batch that has failed before, perhaps against
-	// others, stays with small ones.
-	firstChunk, largestChunk, carefulChunk = 100, 400, 50
+	// The items of a batch become tasks chunk by chunk, each chunk in one
+	// transaction. The first chunk is small, so that the next can be prepared
+	// while it is saved. Later chunks are larger, because the tasks of a
+	// transaction share written pages and the cost of making them durable, but
+	// small enough that other writers do not wait long. A batch that has failed
+	// before, perhaps in a conflict with other writers, uses small chunks only.
+	firstChunk, largestChunk, retryChunk = 100, 400, 50
 
-	// atOnce is how many items are prepared at the same time, which may mean to
-	// ask a geocoder.
-	atOnce = 8
+	// prepareConcurrency is how many items are prepared at the same time, which
+	// may include a request to a geocoder.
+	prepareConcurrency = 8
 )
 
-// Submit takes in a batch of tasks, to be created in the background. When it
-// returns, the batch will be done whatever happens.
+// Submit stores a batch of tasks to be created in the background. Once it has
+// returned, the batch survives crashes.
 func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (made lastmile.NewlyMade[lastmile.Batch], err error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
 		return made, err
@@ -50,7 +50,7 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 	return made, err
 }
 
-// Batch reads a batch: how far it is, and once it is completed the tasks that
+// Batch returns the progress of a batch and, once it is completed, the tasks that
 // were created.
 func (f *Flow) Batch(ctx context.Context, who lastmile.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -94,7 +94,7 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 	}
 	for _, one := range prepared {
 		if _, ok := errors.AsType[*lastmile.Error](one.err); one.err != nil && !ok {
-			return lastmile.CreatedBatch{}, one.err // our own fault, and nothing has been done
+			return lastmile.CreatedBatch{}, one.err // a fault of the server; nothing has been done
 		}
 	}
 	now := f.Now()
@@ -112,8 +112,8 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 	})
 }
 
-// RunBatch creates the tasks of a batch that have not been created yet, and
-// returns what ends it.
+// RunBatch creates the tasks of a batch that have not been created yet. It returns
+// the function that completes the batch.
 func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writer) error, err error) {
 	var batch lastmile.Batch
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -124,12 +124,12 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 		return nil, err
 	}
 	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
-	var seen viewing
+	var seen shownTasks
 	defer seen.group.Wait()
 	seen.add(ctx, f.Store, batch.Organization, batch.Results)
 	most := largestChunk
 	if job.Failures > 0 {
-		most = carefulChunk
+		most = retryChunk
 	}
 	chunks, stop := f.prepareChunks(ctx, who, batch, most)
 	defer stop()
@@ -148,9 +148,9 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 	return func(w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
 }
 
-// viewing reads created tasks as they are shown, while others are still being
-// created.
-type viewing struct {
+// shownTasks reads the created tasks in the form of the API while others are still
+// being created.
+type shownTasks struct {
 	group sync.WaitGroup
 	mu    sync.Mutex
 	shown map[lastmile.TaskID][]byte
@@ -158,7 +158,7 @@ type viewing struct {
 }
 
 // add reads the tasks of some results.
-func (v *viewing) add(ctx context.Context, s store.Store, org lastmile.OrganizationID, results []lastmile.BatchResult) {
+func (v *shownTasks) add(ctx context.Context, s store.Store, org lastmile.OrganizationID, results []lastmile.BatchResult) {
 	ids := createdIDs(results)
 	if len(ids) == 0 {
 		return
@@ -179,8 +179,8 @@ func (v *viewing) add(ctx context.Context, s store.Store, org lastmile.Organizat
 	})
 }
 
-// into puts the tasks into the results they came from, once all are read.
-func (v *viewing) into(results []lastmile.BatchResult) error {
+// into waits for all reads and puts the tasks into their results.
+func (v *shownTasks) into(results []lastmile.BatchResult) error {
 	v.group.Wait()
 	for i, result := range results {
 		results[i].Shown = v.shown[result.TaskID]
@@ -188,8 +188,8 @@ func (v *viewing) into(results []lastmile.BatchResult) error {
 	return v.err
 }
 
-// GiveUpBatch ends a batch that could not be run: what has no result yet gets
-// an error of ours.
+// GiveUpBatch completes a batch that could not be run: items without a result get
+// an internal error.
 func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) error {
 	batch, err := w.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 	if err != nil || !batch.Completed.IsZero() {
@@ -214,7 +214,7 @@ func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) e
 	return f.completeBatch(ctx, w, batch)
 }
 
-// completeBatch ends a batch, all items of which have a result, and tells so.
+// completeBatch completes a batch, all items of which have a result.
 func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile.Batch) error {
 	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
 	event := batch.Complete(who.Actor(), f.Now())
@@ -224,8 +224,9 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 	return f.tell(ctx, w, []lastmile.Event{event})
 }
 
-// runChunk gives some items of a batch their results, all in one transaction.
-// When that failed too often, each has its own, and what fails is its result.
+// runChunk saves the tasks and results of a chunk in one transaction. In the last
+// attempt of a job each item has its own transaction, so that an item that fails
+// gets an error and the others are created.
 func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, c chunk) ([]lastmile.BatchResult, error) {
 	if err := errors.Join(ctx.Err(), c.err); err != nil {
 		return nil, err // not the fault of any item

@@ -78,7 +78,7 @@ func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []
 	}
 	close(next)
 	var group sync.WaitGroup
-	for range min(atOnce, len(sent)) {
+	for range min(prepareConcurrency, len(sent)) {
 		group.Go(func() {
 			for i := range next {
 				items[i].ready, items[i].err = f.prepareItem(ctx, who, sent[i], check)
@@ -129,9 +129,9 @@ func (f *Flow) createChunk(ctx context.Context, w store.Writer, who lastmile.Pri
 ) error {
 	var events []lastmile.Event
 	create := func(w creationStore, one item) error {
-		task, told, err := f.createInBatch(ctx, w, who, one.ready, now)
+		task, caused, err := f.createInBatch(ctx, w, who, one.ready, now)
 		if err == nil {
-			events = append(events, told...)
+			events = append(events, caused...)
 			report(&task, lastmile.BatchResult{})
 		}
 		return err

@@ -143,8 +143,8 @@ func saveNew(ctx context.Context, w creationStore, task lastmile.Task, now time.
 	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
 }
 
-// assignNew finds a worker for a task in the making, who also gets the tasks
-// it goes together with. It returns "" when nobody fits.
+// assignNew finds a worker for a task that is not saved yet, and gives the related
+// tasks to that worker. It returns "" if no worker is suitable.
 func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
 	crew, err := candidates(ctx, w, who.Organization, o)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Princ
 	return chosen, f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(family))
 }
 
-// Clone makes a new task like an existing one.
+// Clone creates a copy of a task, with overrides.
 func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides lastmile.TaskDraft) (lastmile.Task, error) {
 	now := f.Now()
 	options.Overrides = overrides.Change
@@ -183,14 +183,14 @@ func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 		if options.Overrides, err = ready.change(ctx, w, who.Organization); err != nil {
 			return lastmile.Task{}, err
 		}
-		place := source.Destination
+		destination := source.Destination
 		if options.Overrides.Destination == nil {
-			place.ID, place.Created, place.Modified = lastmile.DestinationID(f.NewID()), now, now
-			if err := w.SaveDestination(ctx, place); err != nil {
+			destination.ID, destination.Created, destination.Modified = lastmile.DestinationID(f.NewID()), now, now
+			if err := w.SaveDestination(ctx, destination); err != nil {
 				return lastmile.Task{}, err
 			}
 		}
-		clone, events, err := source.Clone(f.identity(who), place, options, now)
+		clone, events, err := source.Clone(f.identity(who), destination, options, now)
 		if err != nil {
 			return clone, err
 		}

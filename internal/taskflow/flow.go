@@ -8,14 +8,14 @@ import (
 	"dray/internal/store"
 )
 
-// Flow is the tasks of all organizations.
+// Flow manages the tasks of all organizations.
 type Flow struct {
 	Store      store.Store
 	Book       AddressBook
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
-	NewToken   func() string // for tracking; cannot be guessed
+	NewToken   func() string // for tracking links; must not be guessable
 	PublicURL  string
 
 	// Notify saves the text messages that events owe, in their transaction; nil
@@ -48,17 +48,17 @@ type AddressBook interface {
 	PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error)
 }
 
-// prepared is a draft whose places and phone numbers have been found, ready
-// for a transaction.
+// prepared is a draft whose addresses are geocoded and whose phone numbers are
+// parsed, ready for a transaction.
 type prepared struct {
 	draft       lastmile.TaskDraft
-	destination *lastmile.Destination // nil when it is named by its id
+	destination *lastmile.Destination // nil when the draft has an id instead
 	recipients  []lastmile.PreparedRecipient
 	of          *lastmile.Task // the one to change or to clone; nil for a new one
 	clones      bool
 }
 
-// prepare does what must not happen inside a transaction.
+// prepare does the part of a change that must not happen in a transaction.
 func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
 	p := prepared{draft: d}
 	if d.Recipients != nil {
@@ -86,8 +86,8 @@ func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.T
 	return p, nil
 }
 
-// change saves the destination and recipient of a draft, or finds those it
-// names, and returns the change with them in it.
+// change saves the destination and recipient of a draft, or reads those that it
+// has the ids of, and returns the change with them in it.
 func (p prepared) change(ctx context.Context, w creationStore, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
 	change := p.draft.Change
 	switch {
@@ -138,7 +138,7 @@ func (p prepared) saveRecipients(ctx context.Context, w creationStore, org lastm
 	return recipients, nil
 }
 
-// checkConnections refuses a merchant or executor that the organization is not
+// checkConnections rejects a merchant or executor that the organization is not
 // connected with.
 func checkConnections(ctx context.Context, r containerReader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
 	for _, other := range []*lastmile.OrganizationID{c.Merchant, c.Executor} {
@@ -159,8 +159,8 @@ func checkConnections(ctx context.Context, r containerReader, org lastmile.Organ
 	return nil
 }
 
-// checkDependencies refuses dependencies that are not the organization's tasks.
-// Those of a new task lead nowhere back: nothing can depend on it yet.
+// checkDependencies rejects dependencies that are not the organization's tasks. A
+// new task needs no check for cycles: no task can depend on it yet.
 func checkDependencies(ctx context.Context, r creationStore, t lastmile.Task) error {
 	_, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
 	return err
@@ -182,7 +182,7 @@ type containerReader interface {
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 
-// checkContainer refuses a container that is not the organization's.
+// checkContainer rejects a container that is not the organization's.
 func checkContainer(ctx context.Context, r containerReader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
 	switch in.Kind {
 	case lastmile.InTeam:
@@ -231,7 +231,7 @@ func (f *Flow) tell(ctx context.Context, w store.Writer, events []lastmile.Event
 	return f.Notify(ctx, w, events)
 }
 
-// identity is what a new task is given.
+// identity returns the ids and links of a new task.
 func (f *Flow) identity(who lastmile.Principal) lastmile.Identity {
 	token := f.NewToken()
 	return lastmile.Identity{

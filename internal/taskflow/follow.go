@@ -8,11 +8,11 @@ import (
 	"dray/internal/trackingpage"
 )
 
-// Follow shows a task to whoever has the link to its page.
+// Follow returns the tracking page of a task for callers that have its link.
 func (f *Flow) Follow(ctx context.Context, token string) (shown trackingpage.Page, err error) {
 	now := f.Now()
 	err = f.Store.Read(ctx, func(r store.Reader) error {
-		task, err := followed(ctx, r, token)
+		task, err := taskByLink(ctx, r, token)
 		if err != nil {
 			return err
 		}
@@ -34,8 +34,8 @@ func (f *Flow) Follow(ctx context.Context, token string) (shown trackingpage.Pag
 	return shown, err
 }
 
-// followed finds a task by what its link says.
-func followed(ctx context.Context, r store.Reader, token string) (lastmile.Task, error) {
+// taskByLink reads a task by the token of its tracking link.
+func taskByLink(ctx context.Context, r store.Reader, token string) (lastmile.Task, error) {
 	if !lastmile.ValidID(token) {
 		return lastmile.Task{}, trackingpage.NotFound()
 	}
@@ -46,20 +46,21 @@ func followed(ctx context.Context, r store.Reader, token string) (lastmile.Task,
 	return task, err
 }
 
-// View notes that somebody opened a task's page.
+// View records that a task's tracking page was opened.
 func (f *Flow) View(ctx context.Context, token string) error {
 	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(f.Now()), nil })
 }
 
-// Rate keeps what the recipient says of a completed task.
+// Rate stores the recipient's feedback on a completed task.
 func (f *Flow) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
 	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
 }
 
-// recipientUpdate lets a recipient change a task whose page is there.
+// recipientUpdate changes a task on behalf of its recipient, while the task has a
+// tracking page.
 func (f *Flow) recipientUpdate(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
-		task, err := followed(ctx, w, token)
+		task, err := taskByLink(ctx, w, token)
 		if err != nil {
 			return err
 		}

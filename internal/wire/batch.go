@@ -62,20 +62,20 @@ func (t *SentTask) UnmarshalJSON(data []byte) error {
 // MarshalJSON implements json.Marshaler.
 func (t SentTask) MarshalJSON() ([]byte, error) { return t, nil }
 
-// BatchJob is the answer to a batch that will be done in the background.
+// BatchJob is the response to a batch that is done in the background.
 type BatchJob struct {
 	Status lastmile.BatchStatus `json:"status"`
 	JobID  lastmile.BatchID     `json:"jobId"`
 }
 
-// Batch is how far a batch is.
+// Batch is the progress of a batch and the tasks that were created.
 type Batch struct {
 	BatchProgress
 	NewTasks             []ShownTask `json:"newTasks"`
 	NewTasksWithWarnings []ShownTask `json:"newTasksWithWarnings"`
 }
 
-// BatchProgress is how far a batch is, but for the tasks that were created.
+// BatchProgress is the progress of a batch without the tasks that were created.
 type BatchProgress struct {
 	Status        lastmile.BatchStatus `json:"status"`
 	Submitted     string               `json:"submitted"` // how long ago, in words
@@ -86,13 +86,13 @@ type BatchProgress struct {
 	FailedTasks   []SentTask           `json:"failedTasks"`
 }
 
-// ShownTask is a Task that is ready to send.
+// ShownTask is an encoded Task.
 type ShownTask []byte
 
 // MarshalJSON implements json.Marshaler.
 func (t ShownTask) MarshalJSON() ([]byte, error) { return t, nil }
 
-// BatchItemError is why a task of a batch was not created.
+// BatchItemError is the error of an item of a batch.
 type BatchItemError struct {
 	StatusCode int      `json:"statusCode"`
 	ErrorCode  int      `json:"errorCode"`
@@ -115,20 +115,20 @@ func NewBatchError(e *lastmile.Error) BatchError {
 	return BatchError{StatusCode: kind.Status, Error: kind.Number, Message: e.Message, Cause: CauseText(e)}
 }
 
-// TaskBatch is the answer to a batch that is done at once.
+// TaskBatch is the response to a batch that is done at once.
 type TaskBatch struct {
 	Tasks  []Task           `json:"tasks"`
 	Errors []TaskBatchError `json:"errors"`
 }
 
-// TaskBatchError is why a task of such a batch was not created.
+// TaskBatchError is the error of an item of such a batch.
 type TaskBatchError struct {
 	Error BatchError `json:"error"`
 	Task  SentTask   `json:"task"`
 }
 
-// NewBatch returns how far a batch is. Tasks that do not exist any more are
-// counted and not shown.
+// NewBatch returns the progress of a batch. Tasks that were deleted are counted but
+// not shown.
 func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown := Batch{BatchProgress: BatchProgress{
 		Status: b.Status(), Submitted: lastmile.Ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.Made(),
@@ -153,8 +153,8 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	return shown
 }
 
-// encode writes the batch. The tasks in it are a megabyte that is not read
-// again, as encoding/json would.
+// encode encodes the batch. The tasks in it are a megabyte of JSON, which
+// encoding/json would parse again.
 func (b Batch) encode() ([]byte, error) {
 	head, err := Encode(b.BatchProgress)
 	if err != nil {
@@ -180,8 +180,8 @@ func appendShown(out []byte, tasks []ShownTask) []byte {
 	return out
 }
 
-// batchEvent is what a webhook is sent when a batch has been completed: beside
-// what all events have, the batch.
+// batchEvent is the event of a completed batch: the fields of all events, and the
+// batch.
 type batchEvent struct {
 	Event
 	JobID lastmile.BatchID `json:"jobId"`

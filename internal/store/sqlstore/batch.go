@@ -187,14 +187,14 @@ func (t *tx) Try(ctx context.Context, fn func() error) error {
 	if _, err := t.exec(ctx, `SAVEPOINT part`); err != nil {
 		return fmt.Errorf("begin a part: %w", err)
 	}
-	refused := fn()
-	if refused != nil {
+	rejected := fn()
+	if rejected != nil {
 		if _, err := t.exec(ctx, `ROLLBACK TO SAVEPOINT part`); err != nil {
-			return fmt.Errorf("undo a part: %w", errors.Join(err, refused))
+			return fmt.Errorf("undo a part: %w", errors.Join(err, rejected))
 		}
 	}
 	if _, err := t.exec(ctx, `RELEASE SAVEPOINT part`); err != nil {
 		return fmt.Errorf("end a part: %w", err)
 	}
-	return refused
+	return rejected
 }

@@ -16,6 +16,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/addressbook"
 	"dray/internal/api"
+	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
 	"dray/internal/jobs"
@@ -49,8 +50,9 @@ type App struct {
 	Feed          *webhook.Feed
 	Tracking      *tracking.Tracker
 	Travel        *geo.Travel
-	Uploads       *upload.Gallery
-	Watch         *taskflow.Watch
+	Uploads       *upload.Uploads
+	Hub           *events.Hub
+	Events        *events.Log
 	Messages      *messaging.Desk
 	Texts         *messaging.Sender
 
@@ -103,30 +105,32 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Keys = &access.Keys{Store: db, Now: now}
 	a.Organizations = &access.Organizations{Store: db, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
-	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	texts, batches := &events.Wake{}, &events.Wake{}
+	a.addEvents(newID, texts)
+	a.Sessions = &access.Sessions{Store: db, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Admins = &access.Admins{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
-	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
-	added := jobs.NewWake()
+	a.Tracking = &tracking.Tracker{
+		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Woken: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+	}
 	a.Tasks = &taskflow.Flow{
-		Store: db, Book: a.Book, Arrivals: a.Tracking, Batches: added, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		Store: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
-	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.URL() + "/driver",
+		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 	}
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := a.addUploads(newID); err != nil {
+	if err := a.addUploads(ctx, newID, serve); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := a.addMessages(newID); err != nil {
+	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.addJobs(added)
+	a.addJobs(batches)
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -139,7 +143,7 @@ func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
 		Keys: a.Keys, Sessions: a.Sessions, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
 		Tracking: a.Tracking,
-		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Watch: a.Watch, SMS: a.posts,
+		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, SMS: a.posts,
 		Address: a.callers.address, Ended: a.ended,
 		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
 	}

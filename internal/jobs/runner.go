@@ -53,23 +53,9 @@ type Runner struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Handlers map[Kind]Handler
-	Lease    time.Duration // how long a claim outlives its process; 0 is 3 s
-	Alone    bool          // no other process runs jobs of this database
-	Added    Wake          // signalled after a job was added; nil leaves it to polling
-}
-
-// Wake wakes a runner.
-type Wake chan struct{}
-
-// NewWake returns a Wake for one runner.
-func NewWake() Wake { return make(Wake, 1) }
-
-// Signal wakes the runner. It never blocks.
-func (w Wake) Signal() {
-	select {
-	case w <- struct{}{}:
-	default:
-	}
+	Lease    time.Duration   // how long a claim outlives its process; 0 is 3 s
+	Alone    bool            // no other process runs jobs of this database
+	Added    <-chan struct{} // receives after a job was added; nil leaves it to polling
 }
 
 func (r *Runner) lease() time.Duration {

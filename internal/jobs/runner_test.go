@@ -421,12 +421,13 @@ func TestAJobIsBegunAtOnceAfterAWake(t *testing.T) {
 			begun <- time.Now()
 			return nil, nil
 		})
-		r.Lease, r.Added = 0, jobs.NewWake()
+		wake := make(chan struct{}, 1)
+		r.Lease, r.Added = 0, wake
 		storetest.During(t, func() {
 			time.Sleep(time.Minute + time.Millisecond) // idle
 			add(t, s, "acme", "woken")
 			added := time.Now()
-			r.Added.Signal()
+			wake <- struct{}{}
 			if waited := (<-begun).Sub(added); waited != 0 {
 				t.Errorf("a job waited %v although the runner was woken", waited)
 			}

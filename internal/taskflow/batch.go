@@ -35,19 +35,16 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 	batch := lastmile.Batch{
 		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
 	}
-	made, err = store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
 		made := lastmile.NewlyMade[lastmile.Batch]{Record: batch}
 		if err := w.AddBatch(ctx, batch, items); err != nil {
 			return made, err
 		}
+		w.OnCommit(f.Batches.Signal)
 		return made, w.AddJob(ctx, store.Job{
 			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, RunAt: now, Created: now,
 		})
 	})
-	if err == nil {
-		f.Batches.Signal()
-	}
-	return made, err
 }
 
 // Batch returns the progress of a batch and, once it is completed, the tasks that
@@ -221,7 +218,7 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
 		return err
 	}
-	return f.tell(ctx, w, []lastmile.Event{event})
+	return f.Events.Append(ctx, w, event)
 }
 
 // runChunk saves the tasks and results of a chunk in one transaction. In the last

@@ -145,7 +145,7 @@ func (f *Flow) createChunk(ctx context.Context, w store.Writer, who lastmile.Pri
 	if err != nil {
 		return err
 	}
-	return f.tell(ctx, w, events)
+	return f.Events.Append(ctx, w, events...)
 }
 
 // createEach creates each item so that it can be undone alone.

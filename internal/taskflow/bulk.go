@@ -131,7 +131,10 @@ func (b *bulkWriter) SaveTask(_ context.Context, t lastmile.Task) error {
 	return nil
 }
 
-// LockContainer implements creationStore.
+// OnCommit implements containerLocker.
+func (b *bulkWriter) OnCommit(fn func()) { b.w.OnCommit(fn) }
+
+// LockContainer implements containerLocker.
 func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	return b.w.LockContainer(ctx, org, in, now)
 }

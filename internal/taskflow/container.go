@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -117,7 +118,7 @@ func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.
 				return err
 			}
 		}
-		if err := w.LockContainer(ctx, who.Organization, in, now); err != nil {
+		if err := f.lock(ctx, w, who.Organization, in, now); err != nil {
 			return err
 		}
 		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
@@ -145,7 +146,7 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Princi
 	for _, task := range tasks {
 		containers = append(containers, task.Container)
 	}
-	if err := lockAll(ctx, w, who.Organization, now, containers...); err != nil {
+	if err := f.lockAll(ctx, w, who.Organization, now, containers...); err != nil {
 		return err
 	}
 	var events []lastmile.Event
@@ -166,7 +167,7 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Princi
 	if err := w.Enqueue(ctx, who.Organization, in, index, ids, now); err != nil {
 		return err
 	}
-	return f.tell(ctx, w, events)
+	return f.Events.Append(ctx, w, events...)
 }
 
 // Release moves the tasks of a container to the organization's, because the
@@ -181,16 +182,30 @@ func (f *Flow) Release(ctx context.Context, w store.Writer, who lastmile.Princip
 
 // lockAll locks containers, before tasks in them are saved. It always locks in the
 // same order, so that transactions do not deadlock.
-func lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
+func (f *Flow) lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
 	slices.SortFunc(containers, func(a, b lastmile.ContainerRef) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
 	})
 	for _, c := range slices.Compact(containers) {
-		if err := w.LockContainer(ctx, org, c, now); err != nil {
+		if err := f.lock(ctx, w, org, c, now); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// containerLocker locks containers.
+type containerLocker interface {
+	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+	OnCommit(fn func())
+}
+
+// lock locks one container. A worker's phone is notified after the commit.
+func (f *Flow) lock(ctx context.Context, w containerLocker, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	if in.Kind == lastmile.InWorker {
+		f.Events.Publish(w, events.ListTopic(lastmile.WorkerID(in.Owner)))
+	}
+	return w.LockContainer(ctx, org, in, now)
 }
 
 // families adds the unfinished tasks that the given ones are linked with by

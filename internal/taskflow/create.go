@@ -59,11 +59,11 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principa
 		return made, err
 	}
 	events := task.Create(who.Actor())
-	if err := saveNew(ctx, w, task, now); err != nil {
+	if err := f.saveNew(ctx, w, task, now); err != nil {
 		return made, err
 	}
 	made.Task = task
-	return made, f.tell(ctx, w, events)
+	return made, f.Events.Append(ctx, w, events...)
 }
 
 // createInBatch creates a prepared task of a batch and returns its events, which
@@ -77,7 +77,7 @@ func (f *Flow) createInBatch(ctx context.Context, w creationStore, who lastmile.
 		return task, nil, err
 	}
 	events := task.CreateInBatch(who.Actor())
-	return task, events, saveNew(ctx, w, task, now)
+	return task, events, f.saveNew(ctx, w, task, now)
 }
 
 // creationStore is what the creation of a task needs of a transaction. A batch
@@ -86,6 +86,7 @@ func (f *Flow) createInBatch(ctx context.Context, w creationStore, who lastmile.
 type creationStore interface {
 	store.RecipientStore
 	containerReader
+	containerLocker
 	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
 	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
@@ -93,7 +94,6 @@ type creationStore interface {
 	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error)
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	SaveTask(ctx context.Context, t lastmile.Task) error
-	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
 	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
 }
 
@@ -130,11 +130,11 @@ func putNew(ctx context.Context, r containerReader, who lastmile.Principal, task
 
 // saveNew saves a new task at the end of its container. The organization's
 // container needs no lock, so that tasks are created side by side.
-func saveNew(ctx context.Context, w creationStore, task lastmile.Task, now time.Time) error {
+func (f *Flow) saveNew(ctx context.Context, w creationStore, task lastmile.Task, now time.Time) error {
 	if task.Container.Kind == lastmile.InOrganization {
 		return w.SaveTask(ctx, task)
 	}
-	if err := w.LockContainer(ctx, task.Organization, task.Container, now); err != nil {
+	if err := f.lock(ctx, w, task.Organization, task.Container, now); err != nil {
 		return err
 	}
 	if err := w.SaveTask(ctx, task); err != nil {
@@ -200,6 +200,6 @@ func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 		if err := w.SaveTask(ctx, clone); err != nil {
 			return clone, err
 		}
-		return clone, f.tell(ctx, w, events)
+		return clone, f.Events.Append(ctx, w, events...)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -12,18 +13,15 @@ import (
 type Flow struct {
 	Store      store.Store
 	Book       AddressBook
+	Arrivals   Arrivals
+	Events     *events.Log
+	Hub        *events.Hub
+	Batches    *events.Wake // of the loop that runs batches
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
 	NewToken   func() string // for tracking links; must not be guessable
 	PublicURL  string
-
-	// Notify saves the text messages that events owe, in their transaction; nil
-	// owes none.
-	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
-
-	Arrivals Arrivals
-	Batches  BatchQueue
 }
 
 // Arrivals checks the thresholds that a worker who arrives at the active task
@@ -32,11 +30,6 @@ type Arrivals interface {
 	// Reached is called in the transaction of the worker's report, before the
 	// task is changed by it. It may change the task.
 	Reached(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
-}
-
-// BatchQueue wakes the loop that runs batches.
-type BatchQueue interface {
-	Signal()
 }
 
 // AddressBook checks the destinations and recipients of drafts. It saves
@@ -200,35 +193,6 @@ func checkContainer(ctx context.Context, r containerReader, org lastmile.Organiz
 		return err
 	}
 	return lastmile.OutsideScope(in.Owner)
-}
-
-// tell stores events with ids of their own. Those of a task that a worker has
-// show the worker too.
-func (f *Flow) tell(ctx context.Context, w store.Writer, events []lastmile.Event) error {
-	workers := map[lastmile.WorkerID]*lastmile.Worker{}
-	for i := range events {
-		e := &events[i]
-		e.ID, e.Stored = f.NewID(), f.Now()
-		if e.Task == nil || e.Task.Worker == "" || !e.Trigger.ShowsWorker() {
-			continue
-		}
-		id := e.Task.Worker
-		if workers[id] == nil {
-			worker, err := w.Worker(ctx, e.Organization, id)
-			if lastmile.IsNotFound(err) {
-				continue // deleted since; the task remembers who did it
-			}
-			if err != nil {
-				return err
-			}
-			workers[id] = &worker
-		}
-		e.Worker = workers[id]
-	}
-	if err := w.AppendEvents(ctx, events); err != nil || f.Notify == nil {
-		return err
-	}
-	return f.Notify(ctx, w, events)
 }
 
 // identity returns the ids and links of a new task.

@@ -111,18 +111,18 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 			if err := w.SaveTask(ctx, task); err != nil {
 				return err
 			}
-			return f.tell(ctx, w, []lastmile.Event{recorded.event})
+			return f.Events.Append(ctx, w, recorded.event)
 		}
 		if err != nil {
 			return err
 		}
-		if err := saveActed(ctx, w, task, list, now); err != nil {
+		if err := f.saveActed(ctx, w, task, list, now); err != nil {
 			return err
 		}
 		if err := w.SaveAction(ctx, record); err != nil {
 			return err
 		}
-		if err := f.tell(ctx, w, events); err != nil {
+		if err := f.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
 		return f.planProgress(ctx, w, task, a.At)
@@ -145,7 +145,7 @@ func checkRepeated(a, before store.Action) error {
 // recordedError is a rejection that is stored with the task.
 type recordedError struct {
 	rejection error
-	event   lastmile.Event
+	event     lastmile.Event
 }
 
 // Error implements error.
@@ -153,11 +153,11 @@ func (n *recordedError) Error() string { return n.rejection.Error() }
 
 // saveActed saves a task after an action of its worker, and increments the version
 // of the lists that it is or was in.
-func saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (f *Flow) saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container != before && task.State == lastmile.TaskAssigned {
-		return saveMoved(ctx, w, task, before, now)
+		return f.saveMoved(ctx, w, task, before, now)
 	}
-	if err := w.LockContainer(ctx, task.Organization, before, now); err != nil {
+	if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
 		return err
 	}
 	return w.SaveTask(ctx, task)
@@ -302,7 +302,7 @@ func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task la
 		if err != nil {
 			return err
 		}
-		if err := upload.HandIn(who.Worker, task); err != nil {
+		if err := upload.Attach(who.Worker, task); err != nil {
 			return err
 		}
 		if err := w.SaveUpload(ctx, upload); err != nil {

@@ -34,7 +34,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Events.Committed(), Owed: a.Events.Drain,
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
-			return a.Directory.WebhookSecrets(ctx, org)
+			return a.Organizations.WebhookSecrets(ctx, org)
 		},
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dray/internal/lastmile"
+	"dray/internal/work"
 )
 
 // Store is a database.
@@ -47,6 +48,7 @@ const (
 
 // Reader reads records, as one snapshot.
 type Reader interface {
+	work.Reader
 	OrganizationReader
 	AdminReader
 	AddressReader
@@ -70,6 +72,7 @@ type Reader interface {
 // exists replaces it.
 type Writer interface {
 	Reader
+	work.Writer
 	OrganizationWriter
 	AdminWriter
 	AddressWriter

@@ -1,0 +1,164 @@
+package work
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// fill finds, leases and starts items until there is no room or nothing is due.
+// It returns how many it leased.
+func (s *session[R, W]) fill() (leased int, err error) {
+	for {
+		if err := s.find(); err != nil {
+			return leased, err
+		}
+		n, err := s.startAdmitted()
+		leased += n
+		if err != nil || n == 0 {
+			return leased, err
+		}
+	}
+}
+
+// find replaces the candidates by what is due now.
+func (s *session[R, W]) find() error {
+	now := s.Now()
+	q := Query{
+		Kind: s.Kind, Now: now, Until: now.Add(s.Poll.Idle), After: s.after,
+		PerOrganization: s.Candidates.PerOrganization, Limit: s.Candidates.Total,
+	}
+	var found []Item
+	err := s.Store.Read(s.ctx, func(r R) (err error) {
+		found, err = r.DueWork(s.ctx, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.next = time.Time{}
+	s.candidates = s.candidates[:0]
+	for _, item := range inTurns(found) {
+		switch {
+		case s.held[item.key()] != nil:
+		case !item.Due.After(now):
+			s.candidates = append(s.candidates, item)
+		case s.next.IsZero() || item.Due.Before(s.next):
+			s.next = item.Due
+		}
+	}
+	return nil
+}
+
+// inTurns orders items so that each organization has its first before any has
+// its second.
+func inTurns(items []Item) []Item {
+	ordered := make([]Item, 0, len(items))
+	var rounds [][]Item
+	count := 0
+	for i, item := range items {
+		if i > 0 && items[i-1].Organization != item.Organization {
+			count = 0
+		}
+		if count == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[count] = append(rounds[count], item)
+		count++
+	}
+	for _, round := range rounds {
+		ordered = append(ordered, round...)
+	}
+	return ordered
+}
+
+// startAdmitted leases and starts the candidates that are admitted, and returns
+// how many it leased. The others stay candidates.
+func (s *session[R, W]) startAdmitted() (started int, err error) {
+	for s.ctx.Err() == nil {
+		batch := s.admit()
+		if len(batch) == 0 {
+			return started, nil
+		}
+		taken, run, err := s.claim(batch)
+		for _, item := range batch {
+			if err != nil || !slices.ContainsFunc(run, func(r Item) bool { return r.key() == item.key() }) {
+				s.Admission.Done(item)
+			}
+		}
+		if err != nil {
+			return started, err
+		}
+		for _, item := range run {
+			s.start(item)
+		}
+		s.ran += taken
+		started += taken
+		s.after = batch[len(batch)-1].Organization
+	}
+	return started, s.ctx.Err()
+}
+
+// admit takes a batch of candidates that may run.
+func (s *session[R, W]) admit() (batch []Item) {
+	rest := s.candidates[:0]
+	seen := map[key]bool{}
+	for _, item := range s.candidates {
+		switch {
+		case s.held[item.key()] != nil || seen[item.key()]:
+		case len(batch) < s.Batch && s.Admission.Admit(item):
+			seen[item.key()] = true
+			item.Kind, item.Lease = s.Kind, s.NewID()
+			batch = append(batch, item)
+		default:
+			rest = append(rest, item)
+		}
+	}
+	s.candidates = rest
+	return batch
+}
+
+// claim leases items in one transaction. It returns how many it could lease,
+// and those of them that are to be run.
+func (s *session[R, W]) claim(batch []Item) (taken int, run []Item, err error) {
+	now := s.Now()
+	err = s.Store.Write(s.ctx, func(w W) error {
+		var leased []Item
+		for _, item := range batch {
+			ok, err := w.ClaimWork(s.ctx, item, now, now.Add(s.LeaseFor))
+			if err != nil {
+				return err
+			}
+			if ok { // else another node was faster
+				item.Attempt++
+				leased = append(leased, item)
+			}
+		}
+		taken, run = len(leased), leased
+		if s.Prepare == nil || len(leased) == 0 {
+			return nil
+		}
+		run, err = s.Prepare(s.ctx, w, slices.Clone(leased))
+		if err != nil {
+			return err
+		}
+		return finishOthers(s.ctx, w, leased, run)
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return taken, run, nil
+}
+
+// finishOthers ends the leases of items that are not to be run.
+func finishOthers(ctx context.Context, w Writer, leased, run []Item) error {
+	for _, item := range leased {
+		if slices.ContainsFunc(run, func(r Item) bool { return r.key() == item.key() }) {
+			continue
+		}
+		if err := w.FinishWork(ctx, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}

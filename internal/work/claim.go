@@ -37,7 +37,7 @@ func (s *session[R, W]) find() error {
 		return err
 	}
 	s.next = time.Time{}
-	s.candidates = s.candidates[:0]
+	s.candidates = slices.DeleteFunc(s.candidates, func(i Item) bool { return s.held[i.key()] == nil })
 	for _, item := range inTurns(found) {
 		switch {
 		case s.held[item.key()] != nil:
@@ -46,6 +46,9 @@ func (s *session[R, W]) find() error {
 		case s.next.IsZero() || item.Due.Before(s.next):
 			s.next = item.Due
 		}
+	}
+	if s.Order != nil {
+		slices.SortStableFunc(s.candidates, s.Order)
 	}
 	return nil
 }
@@ -99,15 +102,18 @@ func (s *session[R, W]) startAdmitted() (started int, err error) {
 	return started, s.ctx.Err()
 }
 
-// admit takes a batch of candidates that may run.
+// admit takes a batch of candidates that may run. One that was offered while it
+// is running stays a candidate: it may be due again when it has ended.
 func (s *session[R, W]) admit() (batch []Item) {
 	rest := s.candidates[:0]
 	seen := map[key]bool{}
 	for _, item := range s.candidates {
+		if seen[item.key()] {
+			continue
+		}
+		seen[item.key()] = true
 		switch {
-		case s.held[item.key()] != nil || seen[item.key()]:
-		case len(batch) < s.Batch && s.Admission.Admit(item):
-			seen[item.key()] = true
+		case s.held[item.key()] == nil && len(batch) < s.Batch && s.Admission.Admit(item):
 			item.Kind, item.Lease = s.Kind, s.NewID()
 			batch = append(batch, item)
 		default:

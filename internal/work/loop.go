@@ -33,11 +33,12 @@ type Loop[R Reader, W Writer] struct {
 	// that failed too often.
 	GiveUp func(ctx context.Context, w W, item Item) error
 
-	Admission  Admission     // nil admits by Limits
-	Limits     Limits        // of the default Admission
-	Candidates Limits        // how many items to find at a time; zero follows from Limits
-	Batch      int           // items leased in one transaction; 0 is 128
-	LeaseFor   time.Duration // how long a lease outlives its process; 0 is 3 s
+	Admission  Admission           // nil admits by Limits
+	Limits     Limits              // of the default Admission
+	Candidates Limits              // how many items to find at a time; zero follows from Limits
+	Order      func(a, b Item) int // which of the found items goes first; nil has organizations take turns
+	Batch      int                 // items leased in one transaction; 0 is 128
+	LeaseFor   time.Duration       // how long a lease outlives its process; 0 is 3 s
 	Poll       Poll
 	Retry      Retry
 	Grace      time.Duration   // how long handlers may go on when the Loop is stopped

@@ -26,7 +26,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 		NewCheck: func() string { return access.RandomSecret(checkLength) },
 	}
 	a.Sender = &webhook.Sender{
-		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Store.Woken(), Owed: a.Store.Owed,
+		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Store.Woken(), Drain: a.Store.Owed,
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 			return a.Directory.WebhookSecrets(ctx, org)

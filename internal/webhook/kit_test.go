@@ -120,7 +120,7 @@ func (w *world) tellOf(org lastmile.OrganizationID, trigger lastmile.Trigger) {
 // sender makes a sender whose posts go to the server.
 func (w *world) sender(serve server) *webhook.Sender {
 	return &webhook.Sender{
-		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Woken: w.store.Woken(), Owed: w.store.Owed,
+		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Committed: w.store.Woken(), Drain: w.store.Owed,
 		Poster: poster(func(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
 			p := post{
 				at: now(), hook: lastmile.WebhookID(url[len("https://") : len("https://")+lastmile.IDLength]),

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"dray/internal/lastmile"
@@ -29,6 +30,22 @@ func newSigner(secrets [][]byte) *signer {
 		s.standard = append(s.standard, hmac.New(sha256.New, secret))
 	}
 	return s
+}
+
+// signerPool reuses the signers of one set of secrets. It is safe for concurrent
+// use.
+type signerPool struct {
+	secrets [][]byte
+	free    sync.Pool
+}
+
+func (p *signerPool) header(n lastmile.Notification, now time.Time) http.Header {
+	s, ok := p.free.Get().(*signer)
+	if !ok {
+		s = newSigner(p.secrets)
+	}
+	defer p.free.Put(s)
+	return s.header(n, now)
 }
 
 // header returns the headers of a notification.

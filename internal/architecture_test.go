@@ -71,7 +71,7 @@ var rules = map[string]rule{
 	"messaging":   {may: []string{"lastmile", "store"}},
 	"tracking":    {may: []string{"lastmile", "store"}},
 	"upload":      {may: []string{"lastmile", "store"}},
-	"webhook":     {may: []string{"lastmile", "store"}},
+	"webhook":     {may: []string{"lastmile", "store", "work"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 

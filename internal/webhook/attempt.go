@@ -17,39 +17,34 @@ type attempt struct {
 
 // start begins as many attempts as there are slots for.
 func (d *delivery) start() {
-	for len(d.queue) > 0 && !d.ending && !d.paused && d.acquire() {
-		a := &attempt{notification: d.queue[0], slot: *d.reserved, signers: d.signers}
-		d.queue, d.reserved = d.queue[1:], nil
+	for len(d.queue) > 0 && !d.ending && !d.paused && d.reserve() {
+		a := &attempt{notification: d.queue[0], slot: *d.profile.reserved, signers: d.signers}
+		d.queue, d.profile.reserved = d.queue[1:], nil
 		d.queued.Add(-1)
 		d.inFlight++
 		a.late = d.later(d.profile.patience(), func() { d.demote(a) })
 		go d.post(a, d.url)
 	}
-	if d.reserved != nil {
-		d.limiter.release(*d.reserved)
-		d.reserved = nil
-	}
+	d.profile.release(d.limiter)
 }
 
-// acquire reserves a slot for the next attempt. A webhook that has none at all
-// waits for one without its lease.
-func (d *delivery) acquire() bool {
-	want := d.profile.slot
-	if d.reserved != nil && *d.reserved == want {
+// reserve reserves a slot for the next attempt. A webhook without any slot waits
+// for one without its lease.
+func (d *delivery) reserve() bool {
+	p := d.profile
+	if p.reserved != nil && *p.reserved == p.slot {
 		return true
 	}
-	if d.reserved != nil {
-		d.limiter.release(*d.reserved)
-		d.reserved = nil
-	}
-	if d.inFlight >= paceLimits[want.pace].webhook {
+	p.release(d.limiter)
+	if d.inFlight >= paceLimits[p.slot.pace].webhook {
 		return false
 	}
-	if !d.limiter.acquire(want) {
+	reserved := p.slot
+	if !d.limiter.acquire(reserved) {
 		d.ending = d.inFlight == 0
 		return false
 	}
-	d.reserved = &want
+	p.reserved = &reserved
 	return true
 }
 

@@ -27,10 +27,9 @@ type delivery struct {
 	fetched time.Time // when notifications were last read
 
 	queue    []lastmile.Notification
-	known    map[string]bool // ids that are queued, under way or not recorded yet
-	more     bool            // the database may have other due notifications
-	after    store.NotificationCursor     // they follow this one
-	reserved *slot           // for the first attempt
+	known    map[string]bool          // ids that are queued, under way or not recorded yet
+	more     bool                     // the database may have other due notifications
+	after    store.NotificationCursor // they follow this one
 	inFlight int
 	sent     int // attempts that have ended
 

@@ -37,10 +37,22 @@ const maxInFlight = 1024
 // webhook's leases. It belongs to the delivery of the webhook while there is
 // one, and to the loop otherwise.
 type profile struct {
-	slot         slot          // which an attempt takes
+	slot         slot          // that an attempt needs
+	reserved     *slot         // for the next attempt
 	usual        time.Duration // moving average of the attempts that ended soon
 	blockedUntil time.Time     // no secret was found, or the database failed
-	used         time.Time     // when the last delivery began or ended; guarded by Sender.mu
+
+	// Guarded by Sender.mu.
+	delivery *delivery
+	used     time.Time // when the last delivery began or ended
+}
+
+// release gives up the reserved slot.
+func (p *profile) release(l *limiter) {
+	if p.reserved != nil {
+		l.release(*p.reserved)
+		p.reserved = nil
+	}
 }
 
 // patience is how long an attempt may take before it counts as slow.

@@ -72,11 +72,9 @@ type Sender struct {
 	sending  context.Context // ends when the attempts under way must end
 	queued   atomic.Int64    // notifications in memory that are waiting for an attempt
 
-	mu         sync.Mutex
-	deliveries map[lastmile.WebhookID]*delivery
-	profiles   map[lastmile.WebhookID]*profile
-	reserved   map[lastmile.WebhookID]slot // of webhooks that were admitted and have not begun
-	purged     time.Time                   // when old profiles were last removed
+	mu       sync.Mutex
+	profiles map[lastmile.WebhookID]*profile
+	purged   time.Time // when old profiles were last removed
 
 	delivered, failed, fenced atomic.Int64
 }
@@ -102,7 +100,7 @@ func (s *Sender) Stats() SenderStats {
 // Run sends notifications until ctx ends. Then it waits up to stopPatience for
 // the attempts under way and records them.
 func (s *Sender) Run(ctx context.Context) {
-	s.begin(ctx)
+	s.begin()
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	s.stopping, s.sending = ctx, sending
@@ -113,13 +111,10 @@ func (s *Sender) Run(ctx context.Context) {
 	handing.Wait()
 }
 
-func (s *Sender) begin(ctx context.Context) {
+func (s *Sender) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.deliveries = map[lastmile.WebhookID]*delivery{}
-	s.profiles = map[lastmile.WebhookID]*profile{}
-	s.reserved = map[lastmile.WebhookID]slot{}
-	s.purged = s.Now()
+	s.profiles, s.purged = map[lastmile.WebhookID]*profile{}, s.Now()
 	poll := work.Poll{Soon: pollSoon, Idle: pollIdle, Gap: pollSoon}
 	if s.Alone { // commits are handed over, and retries are found in time
 		poll.Soon = pollIdle
@@ -164,37 +159,29 @@ func item(org lastmile.OrganizationID, id lastmile.WebhookID, due time.Time) wor
 // hand passes a notification to the delivery of its webhook, if there is one.
 func (s *Sender) hand(n lastmile.Notification) bool {
 	s.mu.Lock()
-	d := s.deliveries[n.Webhook]
-	s.mu.Unlock()
-	return d != nil && d.hand(n)
+	defer s.mu.Unlock()
+	p := s.profiles[n.Webhook]
+	return p != nil && p.delivery != nil && p.delivery.hand(n)
 }
 
 // deliver handles one leased webhook.
 func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
-	d := s.open(l)
+	d := &delivery{
+		Sender: s, id: lastmile.WebhookID(l.ID), lease: l, profile: s.profileOf(l.Item),
+		calls: make(chan func(), maxCalls), known: map[string]bool{}, more: true,
+	}
+	s.serving(d, d)
 	d.run(ctx)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.deliveries, d.id)
-	d.profile.used = s.Now()
+	s.serving(d, nil)
 	if d.more && d.err == nil {
 		s.loop.Offer(item(l.Organization, d.id, s.Now()))
 	}
 	return nil, d.err
 }
 
-// open begins a delivery with the slot of its admission.
-func (s *Sender) open(l *work.Lease) *delivery {
-	d := &delivery{
-		Sender: s, id: lastmile.WebhookID(l.ID), lease: l, calls: make(chan func(), maxCalls), known: map[string]bool{}, more: true,
-	}
-	if reserved, ok := s.takeReserved(d.id); ok {
-		d.reserved = &reserved
-	}
+// serving sets the current delivery of a webhook.
+func (s *Sender) serving(d, current *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d.profile = s.profileOf(l.Item, s.Now())
-	d.profile.used = s.Now()
-	s.deliveries[d.id] = d
-	return d
+	d.profile.delivery, d.profile.used = current, s.Now()
 }

@@ -20,6 +20,9 @@ func (a admission) Admit(i work.Item) bool {
 		p.suspect()
 	}
 	if now.Before(p.blockedUntil) || !a.limiter.acquire(p.slot) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		p.denied = now
 		return false
 	}
 	reserved := p.slot

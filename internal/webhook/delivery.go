@@ -64,7 +64,7 @@ func (d *delivery) run(ctx context.Context) {
 		d.ending = d.ending || ctx.Err() != nil || d.stopping.Err() != nil
 		d.receive()
 		d.fetch(ctx)
-		d.start()
+		d.start(ctx)
 		d.flush(ctx)
 		if d.over() {
 			return

@@ -156,12 +156,16 @@ func item(org lastmile.OrganizationID, id lastmile.WebhookID, due time.Time) wor
 	return work.Item{Kind: work.Webhooks, Organization: org, ID: string(id), Due: due}
 }
 
-// hand passes a notification to the delivery of its webhook, if there is one.
+// hand passes a notification to the delivery of its webhook, and reports whether
+// the loop need not be told of the webhook.
 func (s *Sender) hand(n lastmile.Notification) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.profiles[n.Webhook]
-	return p != nil && p.delivery != nil && p.delivery.hand(n)
+	if p == nil || p.delivery == nil {
+		return p != nil && s.Now().Sub(p.denied) < pollSoon
+	}
+	return p.delivery.hand(n)
 }
 
 // deliver handles one leased webhook.

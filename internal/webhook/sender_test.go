@@ -434,6 +434,63 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 	})
 }
 
+// TestSenderTakesTurns has more webhooks with a backlog than an organization has
+// slots for, and one that has a single notification.
+func TestSenderTakesTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		var behind []lastmile.WebhookID
+		for range 12 {
+			behind = append(behind, w.hook(created))
+		}
+		other := w.hook(updated)
+		w.write(func(ctx context.Context, tx store.Writer) error {
+			events := make([]lastmile.Event, 500)
+			for i := range events {
+				events[i] = lastmile.Event{ID: newID(), Organization: acme, Trigger: created, At: now(), Stored: now()}
+			}
+			return tx.AppendEvents(ctx, events)
+		})
+		var most, inFlight int
+		turn := make(chan struct{}, 1)
+		sender := w.sender(func(ctx context.Context, p post) (int, string) {
+			turn <- struct{}{}
+			inFlight++
+			most = max(most, inFlight)
+			<-turn
+			time.Sleep(50 * time.Millisecond)
+			turn <- struct{}{}
+			inFlight--
+			<-turn
+			return accept(ctx, p)
+		})
+		w.run(func() {
+			time.Sleep(5 * time.Second)
+			w.tell(updated, 1)
+			time.Sleep(5 * time.Second)
+			if n := count(w, other); n != 1 {
+				t.Errorf("a single notification was sent %d times beside backlogs", n)
+			}
+			for _, id := range behind {
+				if n := count(w, id); n < 64 || n > 450 {
+					t.Errorf("%d of a backlog were sent, want a fair share", n)
+				}
+			}
+			time.Sleep(30 * time.Second)
+		}, sender)
+		if most < 16 || most > 17 { // the first attempt at a webhook has its own limit
+			t.Errorf("%d requests at once, want as many as an organization may have", most)
+		}
+		for _, id := range behind {
+			if h, _ := w.state(id); h.Count != 500 {
+				t.Errorf("%d of 500 were delivered", h.Count)
+			}
+			w.check(id)
+		}
+	})
+}
+
 // TestSenderStops has it stop amid attempts: those that end soon are recorded,
 // the others are given back and not held against their webhooks.
 func TestSenderStops(t *testing.T) {

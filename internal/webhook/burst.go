@@ -22,7 +22,7 @@ type burst struct {
 }
 
 // start begins as many bursts as there are slots for.
-func (d *delivery) start(ctx context.Context) {
+func (d *delivery) start(ctx, sending context.Context) {
 	for len(d.queue) > 0 && !d.ending && !d.paused && d.reserve() {
 		size := 1
 		if d.profile.slot.pace == quick { // leave some for the other slots
@@ -32,7 +32,7 @@ func (d *delivery) start(ctx context.Context) {
 		d.queue, d.profile.reserved = d.queue[size:], nil
 		d.queued.Add(-int64(size))
 		d.inFlight++
-		go d.send(ctx, b)
+		go d.send(ctx, sending, b)
 	}
 	d.profile.release(d.limiter)
 }
@@ -59,12 +59,12 @@ func (d *delivery) reserve() bool {
 
 // send makes the attempts of a burst, in a goroutine of the burst. It ends early
 // when an attempt fails or takes long, and when the delivery has to end.
-func (d *delivery) send(ctx context.Context, b *burst) {
+func (d *delivery) send(ctx, sending context.Context, b *burst) {
 	for i, n := range b.list {
-		made := d.post(b, n)
-		aborted := d.sending.Err() != nil && !made.Delivered()
+		made := d.post(sending, b, n)
+		aborted := sending.Err() != nil && !made.Delivered()
 		rest := b.list[i+1:]
-		done := len(rest) == 0 || !made.Delivered() || made.Took >= slowAfter || ctx.Err() != nil || d.stopping.Err() != nil
+		done := len(rest) == 0 || !made.Delivered() || made.Took >= slowAfter || ctx.Err() != nil
 		d.calls <- func() {
 			d.finish(n, made, aborted)
 			if done {
@@ -78,12 +78,12 @@ func (d *delivery) send(ctx context.Context, b *burst) {
 }
 
 // post makes one attempt.
-func (d *delivery) post(b *burst, n lastmile.Notification) lastmile.Attempt {
+func (d *delivery) post(ctx context.Context, b *burst, n lastmile.Notification) lastmile.Attempt {
 	now := d.Now()
 	late := d.later(b.late, func() { d.demote(b) })
 	defer late.Stop()
 	made := lastmile.Attempt{Organization: n.Organization, Notification: n.ID, Number: n.Attempts + 1, At: now}
-	made.Status, made.Reason = d.Poster.Post(d.sending, b.url, b.signers.header(n, now), n.Body)
+	made.Status, made.Reason = d.Poster.Post(ctx, b.url, b.signers.header(n, now), n.Body)
 	made.Took = d.Now().Sub(now)
 	return made
 }

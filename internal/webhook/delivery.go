@@ -55,16 +55,14 @@ type inbox struct {
 // maxCalls is enough that attempts, writes and timers rarely wait to report.
 const maxCalls = 32
 
-// run sends until nothing is due, other webhooks need the slots, or a context
-// ends.
-func (d *delivery) run(ctx context.Context) {
+// run sends until nothing is due, other webhooks need the slots, or ctx ends.
+func (d *delivery) run(ctx, sending context.Context) {
 	defer context.AfterFunc(ctx, d.wake)()
-	defer context.AfterFunc(d.stopping, d.wake)()
 	for {
-		d.ending = d.ending || ctx.Err() != nil || d.stopping.Err() != nil
+		d.ending = d.ending || ctx.Err() != nil
 		d.receive()
 		d.fetch(ctx)
-		d.start(ctx)
+		d.start(ctx, sending)
 		d.flush(ctx)
 		if d.over() {
 			return
@@ -73,7 +71,7 @@ func (d *delivery) run(ctx context.Context) {
 	}
 }
 
-// wake makes the delivery's goroutine check its inbox and its contexts.
+// wake makes the delivery's goroutine check its inbox and its context.
 func (d *delivery) wake() {
 	select {
 	case d.calls <- func() {}:

@@ -31,10 +31,11 @@ func (d *delivery) flush(ctx context.Context) {
 	batch := d.unsaved[:min(len(d.unsaved), maxBatch)]
 	d.saving, d.unsaved = true, d.unsaved[len(batch):]
 	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseFor)
+		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseFor)
 		defer cancel()
-		c, err := d.writeBatch(ctx, batch)
-		d.calls <- func() { d.applyBatch(batch, c, err) }
+		c, err := d.writeBatch(writing, batch)
+		final := ctx.Err() != nil // there is no time for another try
+		d.calls <- func() { d.applyBatch(batch, c, err, final) }
 	}()
 }
 
@@ -87,18 +88,18 @@ func (c *counts) record(ctx context.Context, w store.Writer, hook *lastmile.Webh
 }
 
 // applyBatch continues after a batch was written, or could not be.
-func (d *delivery) applyBatch(batch []result, c counts, err error) {
+func (d *delivery) applyBatch(batch []result, c counts, err error, final bool) {
 	d.saving = false
 	lost := errors.Is(err, work.ErrLost) || lastmile.IsNotFound(err)
 	if err != nil && !lost {
 		d.Log.Error("record attempts", "webhook", d.id, "error", err)
-		if d.stopping.Err() == nil {
+		if !final {
 			d.unsaved = slices.Concat(batch, d.unsaved)
 			d.paused = true
 			d.later(errorPause, func() { d.paused = false })
 			return
 		}
-		lost = true // there is no time for another try
+		lost = true
 	}
 	if lost {
 		c = counts{fenced: int64(len(batch) + len(d.unsaved))}

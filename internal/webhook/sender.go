@@ -66,11 +66,9 @@ type Sender struct {
 	Committed <-chan struct{}
 	Drain     func() []lastmile.Notification
 
-	loop     *work.Loop[store.Reader, store.Writer]
-	limiter  *limiter
-	stopping context.Context // ends when Run is told to stop
-	sending  context.Context // ends when the attempts under way must end
-	queued   atomic.Int64    // notifications in memory that are waiting for an attempt
+	loop    *work.Loop[store.Reader, store.Writer]
+	limiter *limiter
+	queued  atomic.Int64 // notifications in memory that are waiting for an attempt
 
 	mu       sync.Mutex
 	profiles map[lastmile.WebhookID]*profile
@@ -100,18 +98,22 @@ func (s *Sender) Stats() SenderStats {
 // Run sends notifications until ctx ends. Then it waits up to stopPatience for
 // the attempts under way and records them.
 func (s *Sender) Run(ctx context.Context) {
-	s.begin()
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	s.stopping, s.sending = ctx, sending
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopPatience, cancel) })()
+	s.begin(func(leased context.Context, l *work.Lease) (work.End[store.Writer], error) {
+		leased, stop := context.WithCancel(leased)
+		defer stop()
+		defer context.AfterFunc(ctx, stop)()
+		return nil, s.deliver(leased, sending, l)
+	})
 	var handing sync.WaitGroup
-	handing.Go(s.handOver)
+	handing.Go(func() { s.handOver(ctx.Done()) })
 	s.loop.Run(ctx)
 	handing.Wait()
 }
 
-func (s *Sender) begin() {
+func (s *Sender) begin(do func(context.Context, *work.Lease) (work.End[store.Writer], error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.profiles, s.purged = map[lastmile.WebhookID]*profile{}, s.Now()
@@ -120,31 +122,30 @@ func (s *Sender) begin() {
 		poll.Soon = pollIdle
 	}
 	s.loop = &work.Loop[store.Reader, store.Writer]{
-		Kind: work.Webhooks, Store: s.Store, Do: s.deliver, Admission: admission{s}, Order: s.leastRecent,
+		Kind: work.Webhooks, Store: s.Store, Do: do, Admission: admission{s}, Order: s.leastRecent,
 		Candidates: work.Limits{Total: maxCandidates, PerOrganization: lastmile.MaxWebhooks},
-		LeaseFor:   leaseFor, Poll: poll,
-		Grace: 2 * stopPatience, Alone: s.Alone, Now: s.Now, NewID: s.NewID, Log: s.Log,
+		LeaseFor:   leaseFor, Poll: poll, Grace: 2 * stopPatience, Alone: s.Alone,
+		Now: s.Now, NewID: s.NewID, Log: s.Log,
 	}
 	s.limiter = newLimiter(func() { s.loop.Offer() })
 }
 
 // handOver passes committed notifications to the deliveries of their webhooks,
 // and offers the other webhooks to the loop.
-func (s *Sender) handOver() {
+func (s *Sender) handOver(stop <-chan struct{}) {
 	for {
 		select {
-		case <-s.stopping.Done():
+		case <-stop:
 			return
 		case <-s.Committed:
 		}
 		var items []work.Item
 		offered := map[lastmile.WebhookID]bool{}
 		for _, n := range s.Drain() {
-			if offered[n.Webhook] || s.hand(n) {
-				continue
+			if !offered[n.Webhook] && !s.hand(n) {
+				offered[n.Webhook] = true
+				items = append(items, item(n.Organization, n.Webhook, n.Next))
 			}
-			offered[n.Webhook] = true
-			items = append(items, item(n.Organization, n.Webhook, n.Next))
 		}
 		if len(items) > 0 {
 			s.loop.Offer(items...)
@@ -168,19 +169,20 @@ func (s *Sender) hand(n lastmile.Notification) bool {
 	return p.delivery.hand(n)
 }
 
-// deliver handles one leased webhook.
-func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+// deliver handles a webhook until ctx ends, at the latest: that is when the lease
+// was lost, or the Sender stops. Attempts under way are aborted when sending ends.
+func (s *Sender) deliver(ctx, sending context.Context, l *work.Lease) error {
 	d := &delivery{
 		Sender: s, id: lastmile.WebhookID(l.ID), lease: l, profile: s.profileOf(l.Item),
 		calls: make(chan func(), maxCalls), known: map[string]bool{}, more: true,
 	}
 	s.serving(d, d)
-	d.run(ctx)
+	d.run(ctx, sending)
 	s.serving(d, nil)
 	if d.more && d.err == nil {
 		s.loop.Offer(item(l.Organization, d.id, s.Now()))
 	}
-	return nil, d.err
+	return d.err
 }
 
 // serving sets the current delivery of a webhook.

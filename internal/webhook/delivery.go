@@ -94,6 +94,9 @@ func (d *delivery) over() bool {
 			d.idle = nil
 		}
 		d.expired = false
+		if !busy { // fetch again
+			d.wake()
+		}
 		return false
 	}
 	if d.ending || d.expired || d.profile.slot.pace != quick {

@@ -113,7 +113,7 @@ func (d *delivery) applyBatch(batch []result, c counts, err error, final bool) {
 	}
 	if c.disabled { // its pending notifications were given up
 		d.unqueue()
-		d.more = false
+		d.ending = true
 	}
 	d.resting = true
 	d.later(flushGap, func() { d.resting = false })

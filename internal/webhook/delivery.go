@@ -35,7 +35,6 @@ type delivery struct {
 
 	unsaved []result
 	saving  bool // a batch is being written
-	resting bool // a batch was written less than flushGap ago
 	paused  bool // a write failed less than errorPause ago
 	idle    *time.Timer
 	expired bool // there was nothing to do for a while
@@ -117,6 +116,7 @@ func (d *delivery) over() bool {
 func (d *delivery) hand(n lastmile.Notification) bool {
 	d.inbox.mu.Lock()
 	defer d.inbox.mu.Unlock()
+	notified := len(d.inbox.list) > 0 || d.inbox.more
 	switch {
 	case d.inbox.closed:
 		return false
@@ -126,7 +126,9 @@ func (d *delivery) hand(n lastmile.Notification) bool {
 		d.inbox.list = append(d.inbox.list, n)
 		d.queued.Add(1)
 	}
-	d.wake()
+	if !notified {
+		d.wake()
+	}
 	return true
 }
 

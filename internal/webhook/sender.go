@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	pageSize   = 128  // notifications of one webhook read at a time
-	lowWater   = 32   // notifications left in a queue when the next page is read
-	maxQueued  = 1024 // notifications of one webhook in memory
-	turnLength = 64   // attempts after which a webhook yields to others that wait
-	maxBatch   = 256  // attempts recorded in one transaction
+	pageSize     = 128  // notifications of one webhook read at a time
+	lowWater     = 32   // notifications left in a queue when the next page is read
+	maxQueued    = 1024 // notifications of one webhook in memory
+	turnLength   = 64   // attempts after which a webhook yields to others that wait
+	recordAtOnce = 1024 // attempts recorded in one transaction
 
 	// Notifications that are handed over while so many are in memory must be
 	// read from the database.
@@ -27,7 +27,7 @@ const (
 	leaseFor     = 20 * time.Second
 	slowAfter    = time.Second           // an attempt that takes longer is slow
 	freshFor     = time.Second           // the URL and the secrets of a webhook, once read
-	flushGap     = 10 * time.Millisecond // between two batches of one webhook
+	flushGap     = 10 * time.Millisecond // between two transactions that record attempts
 	unsignedWait = time.Minute           // before a webhook without secrets is tried again
 	errorPause   = time.Second
 	stopPatience = 5 * time.Second // for attempts under way
@@ -66,9 +66,10 @@ type Sender struct {
 	Committed <-chan struct{}
 	Drain     func() []lastmile.Notification
 
-	loop    *work.Loop[store.Reader, store.Writer]
-	limiter *limiter
-	queued  atomic.Int64 // notifications in memory that are waiting for an attempt
+	loop     *work.Loop[store.Reader, store.Writer]
+	limiter  *limiter
+	recorder *recorder
+	queued   atomic.Int64 // notifications in memory that are waiting for an attempt
 
 	mu       sync.Mutex
 	profiles map[lastmile.WebhookID]*profile
@@ -127,6 +128,7 @@ func (s *Sender) begin(do func(context.Context, *work.Lease) (work.End[store.Wri
 		LeaseFor:   leaseFor, Poll: poll, Grace: 2 * stopPatience, Alone: s.Alone,
 		Now: s.Now, NewID: s.NewID, Log: s.Log,
 	}
+	s.recorder = &recorder{store: s.Store, now: s.Now}
 	s.limiter = newLimiter(func() { s.loop.Offer() })
 }
 

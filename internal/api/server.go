@@ -31,8 +31,7 @@ type Server struct {
 	Tracking  *tracking.Tracker
 	Webhooks  *webhook.Registry
 	Feed      *webhook.Feed
-	Uploads   *upload.Gallery
-	Watch     *taskflow.Watch
+	Uploads   *upload.Uploads
 	SMS       SMS
 
 	Now       func() time.Time

@@ -81,8 +81,8 @@ type WebhookWriter interface {
 	GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 
 	// NumberEvents gives committed events their numbers in the log, up to
-	// limit of them, and returns how many it numbered.
-	NumberEvents(ctx context.Context, limit int) (int, error)
+	// limit of them, and returns the organization of each event it numbered.
+	NumberEvents(ctx context.Context, limit int) ([]lastmile.OrganizationID, error)
 	// DeleteEvents deletes events older than a time with their notifications,
 	// except those with a notification that is pending or was redelivered since.
 	// It deletes at most so many events, and returns how many.

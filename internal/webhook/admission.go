@@ -19,14 +19,15 @@ func (a admission) Admit(i work.Item) bool {
 	if i.Failures > 0 {
 		p.suspect()
 	}
-	if now.Before(p.blockedUntil) || !a.limiter.acquire(p.slot) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
+	denied := now.Before(p.blockedUntil) || !a.limiter.acquire(p.slot)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if denied {
 		p.denied = now
 		return false
 	}
 	reserved := p.slot
-	p.reserved = &reserved
+	p.reserved, p.used = &reserved, now
 	return true
 }
 

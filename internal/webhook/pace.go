@@ -45,7 +45,7 @@ type profile struct {
 	// Guarded by Sender.mu.
 	delivery *delivery
 	denied   time.Time // when the loop last found the webhook due and had no slot for it
-	used     time.Time // when the last delivery began or ended
+	used     time.Time // when the webhook was last admitted, or its delivery ended
 }
 
 // release gives up the reserved slot.

@@ -159,8 +159,8 @@ func item(org lastmile.OrganizationID, id lastmile.WebhookID, due time.Time) wor
 	return work.Item{Kind: work.Webhooks, Organization: org, ID: string(id), Due: due}
 }
 
-// hand passes a notification to the delivery of its webhook, and reports whether
-// the loop need not be told of the webhook.
+// hand passes a notification to the delivery of its webhook. It reports false if
+// there is none and the loop does not know yet that the webhook is due.
 func (s *Sender) hand(n lastmile.Notification) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,18 +178,18 @@ func (s *Sender) deliver(ctx, sending context.Context, l *work.Lease) error {
 		Sender: s, id: lastmile.WebhookID(l.ID), lease: l, profile: s.profileOf(l.Item),
 		calls: make(chan func(), maxCalls), known: map[string]bool{}, more: true,
 	}
-	s.serving(d, d)
+	s.setDelivery(d.profile, d)
 	d.run(ctx, sending)
-	s.serving(d, nil)
+	s.setDelivery(d.profile, nil)
 	if d.more && d.err == nil {
 		s.loop.Offer(item(l.Organization, d.id, s.Now()))
 	}
 	return d.err
 }
 
-// serving sets the current delivery of a webhook.
-func (s *Sender) serving(d, current *delivery) {
+// setDelivery sets or removes the delivery of a webhook.
+func (s *Sender) setDelivery(p *profile, d *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d.profile.delivery, d.profile.used = current, s.Now()
+	p.delivery, p.used = d, s.Now()
 }

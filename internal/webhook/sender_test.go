@@ -466,7 +466,11 @@ func TestSenderTakesTurns(t *testing.T) {
 			return accept(ctx, p)
 		})
 		w.run(func() {
-			time.Sleep(5 * time.Second)
+			time.Sleep(time.Second)
+			turn <- struct{}{}
+			most = 0 // first attempts have their own limit
+			<-turn
+			time.Sleep(4 * time.Second)
 			w.tell(updated, 1)
 			time.Sleep(5 * time.Second)
 			if n := count(w, other); n != 1 {
@@ -479,7 +483,7 @@ func TestSenderTakesTurns(t *testing.T) {
 			}
 			time.Sleep(30 * time.Second)
 		}, sender)
-		if most < 16 || most > 17 { // the first attempt at a webhook has its own limit
+		if most < 16 || most > 17 {
 			t.Errorf("%d requests at once, want as many as an organization may have", most)
 		}
 		for _, id := range behind {

@@ -102,13 +102,17 @@ func (d *delivery) over() bool {
 		return d.close()
 	}
 	if d.idle == nil {
-		wait := linger
-		if d.Alone {
-			wait = lingerAlone
-		}
-		d.idle = d.later(wait, func() { d.expired = true })
+		d.idle = d.later(d.linger(), func() { d.expired = true })
 	}
 	return false
+}
+
+// linger is how long an idle delivery keeps its lease.
+func (d *delivery) linger() time.Duration {
+	if d.Alone {
+		return lingerAlone
+	}
+	return lingerShared
 }
 
 // hand adds a notification to the inbox, and reports false if the delivery has

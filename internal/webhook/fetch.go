@@ -8,27 +8,27 @@ import (
 	"dray/internal/store"
 )
 
-// fetch reads the next page of due notifications when the queue is low. It reads
-// the URL and the secrets again when they are older than freshFor, so that
-// changes take effect soon; that is also when notifications are found that other
-// nodes have stored, or that became due again.
+// fetch reads the next page of due notifications when the queue is low, and the
+// URL and the secrets of the webhook again when they are stale. Nothing is read
+// for a webhook that has no slot.
 func (d *delivery) fetch(ctx context.Context) {
 	if d.ending || d.paused {
 		return
 	}
-	now, quota := d.Now(), d.room()
-	stale := !now.Before(d.staleAt)
+	now, limit := d.Now(), d.room()
+	if len(d.queue) > 0 && limit > 0 && now.Sub(d.fetched) >= max(freshFor, d.linger()) {
+		d.more = true // others may have become due, or come from another node
+	}
+	ahead := d.inFlight > 0 && d.profile.slot.pace == quick
 	switch {
-	case d.more && quota > 0:
-	case stale && len(d.queue) > 0 && quota > 0:
-	case stale && len(d.queue) > 0:
-		quota = 0 // only the webhook
+	case d.more && limit > 0 && (ahead || d.reserve()):
+		if d.after.Next.IsZero() {
+			limit += len(d.known) // they come first
+		}
+	case len(d.queue) > 0 && !now.Before(d.staleAt) && d.reserve():
+		limit = 0 // only the webhook
 	default:
 		return
-	}
-	limit := quota
-	if limit > 0 && d.after.Next.IsZero() {
-		limit += len(d.known) // they come first
 	}
 	var (
 		hook  lastmile.Webhook
@@ -63,13 +63,13 @@ func (d *delivery) fetch(ctx context.Context) {
 	d.update(ctx, hook)
 }
 
-// room is how many notifications to read.
+// room is how many notifications there is room for in the queue.
 func (d *delivery) room() int {
 	pace := d.profile.slot.pace
 	switch {
 	case pace == quick && len(d.queue) <= lowWater:
 		return pageSize
-	case pace != quick && len(d.queue) == 0 && d.inFlight < paceLimits[pace].webhook:
+	case pace != quick && len(d.queue) == 0:
 		return 1
 	}
 	return 0

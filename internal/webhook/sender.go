@@ -38,8 +38,8 @@ const (
 
 	// A webhook keeps its lease for a moment after its last notification, so
 	// that the next one is sent without a query. Other nodes wait meanwhile.
-	linger      = 50 * time.Millisecond
-	lingerAlone = 5 * time.Second
+	lingerShared = 50 * time.Millisecond
+	lingerAlone  = 5 * time.Second
 )
 
 // Poster sends one notification. Egress implements it.

@@ -13,7 +13,7 @@ const maxBurst = 16
 
 // burst is a series of attempts that are made one after another in one slot.
 type burst struct {
-	list    []lastmile.Notification
+	results []result // the notifications, and the attempts made so far
 	slot    slot
 	url     string
 	signers *signerPool
@@ -28,7 +28,12 @@ func (d *delivery) start(ctx, sending context.Context) {
 		if d.profile.slot.pace == quick { // leave some for the other slots
 			size = min(max(len(d.queue)/paceLimits[quick].webhook, 1), maxBurst)
 		}
-		b := &burst{list: d.queue[:size], slot: *d.profile.reserved, url: d.url, signers: d.signers, late: d.profile.patience()}
+		b := &burst{
+			results: make([]result, size), slot: *d.profile.reserved, url: d.url, signers: d.signers, late: d.profile.patience(),
+		}
+		for i, n := range d.queue[:size] {
+			b.results[i].notification = n
+		}
 		d.queue, d.profile.reserved = d.queue[size:], nil
 		d.queued.Add(-int64(size))
 		d.inFlight++
@@ -60,15 +65,19 @@ func (d *delivery) reserve() bool {
 // send makes the attempts of a burst, in a goroutine of the burst. It ends early
 // when an attempt fails or takes long, and when the delivery has to end.
 func (d *delivery) send(ctx, sending context.Context, b *burst) {
-	for i, n := range b.list {
-		made := d.post(sending, b, n)
+	late := d.later(b.late, func() { d.demote(b) })
+	defer late.Stop()
+	for i := range b.results {
+		late.Reset(b.late)
+		made := d.post(sending, b, b.results[i].notification)
+		late.Stop()
+		b.results[i].attempt = made
 		aborted := sending.Err() != nil && !made.Delivered()
-		rest := b.list[i+1:]
-		done := len(rest) == 0 || !made.Delivered() || made.Took >= slowAfter || ctx.Err() != nil
+		done := i+1 == len(b.results) || !made.Delivered() || made.Took >= slowAfter || ctx.Err() != nil
 		d.calls <- func() {
-			d.finish(n, made, aborted)
+			d.finish(b.results[i], aborted)
 			if done {
-				d.endBurst(b, rest)
+				d.endBurst(b, b.results[i+1:])
 			}
 		}
 		if done {
@@ -80,8 +89,6 @@ func (d *delivery) send(ctx, sending context.Context, b *burst) {
 // post makes one attempt.
 func (d *delivery) post(ctx context.Context, b *burst, n lastmile.Notification) lastmile.Attempt {
 	now := d.Now()
-	late := d.later(b.late, func() { d.demote(b) })
-	defer late.Stop()
 	made := lastmile.Attempt{Organization: n.Organization, Notification: n.ID, Number: n.Attempts + 1, At: now}
 	made.Status, made.Reason = d.Poster.Post(ctx, b.url, b.signers.header(n, now), n.Body)
 	made.Took = d.Now().Sub(now)
@@ -97,24 +104,24 @@ func (d *delivery) demote(b *burst) {
 }
 
 // finish keeps the result of an attempt.
-func (d *delivery) finish(n lastmile.Notification, made lastmile.Attempt, aborted bool) {
+func (d *delivery) finish(r result, aborted bool) {
 	d.sent++
 	if aborted { // by this process, so it is not a failure of the webhook
-		delete(d.known, n.ID)
+		delete(d.known, r.notification.ID)
 		d.more = true
 		return
 	}
-	d.profile.update(made)
-	d.unsaved = append(d.unsaved, result{notification: n, attempt: made})
+	d.profile.update(r.attempt)
+	d.unsaved = append(d.unsaved, r)
 }
 
 // endBurst releases the slot of a burst and puts back the notifications it has
 // not sent. A webhook that has had its turn yields to others that wait for slots.
-func (d *delivery) endBurst(b *burst, rest []lastmile.Notification) {
+func (d *delivery) endBurst(b *burst, rest []result) {
 	b.done = true
 	d.inFlight--
-	if len(rest) > 0 {
-		d.queue = slices.Concat(rest, d.queue)
+	for _, r := range slices.Backward(rest) {
+		d.queue = slices.Insert(d.queue, 0, r.notification)
 	}
 	d.queued.Add(int64(len(rest)))
 	quickly := d.profile.slot.pace == quick

@@ -93,7 +93,7 @@ var rules = map[string]rule{
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},
-	"webhook":     {may: []string{"lastmile", "store", "events"}},
+	"webhook":     {may: []string{"lastmile", "store", "events", "work"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 

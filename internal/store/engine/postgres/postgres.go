@@ -158,13 +158,13 @@ func postgresMajor(text string) (major int, ok bool) {
 
 // Direct implements engine.Engine.
 func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
-	return limited(ctx, directPatience, func(ctx context.Context) error {
-		c, err := e.acquire(ctx)
+	return limited(ctx, directPatience, func(operation context.Context) error {
+		c, err := e.acquire(operation)
 		if err != nil {
 			return err
 		}
 		defer c.Release()
-		return e.call(ctx, newConn(ctx, c), fn)
+		return e.call(operation, &conn{q: c, limit: within(ctx, operation)}, fn)
 	})
 }
 

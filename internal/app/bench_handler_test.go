@@ -55,4 +55,3 @@ func benchHandler(b *testing.B, p *platform, paths []string) {
 		}
 	}
 }
-

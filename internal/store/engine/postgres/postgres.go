@@ -206,7 +206,7 @@ func (e *Engine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release
 	case err != nil && ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil && soon.Err() != nil:
-		return nil, nil, unanswered(err)
+		return nil, nil, unreachable(err)
 	case err != nil:
 		return nil, nil, err
 	}
@@ -236,7 +236,7 @@ func (e *Engine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (*pgxpool.
 		lost := c.Conn().IsClosed()
 		c.Release()
 		if !lost || ctx.Err() != nil {
-			return nil, nil, &attemptError{answer: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
+			return nil, nil, &attemptError{err: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
 		}
 	}
 }
@@ -248,7 +248,7 @@ func limited(ctx context.Context, limit time.Duration, fn func(context.Context) 
 	defer cancel()
 	err := fn(within)
 	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) && !errors.Is(err, errUnknownOutcome) {
-		return unanswered(err)
+		return unreachable(err)
 	}
 	return err
 }
@@ -267,7 +267,7 @@ func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		return nil, ctx.Err()
 	default:
 		e.count.Shed.Add(1)
-		return nil, unanswered(err)
+		return nil, unreachable(err)
 	}
 }
 

@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
@@ -38,7 +40,9 @@ const benchClients = 32
 const turnTime = 150 * time.Millisecond
 
 // BenchmarkGet compares reading one record with a bare net/http server that
-// answers the same bytes under the same headers.
+// returns the same bytes and headers. On PostgreSQL the bare server also makes
+// one point read of the record through a pool of the same size: a read there
+// cannot cost less.
 func BenchmarkGet(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		destinations := p.saved(b, func(w store.Writer, n int) (string, error) {
@@ -49,20 +53,50 @@ func BenchmarkGet(b *testing.B) {
 			r := p.recipient(n)
 			return "/recipients/" + string(r.ID), w.SaveRecipient(b.Context(), r)
 		})
-		b.Run("destination", func(b *testing.B) { benchGet(b, p, destinations, p.lean) })
-		b.Run("recipient", func(b *testing.B) { benchGet(b, p, recipients, p.lean) })
-		b.Run("destination-nethttp", func(b *testing.B) { benchGet(b, p, destinations, p.usual) })
+		const destination, recipient = `SELECT doc FROM destination WHERE org = $1 AND id = $2`, `SELECT doc FROM recipient WHERE org = $1 AND id = $2`
+		b.Run("destination", func(b *testing.B) { benchGet(b, p, destinations, p.lean, destination) })
+		b.Run("recipient", func(b *testing.B) { benchGet(b, p, recipients, p.lean, recipient) })
+		b.Run("destination-nethttp", func(b *testing.B) { benchGet(b, p, destinations, p.usual, destination) })
 	})
 }
 
 // benchGet compares reads of the paths in turn. connect makes the clients of
-// either side.
-func benchGet(b *testing.B, p *platform, paths []string, connect func(b *testing.B, address string, next func() string) []func() error) {
+// either side; pointRead is what the bare server runs on PostgreSQL.
+func benchGet(b *testing.B, p *platform, paths []string, connect func(b *testing.B, address string, next func() string) []func() error, pointRead string) {
 	header, body := p.show(b, paths[0])
+	answer := func(*http.Request) []byte { return body }
+	if p.Config.Database != "" {
+		answer = p.pointReads(b, pointRead, body)
+	}
 	var turn atomic.Uint64
 	next := func() string { return paths[turn.Add(1)%uint64(len(paths))] }
-	compare(b, "req", connect(b, bareServer(b, header, body), next), connect(b, p.address, next))
+	compare(b, "req", connect(b, bareServer(b, header, answer), next), connect(b, p.address, next))
 	b.ReportMetric(float64(len(body)), "B/answer")
+}
+
+// pointReads returns what the bare server does on PostgreSQL: it reads the
+// record whose id ends the path, and returns bytes as long as the platform's
+// response.
+func (p *platform) pointReads(b *testing.B, query string, body []byte) func(*http.Request) []byte {
+	b.Helper()
+	config, err := pgxpool.ParseConfig(p.Config.Database)
+	if err != nil {
+		b.Fatal(err)
+	}
+	config.MaxConns = 16 // as many as the platform's pool has
+	pool, err := pgxpool.NewWithConfig(b.Context(), config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(pool.Close)
+	return func(r *http.Request) []byte {
+		var doc []byte
+		id := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+		if err := pool.QueryRow(r.Context(), query, string(p.org), id).Scan(&doc); err != nil {
+			b.Error(err)
+		}
+		return body
+	}
 }
 
 // lean are clients that do as little as a client can: most of the time is the
@@ -338,17 +372,17 @@ func (p *platform) request(method, path, body string) []byte {
 	return []byte(method + " /api/v2" + path + " HTTP/1.1\r\n" + p.headers + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// bareServer answers every request with the same bytes under the same headers,
-// and does nothing else.
-func bareServer(b *testing.B, header http.Header, body []byte) string {
+// bareServer responds to every request with the same headers and with what
+// answer returns, and does nothing else.
+func bareServer(b *testing.B, header http.Header, answer func(*http.Request) []byte) string {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), header)
-		w.Write(body) //nolint:errcheck // the client would notice
+		w.Write(answer(r)) //nolint:errcheck // the client would notice
 	})}
 	var served sync.WaitGroup
 	served.Go(func() { server.Serve(listener) }) //nolint:errcheck // it ends when the benchmark does

@@ -25,27 +25,44 @@ type querier interface {
 
 // conn is an engine.Conn over pgx, for the length of one operation.
 type conn struct {
-	q        querier
-	deadline time.Time // of the operation; zero means none
-	failed   error     // first statement that failed
-	ended    bool
-	open     engine.Rows
-	waiting  *pgx.Batch // passed to Send and not yet sent
+	q       querier
+	limit   limit // ends statements with the operation
+	failed  error // first statement that failed
+	ended   bool
+	open    engine.Rows
+	waiting *pgx.Batch // passed to Send and not yet sent
 }
 
 // newConn returns a conn whose statements end no later than the context, even
 // if they are called with another one.
 func newConn(ctx context.Context, q querier) *conn {
-	deadline, _ := ctx.Deadline()
-	return &conn{q: q, deadline: deadline}
+	return &conn{q: q, limit: until(ctx)}
 }
 
-// limit adds the operation's deadline to the context of a statement.
-func (c *conn) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.deadline.IsZero() {
-		return ctx, func() {}
+// limit adds the end of an operation to the context of a statement.
+type limit func(ctx context.Context) (context.Context, context.CancelFunc)
+
+// until returns the limit of an operation that has the deadline of a context.
+func until(operation context.Context) limit {
+	deadline, ok := operation.Deadline()
+	if !ok {
+		return func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} }
 	}
-	return context.WithDeadline(ctx, c.deadline)
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithDeadline(ctx, deadline)
+	}
+}
+
+// within is until for an operation whose context was derived from outer.
+// Statements usually have outer too: they need no third context and timer.
+func within(outer, operation context.Context) limit {
+	other := until(operation)
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		if ctx == outer {
+			return operation, func() {}
+		}
+		return other(ctx)
+	}
 }
 
 // errConnectionLost marks a statement whose connection broke.

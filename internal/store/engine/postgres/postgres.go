@@ -162,13 +162,13 @@ func postgresMajor(text string) (major int, ok bool) {
 
 // Direct implements engine.Engine.
 func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
-	return limited(ctx, directPatience, func(ctx context.Context) error {
-		c, err := e.acquire(ctx)
+	return limited(ctx, directPatience, func(operation context.Context) error {
+		c, err := e.acquire(operation)
 		if err != nil {
 			return err
 		}
 		defer c.Release()
-		return e.call(ctx, newConn(ctx, c), fn)
+		return e.call(operation, &conn{q: c, limit: within(ctx, operation)}, fn)
 	})
 }
 
@@ -210,7 +210,7 @@ func (e *Engine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release
 	case err != nil && ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil && soon.Err() != nil:
-		return nil, nil, unanswered(err)
+		return nil, nil, unreachable(err)
 	case err != nil:
 		return nil, nil, err
 	}
@@ -240,7 +240,7 @@ func (e *Engine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (*pgxpool.
 		lost := c.Conn().IsClosed()
 		c.Release()
 		if !lost || ctx.Err() != nil {
-			return nil, nil, &attemptError{answer: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
+			return nil, nil, &attemptError{err: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
 		}
 	}
 }
@@ -252,7 +252,7 @@ func limited(ctx context.Context, limit time.Duration, fn func(context.Context) 
 	defer cancel()
 	err := fn(within)
 	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) && !errors.Is(err, errUnknownOutcome) {
-		return unanswered(err)
+		return unreachable(err)
 	}
 	return err
 }
@@ -271,7 +271,7 @@ func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		return nil, ctx.Err()
 	default:
 		e.count.Shed.Add(1)
-		return nil, unanswered(err)
+		return nil, unreachable(err)
 	}
 }
 

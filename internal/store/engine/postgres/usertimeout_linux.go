@@ -11,7 +11,7 @@ func userTimeout(_, _ string, c syscall.RawConn) error {
 		milliseconds   = 5000
 	)
 	return c.Control(func(fd uintptr) {
-		// A socket that is not TCP refuses the option, which is fine.
+		// A socket that is not TCP rejects the option, which does no harm.
 		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, milliseconds)
 	})
 }

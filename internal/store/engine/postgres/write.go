@@ -95,17 +95,17 @@ func (e *Engine) queueUp(ctx context.Context) (leave func(), err error) {
 // attemptError is a failed attempt: what fn returned or the database did, and
 // the database's error that decides whether another attempt makes sense.
 type attemptError struct {
-	answer    error
+	err       error
 	cause     error
 	lost      bool // the connection broke
 	committed bool // COMMIT was sent without a response
 }
 
 // Error implements error.
-func (a *attemptError) Error() string { return a.answer.Error() }
+func (a *attemptError) Error() string { return a.err.Error() }
 
 // Unwrap is for errors.Is and errors.As.
-func (a *attemptError) Unwrap() error { return a.answer }
+func (a *attemptError) Unwrap() error { return a.err }
 
 // attempt runs fn once in a transaction of its own.
 func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error {
@@ -124,10 +124,10 @@ func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error 
 		err = c.failed
 	}
 	if err != nil {
-		return &attemptError{answer: err, cause: errors.Join(err, c.failed), lost: tx.Conn().IsClosed()}
+		return &attemptError{err: err, cause: errors.Join(err, c.failed), lost: tx.Conn().IsClosed()}
 	}
 	if tx.Conn().IsClosed() {
-		return &attemptError{answer: errConnectionLost, cause: errConnectionLost, lost: true}
+		return &attemptError{err: errConnectionLost, cause: errConnectionLost, lost: true}
 	}
 	// From here on only a response proves that COMMIT did not arrive: pgx reports
 	// a connection that broke after it was sent as safe to retry.
@@ -135,18 +135,18 @@ func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error 
 	defer cancel()
 	if err := tx.Commit(sent); err != nil {
 		return &attemptError{
-			answer:    fmt.Errorf("commit: %w", err),
+			err:       fmt.Errorf("commit: %w", err),
 			cause:     err,
 			lost:      tx.Conn().IsClosed(),
-			committed: !refused(err),
+			committed: !notKept(err),
 		}
 	}
 	return nil
 }
 
-// refused reports whether the server's response to COMMIT proves that nothing
+// notKept reports whether the server's response to COMMIT proves that nothing
 // was kept. A response that the connection was shut down proves nothing.
-func refused(err error) bool {
+func notKept(err error) bool {
 	if errors.Is(err, pgx.ErrTxCommitRollback) {
 		return true
 	}
@@ -186,10 +186,10 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 		return err // no connection
 	}
 	if a.committed {
-		return fmt.Errorf("%w: %w", errUnknownOutcome, a.answer)
+		return fmt.Errorf("%w: %w", errUnknownOutcome, a.err)
 	}
 	if ctx.Err() != nil || givenUp(a.cause) {
-		return a.answer
+		return a.err
 	}
 	switch code := pgCode(a.cause); {
 	case code == pgSerialization, code == pgDeadlock:
@@ -198,9 +198,9 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 			Because("other writers were faster %d times", maxRetries)
 	case a.lost:
 		e.count.Shed.Add(1)
-		return unanswered(a.answer)
+		return unreachable(a.err)
 	default:
-		return e.present(ctx, a.answer)
+		return e.present(ctx, a.err)
 	}
 }
 
@@ -251,7 +251,7 @@ func (e *Engine) present(ctx context.Context, err error) error {
 			Because("the database's disk is full")
 	case connectionCode(code), errors.Is(err, errConnectionLost):
 		e.count.Shed.Add(1)
-		return unanswered(err)
+		return unreachable(err)
 	default:
 		return err
 	}
@@ -268,10 +268,10 @@ func connectionCode(code string) bool {
 	}
 }
 
-// unanswered is the error of a database that cannot be reached.
-func unanswered(err error) error {
+// unreachable is the error of a database that cannot be reached.
+func unreachable(err error) error {
 	return lastmile.Overloaded("The server cannot reach its data: try again in a moment.").
-		Because("the database does not answer: %v", err)
+		Because("the database does not err: %v", err)
 }
 
 // IsUnique implements engine.Engine.

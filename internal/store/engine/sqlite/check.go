@@ -17,11 +17,11 @@ import (
 // write-ahead log is reset while another connection writes.
 const oldestSQLite = 3_051_003
 
-// quickCheckLimit is the size up to which every page is looked at when a
-// server starts. Larger files would make the start slow.
+// quickCheckLimit is the size up to which every page is checked when a server
+// starts. Larger files would make the start slow.
 const quickCheckLimit = 64 << 20
 
-// checkLibrary refuses a SQLite that is too old.
+// checkLibrary returns an error if SQLite is too old.
 func checkLibrary(oldest int) error {
 	if oldest == 0 {
 		oldest = oldestSQLite
@@ -40,9 +40,9 @@ func dotted(n int) string {
 	return fmt.Sprintf("%d.%d.%d", n/1_000_000, n/1000%1000, n%1000)
 }
 
-// checkDatabase refuses a damaged database file. It asks SQLite and does not
-// open the file itself, because closing it again would take away the locks
-// that other connections of this process have on it.
+// checkDatabase returns an error if a database file is damaged. It reads through
+// SQLite and does not open the file itself, because closing it again would
+// release the locks that other connections of this process have on it.
 func checkDatabase(ctx context.Context, path string, thorough bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -71,7 +71,7 @@ func checkDatabase(ctx context.Context, path string, thorough bool) error {
 	return damagedOr(path, sample(ctx, c))
 }
 
-// isDray tells whether the file holds a database of this program.
+// isDray returns an error unless the file holds a database of this program.
 func isDray(ctx context.Context, c engine.Conn) error {
 	v, err := engine.SchemaVersion(ctx, c)
 	if err != nil {
@@ -86,7 +86,7 @@ func isDray(ctx context.Context, c engine.Conn) error {
 // errNotDray reports a healthy database of something else.
 var errNotDray = errors.New("it is not a database of dray")
 
-// quickCheck looks at every page of the database.
+// quickCheck checks every page of the database.
 func quickCheck(ctx context.Context, c engine.Conn) error {
 	var verdict string
 	if err := c.Row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
@@ -98,8 +98,8 @@ func quickCheck(ctx context.Context, c engine.Conn) error {
 	return nil
 }
 
-// sample reads the first and the last row of every table and compares the
-// pages there should be with those there are.
+// sample reads the first and the last row of every table and compares the number
+// of pages with the size of the file.
 func sample(ctx context.Context, c engine.Conn) error {
 	var pages, free int64
 	if err := c.Row(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
@@ -148,7 +148,7 @@ func readOne(ctx context.Context, c engine.Conn, t engine.Table, direction strin
 	return r.Err()
 }
 
-// damagedOr says that the file is damaged when the error means that.
+// damagedOr returns the error for a damaged file if err means that.
 func damagedOr(path string, err error) error {
 	switch code := resultCode(err); {
 	case err == nil:
@@ -160,19 +160,19 @@ func damagedOr(path string, err error) error {
 	}
 }
 
-// ErrDamaged is what errors about a damaged database are.
+// ErrDamaged is the error of a damaged database, for errors.Is.
 var ErrDamaged = errors.New("the database is damaged")
 
 // damage is an error about a damaged file.
 type damage struct{ error }
 
-// Is tells that the error is ErrDamaged.
+// Is reports whether target is ErrDamaged.
 func (damage) Is(target error) bool { return target == ErrDamaged }
 
 // Unwrap returns the error without its mark.
 func (d damage) Unwrap() error { return d.error }
 
-// damaged says what to do about a damaged file.
+// damaged returns the error for a damaged file, with what to do about it.
 func damaged(path string, err error) error {
 	return damage{fmt.Errorf("the database %s is damaged or not a database of dray (%w): keep the folder as it is "+
 		"for examination and restore a backup into an empty one with: dray restore FILE --data FOLDER", path, err)}

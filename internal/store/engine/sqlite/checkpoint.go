@@ -9,12 +9,12 @@ import (
 )
 
 // checkpointer moves the write-ahead log into the database file in the
-// background, on a connection of its own, so that no commit waits for it. When
-// nothing happens for a while, it also gives memory back.
+// background, on a separate connection, so that no commit waits for it. While
+// the database is idle it also releases memory.
 type checkpointer struct {
 	h     *handle
 	log   *slog.Logger
-	tidy  func()        // called now and then
+	tidy  func()        // called every tidyGap
 	dirty chan struct{} // something was written
 	quit  chan struct{}
 	gone  chan struct{}
@@ -64,12 +64,12 @@ func (c *checkpointer) loop() {
 	}
 }
 
-// run moves what it can without waiting for anybody. What a reader still needs
-// in the log is moved the next time.
+// run moves what it can without waiting for readers or writers. Frames that a
+// reader still needs are moved by a later run.
 func (c *checkpointer) run() {
 	frames, moved, err := c.h.checkpoint(lib.SQLITE_CHECKPOINT_PASSIVE)
 	switch code := resultCode(err); {
-	case code == lib.SQLITE_BUSY: // another process is at it
+	case code == lib.SQLITE_BUSY: // another process is checkpointing
 		c.mark()
 		return
 	case err != nil:
@@ -87,7 +87,7 @@ func (c *checkpointer) run() {
 	}
 }
 
-// mark notes that there is something to move.
+// mark records that there are frames to move.
 func (c *checkpointer) mark() {
 	select {
 	case c.dirty <- struct{}{}:
@@ -96,9 +96,9 @@ func (c *checkpointer) mark() {
 }
 
 // wrote is called by the writer between transactions. Under constant load the
-// log never empties by itself, because new frames come while old ones are
-// moved; so when it is over its limit, the writer pauses, moves the rest and
-// starts the log over. Readers are waited for a moment only.
+// log never becomes empty, because new frames arrive while old ones are moved;
+// so when it exceeds its limit, the writer pauses, moves the rest and restarts
+// the log. It waits only briefly for readers.
 func (c *checkpointer) wrote(h *handle) {
 	c.mark()
 	if !c.long.Load() {
@@ -111,7 +111,7 @@ func (c *checkpointer) wrote(h *handle) {
 	case err == nil:
 		c.long.Store(false)
 	case resultCode(err) == lib.SQLITE_BUSY:
-		c.long.Store(false) // the next background run asks again
+		c.long.Store(false) // the next background run sets it again
 	default:
 		c.log.Error("checkpoint", "error", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// newSuffix marks a database that is being made; a crash may leave one.
+// newSuffix marks a database that is being created; a crash may leave one.
 const newSuffix = ".new"
 
 // prepareFolder makes sure that the folder exists and holds a database. Several
@@ -38,9 +38,9 @@ func prepareFolder(ctx context.Context, o Options, all []engine.Migration) error
 	}
 	defer lock.Close()
 	if exists(path) {
-		return nil // another process was faster
+		return nil // another process has created it
 	}
-	if err := refuseLeftovers(o.Folder); err != nil {
+	if err := checkLeftovers(o.Folder); err != nil {
 		return err
 	}
 	return install(path, func(temporary string) error {
@@ -48,19 +48,20 @@ func prepareFolder(ctx context.Context, o Options, all []engine.Migration) error
 	})
 }
 
-// noDatabase says that a folder holds no database, and whether it did.
+// noDatabase is the error of a folder without a database. It differs if the
+// folder had one.
 func noDatabase(folder, path string) error {
 	if exists(folder) {
-		if err := refuseLeftovers(folder); err != nil {
+		if err := checkLeftovers(folder); err != nil {
 			return err
 		}
 	}
 	return lastmile.NotFound("database", path).Because("name the data folder with --data; `dray serve` and `dray org create` make one")
 }
 
-// refuseLeftovers refuses a folder that was in use and has lost its database:
-// to start empty there would hide the loss.
-func refuseLeftovers(folder string) error {
+// checkLeftovers rejects a folder that was in use and has lost its database:
+// starting with an empty one would hide the loss.
+func checkLeftovers(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return fmt.Errorf("look into the data folder: %w", err)
@@ -76,8 +77,8 @@ func refuseLeftovers(folder string) error {
 	return nil
 }
 
-// install lets build make a database beside path and moves it there when it is
-// complete and on disk, so that a crash leaves all of it or nothing.
+// install has build create a database beside path and renames it when it is
+// complete and durable, so that a crash leaves all of it or nothing.
 func install(path string, build func(temporary string) error) (err error) {
 	temporary := path + newSuffix
 	if err := Remove(temporary); err != nil {
@@ -100,7 +101,7 @@ func install(path string, build func(temporary string) error) (err error) {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// createDatabase makes a database file with the schema of the migrations.
+// createDatabase creates a database file with the schema of the migrations.
 func createDatabase(ctx context.Context, path string, all []engine.Migration, now func() time.Time, pragmas ...string) error {
 	h, err := createHandle(path, pragmas...)
 	if err != nil {
@@ -110,8 +111,8 @@ func createDatabase(ctx context.Context, path string, all []engine.Migration, no
 	return engine.Migrate(ctx, h.schema(), all, now)
 }
 
-// createHandle makes an empty database file, for its owner only. SQLite gives
-// the files beside it the same permissions.
+// createHandle creates an empty database file that only its owner can read.
+// SQLite gives the files beside it the same permissions.
 func createHandle(path string, pragmas ...string) (*handle, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -134,7 +135,7 @@ func Remove(path string) error {
 	return nil
 }
 
-// exists tells whether there is a file.
+// exists reports whether there is a file.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
@@ -152,7 +153,7 @@ func Sync(path string) error {
 
 // SyncFolder makes the names in a folder durable.
 func SyncFolder(path string) error {
-	if runtime.GOOS == "windows" { // knows no such thing
+	if runtime.GOOS == "windows" { // cannot sync a folder
 		return nil
 	}
 	f, err := os.Open(path)

@@ -17,10 +17,10 @@ import (
 // maxStatements bounds the prepared statements that one connection keeps.
 const maxStatements = 512
 
-// handle is one SQLite connection with its prepared statements. It speaks to
-// the library itself and not through database/sql: a read by key costs half as
-// much (BenchmarkPointRead), a statement is never interrupted behind the
-// writer's back, and the state of the transaction can be asked for.
+// handle is one SQLite connection with its prepared statements. It calls the
+// library directly and not through database/sql: a read by key costs half as
+// much (BenchmarkPointRead), no statement of the writer is ever interrupted, and
+// the state of the transaction is known.
 //
 // A handle serves one goroutine at a time.
 type handle struct {
@@ -32,7 +32,7 @@ type handle struct {
 	running *stmt           // begun and not yet reset; one at a time, as in PostgreSQL
 	stop    <-chan struct{} // when closed, statements give up; nil means never
 
-	unsynced func(error) // called when the disk did not make something durable; may be nil
+	unsynced func(error) // called if the disk failed to make a write durable; may be nil
 }
 
 // libraryError is an error of the library with its extended code.
@@ -52,10 +52,10 @@ func resultCode(err error) int {
 	return 0
 }
 
-// patchOnce applies what the driver package applies when it is loaded.
+// patchOnce applies a patch that the driver package applies when it is loaded.
 var patchOnce sync.Once
 
-// handles finds the handle that a progress callback is about.
+// handles maps the argument of a progress callback to its handle.
 var (
 	handles    sync.Map // uintptr → *handle
 	lastHandle atomic.Uintptr
@@ -101,9 +101,9 @@ func (h *handle) busyTimeout(d time.Duration) {
 	lib.Xsqlite3_busy_timeout(h.tls, h.db, int32(d/time.Millisecond))
 }
 
-// watch lets statements be given up when h.stop is closed. The library asks
-// every few thousand steps, about once a millisecond, so that a short
-// statement pays nothing for it.
+// watch interrupts statements when h.stop is closed. The library checks every
+// few thousand steps, about once a millisecond, so that a short statement pays
+// nothing for it.
 func (h *handle) watch() {
 	h.id = lastHandle.Add(1)
 	handles.Store(h.id, h)
@@ -124,9 +124,9 @@ func progress(_ *libc.TLS, id uintptr) int32 {
 	}
 }
 
-// progressPointer is progress as the translated library wants a function: the
-// word that a Go function value is made of. It is the driver's own way, and
-// works for declared functions only.
+// progressPointer is progress in the form in which the translated library takes
+// functions: the word that a Go function value consists of. The driver does the
+// same. It works for declared functions only.
 func progressPointer() uintptr {
 	f := struct {
 		f func(*libc.TLS, uintptr) int32
@@ -159,13 +159,13 @@ func (h *handle) fault(rc int32) error {
 	return err
 }
 
-// idle tells whether no transaction is open. Some errors (disk full, I/O) end
-// the transaction behind the caller's back.
+// idle reports whether no transaction is open. Some errors (disk full, I/O) end
+// the transaction implicitly.
 func (h *handle) idle() bool {
 	return lib.Xsqlite3_get_autocommit(h.tls, h.db) != 0
 }
 
-// errRowsOpen answers a statement that comes while rows are being read.
+// errRowsOpen is returned for a statement while rows are being read.
 var errRowsOpen = errors.New("close the rows of the last query before the next statement")
 
 // prepared returns a statement ready to be bound, from the cache if it can.
@@ -181,7 +181,7 @@ func (h *handle) prepared(text string) (*stmt, error) {
 		return nil, err
 	}
 	if len(h.cache) >= maxStatements {
-		for old, s := range h.cache { // any will do: few programs have so many
+		for old, s := range h.cache { // any one: the limit is hardly ever reached
 			s.finalize()
 			delete(h.cache, old)
 			break
@@ -198,7 +198,7 @@ func (h *handle) run(text string) error {
 	return err
 }
 
-// exec runs a statement to its end and tells how many rows it changed. The
+// exec runs a statement to its end and returns how many rows it changed. The
 // count is taken from the connection's total, because the library's own count
 // of a statement keeps the old value for statements that change no rows.
 func (h *handle) exec(text string, args []any) (int64, error) {
@@ -247,7 +247,7 @@ func releaseMemory() {
 	lib.Xsqlite3_release_memory(tls, math.MaxInt32)
 }
 
-// close lets go of the connection.
+// close closes the connection.
 func (h *handle) close() {
 	if h.id != 0 {
 		handles.Delete(h.id)

@@ -17,7 +17,7 @@ type readers struct {
 	open  func() (*handle, error)
 	log   *slog.Logger
 	slots chan struct{} // a slot for each connection that may be in use
-	used  atomic.Uint64 // how often a connection was lent
+	used  atomic.Uint64 // how often a connection was used
 
 	mu     sync.Mutex
 	idle   []*handle
@@ -30,7 +30,7 @@ func newReaders(size int, log *slog.Logger, open func() (*handle, error)) *reade
 	return &readers{open: open, log: log, slots: make(chan struct{}, size)}
 }
 
-// use lends a connection to fn.
+// use runs fn with a connection.
 func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *readers) take() (*handle, error) {
 	return h, nil
 }
 
-// give takes a connection back. One that cannot leave its transaction is
+// give returns a connection to the pool. If its transaction cannot be ended it is
 // closed: the next reader must not see an old snapshot.
 func (r *readers) give(h *handle) {
 	h.stop = nil
@@ -104,7 +104,7 @@ func (r *readers) direct(ctx context.Context, fn func(engine.Conn) error) error 
 	return r.use(ctx, func(h *handle) error { return r.call(h, fn) })
 }
 
-// snapshot runs fn in a transaction, so that all it reads is of one moment.
+// snapshot runs fn in a transaction, so that all reads see one snapshot.
 func (r *readers) snapshot(ctx context.Context, fn func(engine.Conn) error) error {
 	return r.use(ctx, func(h *handle) error {
 		if err := h.run("BEGIN"); err != nil {
@@ -159,7 +159,7 @@ func (r *readers) close() error {
 		r.slots <- struct{}{}
 	}
 	r.trim()
-	// Let late callers through, to be told that the pool is closed.
+	// Callers that come late get ErrClosed.
 	for range cap(r.slots) {
 		<-r.slots
 	}

@@ -16,20 +16,20 @@ import (
 	"dray/internal/store/engine"
 )
 
-// Options say how to open a data folder.
+// Options describe how to open a data folder.
 type Options struct {
 	Folder     string
 	Serve      bool             // this process is the server of the folder
-	Existing   bool             // refuse a folder without a database instead of making one
+	Existing   bool             // fail if the folder has no database instead of creating one
 	Now        func() time.Time // the clock
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Readers    int              // most reading connections; 0 means 8
 	Patience   time.Duration    // longest wait of a write; 0 means by Serve
-	Unsynced   func(error)      // told once that nothing can be made durable any more; may be nil
+	Unsynced   func(error)      // called once if nothing can be made durable any more; may be nil
 
-	KeepSchema bool // leave an older schema as it is
-	oldest     int  // oldest library that will do; 0 means oldestSQLite
+	KeepSchema bool // do not migrate an older schema
+	oldest     int  // oldest version of the library; 0 means oldestSQLite
 }
 
 // Files of a data folder.
@@ -39,9 +39,8 @@ const (
 	turnFile     = "dray.turn"
 )
 
-// How the connections are set up. FULL makes a commit outlive a power cut. The
-// writer never checkpoints by itself: the server's checkpointer does, beside
-// it.
+// Settings of the connections. FULL makes a commit survive a power cut. The
+// writer of a server never checkpoints; its checkpointer does.
 const (
 	pageSize      = 8192
 	writerCache   = "cache_size=-65536" // in KiB when negative
@@ -77,8 +76,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Readers = 8
 	}
 	if o.Patience == 0 {
-		// A command waits longer than a server's client: it has no one to
-		// shed load for, and the server may keep the database busy.
+		// A command waits longer than a server's client: it has no other load
+		// to protect, and the server may keep the database busy.
 		o.Patience = 10 * time.Second
 		if o.Serve {
 			o.Patience = time.Second
@@ -158,23 +157,23 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 	return e, nil
 }
 
-// doom returns what is done when the disk could not make something durable.
-// The system may have thrown away what it could not write and call it written,
-// so to try again would prove nothing: no write is taken any more, until another
-// process has read back what is really there.
-func (e *Engine) doom(tell func(error)) func(error) {
+// doom returns the function to call if the disk could not make a write durable.
+// The system may have dropped the data and report it as written, so that a
+// second attempt would prove nothing: no further write is accepted until another
+// process has read back what is stored.
+func (e *Engine) doom(report func(error)) func(error) {
 	return func(err error) {
 		if e.writer.doomed.Swap(true) {
 			return
 		}
 		e.log.Error("the disk failed: no further write is taken", "error", err)
-		if tell != nil {
-			tell(err)
+		if report != nil {
+			report(err)
 		}
 	}
 }
 
-// takeTurns says what the writer does around its transactions, as a server or
+// takeTurns sets what the writer does around its transactions, as a server or
 // beside one.
 func (e *Engine) takeTurns() {
 	h, before, after := e.writer.h, e.turn.take, e.turn.release
@@ -188,9 +187,9 @@ func (e *Engine) takeTurns() {
 	}
 }
 
-// tidier returns a function that gives memory back when nothing was read or
-// written since it was called last: caches that a busy hour has filled would
-// otherwise stay for ever.
+// tidier returns a function that releases memory if nothing was read or written
+// since its last call: caches that a busy hour has filled would otherwise never
+// be released.
 func (e *Engine) tidier() func() {
 	var last uint64
 	done := true
@@ -218,7 +217,8 @@ func openWriter(path string, serve bool) (*handle, error) {
 		fmt.Sprintf("journal_size_limit=%d", walLimit), writerCache, auto)
 }
 
-// openReader opens a connection that reads. It gives up when its caller does.
+// openReader opens a connection that reads. Its statements end with the context
+// of their caller.
 func openReader(path string) (*handle, error) {
 	h, err := openHandle(path, false,
 		"synchronous=FULL", "temp_store=MEMORY", readerCache, readerMap, "query_only=ON")

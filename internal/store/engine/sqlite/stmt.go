@@ -22,7 +22,7 @@ type stmt struct {
 	size   int     // of buf
 }
 
-// A buffer grows as needed and is given back after a run that needed more.
+// A buffer grows as needed and is released after a run that needed a large one.
 const (
 	smallBuffer = 512
 	keepBuffer  = 64 << 10
@@ -146,7 +146,7 @@ func (s *stmt) room(size int) error {
 	return nil
 }
 
-// step goes to the next row and tells whether there is one.
+// step goes to the next row and reports whether there is one.
 func (s *stmt) step() (bool, error) {
 	switch rc := lib.Xsqlite3_step(s.h.tls, s.p); rc {
 	case lib.SQLITE_ROW:
@@ -174,7 +174,7 @@ func (s *stmt) reset() {
 	}
 }
 
-// finalize gives the statement back to the library.
+// finalize releases the statement.
 func (s *stmt) finalize() {
 	lib.Xsqlite3_finalize(s.h.tls, s.p)
 	libc.Xfree(s.h.tls, s.buf)

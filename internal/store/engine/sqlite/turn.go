@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// writeTurn lets commands write beside a busy server. SQLite's own lock is taken by
-// whoever asks at the right moment, and a server that commits batch after
-// batch leaves hardly any; so a command that wants to write holds this lock
-// from before it asks until it is done, and the server waits between two
+// writeTurn lets commands write beside a busy server. SQLite's own lock goes to
+// the first process that polls it while it is free, and a server that commits
+// one batch after another hardly ever leaves it free. So a command holds this
+// lock while it waits for SQLite's and writes, and the server waits between two
 // transactions while it is held.
 type writeTurn struct {
 	f    *os.File
 	held bool
 }
 
-// How long the server waits for one command, and how often it looks.
+// How long the server waits for one command, and how often it polls.
 const (
 	turnPatience = 2 * time.Second
 	turnPoll     = time.Millisecond
@@ -39,8 +39,8 @@ func (t *writeTurn) yield() {
 	}
 }
 
-// take is a command's side. When other commands keep the lock for too long,
-// it goes on without.
+// take is a command's side. If other commands hold the lock for too long, it
+// continues without it.
 func (t *writeTurn) take() {
 	if !t.held {
 		t.wait(turnPatience)
@@ -75,7 +75,7 @@ func (t *writeTurn) try() bool {
 	return free || err != nil
 }
 
-// release gives the lock back.
+// release releases the lock.
 func (t *writeTurn) release() {
 	if t.held {
 		funlock(t.f)
@@ -83,5 +83,5 @@ func (t *writeTurn) release() {
 	}
 }
 
-// close lets go of the file and, with it, of the lock.
+// close closes the file, which releases the lock.
 func (t *writeTurn) close() error { return t.f.Close() }

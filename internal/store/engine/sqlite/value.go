@@ -32,7 +32,7 @@ type value struct {
 	at    uintptr // where the bytes are outside Go's heap
 }
 
-// valueOf sorts an argument into a storage class.
+// valueOf returns an argument in its storage class.
 func valueOf(arg any) (value, error) {
 	switch a := arg.(type) {
 	case nil:
@@ -51,7 +51,7 @@ func valueOf(arg any) (value, error) {
 	return reflected(reflect.ValueOf(arg))
 }
 
-// reflected sorts an argument of a named type or a pointer.
+// reflected is valueOf for named types and pointers.
 func reflected(v reflect.Value) (value, error) {
 	switch {
 	case v.Kind() == reflect.Pointer && v.IsNil():
@@ -81,7 +81,7 @@ func blob(b []byte) value {
 	return value{kind: kindBlob, bytes: unsafe.String(unsafe.SliceData(b), len(b))}
 }
 
-// float refuses what SQLite would turn into NULL.
+// float rejects NaN, which SQLite would turn into NULL.
 func float(f float64) (value, error) {
 	if math.IsNaN(f) {
 		return value{}, fmt.Errorf("NaN cannot be stored")

@@ -15,7 +15,7 @@ import (
 	"dray/internal/store/engine"
 )
 
-// How much the writer takes into one transaction. The time keeps the first
+// How much the writer puts into one transaction. The time limit keeps the first
 // operation of a batch from waiting for many slow ones.
 const (
 	maxBatch     = 256
@@ -23,14 +23,14 @@ const (
 	queueLength  = 4096
 )
 
-// writer commits operations on the one connection that may write. It drains
-// what waits into one transaction, a savepoint for each, so that the price of
-// making it durable is paid once for all: 256 operations cost one fsync.
+// writer commits operations on the one connection that may write. It runs the
+// operations that wait in one transaction, each in a savepoint, so that up to
+// 256 operations cost one fsync.
 type writer struct {
 	h        *handle
 	log      *slog.Logger
-	patience time.Duration // longest wait before an operation is refused
-	longest  time.Duration // that a transaction takes in more operations
+	patience time.Duration // longest wait before an operation is rejected
+	longest  time.Duration // how long a transaction takes in more operations
 	queue    chan *operation
 	asides   chan func()   // to run on the connection between two transactions
 	quit     chan struct{} // closed to stop
@@ -38,22 +38,23 @@ type writer struct {
 	begin    func() error  // opens a transaction
 	between  func()        // called after every transaction
 	taken    []*operation  // operations of the current transaction
-	doomed   atomic.Bool   // the disk lost something: nothing is durable any more
+	doomed   atomic.Bool   // the disk failed: nothing can be made durable any more
 
 	waiting atomic.Int64
 	count   engine.Counters
 }
 
-// operation is one write and its answer.
+// operation is one write and its result.
 type operation struct {
 	fn        func(engine.Conn) error
 	cancelled func() error // the caller's context
 	state     atomic.Int32
 	err       error
-	answer    chan error
+	result    chan error
 }
 
-// The states of an operation: either side may end the waiting, one wins.
+// The states of an operation. Its caller abandons it or the writer starts it,
+// whichever comes first.
 const (
 	waiting int32 = iota
 	started
@@ -77,13 +78,13 @@ func newWriter(h *handle, log *slog.Logger, patience time.Duration) *writer {
 	return w
 }
 
-// do queues an operation and waits until it is durable. While it waits for its
-// turn, the context or too long a wait end it; once begun, it is waited for.
+// do queues an operation and waits until it is durable. While it is queued, the
+// context or the time limit end it; once started, it runs to its end.
 func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	op := &operation{fn: fn, cancelled: ctx.Err, answer: make(chan error, 1)}
+	op := &operation{fn: fn, cancelled: ctx.Err, result: make(chan error, 1)}
 	timer := time.NewTimer(w.patience)
 	defer timer.Stop()
 
@@ -94,12 +95,12 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return w.refuse()
+		return w.overloaded()
 	case <-w.gone:
 		return engine.ErrClosed
 	}
 	select {
-	case err := <-op.answer:
+	case err := <-op.result:
 		return err
 	case <-ctx.Done():
 		if op.state.CompareAndSwap(waiting, abandoned) {
@@ -107,18 +108,18 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 		}
 	case <-timer.C:
 		if op.state.CompareAndSwap(waiting, abandoned) {
-			return w.refuse()
+			return w.overloaded()
 		}
 	case <-w.gone:
 		if op.state.CompareAndSwap(waiting, abandoned) {
 			return engine.ErrClosed
 		}
 	}
-	return <-op.answer // begun: everything begun is answered
+	return <-op.result // every operation that was started has a result
 }
 
-// refuse is the answer to an operation that waited too long.
-func (w *writer) refuse() error {
+// overloaded is the result of an operation that waited too long.
+func (w *writer) overloaded() error {
 	w.count.Shed.Add(1)
 	return lastmile.Overloaded("The server is busy: try again in a moment.").
 		Because("writes wait longer than %v", w.patience)
@@ -132,10 +133,10 @@ func (w *writer) loop() {
 			close(w.gone)
 			return
 		}
-		// An operation ended this goroutine (runtime.Goexit, which a failing
-		// test calls). The others must not pay for that.
+		// An operation ended this goroutine with runtime.Goexit, as a failing
+		// test does. The others must not suffer from that.
 		w.rollback()
-		w.answer(errors.New("the operation ended its goroutine"))
+		w.finish(errors.New("the operation ended its goroutine"))
 		go w.loop()
 	}()
 	for {
@@ -156,18 +157,18 @@ func (w *writer) loop() {
 	}
 }
 
-// batch runs op, and what else waits by then, in one transaction.
+// batch runs op and the operations that wait by then in one transaction.
 func (w *writer) batch(op *operation) {
 	defer w.between()
 	if w.doomed.Load() {
 		if op.start() {
-			w.tell(op.fail(engine.ErrUnsynced))
+			w.report(op.fail(engine.ErrUnsynced))
 		}
 		return
 	}
 	if err := w.begin(); err != nil {
 		if op.start() {
-			op.answer <- w.present(fmt.Errorf("begin: %w", err))
+			op.result <- w.present(fmt.Errorf("begin: %w", err))
 		}
 		return
 	}
@@ -202,9 +203,8 @@ func (w *writer) next(full <-chan time.Time) *operation {
 		return op
 	default:
 	}
-	// Whoever is about to write is let through first: to commit one by one what
-	// could be committed together costs more than the moment. With nobody else
-	// at work this returns at once.
+	// Let goroutines that are about to write run first: committing one by one
+	// costs more than the short delay. On an idle machine this returns at once.
 	runtime.Gosched()
 	select {
 	case op := <-w.queue:
@@ -220,13 +220,13 @@ func (op *operation) fail(err error) *operation {
 	return op
 }
 
-// start claims the operation, unless its caller has given it up.
+// start claims the operation, unless its caller has abandoned it.
 func (op *operation) start() bool {
 	if !op.state.CompareAndSwap(waiting, started) {
 		return false
 	}
 	if err := op.cancelled(); err != nil {
-		op.answer <- err
+		op.result <- err
 		return false
 	}
 	return true
@@ -248,9 +248,9 @@ func (w *writer) savepoint(op *operation) (intact bool) {
 	return !w.h.idle() && w.h.run("ROLLBACK TO op") == nil && w.h.run("RELEASE op") == nil
 }
 
-// first runs the first operation of a transaction, in which there is nothing yet
-// that a failure could harm: the transaction begins anew. A savepoint would keep
-// a copy of each page that the operation changes.
+// first runs the first operation of a transaction. It needs no savepoint, which
+// would copy each page that the operation changes: if it fails, the transaction
+// is rolled back and another one begins.
 func (w *writer) first(op *operation) (intact bool) {
 	if w.call(op); op.err == nil {
 		return true
@@ -269,48 +269,48 @@ func (w *writer) call(op *operation) {
 	}
 }
 
-// commit makes the batch durable and answers it. Operations that failed are
-// answered now and not before, because what they saw was not yet durable.
+// commit makes the batch durable and reports the results. Failed operations get
+// theirs now and not before, because what they read was not yet durable.
 func (w *writer) commit() {
 	if err := w.h.run("COMMIT"); err != nil {
 		w.log.Error("commit", "operations", len(w.taken), "error", err)
 		if w.doomed.Load() { // the next commit may seem to work
 			w.rollback()
-			w.answer(engine.ErrUnsynced)
+			w.finish(engine.ErrUnsynced)
 			return
 		}
 		w.recover(-1)
 		return
 	}
 	w.count.Committed(len(w.taken))
-	w.answer(nil)
+	w.finish(nil)
 }
 
-// answer tells every operation of the transaction how it ended. A non-nil err
-// is for those that have none of their own.
-func (w *writer) answer(err error) {
+// finish reports the result of every operation of the transaction. err is the
+// result of those that have no error themselves.
+func (w *writer) finish(err error) {
 	for i, op := range w.taken {
 		if op.err == nil {
 			op.err = err
 		}
-		w.tell(op)
+		w.report(op)
 		w.taken[i] = nil
 	}
 	w.taken = w.taken[:0]
 }
 
-// tell answers one operation.
-func (w *writer) tell(op *operation) {
+// report sends the result of one operation.
+func (w *writer) report(op *operation) {
 	if op.err != nil {
 		w.count.Failed.Add(1)
 	} else {
 		w.count.Operations.Add(1)
 	}
-	op.answer <- w.present(op.err)
+	op.result <- w.present(op.err)
 }
 
-// recover clears up after a transaction that broke as a whole. The operation
-// that broke it (or -1) keeps its error; the innocent run again, each alone.
+// recover cleans up after a transaction that failed as a whole. The operation
+// that caused it (or -1) keeps its error; the others run again, each alone.
 func (w *writer) recover(culprit int) {
 	w.count.Broken.Add(1)
 	w.rollback()
@@ -322,7 +322,7 @@ func (w *writer) recover(culprit int) {
 			w.count.Retries.Add(1)
 			w.alone(op)
 		}
-		w.tell(op)
+		w.report(op)
 		w.taken = w.taken[:0]
 	}
 }
@@ -346,7 +346,7 @@ func (w *writer) alone(op *operation) {
 	w.count.Committed(1)
 }
 
-// rollback leaves no transaction open, whatever happened.
+// rollback ends an open transaction, if there is one.
 func (w *writer) rollback() {
 	w.h.settle()
 	if w.h.idle() {
@@ -357,7 +357,7 @@ func (w *writer) rollback() {
 	}
 }
 
-// present turns errors that will pass into ones that the client may retry.
+// present turns temporary errors into ones that the client may retry.
 func (w *writer) present(err error) error {
 	switch resultCode(err) {
 	case lib.SQLITE_FULL:

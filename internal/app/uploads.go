@@ -19,8 +19,8 @@ const (
 	inS3       = "s3"
 )
 
-// uploadFolder stores images on disk.
-func (c *Config) uploadFolder() blob.Folder {
+// UploadFolder stores images on disk.
+func (c *Config) UploadFolder() blob.Folder {
 	return blob.Folder{Path: filepath.Join(c.Data, "uploads")}
 }
 
@@ -36,7 +36,7 @@ func checkUploads(place string) error {
 // credentials for its bucket; other commands do not use it.
 func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) error {
 	blobs := map[string]upload.Blobs{
-		onDisk:     a.Config.uploadFolder(),
+		onDisk:     a.Config.UploadFolder(),
 		inDatabase: blob.Table{Store: a.Store},
 	}
 	place := a.Config.Uploads

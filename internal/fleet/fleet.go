@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // Fleet is the workers, teams and hubs of all organizations.
@@ -19,18 +21,8 @@ type Fleet struct {
 	Now        func() time.Time
 	NewID      func() string
 	AppURL     string // where workers sign in
-
-	// Notify saves the text messages that events owe, in their transaction; nil
-	// owes none.
-	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
-}
-
-// append stores events and the text messages that they owe.
-func (f *Fleet) append(ctx context.Context, w store.Writer, events []lastmile.Event) error {
-	if err := w.AppendEvents(ctx, events); err != nil || f.Notify == nil {
-		return err
-	}
-	return f.Notify(ctx, w, events)
+	Events     *events.Log
+	Messages   *events.Wake // of the loop that sends text messages
 }
 
 // Places finds the place of an address.
@@ -45,7 +37,7 @@ type Passwords interface {
 
 // Travel tells how long the legs of a way take.
 type Travel interface {
-	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]lastmile.Leg, error)
+	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
 // Tasks gives back what a worker or a team had to do.

@@ -9,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
+	"dray/internal/textmessage"
+	"dray/internal/wire"
 )
 
 // The organizations of these tests.
@@ -34,6 +37,8 @@ type world struct {
 	t     testing.TB
 	store *sqlstore.Store
 	desk  *messaging.Desk
+	log   *events.Log
+	texts events.Wake
 
 	mu   sync.Mutex
 	sent []sending
@@ -42,7 +47,7 @@ type world struct {
 // sending is a message that a gateway was given.
 type sending struct {
 	at      time.Time
-	message lastmile.TextMessage
+	message textmessage.Message
 }
 
 func newWorld(t testing.TB) *world {
@@ -53,8 +58,16 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, store: db}
+	composer := &messaging.Composer{Now: now, NewID: newID, Saved: w.texts.Signal}
+	w.log = events.NewLog(events.Options{
+		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func(e lastmile.Event) ([]byte, error) { return wire.Encode(e) },
+		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
+			return composer.Notify(ctx, tx.(store.Writer), all)
+		},
+	})
 	w.desk = &messaging.Desk{
-		Store: db, Now: now, NewID: newID, Log: quiet,
+		Store: db, Now: now, Events: w.log, Log: quiet,
 		ParsePhone: func(raw, _ string) (lastmile.Phone, error) { return lastmile.Phone(raw), nil },
 	}
 	for id, name := range map[lastmile.OrganizationID]string{acme: "Acme", zenith: "Zenith"} {
@@ -82,18 +95,21 @@ func (w *world) write(change func(ctx context.Context, tx store.Writer) error) {
 }
 
 // owe saves a message to be sent and returns its id.
-func (w *world) owe(org lastmile.OrganizationID, kind lastmile.MessageKind, to lastmile.Phone) lastmile.MessageID {
+func (w *world) owe(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
 	w.t.Helper()
-	m := lastmile.NewTextMessage(lastmile.MessageID(newID()), org, kind, to, "hello", now(), now())
-	if kind != lastmile.MessageInvitation {
+	m := textmessage.New(lastmile.MessageID(newID()), org, kind, to, "hello", now(), now())
+	if kind != textmessage.KindInvitation {
 		m.Task = lastmile.TaskID(newID())
 	}
-	w.write(func(ctx context.Context, tx store.Writer) error { return tx.SaveMessage(ctx, m) })
+	w.write(func(ctx context.Context, tx store.Writer) error {
+		tx.OnCommit(w.texts.Signal)
+		return tx.SaveMessage(ctx, m)
+	})
 	return m.ID
 }
 
 // message reads a message.
-func (w *world) message(id lastmile.MessageID) (m lastmile.TextMessage) {
+func (w *world) message(id lastmile.MessageID) (m textmessage.Message) {
 	w.t.Helper()
 	err := w.store.Read(w.t.Context(), func(r store.Reader) (err error) {
 		m, err = r.MessageByID(w.t.Context(), id)
@@ -106,7 +122,7 @@ func (w *world) message(id lastmile.MessageID) (m lastmile.TextMessage) {
 }
 
 // is fails the test when a message is in another state.
-func (w *world) is(id lastmile.MessageID, state lastmile.MessageState, reason string) lastmile.TextMessage {
+func (w *world) is(id lastmile.MessageID, state textmessage.State, reason string) textmessage.Message {
 	w.t.Helper()
 	m := w.message(id)
 	if m.State != state || m.Reason != reason {
@@ -118,13 +134,13 @@ func (w *world) is(id lastmile.MessageID, state lastmile.MessageState, reason st
 // gateway is one whose answers are functions.
 type gateway struct {
 	world *world
-	send  func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult
+	send  func(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
 func (g gateway) Name() string { return "fake" }
 func (g gateway) From() string { return "+12125550001" }
 
-func (g gateway) Send(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (g gateway) Send(ctx context.Context, m textmessage.Message) textmessage.Result {
 	g.world.mu.Lock()
 	g.world.sent = append(g.world.sent, sending{now(), m})
 	g.world.mu.Unlock()
@@ -134,21 +150,21 @@ func (g gateway) Send(ctx context.Context, m lastmile.TextMessage) lastmile.Send
 // asked is a gateway that can be asked what became of a message.
 type asked struct {
 	gateway
-	find func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult
+	find func(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
-func (a asked) Find(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (a asked) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
 	return a.find(ctx, m)
 }
 
-func taken(_ context.Context, m lastmile.TextMessage) lastmile.SendResult {
-	return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: "g-" + string(m.ID)}
+func taken(_ context.Context, m textmessage.Message) textmessage.Result {
+	return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g-" + string(m.ID)}
 }
 
 // sender makes a sender with a gateway; nil: the outbox.
 func (w *world) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
-		Store: w.store, Gateway: g, Caps: lastmile.DefaultMessageCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.store.Texted(),
+		Store: w.store, Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.texts.Channel(),
 	}
 }
 

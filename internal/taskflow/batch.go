@@ -88,7 +88,7 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	prepared := f.prepareItems(ctx, who, items, func(d Draft) error { return lastmile.CheckBatchItem(nil, d.AutoAssign) })
+	prepared := f.prepareItems(ctx, who, items, func(d Draft) error { return lastmile.CheckBatchItem(nil, d.AutoAssign != nil) })
 	if err := ctx.Err(); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
@@ -230,7 +230,7 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
 		return err
 	}
-	return f.tell(ctx, w, []lastmile.Event{event})
+	return f.Events.Append(ctx, w, event)
 }
 
 // runChunk gives some items of a batch their results, all in one transaction.

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
+	"dray/internal/wire"
 )
 
 // TestRecipientsHearOfATaskOnce lets a worker come near, and be late, where no
@@ -18,10 +21,14 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	p := apptest.New(t)
 	c := p.Organization(t, "Acme")
 	var heard []lastmile.Event
-	p.Tracking.Notify = func(_ context.Context, _ store.Writer, events []lastmile.Event) error {
-		heard = append(heard, events...)
-		return nil
-	}
+	p.Tracking.Events = events.NewLog(events.Options{
+		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
+		Encode: func(e lastmile.Event) ([]byte, error) { return wire.Encode(e) },
+		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
+			heard = append(heard, all...)
+			return nil
+		},
+	})
 	now := p.Now()
 	worker := lastmile.Worker{
 		ID: "workerworkerworkerworker", Organization: c.Organization.ID, Created: now, Modified: now, Name: "W", Phone: "+12125550101",
@@ -59,7 +66,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	if got := moves(40.5); len(got) != 0 {
 		t.Errorf("far away: %v", got)
 	}
-	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > lastmile.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > textmessage.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
 		t.Errorf("near: %v", got)
 	}
 	if got := moves(40.69); len(got) != 0 {
@@ -68,7 +75,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	if got := moves(40.69); len(got) != 0 {
 		t.Errorf("a little late: %v", got)
 	}
-	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskDelayed || got[0].Delay == nil || *got[0].Delay < lastmile.DefaultThresholds.Delay {
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskDelayed || got[0].Delay == nil || *got[0].Delay < textmessage.DefaultThresholds.Delay {
 		t.Errorf("late: %v", got)
 	}
 	if got := moves(40.69); len(got) != 0 {

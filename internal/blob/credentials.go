@@ -1,7 +1,6 @@
 package blob
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -127,7 +126,7 @@ func sign(r *http.Request, body []byte, c aws.Credentials, region string, now ti
 	digest := hex.EncodeToString(sum[:])
 	r.Header.Set("X-Amz-Content-Sha256", digest)
 	r.URL.RawPath = httpbinding.EscapePath(r.URL.Path, false) // as the service will encode it to check
-	return v4.NewSigner().SignHTTP(context.WithoutCancel(r.Context()), c, r, digest, "s3", region, now, func(o *v4.SignerOptions) {
+	return v4.NewSigner().SignHTTP(r.Context(), c, r, digest, "s3", region, now, func(o *v4.SignerOptions) {
 		o.DisableURIPathEscaping = true // it is encoded already
 	})
 }

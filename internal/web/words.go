@@ -60,7 +60,7 @@ func (w words) window(from, until time.Time, zone *time.Location, now time.Time)
 	return w.moment(from, zone, now) + " – " + w.moment(until, zone, now)
 }
 
-// dictionary has the words of each of lastmile.Languages.
+// dictionary has the words of each of textmessage.Languages.
 var dictionary = map[string]words{
 	"en": {
 		Title: "Your delivery",

@@ -147,10 +147,10 @@ func (l *Loop[R, W]) takeOffered() []Item {
 func (l *Loop[R, W]) Run(ctx context.Context) {
 	s := newSession(ctx, l)
 	if l.Alone {
-		s.reset()
+		s.reset(ctx)
 	}
-	s.loop()
-	s.stop()
+	s.loop(ctx)
+	s.stop(ctx)
 }
 
 // RunDue does all that is due now. It returns how many items it ran, and the
@@ -158,18 +158,18 @@ func (l *Loop[R, W]) Run(ctx context.Context) {
 func (l *Loop[R, W]) RunDue(ctx context.Context) (int, error) {
 	s := newSession(ctx, l)
 	for ctx.Err() == nil {
-		n, err := s.fill()
+		n, err := s.fill(ctx)
 		if err != nil {
-			s.stop()
+			s.stop(ctx)
 			return s.ran, err
 		}
 		if n == 0 {
 			break
 		}
-		s.drain()
-		s.flush()
+		s.drain(ctx)
+		s.flush(ctx)
 	}
-	s.stop()
+	s.stop(ctx)
 	return s.ran, s.failed
 }
 

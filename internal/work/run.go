@@ -18,7 +18,7 @@ var errLapsed = errors.New("the lease could not be renewed")
 // start runs an item that was leased.
 func (s *session[R, W]) start(p *Prepared) {
 	item := p.Item
-	ctx, cancel := context.WithCancelCause(s.working)
+	ctx, cancel := s.begin()
 	lease := &Lease{Item: item, For: s.LeaseFor, Last: s.last(item), Value: p.Value}
 	lease.renewed(s.Now().Add(s.LeaseFor))
 	h := &holding{lease: lease, cancel: cancel}

@@ -11,9 +11,8 @@ import (
 // session is one call of Run. Its fields belong to one goroutine.
 type session[R Reader, W Writer] struct {
 	*Loop[R, W]
-	ctx     context.Context // of the Loop: no item is leased after it has ended
-	working context.Context // of handlers
-	cancel  context.CancelFunc
+	begin  func() (context.Context, context.CancelCauseFunc) // makes the context of a handler
+	cancel context.CancelFunc                                // ends the contexts of all handlers
 
 	held       map[key]*holding // by this session, until the release is committed
 	ended      chan *holding
@@ -39,16 +38,18 @@ type holding struct {
 
 func newSession[R Reader, W Writer](ctx context.Context, l *Loop[R, W]) *session[R, W] {
 	l.defaults()
-	s := &session[R, W]{Loop: l, ctx: ctx, held: map[key]*holding{}, ended: make(chan *holding)}
-	s.working, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	return s
+	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	return &session[R, W]{
+		Loop: l, held: map[key]*holding{}, ended: make(chan *holding), cancel: cancel,
+		begin: func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(working) },
+	}
 }
 
 // running reports whether any handler is running.
 func (s *session[R, W]) running() bool { return len(s.held) > len(s.endings) }
 
 // loop works until the context ends.
-func (s *session[R, W]) loop() {
+func (s *session[R, W]) loop(ctx context.Context) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
 	poll, gap := time.NewTimer(0), time.NewTimer(0)
@@ -62,35 +63,35 @@ func (s *session[R, W]) loop() {
 	for {
 		var err error
 		select {
-		case <-s.ctx.Done():
+		case <-ctx.Done():
 			return
 		case <-renew.C:
-			s.renew()
+			s.renew(ctx)
 			continue
 		case h := <-s.ended:
 			s.end(h)
-			s.flush()
+			s.flush(ctx)
 			pause = s.Poll.Soon
-			query, err = s.reuse(query)
+			query, err = s.reuse(ctx, query)
 		case <-s.signal:
 			s.candidates = append(s.candidates, s.takeOffered()...)
 			pause = s.Poll.Soon
-			_, err = s.startAdmitted()
+			_, err = s.startAdmitted(ctx)
 		case <-s.Wake:
 			pause, query = s.Poll.Soon, true
 		case <-poll.C:
-			s.flush()
+			s.flush(ctx)
 			pause, query = min(2*pause, s.Poll.Idle), true
 		case <-gap.C:
 			resting = false
 		}
 		if query && !resting && err == nil {
-			_, err = s.fill()
+			_, err = s.fill(ctx)
 			query, resting = false, s.Poll.Gap > 0
 			gap.Reset(s.Poll.Gap)
 			poll.Reset(s.wait(pause))
 		}
-		if err != nil && s.ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil {
 			s.Log.Warn("work cannot be leased", "kind", s.Kind, "error", err)
 			poll.Reset(s.wait(pause))
 		}
@@ -99,11 +100,11 @@ func (s *session[R, W]) loop() {
 
 // reuse starts what was found before, now that there is room, and reports
 // whether it takes another query to find more.
-func (s *session[R, W]) reuse(query bool) (bool, error) {
+func (s *session[R, W]) reuse(ctx context.Context, query bool) (bool, error) {
 	if len(s.candidates) == 0 || query {
 		return true, nil
 	}
-	n, err := s.startAdmitted()
+	n, err := s.startAdmitted(ctx)
 	return n == 0 || len(s.candidates) == 0, err
 }
 
@@ -117,7 +118,7 @@ func (s *session[R, W]) wait(pause time.Duration) time.Duration {
 }
 
 // stop waits for handlers that are running, and releases all leases.
-func (s *session[R, W]) stop() {
+func (s *session[R, W]) stop(ctx context.Context) {
 	defer s.cancel()
 	if s.Grace == 0 {
 		s.cancel()
@@ -125,12 +126,12 @@ func (s *session[R, W]) stop() {
 		grace := time.AfterFunc(s.Grace, s.cancel)
 		defer grace.Stop()
 	}
-	s.drain()
-	s.flush()
+	s.drain(ctx)
+	s.flush(ctx)
 }
 
 // drain waits for all handlers.
-func (s *session[R, W]) drain() {
+func (s *session[R, W]) drain(ctx context.Context) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
 	for s.running() {
@@ -138,22 +139,22 @@ func (s *session[R, W]) drain() {
 		case h := <-s.ended:
 			s.end(h)
 		case <-renew.C:
-			s.renew()
+			s.renew(ctx)
 		}
 	}
 }
 
 // reset ends the leases of processes that are gone.
-func (s *session[R, W]) reset() {
-	err := s.Store.Write(s.ctx, func(w W) error { return w.ResetWork(s.ctx, s.Kind, s.Now()) })
-	if err != nil && s.ctx.Err() == nil {
+func (s *session[R, W]) reset(ctx context.Context) {
+	err := s.Store.Write(ctx, func(w W) error { return w.ResetWork(ctx, s.Kind, s.Now()) })
+	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("work of an earlier process cannot be taken over at once: it will be when its leases end", "kind", s.Kind, "error", err)
 	}
 }
 
 // renew makes the leases of running handlers last longer. A handler whose lease
 // was lost all the same is stopped.
-func (s *session[R, W]) renew() {
+func (s *session[R, W]) renew(ctx context.Context) {
 	var items []Item
 	for _, h := range s.held {
 		if !h.done {
@@ -163,7 +164,10 @@ func (s *session[R, W]) renew() {
 	if len(items) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.working, s.LeaseFor)
+	// Handlers may go on for a while when the Loop is stopped.
+	ctx, end := outlive(ctx, s.Grace+endPatience)
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, s.LeaseFor)
 	defer cancel()
 	var (
 		lost  []Item
@@ -174,9 +178,7 @@ func (s *session[R, W]) renew() {
 		return err
 	})
 	if err != nil {
-		if s.working.Err() == nil {
-			s.Log.Warn("leases cannot be renewed", "kind", s.Kind, "count", len(items), "error", err)
-		}
+		s.Log.Warn("leases cannot be renewed", "kind", s.Kind, "count", len(items), "error", err)
 		return
 	}
 	for _, item := range items {
@@ -207,7 +209,7 @@ func (s *session[R, W]) end(h *holding) {
 // flush ends the leases of items whose handlers have returned, all in one
 // transaction. What cannot be written now is tried again; those leases are not
 // renewed meanwhile.
-func (s *session[R, W]) flush() {
+func (s *session[R, W]) flush(ctx context.Context) {
 	for { // together with those that have returned in the meantime
 		select {
 		case h := <-s.ended:
@@ -220,7 +222,7 @@ func (s *session[R, W]) flush() {
 	if len(s.endings) == 0 {
 		return
 	}
-	ctx, cancel := outlive(s.ctx, endPatience)
+	ctx, cancel := outlive(ctx, endPatience)
 	defer cancel()
 	err := s.Store.Write(ctx, func(w W) error {
 		for _, h := range s.endings {

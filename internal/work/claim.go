@@ -88,7 +88,7 @@ func (s *session[R, W]) startAdmitted(ctx context.Context) (leased int, err erro
 		for _, p := range taken {
 			if !p.Done {
 				started[p.key()] = true
-				s.start(p)
+				s.start(ctx, p)
 			} else if s.Finished != nil {
 				s.Finished(p)
 			}

@@ -145,7 +145,7 @@ func (l *Loop[R, W]) takeOffered() []Item {
 // Run works until ctx ends. Then it gives what is running some time to end, and
 // releases the leases it has.
 func (l *Loop[R, W]) Run(ctx context.Context) {
-	s := newSession(ctx, l)
+	s := newSession(l)
 	if l.Alone {
 		s.reset(ctx)
 	}
@@ -156,7 +156,7 @@ func (l *Loop[R, W]) Run(ctx context.Context) {
 // RunDue does all that is due now. It returns how many items it ran, and the
 // first error of one.
 func (l *Loop[R, W]) RunDue(ctx context.Context) (int, error) {
-	s := newSession(ctx, l)
+	s := newSession(l)
 	for ctx.Err() == nil {
 		n, err := s.fill(ctx)
 		if err != nil {
@@ -166,7 +166,7 @@ func (l *Loop[R, W]) RunDue(ctx context.Context) (int, error) {
 		if n == 0 {
 			break
 		}
-		s.drain(ctx)
+		s.drain(ctx, ctx.Done())
 		s.flush(ctx)
 	}
 	s.stop(ctx)

@@ -11,9 +11,6 @@ import (
 // session is one call of Run. Its fields belong to one goroutine.
 type session[R Reader, W Writer] struct {
 	*Loop[R, W]
-	begin  func() (context.Context, context.CancelCauseFunc) // makes the context of a handler
-	cancel context.CancelFunc                                // ends the contexts of all handlers
-
 	held       map[key]*holding // by this session, until the release is committed
 	ended      chan *holding
 	endings    []*holding // ended, not yet committed
@@ -36,13 +33,9 @@ type holding struct {
 	ended   bool     // the lease was ended already, or lost
 }
 
-func newSession[R Reader, W Writer](ctx context.Context, l *Loop[R, W]) *session[R, W] {
+func newSession[R Reader, W Writer](l *Loop[R, W]) *session[R, W] {
 	l.defaults()
-	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	return &session[R, W]{
-		Loop: l, held: map[key]*holding{}, ended: make(chan *holding), cancel: cancel,
-		begin: func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(working) },
-	}
+	return &session[R, W]{Loop: l, held: map[key]*holding{}, ended: make(chan *holding)}
 }
 
 // running reports whether any handler is running.
@@ -119,19 +112,15 @@ func (s *session[R, W]) wait(pause time.Duration) time.Duration {
 
 // stop waits for handlers that are running, and releases all leases.
 func (s *session[R, W]) stop(ctx context.Context) {
-	defer s.cancel()
-	if s.Grace == 0 {
-		s.cancel()
-	} else {
-		grace := time.AfterFunc(s.Grace, s.cancel)
-		defer grace.Stop()
-	}
-	s.drain(ctx)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Grace)
+	defer cancel()
+	s.drain(ctx, grace.Done())
 	s.flush(ctx)
 }
 
-// drain waits for all handlers.
-func (s *session[R, W]) drain(ctx context.Context) {
+// drain waits for all handlers, whose contexts end with the patience of the
+// caller.
+func (s *session[R, W]) drain(ctx context.Context, patience <-chan struct{}) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
 	for s.running() {
@@ -140,6 +129,13 @@ func (s *session[R, W]) drain(ctx context.Context) {
 			s.end(h)
 		case <-renew.C:
 			s.renew(ctx)
+		case <-patience:
+			patience = nil
+			for _, h := range s.held {
+				if !h.done {
+					h.cancel(context.Canceled)
+				}
+			}
 		}
 	}
 }

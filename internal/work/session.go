@@ -45,22 +45,35 @@ func (s *session[R, W]) running() bool { return len(s.held) > len(s.endings) }
 func (s *session[R, W]) loop(ctx context.Context) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
-	poll, gap := time.NewTimer(0), time.NewTimer(0)
+	poll, gap := time.NewTimer(s.Poll.Soon), time.NewTimer(max(s.Poll.Gap, s.Poll.Soon))
 	defer poll.Stop()
 	defer gap.Stop()
 	var (
 		pause   = s.Poll.Soon
-		resting = true  // no query until gap fires
-		query   = false // one is wanted
+		query   = true  // one is wanted
+		resting = false // none is made until gap fires
+		err     error
 	)
 	for {
-		var err error
+		if query && !resting && err == nil {
+			_, err = s.fill(ctx)
+			query = false
+			if s.Poll.Gap > 0 {
+				resting = true
+				gap.Reset(s.Poll.Gap)
+			}
+			poll.Reset(s.wait(pause))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Log.Warn("work cannot be leased", "kind", s.Kind, "error", err)
+			poll.Reset(s.wait(pause))
+		}
+		err = nil
 		select {
 		case <-ctx.Done():
 			return
 		case <-renew.C:
 			s.renew(ctx)
-			continue
 		case h := <-s.ended:
 			s.end(h)
 			s.flush(ctx)
@@ -77,16 +90,6 @@ func (s *session[R, W]) loop(ctx context.Context) {
 			pause, query = min(2*pause, s.Poll.Idle), true
 		case <-gap.C:
 			resting = false
-		}
-		if query && !resting && err == nil {
-			_, err = s.fill(ctx)
-			query, resting = false, s.Poll.Gap > 0
-			gap.Reset(s.Poll.Gap)
-			poll.Reset(s.wait(pause))
-		}
-		if err != nil && ctx.Err() == nil {
-			s.Log.Warn("work cannot be leased", "kind", s.Kind, "error", err)
-			poll.Reset(s.wait(pause))
 		}
 	}
 }

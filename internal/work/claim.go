@@ -8,12 +8,12 @@ import (
 
 // fill finds, leases and starts items until there is no room or nothing is due.
 // It returns how many it leased.
-func (s *session[R, W]) fill() (leased int, err error) {
+func (s *session[R, W]) fill(ctx context.Context) (leased int, err error) {
 	for {
-		if err := s.find(); err != nil {
+		if err := s.find(ctx); err != nil {
 			return leased, err
 		}
-		n, err := s.startAdmitted()
+		n, err := s.startAdmitted(ctx)
 		leased += n
 		if err != nil || n == 0 {
 			return leased, err
@@ -22,15 +22,15 @@ func (s *session[R, W]) fill() (leased int, err error) {
 }
 
 // find replaces the candidates by what is due now.
-func (s *session[R, W]) find() error {
+func (s *session[R, W]) find(ctx context.Context) error {
 	now := s.Now()
 	q := Query{
 		Kind: s.Kind, Now: now, Until: now.Add(s.Poll.Idle), After: s.after,
 		PerOrganization: s.Candidates.PerOrganization, Limit: s.Candidates.Total,
 	}
 	var found []Item
-	err := s.Store.Read(s.ctx, func(r R) (err error) {
-		found, err = r.DueWork(s.ctx, q)
+	err := s.Store.Read(ctx, func(r R) (err error) {
+		found, err = r.DueWork(ctx, q)
 		return err
 	})
 	if err != nil {
@@ -77,18 +77,18 @@ func inTurns(items []Item) []Item {
 
 // startAdmitted leases and starts the candidates that are admitted, and returns
 // how many it leased. The others stay candidates.
-func (s *session[R, W]) startAdmitted() (leased int, err error) {
-	for s.ctx.Err() == nil {
+func (s *session[R, W]) startAdmitted(ctx context.Context) (leased int, err error) {
+	for ctx.Err() == nil {
 		batch := s.admit()
 		if len(batch) == 0 {
 			return leased, nil
 		}
-		taken, err := s.claim(batch)
+		taken, err := s.claim(ctx, batch)
 		started := map[key]bool{}
 		for _, p := range taken {
 			if !p.Done {
 				started[p.key()] = true
-				s.start(p)
+				s.start(ctx, p)
 			} else if s.Finished != nil {
 				s.Finished(p)
 			}
@@ -106,7 +106,7 @@ func (s *session[R, W]) startAdmitted() (leased int, err error) {
 		leased += len(taken)
 		s.after = batch[len(batch)-1].Organization
 	}
-	return leased, s.ctx.Err()
+	return leased, ctx.Err()
 }
 
 // admit takes a batch of candidates that may run. One that was offered while it
@@ -132,12 +132,12 @@ func (s *session[R, W]) admit() (batch []Item) {
 }
 
 // claim leases items in one transaction, and returns those that it could lease.
-func (s *session[R, W]) claim(batch []Item) (taken []*Prepared, err error) {
+func (s *session[R, W]) claim(ctx context.Context, batch []Item) (taken []*Prepared, err error) {
 	now := s.Now()
-	err = s.Store.Write(s.ctx, func(w W) error {
+	err = s.Store.Write(ctx, func(w W) error {
 		taken = nil
 		for _, item := range batch {
-			ok, err := w.ClaimWork(s.ctx, item, now, now.Add(s.LeaseFor))
+			ok, err := w.ClaimWork(ctx, item, now, now.Add(s.LeaseFor))
 			if err != nil {
 				return err
 			}
@@ -149,10 +149,10 @@ func (s *session[R, W]) claim(batch []Item) (taken []*Prepared, err error) {
 		if s.Prepare == nil || len(taken) == 0 {
 			return nil
 		}
-		if err := s.Prepare(s.ctx, w, taken); err != nil {
+		if err := s.Prepare(ctx, w, taken); err != nil {
 			return err
 		}
-		return finishDone(s.ctx, w, taken)
+		return finishDone(ctx, w, taken)
 	})
 	if err != nil {
 		return nil, err

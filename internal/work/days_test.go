@@ -115,8 +115,9 @@ func (d *workday) add(n int) {
 }
 
 // quiet checks that all work is done soon, and that no lease is left.
-func (d *workday) quiet(after string, within time.Duration) {
+func (d *workday) quiet(after string) {
 	d.t.Helper()
+	const within = time.Minute
 	for deadline := time.Now().Add(within); ; time.Sleep(time.Second) {
 		var left work.Backlog
 		err := d.db.Store.Read(d.t.Context(), func(r store.Reader) (err error) {
@@ -145,25 +146,25 @@ func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 				d.start()
 				for day := range 3 {
 					d.add(20)
-					d.quiet("work in the morning", time.Minute)
+					d.quiet("work in the morning")
 
 					d.add(10)
 					time.Sleep(time.Second)
 					d.db.broken.Store(true)
 					time.Sleep(time.Minute)
 					d.db.broken.Store(false)
-					d.quiet("the database was away", time.Minute)
+					d.quiet("the database was away")
 
 					d.add(10)
 					time.Sleep(time.Second)
 					d.stop() // with work under way
 					d.start()
-					d.quiet("a restart", time.Minute)
+					d.quiet("a restart")
 
 					d.add(10)
 					time.Sleep(time.Second)
 					d.jump.Add(int64(2 * time.Hour))
-					d.quiet("the clock went forward", time.Minute)
+					d.quiet("the clock went forward")
 
 					d.add(10)
 					time.Sleep(time.Second)
@@ -171,7 +172,7 @@ func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 					d.stop()
 					d.db.broken.Store(false)
 					d.start()
-					d.quiet("a kill", time.Minute)
+					d.quiet("a kill")
 
 					d.add(10)
 					time.Sleep(time.Second)
@@ -180,7 +181,7 @@ func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 					d.db.broken.Store(false)
 					d.jump.Add(-int64(2 * time.Hour)) // back: the leases seem to last for hours
 					d.start()
-					d.quiet("a kill and a clock that went back", time.Minute)
+					d.quiet("a kill and a clock that went back")
 
 					if day < 2 {
 						time.Sleep(12 * time.Hour)

@@ -145,31 +145,31 @@ func (l *Loop[R, W]) takeOffered() []Item {
 // Run works until ctx ends. Then it gives what is running some time to end, and
 // releases the leases it has.
 func (l *Loop[R, W]) Run(ctx context.Context) {
-	s := newSession(ctx, l)
+	s := newSession(l)
 	if l.Alone {
-		s.reset()
+		s.reset(ctx)
 	}
-	s.loop()
-	s.stop()
+	s.loop(ctx)
+	s.stop(ctx)
 }
 
 // RunDue does all that is due now. It returns how many items it ran, and the
 // first error of one.
 func (l *Loop[R, W]) RunDue(ctx context.Context) (int, error) {
-	s := newSession(ctx, l)
+	s := newSession(l)
 	for ctx.Err() == nil {
-		n, err := s.fill()
+		n, err := s.fill(ctx)
 		if err != nil {
-			s.stop()
+			s.stop(ctx)
 			return s.ran, err
 		}
 		if n == 0 {
 			break
 		}
-		s.drain()
-		s.flush()
+		s.drain(ctx, ctx.Done())
+		s.flush(ctx)
 	}
-	s.stop()
+	s.stop(ctx)
 	return s.ran, s.failed
 }
 

@@ -16,9 +16,9 @@ var errExhausted = errors.New("it was tried too often")
 var errLapsed = errors.New("the lease could not be renewed")
 
 // start runs an item that was leased.
-func (s *session[R, W]) start(p *Prepared) {
+func (s *session[R, W]) start(ctx context.Context, p *Prepared) {
 	item := p.Item
-	ctx, cancel := context.WithCancelCause(s.working)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // see stop
 	lease := &Lease{Item: item, For: s.LeaseFor, Last: s.last(item), Value: p.Value}
 	lease.renewed(s.Now().Add(s.LeaseFor))
 	h := &holding{lease: lease, cancel: cancel}

@@ -11,10 +11,6 @@ import (
 // session is one call of Run. Its fields belong to one goroutine.
 type session[R Reader, W Writer] struct {
 	*Loop[R, W]
-	ctx     context.Context // of the Loop: no item is leased after it has ended
-	working context.Context // of handlers
-	cancel  context.CancelFunc
-
 	held       map[key]*holding // by this session, until the release is committed
 	ended      chan *holding
 	endings    []*holding // ended, not yet committed
@@ -37,73 +33,74 @@ type holding struct {
 	ended   bool     // the lease was ended already, or lost
 }
 
-func newSession[R Reader, W Writer](ctx context.Context, l *Loop[R, W]) *session[R, W] {
+func newSession[R Reader, W Writer](l *Loop[R, W]) *session[R, W] {
 	l.defaults()
-	s := &session[R, W]{Loop: l, ctx: ctx, held: map[key]*holding{}, ended: make(chan *holding)}
-	s.working, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	return s
+	return &session[R, W]{Loop: l, held: map[key]*holding{}, ended: make(chan *holding)}
 }
 
 // running reports whether any handler is running.
 func (s *session[R, W]) running() bool { return len(s.held) > len(s.endings) }
 
 // loop works until the context ends.
-func (s *session[R, W]) loop() {
+func (s *session[R, W]) loop(ctx context.Context) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
-	poll, gap := time.NewTimer(0), time.NewTimer(0)
+	poll, gap := time.NewTimer(s.Poll.Soon), time.NewTimer(max(s.Poll.Gap, s.Poll.Soon))
 	defer poll.Stop()
 	defer gap.Stop()
 	var (
 		pause   = s.Poll.Soon
-		resting = true  // no query until gap fires
-		query   = false // one is wanted
+		query   = true  // one is wanted
+		resting = false // none is made until gap fires
+		err     error
 	)
 	for {
-		var err error
+		if query && !resting && err == nil {
+			_, err = s.fill(ctx)
+			query = false
+			if s.Poll.Gap > 0 {
+				resting = true
+				gap.Reset(s.Poll.Gap)
+			}
+			poll.Reset(s.wait(pause))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Log.Warn("work cannot be leased", "kind", s.Kind, "error", err)
+			poll.Reset(s.wait(pause))
+		}
+		err = nil
 		select {
-		case <-s.ctx.Done():
+		case <-ctx.Done():
 			return
 		case <-renew.C:
-			s.renew()
-			continue
+			s.renew(ctx)
 		case h := <-s.ended:
 			s.end(h)
-			s.flush()
+			s.flush(ctx)
 			pause = s.Poll.Soon
-			query, err = s.reuse(query)
+			query, err = s.reuse(ctx, query)
 		case <-s.signal:
 			s.candidates = append(s.candidates, s.takeOffered()...)
 			pause = s.Poll.Soon
-			_, err = s.startAdmitted()
+			_, err = s.startAdmitted(ctx)
 		case <-s.Wake:
 			pause, query = s.Poll.Soon, true
 		case <-poll.C:
-			s.flush()
+			s.flush(ctx)
 			pause, query = min(2*pause, s.Poll.Idle), true
 		case <-gap.C:
 			resting = false
-		}
-		if query && !resting && err == nil {
-			_, err = s.fill()
-			query, resting = false, s.Poll.Gap > 0
-			gap.Reset(s.Poll.Gap)
-			poll.Reset(s.wait(pause))
-		}
-		if err != nil && s.ctx.Err() == nil {
-			s.Log.Warn("work cannot be leased", "kind", s.Kind, "error", err)
-			poll.Reset(s.wait(pause))
 		}
 	}
 }
 
 // reuse starts what was found before, now that there is room, and reports
 // whether it takes another query to find more.
-func (s *session[R, W]) reuse(query bool) (bool, error) {
+func (s *session[R, W]) reuse(ctx context.Context, query bool) (bool, error) {
 	if len(s.candidates) == 0 || query {
 		return true, nil
 	}
-	n, err := s.startAdmitted()
+	n, err := s.startAdmitted(ctx)
 	return n == 0 || len(s.candidates) == 0, err
 }
 
@@ -117,20 +114,16 @@ func (s *session[R, W]) wait(pause time.Duration) time.Duration {
 }
 
 // stop waits for handlers that are running, and releases all leases.
-func (s *session[R, W]) stop() {
-	defer s.cancel()
-	if s.Grace == 0 {
-		s.cancel()
-	} else {
-		grace := time.AfterFunc(s.Grace, s.cancel)
-		defer grace.Stop()
-	}
-	s.drain()
-	s.flush()
+func (s *session[R, W]) stop(ctx context.Context) {
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Grace)
+	defer cancel()
+	s.drain(ctx, grace.Done())
+	s.flush(ctx)
 }
 
-// drain waits for all handlers.
-func (s *session[R, W]) drain() {
+// drain waits for all handlers, whose contexts end with the patience of the
+// caller.
+func (s *session[R, W]) drain(ctx context.Context, patience <-chan struct{}) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
 	for s.running() {
@@ -138,22 +131,29 @@ func (s *session[R, W]) drain() {
 		case h := <-s.ended:
 			s.end(h)
 		case <-renew.C:
-			s.renew()
+			s.renew(ctx)
+		case <-patience:
+			patience = nil
+			for _, h := range s.held {
+				if !h.done {
+					h.cancel(context.Canceled)
+				}
+			}
 		}
 	}
 }
 
 // reset ends the leases of processes that are gone.
-func (s *session[R, W]) reset() {
-	err := s.Store.Write(s.ctx, func(w W) error { return w.ResetWork(s.ctx, s.Kind, s.Now()) })
-	if err != nil && s.ctx.Err() == nil {
+func (s *session[R, W]) reset(ctx context.Context) {
+	err := s.Store.Write(ctx, func(w W) error { return w.ResetWork(ctx, s.Kind, s.Now()) })
+	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("work of an earlier process cannot be taken over at once: it will be when its leases end", "kind", s.Kind, "error", err)
 	}
 }
 
 // renew makes the leases of running handlers last longer. A handler whose lease
 // was lost all the same is stopped.
-func (s *session[R, W]) renew() {
+func (s *session[R, W]) renew(ctx context.Context) {
 	var items []Item
 	for _, h := range s.held {
 		if !h.done {
@@ -163,7 +163,10 @@ func (s *session[R, W]) renew() {
 	if len(items) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.working, s.LeaseFor)
+	// Handlers may go on for a while when the Loop is stopped.
+	ctx, end := outlive(ctx, s.Grace+endPatience)
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, s.LeaseFor)
 	defer cancel()
 	var (
 		lost  []Item
@@ -174,9 +177,7 @@ func (s *session[R, W]) renew() {
 		return err
 	})
 	if err != nil {
-		if s.working.Err() == nil {
-			s.Log.Warn("leases cannot be renewed", "kind", s.Kind, "count", len(items), "error", err)
-		}
+		s.Log.Warn("leases cannot be renewed", "kind", s.Kind, "count", len(items), "error", err)
 		return
 	}
 	for _, item := range items {
@@ -207,7 +208,7 @@ func (s *session[R, W]) end(h *holding) {
 // flush ends the leases of items whose handlers have returned, all in one
 // transaction. What cannot be written now is tried again; those leases are not
 // renewed meanwhile.
-func (s *session[R, W]) flush() {
+func (s *session[R, W]) flush(ctx context.Context) {
 	for { // together with those that have returned in the meantime
 		select {
 		case h := <-s.ended:
@@ -220,7 +221,7 @@ func (s *session[R, W]) flush() {
 	if len(s.endings) == 0 {
 		return
 	}
-	ctx, cancel := outlive(s.ctx, endPatience)
+	ctx, cancel := outlive(ctx, endPatience)
 	defer cancel()
 	err := s.Store.Write(ctx, func(w W) error {
 		for _, h := range s.endings {

@@ -66,8 +66,8 @@ func TestSenderTriesForADay(t *testing.T) {
 }
 
 // TestSenderServesIdleWebhooks leaves a webhook without work for a while and
-// then appends an event, or lets a retry come due. The claim of a lane that was
-// dropped must not keep its own process from sending.
+// then appends an event, or lets a retry come due. A lease that was kept without
+// work must not keep its own process from sending.
 func TestSenderServesIdleWebhooks(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		for _, idle := range []time.Duration{

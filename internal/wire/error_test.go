@@ -1,0 +1,21 @@
+package wire_test
+
+import (
+	"testing"
+
+	"dray/internal/lastmile"
+	"dray/internal/wire"
+)
+
+// Results of batches are stored with the numbers of their errors.
+func TestEveryErrorHasANumberThatLeadsBackToItsCode(t *testing.T) {
+	for _, code := range lastmile.Codes() {
+		kind := wire.ErrorKindOf(code)
+		if got := wire.ErrorCode(kind.Number); got != code || kind.Status < 400 || kind.Class == "" {
+			t.Errorf("code %v is shown as %+v, which is read as code %v", code, kind, got)
+		}
+	}
+	if got := wire.ErrorCode(9999); got != lastmile.CodeInternal {
+		t.Errorf("an unknown number is read as code %v", got)
+	}
+}

@@ -53,7 +53,7 @@ func (p PreparedRecipient) Save(ctx context.Context, w store.Writer) (lastmile.R
 	recipient := p.made
 	if len(known) > 0 {
 		recipient = known[0]
-		if err := recipient.Rewrite(p.draft, p.made.Modified); err != nil {
+		if err := recipient.ApplyDraft(p.draft, p.made.Modified); err != nil {
 			return lastmile.Recipient{}, err
 		}
 	}

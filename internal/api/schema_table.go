@@ -121,7 +121,7 @@ func specialFields() map[string]func(*schemas) *schema {
 
 		"DutyEvent.action": func(*schemas) *schema { return oneOfText(wire.OnDutyAction, wire.OffDutyAction) },
 
-		"LackCause.type":      func(*schemas) *schema { return oneOfText(lastmile.LackRequirements, lastmile.LackDependencies) },
+		"LackCause.type":      func(*schemas) *schema { return oneOfText(lastmile.MissingRequirements, lastmile.MissingDependencies) },
 		"DuplicateCause.type": func(*schemas) *schema { return oneOfText("duplicateKey") },
 		"ErrorBody.code":      func(*schemas) *schema { return errorClasses() },
 		"ErrorMessage.error":  func(*schemas) *schema { return errorNumbers() },

@@ -60,7 +60,7 @@ func (p *platform) newTask(n int) lastmile.Task {
 
 func (p *platform) saveTask(b *testing.B, w store.Writer, n int) error {
 	task := p.newTask(n)
-	events := task.Create(lastmile.Actor{Type: lastmile.ActorAPI, ID: string(p.org)})
+	events := task.CreationEvents(lastmile.Actor{Type: lastmile.ActorAPI, ID: string(p.org)})
 	for i := range events {
 		events[i].ID, events[i].Stored = access.RandomSecret(lastmile.IDLength), p.created
 	}

@@ -43,7 +43,7 @@ func geoImportCommand() command {
 // before is replaced. The file is read through once before anything is
 // changed, so that one that is not of the form changes nothing.
 func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, countries []string, err error) {
-	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
+	err = readPostalFile(name, func(p lastmile.PostalArea) error {
 		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
 			countries = append(countries, p.Country)
 		}
@@ -66,7 +66,7 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 	if err != nil {
 		return 0, nil, err
 	}
-	var page []lastmile.PostalPlace
+	var page []lastmile.PostalArea
 	save := func() error {
 		first := count
 		count += int64(len(page))
@@ -74,7 +74,7 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 		page = page[:0]
 		return err
 	}
-	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
+	err = readPostalFile(name, func(p lastmile.PostalArea) error {
 		if page = append(page, p); len(page) < importAtOnce {
 			return nil
 		}
@@ -83,7 +83,7 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 	return count, countries, errors.Join(err, save())
 }
 
-func readPostalFile(name string, each func(lastmile.PostalPlace) error) error {
+func readPostalFile(name string, each func(lastmile.PostalArea) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err

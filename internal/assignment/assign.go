@@ -131,7 +131,7 @@ func without(queue []QueuedTask, tasks []lastmile.Task) []QueuedTask {
 
 // Give notes that tasks have gone to the end of a worker's queue, from whoever
 // had them.
-func Give(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Task) {
+func MoveTasks(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Task) {
 	for i := range candidates {
 		c := &candidates[i]
 		c.Queue = without(c.Queue, tasks)

@@ -19,7 +19,7 @@ func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmi
 
 // SetDuty puts the worker who is asking on or off duty, with a phone if the app
 // tells of it.
-func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool, phone *lastmile.Handset) (worker lastmile.Worker, err error) {
+func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool, phone *lastmile.DeviceReport) (worker lastmile.Worker, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if worker, err = w.Worker(ctx, who.Organization, who.Worker); err != nil {
@@ -46,8 +46,8 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 }
 
 // carry saves the phone that a worker has, if it is another one.
-func carry(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.Handset, now time.Time) error {
-	changed, err := worker.Carry(phone, now)
+func carry(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.DeviceReport, now time.Time) error {
+	changed, err := worker.UpdateDevice(phone, now)
 	if err != nil || !changed {
 		return err
 	}

@@ -36,12 +36,12 @@ type Cached struct {
 
 // cachedPlace is an answer as it is kept.
 type cachedPlace struct {
-	Place   *lastmile.Place `json:"place,omitempty"`
-	Refusal string          `json:"refusal,omitempty"` // the cause
+	Place   *lastmile.GeocodedAddress `json:"place,omitempty"`
+	Refusal string                    `json:"refusal,omitempty"` // the cause
 }
 
 // Geocode implements Geocoder.
-func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	key := c.key(q)
 	kept, ok, err := c.Cache.Get(ctx, key)
 	c.failed(ctx, err)
@@ -52,7 +52,7 @@ func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 			case answer.Place != nil:
 				return *answer.Place, nil
 			case answer.Refusal != "":
-				return lastmile.Place{}, lastmile.AddressNotFound("%s", answer.Refusal)
+				return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", answer.Refusal)
 			}
 		}
 	}

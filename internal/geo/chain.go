@@ -20,7 +20,7 @@ type Chain struct {
 
 // Geocode implements Geocoder. It is within a few seconds, whatever the
 // sources do, as long as the last one needs no network.
-func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	network, cancel := networkTime(ctx, geocodeWithin)
 	defer cancel()
 	var refusal error
@@ -32,13 +32,13 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 		}
 		place, err := source.Geocode(within, q)
 		if err == nil {
-			err = place.Require(q.Precision)
+			err = place.RequirePrecision(q.Precision)
 		}
 		if err == nil {
 			return place, nil
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {
-			return lastmile.Place{}, ctx.Err()
+			return lastmile.GeocodedAddress{}, ctx.Err()
 		}
 		if _, ok := errors.AsType[*lastmile.Error](err); ok {
 			refusal = err // the last one to refuse knows why
@@ -51,12 +51,12 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 	}
 	switch {
 	case refusal == nil:
-		return lastmile.Place{}, lastmile.Overloaded("no geocoder answers; try again later")
+		return lastmile.GeocodedAddress{}, lastmile.Overloaded("no geocoder answers; try again later")
 	case failed:
 		refused, _ := errors.AsType[*lastmile.Error](refusal)
-		return lastmile.Place{}, refused.Because("%s; a geocoder did not answer, so it may be worth to try again later", refused.Cause)
+		return lastmile.GeocodedAddress{}, refused.Because("%s; a geocoder did not answer, so it may be worth to try again later", refused.Cause)
 	}
-	return lastmile.Place{}, refusal
+	return lastmile.GeocodedAddress{}, refusal
 }
 
 // networkTime is the part of a caller's time that may go by while others

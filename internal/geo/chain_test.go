@@ -16,20 +16,20 @@ import (
 
 // found is a geocoder that finds everything at one place.
 func found(source string, precision lastmile.Precision) geo.Geocoder {
-	return geocoderFunc(func(_ context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
-		return lastmile.Place{Location: lastmile.Point{Lon: 1, Lat: 2}, Address: q.Address, Precision: precision, Source: source}, nil
+	return geocoderFunc(func(_ context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+		return lastmile.GeocodedAddress{Location: lastmile.Point{Lon: 1, Lat: 2}, Address: q.Address, Precision: precision, Source: source}, nil
 	})
 }
 
 func refusing(cause string) geo.Geocoder {
-	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.Place, error) {
-		return lastmile.Place{}, lastmile.AddressNotFound("%s", cause)
+	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+		return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", cause)
 	})
 }
 
 func failing() geo.Geocoder {
-	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.Place, error) {
-		return lastmile.Place{}, errors.New("no network")
+	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+		return lastmile.GeocodedAddress{}, errors.New("no network")
 	})
 }
 
@@ -100,7 +100,7 @@ func (m *memory) Put(_ context.Context, key string, value []byte, keep time.Dura
 func TestCached(t *testing.T) {
 	var asked atomic.Int32
 	var answerWith geo.Geocoder
-	counting := geocoderFunc(func(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+	counting := geocoderFunc(func(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 		asked.Add(1)
 		return answerWith.Geocode(ctx, q)
 	})

@@ -9,7 +9,7 @@ import (
 
 // compare returns how a place differs from what was asked for. Of a line only
 // what can be told for sure is compared.
-func (q question) compare(found lastmile.Place, country string) []string {
+func (q question) compare(found lastmile.GeocodedAddress, country string) []string {
 	var warnings []string
 	if found.Precision < lastmile.PrecisionStreet {
 		warnings = append(warnings, lastmile.WarnApproximate)
@@ -37,13 +37,13 @@ func (q question) compare(found lastmile.Place, country string) []string {
 
 // sameNumber compares house numbers: 12 B is 12b, and 10 is within 10-12.
 func sameNumber(asked, found string) bool {
-	a, f := lastmile.PlainPostalCode(asked), lastmile.PlainPostalCode(found)
+	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
 	if a == f {
 		return true
 	}
 	first, _, ranged := strings.Cut(asked, "-")
 	other, _, rangedToo := strings.Cut(found, "-")
-	return (ranged || rangedToo) && lastmile.PlainPostalCode(first) == lastmile.PlainPostalCode(other)
+	return (ranged || rangedToo) && lastmile.NormalizePostalCode(first) == lastmile.NormalizePostalCode(other)
 }
 
 // streetWords are the usual short forms in street names and what they stand for.
@@ -90,7 +90,7 @@ func within(a, b string) bool { return strings.Contains(" "+b+" ", " "+a+" ") }
 
 // sameCity tells whether a place is in the city that was asked for: by name,
 // or because a city of that name is there.
-func (q question) sameCity(asked, country string, found lastmile.Place) bool {
+func (q question) sameCity(asked, country string, found lastmile.GeocodedAddress) bool {
 	const near lastmile.Meters = 30_000
 	a, f := gazetteer.Fold(asked), gazetteer.Fold(found.Address.City)
 	if a == f || within(a, f) || within(f, a) {
@@ -117,7 +117,7 @@ func (q question) sameState(country, asked, found string) bool {
 
 // samePostalCode compares postal codes. One may be the beginning of the other.
 func samePostalCode(asked, found string) bool {
-	a, f := lastmile.PlainPostalCode(asked), lastmile.PlainPostalCode(found)
+	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
 	return len(a) >= 3 && strings.HasPrefix(f, a) || len(f) >= 3 && strings.HasPrefix(a, f)
 }
 

@@ -18,7 +18,7 @@ import (
 type Geocoder interface {
 	// Geocode returns the best place for an address, or a *lastmile.Error when
 	// there is none. Any other error means that this source could not tell.
-	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error)
+	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error)
 }
 
 // TravelTimer tells how long ways take.

@@ -79,8 +79,8 @@ var howard = lastmile.AddressQuery{
 }
 
 // geocoderFunc is a geocoder in a function.
-type geocoderFunc func(context.Context, lastmile.AddressQuery) (lastmile.Place, error)
+type geocoderFunc func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error)
 
-func (f geocoderFunc) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (f geocoderFunc) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	return f(ctx, q)
 }

@@ -24,10 +24,10 @@ type Gazetteer struct {
 }
 
 // Geocode implements Geocoder.
-func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	places, err := gazetteer.Embedded()
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	readings := read(places, q)
 	best, err := g.best(ctx, places, readings, false)
@@ -39,12 +39,12 @@ func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 	}
 	switch {
 	case err != nil:
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	case best == nil:
-		return lastmile.Place{}, notFound(q)
+		return lastmile.GeocodedAddress{}, notFound(q)
 	}
 	place := best.place(places)
-	return place, place.Require(q.Precision)
+	return place, place.RequirePrecision(q.Precision)
 }
 
 func notFound(q lastmile.AddressQuery) error {
@@ -376,8 +376,8 @@ func (j *judge) judgeState(m *match, found gazetteer.State) {
 }
 
 // place is what a match says.
-func (m *match) place(places *gazetteer.Gazetteer) lastmile.Place {
-	p := lastmile.Place{
+func (m *match) place(places *gazetteer.Gazetteer) lastmile.GeocodedAddress {
+	p := lastmile.GeocodedAddress{
 		Precision: lastmile.PrecisionCity, Source: GazetteerSource,
 		Address: lastmile.Address{Number: m.number, Street: m.street, Apartment: m.apartment, PostalCode: m.postal},
 	}

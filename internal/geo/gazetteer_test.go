@@ -155,9 +155,9 @@ func TestLanguageTellsTheCountryOfALine(t *testing.T) {
 }
 
 // importedCodes are postal codes as a store would keep them.
-type importedCodes map[string][]lastmile.PostalPlace
+type importedCodes map[string][]lastmile.PostalArea
 
-func (c importedCodes) PostalPlaces(_ context.Context, country, code string) ([]lastmile.PostalPlace, bool, error) {
+func (c importedCodes) PostalPlaces(_ context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
 	return c[country+code], true, nil
 }
 

@@ -22,10 +22,10 @@ func NewGoogle(base url.URL, o Options) *Google {
 }
 
 // Geocode implements Geocoder.
-func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	ask, err := newQuestion(ctx, q)
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	query := url.Values{"address": {ask.line()}, "language": {ask.language}}
 	if ask.named != "" {
@@ -35,7 +35,7 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	}
 	var answer googleAnswer
 	if err := g.service.get(ctx, answerWithin, "", query, &answer); err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	hits := make([]hit, len(answer.Results))
 	for i, r := range answer.Results {
@@ -44,7 +44,7 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	if place, ok := ask.choose(g.service.name, hits); ok {
 		return place, nil
 	}
-	return lastmile.Place{}, lastmile.AddressNotFound("google does not know it")
+	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("google does not know it")
 }
 
 type googleAnswer struct {
@@ -77,7 +77,7 @@ type googleResult struct {
 }
 
 func (r googleResult) hit() hit {
-	h := hit{Place: lastmile.Place{
+	h := hit{GeocodedAddress: lastmile.GeocodedAddress{
 		PlaceID: r.PlaceID, Precision: r.precision(),
 		Location: lastmile.Point{Lon: r.Geometry.Location.Lng, Lat: r.Geometry.Location.Lat},
 	}}

@@ -36,15 +36,15 @@ func NewNominatim(base url.URL, o Options) *Nominatim {
 
 // Geocode implements Geocoder. An address in parts is asked for in parts, and
 // then in one line: the first alone misses cities that are spelled otherwise.
-func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	ask, err := newQuestion(ctx, q)
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	for _, query := range nominatimQueries(ask) {
 		var answer []nominatimHit
 		if err := n.service.get(ctx, answerWithin, "/search", query, &answer); err != nil {
-			return lastmile.Place{}, err
+			return lastmile.GeocodedAddress{}, err
 		}
 		hits := make([]hit, len(answer))
 		for i, h := range answer {
@@ -54,7 +54,7 @@ func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 			return place, nil
 		}
 	}
-	return lastmile.Place{}, lastmile.AddressNotFound("nominatim does not know it")
+	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("nominatim does not know it")
 }
 
 func nominatimQueries(ask question) []url.Values {
@@ -99,7 +99,7 @@ type nominatimHit struct {
 func (h nominatimHit) hit() hit {
 	a := h.Address
 	return hit{
-		Place: lastmile.Place{
+		GeocodedAddress: lastmile.GeocodedAddress{
 			Location: parsePoint(h.Lon, h.Lat), Precision: h.precision(),
 			Address: lastmile.Address{
 				Number:     a["house_number"],

@@ -18,7 +18,7 @@ type PostalCodes interface {
 	// PostalPlaces returns the places that have a postal code of a country,
 	// both in the form of lastmile.PostalPlace; none when the code is not
 	// known. imported tells whether any code of the country is.
-	PostalPlaces(ctx context.Context, country, code string) (places []lastmile.PostalPlace, imported bool, err error)
+	PostalPlaces(ctx context.Context, country, code string) (places []lastmile.PostalArea, imported bool, err error)
 }
 
 // area is where a postal code is.
@@ -41,7 +41,7 @@ func (g *Gazetteer) areas(ctx context.Context, places *gazetteer.Gazetteer, coun
 	if g.Imported == nil {
 		return nil, false, nil
 	}
-	for _, form := range postalForms(country, lastmile.PlainPostalCode(code)) {
+	for _, form := range postalForms(country, lastmile.NormalizePostalCode(code)) {
 		imported, some, err := g.Imported.PostalPlaces(ctx, country, form)
 		if err != nil {
 			return nil, false, fmt.Errorf("look up postal code %s %s: %w", country, form, err)

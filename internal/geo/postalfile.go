@@ -38,7 +38,7 @@ const (
 // https://download.geonames.org/export/zip/, and hands over its places in
 // their order. It stops at the first line that is not of the form, saying
 // which.
-func ReadPostalCodes(r io.Reader, each func(lastmile.PostalPlace) error) error {
+func ReadPostalCodes(r io.Reader, each func(lastmile.PostalArea) error) error {
 	places, err := gazetteer.Embedded()
 	if err != nil {
 		return err
@@ -67,13 +67,13 @@ func ReadPostalCodes(r io.Reader, each func(lastmile.PostalPlace) error) error {
 	return nil
 }
 
-func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalPlace, error) {
+func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea, error) {
 	fields := strings.Split(strings.TrimRight(line, "\r"), "\t")
 	if len(fields) < postalFields-1 || !utf8.ValidString(line) {
-		return lastmile.PostalPlace{}, fmt.Errorf("%d fields where a postal code file of GeoNames has %d, with tabs between", len(fields), postalFields)
+		return lastmile.PostalArea{}, fmt.Errorf("%d fields where a postal code file of GeoNames has %d, with tabs between", len(fields), postalFields)
 	}
-	p := lastmile.PostalPlace{
-		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: lastmile.PlainPostalCode(fields[postalCode]),
+	p := lastmile.PostalArea{
+		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: lastmile.NormalizePostalCode(fields[postalCode]),
 		Name: clean(fields[postalName]), State: clean(fields[postalState]), County: clean(fields[postalCounty]),
 	}
 	if places.CountryName(p.Country) == "" {

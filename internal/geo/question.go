@@ -77,7 +77,7 @@ func (q question) line() string {
 
 // hit is a place as a service gave it.
 type hit struct {
-	lastmile.Place
+	lastmile.GeocodedAddress
 	countryCode string
 }
 
@@ -90,13 +90,13 @@ const neighborhood lastmile.Meters = 50_000
 
 // choose returns the first hit that can be believed, with the address made
 // whole and compared. ok is false if there is none.
-func (q question) choose(source string, hits []hit) (place lastmile.Place, ok bool) {
+func (q question) choose(source string, hits []hit) (place lastmile.GeocodedAddress, ok bool) {
 	for _, h := range hits {
 		if q.believable(h) {
 			return q.finish(source, h), true
 		}
 	}
-	return lastmile.Place{}, false
+	return lastmile.GeocodedAddress{}, false
 }
 
 // believable refuses places that cannot be the answer, whatever the service
@@ -119,8 +119,8 @@ func (q question) believable(h hit) bool {
 
 // finish completes a place: what the service did not say stays as it was
 // asked, and what it said differently is warned of.
-func (q question) finish(source string, h hit) lastmile.Place {
-	place := h.Place
+func (q question) finish(source string, h hit) lastmile.GeocodedAddress {
+	place := h.GeocodedAddress
 	place.Source = source
 	place.PlaceID = clean(place.PlaceID)
 	a := &place.Address

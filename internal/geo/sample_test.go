@@ -74,7 +74,7 @@ func cityQuery(c gazetteer.City, name string) lastmile.AddressQuery {
 }
 
 // is tells whether a place is a city: by name and state, or near enough.
-func is(p lastmile.Place, c gazetteer.City) bool {
+func is(p lastmile.GeocodedAddress, c gazetteer.City) bool {
 	return p.Address.City == c.Name && p.Address.State == c.State.Name || p.Location.Distance(c.Location) < 10_000
 }
 

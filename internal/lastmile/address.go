@@ -59,7 +59,7 @@ type AddressQuery struct {
 }
 
 // Place is what a geocoder found.
-type Place struct {
+type GeocodedAddress struct {
 	Location  Point
 	Address   Address
 	PlaceID   string    // Google's id of the place, where Google found it
@@ -123,14 +123,14 @@ func AddressNotFound(format string, args ...any) *Error {
 }
 
 // Require refuses a place that was found less exactly than wanted.
-func (p Place) Require(least Precision) error {
+func (p GeocodedAddress) RequirePrecision(least Precision) error {
 	if p.Precision >= least {
 		return nil
 	}
-	return AddressNotFound("only its %s was found (by %s), and this organization asks for the %s", p.Precision.spoken(), p.Source, least.spoken())
+	return AddressNotFound("only its %s was found (by %s), and this organization asks for the %s", p.Precision.describe(), p.Source, least.describe())
 }
 
-func (p Precision) spoken() string {
+func (p Precision) describe() string {
 	if p == PrecisionPostalCode {
 		return "postal code"
 	}
@@ -152,7 +152,7 @@ func (a Address) Line() string {
 }
 
 // PostalPlace is a place that has a postal code, of a list that was imported.
-type PostalPlace struct {
+type PostalArea struct {
 	Country  string // ISO 3166-1 alpha-2
 	Code     string // as PlainPostalCode makes it
 	Name     string
@@ -163,7 +163,7 @@ type PostalPlace struct {
 
 // PlainPostalCode is the form in which postal codes are compared: letters and
 // digits only, in capitals.
-func PlainPostalCode(code string) string {
+func NormalizePostalCode(code string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z':

@@ -71,7 +71,7 @@ func (a *Admin) Update(c AdminChange, now time.Time) error {
 	if c.Type != nil {
 		a.Type = AdminType(*c.Type)
 	}
-	a.Modified = later(a.Modified, now)
+	a.Modified = nextModified(a.Modified, now)
 	if !slices.Contains([]AdminType{AdminSuper, AdminStandard}, a.Type) {
 		return Invalid("type must be super or standard, not %q", a.Type)
 	}

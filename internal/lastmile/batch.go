@@ -81,7 +81,7 @@ func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
 }
 
 // Made counts the tasks that were created.
-func (b Batch) Made() int {
+func (b Batch) TasksCreated() int {
 	n := 0
 	for _, r := range b.Results {
 		if r.Fault == nil {
@@ -93,7 +93,7 @@ func (b Batch) Made() int {
 
 // Status is how far the batch is.
 func (b Batch) Status() BatchStatus {
-	switch made := b.Made(); {
+	switch made := b.TasksCreated(); {
 	case b.Completed.IsZero() && len(b.Results) == 0:
 		return BatchPending
 	case b.Completed.IsZero():
@@ -108,14 +108,14 @@ func (b Batch) Status() BatchStatus {
 
 // Complete ends a batch whose items have all got their results.
 func (b *Batch) Complete(by Actor, now time.Time) Event {
-	b.Completed = later(b.Created, now)
+	b.Completed = nextModified(b.Created, now)
 	as := *b
 	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &as}
 }
 
 // CreateQuietly tells of a task of a batch just made: that it was created is
 // no event of its own, that a worker has it is.
-func (t *Task) CreateQuietly(by Actor) []Event {
+func (t *Task) BatchCreationEvents(by Actor) []Event {
 	if t.State != TaskAssigned {
 		return nil
 	}

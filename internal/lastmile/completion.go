@@ -84,7 +84,7 @@ type Action struct {
 
 // Settle checks an action and gives it a time that can be true: a phone whose
 // clock is ahead did it now.
-func (a Action) Settle(now time.Time) (Action, error) {
+func (a Action) Normalize(now time.Time) (Action, error) {
 	switch {
 	case a.ID == "":
 		return a, Missing("actionId")
@@ -127,7 +127,7 @@ func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
 		return nil, Invalid("task %s has %d arrivals and departures, and no more are kept", t.ID, MaxCompletionEvents)
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: name, At: a.At, Location: a.Location})
-	t.Modified = later(t.Modified, a.At)
+	t.Modified = nextModified(t.Modified, a.At)
 	return []Event{t.event(TriggerTaskUpdated, by, a.At)}, nil
 }
 
@@ -171,7 +171,7 @@ func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error
 	if o.Success {
 		if missing := t.missing(o, e); len(missing) > 0 {
 			return nil, Invalid("task %s cannot be completed without: %s", t.ID, strings.Join(missing, ", ")).
-				Lacking(LackRequirements, missing)
+				WithMissing(MissingRequirements, missing)
 		}
 	}
 	captured := slices.Clone(e.Barcodes)
@@ -249,13 +249,13 @@ func (t *Task) unscanned(scans []CapturedBarcode) []Barcode {
 }
 
 // Taken refuses a task that somebody else was quicker to take.
-func Taken(id TaskID) *Error { return Invalid("task %s is already taken", id) }
+func AlreadyTaken(id TaskID) *Error { return Invalid("task %s is already taken", id) }
 
 // CheckClaim refuses a worker who may not take a task of a team by herself.
 func (t *Team) CheckClaim(task *Task, worker WorkerID) error {
 	switch {
 	case task.State != TaskUnassigned:
-		return Taken(task.ID)
+		return AlreadyTaken(task.ID)
 	case !t.EnableSelfAssignment:
 		return Invalid("workers of team %s cannot take tasks by themselves", t.ID)
 	case !slices.Contains(t.Workers, worker):

@@ -21,17 +21,17 @@ type CustomFieldType string
 
 // The types of custom fields.
 const (
-	FieldLine    CustomFieldType = "single_line_text_field"
-	FieldText    CustomFieldType = "multi_line_text_field"
-	FieldBoolean CustomFieldType = "boolean"
-	FieldInteger CustomFieldType = "integer"
-	FieldDecimal CustomFieldType = "decimal"
-	FieldDate    CustomFieldType = "date"
-	FieldURL     CustomFieldType = "Url"
+	FieldSingleLine CustomFieldType = "single_line_text_field"
+	FieldMultiLine  CustomFieldType = "multi_line_text_field"
+	FieldBoolean    CustomFieldType = "boolean"
+	FieldInteger    CustomFieldType = "integer"
+	FieldDecimal    CustomFieldType = "decimal"
+	FieldDate       CustomFieldType = "date"
+	FieldURL        CustomFieldType = "Url"
 )
 
 // CustomFieldTypes is all of them.
-var CustomFieldTypes = []CustomFieldType{FieldLine, FieldText, FieldBoolean, FieldInteger, FieldDecimal, FieldDate, FieldURL}
+var CustomFieldTypes = []CustomFieldType{FieldSingleLine, FieldMultiLine, FieldBoolean, FieldInteger, FieldDecimal, FieldDate, FieldURL}
 
 // FieldForAdmin is the dashboard, among those that see and edit custom fields.
 const FieldForAdmin = "admin"
@@ -106,7 +106,7 @@ func (fs CustomFields) Find(key string) (CustomField, bool) {
 }
 
 // Of returns the fields that an integration defined; "" is all.
-func (fs CustomFields) Of(integration string) CustomFields {
+func (fs CustomFields) DefinedBy(integration string) CustomFields {
 	if integration == "" {
 		return fs
 	}
@@ -211,7 +211,7 @@ func (f *CustomField) check(at string) error {
 	case len(f.Key) > MaxFieldKey || strings.ContainsFunc(f.Key, func(r rune) bool { return !inKey(r) }):
 		return Invalid("%s.key must be 1 to %d letters, digits and underscores", at, MaxFieldKey)
 	case !slices.Contains(CustomFieldTypes, f.Type):
-		return Invalid("%s.type must be one of %s", at, joined(CustomFieldTypes))
+		return Invalid("%s.type must be one of %s", at, joinWords(CustomFieldTypes))
 	case f.Value != nil:
 		return f.CheckValue(at+".value", f.Value)
 	}
@@ -221,7 +221,7 @@ func (f *CustomField) check(at string) error {
 func checkAudience(at string, who []string) error {
 	for i, one := range who {
 		if !slices.Contains(FieldAudiences, one) {
-			return Invalid("%s[%d] must be one of %s", at, i, joined(FieldAudiences))
+			return Invalid("%s[%d] must be one of %s", at, i, joinWords(FieldAudiences))
 		}
 	}
 	return nil
@@ -257,18 +257,18 @@ func checkConditions(at string, conditions []Condition) error {
 
 // hold tells whether conditions are met by a task that is, or is not, a
 // pickup.
-func hold(conditions []Condition, pickup bool) bool {
+func conditionsHold(conditions []Condition, pickup bool) bool {
 	return !slices.ContainsFunc(conditions, func(c Condition) bool { return c.TargetValue != pickup })
 }
 
 // Fits tells whether tasks that are, or are not, pickups have the field.
-func (f CustomField) Fits(pickup bool) bool {
-	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return hold(c.Conditions, pickup) })
+func (f CustomField) AppliesTo(pickup bool) bool {
+	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return conditionsHold(c.Conditions, pickup) })
 }
 
 // RequiredFor tells whether such tasks must have a value.
 func (f CustomField) RequiredFor(pickup bool) bool {
-	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return c.Required && hold(c.Conditions, pickup) })
+	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return c.Required && conditionsHold(c.Conditions, pickup) })
 }
 
 // kindName is what messages call tasks that are, or are not, pickups.
@@ -291,7 +291,7 @@ func inKey(r rune) bool {
 }
 
 // joined lists words for a message.
-func joined[T ~string](words []T) string {
+func joinWords[T ~string](words []T) string {
 	texts := make([]string, len(words))
 	for i, word := range words {
 		texts[i] = string(word)

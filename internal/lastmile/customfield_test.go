@@ -107,7 +107,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(fields) != 2 || made.Position <= fields[0].Position || made.Contexts[0].Name != "save" || !made.Fits(true) || !made.Fits(false) {
+			if len(fields) != 2 || made.Position <= fields[0].Position || made.Contexts[0].Name != "save" || !made.AppliesTo(true) || !made.AppliesTo(false) {
 				t.Errorf("made %+v", made)
 			}
 		})
@@ -136,10 +136,10 @@ func TestCustomFieldDefinitions(t *testing.T) {
 	t.Run("a change leaves what was not sent", func(t *testing.T) {
 		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
 		changed, err := fields.Change("field", lastmile.CustomFieldChange{Key: "a", Name: text("new"), Value: value(nil)})
-		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !changed.RequiredFor(true) || changed.Fits(false) {
+		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !changed.RequiredFor(true) || changed.AppliesTo(false) {
 			t.Errorf("changed to %+v: %v", changed, err)
 		}
-		line, array := lastmile.FieldLine, true
+		line, array := lastmile.FieldSingleLine, true
 		for word, c := range map[string]lastmile.CustomFieldChange{
 			"field.key":     {Name: text("x")},
 			"field.type":    {Key: "a", Type: &line},
@@ -229,7 +229,7 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 		}
 	}
 	t.Run("texts have their limits", func(t *testing.T) {
-		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldLine: 1_000, lastmile.FieldText: 10_000, lastmile.FieldURL: 2_000} {
+		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldSingleLine: 1_000, lastmile.FieldMultiLine: 10_000, lastmile.FieldURL: 2_000} {
 			field := lastmile.CustomField{Key: "k", Type: kind}
 			full := "http://a/" + strings.Repeat("é", limit-len("http://a/"))
 			if err := field.CheckValue("v", full); err != nil {
@@ -254,7 +254,7 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 // sheetFields are one field of each sort.
 func sheetFields(t testing.TB) lastmile.CustomFields {
 	t.Helper()
-	line, whole, date := lastmile.FieldLine, lastmile.FieldInteger, lastmile.FieldDate
+	line, whole, date := lastmile.FieldSingleLine, lastmile.FieldInteger, lastmile.FieldDate
 	var standard any = 5.0
 	return define(
 		t,
@@ -291,7 +291,7 @@ func sentValues(t testing.TB, text string) []lastmile.FieldValue {
 
 func TestCustomFieldsOfATask(t *testing.T) {
 	const ship = `{"Key":"ship","Value":"2026-01-31"}`
-	type sheet = lastmile.FieldSheet
+	type sheet = lastmile.TaskFields
 	create := func(s sheet, _ []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 		return s.Create(sent)
 	}
@@ -336,12 +336,12 @@ func TestCustomFieldsOfATask(t *testing.T) {
 			var has []lastmile.CustomFieldValue
 			if test.has != "" {
 				var err error
-				if has, err = fields.Sheet(true).Create(sentValues(t, test.has)); err != nil {
+				if has, err = fields.ForTask(true).Create(sentValues(t, test.has)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			before := shownValues(has)
-			got, err := test.do(fields.Sheet(test.pickup), has, sentValues(t, test.sent))
+			got, err := test.do(fields.ForTask(test.pickup), has, sentValues(t, test.sent))
 			if test.code != 0 {
 				refusedWith(t, err, test.code, test.words...)
 			} else if shown := shownValues(got); err != nil || shown != test.want {
@@ -354,35 +354,35 @@ func TestCustomFieldsOfATask(t *testing.T) {
 	}
 	t.Run("what is sent as it is passes, whatever became of the definition", func(t *testing.T) {
 		has := []lastmile.CustomFieldValue{{Field: lastmile.CustomField{Key: "gone"}, Value: "x"}}
-		got, err := sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"x"}]`))
+		got, err := sheetFields(t).ForTask(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"x"}]`))
 		if err != nil || shownValues(got) != `gone="x"` {
 			t.Errorf("got %s: %v", shownValues(got), err)
 		}
-		if _, err = sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"y"}]`)); err == nil {
+		if _, err = sheetFields(t).ForTask(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"y"}]`)); err == nil {
 			t.Error("a field without a definition took a new value")
 		}
-		if got, err = sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone"}]`)); err != nil || len(got) > 0 {
+		if got, err = sheetFields(t).ForTask(false).Update(has, sentValues(t, `[{"Key":"gone"}]`)); err != nil || len(got) > 0 {
 			t.Errorf("got %s: %v", shownValues(got), err)
 		}
 	})
 	t.Run("values have a limit together", func(t *testing.T) {
-		kind, array := lastmile.FieldText, true
+		kind, array := lastmile.FieldMultiLine, true
 		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &kind, AsArray: &array}, lastmile.CustomFieldChange{Key: "b", Type: &kind, AsArray: &array})
 		long := strings.Repeat("x", 10_000)
-		has, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "a", Value: []any{long, long, long}}})
+		has, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "a", Value: []any{long, long, long}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = fields.Sheet(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
+		_, err = fields.ForTask(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
 		refusedWith(t, err, lastmile.CodeInvalid, "65536")
 	})
 	t.Run("an empty value is none where one is required", func(t *testing.T) {
-		line, array := lastmile.FieldLine, true
+		line, array := lastmile.FieldSingleLine, true
 		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, Contexts: everyTask(true)})
-		_, err := fields.Sheet(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
+		_, err := fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
 		refusedWith(t, err, lastmile.CodeMalformed, "a")
 		fields = define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, AsArray: &array, Contexts: everyTask(true)})
-		_, err = fields.Sheet(false).Create(sentValues(t, `[{"Key":"a","Value":[]}]`))
+		_, err = fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":[]}]`))
 		refusedWith(t, err, lastmile.CodeMalformed, "a")
 	})
 }
@@ -428,9 +428,9 @@ func TestTemplates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = chosen.Sheet(sheetFields(t), false)
+		_, err = chosen.ForTask(sheetFields(t), false)
 		refusedWith(t, err, lastmile.CodeInvalid, "customFieldGroup", "drop-off")
-		sheet, err := chosen.Sheet(sheetFields(t), true)
+		sheet, err := chosen.ForTask(sheetFields(t), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -467,7 +467,7 @@ func FuzzCustomFieldValues(f *testing.F) {
 		}
 		kind := lastmile.CustomFieldTypes[int(nth)%len(lastmile.CustomFieldTypes)]
 		fields := define(t, lastmile.CustomFieldChange{Key: "k", Type: &kind, AsArray: &array})
-		values, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "k", Value: value}})
+		values, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "k", Value: value}})
 		if err != nil {
 			if _, ok := errors.AsType[*lastmile.Error](err); !ok {
 				t.Errorf("%s is no refusal: %v", text, err)
@@ -483,7 +483,7 @@ func FuzzCustomFieldValues(f *testing.F) {
 		if !reflect.DeepEqual(again, value) {
 			t.Errorf("%s became %s", text, kept)
 		}
-		if _, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "k", Value: again}}); err != nil {
+		if _, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "k", Value: again}}); err != nil {
 			t.Errorf("%s was taken, and %s is not: %v", text, kept, err)
 		}
 	})

@@ -77,7 +77,7 @@ func (d DestinationDraft) Query(country string) AddressQuery {
 
 // NewDestination makes a destination of a draft that passed Check. found is
 // what the geocoder answered, nil when the draft has a location of its own.
-func NewDestination(id DestinationID, org OrganizationID, d DestinationDraft, found *Place, now time.Time) Destination {
+func NewDestination(id DestinationID, org OrganizationID, d DestinationDraft, found *GeocodedAddress, now time.Time) Destination {
 	made := Destination{
 		ID: id, Organization: org, Created: now, Modified: now,
 		Notes: d.Notes, Metadata: d.Metadata.Normalized(),

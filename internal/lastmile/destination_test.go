@@ -67,11 +67,11 @@ func TestAnUnparsedLineWinsOverAllButNameAndApartment(t *testing.T) {
 
 func TestNewDestination(t *testing.T) {
 	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	found := &lastmile.Place{
+	found := &lastmile.GeocodedAddress{
 		Location: lastmile.Point{Lon: 1, Lat: 2}, PlaceID: "ChIJ", Warnings: []string{lastmile.WarnApproximate},
 		Address: lastmile.Address{Name: "theirs", Number: "1", Street: "Main Street", Apartment: "Apt 4", City: "Boston", Country: "United States"},
 	}
-	destination := func(d lastmile.DestinationDraft, p *lastmile.Place) lastmile.Destination {
+	destination := func(d lastmile.DestinationDraft, p *lastmile.GeocodedAddress) lastmile.Destination {
 		return lastmile.NewDestination("d", "o", d, p, now)
 	}
 
@@ -106,11 +106,11 @@ func TestPrecision(t *testing.T) {
 	if _, err := lastmile.ParsePrecision("rooftop"); err == nil {
 		t.Error("rooftop is taken for a precision")
 	}
-	p := lastmile.Place{Precision: lastmile.PrecisionPostalCode, Source: "gazetteer"}
+	p := lastmile.GeocodedAddress{Precision: lastmile.PrecisionPostalCode, Source: "gazetteer"}
 	for least, fine := range map[lastmile.Precision]bool{
 		0: true, lastmile.PrecisionCity: true, lastmile.PrecisionPostalCode: true, lastmile.PrecisionStreet: false, lastmile.PrecisionHouse: false,
 	} {
-		if err := p.Require(least); (err == nil) != fine {
+		if err := p.RequirePrecision(least); (err == nil) != fine {
 			t.Errorf("a postal code where a %v is due: %v", least, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestPrecision(t *testing.T) {
 
 func TestPlainPostalCode(t *testing.T) {
 	for code, want := range map[string]string{"sw1a 2aa": "SW1A2AA", "94103-1234": "941031234", " 01305–000 ": "01305000", "—": ""} {
-		if got := lastmile.PlainPostalCode(code); got != want {
+		if got := lastmile.NormalizePostalCode(code); got != want {
 			t.Errorf("%q becomes %q, want %q", code, got, want)
 		}
 	}

@@ -44,19 +44,19 @@ type Error struct {
 	Message string
 	Cause   string        // more about why; may be empty
 	Key     *DuplicateKey // set for CodeDuplicate
-	Lack    *Lack         // what has to be there first, where that is a list
+	Missing *MissingItems // what has to be there first, where that is a list
 }
 
 // Lack is what has to be there before something can be done.
-type Lack struct {
+type MissingItems struct {
 	Kind  string // LackRequirements or LackDependencies
 	Items []string
 }
 
 // The kinds of what can be lacking.
 const (
-	LackRequirements = "requirements" // of a task that is completed
-	LackDependencies = "dependencies" // ids of tasks that must be completed first
+	MissingRequirements = "requirements" // of a task that is completed
+	MissingDependencies = "dependencies" // ids of tasks that must be completed first
 )
 
 // DuplicateKey names the field and value that another record already holds.
@@ -80,9 +80,9 @@ func (e *Error) Because(format string, args ...any) *Error {
 }
 
 // Lacking returns the error with a list of what has to be there first.
-func (e *Error) Lacking(kind string, items []string) *Error {
+func (e *Error) WithMissing(kind string, items []string) *Error {
 	with := *e
-	with.Lack = &Lack{Kind: kind, Items: items}
+	with.Missing = &MissingItems{Kind: kind, Items: items}
 	return &with
 }
 

@@ -48,7 +48,7 @@ type Event struct {
 
 // Tells tells whether a webhook is owed the event. One that is named is, even
 // if it is disabled: somebody tries it out.
-func (e Event) Tells(h Webhook) bool {
+func (e Event) Notifies(h Webhook) bool {
 	if h.Trigger != e.Trigger {
 		return false
 	}

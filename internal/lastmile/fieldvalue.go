@@ -53,9 +53,9 @@ func (f CustomField) checkElement(at string, value any) error {
 	var ok bool
 	var want string
 	switch f.Type {
-	case FieldLine:
+	case FieldSingleLine:
 		ok, want = isText && !strings.ContainsAny(text, "\r\n"), "a text of one line"
-	case FieldText:
+	case FieldMultiLine:
 		ok, want = isText, "a text"
 	case FieldBoolean:
 		_, ok = value.(bool)
@@ -79,7 +79,7 @@ func (f CustomField) checkElement(at string, value any) error {
 // longest is how many characters a text of the field may have.
 func (f CustomField) longest() int {
 	switch f.Type {
-	case FieldText:
+	case FieldMultiLine:
 		return MaxNotes
 	case FieldURL:
 		return MaxFieldURL
@@ -112,56 +112,56 @@ func isWebAddress(text string) bool {
 
 // FieldSheet is the custom fields that a task which is, or is not, a pickup
 // can have.
-type FieldSheet struct {
+type TaskFields struct {
 	fields   CustomFields
 	template string // that chose them; empty when none did
 	pickup   bool
 }
 
 // Sheet is the fields for a task without a template.
-func (fs CustomFields) Sheet(pickup bool) FieldSheet { return FieldSheet{fields: fs, pickup: pickup} }
+func (fs CustomFields) ForTask(pickup bool) TaskFields { return TaskFields{fields: fs, pickup: pickup} }
 
 // Create returns the custom fields of a new task: what was sent, and the
 // defaults of what was not.
-func (s FieldSheet) Create(sent []FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) Create(sent []FieldValue) ([]CustomFieldValue, error) {
 	values, err := s.merge(nil, sent)
 	if err != nil {
 		return nil, err
 	}
-	return s.settle(values)
+	return s.applyDefaults(values)
 }
 
 // Update returns the custom fields of a task after some were sent: the others
 // stay, and what was sent without a value is removed.
-func (s FieldSheet) Update(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) Update(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
 	return s.merge(has, sent)
 }
 
 // Convert is Update for a task that becomes a pickup, or stops being one: what
 // it has must fit what it becomes.
-func (s FieldSheet) Convert(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) Convert(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
 	values, err := s.merge(has, sent)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range values {
-		if !v.Field.Fits(s.pickup) {
+		if !v.Field.AppliesTo(s.pickup) {
 			return nil, Invalid("customFields: the field %q is not for %s tasks: remove it by sending null", v.Field.Key, kindName(s.pickup))
 		}
 	}
-	return s.settle(values)
+	return s.applyDefaults(values)
 }
 
 // Clone returns the custom fields of a task that is made like one which has
 // some. Those that do not fit what it becomes are left out.
-func (s FieldSheet) Clone(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
-	fit := slices.DeleteFunc(slices.Clone(has), func(v CustomFieldValue) bool { return !v.Field.Fits(s.pickup) })
+func (s TaskFields) Clone(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
+	fit := slices.DeleteFunc(slices.Clone(has), func(v CustomFieldValue) bool { return !v.Field.AppliesTo(s.pickup) })
 	return s.merge(fit, sent)
 }
 
 // merge puts what was sent over what a task has. What is there keeps its
 // place; what is new comes after it, in the order of the definitions.
-func (s FieldSheet) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
 	if len(sent) > MaxCustomFields {
 		return nil, Invalid("customFields has %d entries; at most %d are allowed", len(sent), MaxCustomFields)
 	}
@@ -192,7 +192,7 @@ func (s FieldSheet) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFi
 func byPosition(a, b CustomFieldValue) int { return a.Field.Position - b.Field.Position }
 
 // put gives one field its value.
-func (s FieldSheet) put(at string, values []CustomFieldValue, v FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) put(at string, values []CustomFieldValue, v FieldValue) ([]CustomFieldValue, error) {
 	place := slices.IndexFunc(values, func(has CustomFieldValue) bool { return has.Field.Key == v.Key })
 	if place >= 0 && reflect.DeepEqual(values[place].Value, v.Value) {
 		return values, nil // as a client sends that changes something else
@@ -209,7 +209,7 @@ func (s FieldSheet) put(at string, values []CustomFieldValue, v FieldValue) ([]C
 		return nil, Invalid("%s.key: %q is not a field of the template %q", at, v.Key, s.template)
 	case !known:
 		return nil, Invalid("%s.key: the organization has no custom field %q", at, v.Key)
-	case !field.Fits(s.pickup):
+	case !field.AppliesTo(s.pickup):
 		return nil, Invalid("%s.key: the field %q is not for %s tasks", at, v.Key, kindName(s.pickup))
 	case !slices.Contains(field.Editability, VisibleToAPI):
 		return nil, Invalid("%s.key: the field %q cannot be edited through the API", at, v.Key)
@@ -230,11 +230,11 @@ func (s FieldSheet) put(at string, values []CustomFieldValue, v FieldValue) ([]C
 
 // settle adds the defaults of fields that have no value, and refuses when one
 // that is required has neither.
-func (s FieldSheet) settle(values []CustomFieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) applyDefaults(values []CustomFieldValue) ([]CustomFieldValue, error) {
 	for _, field := range s.fields {
 		has := slices.ContainsFunc(values, func(v CustomFieldValue) bool { return v.Field.Key == field.Key })
 		switch {
-		case has || !field.Fits(s.pickup):
+		case has || !field.AppliesTo(s.pickup):
 		case field.Value != nil:
 			values = append(values, CustomFieldValue{Field: field, Value: field.Value})
 		case field.RequiredFor(s.pickup):
@@ -245,7 +245,7 @@ func (s FieldSheet) settle(values []CustomFieldValue) ([]CustomFieldValue, error
 	return values, checkSize(values)
 }
 
-func (s FieldSheet) missing(f CustomField) error {
+func (s TaskFields) missing(f CustomField) error {
 	return Malformed("customFields must have a value for %q, which is required for %s tasks", f.Key, kindName(s.pickup))
 }
 

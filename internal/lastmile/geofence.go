@@ -69,12 +69,12 @@ type GeofenceAttempt struct {
 }
 
 // placeFresh is for how long a worker is taken to be where she was last seen.
-const placeFresh = 2 * time.Minute
+const maxLocationAge = 2 * time.Minute
 
 // From returns the action with the worker's last place, if it has none and that
 // is not long ago.
-func (a Action) From(w Whereabouts) Action {
-	if a.Location == nil && w.Location != nil && a.At.Sub(w.Located).Abs() <= placeFresh {
+func (a Action) WithLocation(w Whereabouts) Action {
+	if a.Location == nil && w.Location != nil && a.At.Sub(w.LocatedAt).Abs() <= maxLocationAge {
 		a.Location = w.Location
 	}
 	return a
@@ -84,7 +84,7 @@ func (a Action) From(w Whereabouts) Action {
 // geofence. An attempt from elsewhere is noted on the task, once for each
 // action; at GeofenceBlock it is refused too. Where nobody knows the place,
 // there is nothing to warn of, and GeofenceBlock asks for it.
-func (t *Task) Fence(g Geofence, a Action) error {
+func (t *Task) CheckGeofence(g Geofence, a Action) error {
 	if g.Level == GeofenceOff || t.State != TaskActive {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (t *Task) Fence(g Geofence, a Action) error {
 }
 
 // Fenced tells of an attempt that was refused.
-func (t *Task) Fenced(by Actor, at time.Time) Event {
-	t.Modified = later(t.Modified, at)
+func (t *Task) GeofenceEvent(by Actor, at time.Time) Event {
+	t.Modified = nextModified(t.Modified, at)
 	return t.event(TriggerTaskUpdated, by, at)
 }

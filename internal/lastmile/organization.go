@@ -45,7 +45,7 @@ func NewOrganization(id OrganizationID, d OrganizationDraft, now time.Time) (Org
 
 // MaySee tells whether the organization may look at another one: itself, or
 // one of its connections.
-func (o Organization) MaySee(other OrganizationID) bool {
+func (o Organization) CanSee(other OrganizationID) bool {
 	return other == o.ID || slices.Contains(o.Delegatees, other)
 }
 

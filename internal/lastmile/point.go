@@ -133,16 +133,16 @@ type Position struct {
 
 // See moves a worker to the newest of some positions, which are in order, if it
 // is news.
-func (w Whereabouts) See(positions []Position) Whereabouts {
+func (w Whereabouts) WithPositions(positions []Position) Whereabouts {
 	if len(positions) == 0 {
 		return w
 	}
 	newest := positions[len(positions)-1]
-	if w.Location != nil && !newest.At.After(w.Located) {
+	if w.Location != nil && !newest.At.After(w.LocatedAt) {
 		return w
 	}
-	w.Location, w.Located = &newest.Location, newest.At
-	if charge := Charge(newest.Battery); charge != nil {
+	w.Location, w.LocatedAt = &newest.Location, newest.At
+	if charge := ValidBattery(newest.Battery); charge != nil {
 		w.Battery = charge
 	}
 	if newest.At.After(w.LastSeen) {

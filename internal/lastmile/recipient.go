@@ -58,7 +58,7 @@ func NewRecipient(id RecipientID, org OrganizationID, d RecipientDraft, phone Ph
 }
 
 // Rewrite applies a draft to the recipient who already has its phone number.
-func (r *Recipient) Rewrite(d RecipientDraft, now time.Time) error {
+func (r *Recipient) ApplyDraft(d RecipientDraft, now time.Time) error {
 	return r.Update(d.change(), now)
 }
 
@@ -79,7 +79,7 @@ func (r *Recipient) Update(c RecipientChange, now time.Time) error {
 	set(&r.Notes, c.Notes)
 	set(&r.SkipSMSNotifications, c.SkipSMSNotifications)
 	set(&r.UseLongCodeForText, c.UseLongCodeForText)
-	r.Modified = later(r.Modified, now)
+	r.Modified = nextModified(r.Modified, now)
 	return firstError(
 		requireText("name", r.Name),
 		CheckText("notes", r.Notes, MaxNotes),
@@ -126,7 +126,7 @@ func (t *Task) View(now time.Time) []Event {
 	if t.TrackingViewed {
 		return nil
 	}
-	t.TrackingViewed, t.Modified = true, later(t.Modified, now)
+	t.TrackingViewed, t.Modified = true, nextModified(t.Modified, now)
 	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}
 }
 
@@ -147,6 +147,6 @@ func (t *Task) Rate(f Feedback, now time.Time) ([]Event, error) {
 		return nil, nil
 	}
 	f.At = now
-	t.Feedback, t.Modified = []Feedback{f}, later(t.Modified, now)
+	t.Feedback, t.Modified = []Feedback{f}, nextModified(t.Modified, now)
 	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}, nil
 }

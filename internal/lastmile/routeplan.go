@@ -125,7 +125,7 @@ func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) error {
 	set(&p.EndingHub, c.EndingHub)
 	set(&p.Worker, c.Worker)
 	set(&p.Team, c.Team)
-	p.Modified = later(p.Modified, now)
+	p.Modified = nextModified(p.Modified, now)
 	return p.check()
 }
 
@@ -219,11 +219,11 @@ func (p *RoutePlan) Progress(now time.Time) []Event {
 	unfinished := func(s TaskState) bool { return s != TaskCompleted }
 	var events []Event
 	if p.State == RoutePlanPending && slices.ContainsFunc(p.TaskStates, started) {
-		p.State, p.ActualStart, p.Modified = RoutePlanStarted, now, later(p.Modified, now)
+		p.State, p.ActualStart, p.Modified = RoutePlanStarted, now, nextModified(p.Modified, now)
 		events = append(events, p.event(TriggerRoutePlanStarted, Actor{}, now))
 	}
 	if p.State == RoutePlanStarted && !slices.ContainsFunc(p.TaskStates, unfinished) {
-		p.State, p.ActualEnd, p.Modified = RoutePlanCompleted, now, later(p.Modified, now)
+		p.State, p.ActualEnd, p.Modified = RoutePlanCompleted, now, nextModified(p.Modified, now)
 		events = append(events, p.event(TriggerRoutePlanCompleted, Actor{}, now))
 	}
 	return events
@@ -252,7 +252,7 @@ func (p *RoutePlan) Assess(now time.Time) {
 }
 
 // Create tells of a plan just made.
-func (p *RoutePlan) Create(by Actor) []Event {
+func (p *RoutePlan) CreationEvents(by Actor) []Event {
 	events := []Event{p.event(TriggerRoutePlanCreated, by, p.Created)}
 	if p.Worker != "" {
 		events = append(events, p.event(TriggerRoutePlanAssigned, by, p.Created))
@@ -262,7 +262,7 @@ func (p *RoutePlan) Create(by Actor) []Event {
 
 // Change tells of a plan just changed, which was the plan of another worker
 // before, or of none.
-func (p *RoutePlan) Change(before WorkerID, by Actor, at time.Time) []Event {
+func (p *RoutePlan) ChangeEvents(before WorkerID, by Actor, at time.Time) []Event {
 	events := []Event{p.event(TriggerRoutePlanUpdated, by, at)}
 	if before != "" && before != p.Worker {
 		events = append(events, p.event(TriggerRoutePlanUnassigned, by, at))
@@ -281,7 +281,7 @@ func (p *RoutePlan) event(trigger Trigger, by Actor, at time.Time) Event {
 }
 
 // Join makes a task one of a route plan. A task is in one plan at most.
-func (t *Task) Join(plan RoutePlanID, at time.Time) error {
+func (t *Task) JoinRoutePlan(plan RoutePlanID, at time.Time) error {
 	switch {
 	case t.RoutePlan == plan:
 		return nil
@@ -290,18 +290,18 @@ func (t *Task) Join(plan RoutePlanID, at time.Time) error {
 	case t.RoutePlan != "":
 		return Invalid("task %s is in the route plan %s already", t.ID, t.RoutePlan)
 	}
-	t.RoutePlan, t.Modified = plan, later(t.Modified, at)
+	t.RoutePlan, t.Modified = plan, nextModified(t.Modified, at)
 	return nil
 }
 
 // Leave takes a task out of its route plan.
-func (t *Task) Leave(by Actor, at time.Time) Event {
-	t.RoutePlan, t.Modified = "", later(t.Modified, at)
+func (t *Task) LeaveRoutePlan(by Actor, at time.Time) Event {
+	t.RoutePlan, t.Modified = "", nextModified(t.Modified, at)
 	return t.event(TriggerTaskUpdated, by, at)
 }
 
 // Joined tells of a task that joined a route plan and did not move for it: one
 // that moved tells of both in one.
-func (t *Task) Joined(by Actor, at time.Time) Event {
+func (t *Task) JoinedEvent(by Actor, at time.Time) Event {
 	return t.event(TriggerTaskUpdated, by, at)
 }

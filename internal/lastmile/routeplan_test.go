@@ -131,7 +131,7 @@ func TestTaskJoinsOnePlan(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := test.task.RoutePlan
-			err := test.task.Join("p", planNow)
+			err := test.task.JoinRoutePlan("p", planNow)
 			refusedAs(t, err, test.want)
 			if want := lastmile.RoutePlanID("p"); err == nil && test.task.RoutePlan != want || err != nil && test.task.RoutePlan != before {
 				t.Errorf("the task is in %q", test.task.RoutePlan)
@@ -207,7 +207,7 @@ func TestRoutePlanEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, func(c *lastmile.RoutePlanChange) { c.Worker = &test.after })
 			var got []lastmile.Trigger
-			for _, e := range p.Change(test.before, lastmile.Actor{}, planNow) {
+			for _, e := range p.ChangeEvents(test.before, lastmile.Actor{}, planNow) {
 				got = append(got, e.Trigger)
 			}
 			if !slices.Equal(got, test.want) {

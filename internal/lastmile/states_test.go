@@ -163,7 +163,7 @@ func drawStates(t *testing.T) string {
 func newTasks(t *testing.T) string {
 	t.Helper()
 	made, given := taskIn(t, TaskUnassigned), taskIn(t, TaskAssigned)
-	if quiet := made.CreateQuietly(Actor{}); len(quiet) > 0 || triggers(given.CreateQuietly(Actor{})) != triggers(given.Create(Actor{})[1:]) {
+	if quiet := made.BatchCreationEvents(Actor{}); len(quiet) > 0 || triggers(given.BatchCreationEvents(Actor{})) != triggers(given.CreationEvents(Actor{})[1:]) {
 		t.Errorf("a task of a batch tells %v", quiet)
 	}
 	_, cloned, err := made.Clone(Identity{ID: "c"}, Destination{}, CloneOptions{}, made.Modified)
@@ -172,7 +172,7 @@ func newTasks(t *testing.T) string {
 	}
 	return fmt.Sprintf("| (new) | %v | created | a destination, and a list of at most one recipient | %s, and when it is made in a worker's container %s; from a batch only the latter |\n"+
 		"| (new) | %v | cloned | a task of the organization, in any state | %s |\n",
-		TaskUnassigned, triggers(made.Create(Actor{})), triggers(given.Create(Actor{})[1:]), TaskUnassigned, triggers(cloned))
+		TaskUnassigned, triggers(made.CreationEvents(Actor{})), triggers(given.CreationEvents(Actor{})[1:]), TaskUnassigned, triggers(cloned))
 }
 
 func handedOver(t *testing.T) string {
@@ -257,7 +257,7 @@ func everyChange() []namedChange {
 		{"destination", TaskChange{Destination: &Destination{ID: "d"}}},
 		{"recipients", TaskChange{Recipients: &[]Recipient{{ID: "r"}}}},
 		{"completeAfter", TaskChange{CompleteAfter: &at}},
-		{"completeBefore", TaskChange{CompleteBy: &at}},
+		{"completeBefore", TaskChange{CompleteBefore: &at}},
 		{"pickupTask", TaskChange{Pickup: &yes}},
 		{"dependencies", TaskChange{Dependencies: &[]TaskID{"p"}}},
 		{"notes", TaskChange{Notes: &text}},

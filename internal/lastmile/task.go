@@ -33,14 +33,14 @@ type Task struct {
 	SourceTask        TaskID // clones only
 	OrderShortID      string
 
-	State         TaskState
-	Container     ContainerRef // none when completed
-	Worker        WorkerID
-	RoutePlan     RoutePlanID
-	CompleteAfter time.Time
-	CompleteBy    time.Time
-	Pickup        bool
-	Dependencies  []TaskID
+	State          TaskState
+	Container      ContainerRef // none when completed
+	Worker         WorkerID
+	RoutePlan      RoutePlanID
+	CompleteAfter  time.Time
+	CompleteBefore time.Time
+	Pickup         bool
+	Dependencies   []TaskID
 
 	Destination Destination
 	Recipient   *Recipient
@@ -140,7 +140,7 @@ type Assignment struct {
 type TaskChange struct {
 	Merchant, Executor       *OrganizationID
 	CompleteAfter            *time.Time // zero: none
-	CompleteBy               *time.Time // zero: none
+	CompleteBefore           *time.Time // zero: none
 	Pickup                   *bool
 	Dependencies             *[]TaskID
 	Notes                    *string
@@ -207,7 +207,7 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 	set(&t.Merchant, c.Merchant)
 	set(&t.Executor, c.Executor)
 	set(&t.CompleteAfter, c.CompleteAfter)
-	set(&t.CompleteBy, c.CompleteBy)
+	set(&t.CompleteBefore, c.CompleteBefore)
 	set(&t.Pickup, c.Pickup)
 	set(&t.Notes, c.Notes)
 	set(&t.Quantity, c.Quantity)
@@ -234,7 +234,7 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 		return err
 	}
 	t.Metadata = metadata
-	t.Modified = later(t.Modified, now)
+	t.Modified = nextModified(t.Modified, now)
 	return t.check()
 }
 
@@ -270,7 +270,7 @@ func (t *Task) check() error {
 		return err
 	case t.ServiceTime < 0 || t.ServiceTime > MaxServiceTime:
 		return Invalid("serviceTime must be between 0 and %.0f minutes", MaxServiceTime.Minutes())
-	case !t.CompleteAfter.IsZero() && !t.CompleteBy.IsZero() && !t.CompleteAfter.Before(t.CompleteBy):
+	case !t.CompleteAfter.IsZero() && !t.CompleteBefore.IsZero() && !t.CompleteAfter.Before(t.CompleteBefore):
 		return Invalid("completeAfter must be before completeBefore")
 	case t.TriangleColor != nil && (*t.TriangleColor < 0 || *t.TriangleColor > 2):
 		return Invalid("appearance.triangleColor must be 0 (teal), 1 (orange), 2 (magenta) or null, not %d", *t.TriangleColor)
@@ -317,8 +317,8 @@ type CreatedTask struct {
 
 // Late tells by how much the task is over its time at now; zero when not.
 func (t Task) Late(now time.Time) time.Duration {
-	if t.State == TaskCompleted || t.CompleteBy.IsZero() || !now.After(t.CompleteBy) {
+	if t.State == TaskCompleted || t.CompleteBefore.IsZero() || !now.After(t.CompleteBefore) {
 		return 0
 	}
-	return now.Sub(t.CompleteBy)
+	return now.Sub(t.CompleteBefore)
 }

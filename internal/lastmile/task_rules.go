@@ -35,7 +35,7 @@ func (t *Task) move(to TaskState, at time.Time) error {
 	if !slices.Contains(taskMoves[t.State], to) {
 		return Invalid("task %s is %v and cannot become %v", t.ID, t.State, to)
 	}
-	t.State, t.Modified = to, later(t.Modified, at)
+	t.State, t.Modified = to, nextModified(t.Modified, at)
 	return nil
 }
 
@@ -53,7 +53,7 @@ func (t *Task) place(in ContainerRef, by Actor, at time.Time) {
 }
 
 // Create tells of a task just made, wherever it was put.
-func (t *Task) Create(by Actor) []Event {
+func (t *Task) CreationEvents(by Actor) []Event {
 	events := []Event{t.event(TriggerTaskCreated, by, t.Created)}
 	if t.State == TaskAssigned {
 		events = append(events, t.event(TriggerTaskAssigned, by, t.Created))
@@ -87,7 +87,7 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 		t.Worker = WorkerID(in.Owner)
 		events = append(events, t.event(TriggerTaskAssigned, by, at))
 	}
-	t.Modified = later(t.Modified, at)
+	t.Modified = nextModified(t.Modified, at)
 	return append(events, t.event(TriggerTaskUpdated, by, at)), nil
 }
 
@@ -96,7 +96,7 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, error) {
 	if len(unfinished) > 0 {
 		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished)).
-			Lacking(LackDependencies, texts(unfinished))
+			WithMissing(MissingDependencies, idStrings(unfinished))
 	}
 	if err := t.move(TaskActive, at); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, erro
 	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
 }
 
-func texts(ids []TaskID) []string {
+func idStrings(ids []TaskID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
 		all[i] = string(id)
@@ -139,7 +139,7 @@ func (t *Task) Pending() bool { return t.State == TaskUnassigned || t.State == T
 
 // TakesCustomFields tells whether an update in the task's state changes custom
 // fields; see Update.
-func (t *Task) TakesCustomFields() bool { return t.State != TaskActive }
+func (t *Task) CustomFieldsEditable() bool { return t.State != TaskActive }
 
 // Update changes what may change in the task's state; what may not is left as
 // it is. A task that is not started takes everything, an active one notes and
@@ -160,9 +160,9 @@ func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time
 }
 
 // Independent makes the task depend no more on one that is gone.
-func (t *Task) Independent(of TaskID, by Actor, now time.Time) Event {
+func (t *Task) RemoveDependency(of TaskID, by Actor, now time.Time) Event {
 	t.Dependencies = slices.DeleteFunc(slices.Clone(t.Dependencies), func(id TaskID) bool { return id == of })
-	t.Modified = later(t.Modified, now)
+	t.Modified = nextModified(t.Modified, now)
 	return t.event(TriggerTaskUpdated, by, now)
 }
 
@@ -175,7 +175,7 @@ func (t *Task) CheckDelete() error {
 }
 
 // Delete tells of the end of a task that was never done.
-func (t *Task) Delete(by Actor, now time.Time) Event {
+func (t *Task) DeletionEvent(by Actor, now time.Time) Event {
 	return t.event(TriggerTaskDeleted, by, now)
 }
 
@@ -193,7 +193,7 @@ func (o CloneOptions) Check(now time.Time) error {
 		}
 		return nil
 	}
-	return firstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBy))
+	return firstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBefore))
 }
 
 // Clone makes a new, unassigned task like this one, at a destination of its
@@ -212,8 +212,8 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 	if t.CompleteAfter.After(now) {
 		base.CompleteAfter = &t.CompleteAfter
 	}
-	if t.CompleteBy.After(now) {
-		base.CompleteBy = &t.CompleteBy
+	if t.CompleteBefore.After(now) {
+		base.CompleteBefore = &t.CompleteBefore
 	}
 	if o.Metadata {
 		base.Metadata = MetadataChange{Replace: t.Metadata, Replaced: true}

@@ -123,11 +123,11 @@ func TestANewTask(t *testing.T) {
 	if !reflect.DeepEqual(task, want) {
 		t.Errorf("\n got %+v\nwant %+v", task, want)
 	}
-	if got := told(task.Create(me)); !slices.Equal(got, []string{"taskCreated"}) {
+	if got := told(task.CreationEvents(me)); !slices.Equal(got, []string{"taskCreated"}) {
 		t.Errorf("its creation tells %v", got)
 	}
 	given := assigned(t)
-	if got := told(given.Create(me)); !slices.Equal(got, []string{"taskCreated", "taskAssigned"}) {
+	if got := told(given.CreationEvents(me)); !slices.Equal(got, []string{"taskCreated", "taskAssigned"}) {
 		t.Errorf("the creation of an assigned task tells %v", got)
 	}
 	elsewhere := newTask(t, func(c *lastmile.TaskChange) { c.Executor = new(lastmile.OrganizationID("other")) })
@@ -156,9 +156,9 @@ func TestATaskIsRefused(t *testing.T) {
 		"with a negative serviceTime": {func(c *lastmile.TaskChange) { c.ServiceTime = new(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
 		"with a week of service":      {func(c *lastmile.TaskChange) { c.ServiceTime = new(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
 		"with a window that ends first": {func(c *lastmile.TaskChange) {
-			c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon)
+			c.CompleteAfter, c.CompleteBefore = new(noon.Add(time.Hour)), new(noon)
 		}, lastmile.CodeInvalid, []string{"completeAfter", "completeBefore"}},
-		"with a window of no length":                {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBy = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
+		"with a window of no length":                {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBefore = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
 		"with a color below":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(-1)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor"}},
 		"with a color above":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(3)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor", "3"}},
 		"with a negative age":                       {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: -1} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
@@ -201,9 +201,9 @@ func TestATaskMayBe(t *testing.T) {
 		"of 10,000 letters": func(c *lastmile.TaskChange) { c.Notes = new(strings.Repeat("é", 10_000)) },
 		"of a week":         func(c *lastmile.TaskChange) { c.ServiceTime = new(7 * 24 * time.Hour) },
 		"over a millisecond": func(c *lastmile.TaskChange) {
-			c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Millisecond))
+			c.CompleteAfter, c.CompleteBefore = &noon, new(noon.Add(time.Millisecond))
 		},
-		"over":                     func(c *lastmile.TaskChange) { c.CompleteBy = new(noon.Add(-time.Hour)) },
+		"over":                     func(c *lastmile.TaskChange) { c.CompleteBefore = new(noon.Add(-time.Hour)) },
 		"of color 2":               func(c *lastmile.TaskChange) { c.TriangleColor = new(new(2)) },
 		"of priority 499":          func(c *lastmile.TaskChange) { c.Priority = new(499) },
 		"for the very old":         func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 150} },
@@ -305,7 +305,7 @@ func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 	}
 	for _, task := range []lastmile.Task{newTask(t, nil), assigned(t)} {
 		must(t, task.CheckDelete())
-		if got := task.Delete(me, noon); got.Trigger != lastmile.TriggerTaskDeleted || got.Task.ID != "t" {
+		if got := task.DeletionEvent(me, noon); got.Trigger != lastmile.TriggerTaskDeleted || got.Task.ID != "t" {
 			t.Errorf("deleting tells %+v", got)
 		}
 	}
@@ -373,7 +373,7 @@ func TestCompletingATask(t *testing.T) {
 // state.
 func TestUpdatingATask(t *testing.T) {
 	task := newTask(t, func(c *lastmile.TaskChange) {
-		c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Hour))
+		c.CompleteAfter, c.CompleteBefore = &noon, new(noon.Add(time.Hour))
 		c.Metadata = replaced(entry("a", "number", 1.0), entry("b", "number", 2.0))
 		c.Overrides.RecipientName, c.TriangleColor = new(new("Bea")), new(new(1))
 	})
@@ -394,10 +394,10 @@ func TestUpdatingATask(t *testing.T) {
 		changed := task
 		none := (*int)(nil)
 		must(t, ok(changed.Update(lastmile.TaskChange{
-			CompleteAfter: &time.Time{}, CompleteBy: &time.Time{}, Recipients: &[]lastmile.Recipient{}, TriangleColor: &none,
+			CompleteAfter: &time.Time{}, CompleteBefore: &time.Time{}, Recipients: &[]lastmile.Recipient{}, TriangleColor: &none,
 			Dependencies: &[]lastmile.TaskID{}, Barcodes: &[]lastmile.Barcode{},
 		}, newIDs(), me, noon)))
-		if !changed.CompleteAfter.IsZero() || !changed.CompleteBy.IsZero() || changed.Recipient != nil || changed.TriangleColor != nil {
+		if !changed.CompleteAfter.IsZero() || !changed.CompleteBefore.IsZero() || changed.Recipient != nil || changed.TriangleColor != nil {
 			t.Errorf("got %+v", changed)
 		}
 	})
@@ -436,7 +436,7 @@ func TestModifiedNeverGoesBack(t *testing.T) {
 func TestCloning(t *testing.T) {
 	source := newTask(t, func(c *lastmile.TaskChange) {
 		c.Merchant, c.Executor = new(lastmile.OrganizationID("shop")), new(lastmile.OrganizationID("acme"))
-		c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
+		c.CompleteAfter, c.CompleteBefore = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
 		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = new(true), new("notes"), new(2.5), new(time.Minute)
 		c.AdditionalQuantities, c.Priority, c.Group = &lastmile.Capacities{A: 1, B: 2, C: 3}, new(7), new("group")
 		c.Overrides = lastmile.OverridesChange{RecipientName: new(new("Bea")), RecipientSkipSMSNotifications: new(new(true))}
@@ -483,7 +483,7 @@ func TestCloning(t *testing.T) {
 	t.Run("drops times that have passed", func(t *testing.T) {
 		for hours, want := range map[int][2]bool{0: {true, true}, 1: {false, true}, 2: {false, true}, 3: {false, false}, 9: {false, false}} {
 			got := clone(t, lastmile.CloneOptions{}, noon.Add(time.Duration(hours)*time.Hour))
-			if has := [2]bool{!got.CompleteAfter.IsZero(), !got.CompleteBy.IsZero()}; has != want {
+			if has := [2]bool{!got.CompleteAfter.IsZero(), !got.CompleteBefore.IsZero()}; has != want {
 				t.Errorf("after %d hours it has completeAfter and completeBefore: %v, want %v", hours, has, want)
 			}
 		}
@@ -491,24 +491,24 @@ func TestCloning(t *testing.T) {
 	t.Run("applies overrides last", func(t *testing.T) {
 		got := clone(t, lastmile.CloneOptions{Metadata: true, Overrides: lastmile.TaskChange{
 			Notes: new("other"), Pickup: new(false), ServiceTime: new(time.Hour), Metadata: replaced(entry("b", "number", 1.0)),
-			CompleteBy: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
+			CompleteBefore: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
 		}}, noon)
 		switch {
 		case got.Notes != "other" || got.Pickup || got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
 			t.Errorf("got %+v", got)
 		case len(got.Metadata) != 1 || got.Metadata[0].Name != "b":
 			t.Errorf("metadata %+v", got.Metadata)
-		case !got.CompleteAfter.Equal(noon.Add(time.Hour)) || !got.CompleteBy.Equal(noon.Add(2*time.Hour)):
-			t.Errorf("from %v to %v", got.CompleteAfter, got.CompleteBy)
+		case !got.CompleteAfter.Equal(noon.Add(time.Hour)) || !got.CompleteBefore.Equal(noon.Add(2*time.Hour)):
+			t.Errorf("from %v to %v", got.CompleteAfter, got.CompleteBefore)
 		}
 	})
 	t.Run("refuses a window that ends before it begins", func(t *testing.T) {
-		_, _, err := source.Clone(identity("clone"), other, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteBy: new(noon.Add(time.Minute))}}, noon)
+		_, _, err := source.Clone(identity("clone"), other, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteBefore: new(noon.Add(time.Minute))}}, noon)
 		refused(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
 	})
 	t.Run("refuses overrides in the past", func(t *testing.T) {
 		for name, change := range map[string]lastmile.TaskChange{
-			"completeAfter": {CompleteAfter: &noon}, "completeBefore": {CompleteBy: &noon},
+			"completeAfter": {CompleteAfter: &noon}, "completeBefore": {CompleteBefore: &noon},
 		} {
 			refused(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, "overrides."+name, "future")
 			must(t, lastmile.CloneOptions{Overrides: change}.Check(noon.Add(-time.Millisecond)))
@@ -593,7 +593,7 @@ func TestCyclesAreFoundInAnyGraph(t *testing.T) {
 }
 
 func TestLateTasks(t *testing.T) {
-	task := newTask(t, func(c *lastmile.TaskChange) { c.CompleteBy = &noon })
+	task := newTask(t, func(c *lastmile.TaskChange) { c.CompleteBefore = &noon })
 	for after, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Minute: time.Minute} {
 		if got := task.Late(noon.Add(after)); got != want {
 			t.Errorf("%v after its time it is late by %v, want %v", after, got, want)

@@ -60,13 +60,13 @@ func (t *Team) Update(c TeamChange, now time.Time) error {
 	if c.Managers != nil {
 		t.Managers = unique(*c.Managers)
 	}
-	t.Modified = later(t.Modified, now)
+	t.Modified = nextModified(t.Modified, now)
 	return requireText("name", t.Name)
 }
 
 // NewlyMade is a record in the answer to the request that made it, where that
 // answer shows less or more than the record read later.
-type NewlyMade[T any] struct{ Record T }
+type CreatedRecord[T any] struct{ Record T }
 
 // Hub is a place where teams start and end their routes.
 type Hub struct {
@@ -82,10 +82,10 @@ type Hub struct {
 
 // HubChange is an update: nil leaves as it is.
 type HubChange struct {
-	Name  *string
-	Phone *Phone
-	Place *Destination // already found
-	Teams *[]TeamID
+	Name        *string
+	Phone       *Phone
+	Destination *Destination // already found
+	Teams       *[]TeamID
 }
 
 // NewHub makes a hub.
@@ -93,7 +93,7 @@ func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, erro
 	switch {
 	case c.Name == nil:
 		return Hub{}, Missing("name")
-	case c.Place == nil:
+	case c.Destination == nil:
 		return Hub{}, Missing("address")
 	}
 	h := Hub{ID: id, Organization: org, Created: now}
@@ -105,12 +105,12 @@ func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, erro
 func (h *Hub) Update(c HubChange, now time.Time) error {
 	set(&h.Name, c.Name)
 	set(&h.Phone, c.Phone)
-	if c.Place != nil {
-		h.Location, h.Address = c.Place.Location, c.Place.Address
+	if c.Destination != nil {
+		h.Location, h.Address = c.Destination.Location, c.Destination.Address
 	}
 	if c.Teams != nil {
 		h.Teams = unique(*c.Teams)
 	}
-	h.Modified = later(h.Modified, now)
+	h.Modified = nextModified(h.Modified, now)
 	return requireText("name", h.Name)
 }

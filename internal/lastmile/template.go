@@ -63,9 +63,9 @@ func (t *Template) CheckFields(fields CustomFields) error {
 			return Invalid("fields: the organization has no custom field %q", key)
 		}
 		for _, pickup := range []bool{true, false} {
-			if t.Fits(pickup) && !field.Fits(pickup) {
+			if t.AppliesTo(pickup) && !field.AppliesTo(pickup) {
 				also := ""
-				if t.Fits(!pickup) {
+				if t.AppliesTo(!pickup) {
 					also = "also "
 				}
 				return Invalid("fields: the template %q is %sfor %s tasks, and the field %q is not", t.Name, also, kindName(pickup), key)
@@ -89,15 +89,15 @@ func (t *Template) CheckAmong(all []Template) error {
 }
 
 // Fits tells whether the template is for tasks that are, or are not, pickups.
-func (t *Template) Fits(pickup bool) bool { return hold(t.Conditions, pickup) }
+func (t *Template) AppliesTo(pickup bool) bool { return conditionsHold(t.Conditions, pickup) }
 
 // Sheet is the fields that the template lets a task have.
-func (t *Template) Sheet(fields CustomFields, pickup bool) (FieldSheet, error) {
-	if !t.Fits(pickup) {
-		return FieldSheet{}, Invalid("customFieldGroup: the template %q is not for %s tasks", t.Name, kindName(pickup))
+func (t *Template) ForTask(fields CustomFields, pickup bool) (TaskFields, error) {
+	if !t.AppliesTo(pickup) {
+		return TaskFields{}, Invalid("customFieldGroup: the template %q is not for %s tasks", t.Name, kindName(pickup))
 	}
 	chosen := slices.DeleteFunc(slices.Clone(fields), func(f CustomField) bool { return !slices.Contains(t.Fields, f.Key) })
-	return FieldSheet{fields: chosen, template: t.Name, pickup: pickup}, nil
+	return TaskFields{fields: chosen, template: t.Name, pickup: pickup}, nil
 }
 
 // CheckDelete refuses to delete a field that a template has.

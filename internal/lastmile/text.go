@@ -45,7 +45,7 @@ func firstError(checks ...error) error {
 
 // later is the time a record was changed at: now, but always after the time it
 // was changed at before, whatever the clock says.
-func later(before, now time.Time) time.Time {
+func nextModified(before, now time.Time) time.Time {
 	if next := before.Add(time.Millisecond); !before.IsZero() && now.Before(next) {
 		return next
 	}

@@ -10,7 +10,7 @@ const (
 
 	// UnusedUploadKept is how long an upload waits to be handed in: a phone that
 	// sent it may be without signal for as long as its actions are good.
-	UnusedUploadKept = MaxActionAge + 24*time.Hour
+	UnusedUploadRetention = MaxActionAge + 24*time.Hour
 )
 
 // Upload is a signature or a photo that a worker sent, to be handed in with a
@@ -20,7 +20,7 @@ type Upload struct {
 	Organization OrganizationID
 	Worker       WorkerID
 	Digest       string // of what was sent, to know the same image again
-	Place        string // where its bytes are
+	Storage      string // where its bytes are
 	Type         string // media type of what is kept
 	Size         int64
 	Created      time.Time
@@ -40,17 +40,17 @@ type UploadState int
 // The states of an upload. Its record is made before its bytes are stored and
 // goes after they are removed, so that there are never bytes nobody knows of.
 const (
-	UploadArriving UploadState = iota
-	UploadKept
-	UploadLeaving
+	UploadPending UploadState = iota
+	UploadStored
+	UploadDeleting
 )
 
 // HandIn gives an upload to a task that its worker completes.
-func (u *Upload) HandIn(worker WorkerID, task TaskID) error {
+func (u *Upload) Attach(worker WorkerID, task TaskID) error {
 	switch {
 	case u.Worker != worker:
 		return OutsideScope(string(u.ID))
-	case u.State != UploadKept:
+	case u.State != UploadStored:
 		return NotFound("upload", string(u.ID))
 	case u.Task != "" && u.Task != task:
 		return Invalid("upload %s was handed in with task %s already: upload another image", u.ID, u.Task)

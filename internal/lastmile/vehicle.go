@@ -57,7 +57,7 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 	set(&next.Description, c.Description)
 	set(&next.LicensePlate, c.LicensePlate)
 	set(&next.Color, c.Color)
-	next.Modified = later(next.Modified, now)
+	next.Modified = nextModified(next.Modified, now)
 	return &next, firstError(
 		CheckText("vehicle.description", next.Description, MaxText),
 		CheckText("vehicle.licensePlate", next.LicensePlate, MaxText),

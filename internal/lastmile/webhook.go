@@ -13,8 +13,8 @@ type WebhookID string
 // The terms on which webhooks are told, from the interface, "Retry" and
 // "Limits".
 const (
-	RetryCycle           = 30 * time.Minute // between two attempts
-	RetryFor             = 24 * time.Hour   // after which a notification is given up
+	RetryInterval        = 30 * time.Minute // between two attempts
+	RetryPeriod          = 24 * time.Hour   // after which a notification is given up
 	MaxFailureStreak     = 300              // more consecutive failures disable a webhook
 	MaxWebhooks          = 100              // of an organization
 	MaxThresholdWebhooks = 10               // of an organization, for each trigger with a threshold
@@ -75,7 +75,7 @@ func (h *Webhook) Update(c WebhookChange, now time.Time) error {
 		}
 		h.Enabled = *c.Enabled
 	}
-	h.Modified = later(h.Modified, now)
+	h.Modified = nextModified(h.Modified, now)
 	return h.check()
 }
 
@@ -158,8 +158,8 @@ func (h *Webhook) Failed(due, now time.Time) (again time.Time) {
 	if h.FailureStreak > MaxFailureStreak {
 		h.Enabled = false
 	}
-	next := now.Add(RetryCycle)
-	if !h.Enabled || next.After(due.Add(RetryFor+RetryCycle/2)) {
+	next := now.Add(RetryInterval)
+	if !h.Enabled || next.After(due.Add(RetryPeriod+RetryInterval/2)) {
 		return time.Time{}
 	}
 	return next
@@ -241,7 +241,7 @@ const ThresholdInterval = 30 * time.Second
 func (t *Task) Started() time.Time { return t.Completion.TimeOf("start") }
 
 // Sighting is what an active task is held against thresholds by.
-type Sighting struct {
+type Measurement struct {
 	ETA      *time.Duration
 	Distance *Meters // of the nearest that the worker came
 	Delay    *time.Duration
@@ -249,8 +249,8 @@ type Sighting struct {
 
 // See makes a sighting of an active task: its estimates, and where the worker
 // was since it was started.
-func (t *Task) See(positions []Point) Sighting {
-	s := Sighting{ETA: t.Estimates.ETA, Delay: t.Estimates.Delay}
+func (t *Task) Measure(positions []Point) Measurement {
+	s := Measurement{ETA: t.Estimates.ETA, Delay: t.Estimates.Delay}
 	for _, p := range positions {
 		if d := p.Distance(t.Destination.Location); s.Distance == nil || d < *s.Distance {
 			s.Distance = &d
@@ -261,7 +261,7 @@ func (t *Task) See(positions []Point) Sighting {
 
 // Met tells whether the webhook's threshold is met (interface, "Triggers").
 // Without one it is zero.
-func (h Webhook) Met(s Sighting) bool {
+func (h Webhook) ThresholdReached(s Measurement) bool {
 	var threshold float64
 	set(&threshold, h.Threshold)
 	switch h.Trigger {
@@ -277,7 +277,7 @@ func (h Webhook) Met(s Sighting) bool {
 }
 
 // Cross tells of a threshold that the task met, to some webhooks.
-func (t *Task) Cross(trigger Trigger, s Sighting, hooks []WebhookID, at time.Time) Event {
+func (t *Task) ThresholdEvent(trigger Trigger, s Measurement, hooks []WebhookID, at time.Time) Event {
 	e := t.event(trigger, Actor{}, at)
 	e.Webhooks = slices.Clone(hooks)
 	switch trigger {
@@ -292,14 +292,14 @@ func (t *Task) Cross(trigger Trigger, s Sighting, hooks []WebhookID, at time.Tim
 }
 
 // PredictDelay tells of a task that is not started and will be late.
-func (t *Task) PredictDelay(at time.Time) Event {
+func (t *Task) PredictedDelayEvent(at time.Time) Event {
 	e := t.event(TriggerPredictedTaskDelay, Actor{}, at)
 	e.Delay = t.Estimates.Delay
 	return e
 }
 
 // Delayed tells of a route plan that does not keep to its times.
-func (p *RoutePlan) Delayed(at time.Time) (Event, bool) {
+func (p *RoutePlan) DelayedEvent(at time.Time) (Event, bool) {
 	p.Assess(at)
 	if p.Status != RoutePlanLate || p.State == RoutePlanCompleted {
 		return Event{}, false

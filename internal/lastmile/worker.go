@@ -33,18 +33,18 @@ type Capacities struct{ A, B, C float64 }
 type Device struct{ AppVersion, Description, Platform string }
 
 // Handset is a device and how far it is charged, which is nil when unknown.
-type Handset struct {
+type DeviceReport struct {
 	Device
 	Battery *float64
 }
 
 // Whereabouts is the part of a worker that changes by the minute.
 type Whereabouts struct {
-	OnDuty   bool
-	LastSeen time.Time // zero when never
-	Location *Point    // nil when unknown
-	Located  time.Time // when the worker was there
-	Battery  *float64  // charge of the phone, from 0 to 1; nil when unknown
+	OnDuty    bool
+	LastSeen  time.Time // zero when never
+	Location  *Point    // nil when unknown
+	LocatedAt time.Time // when the worker was there
+	Battery   *float64  // charge of the phone, from 0 to 1; nil when unknown
 }
 
 // Worker is a driver of the organization.
@@ -158,7 +158,7 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 			return Malformed("teams must name at least one team")
 		}
 	}
-	w.Modified = later(w.Modified, now)
+	w.Modified = nextModified(w.Modified, now)
 	return w.check()
 }
 
@@ -197,18 +197,18 @@ func unique[T comparable](items []T) []T {
 }
 
 // Accept takes up the invitation, unless that was done before.
-func (w *Worker) Accept(by Actor, now time.Time) []Event {
+func (w *Worker) AcceptInvitation(by Actor, now time.Time) []Event {
 	if w.AccountStatus == AccountAccepted {
 		return nil
 	}
-	w.AccountStatus, w.Modified = AccountAccepted, later(w.Modified, now)
+	w.AccountStatus, w.Modified = AccountAccepted, nextModified(w.Modified, now)
 	as := *w
 	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerUpdated, At: now, Actor: by, Worker: &as}}
 }
 
 // Carry notes what the worker's app tells of its phone. It tells whether the
 // device is another one; the charge alone is no change of the worker.
-func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
+func (w *Worker) UpdateDevice(h DeviceReport, now time.Time) (changed bool, err error) {
 	err = firstError(
 		CheckText("userData.appVersion", h.AppVersion, MaxText), CheckText("userData.deviceDescription", h.Description, MaxText),
 		CheckText("userData.platform", h.Platform, MaxText),
@@ -216,7 +216,7 @@ func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
-	case h.Battery != nil && Charge(h.Battery) == nil:
+	case h.Battery != nil && ValidBattery(h.Battery) == nil:
 		return false, Invalid("userData.batteryLevel must be between 0 and 1, not %v", *h.Battery)
 	case h.Battery != nil:
 		w.Whereabouts.Battery = h.Battery
@@ -224,13 +224,13 @@ func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
 	if w.Device == h.Device {
 		return false, nil
 	}
-	w.Device, w.Modified = h.Device, later(w.Modified, now)
+	w.Device, w.Modified = h.Device, nextModified(w.Modified, now)
 	return true, nil
 }
 
 // Charge is a charge that a phone may have, or nil: some say -1 when they do not
 // know.
-func Charge(level *float64) *float64 {
+func ValidBattery(level *float64) *float64 {
 	if level == nil || !(*level >= 0 && *level <= 1) {
 		return nil
 	}

@@ -47,7 +47,7 @@ func (d *Desk) Notify(ctx context.Context, w store.Writer, events []lastmile.Eve
 func (d *Desk) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, owed bool, err error) {
 	task, now := *e.Task, d.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
-	if err != nil || !settings.On(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
+	if err != nil || !settings.Enabled(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
 		return m, false, err
 	}
 	if _, out, err := r.OptOut(ctx, e.Organization, task.Recipient.Phone); err != nil || out {

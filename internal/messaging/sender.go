@@ -221,7 +221,7 @@ func (r *round) room(due []textmessage.Message) (fitting []textmessage.Message) 
 // gone through.
 func unsure(m textmessage.Message) textmessage.Message {
 	if m.State == textmessage.StateSending {
-		m.Unsure++
+		m.Uncertain++
 	}
 	return m
 }
@@ -277,7 +277,7 @@ func (s *Sender) hand(ctx context.Context, m textmessage.Message) textmessage.Re
 	ctx, cancel := context.WithTimeout(ctx, SendFor)
 	defer cancel()
 	finder, can := s.Gateway.(Finder)
-	if can && m.Unsure > 0 {
+	if can && m.Uncertain > 0 {
 		found := finder.Find(ctx, m)
 		switch found.Verdict {
 		case textmessage.SendAccepted, textmessage.SendRejected:
@@ -307,12 +307,12 @@ func (g *gate) pass(ctx context.Context, m *textmessage.Message) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
-	case m.Unsure >= textmessage.MaxUncertain: // processes died over it
+	case m.Uncertain >= textmessage.MaxUncertain: // processes died over it
 		m.Record(textmessage.Result{Verdict: textmessage.SendRejected, Reason: "it is not known whether it was sent"}, m.Gateway, g.now)
 	case g.now.After(m.Expires):
 		m.Expire()
 	case reason != "":
-		m.HoldBack(reason)
+		m.Suppress(reason)
 	default:
 		return true, nil
 	}

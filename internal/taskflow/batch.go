@@ -27,7 +27,7 @@ const (
 
 // Submit takes in a batch of tasks, to be created in the background. When it
 // returns, the batch will be done whatever happens.
-func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byte) (made lastmile.NewlyMade[lastmile.Batch], err error) {
+func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byte) (made lastmile.CreatedRecord[lastmile.Batch], err error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
 		return made, err
 	}
@@ -35,8 +35,8 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byt
 	batch := lastmile.Batch{
 		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
 	}
-	made, err = store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
-		made := lastmile.NewlyMade[lastmile.Batch]{Record: batch}
+	made, err = store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedRecord[lastmile.Batch], error) {
+		made := lastmile.CreatedRecord[lastmile.Batch]{Record: batch}
 		if err := w.AddBatch(ctx, batch, items); err != nil {
 			return made, err
 		}

@@ -58,9 +58,9 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principa
 		}
 		task.Modified, task.Events = now, 0
 	}
-	tell := task.CreateQuietly
+	tell := task.BatchCreationEvents
 	if loud {
-		tell = task.Create
+		tell = task.CreationEvents
 	}
 	events := tell(who.Actor())
 	if err := saveNew(ctx, w, task, now); err != nil {

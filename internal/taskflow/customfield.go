@@ -108,7 +108,7 @@ func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration s
 		fields, err = r.CustomFields(ctx, who.Organization)
 		return err
 	})
-	return fields.Of(integration), err
+	return fields.DefinedBy(integration), err
 }
 
 // fieldName is what messages call a definition of a request.
@@ -123,20 +123,20 @@ func (p prepared) customFields(ctx context.Context, r store.Reader, org lastmile
 	}
 	pickup, converts := p.pickup(*change)
 	touched := p.draft.Fields != nil || p.draft.Template != "" || converts
-	if p.of != nil && (!touched || !p.clones && !p.of.TakesCustomFields()) {
+	if p.of != nil && (!touched || !p.clones && !p.of.CustomFieldsEditable()) {
 		return nil
 	}
 	fields, err := r.CustomFields(ctx, org)
 	if err != nil {
 		return err
 	}
-	sheet := fields.Sheet(pickup)
+	sheet := fields.ForTask(pickup)
 	if p.draft.Template != "" {
 		chosen, err := template(ctx, r, org, p.draft.Template)
 		if err != nil {
 			return err
 		}
-		if sheet, err = chosen.Sheet(fields, pickup); err != nil {
+		if sheet, err = chosen.ForTask(fields, pickup); err != nil {
 			return err
 		}
 	}

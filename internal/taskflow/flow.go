@@ -180,7 +180,7 @@ func checkConnections(ctx context.Context, r store.Reader, org lastmile.Organiza
 		if _, err := r.Organization(ctx, *other); err != nil {
 			return err
 		}
-		if !own.MaySee(*other) {
+		if !own.CanSee(*other) {
 			return lastmile.OutsideScope(string(*other))
 		}
 	}

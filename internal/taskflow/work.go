@@ -86,7 +86,7 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 	do func(store.Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
 ) (task lastmile.Task, err error) {
 	now := f.Now()
-	a, err = a.Settle(now)
+	a, err = a.Normalize(now)
 	if err != nil {
 		return task, err
 	}
@@ -199,7 +199,7 @@ func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmil
 	}
 	for _, team := range colleague.Teams {
 		if slices.Contains(worker.Teams, team) {
-			return lastmile.Taken(task.ID)
+			return lastmile.AlreadyTaken(task.ID)
 		}
 	}
 	return lastmile.OutsideScope(string(task.ID))
@@ -295,9 +295,9 @@ func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.
 		return err
 	}
 	noted := len(task.GeofenceAttempts)
-	refusal := task.Fence(settings.Geofence, a.From(seen))
+	refusal := task.CheckGeofence(settings.Geofence, a.WithLocation(seen))
 	if refusal != nil && len(task.GeofenceAttempts) > noted {
-		return &notedError{refusal, task.Fenced(who.Actor(), a.At)}
+		return &notedError{refusal, task.GeofenceEvent(who.Actor(), a.At)}
 	}
 	return refusal
 }
@@ -309,7 +309,7 @@ func handIn(ctx context.Context, w store.Writer, who lastmile.Principal, task la
 		if err != nil {
 			return err
 		}
-		if err := upload.HandIn(who.Worker, task); err != nil {
+		if err := upload.Attach(who.Worker, task); err != nil {
 			return err
 		}
 		if err := w.SaveUpload(ctx, upload); err != nil {

@@ -48,12 +48,12 @@ func (m *Message) Record(r Result, gateway string, now time.Time) {
 		m.end(StateFailed, m.Reason)
 		return
 	case SendUncertain:
-		m.Unsure++
+		m.Uncertain++
 	case SendDeferred:
 	}
 	again := now.Add(min(firstResend*pow3(m.Attempts-1), longestResend))
 	switch {
-	case m.Unsure >= MaxUncertain:
+	case m.Uncertain >= MaxUncertain:
 		m.end(StateFailed, "it is not known whether the gateway took it: "+m.Reason)
 	case m.Attempts >= MaxAttempts:
 		m.end(StateFailed, "tried too often: "+m.Reason)
@@ -74,7 +74,7 @@ func pow3(n int64) time.Duration {
 }
 
 // HoldBack ends a message that is not to be sent.
-func (m *Message) HoldBack(reason string) { m.end(StateSuppressed, reason) }
+func (m *Message) Suppress(reason string) { m.end(StateSuppressed, reason) }
 
 // Expire ends a message that comes too late.
 func (m *Message) Expire() { m.end(StateFailed, "too late to be of use") }

@@ -70,7 +70,7 @@ type Message struct {
 	Gateway   string // that took it
 	GatewayID string // by which the gateway knows it
 	Attempts  int64
-	Unsure    int64     // attempts of which nobody knows whether the gateway took them
+	Uncertain int64     // attempts of which nobody knows whether the gateway took them
 	Claim     string    // of who sends it
 	Next      time.Time // when it is to be sent; while claimed, when the claim ends; zero: never
 	Sent      time.Time // when it was tried first

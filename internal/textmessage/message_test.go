@@ -141,7 +141,7 @@ func TestBuiltInTextsCanBeSentCheaply(t *testing.T) {
 			if err := text.Check(); err != nil {
 				t.Errorf("%s in %s: %v", o, language, err)
 			}
-			sample := s.Sample(text, org, "https://track.example.com")
+			sample := s.Preview(text, org, "https://track.example.com")
 			if n := textmessage.Segments(sample); n > 2 {
 				t.Errorf("%s in %s takes %d segments: %s", o, language, n, sample)
 			}

@@ -53,7 +53,7 @@ type Settings struct {
 	Language     string // of those who have none of their own; empty: that of the country
 	From         string // number or name of the sender; empty: the installation's
 	Thresholds   Thresholds
-	Off          []Occasion
+	Disabled     []Occasion
 	Texts        []Template
 }
 
@@ -63,15 +63,15 @@ func DefaultSettings(org lastmile.OrganizationID) Settings {
 }
 
 // On tells whether recipients are told on an occasion.
-func (s Settings) On(o Occasion) bool { return !slices.Contains(s.Off, o) }
+func (s Settings) Enabled(o Occasion) bool { return !slices.Contains(s.Disabled, o) }
 
 // Switch turns the messages of an occasion on or off.
-func (s *Settings) Switch(o Occasion, on bool) {
-	s.Off = slices.DeleteFunc(slices.Clone(s.Off), func(off Occasion) bool { return off == o })
+func (s *Settings) SetEnabled(o Occasion, on bool) {
+	s.Disabled = slices.DeleteFunc(slices.Clone(s.Disabled), func(off Occasion) bool { return off == o })
 	if !on {
-		s.Off = append(s.Off, o)
+		s.Disabled = append(s.Disabled, o)
 	}
-	slices.SortFunc(s.Off, compareOccasions)
+	slices.SortFunc(s.Disabled, compareOccasions)
 }
 
 func compareOccasions(a, b Occasion) int {
@@ -86,12 +86,12 @@ func compareOccasions(a, b Occasion) int {
 
 // Effective are the thresholds at which anybody is told: zero where the messages
 // are off.
-func (s Settings) Effective() Thresholds {
+func (s Settings) EffectiveThresholds() Thresholds {
 	told := s.Thresholds
-	if !s.On(Occasion{KindETA, false}) && !s.On(Occasion{KindETA, true}) {
+	if !s.Enabled(Occasion{KindETA, false}) && !s.Enabled(Occasion{KindETA, true}) {
 		told.ETA = 0
 	}
-	if !s.On(Occasion{KindDelayed, false}) && !s.On(Occasion{KindDelayed, true}) {
+	if !s.Enabled(Occasion{KindDelayed, false}) && !s.Enabled(Occasion{KindDelayed, true}) {
 		told.Delay = 0
 	}
 	return told
@@ -135,7 +135,7 @@ var countryLanguages = map[string]string{
 
 // LanguageIn is the language that most recipients of an organization read, which
 // is in a country.
-func (s Settings) LanguageIn(country string) string {
+func (s Settings) DefaultLanguage(country string) string {
 	switch {
 	case s.Language != "":
 		return s.Language

@@ -150,7 +150,7 @@ type Notice struct {
 
 // Compose is the text of what a recipient is told.
 func (s Settings) Compose(told Notice) string {
-	language := s.LanguageIn(told.Country)
+	language := s.DefaultLanguage(told.Country)
 	languages := []string{language}
 	if told.Task.Recipient != nil && languageOf(told.Task.Recipient) != "" {
 		languages = []string{languageOf(told.Task.Recipient), language}
@@ -202,7 +202,7 @@ func minutesOf(d *time.Duration, usual time.Duration) string {
 }
 
 // Sample is what a text would be for a made-up task, to see how long it is.
-func (s Settings) Sample(t Template, org lastmile.Organization, publicURL string) string {
+func (s Settings) Preview(t Template, org lastmile.Organization, publicURL string) string {
 	eta, delay := s.Thresholds.ETA, s.Thresholds.Delay
 	told := Notice{
 		Kind: t.Occasion.Kind, Merchant: org, Worker: "Alex Morgan",

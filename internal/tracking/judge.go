@@ -75,14 +75,14 @@ func (t *Tracker) judge(ctx context.Context, w store.Writer, watch *store.Watch,
 		case !first:
 		case h.ID == recipientsNear || h.ID == recipientsLate:
 			as := task // recipients are told of it, and the log is not
-			told.recipients = append(told.recipients, as.Cross(h.Trigger, sighting, nil, now))
+			told.recipients = append(told.recipients, as.ThresholdEvent(h.Trigger, sighting, nil, now))
 		default:
 			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
 		}
 	}
 	for _, trigger := range []lastmile.Trigger{lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed} {
 		if len(hooks[trigger]) > 0 {
-			told.webhooks = append(told.webhooks, task.Cross(trigger, sighting, hooks[trigger], now))
+			told.webhooks = append(told.webhooks, task.ThresholdEvent(trigger, sighting, hooks[trigger], now))
 		}
 	}
 	if len(told.webhooks) == 0 {
@@ -125,12 +125,12 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 	if len(told) == 0 {
 		return nil
 	}
-	return t.tell(ctx, w, fallout{webhooks: []lastmile.Event{task.Cross(lastmile.TriggerTaskArrival, sighting, told, now)}}, now)
+	return t.tell(ctx, w, fallout{webhooks: []lastmile.Event{task.ThresholdEvent(lastmile.TriggerTaskArrival, sighting, told, now)}}, now)
 }
 
 // met are the webhooks whose thresholds the active task meets and has not met
 // before.
-func (t *Tracker) met(ctx context.Context, r store.Reader, seen view, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Sighting, err error) {
+func (t *Tracker) met(ctx context.Context, r store.Reader, seen view, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(seen.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
 	if len(waiting) == 0 {
 		return nil, by, nil
@@ -148,8 +148,8 @@ func (t *Tracker) met(ctx context.Context, r store.Reader, seen view, e lastmile
 			return nil, by, err
 		}
 	}
-	by = task.See(places)
-	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool { return !h.Met(by) }), by, nil
+	by = task.Measure(places)
+	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool { return !h.ThresholdReached(by) }), by, nil
 }
 
 // visited is where the worker was since the task was started.
@@ -199,7 +199,7 @@ func (t *Tracker) predict(ctx context.Context, w store.Writer, seen view, estima
 		if _, err := w.Fire(ctx, task.Organization, firedPredicted, string(task.ID), now); err != nil {
 			return nil, err
 		}
-		events = append(events, fresh.PredictDelay(now))
+		events = append(events, fresh.PredictedDelayEvent(now))
 		if err := w.SaveTask(ctx, fresh); err != nil {
 			return nil, err
 		}
@@ -225,7 +225,7 @@ func (t *Tracker) latePlans(ctx context.Context, w store.Writer, seen view, now 
 		if err != nil {
 			return nil, err
 		}
-		late, is := plan.Delayed(now)
+		late, is := plan.DelayedEvent(now)
 		if !is {
 			continue
 		}

@@ -160,12 +160,12 @@ func (t *Tracker) lookAt(ctx context.Context, watch store.Watch) error {
 		return err
 	}
 	var legs []travel.Leg
-	if way := seen.Way(); len(way) > 1 {
+	if way := seen.Waypoints(); len(way) > 1 {
 		if legs, err = t.Travel.Legs(ctx, seen.Worker.TravelsBy(), way); err != nil {
 			return err
 		}
 	}
-	estimates := seen.Foresee(legs, experience, now)
+	estimates := seen.Estimate(legs, experience, now)
 	return t.Store.Write(ctx, func(w store.Writer) error {
 		held, ok, err := w.HeldWatch(ctx, watch)
 		if err != nil || !ok {
@@ -212,11 +212,11 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, watch *store.Watch, 
 	for i, task := range seen.Tasks {
 		foreseen[i] = store.Foreseen{Task: task.ID, State: task.State, Estimates: estimates[i]}
 	}
-	delay := travel.Delay(estimates)
+	delay := travel.MaxDelay(estimates)
 	if !seen.whole {
 		delay = seen.Worker.Delay // of all tasks
 	} else {
-		watch.Refresh = seen.Refresh(now)
+		watch.Refresh = seen.NextRefresh(now)
 	}
 	if err := w.SaveForeseen(ctx, watch.Organization, watch.Worker, foreseen, delay); err != nil {
 		return err

@@ -55,7 +55,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 		if err := w.SavePositions(ctx, who.Organization, who.Worker, kept); err != nil {
 			return err
 		}
-		seen := last.See(kept)
+		seen := last.WithPositions(kept)
 		if seen == last {
 			return nil
 		}

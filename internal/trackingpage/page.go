@@ -38,21 +38,21 @@ type Page struct {
 	Pickup            bool
 	Stage             Stage
 	CompleteAfter     time.Time // zero: none
-	CompleteBy        time.Time // zero: none
+	CompleteBefore    time.Time // zero: none
 	Arrival           time.Time // expected; zero when unknown
 	Delay             time.Duration
 
-	WorkerName string // while active
-	Vehicle    lastmile.VehicleType
-	Location   *lastmile.Point // of the worker, while active
-	LocatedAt  time.Time
-	Goal       *lastmile.Point // where the worker is going, with Location
+	WorkerName  string // while active
+	Vehicle     lastmile.VehicleType
+	Location    *lastmile.Point // of the worker, while active
+	LocatedAt   time.Time
+	Destination *lastmile.Point // where the worker is going, with Location
 
 	Requirements lastmile.Requirements
 	CompletedAt  time.Time
-	MayRate      bool
+	CanRate      bool
 	Rated        bool
-	Ends         time.Time // when the page is gone; zero until completed
+	Expires      time.Time // when the page is gone; zero until completed
 }
 
 // NewPage shows a task to whoever has its link. The worker is the one who has
@@ -60,12 +60,12 @@ type Page struct {
 func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker, now time.Time) (Page, error) {
 	f := Page{
 		Organization: lastmile.PlainName(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
-		Pickup: t.Pickup, Stage: stage(t), CompleteAfter: t.CompleteAfter, CompleteBy: t.CompleteBy, Requirements: t.Requirements,
+		Pickup: t.Pickup, Stage: stage(t), CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Requirements: t.Requirements,
 	}
 	if t.Completion.Done() {
-		f.CompletedAt, f.Ends = t.Completion.At, t.Completion.At.Add(Lifetime)
-		f.MayRate, f.Rated = true, len(t.Feedback) > 0
-		if !now.Before(f.Ends) {
+		f.CompletedAt, f.Expires = t.Completion.At, t.Completion.At.Add(Lifetime)
+		f.CanRate, f.Rated = true, len(t.Feedback) > 0
+		if !now.Before(f.Expires) {
 			return Page{}, NotFound()
 		}
 		return f, nil
@@ -85,9 +85,9 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 		f.Vehicle = worker.Vehicle.Type
 	}
 	at := worker.Whereabouts
-	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.Located) < positionShownFor {
+	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.LocatedAt) < positionShownFor {
 		goal := t.Destination.Location
-		f.Location, f.LocatedAt, f.Goal = at.Location, at.Located, &goal
+		f.Location, f.LocatedAt, f.Destination = at.Location, at.LocatedAt, &goal
 	}
 	return f, nil
 }

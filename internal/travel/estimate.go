@@ -61,8 +61,8 @@ type TeamMember struct {
 
 // Way is the places that the worker comes through: those of the list, and then
 // the stops of the request. It is nil when the worker cannot do it.
-func (m TeamMember) Way(q EstimateRequest) []lastmile.Point {
-	way := m.Itinerary.Way()
+func (m TeamMember) Waypoints(q EstimateRequest) []lastmile.Point {
+	way := m.Itinerary.Waypoints()
 	if way == nil || slices.Contains(q.ExcludedVehicles, m.Worker.TravelsBy()) {
 		return nil
 	}

@@ -16,7 +16,7 @@ var testNow = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
 func routed(members []travel.TeamMember, q travel.EstimateRequest) []travel.TeamMember {
 	for i := range members {
 		m := &members[i]
-		way := m.Way(q)
+		way := m.Waypoints(q)
 		for n := 1; n < len(way); n++ {
 			duration, distance := travel.Approximate(m.Worker.TravelsBy(), way[n-1], way[n])
 			m.Legs = append(m.Legs, travel.Leg{Duration: duration, Distance: distance, Estimated: true})

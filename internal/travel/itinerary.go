@@ -30,7 +30,7 @@ func (i Itinerary) Active() *lastmile.Task {
 
 // Refresh is when the estimates are to be made anew; zero is when something
 // changes.
-func (i Itinerary) Refresh(now time.Time) time.Time {
+func (i Itinerary) NextRefresh(now time.Time) time.Time {
 	switch {
 	case len(i.Tasks) == 0:
 		return time.Time{}
@@ -42,7 +42,7 @@ func (i Itinerary) Refresh(now time.Time) time.Time {
 
 // Way is the places that the worker comes through, from where the worker is.
 // It is nil when nobody knows where that is.
-func (i Itinerary) Way() []lastmile.Point {
+func (i Itinerary) Waypoints() []lastmile.Point {
 	if i.Worker.Whereabouts.Location == nil {
 		return nil
 	}
@@ -59,13 +59,13 @@ func (i Itinerary) Way() []lastmile.Point {
 // and is the sum of travel and service times up to it (interface, "Estimated
 // completion time rules"); the time to the destination is given for the active
 // task.
-func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
+func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
 	all := make([]lastmile.Estimates, len(i.Tasks))
 	clock, known := now, len(legs) >= len(i.Tasks)
 	for n, t := range i.Tasks {
 		known = known && legs[n].Duration != Unreachable
 		if !known {
-			all[n].Delay = late(t.Late(now))
+			all[n].Delay = ifPositive(t.Late(now))
 			continue
 		}
 		travel := legs[n].Adjusted(e.Travel).Duration
@@ -86,8 +86,8 @@ func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []lastmile.E
 		} else {
 			all[n].Completion = clock
 		}
-		if !t.CompleteBy.IsZero() {
-			all[n].Delay = late(clock.Sub(t.CompleteBy))
+		if !t.CompleteBefore.IsZero() {
+			all[n].Delay = ifPositive(clock.Sub(t.CompleteBefore))
 		}
 	}
 	return all
@@ -103,7 +103,7 @@ func serviceTime(t lastmile.Task, e Experience) time.Duration {
 }
 
 // late is a delay as it is shown: nil when there is none.
-func late(by time.Duration) *time.Duration {
+func ifPositive(by time.Duration) *time.Duration {
 	if by <= 0 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func late(by time.Duration) *time.Duration {
 }
 
 // Delay is the largest delay among some; nil when there is none.
-func Delay(of []lastmile.Estimates) *time.Duration {
+func MaxDelay(of []lastmile.Estimates) *time.Duration {
 	var most *time.Duration
 	for _, e := range of {
 		if e.Delay != nil && (most == nil || *e.Delay > *most) {

@@ -23,7 +23,7 @@ func NewManifest(worker lastmile.Worker, hub lastmile.Hub, tasks []lastmile.Task
 	m := Manifest{At: now, Departure: now, Worker: worker, Hub: hub}
 	for _, t := range tasks {
 		late := !within.To.IsZero() && t.CompleteAfter.After(within.To)
-		early := !within.From.IsZero() && !t.CompleteBy.IsZero() && t.CompleteBy.Before(within.From)
+		early := !within.From.IsZero() && !t.CompleteBefore.IsZero() && t.CompleteBefore.Before(within.From)
 		if !late && !early {
 			m.Tasks = append(m.Tasks, t)
 		}

@@ -29,13 +29,13 @@ func FilterPositions(positions []lastmile.Position, last lastmile.Whereabouts, n
 		switch {
 		case p.At.After(now.Add(MaxClockAhead)), p.At.Before(now.Add(-MaxPositionAge)):
 			continue
-		case len(kept) > 0 && p.At.Equal(kept[len(kept)-1].At), last.Location != nil && p.At.Equal(last.Located):
+		case len(kept) > 0 && p.At.Equal(kept[len(kept)-1].At), last.Location != nil && p.At.Equal(last.LocatedAt):
 			continue
-		case vague(p), strays(p, last):
+		case inaccurate(p), unreachableFrom(p, last):
 			continue
 		}
-		from, at, known := before(p, kept, last)
-		if known && jump(from, p.Location, p.At.Sub(at)) {
+		from, at, known := previous(p, kept, last)
+		if known && isJump(from, p.Location, p.At.Sub(at)) {
 			continue
 		}
 		kept = append(kept, p)
@@ -45,21 +45,21 @@ func FilterPositions(positions []lastmile.Position, last lastmile.Whereabouts, n
 
 // vague tells whether a position says nothing of where the worker was: phones
 // give a negative accuracy where they know no place.
-func vague(p lastmile.Position) bool {
+func inaccurate(p lastmile.Position) bool {
 	return p.Accuracy != nil && (*p.Accuracy < 0 || lastmile.Meters(*p.Accuracy) > MaxInaccuracy)
 }
 
 // strays tells whether nobody gets from a position that comes late to where the
 // worker was after it.
-func strays(p lastmile.Position, last lastmile.Whereabouts) bool {
-	return last.Location != nil && p.At.Before(last.Located) && jump(p.Location, *last.Location, last.Located.Sub(p.At))
+func unreachableFrom(p lastmile.Position, last lastmile.Whereabouts) bool {
+	return last.Location != nil && p.At.Before(last.LocatedAt) && isJump(p.Location, *last.Location, last.LocatedAt.Sub(p.At))
 }
 
 // before is the latest place known from before a position: of the same report,
 // or from reports before it.
-func before(p lastmile.Position, kept []lastmile.Position, last lastmile.Whereabouts) (place lastmile.Point, at time.Time, known bool) {
-	if last.Location != nil && p.At.After(last.Located) {
-		place, at, known = *last.Location, last.Located, true
+func previous(p lastmile.Position, kept []lastmile.Position, last lastmile.Whereabouts) (place lastmile.Point, at time.Time, known bool) {
+	if last.Location != nil && p.At.After(last.LocatedAt) {
+		place, at, known = *last.Location, last.LocatedAt, true
 	}
 	if n := len(kept); n > 0 && (!known || kept[n-1].At.After(at)) {
 		return kept[n-1].Location, kept[n-1].At, true
@@ -68,7 +68,7 @@ func before(p lastmile.Position, kept []lastmile.Position, last lastmile.Whereab
 }
 
 // jump tells whether nobody gets from one place to the other in the time.
-func jump(from, to lastmile.Point, took time.Duration) bool {
+func isJump(from, to lastmile.Point, took time.Duration) bool {
 	if took >= jumpForgivenFor {
 		return false
 	}

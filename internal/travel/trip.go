@@ -32,7 +32,7 @@ func TripOf(t *lastmile.Task, by lastmile.VehicleType) (lastmile.Trip, bool) {
 
 // Approach is how long the worker still needs to a task: as it was estimated
 // on the way, else by formula from where the worker was last seen.
-func Approach(w lastmile.Worker, t lastmile.Task) *time.Duration {
+func TimeToTask(w lastmile.Worker, t lastmile.Task) *time.Duration {
 	if t.Estimates.ETA != nil || w.Whereabouts.Location == nil {
 		return t.Estimates.ETA
 	}

@@ -57,7 +57,7 @@ func (g *Gallery) Take(ctx context.Context, who lastmile.Principal, sent []byte)
 	sum := sha256.Sum256(sent)
 	u := lastmile.Upload{
 		ID: lastmile.UploadID(g.NewID()), Organization: who.Organization, Worker: who.Worker,
-		Digest: hex.EncodeToString(sum[:]), Place: g.Place, Created: g.Now(),
+		Digest: hex.EncodeToString(sum[:]), Storage: g.Place, Created: g.Now(),
 	}
 	known, err := g.known(ctx, u)
 	if err != nil || known != "" {
@@ -71,10 +71,10 @@ func (g *Gallery) Take(ctx context.Context, who lastmile.Principal, sent []byte)
 	if err := g.save(ctx, u); err != nil {
 		return "", err
 	}
-	if err := g.Places[u.Place].Put(ctx, u, ready.data); err != nil {
+	if err := g.Places[u.Storage].Put(ctx, u, ready.data); err != nil {
 		return "", fmt.Errorf("store upload %s: %w", u.ID, err)
 	}
-	u.State = lastmile.UploadKept
+	u.State = lastmile.UploadStored
 	return u.ID, g.save(ctx, u)
 }
 
@@ -87,7 +87,7 @@ func (g *Gallery) known(ctx context.Context, u lastmile.Upload) (id lastmile.Upl
 			return err
 		}
 		for _, other := range unused {
-			if other.Digest == u.Digest && other.State == lastmile.UploadKept {
+			if other.Digest == u.Digest && other.State == lastmile.UploadStored {
 				id = other.ID
 				return nil
 			}
@@ -133,12 +133,12 @@ func (g *Gallery) Open(ctx context.Context, who lastmile.Principal, id lastmile.
 		return Image{}, err
 	case who.Worker != "" && u.Worker != who.Worker:
 		return Image{}, lastmile.OutsideScope(string(id))
-	case u.State != lastmile.UploadKept:
+	case u.State != lastmile.UploadStored:
 		return Image{}, lastmile.NotFound("upload", string(id))
 	}
-	place, ok := g.Places[u.Place]
+	place, ok := g.Places[u.Storage]
 	if !ok {
-		return Image{}, fmt.Errorf("upload %s is in %s, which is not set: see --uploads", id, u.Place)
+		return Image{}, fmt.Errorf("upload %s is in %s, which is not set: see --uploads", id, u.Storage)
 	}
 	data, err := place.Get(ctx, u)
 	if err != nil {
@@ -154,12 +154,12 @@ const forgetAtOnce = 100
 func (g *Gallery) Forget(ctx context.Context) error {
 	var leaving []lastmile.Upload
 	err := g.Store.Write(ctx, func(w store.Writer) (err error) {
-		leaving, err = w.StaleUploads(ctx, g.Now().Add(-lastmile.UnusedUploadKept), forgetAtOnce)
+		leaving, err = w.StaleUploads(ctx, g.Now().Add(-lastmile.UnusedUploadRetention), forgetAtOnce)
 		if err != nil {
 			return err
 		}
 		for i := range leaving {
-			leaving[i].State = lastmile.UploadLeaving // nobody can hand it in any more
+			leaving[i].State = lastmile.UploadDeleting // nobody can hand it in any more
 			if err := w.SaveUpload(ctx, leaving[i]); err != nil {
 				return err
 			}
@@ -170,7 +170,7 @@ func (g *Gallery) Forget(ctx context.Context) error {
 		return err
 	}
 	for _, u := range leaving {
-		place, ok := g.Places[u.Place]
+		place, ok := g.Places[u.Storage]
 		if !ok {
 			continue // it can be removed when its place is set again
 		}

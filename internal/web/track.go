@@ -173,14 +173,14 @@ func (v *trackView) tell(f trackingpage.Page, now time.Time) {
 		line(said.Done, said.moment(f.CompletedAt, zone, now))
 	} else {
 		line(said.Expected, said.moment(f.Arrival, zone, now))
-		line(said.Window, said.window(f.CompleteAfter, f.CompleteBy, zone, now))
+		line(said.Window, said.window(f.CompleteAfter, f.CompleteBefore, zone, now))
 		line(said.By, f.WorkerName)
 		if f.Delay >= time.Minute {
 			v.Detail = said.Late
 		}
 		v.ask(f.Requirements)
 	}
-	v.MayRate, v.Rated = f.MayRate, f.Rated
+	v.MayRate, v.Rated = f.CanRate, f.Rated
 	for n := lastmile.MinRating; n <= lastmile.MaxRating; n++ {
 		v.Ratings = append(v.Ratings, n)
 	}

@@ -54,7 +54,7 @@ func show(v any) any {
 		return NewSchedule(v)
 	case lastmile.Team:
 		return NewTeam(v)
-	case lastmile.NewlyMade[lastmile.Team]:
+	case lastmile.CreatedRecord[lastmile.Team]:
 		return NewNewTeam(v.Record)
 	case []lastmile.Team:
 		return each(v, NewTeam)
@@ -72,7 +72,7 @@ func show(v any) any {
 		return NewContainer(v)
 	case lastmile.Webhook:
 		return NewWebhook(v)
-	case lastmile.NewlyMade[lastmile.Webhook]:
+	case lastmile.CreatedRecord[lastmile.Webhook]:
 		return newNewWebhook(v.Record)
 	case []lastmile.Webhook:
 		return each(v, NewWebhook)
@@ -82,7 +82,7 @@ func show(v any) any {
 		return newDetailedNotification(v)
 	case lastmile.Redelivered:
 		return Redelivered{Count: int(v)}
-	case lastmile.NewlyMade[lastmile.Batch]:
+	case lastmile.CreatedRecord[lastmile.Batch]:
 		return newBatchJob(v.Record)
 	case lastmile.CreatedBatch:
 		return newTaskBatch(v)

@@ -23,7 +23,7 @@ func takeIn(ctx context.Context, file string, o Options) error {
 		if err != nil || !has(list, "upload") { // from before there were uploads
 			return err
 		}
-		found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadKept))
+		found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadStored))
 		if err != nil {
 			return err
 		}

@@ -63,8 +63,8 @@ func (t *tx) DeleteAnswers(ctx context.Context, now time.Time, most int) (int64,
 }
 
 // PostalPlaces implements store.GeographyReader.
-func (t *tx) PostalPlaces(ctx context.Context, country, code string) ([]lastmile.PostalPlace, bool, error) {
-	scan := func(r rows) (p lastmile.PostalPlace, err error) {
+func (t *tx) PostalPlaces(ctx context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
+	scan := func(r rows) (p lastmile.PostalArea, err error) {
 		err = r.Scan(&p.Country, &p.Code, &p.Name, &p.State, &p.County, &p.Location.Lon, &p.Location.Lat)
 		return p, err
 	}
@@ -89,7 +89,7 @@ func (t *tx) DeletePostalPlaces(ctx context.Context, country string) error {
 }
 
 // SavePostalPlaces implements store.GeographyWriter.
-func (t *tx) SavePostalPlaces(ctx context.Context, first int64, places []lastmile.PostalPlace) error {
+func (t *tx) SavePostalPlaces(ctx context.Context, first int64, places []lastmile.PostalArea) error {
 	for i, p := range places {
 		const query = `
 			INSERT INTO postal_place (country, code, nth, name, state, county, lon, lat) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -24,7 +24,7 @@ func scanMessage(r rows) (m textmessage.Message, err error) {
 		expires, next, sent *int64
 	)
 	err = r.Scan(&m.Organization, &m.ID, &m.Kind, &task, &m.From, &m.To, &m.Body, &created, &expires,
-		&m.State, &m.Reason, &m.Gateway, &m.GatewayID, &m.Attempts, &m.Unsure, &m.Claim, &next, &sent)
+		&m.State, &m.Reason, &m.Gateway, &m.GatewayID, &m.Attempts, &m.Uncertain, &m.Claim, &next, &sent)
 	if task != nil {
 		m.Task = lastmile.TaskID(*task)
 	}
@@ -157,7 +157,7 @@ func (t *tx) ClaimMessage(ctx context.Context, m textmessage.Message, claim stri
 	const query = `
 		UPDATE message SET state = $4, claim = $5, next_at = $6, attempts = attempts + 1, unsure = $7, sent_at = $8
 		WHERE org = $1 AND id = $2 AND attempts = $3 AND next_at <= $9`
-	n, err := t.exec(ctx, query, m.Organization, m.ID, m.Attempts, claimed.State, claim, until.UnixMilli(), m.Unsure, millis(claimed.Sent), now.UnixMilli())
+	n, err := t.exec(ctx, query, m.Organization, m.ID, m.Attempts, claimed.State, claim, until.UnixMilli(), m.Uncertain, millis(claimed.Sent), now.UnixMilli())
 	if err != nil {
 		return claimed, false, fmt.Errorf("claim message %s: %w", m.ID, err)
 	}
@@ -169,7 +169,7 @@ func (t *tx) SaveSent(ctx context.Context, m textmessage.Message, claim string) 
 	const query = `
 		UPDATE message SET state = $4, reason = $5, gateway = $6, gateway_id = $7, unsure = $8, claim = '', next_at = $9, sent_at = $10, body = $11, sender = $12
 		WHERE org = $1 AND id = $2 AND claim = $3`
-	n, err := t.exec(ctx, query, m.Organization, m.ID, claim, m.State, m.Reason, m.Gateway, m.GatewayID, m.Unsure, millis(m.Next), millis(m.Sent), m.Body, m.From)
+	n, err := t.exec(ctx, query, m.Organization, m.ID, claim, m.State, m.Reason, m.Gateway, m.GatewayID, m.Uncertain, millis(m.Next), millis(m.Sent), m.Body, m.From)
 	if err != nil {
 		return false, fmt.Errorf("record message %s: %w", m.ID, err)
 	}

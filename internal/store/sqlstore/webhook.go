@@ -221,7 +221,7 @@ func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notifica
 // event for one webhook is for it even when it is disabled.
 func (t *tx) owe(ctx context.Context, e lastmile.Event, body []byte, hooks []lastmile.Webhook) error {
 	for i, h := range hooks {
-		if !e.Tells(h) {
+		if !e.Notifies(h) {
 			continue
 		}
 		n := lastmile.Notification{

@@ -11,7 +11,7 @@ import (
 
 func customField(org lastmile.OrganizationID, key string, position int) lastmile.CustomField {
 	return lastmile.CustomField{
-		Organization: org, Key: key, Name: key, Type: lastmile.FieldLine, Position: position,
+		Organization: org, Key: key, Name: key, Type: lastmile.FieldSingleLine, Position: position,
 		Visibility: []string{"admin", "api", "worker"}, Editability: []string{"admin", "api"},
 		Contexts: []lastmile.CustomFieldContext{{Name: lastmile.SaveContext}},
 	}

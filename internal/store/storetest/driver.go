@@ -52,7 +52,7 @@ func testGeography(t *testing.T, s store.Store) {
 	wanted := lastmile.Settings{
 		GeocodingPrecision: lastmile.PrecisionStreet, Geofence: lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 120},
 	}
-	places := []lastmile.PostalPlace{
+	places := []lastmile.PostalArea{
 		{Country: "DK", Code: "1450", Name: "København K", State: "Hovedstaden", Location: lastmile.Point{Lon: 12.57, Lat: 55.68}},
 		{Country: "DK", Code: "8000", Name: "Aarhus C", State: "Midtjylland", Location: lastmile.Point{Lon: 10.2, Lat: 56.16}},
 	}

@@ -145,8 +145,8 @@ func testMessageSettings(t *testing.T, s store.Store) {
 	same(t, "settings of one that has set none", settings(acme), textmessage.DefaultSettings(acme))
 	set := textmessage.Settings{
 		Organization: acme, Language: "it", From: "Acme", Thresholds: textmessage.Thresholds{ETA: 90 * time.Second, Delay: time.Hour},
-		Off:   []textmessage.Occasion{{Kind: textmessage.KindDelayed}, {Kind: textmessage.KindDelayed, Pickup: true}},
-		Texts: []textmessage.Template{{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted, Pickup: true}, Language: "it", Text: "ciao {worker}"}},
+		Disabled: []textmessage.Occasion{{Kind: textmessage.KindDelayed}, {Kind: textmessage.KindDelayed, Pickup: true}},
+		Texts:    []textmessage.Template{{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted, Pickup: true}, Language: "it", Text: "ciao {worker}"}},
 	}
 	write(t, s, func(tx store.Writer) error { return tx.SaveMessageSettings(ctx, set) })
 	same(t, "settings", settings(acme), set)

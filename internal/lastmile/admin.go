@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// AdminType is how much an administrator may do.
+// AdminType is the role of an administrator.
 type AdminType string
 
-// The kinds of administrator.
+// The types of administrators.
 const (
 	AdminSuper    AdminType = "super"
 	AdminStandard AdminType = "standard"
 )
 
-// Admin is an administrator: a person who works with the dashboard.
+// Admin is an administrator: a user of the dashboard.
 type Admin struct {
 	ID                AdminID
 	Organization      OrganizationID
@@ -32,7 +32,7 @@ type Admin struct {
 	Teams []TeamID
 }
 
-// AdminChange is an update: nil leaves as it is.
+// AdminChange is an update of an administrator. Nil fields stay unchanged.
 type AdminChange struct {
 	Name     *string
 	Email    *string
@@ -42,7 +42,7 @@ type AdminChange struct {
 	Metadata MetadataChange
 }
 
-// NewAdmin makes an administrator who has yet to accept the invitation.
+// NewAdmin returns an administrator who has yet to accept the invitation.
 func NewAdmin(id AdminID, org OrganizationID, c AdminChange, now time.Time) (Admin, error) {
 	switch {
 	case c.Name == nil:
@@ -55,7 +55,7 @@ func NewAdmin(id AdminID, org OrganizationID, c AdminChange, now time.Time) (Adm
 	return a, err
 }
 
-// Update changes an administrator.
+// Update applies a change.
 func (a *Admin) Update(c AdminChange, now time.Time) error {
 	metadata, err := a.Metadata.Apply(c.Metadata)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *Admin) Update(c AdminChange, now time.Time) error {
 	)
 }
 
-// CheckDelete refuses to delete the owner of the account.
+// CheckDelete rejects deleting the owner of the account.
 func (a Admin) CheckDelete() error {
 	if a.AccountOwner {
 		return Invalid("the owner of the account cannot be deleted")

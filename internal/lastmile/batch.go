@@ -7,11 +7,11 @@ import (
 
 // Limits of batches.
 const (
-	MaxBatch     = 500 // tasks of a batch that is done in the background
-	MaxSyncBatch = 100 // tasks of a batch that is answered when it is done
+	MaxBatch     = 500 // tasks of a batch created in the background
+	MaxSyncBatch = 100 // tasks of a batch created before the response
 )
 
-// BatchStatus is how far a batch is, and how it ended.
+// BatchStatus is the progress and outcome of a batch.
 type BatchStatus string
 
 // The statuses of a batch.
@@ -26,41 +26,42 @@ const (
 // BatchStatuses lists every status.
 var BatchStatuses = []BatchStatus{BatchPending, BatchInProgress, BatchSucceeded, BatchCompletedWithErrors, BatchFailed}
 
-// Batch is many tasks that were sent at once, to be created in the background.
+// Batch is a list of tasks sent in one request, to be created in the
+// background.
 type Batch struct {
 	ID           BatchID
 	Organization OrganizationID
-	Key          KeyID // who sent it
+	Key          KeyID // API key that sent it
 	Created      time.Time
 	Completed    time.Time // zero until every item has its result
 	Received     int
-	Results      []BatchResult // of the items so far, in their order
+	Results      []BatchResult // of the items processed so far, in order
 }
 
-// BatchResult is what became of one item of a batch: a task, or a fault.
+// BatchResult is the outcome of one item of a batch: a task or a fault.
 type BatchResult struct {
 	TaskID TaskID
 	Warned bool        // the task's destination has warnings
-	Shown  []byte      // the task as it is shown; nil when it was not read, or does not exist any more
+	Shown  []byte      // the task as encoded for clients; nil if it was not read or no longer exists
 	Fault  *BatchFault // nil when the task was created
-	Sent   []byte      // the item as it was sent, when it has a fault
+	Sent   []byte      // the item as sent, if it has a fault
 }
 
-// CreatedBatch is the answer to a batch that is done at once: the tasks that
-// were created, and the results of the items that became none.
+// CreatedBatch is the response to a synchronous batch: the tasks that were
+// created, and the results of the items that failed.
 type CreatedBatch struct {
 	Tasks  []Task
 	Faults []BatchResult
 }
 
-// BatchFault is why an item became no task, as the client is told of it.
+// BatchFault is why an item could not be created, as reported to the client.
 type BatchFault struct {
-	Status         int // the HTTP status it would have had alone
-	Number         int // of the error
+	Status         int // the HTTP status that the item alone would have got
+	Number         int // error number
 	Message, Cause string
 }
 
-// CheckBatch refuses a batch of no tasks or of too many.
+// CheckBatch rejects a batch with no tasks or with too many.
 func CheckBatch(tasks, most int) error {
 	if tasks < 1 || tasks > most {
 		return Invalid("tasks must have 1 to %d entries, not %d", most, tasks)
@@ -68,8 +69,8 @@ func CheckBatch(tasks, most int) error {
 	return nil
 }
 
-// CheckBatchItem refuses what a task of a batch cannot have: it is created
-// unassigned, and nobody is looked for.
+// CheckBatchItem rejects what a task of a batch cannot have: it is created
+// unassigned, and without automatic assignment.
 func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
 	if autoAssign {
 		return Invalid("autoAssign is not supported in a batch")
@@ -80,7 +81,7 @@ func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
 	return nil
 }
 
-// Made counts the tasks that were created.
+// TasksCreated returns the number of tasks that were created.
 func (b Batch) TasksCreated() int {
 	n := 0
 	for _, r := range b.Results {
@@ -91,7 +92,7 @@ func (b Batch) TasksCreated() int {
 	return n
 }
 
-// Status is how far the batch is.
+// Status returns the progress and outcome of the batch.
 func (b Batch) Status() BatchStatus {
 	switch made := b.TasksCreated(); {
 	case b.Completed.IsZero() && len(b.Results) == 0:
@@ -106,15 +107,15 @@ func (b Batch) Status() BatchStatus {
 	return BatchCompletedWithErrors
 }
 
-// Complete ends a batch whose items have all got their results.
+// Complete ends a batch whose items all have results.
 func (b *Batch) Complete(by Actor, now time.Time) Event {
 	b.Completed = nextModified(b.Created, now)
 	as := *b
 	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &as}
 }
 
-// CreateQuietly tells of a task of a batch just made: that it was created is
-// no event of its own, that a worker has it is.
+// BatchCreationEvents returns the events of a task that a batch created. Its
+// creation is covered by the event of the batch; its assignment is not.
 func (t *Task) BatchCreationEvents(by Actor) []Event {
 	if t.State != TaskAssigned {
 		return nil
@@ -122,7 +123,7 @@ func (t *Task) BatchCreationEvents(by Actor) []Event {
 	return []Event{t.event(TriggerTaskAssigned, by, t.Created)}
 }
 
-// Ago says in words how long before now something was.
+// Ago describes in words how long ago something happened.
 func Ago(at, now time.Time) string {
 	const day = 24 * time.Hour
 	passed := now.Sub(at)

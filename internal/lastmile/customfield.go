@@ -8,12 +8,12 @@ import (
 
 // Limits of custom fields.
 const (
-	MaxCustomFields     = 100      // that an organization defines
+	MaxCustomFields     = 100      // per organization
 	MaxFieldKey         = 100      // characters
-	MaxFieldContexts    = 10       // of one field
-	MaxFieldElements    = 100      // of a value that is an array
+	MaxFieldContexts    = 10       // per field
+	MaxFieldElements    = 100      // of an array value
 	MaxFieldURL         = 2_000    // characters
-	MaxCustomFieldBytes = 64 << 10 // values of one task together, as compact JSON
+	MaxCustomFieldBytes = 64 << 10 // all values of a task, as compact JSON
 )
 
 // CustomFieldType is the type of a custom field's value.
@@ -30,42 +30,43 @@ const (
 	FieldURL        CustomFieldType = "Url"
 )
 
-// CustomFieldTypes is all of them.
+// CustomFieldTypes lists every type.
 var CustomFieldTypes = []CustomFieldType{FieldSingleLine, FieldMultiLine, FieldBoolean, FieldInteger, FieldDecimal, FieldDate, FieldURL}
 
-// FieldForAdmin is the dashboard, among those that see and edit custom fields.
+// FieldForAdmin stands for the dashboard in the visibility and editability of
+// custom fields.
 const FieldForAdmin = "admin"
 
-// FieldAudiences is all who can see and edit custom fields.
+// FieldAudiences lists everything that can see or edit custom fields.
 var FieldAudiences = []string{FieldForAdmin, VisibleToAPI, VisibleToWorker}
 
-// The one condition there is on a task: that it is, or is not, a pickup.
+// The only condition that a task can be tested for: whether it is a pickup.
 const (
 	ConditionField      = "pickupTask"
 	ConditionComparison = "equal_to"
 )
 
-// SaveContext is the one context there is: a task is saved.
+// SaveContext is the only context there is: saving a task.
 const SaveContext = "save"
 
 // CustomField defines a field that an organization adds to its tasks.
 type CustomField struct {
-	Key         string // unique in the organization, and never changed
+	Key         string // unique in the organization; immutable
 	Name        string
 	Description string
 	Type        CustomFieldType
 	AsArray     bool     // values are arrays of the type
-	Visibility  []string // who is shown it
-	Editability []string // who may give it a value
+	Visibility  []string // who can see it
+	Editability []string // who can set it
 	Contexts    []CustomFieldContext
-	Value       any // what new tasks have when they are sent no value; nil when none
+	Value       any // default for new tasks; nil for none
 
 	Organization OrganizationID
-	Integration  string // that defined it; may be empty
-	Position     int    // among the organization's fields
+	Integration  string // integration that defined it; may be empty
+	Position     int    // order among the organization's fields
 }
 
-// CustomFieldContext says where a custom field applies.
+// CustomFieldContext says to which tasks a custom field applies.
 type CustomFieldContext struct {
 	Name       string
 	Required   bool
@@ -79,8 +80,8 @@ type Condition struct {
 	TargetValue any
 }
 
-// CustomFieldChange is a custom field as sent, to define one or to change the
-// one with the key: nil leaves as it is.
+// CustomFieldChange defines a custom field, or updates the one with the same
+// key. Nil fields stay unchanged.
 type CustomFieldChange struct {
 	Key                     string
 	Name, Description       *string
@@ -88,12 +89,12 @@ type CustomFieldChange struct {
 	AsArray                 *bool
 	Visibility, Editability *[]string
 	Contexts                *[]CustomFieldContext
-	Value                   *any // points to nil to have none
+	Value                   *any // points to nil to remove the default
 	Integration             *string
 }
 
-// CustomFields are the fields that an organization defines, in the order it
-// did.
+// CustomFields are the custom fields of an organization, in the order in which
+// they were defined.
 type CustomFields []CustomField
 
 // Find returns the field with the key.
@@ -105,7 +106,7 @@ func (fs CustomFields) Find(key string) (CustomField, bool) {
 	return fs[at], true
 }
 
-// Of returns the fields that an integration defined; "" is all.
+// DefinedBy returns the fields defined by an integration; all for "".
 func (fs CustomFields) DefinedBy(integration string) CustomFields {
 	if integration == "" {
 		return fs
@@ -113,8 +114,8 @@ func (fs CustomFields) DefinedBy(integration string) CustomFields {
 	return slices.DeleteFunc(slices.Clone(fs), func(f CustomField) bool { return f.Integration != integration })
 }
 
-// Define adds a field, which messages call at, to those of an organization. A
-// key that was not sent is made from the name.
+// Define adds a field to those of an organization. Error messages call it at. A
+// missing key is derived from the name.
 func (fs *CustomFields) Define(at string, org OrganizationID, c CustomFieldChange) (CustomField, error) {
 	f := CustomField{
 		Key: c.Key, Organization: org,
@@ -146,8 +147,9 @@ func (fs *CustomFields) Define(at string, org OrganizationID, c CustomFieldChang
 	return f, nil
 }
 
-// Change changes the field, which messages call at, that has the key, and
-// returns it. What its values look like stays: tasks have some.
+// Change updates the field with the key of the change and returns it. Error
+// messages call it at. The type of its values cannot change, because tasks may
+// have values.
 func (fs CustomFields) Change(at string, c CustomFieldChange) (CustomField, error) {
 	if c.Key == "" {
 		return CustomField{}, Missing(at + ".key")
@@ -185,7 +187,7 @@ func (f *CustomField) apply(at string, c CustomFieldChange) error {
 		f.Contexts = slices.Clone(*c.Contexts)
 	}
 	if len(f.Contexts) == 0 {
-		f.Contexts = make([]CustomFieldContext, 1) // for every task, not required
+		f.Contexts = make([]CustomFieldContext, 1) // for every task, optional
 	}
 	for i := range f.Contexts {
 		f.Contexts[i].Name = cmp.Or(f.Contexts[i].Name, SaveContext)
@@ -193,7 +195,7 @@ func (f *CustomField) apply(at string, c CustomFieldChange) error {
 	return f.check(at)
 }
 
-// check refuses what no custom field can be.
+// check rejects an invalid custom field.
 func (f *CustomField) check(at string) error {
 	err := firstError(
 		requireText(at+".name", f.Name),
@@ -242,8 +244,8 @@ func (f *CustomField) checkContexts(at string) error {
 	return nil
 }
 
-// checkConditions refuses all but the three lists of conditions there are (see
-// POST /cfGroups/task): for any task, for pickups, for drop-offs.
+// checkConditions accepts only the three possible lists of conditions (see POST
+// /cfGroups/task): for any task, for pickups, for drop-offs.
 func checkConditions(at string, conditions []Condition) error {
 	for i, c := range conditions {
 		_, ok := c.TargetValue.(bool)
@@ -255,23 +257,24 @@ func checkConditions(at string, conditions []Condition) error {
 	return nil
 }
 
-// hold tells whether conditions are met by a task that is, or is not, a
-// pickup.
+// conditionsHold reports whether the conditions are met by pickups or, if
+// pickup is false, by drop-offs.
 func conditionsHold(conditions []Condition, pickup bool) bool {
 	return !slices.ContainsFunc(conditions, func(c Condition) bool { return c.TargetValue != pickup })
 }
 
-// Fits tells whether tasks that are, or are not, pickups have the field.
+// AppliesTo reports whether pickups or drop-offs have the field.
 func (f CustomField) AppliesTo(pickup bool) bool {
 	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return conditionsHold(c.Conditions, pickup) })
 }
 
-// RequiredFor tells whether such tasks must have a value.
+// RequiredFor reports whether pickups or drop-offs must have a value for the
+// field.
 func (f CustomField) RequiredFor(pickup bool) bool {
 	return slices.ContainsFunc(f.Contexts, func(c CustomFieldContext) bool { return c.Required && conditionsHold(c.Conditions, pickup) })
 }
 
-// kindName is what messages call tasks that are, or are not, pickups.
+// kindName returns what error messages call pickups and drop-offs.
 func kindName(pickup bool) string {
 	if pickup {
 		return "pickup"
@@ -279,7 +282,8 @@ func kindName(pickup bool) string {
 	return "drop-off"
 }
 
-// keyOf makes a key of a name: what cannot be in a key becomes an underscore.
+// keyOf derives a key from a name by replacing invalid characters with
+// underscores.
 func keyOf(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return !inKey(r) })
 	key := strings.Join(words, "_")
@@ -290,7 +294,7 @@ func inKey(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
 }
 
-// joined lists words for a message.
+// joinWords lists words for an error message.
 func joinWords[T ~string](words []T) string {
 	texts := make([]string, len(words))
 	for i, word := range words {

@@ -14,7 +14,7 @@ import (
 
 const fieldsOwner lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
 
-// only is the contexts of a field for pickups (true) or drop-offs (false).
+// only returns the contexts of a field for pickups (true) or drop-offs (false).
 func only(pickup, required bool) *[]lastmile.CustomFieldContext {
 	return &[]lastmile.CustomFieldContext{{Name: "save", Required: required, Conditions: when(pickup)}}
 }
@@ -23,12 +23,12 @@ func when(pickup bool) []lastmile.Condition {
 	return []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to", TargetValue: pickup}}
 }
 
-// everyTask is the contexts of a field for all tasks.
+// everyTask returns the contexts of a field for all tasks.
 func everyTask(required bool) *[]lastmile.CustomFieldContext {
 	return &[]lastmile.CustomFieldContext{{Name: "save", Required: required}}
 }
 
-// define makes fields, which have to be possible.
+// define returns fields, which must be valid.
 func define(t testing.TB, changes ...lastmile.CustomFieldChange) lastmile.CustomFields {
 	t.Helper()
 	var fields lastmile.CustomFields
@@ -43,18 +43,18 @@ func define(t testing.TB, changes ...lastmile.CustomFieldChange) lastmile.Custom
 	return fields
 }
 
-// refusedWith fails the test unless err is a refusal with the code that says
-// all the words.
-func refusedWith(t testing.TB, err error, code lastmile.Code, words ...string) {
+// rejectedWith fails the test unless err has the code and its message contains
+// all words.
+func rejectedWith(t testing.TB, err error, code lastmile.Code, words ...string) {
 	t.Helper()
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	if !ok || refusal.Code != code {
+	rejection, ok := errors.AsType[*lastmile.Error](err)
+	if !ok || rejection.Code != code {
 		t.Errorf("got %v, want code %v", err, code)
 		return
 	}
 	for _, word := range words {
-		if !strings.Contains(refusal.Message, word) {
-			t.Errorf("%q does not say %q", refusal.Message, word)
+		if !strings.Contains(rejection.Message, word) {
+			t.Errorf("%q does not say %q", rejection.Message, word)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 		"no name":                     {lastmile.CustomFieldChange{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
 		"a blank name":                {lastmile.CustomFieldChange{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
 		"no type":                     {lastmile.CustomFieldChange{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
-		"a type nobody knows":         {lastmile.CustomFieldChange{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
+		"a type that does not exist":  {lastmile.CustomFieldChange{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
 		"a key with a space":          {lastmile.CustomFieldChange{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
 		"a key with an accent":        {lastmile.CustomFieldChange{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
 		"a key that is too long":      {lastmile.CustomFieldChange{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
@@ -98,9 +98,9 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			fields := define(t, lastmile.CustomFieldChange{Key: "taken", Type: &date})
 			made, err := fields.Define("field", fieldsOwner, test.change)
 			if test.code != 0 {
-				refusedWith(t, err, test.code, test.word)
+				rejectedWith(t, err, test.code, test.word)
 				if len(fields) != 1 {
-					t.Error("a field that was refused is there")
+					t.Error("a field that was rejected is there")
 				}
 				return
 			}
@@ -131,7 +131,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			}
 		}
 		_, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: text("more"), Type: &date})
-		refusedWith(t, err, lastmile.CodeInvalid, "100")
+		rejectedWith(t, err, lastmile.CodeInvalid, "100")
 	})
 	t.Run("a change leaves what was not sent", func(t *testing.T) {
 		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
@@ -150,14 +150,14 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			if c.Key == "" {
 				code = lastmile.CodeMalformed
 			}
-			refusedWith(t, err, code, word)
+			rejectedWith(t, err, code, word)
 		}
 		_, err = fields.Change("field", lastmile.CustomFieldChange{Key: "b"})
-		refusedWith(t, err, lastmile.CodeNotFound, "b")
+		rejectedWith(t, err, lastmile.CodeNotFound, "b")
 	})
 }
 
-// valueCases are values and the types they are of.
+// valueCases are values and the types that accept them.
 var valueCases = []struct {
 	json string
 	of   []lastmile.CustomFieldType
@@ -235,7 +235,7 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 			if err := field.CheckValue("v", full); err != nil {
 				t.Errorf("%s of %d characters: %v", kind, limit, err)
 			}
-			refusedWith(t, field.CheckValue("v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
+			rejectedWith(t, field.CheckValue("v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
 		}
 	})
 	t.Run("arrays have their limit", func(t *testing.T) {
@@ -247,11 +247,11 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 		if err := field.CheckValue("v", long[:100]); err != nil {
 			t.Error(err)
 		}
-		refusedWith(t, field.CheckValue("v", long), lastmile.CodeInvalid, "at most 100")
+		rejectedWith(t, field.CheckValue("v", long), lastmile.CodeInvalid, "at most 100")
 	})
 }
 
-// sheetFields are one field of each sort.
+// sheetFields returns one field of each kind.
 func sheetFields(t testing.TB) lastmile.CustomFields {
 	t.Helper()
 	line, whole, date := lastmile.FieldSingleLine, lastmile.FieldInteger, lastmile.FieldDate
@@ -267,7 +267,7 @@ func sheetFields(t testing.TB) lastmile.CustomFields {
 	)
 }
 
-// shownValues is values as JSON, in their order.
+// shownValues returns values as JSON, in order.
 func shownValues(values []lastmile.CustomFieldValue) string {
 	var out []string
 	for _, v := range values {
@@ -296,7 +296,7 @@ func TestCustomFieldsOfATask(t *testing.T) {
 		return s.Create(sent)
 	}
 	tests := map[string]struct {
-		has    string // what a pickup was created with; nothing for a new task
+		has    string // fields of the existing pickup; empty for a new task
 		do     func(sheet, []lastmile.CustomFieldValue, []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error)
 		pickup bool
 		sent   string
@@ -311,11 +311,11 @@ func TestCustomFieldsOfATask(t *testing.T) {
 		"a required field must be sent":           {do: create, pickup: true, sent: `[]`, code: lastmile.CodeMalformed, words: []string{"ship", "pickup"}},
 		"and have a value":                        {do: create, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
 		"only where it is required":               {do: create, pickup: true, sent: `[` + ship + `]`, want: `preset=5 ship="2026-01-31"`},
-		"an unknown key is refused":               {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"nope","Value":1}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "nope"}},
+		"an unknown key is rejected":              {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"nope","Value":1}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "nope"}},
 		"keys differ by letter case":              {do: create, sent: `[{"Key":"Any","Value":"a"}]`, code: lastmile.CodeInvalid, words: []string{"Any"}},
-		"no key is refused":                       {do: create, sent: `[{"Value":"a"}]`, code: lastmile.CodeMalformed, words: []string{"customFields[0].key"}},
-		"a key twice is refused":                  {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"any","Value":"b"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "twice"}},
-		"a value of another type is refused":      {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
+		"no key is rejected":                      {do: create, sent: `[{"Value":"a"}]`, code: lastmile.CodeMalformed, words: []string{"customFields[0].key"}},
+		"a key twice is rejected":                 {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"any","Value":"b"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "twice"}},
+		"a value of another type is rejected":     {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
 		"a pickup's field on a drop-off":          {do: create, sent: `[{"Key":"pickup","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"pickup", "drop-off"}},
 		"a drop-off's field on a pickup":          {do: create, pickup: true, sent: `[` + ship + `,{"Key":"dropoff","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"dropoff", "pickup"}},
 		"a field that the API may not edit":       {do: create, sent: `[{"Key":"secret","Value":"s"}]`, code: lastmile.CodeInvalid, words: []string{"secret"}},
@@ -343,7 +343,7 @@ func TestCustomFieldsOfATask(t *testing.T) {
 			before := shownValues(has)
 			got, err := test.do(fields.ForTask(test.pickup), has, sentValues(t, test.sent))
 			if test.code != 0 {
-				refusedWith(t, err, test.code, test.words...)
+				rejectedWith(t, err, test.code, test.words...)
 			} else if shown := shownValues(got); err != nil || shown != test.want {
 				t.Errorf("got %s, want %s: %v", shown, test.want, err)
 			}
@@ -374,16 +374,16 @@ func TestCustomFieldsOfATask(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = fields.ForTask(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
-		refusedWith(t, err, lastmile.CodeInvalid, "65536")
+		rejectedWith(t, err, lastmile.CodeInvalid, "65536")
 	})
 	t.Run("an empty value is none where one is required", func(t *testing.T) {
 		line, array := lastmile.FieldSingleLine, true
 		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, Contexts: everyTask(true)})
 		_, err := fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
-		refusedWith(t, err, lastmile.CodeMalformed, "a")
+		rejectedWith(t, err, lastmile.CodeMalformed, "a")
 		fields = define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, AsArray: &array, Contexts: everyTask(true)})
 		_, err = fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":[]}]`))
-		refusedWith(t, err, lastmile.CodeMalformed, "a")
+		rejectedWith(t, err, lastmile.CodeMalformed, "a")
 	})
 }
 
@@ -417,7 +417,7 @@ func TestTemplates(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			made, err := template(test.conditions, test.fields...)
 			if test.code != 0 {
-				refusedWith(t, err, test.code, test.words...)
+				rejectedWith(t, err, test.code, test.words...)
 			} else if err != nil || len(made.Fields) != len(test.fields) {
 				t.Errorf("made %+v: %v", made, err)
 			}
@@ -429,7 +429,7 @@ func TestTemplates(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = chosen.ForTask(sheetFields(t), false)
-		refusedWith(t, err, lastmile.CodeInvalid, "customFieldGroup", "drop-off")
+		rejectedWith(t, err, lastmile.CodeInvalid, "customFieldGroup", "drop-off")
 		sheet, err := chosen.ForTask(sheetFields(t), true)
 		if err != nil {
 			t.Fatal(err)
@@ -439,7 +439,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("got %s: %v", shownValues(got), err)
 		}
 		_, err = sheet.Create(sentValues(t, `[{"Key":"any","Value":"a"}]`))
-		refusedWith(t, err, lastmile.CodeInvalid, "any", `"T"`)
+		rejectedWith(t, err, lastmile.CodeInvalid, "any", `"T"`)
 	})
 	t.Run("names are unique", func(t *testing.T) {
 		made, err := template(nil)
@@ -448,7 +448,7 @@ func TestTemplates(t *testing.T) {
 		}
 		other := made
 		other.ID = "o"
-		refusedWith(t, made.CheckAmong([]lastmile.Template{other}), lastmile.CodeDuplicate, "T")
+		rejectedWith(t, made.CheckAmong([]lastmile.Template{other}), lastmile.CodeDuplicate, "T")
 		if err := made.CheckAmong([]lastmile.Template{made}); err != nil {
 			t.Error(err)
 		}
@@ -470,11 +470,11 @@ func FuzzCustomFieldValues(f *testing.F) {
 		values, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "k", Value: value}})
 		if err != nil {
 			if _, ok := errors.AsType[*lastmile.Error](err); !ok {
-				t.Errorf("%s is no refusal: %v", text, err)
+				t.Errorf("%s is no rejection: %v", text, err)
 			}
 			return
 		}
-		// What is taken is kept exactly, and taken again as it is kept.
+		// An accepted value is stored exactly, and accepted again.
 		kept, err := json.Marshal(values[0].Value)
 		if err != nil {
 			t.Fatalf("%s cannot be written: %v", text, err)

@@ -19,8 +19,8 @@ func TestDestinationRules(t *testing.T) {
 	}
 	tests := map[string]struct {
 		draft lastmile.DestinationDraft
-		want  lastmile.Code // 0 when it is fine
-		names string        // what the refusal speaks of
+		want  lastmile.Code // 0 if valid
+		names string        // what the error names
 	}{
 		"number, street, city and country":    {lastmile.DestinationDraft{Address: full}, 0, ""},
 		"no address":                          {lastmile.DestinationDraft{}, lastmile.CodeMalformed, "address"},
@@ -43,12 +43,12 @@ func TestDestinationRules(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := tt.draft.Check("")
-			refusal, _ := errors.AsType[*lastmile.Error](err)
+			rejection, _ := errors.AsType[*lastmile.Error](err)
 			switch {
 			case tt.want == 0 && err != nil:
 				t.Error(err)
-			case tt.want != 0 && (refusal == nil || refusal.Code != tt.want || !strings.HasPrefix(refusal.Message, tt.names)):
-				t.Errorf("got %v, want a refusal of %s", err, tt.names)
+			case tt.want != 0 && (rejection == nil || rejection.Code != tt.want || !strings.HasPrefix(rejection.Message, tt.names)):
+				t.Errorf("got %v, want a rejection of %s", err, tt.names)
 			}
 		})
 	}

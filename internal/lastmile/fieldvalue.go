@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// CustomFieldValue is a custom field of a task: the definition as it was when
-// the value was given, and the value, which is a bool, float64, string or, of
-// fields that are arrays, []any of those.
+// CustomFieldValue is a custom field of a task: the definition as of when the
+// value was set, and the value, which is a bool, float64 or string or, for
+// array fields, an []any of these.
 type CustomFieldValue struct {
 	Field CustomField
 	Value any
 }
 
-// FieldValue is the value of a custom field as sent; nil is none.
+// FieldValue is the value of a custom field as sent; nil for none.
 type FieldValue struct {
 	Key   string
 	Value any
 }
 
-// CheckValue refuses a value that is not of the field's type. The messages
+// CheckValue rejects a value that is not of the field's type. Error messages
 // call it at.
 func (f CustomField) CheckValue(at string, value any) error {
 	if !f.AsArray {
@@ -45,7 +45,7 @@ func (f CustomField) CheckValue(at string, value any) error {
 	return nil
 }
 
-// checkElement refuses what is not one value of the field's type.
+// checkElement rejects a single value that is not of the field's type.
 func (f CustomField) checkElement(at string, value any) error {
 	text, isText := value.(string)
 	number, isNumber := value.(float64)
@@ -76,7 +76,7 @@ func (f CustomField) checkElement(at string, value any) error {
 	return CheckText(at, text, f.longest())
 }
 
-// longest is how many characters a text of the field may have.
+// longest returns the maximum length of a text of the field, in characters.
 func (f CustomField) longest() int {
 	switch f.Type {
 	case FieldMultiLine:
@@ -88,7 +88,7 @@ func (f CustomField) longest() int {
 	}
 }
 
-// isDate tells whether a text is a day, or an instant, of ISO 8601.
+// isDate reports whether a text is a date or a time in ISO 8601.
 func isDate(text string) bool {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if _, err := time.Parse(layout, text); err == nil {
@@ -98,8 +98,8 @@ func isDate(text string) bool {
 	return false
 }
 
-// isMillis tells whether a number is a time in milliseconds, and not in
-// another unit.
+// isMillis reports whether a number is a plausible time in milliseconds, rather
+// than in another unit.
 func isMillis(ms int64) bool {
 	year := time.UnixMilli(ms).UTC().Year()
 	return year >= 2000 && year < 2100
@@ -110,19 +110,18 @@ func isWebAddress(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && !strings.ContainsAny(text, " \t\r\n")
 }
 
-// FieldSheet is the custom fields that a task which is, or is not, a pickup
-// can have.
+// TaskFields are the custom fields that pickups or drop-offs can have.
 type TaskFields struct {
 	fields   CustomFields
-	template string // that chose them; empty when none did
+	template string // template that selected them; empty for none
 	pickup   bool
 }
 
-// Sheet is the fields for a task without a template.
+// ForTask returns the fields of a task without a template.
 func (fs CustomFields) ForTask(pickup bool) TaskFields { return TaskFields{fields: fs, pickup: pickup} }
 
-// Create returns the custom fields of a new task: what was sent, and the
-// defaults of what was not.
+// Create returns the custom fields of a new task: the values sent, and defaults
+// for the rest.
 func (s TaskFields) Create(sent []FieldValue) ([]CustomFieldValue, error) {
 	values, err := s.merge(nil, sent)
 	if err != nil {
@@ -131,14 +130,14 @@ func (s TaskFields) Create(sent []FieldValue) ([]CustomFieldValue, error) {
 	return s.applyDefaults(values)
 }
 
-// Update returns the custom fields of a task after some were sent: the others
-// stay, and what was sent without a value is removed.
+// Update returns the custom fields of a task after an update. Fields that were
+// not sent stay, and fields sent without a value are removed.
 func (s TaskFields) Update(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
 	return s.merge(has, sent)
 }
 
-// Convert is Update for a task that becomes a pickup, or stops being one: what
-// it has must fit what it becomes.
+// Convert is like Update for a task that changes between pickup and drop-off:
+// its fields must apply to what it becomes.
 func (s TaskFields) Convert(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
 	values, err := s.merge(has, sent)
 	if err != nil {
@@ -152,15 +151,15 @@ func (s TaskFields) Convert(has []CustomFieldValue, sent []FieldValue) ([]Custom
 	return s.applyDefaults(values)
 }
 
-// Clone returns the custom fields of a task that is made like one which has
-// some. Those that do not fit what it becomes are left out.
+// Clone returns the custom fields of a clone of a task. Fields that do not
+// apply to the clone are dropped.
 func (s TaskFields) Clone(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
 	fit := slices.DeleteFunc(slices.Clone(has), func(v CustomFieldValue) bool { return !v.Field.AppliesTo(s.pickup) })
 	return s.merge(fit, sent)
 }
 
-// merge puts what was sent over what a task has. What is there keeps its
-// place; what is new comes after it, in the order of the definitions.
+// merge overlays the values of a task with those sent. Existing fields keep
+// their position; new ones follow in the order of their definitions.
 func (s TaskFields) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
 	if len(sent) > MaxCustomFields {
 		return nil, Invalid("customFields has %d entries; at most %d are allowed", len(sent), MaxCustomFields)
@@ -187,15 +186,15 @@ func (s TaskFields) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFi
 	return values, checkSize(values)
 }
 
-// byPosition compares values that were just given: those a task had before do
-// not tell where their fields were defined.
+// byPosition compares values that were just set. Values from the store do not
+// have the position of their definition.
 func byPosition(a, b CustomFieldValue) int { return a.Field.Position - b.Field.Position }
 
-// put gives one field its value.
+// put sets the value of one field.
 func (s TaskFields) put(at string, values []CustomFieldValue, v FieldValue) ([]CustomFieldValue, error) {
 	place := slices.IndexFunc(values, func(has CustomFieldValue) bool { return has.Field.Key == v.Key })
 	if place >= 0 && reflect.DeepEqual(values[place].Value, v.Value) {
-		return values, nil // as a client sends that changes something else
+		return values, nil // unchanged, as sent by clients that update something else
 	}
 	field, known := s.fields.Find(v.Key)
 	switch {
@@ -228,8 +227,8 @@ func (s TaskFields) put(at string, values []CustomFieldValue, v FieldValue) ([]C
 	return values, nil
 }
 
-// settle adds the defaults of fields that have no value, and refuses when one
-// that is required has neither.
+// applyDefaults adds the defaults of fields without a value, and rejects a
+// required field that has neither.
 func (s TaskFields) applyDefaults(values []CustomFieldValue) ([]CustomFieldValue, error) {
 	for _, field := range s.fields {
 		has := slices.ContainsFunc(values, func(v CustomFieldValue) bool { return v.Field.Key == field.Key })
@@ -249,7 +248,7 @@ func (s TaskFields) missing(f CustomField) error {
 	return Malformed("customFields must have a value for %q, which is required for %s tasks", f.Key, kindName(s.pickup))
 }
 
-// blank tells whether a value is there only in form.
+// blank reports whether a value is empty.
 func blank(value any) bool {
 	switch v := value.(type) {
 	case string:

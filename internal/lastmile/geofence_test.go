@@ -14,7 +14,7 @@ func TestGeofence(t *testing.T) {
 	tests := map[string]struct {
 		fence    lastmile.Geofence
 		at       *lastmile.Point
-		refused  bool
+		rejected bool
 		attempts int
 		warned   bool
 	}{
@@ -32,10 +32,10 @@ func TestGeofence(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			task := lastmile.Task{ID: "t", State: lastmile.TaskActive, Destination: lastmile.Destination{Location: milan(0)}}
-			for range 2 { // the same action again is the same attempt
+			for range 2 { // repeating an action is the same attempt
 				err := task.CheckGeofence(test.fence, lastmile.Action{ID: "a", At: planNow, Location: test.at})
-				if (err != nil) != test.refused {
-					t.Errorf("refused: %v", err)
+				if (err != nil) != test.rejected {
+					t.Errorf("rejected: %v", err)
 				}
 			}
 			if len(task.GeofenceAttempts) != test.attempts || task.CompletedWithGeofenceWarning != test.warned {
@@ -61,7 +61,7 @@ func TestAnActionWithoutAPlaceIsWhereTheWorkerIs(t *testing.T) {
 	}
 }
 
-// milan is a point some meters north of Milan.
+// milan returns the point some meters north of Milan.
 func milan(meters float64) lastmile.Point {
 	return lastmile.Point{Lon: 9.19, Lat: 45.46 + meters/111_194.93}
 }

@@ -19,17 +19,18 @@ type Team struct {
 	Tasks    []TaskID
 }
 
-// TeamChange is an update: nil leaves as it is, lists replace.
+// TeamChange is an update of a team. Nil fields stay unchanged; lists are
+// replaced.
 type TeamChange struct {
 	Name                 *string
 	Workers              *[]WorkerID
 	Managers             *[]AdminID
-	Hub                  *HubID // points to "" to have none
+	Hub                  *HubID // points to "" to clear it
 	EnableSelfAssignment *bool
 	Metadata             MetadataChange
 }
 
-// NewTeam makes a team.
+// NewTeam returns a new team.
 func NewTeam(id TeamID, org OrganizationID, c TeamChange, now time.Time) (Team, error) {
 	switch {
 	case c.Name == nil:
@@ -44,7 +45,7 @@ func NewTeam(id TeamID, org OrganizationID, c TeamChange, now time.Time) (Team, 
 	return t, err
 }
 
-// Update changes a team.
+// Update applies a change.
 func (t *Team) Update(c TeamChange, now time.Time) error {
 	metadata, err := t.Metadata.Apply(c.Metadata)
 	if err != nil {
@@ -64,11 +65,11 @@ func (t *Team) Update(c TeamChange, now time.Time) error {
 	return requireText("name", t.Name)
 }
 
-// NewlyMade is a record in the answer to the request that made it, where that
-// answer shows less or more than the record read later.
+// CreatedRecord is a record in the response to the request that created it,
+// where that response differs from reading the record.
 type CreatedRecord[T any] struct{ Record T }
 
-// Hub is a place where teams start and end their routes.
+// Hub is a location where teams start and end their routes.
 type Hub struct {
 	ID                HubID
 	Organization      OrganizationID
@@ -80,15 +81,15 @@ type Hub struct {
 	Teams             []TeamID
 }
 
-// HubChange is an update: nil leaves as it is.
+// HubChange is an update of a hub. Nil fields stay unchanged.
 type HubChange struct {
 	Name        *string
 	Phone       *Phone
-	Destination *Destination // already found
+	Destination *Destination // already geocoded
 	Teams       *[]TeamID
 }
 
-// NewHub makes a hub.
+// NewHub returns a new hub.
 func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, error) {
 	switch {
 	case c.Name == nil:
@@ -101,7 +102,7 @@ func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, erro
 	return h, err
 }
 
-// Update changes a hub.
+// Update applies a change.
 func (h *Hub) Update(c HubChange, now time.Time) error {
 	set(&h.Name, c.Name)
 	set(&h.Phone, c.Phone)

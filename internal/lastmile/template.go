@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// MaxTemplates is how many templates an organization may have.
+// MaxTemplates is the maximum number of templates of an organization.
 const MaxTemplates = 100
 
-// Template is a choice of custom fields for tasks: for pickups, for drop-offs
-// or for both.
+// Template is a selection of custom fields for pickups, drop-offs or both.
 type Template struct {
 	ID           TemplateID
 	Organization OrganizationID
@@ -20,14 +19,14 @@ type Template struct {
 	Default      bool
 }
 
-// TemplateChange is a template as sent: nil leaves as it is.
+// TemplateChange is an update of a template. Nil fields stay unchanged.
 type TemplateChange struct {
 	Name       *string
 	Conditions *[]Condition
 	Fields     *[]string
 }
 
-// NewTemplate makes a template of some of the organization's fields.
+// NewTemplate returns a template with some of the organization's fields.
 func NewTemplate(id TemplateID, org OrganizationID, c TemplateChange, fields CustomFields, now time.Time) (Template, error) {
 	t := Template{ID: id, Organization: org, Created: now}
 	switch {
@@ -40,7 +39,7 @@ func NewTemplate(id TemplateID, org OrganizationID, c TemplateChange, fields Cus
 	return t, err
 }
 
-// Update changes a template. The fields must be sent even if they stay.
+// Update applies a change. Fields are required even if they stay the same.
 func (t *Template) Update(c TemplateChange, fields CustomFields) error {
 	if c.Fields == nil {
 		return Missing("fields").Because("an array of the keys of custom fields is required")
@@ -54,8 +53,8 @@ func (t *Template) Update(c TemplateChange, fields CustomFields) error {
 	return t.CheckFields(fields)
 }
 
-// CheckFields refuses a template with fields that do not exist, or not for all
-// the tasks it is for.
+// CheckFields rejects a template whose fields do not exist or do not apply to
+// all of its tasks.
 func (t *Template) CheckFields(fields CustomFields) error {
 	for _, key := range t.Fields {
 		field, ok := fields.Find(key)
@@ -75,8 +74,8 @@ func (t *Template) CheckFields(fields CustomFields) error {
 	return nil
 }
 
-// CheckAmong refuses a template whose name another of the organization's has,
-// or that is one too many.
+// CheckAmong rejects a template with the name of another template, or one that
+// exceeds the limit.
 func (t *Template) CheckAmong(all []Template) error {
 	others := slices.DeleteFunc(slices.Clone(all), func(o Template) bool { return o.ID == t.ID })
 	switch {
@@ -88,10 +87,10 @@ func (t *Template) CheckAmong(all []Template) error {
 	return nil
 }
 
-// Fits tells whether the template is for tasks that are, or are not, pickups.
+// AppliesTo reports whether the template is for pickups or drop-offs.
 func (t *Template) AppliesTo(pickup bool) bool { return conditionsHold(t.Conditions, pickup) }
 
-// Sheet is the fields that the template lets a task have.
+// ForTask returns the fields of a task with the template.
 func (t *Template) ForTask(fields CustomFields, pickup bool) (TaskFields, error) {
 	if !t.AppliesTo(pickup) {
 		return TaskFields{}, Invalid("customFieldGroup: the template %q is not for %s tasks", t.Name, kindName(pickup))
@@ -100,7 +99,7 @@ func (t *Template) ForTask(fields CustomFields, pickup bool) (TaskFields, error)
 	return TaskFields{fields: chosen, template: t.Name, pickup: pickup}, nil
 }
 
-// CheckDelete refuses to delete a field that a template has.
+// CheckDelete rejects deleting a field that a template uses.
 func (f CustomField) CheckDelete(templates []Template) error {
 	for _, t := range templates {
 		if slices.Contains(t.Fields, f.Key) {

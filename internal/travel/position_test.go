@@ -42,7 +42,7 @@ func TestFilterPositions(t *testing.T) {
 		"as good as a phone gets it": {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(1000.0)}}, 1},
 		"somewhere in the region":    {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(1001.0)}}, 0},
 		"nowhere, as phones say it":  {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(-1.0)}}, 0},
-		"where somebody was who then went on duty": {
+		"before going on duty": {
 			lastmile.Whereabouts{LastSeen: now, LocatedAt: now.Add(-time.Hour), Location: &home},
 			[]lastmile.Position{at(time.Minute, near)},
 			1,

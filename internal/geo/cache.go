@@ -12,32 +12,32 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Cache keeps answers for a while. It may forget them at any time.
+// Cache stores results for a limited time. It may drop them at any time.
 type Cache interface {
-	// Get returns what was put under a key and is not too old.
+	// Get returns the value of a key if it has not expired.
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
-	// Put keeps a value for a while.
+	// Put stores a value for some time.
 	Put(ctx context.Context, key string, value []byte, keep time.Duration) error
 }
 
-// How long answers are kept.
+// How long results are cached.
 const (
 	KeepFound   = 30 * 24 * time.Hour
-	KeepUnknown = 24 * time.Hour // map services learn
+	KeepUnknown = 24 * time.Hour // map services are updated
 )
 
-// Cached asks a geocoder only for what it has not asked before.
+// Cached caches the results of a geocoder.
 type Cached struct {
 	Geocoder Geocoder
 	Cache    Cache
-	Name     string                               // of the geocoder, so that two do not mix
-	Failed   func(ctx context.Context, err error) // of the cache; the answer comes all the same
+	Name     string                               // of the geocoder, to keep results of different geocoders apart
+	Failed   func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
 }
 
-// cachedPlace is an answer as it is kept.
+// cachedPlace is a cached result.
 type cachedPlace struct {
 	Place   *lastmile.GeocodedAddress `json:"place,omitempty"`
-	Refusal string                    `json:"refusal,omitempty"` // the cause
+	Refusal string                    `json:"refusal,omitempty"` // cause of the error
 }
 
 // Geocode implements Geocoder.
@@ -82,7 +82,7 @@ func (c *Cached) failed(ctx context.Context, err error) {
 	}
 }
 
-// key is what an answer is kept under: everything that it depends on.
+// key returns the cache key of a query: everything that the result depends on.
 func (c *Cached) key(q lastmile.AddressQuery) string {
 	a := q.Address
 	parts := []string{

@@ -8,18 +8,18 @@ import (
 	"dray/internal/lastmile"
 )
 
-// geocodeWithin is the most time one address takes, over all sources.
+// geocodeWithin limits the time to geocode one address with all sources.
 const geocodeWithin = 8 * time.Second
 
-// Chain asks one geocoder after another until one has found the address well
-// enough. A source that fails is passed over.
+// Chain queries geocoders in order until one finds the address with sufficient
+// precision. Sources that fail are skipped.
 type Chain struct {
-	Sources []Geocoder // the best first; the last needs no network
+	Sources []Geocoder // best first; the last needs no network
 	Failed  func(ctx context.Context, err error)
 }
 
-// Geocode implements Geocoder. It is within a few seconds, whatever the
-// sources do, as long as the last one needs no network.
+// Geocode implements Geocoder. It takes a few seconds at most, whatever the
+// sources do, provided that the last one needs no network.
 func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	network, cancel := networkTime(ctx, geocodeWithin)
 	defer cancel()
@@ -41,7 +41,7 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 			return lastmile.GeocodedAddress{}, ctx.Err()
 		}
 		if _, ok := errors.AsType[*lastmile.Error](err); ok {
-			refusal = err // the last one to refuse knows why
+			refusal = err // the last error is the most specific
 			continue
 		}
 		failed = true
@@ -59,9 +59,9 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 	return lastmile.GeocodedAddress{}, refusal
 }
 
-// networkTime is the part of a caller's time that may go by while others
-// answer: at most some, and never so much that nothing is left to do without
-// them.
+// networkTime returns a context for network requests. It lasts at most the
+// given time, and ends early enough to leave the caller time to continue
+// without a result.
 func networkTime(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)

@@ -14,7 +14,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// found is a geocoder that finds everything at one place.
+// found is a geocoder that finds everything at one location.
 func found(source string, precision lastmile.Precision) geo.Geocoder {
 	return geocoderFunc(func(_ context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 		return lastmile.GeocodedAddress{Location: lastmile.Point{Lon: 1, Lat: 2}, Address: q.Address, Precision: precision, Source: source}, nil
@@ -39,7 +39,7 @@ func TestChain(t *testing.T) {
 	tests := map[string]struct {
 		sources sources
 		least   lastmile.Precision
-		want    string // the source, or part of the refusal
+		want    string // the source, or part of the error
 		failed  int
 	}{
 		"the first answers":                           {sources{house, city}, 0, "house", 0},
@@ -69,7 +69,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// memory is a cache that can break.
+// memory is a cache that can fail.
 type memory struct {
 	mu     sync.Mutex
 	kept   map[string][]byte

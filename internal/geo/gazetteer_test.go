@@ -17,7 +17,7 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 	tests := map[string]struct {
 		ask      lastmile.Address
 		want     string // city, state, postal code, country
-		warnings string // beside APPROXIMATE
+		warnings string // besides APPROXIMATE
 	}{
 		"full names are shown":                         {house("San Francisco", "CA", "94103", "US"), "San Francisco, California, 94103, United States", ""},
 		"a long postal code is kept":                   {house("San Francisco", "CA", "94103-1234", "US"), "San Francisco, California, 94103-1234, United States", ""},
@@ -142,8 +142,8 @@ func TestGazetteerRefuses(t *testing.T) {
 
 func TestLanguageTellsTheCountryOfALine(t *testing.T) {
 	for language, want := range map[string]string{"": "United States", "DE": "Germany", "de": "United States"} {
-		// Neuss is known in Germany only; with a German hint it is found, and
-		// Hamburg is not that of the organization.
+		// Neuss exists in Germany only. With a German hint it is found, and
+		// Hamburg is not the one in the organization's country.
 		p, err := new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Hamburg", Country: "US", Language: language})
 		if language == "DE" {
 			p, err = new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Neuss", Country: "US", Language: language})
@@ -154,7 +154,7 @@ func TestLanguageTellsTheCountryOfALine(t *testing.T) {
 	}
 }
 
-// importedCodes are postal codes as a store would keep them.
+// importedCodes are postal codes as a store returns them.
 type importedCodes map[string][]lastmile.PostalArea
 
 func (c importedCodes) PostalPlaces(_ context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {

@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Google asks Google's Geocoding API. The key is in the query of the URL.
+// Google uses Google's Geocoding API. The key is in the query of the URL.
 type Google struct{ service *service }
 
 // NewGoogle returns the Geocoding API at base, with the key in its query.
@@ -82,7 +82,7 @@ func (r googleResult) hit() hit {
 		Location: lastmile.Point{Lon: r.Geometry.Location.Lng, Lat: r.Geometry.Location.Lat},
 	}}
 	a := &h.Address
-	// The first kind that a part has wins over those below it.
+	// The first component of a type wins.
 	for _, kind := range []struct {
 		name string
 		part *string

@@ -9,7 +9,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Photon asks a Photon server.
+// Photon uses a Photon server.
 type Photon struct{ service *service }
 
 // NewPhoton returns the Photon at base.
@@ -17,8 +17,8 @@ func NewPhoton(base url.URL, o Options) *Photon {
 	return &Photon{newService("photon", base, maxAnswer, o)}
 }
 
-// photonLanguages are those every Photon answers in; it refuses to be asked
-// for others.
+// photonLanguages are the languages that every Photon supports; it rejects
+// others.
 var photonLanguages = []string{"en", "de", "fr"}
 
 // Geocode implements Geocoder.
@@ -88,7 +88,7 @@ func (f photonFeature) hit() hit {
 	case p.Type == "street":
 		h.Precision = lastmile.PrecisionStreet
 		h.Address.Street = cmp.Or(p.Street, p.Name)
-	case p.Type == "house": // a shop or the like, which has no number
+	case p.Type == "house": // a shop or similar, which has no number
 		h.Precision = lastmile.PrecisionStreet
 	case p.OSMValue == "postcode" || p.OSMValue == "postal_code":
 		h.Precision = lastmile.PrecisionPostalCode

@@ -28,16 +28,15 @@ const (
 	postalFields  = 12
 )
 
-// The limits of a postal code file.
+// Limits of a postal code file.
 const (
 	maxPostalLine = 4 << 10
 	maxPostalFile = 1 << 30
 )
 
-// ReadPostalCodes reads a postal code file of GeoNames, such as DE.txt from
-// https://download.geonames.org/export/zip/, and hands over its places in
-// their order. It stops at the first line that is not of the form, saying
-// which.
+// ReadPostalCodes parses a postal code file of GeoNames, such as DE.txt from
+// https://download.geonames.org/export/zip/, and passes on its areas in order.
+// It stops at the first malformed line and reports its number.
 func ReadPostalCodes(r io.Reader, each func(lastmile.PostalArea) error) error {
 	places, err := gazetteer.Embedded()
 	if err != nil {
@@ -83,7 +82,7 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 		return p, errors.New("there is no postal code or no name")
 	}
 	if fields[postalLat] == "" && fields[postalLon] == "" {
-		return p, nil // a few have no place
+		return p, nil // a few have no location
 	}
 	lat, errLat := strconv.ParseFloat(strings.TrimSpace(fields[postalLat]), 64)
 	lon, errLon := strconv.ParseFloat(strings.TrimSpace(fields[postalLon]), 64)
@@ -100,8 +99,8 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 
 var postalFileName = regexp.MustCompile(`^[A-Z]{2}(_full(\.csv)?)?\.txt$|^allCountries\.txt$`)
 
-// OpenPostalFile returns the postal codes in a file: the file itself, or what
-// is in it if it is an archive as GeoNames has them.
+// OpenPostalFile returns the postal codes in a file, which may be an archive as
+// GeoNames publishes them.
 func OpenPostalFile(file io.ReaderAt, size int64) (io.ReadCloser, error) {
 	begin := make([]byte, 4)
 	if n, err := file.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {

@@ -80,7 +80,7 @@ func TestOpenPostalFile(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		file []byte
-		want int // places, or -1 for an error
+		want int // number of areas, or -1 for an error
 	}{
 		"a text":                  {[]byte(someCodes), 3},
 		"an archive":              {archive("DE.txt"), 3},

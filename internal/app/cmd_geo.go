@@ -57,7 +57,7 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 	}
 	err = a.Store.Write(ctx, func(w store.Writer) error {
 		for _, country := range countries {
-			if err := w.DeletePostalPlaces(ctx, country); err != nil {
+			if err := w.DeletePostalAreas(ctx, country); err != nil {
 				return err
 			}
 		}
@@ -70,7 +70,7 @@ func (a *App) importPostalCodes(ctx context.Context, name string) (count int64, 
 	save := func() error {
 		first := count
 		count += int64(len(page))
-		err := a.Store.Write(ctx, func(w store.Writer) error { return w.SavePostalPlaces(ctx, first, page) })
+		err := a.Store.Write(ctx, func(w store.Writer) error { return w.SavePostalAreas(ctx, first, page) })
 		page = page[:0]
 		return err
 	}

@@ -22,8 +22,8 @@ type Cache interface {
 
 // How long results are cached.
 const (
-	KeepFound   = 30 * 24 * time.Hour
-	KeepUnknown = 24 * time.Hour // map services are updated
+	FoundTTL    = 30 * 24 * time.Hour
+	NotFoundTTL = 24 * time.Hour // map services are updated
 )
 
 // Cached caches the results of a geocoder.
@@ -31,11 +31,11 @@ type Cached struct {
 	Geocoder Geocoder
 	Cache    Cache
 	Name     string                               // of the geocoder, to keep results of different geocoders apart
-	Failed   func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
+	OnError  func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
 }
 
-// cachedPlace is a cached result.
-type cachedPlace struct {
+// cachedResult is a cached result.
+type cachedResult struct {
 	Place   *lastmile.GeocodedAddress `json:"place,omitempty"`
 	Refusal string                    `json:"refusal,omitempty"` // cause of the error
 }
@@ -46,7 +46,7 @@ func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	kept, ok, err := c.Cache.Get(ctx, key)
 	c.failed(ctx, err)
 	if ok && err == nil {
-		var answer cachedPlace
+		var answer cachedResult
 		if err := json.Unmarshal(kept, &answer); err == nil {
 			switch {
 			case answer.Place != nil:
@@ -57,18 +57,18 @@ func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 		}
 	}
 	place, err := c.Geocoder.Geocode(ctx, q)
-	refusal, refused := errors.AsType[*lastmile.Error](err)
+	rejection, rejected := errors.AsType[*lastmile.Error](err)
 	switch {
 	case err == nil:
-		c.put(ctx, key, cachedPlace{Place: &place}, KeepFound)
-	case refused:
-		cause, _, _ := strings.Cut(refusal.Cause, ";")
-		c.put(ctx, key, cachedPlace{Refusal: cause}, KeepUnknown)
+		c.put(ctx, key, cachedResult{Place: &place}, FoundTTL)
+	case rejected:
+		cause, _, _ := strings.Cut(rejection.Cause, ";")
+		c.put(ctx, key, cachedResult{Refusal: cause}, NotFoundTTL)
 	}
 	return place, err
 }
 
-func (c *Cached) put(ctx context.Context, key string, answer cachedPlace, keep time.Duration) {
+func (c *Cached) put(ctx context.Context, key string, answer cachedResult, keep time.Duration) {
 	value, err := json.Marshal(answer)
 	if err == nil {
 		err = c.Cache.Put(ctx, key, value, keep)
@@ -77,8 +77,8 @@ func (c *Cached) put(ctx context.Context, key string, answer cachedPlace, keep t
 }
 
 func (c *Cached) failed(ctx context.Context, err error) {
-	if err != nil && c.Failed != nil {
-		c.Failed(ctx, err)
+	if err != nil && c.OnError != nil {
+		c.OnError(ctx, err)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// geocodeWithin limits the time to geocode one address with all sources.
-const geocodeWithin = 8 * time.Second
+// geocodeTimeout limits the time to geocode one address with all sources.
+const geocodeTimeout = 8 * time.Second
 
 // Chain queries geocoders in order until one finds the address with sufficient
 // precision. Sources that fail are skipped.
@@ -21,9 +21,9 @@ type Chain struct {
 // Geocode implements Geocoder. It takes a few seconds at most, whatever the
 // sources do, provided that the last one needs no network.
 func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
-	network, cancel := networkTime(ctx, geocodeWithin)
+	network, cancel := withNetworkTimeout(ctx, geocodeTimeout)
 	defer cancel()
-	var refusal error
+	var rejection error
 	failed := false
 	for i, source := range c.Sources {
 		within := network
@@ -41,7 +41,7 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 			return lastmile.GeocodedAddress{}, ctx.Err()
 		}
 		if _, ok := errors.AsType[*lastmile.Error](err); ok {
-			refusal = err // the last error is the most specific
+			rejection = err // the last error is the most specific
 			continue
 		}
 		failed = true
@@ -50,19 +50,19 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 		}
 	}
 	switch {
-	case refusal == nil:
+	case rejection == nil:
 		return lastmile.GeocodedAddress{}, lastmile.Overloaded("no geocoder answers; try again later")
 	case failed:
-		refused, _ := errors.AsType[*lastmile.Error](refusal)
-		return lastmile.GeocodedAddress{}, refused.Because("%s; a geocoder did not answer, so it may be worth to try again later", refused.Cause)
+		rejected, _ := errors.AsType[*lastmile.Error](rejection)
+		return lastmile.GeocodedAddress{}, rejected.Because("%s; a geocoder did not answer, so it may be worth to try again later", rejected.Cause)
 	}
-	return lastmile.GeocodedAddress{}, refusal
+	return lastmile.GeocodedAddress{}, rejection
 }
 
-// networkTime returns a context for network requests. It lasts at most the
+// withNetworkTimeout returns a context for network requests. It lasts at most the
 // given time, and ends early enough to leave the caller time to continue
 // without a result.
-func networkTime(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+func withNetworkTimeout(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
 		most = min(most, left-min(left/5, time.Second))

@@ -115,7 +115,7 @@ func TestCached(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		first, err1 := c.Geocode(t.Context(), howard)
 		second, err2 := c.Geocode(t.Context(), howard)
-		if err1 != nil || err2 != nil || fmt.Sprint(first) != fmt.Sprint(second) || asked.Load() != 1 || m.keep != geo.KeepFound {
+		if err1 != nil || err2 != nil || fmt.Sprint(first) != fmt.Sprint(second) || asked.Load() != 1 || m.keep != geo.FoundTTL {
 			t.Errorf("got %+v, %v, then %+v, %v; asked %d times; kept %v", first, err1, second, err2, asked.Load(), m.keep)
 		}
 	})
@@ -123,7 +123,7 @@ func TestCached(t *testing.T) {
 		c, m := setup(refusing("nobody lives there"))
 		_, err1 := c.Geocode(t.Context(), howard)
 		_, err2 := c.Geocode(t.Context(), howard)
-		if err1 == nil || err2 == nil || err1.Error() != err2.Error() || asked.Load() != 1 || m.keep != geo.KeepUnknown {
+		if err1 == nil || err2 == nil || err1.Error() != err2.Error() || asked.Load() != 1 || m.keep != geo.NotFoundTTL {
 			t.Errorf("got %v, then %v; asked %d times; kept %v", err1, err2, asked.Load(), m.keep)
 		}
 	})
@@ -139,7 +139,7 @@ func TestCached(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		m.broken = true
 		told := 0
-		c.Failed = func(context.Context, error) { told++ }
+		c.OnError = func(context.Context, error) { told++ }
 		if p, err := c.Geocode(t.Context(), howard); err != nil || p.Source != "test" || told != 2 {
 			t.Errorf("got %+v, %v; told %d times", p, err, told)
 		}

@@ -149,7 +149,7 @@ func (g *Gazetteer) best(ctx context.Context, places *gazetteer.Gazetteer, readi
 
 // match returns the best location for a reading, or nil.
 func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r reading, mistakes bool) (*match, error) {
-	r = american(territory(places, r))
+	r = restoreLeadingZero(territory(places, r))
 	areas, known, err := g.areas(ctx, places, r.country, r.postal)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r re
 	if !stateKnown && mistakes {
 		state, stateKnown = places.StateNear(r.country, r.state)
 	}
-	judge := judge{reading: r, areas: areas, postalKnown: known, state: state, stateKnown: stateKnown}
+	judge := scorer{reading: r, areas: areas, postalKnown: known, state: state, stateKnown: stateKnown}
 	var best *match
 	for _, c := range candidates(places, r, areas, mistakes) {
 		if m := judge.city(c); m != nil && (best == nil || m.score > best.score) {
@@ -183,9 +183,9 @@ func territory(places *gazetteer.Gazetteer, r reading) reading {
 	return r
 }
 
-// american restores the leading zero of a United States postal code that a
+// restoreLeadingZero restores the leading zero of a United States postal code that a
 // spreadsheet removed.
-func american(r reading) reading {
+func restoreLeadingZero(r reading) reading {
 	code, _, _ := strings.Cut(r.postal, "-")
 	if _, err := strconv.ParseUint(code, 10, 32); err == nil && r.country == "US" && len(code) == 4 {
 		r.postal = "0" + r.postal
@@ -278,8 +278,8 @@ func known(cities []gazetteer.City) []gazetteer.City {
 	return slices.DeleteFunc(cities, func(c gazetteer.City) bool { return c.Size < minKnownSize })
 }
 
-// judge scores what a reading may refer to.
-type judge struct {
+// scorer scores what a reading may refer to.
+type scorer struct {
 	reading
 	areas       []area
 	postalKnown bool
@@ -287,19 +287,19 @@ type judge struct {
 	stateKnown  bool
 }
 
-// sameTown is the maximum distance of a postal code from the center of its
+// maxTownRadius is the maximum distance of a postal code from the center of its
 // city.
-const sameTown lastmile.Meters = 50_000
+const maxTownRadius lastmile.Meters = 50_000
 
 // city scores a city.
-func (j *judge) city(c candidate) *match {
+func (j *scorer) city(c candidate) *match {
 	m := &match{reading: j.reading, city: &c.City, score: c.score + float64(c.Size)*perSize, cityWrong: c.Edits > 0}
 	m.incomplete = c.Edits > 0 || c.longer
-	nearest := sameTown
+	nearest := maxTownRadius
 	for i, a := range j.areas {
 		far := a.location.Distance(c.Location)
-		if gazetteer.Fold(a.city) == gazetteer.Fold(c.Name) && far < 2*sameTown {
-			far = min(far, sameTown) / 2
+		if gazetteer.Fold(a.city) == gazetteer.Fold(c.Name) && far < 2*maxTownRadius {
+			far = min(far, maxTownRadius) / 2
 		}
 		if far < nearest {
 			m.area, nearest = &j.areas[i], far
@@ -312,7 +312,7 @@ func (j *judge) city(c candidate) *match {
 		m.score += againstArea
 		m.postalWrong, m.incomplete = true, true
 	}
-	j.judgeState(m, c.State)
+	j.scoreState(m, c.State)
 	if j.guessed && (m.score < forName || !j.confirmed(m)) {
 		return nil
 	}
@@ -330,12 +330,12 @@ func (j *judge) city(c candidate) *match {
 }
 
 // confirmed reports whether a city is supported by more than its name.
-func (j *judge) confirmed(m *match) bool {
+func (j *scorer) confirmed(m *match) bool {
 	return m.area != nil || j.stateKnown && !m.stateWrong || j.countryNamed && m.city.Size >= minWorldSize
 }
 
 // areaOnly scores the postal code alone.
-func (j *judge) areaOnly() *match {
+func (j *scorer) areaOnly() *match {
 	if len(j.areas) == 0 || j.guessed {
 		return nil
 	}
@@ -352,12 +352,12 @@ func (j *judge) areaOnly() *match {
 		m.score += againstCity
 		m.cityWrong, m.incomplete = true, true
 	}
-	j.judgeState(m, m.area.state)
+	j.scoreState(m, m.area.state)
 	return m
 }
 
-// judgeState scores the state and the country.
-func (j *judge) judgeState(m *match, found gazetteer.State) {
+// scoreState scores the state and the country.
+func (j *scorer) scoreState(m *match, found gazetteer.State) {
 	switch {
 	case j.reading.state == "" || found.Name == "":
 	case j.stateKnown && j.state == found:

@@ -157,7 +157,7 @@ func TestLanguageTellsTheCountryOfALine(t *testing.T) {
 // importedCodes are postal codes as a store returns them.
 type importedCodes map[string][]lastmile.PostalArea
 
-func (c importedCodes) PostalPlaces(_ context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
+func (c importedCodes) PostalAreas(_ context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
 	return c[country+code], true, nil
 }
 

@@ -21,9 +21,9 @@ type LegCache interface {
 	PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error
 }
 
-// KeepLeg is how long the time of a leg is cached: roads change slowly, but
+// LegTTL is how long the time of a leg is cached: roads change slowly, but
 // closures do not.
-const KeepLeg = time.Hour
+const LegTTL = time.Hour
 
 // legsAtOnce is the maximum number of legs in one matrix, which grows with the
 // square of it.
@@ -32,9 +32,9 @@ const legsAtOnce = 10
 // Travel returns travel times and caches each leg.
 type Travel struct {
 	TravelTimer
-	Cache  LegCache                             // nil disables caching
-	Name   string                               // of the routers, to keep different configurations apart
-	Failed func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
+	Cache   LegCache                             // nil disables caching
+	Name    string                               // of the routers, to keep different configurations apart
+	OnError func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
 }
 
 // Legs returns the legs between consecutive waypoints.
@@ -43,7 +43,7 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 		return nil, nil
 	}
 	legs := make([]travel.Leg, len(way)-1)
-	keys, known := t.kept(ctx, by, way, legs)
+	keys, known := t.cached(ctx, by, way, legs)
 	fresh := map[string][]byte{}
 	for i := 0; i < len(legs); i++ {
 		if known[i] {
@@ -53,7 +53,7 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 		for end < len(legs) && !known[end] && end-i < legsAtOnce {
 			end++
 		}
-		if err := t.ask(ctx, by, way[i:end+1], legs[i:end]); err != nil {
+		if err := t.query(ctx, by, way[i:end+1], legs[i:end]); err != nil {
 			return nil, err
 		}
 		for ; i < end; i++ {
@@ -64,13 +64,13 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 		i--
 	}
 	if len(fresh) > 0 {
-		t.failed(ctx, t.Cache.PutAll(ctx, fresh, KeepLeg))
+		t.failed(ctx, t.Cache.PutAll(ctx, fresh, LegTTL))
 	}
 	return legs, nil
 }
 
-// ask queries the router for some of the legs.
-func (t *Travel) ask(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) error {
+// query queries the router for some of the legs.
+func (t *Travel) query(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) error {
 	times, err := t.Matrix(ctx, by, way[:len(legs)], way[1:])
 	if err != nil {
 		return fmt.Errorf("ask for %d legs: %w", len(legs), err)
@@ -81,9 +81,9 @@ func (t *Travel) ask(ctx context.Context, by lastmile.VehicleType, way []lastmil
 	return nil
 }
 
-// kept fills in the cached legs. It returns the keys of all legs, and which are
+// cached fills in the cached legs. It returns the keys of all legs, and which are
 // cached.
-func (t *Travel) kept(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) ([]string, []bool) {
+func (t *Travel) cached(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) ([]string, []bool) {
 	known := make([]bool, len(legs))
 	if t.Cache == nil {
 		return nil, known
@@ -103,8 +103,8 @@ func (t *Travel) kept(ctx context.Context, by lastmile.VehicleType, way []lastmi
 }
 
 func (t *Travel) failed(ctx context.Context, err error) {
-	if err != nil && t.Failed != nil {
-		t.Failed(ctx, err)
+	if err != nil && t.OnError != nil {
+		t.OnError(ctx, err)
 	}
 }
 
@@ -115,14 +115,14 @@ func (t *Travel) legKey(by lastmile.VehicleType, from, to lastmile.Point) string
 	return "leg/" + hex.EncodeToString(sum[:16])
 }
 
-// keptLeg is a cached leg.
-type keptLeg struct {
+// cachedLeg is a cached leg.
+type cachedLeg struct {
 	Milliseconds int64   `json:"ms"` // -1 if unreachable
 	Meters       float64 `json:"m"`
 }
 
 func encodeLeg(l travel.Leg) []byte {
-	kept := keptLeg{Milliseconds: l.Duration.Milliseconds(), Meters: float64(l.Distance)}
+	kept := cachedLeg{Milliseconds: l.Duration.Milliseconds(), Meters: float64(l.Distance)}
 	if l.Duration == travel.Unreachable {
 		kept.Milliseconds = -1
 	}
@@ -131,7 +131,7 @@ func encodeLeg(l travel.Leg) []byte {
 }
 
 func decodeLeg(value []byte) (travel.Leg, bool) {
-	var kept keptLeg
+	var kept cachedLeg
 	if err := json.Unmarshal(value, &kept); err != nil {
 		return travel.Leg{}, false
 	}

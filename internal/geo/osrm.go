@@ -77,7 +77,7 @@ type osrmAnswer struct {
 
 func (a *osrmAnswer) check() error {
 	if a.Code != "Ok" {
-		return fmt.Errorf("it answered %q", clean(a.Code))
+		return fmt.Errorf("it answered %q", sanitize(a.Code))
 	}
 	return nil
 }

@@ -15,10 +15,10 @@ import (
 
 // PostalCodes are imported postal codes.
 type PostalCodes interface {
-	// PostalPlaces returns the areas of a postal code of a country, both in the
+	// PostalAreas returns the areas of a postal code of a country, both in the
 	// form of lastmile.PostalArea; none if the code is unknown. imported
 	// reports whether any codes of the country were imported.
-	PostalPlaces(ctx context.Context, country, code string) (places []lastmile.PostalArea, imported bool, err error)
+	PostalAreas(ctx context.Context, country, code string) (places []lastmile.PostalArea, imported bool, err error)
 }
 
 // area is the location of a postal code.
@@ -42,7 +42,7 @@ func (g *Gazetteer) areas(ctx context.Context, places *gazetteer.Gazetteer, coun
 		return nil, false, nil
 	}
 	for _, form := range postalForms(country, lastmile.NormalizePostalCode(code)) {
-		imported, some, err := g.Imported.PostalPlaces(ctx, country, form)
+		imported, some, err := g.Imported.PostalAreas(ctx, country, form)
 		if err != nil {
 			return nil, false, fmt.Errorf("look up postal code %s %s: %w", country, form, err)
 		}

@@ -73,7 +73,7 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 	}
 	p := lastmile.PostalArea{
 		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: lastmile.NormalizePostalCode(fields[postalCode]),
-		Name: clean(fields[postalName]), State: clean(fields[postalState]), County: clean(fields[postalCounty]),
+		Name: sanitize(fields[postalName]), State: sanitize(fields[postalState]), County: sanitize(fields[postalCounty]),
 	}
 	if places.CountryName(p.Country) == "" {
 		return p, fmt.Errorf("%q is not the code of a country", fields[postalCountry])

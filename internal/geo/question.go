@@ -15,7 +15,7 @@ import (
 // are checked against.
 type question struct {
 	lastmile.AddressQuery
-	spoken
+	languageOption
 	places *gazetteer.Gazetteer
 	asked  lastmile.Address // its parts; of a line, as far as it could be parsed
 	named  string           // code of the country named by the address; empty for none
@@ -28,7 +28,7 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 	if err != nil {
 		return question{}, err
 	}
-	ask := question{AddressQuery: q, spoken: languageOf(q.Language), places: places, asked: q.Address}
+	ask := question{AddressQuery: q, languageOption: languageOf(q.Language), places: places, asked: q.Address}
 	readings := read(places, q)
 	r := reading{}
 	if q.Unparsed == "" && len(readings) > 0 {
@@ -81,39 +81,39 @@ type hit struct {
 	countryCode string
 }
 
-// plausible is the maximum distance of a result from any city with the
+// maxCityDistance is the maximum distance of a result from any city with the
 // requested name.
-const plausible lastmile.Meters = 150_000
+const maxCityDistance lastmile.Meters = 150_000
 
-// neighborhood is the maximum distance of a result from every known place.
-const neighborhood lastmile.Meters = 50_000
+// maxKnownDistance is the maximum distance of a result from every known place.
+const maxKnownDistance lastmile.Meters = 50_000
 
 // choose returns the first plausible hit, with its address completed and
 // compared. ok is false if there is none.
 func (q question) choose(source string, hits []hit) (place lastmile.GeocodedAddress, ok bool) {
 	for _, h := range hits {
-		if q.believable(h) {
+		if q.plausible(h) {
 			return q.finish(source, h), true
 		}
 	}
 	return lastmile.GeocodedAddress{}, false
 }
 
-// believable rejects results that cannot be right.
-func (q question) believable(h hit) bool {
+// plausible rejects results that cannot be right.
+func (q question) plausible(h hit) bool {
 	if _, err := lastmile.NewPoint(h.Location.Lon, h.Location.Lat); err != nil || h.Location.IsZero() || h.Precision == 0 {
 		return false
 	}
 	if q.named != "" && h.countryCode != "" && !strings.EqualFold(q.named, h.countryCode) {
 		return false
 	}
-	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= plausible }) {
+	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= maxCityDistance }) {
 		return true
 	}
 	// It may be a smaller town of the same name that the gazetteer does not
 	// have: then other places that it has are nearby.
 	state, _ := q.places.State(q.likely, q.asked.State)
-	return gazetteer.Fold(h.Address.City) == gazetteer.Fold(q.asked.City) && q.places.Inhabited(q.likely, state, h.Location, neighborhood)
+	return gazetteer.Fold(h.Address.City) == gazetteer.Fold(q.asked.City) && q.places.Inhabited(q.likely, state, h.Location, maxKnownDistance)
 }
 
 // finish completes a result: missing parts are taken from the request, and
@@ -121,10 +121,10 @@ func (q question) believable(h hit) bool {
 func (q question) finish(source string, h hit) lastmile.GeocodedAddress {
 	place := h.GeocodedAddress
 	place.Source = source
-	place.PlaceID = clean(place.PlaceID)
+	place.PlaceID = sanitize(place.PlaceID)
 	a := &place.Address
 	for _, part := range []*string{&a.Name, &a.Number, &a.Street, &a.Apartment, &a.City, &a.State, &a.PostalCode, &a.County, &a.Country} {
-		*part = clean(*part)
+		*part = sanitize(*part)
 	}
 	if name := q.places.CountryName(strings.ToUpper(h.countryCode)); name != "" {
 		a.Country = name
@@ -149,8 +149,8 @@ func (q question) finish(source string, h hit) lastmile.GeocodedAddress {
 	return place
 }
 
-// clean sanitizes text from a service.
-func clean(text string) string {
+// sanitize sanitizes text from a service.
+func sanitize(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
 			return ' '

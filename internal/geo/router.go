@@ -20,13 +20,13 @@ type Routers struct {
 	Failed  func(ctx context.Context, err error)
 }
 
-// tableWithin limits the time to fill one matrix with all sources that need the
+// matrixTimeout limits the time to fill one matrix with all sources that need the
 // network.
-const tableWithin = 2 * time.Minute
+const matrixTimeout = 2 * time.Minute
 
 // Matrix implements TravelTimer.
 func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (times travel.Times, err error) {
-	network, cancel := networkTime(ctx, tableWithin)
+	network, cancel := withNetworkTimeout(ctx, matrixTimeout)
 	defer cancel()
 	for i, source := range r.Sources {
 		within := network
@@ -70,7 +70,7 @@ func split(from, to []lastmile.Point, side int) []block {
 	for rows := range slices.Chunk(from, even(len(from), side)) {
 		col := 0
 		for cols := range slices.Chunk(to, even(len(to), side)) {
-			blocks = append(blocks, block{rows, cols, row, col, tableTime(len(from) * len(to))})
+			blocks = append(blocks, block{rows, cols, row, col, blockTimeout(len(from) * len(to))})
 			col += len(cols)
 		}
 		row += len(rows)
@@ -171,9 +171,9 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 	return duration, lastmile.Meters(*c.meters), nil
 }
 
-// tableTime returns how long a block may take, by the number of pairs in the
+// blockTimeout returns how long a block may take, by the number of pairs in the
 // matrix: a router may process one block after another.
-func tableTime(pairs int) time.Duration {
+func blockTimeout(pairs int) time.Duration {
 	const most = blocksAtOnce * 2500 // requested concurrently
 	return 3*time.Second + time.Duration(min(pairs, most))*10*time.Millisecond
 }

@@ -58,14 +58,14 @@ func testGeography(t *testing.T, s store.Store) {
 	}
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(
-			tx.SavePostalPlaces(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
+			tx.SavePostalAreas(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
 			tx.SaveSettings(ctx, acme, wanted),
 			tx.SaveTrip(ctx, acme, "t", now, lastmile.Trip{Estimated: time.Minute, Actual: 2 * time.Minute}),
 		)
 	})
 	look := func(country, code string) (count int, known bool) {
 		read(t, s, func(r store.Reader) (bool, error) {
-			found, imported, err := r.PostalPlaces(ctx, country, code)
+			found, imported, err := r.PostalAreas(ctx, country, code)
 			count, known = len(found), imported
 			return imported, err
 		})

@@ -7,42 +7,43 @@ import (
 	"time"
 )
 
-// How the desk works.
+// Parameters of the dispatch desk.
 const (
-	openForEach   = 3 // tasks to be done, for each worker
-	maxForEach    = 6 // tasks that automatic assignment gives a worker
+	openForEach   = 3 // open tasks per worker
+	maxForEach    = 6 // maximum tasks per worker in automatic assignment
 	batchSize     = 10
 	deskPause     = 200 * time.Millisecond
 	leftoverPause = 3 * time.Second
 	inheritFor    = 30 * 24 * time.Hour
 )
 
-// desk makes tasks and sees that they get to workers.
+// desk creates tasks and has them assigned to workers.
 type desk struct {
 	*simulation
 	number    uint64 // of the next errand
 	made      int    // tasks
 	batch     []errand
 	leftovers []leftover
-	tried     time.Time // when leftovers were last given out
+	tried     time.Time // when leftovers were last assigned
 	begun     time.Time
-	last      time.Time // when the last errand was made
+	last      time.Time // when the last errand was created
 }
 
-// leftover is work that nobody has yet.
+// leftover is an unassigned task.
 type leftover struct {
-	team  int // -1: any
+	team  int // -1 for any
 	tasks []string
 }
 
-// container names a container, as the interface has it.
+// container identifies a container as the API does.
 type container struct {
 	Type   string `json:"type"`
 	Team   string `json:"team,omitempty"`
 	Worker string `json:"worker,omitempty"`
 }
 
-// deskWork makes tasks until the context ends, or all were made and are done.
+// deskWork creates tasks until the context ends or all tasks are created and
+// completed.
 func (s *simulation) deskWork(ctx context.Context) error {
 	d := &desk{simulation: s, number: s.options.Errand, begun: s.now()}
 	select {
@@ -78,8 +79,8 @@ func (s *simulation) deskWork(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// rests tells whether the next errand has time. Nobody rests before there is
-// something to do for every worker.
+// rests reports whether the next errand can wait. It never can before every
+// worker has something to do.
 func (d *desk) rests() bool {
 	pause := d.options.Pause
 	if d.options.Busy > 0 && d.now().Sub(d.begun) > d.options.Busy {
@@ -89,10 +90,10 @@ func (d *desk) rests() bool {
 	return enough && d.now().Sub(d.last) < pause
 }
 
-// finished tells whether no more tasks are to be made.
+// finished reports whether all tasks have been created.
 func (d *desk) finished() bool { return d.options.Tasks > 0 && d.made >= d.options.Tasks }
 
-// inherit finds what an earlier run has left to be done.
+// inherit finds the open tasks of earlier runs.
 func (d *desk) inherit(ctx context.Context) error {
 	since, last := d.now().Add(-inheritFor).UnixMilli(), ""
 	for {
@@ -116,11 +117,10 @@ func (d *desk) inherit(ctx context.Context) error {
 	}
 }
 
-// take takes over a task that was made before this run, unless it is the
-// visitor's.
+// take takes over a task from an earlier run, unless it is the visitor's.
 func (d *desk) take(t shownTask) {
 	if d.borrowed || d.options.Check {
-		return // others may have made it
+		return // possibly created by another client
 	}
 	if t.State == 0 {
 		d.leftovers = append(d.leftovers, leftover{team: -1, tasks: []string{t.ID}})
@@ -130,7 +130,7 @@ func (d *desk) take(t shownTask) {
 	}
 }
 
-// makeNext makes the next errand.
+// makeNext creates the next errand.
 func (d *desk) makeNext(ctx context.Context) error {
 	e := d.plan.errand(d.number)
 	d.number++
@@ -153,7 +153,7 @@ func (d *desk) makeNext(ctx context.Context) error {
 	return d.assign(ctx, e)
 }
 
-// assign makes an errand's tasks and lets the server choose the worker.
+// assign creates the tasks of an errand and lets the server choose the worker.
 func (d *desk) assign(ctx context.Context, e errand) error {
 	first := d.body(e.stops[0])
 	first["autoAssign"] = map[string]any{"mode": e.mode, "team": d.teams[e.team], "maxAssignedTaskCount": maxForEach}
@@ -180,7 +180,7 @@ func (d *desk) assign(ctx context.Context, e errand) error {
 	return nil
 }
 
-// give makes an errand's tasks for one of the workers at hand, in turn.
+// give creates the tasks of an errand for the workers on duty, in turn.
 func (d *desk) give(ctx context.Context, e errand) error {
 	to := d.somebody(-1)
 	var ids []string
@@ -197,8 +197,8 @@ func (d *desk) give(ctx context.Context, e errand) error {
 	return nil
 }
 
-// offer makes a task in the team's container and tells a worker of the team,
-// who takes it.
+// offer creates a task in the team's container and offers it to a worker of the
+// team, who claims it.
 func (d *desk) offer(ctx context.Context, e errand) error {
 	body := d.body(e.stops[0])
 	body["container"] = container{Type: "TEAM", Team: d.teams[e.team]}
@@ -210,14 +210,14 @@ func (d *desk) offer(ctx context.Context, e errand) error {
 		select {
 		case to.offers <- made.ID:
 			return nil
-		default: // has been told enough
+		default: // has enough offers
 		}
 	}
 	d.leftovers = append(d.leftovers, leftover{team: e.team, tasks: []string{made.ID}})
 	return nil
 }
 
-// somebody is a worker on duty, of a team or of any, in turn.
+// somebody returns a worker on duty, of a team or of any, in turn.
 func (d *desk) somebody(team int) *phone {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -230,8 +230,8 @@ func (d *desk) somebody(team int) *phone {
 	return nil
 }
 
-// submit makes the tasks of several errands in the background, waits for them
-// and gives them out.
+// submit creates the tasks of several errands as a batch, waits for them and
+// assigns them.
 func (d *desk) submit(ctx context.Context) error {
 	tasks := make([]map[string]any, 0, len(d.batch))
 	for _, e := range d.batch {
@@ -271,12 +271,12 @@ func (d *desk) submit(ctx context.Context) error {
 	}
 }
 
-// leftoversDue tells whether it is time to give out what nobody has.
+// leftoversDue reports whether to assign the leftovers now.
 func (d *desk) leftoversDue() bool {
 	return len(d.leftovers) > 0 && d.now().Sub(d.tried) >= leftoverPause
 }
 
-// giveOut has the server assign what nobody has yet.
+// giveOut has the server assign the leftovers.
 func (d *desk) giveOut(ctx context.Context) error {
 	d.tried = d.now()
 	var still []leftover
@@ -301,7 +301,7 @@ func (d *desk) giveOut(ctx context.Context) error {
 	return nil
 }
 
-// create makes a task.
+// create creates a task.
 func (d *desk) create(ctx context.Context, body map[string]any) (made shownTask, err error) {
 	err = d.api(ctx, "POST /tasks", http.MethodPost, "/tasks", body, &made)
 	if err == nil {
@@ -310,7 +310,7 @@ func (d *desk) create(ctx context.Context, body map[string]any) (made shownTask,
 	return made, err
 }
 
-// body is a task as the interface takes it.
+// body returns a task in the form that the API accepts.
 func (s *simulation) body(t stop) map[string]any {
 	need := t.requirements
 	need.Photo = need.Photo && s.photos.Load()

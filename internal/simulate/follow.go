@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// tellTime is how long the event stream may take to tell of the last task.
+// tellTime is how long the event stream may take to deliver the last event.
 const tellTime = 30 * time.Second
 
 // The triggers that end a task.
@@ -19,8 +19,8 @@ const (
 	triggerFailed    = 4
 )
 
-// openStream opens the organization's event stream, after the last event seen;
-// "" is from now on. It returns when the server has agreed.
+// openStream opens the organization's event stream after the last event seen,
+// or from now on if it is empty. It returns when the server has responded.
 func (s *simulation) openStream(ctx context.Context, last string) (*http.Response, error) {
 	out, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, s.client.base+"/api/v2/events", nil)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *simulation) openStream(ctx context.Context, last string) (*http.Respons
 	return in, nil
 }
 
-// follow notes the ends of tasks that the event stream tells of, until the
-// context ends. A stream that breaks is taken up where it was.
+// follow records the completed tasks that the event stream reports, until the
+// context ends. A broken stream is resumed.
 func (s *simulation) follow(ctx context.Context, stream *http.Response) {
 	last := ""
 	for {

@@ -6,31 +6,31 @@ import (
 	"sync"
 )
 
-// ledger is the book of what the server has acknowledged: what it must still
-// know in the end.
+// ledger records what the server has acknowledged, and must still know in the
+// end.
 type ledger struct {
 	mu       sync.Mutex
-	forget   bool               // nobody will compare: what ended is not kept
-	unended  map[string]bool    // tasks that are to be done, made in this run or before
+	forget   bool               // no final check: completed tasks are not recorded
+	unended  map[string]bool    // open tasks of this run or earlier ones
 	created  map[string]bool    // tasks
 	ended    map[string]outcome // tasks
-	tried    map[string]bool    // tasks that a phone asked to end, answered or not
+	tried    map[string]bool    // tasks that a phone tried to complete, whatever the response
 	visited  map[string][]string
-	seen     map[string]int // ends of tasks that the event stream told of
-	broken   []string       // promises
+	seen     map[string]int // completions reported by the event stream
+	broken   []string       // broken promises
 	breaches int
-	checked  int // tasks compared in the end
+	checked  int // number of tasks compared
 	counts   counts
 }
 
-// outcome is how a phone ended a task and the server said yes.
+// outcome is a completion that the server acknowledged.
 type outcome struct {
 	worker  string
 	success bool
 	at      int64 // Unix ms
 }
 
-// counts are what a run amounts to.
+// counts are the totals of a run.
 type counts struct {
 	Created   int `json:"created"`
 	Completed int `json:"completed"`
@@ -43,7 +43,7 @@ type counts struct {
 	Believed  int `json:"believed"`
 }
 
-// maxBroken is how many broken promises are told one by one.
+// maxBroken is how many broken promises are listed.
 const maxBroken = 20
 
 func newLedger(forget bool) *ledger {
@@ -53,7 +53,7 @@ func newLedger(forget bool) *ledger {
 	}
 }
 
-// breach notes a broken promise.
+// breach records a broken promise.
 func (l *ledger) breach(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *ledger) count(change func(*counts)) {
 	change(&l.counts)
 }
 
-// create notes tasks that the server says it has made.
+// create records tasks that the server acknowledged.
 func (l *ledger) create(tasks ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,14 +86,14 @@ func (l *ledger) create(tasks ...string) {
 	}
 }
 
-// inherit notes a task that was made before this run.
+// inherit records a task of an earlier run.
 func (l *ledger) inherit(task string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unended[task] = true
 }
 
-// try notes that a phone is about to report something of a task.
+// try records that a phone is about to report something about a task.
 func (l *ledger) try(task, verb string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,14 +102,14 @@ func (l *ledger) try(task, verb string) {
 	}
 }
 
-// visit notes a step that the server has acknowledged.
+// visit records a step that the server acknowledged.
 func (l *ledger) visit(task, verb string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.visited[task] = append(l.visited[task], verb)
 }
 
-// end notes how a task ended.
+// end records how a task ended.
 func (l *ledger) end(task string, o outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,21 +131,21 @@ func (l *ledger) end(task string, o outcome) {
 	}
 }
 
-// tell notes an end of a task that the event stream told of.
+// tell records a completion reported by the event stream.
 func (l *ledger) tell(task string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen[task]++
 }
 
-// open is how many tasks are to be done.
+// open returns the number of open tasks.
 func (l *ledger) open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.unended)
 }
 
-// untold is how many ends of tasks the event stream has not told of yet.
+// untold returns how many completions the event stream has not reported yet.
 func (l *ledger) untold() (missing int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +157,7 @@ func (l *ledger) untold() (missing int) {
 	return missing
 }
 
-// tasks lists everything that the server must know.
+// tasks returns the ids of all tasks that the server must know.
 func (l *ledger) tasks() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (l *ledger) tasks() []string {
 		all = append(all, id)
 	}
 	for id := range l.ended {
-		if !l.created[id] { // made before this run
+		if !l.created[id] { // from an earlier run
 			all = append(all, id)
 		}
 	}
@@ -174,11 +174,10 @@ func (l *ledger) tasks() []string {
 	return all
 }
 
-// eventNames are what the steps of a worker are called in a task's completion
-// details.
+// eventNames maps actions to their names in completion details.
 var eventNames = map[string]string{verbStart: "start", verbArrive: "arrival", verbDepart: "departure"}
 
-// compare holds a task as the server shows it against the book.
+// compare compares a task with the ledger.
 func (l *ledger) compare(t shownTask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,7 +208,7 @@ func (l *ledger) compare(t shownTask) {
 	}
 }
 
-// compareEvents holds what the event stream told against the book.
+// compareEvents compares the event stream with the ledger.
 func (l *ledger) compareEvents() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

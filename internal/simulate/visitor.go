@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	visitorTasks  = 3 // in the visitor's list at least
+	visitorTasks  = 3 // minimum number of tasks of the visitor
 	visitorPause  = 20 * time.Second
-	visitorErrand = 1 << 40 // the first of errands that are the visitor's
+	visitorErrand = 1 << 40 // number of the visitor's first errand
 )
 
-// receiveVisitor makes the worker that somebody may play, and signs in once so
-// that the password is known.
+// receiveVisitor creates the worker to be played by the user, and signs in once
+// to set the password.
 func (s *simulation) receiveVisitor(ctx context.Context) error {
 	begun, err := s.employ(ctx, *s.options.Visitor, s.visitorTeam)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *simulation) receiveVisitor(ctx context.Context) error {
 	return errors.Join(p.setDuty(ctx), p.flush(ctx))
 }
 
-// keepVisitor keeps some tasks in the visitor's list.
+// keepVisitor keeps the visitor's list filled.
 func (s *simulation) keepVisitor(ctx context.Context) {
 	for number := visitorErrand + s.options.Errand; ctx.Err() == nil; wait(ctx, visitorPause) {
 		if err := s.careForVisitor(ctx, &number); err != nil && ctx.Err() == nil {

@@ -40,7 +40,7 @@ func demoCommand() command {
 			c.LogFormat, c.keepShort = "text", true
 			c.bindStorage(f)
 			c.bindServer(f)
-			pace := simulate.Options{Every: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, Busy: time.Hour}
+			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, BusyPeriod: time.Hour}
 			f.IntVar(&pace.Workers, "workers", 18, "`number` of simulated workers; 0 for none")
 			f.Float64Var(&pace.Speed, "speed", 4, "how many `times` faster than in life they are")
 			f.Uint64Var(&pace.Seed, "seed", 1, "`number` from which everything that happens is drawn")

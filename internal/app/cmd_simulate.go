@@ -47,10 +47,10 @@ func simulateCommand() command {
 			f.StringVar(&s.Password, "password", "simulated-worker", "`password` that the workers have, or will set")
 			f.IntVar(&s.Workers, "workers", 10, "`number` of workers")
 			f.IntVar(&s.Tasks, "tasks", 0, "`number` of tasks to make and do; 0 for no end")
-			f.DurationVar(&s.For, "duration", time.Minute, "`how` long, such as 90s or 8h; 0 for no end")
+			f.DurationVar(&s.Duration, "duration", time.Minute, "`how` long, such as 90s or 8h; 0 for no end")
 			f.Uint64Var(&s.Seed, "seed", 1, "`number` from which everything that happens is drawn")
 			f.Float64Var(&s.Speed, "speed", 10, "how many `times` faster than in life vehicles are, and stops shorter")
-			f.DurationVar(&s.Every, "every", 3*time.Second, "`how` often a phone tells its position")
+			f.DurationVar(&s.Interval, "every", 3*time.Second, "`how` often a phone tells its position")
 			f.Float64Var(&s.Radius, "radius", 1100, "`meters` from its hub that a team works in")
 			f.Float64Var(&s.Offline, "offline", 0.12, "`part` of the ways on which a phone loses the network: 0 to 1")
 			return func(ctx context.Context, inv *invocation) error { return runSimulation(ctx, inv, s) }
@@ -65,7 +65,7 @@ func checkPace(o simulate.Options) error {
 		return misuse("--workers must not be negative")
 	case !(o.Speed >= 0.1 && o.Speed <= 1000):
 		return misuse("--speed must be between 0.1 and 1000")
-	case o.Every < 50*time.Millisecond:
+	case o.Interval < 50*time.Millisecond:
 		return misuse("--every must be at least 50ms")
 	case !(o.Offline >= 0 && o.Offline <= 1):
 		return misuse("--offline must be between 0 and 1")
@@ -85,7 +85,7 @@ func (s *simulationFlags) check(stored bool) error {
 		return misuse("--url must be an http or https URL, not %q", s.URL)
 	case s.Workers < 1 || s.Workers > simulationMost:
 		return misuse("--workers must be between 1 and %d", simulationMost)
-	case s.Tasks < 0 || s.For < 0:
+	case s.Tasks < 0 || s.Duration < 0:
 		return misuse("--tasks and --duration must not be negative")
 	case len(s.Password) < access.MinPassword:
 		return misuse("--password must have at least %d characters", access.MinPassword)

@@ -39,8 +39,8 @@ type request struct {
 	answer       any    // where to decode the response; nil to ignore it
 }
 
-// refusal is a response other than 200.
-type refusal struct {
+// rejection is a response other than 200.
+type rejection struct {
 	name    string
 	status  int
 	number  int
@@ -49,14 +49,14 @@ type refusal struct {
 }
 
 // Error implements error.
-func (r *refusal) Error() string {
+func (r *rejection) Error() string {
 	return fmt.Sprintf("%s answered %d (%d): %s", r.name, r.status, r.number, r.message)
 }
 
-// refused reports whether the server rejected a request and will reject it
+// rejected reports whether the server rejected a request and will reject it
 // again.
-func refused(err error) bool {
-	r, ok := errors.AsType[*refusal](err)
+func rejected(err error) bool {
+	r, ok := errors.AsType[*rejection](err)
 	return ok && r.status < 500 && r.status != http.StatusTooManyRequests
 }
 
@@ -66,11 +66,11 @@ func (c *client) send(ctx context.Context, r request) error {
 	pause, deadline := firstPause, c.now().Add(patience)
 	for {
 		err := c.try(ctx, r)
-		if err == nil || refused(err) || ctx.Err() != nil || c.now().After(deadline) {
+		if err == nil || rejected(err) || ctx.Err() != nil || c.now().After(deadline) {
 			return err
 		}
 		again := pause
-		if busy, ok := errors.AsType[*refusal](err); ok {
+		if busy, ok := errors.AsType[*rejection](err); ok {
 			again = max(pause, min(busy.after, longPause))
 		}
 		if !wait(ctx, again) {
@@ -121,8 +121,8 @@ func (c *client) try(ctx context.Context, r request) error {
 	}
 	c.tally.answered(r.name, in.StatusCode, c.now().Sub(begun))
 	if in.StatusCode != http.StatusOK {
-		no := newRefusal(r.name, in, got)
-		c.tally.refused(r.name, no.message)
+		no := newRejection(r.name, in, got)
+		c.tally.rejected(r.name, no.message)
 		return no
 	}
 	if r.answer == nil {
@@ -134,7 +134,7 @@ func (c *client) try(ctx context.Context, r request) error {
 	return nil
 }
 
-func newRefusal(name string, in *http.Response, body []byte) *refusal {
+func newRejection(name string, in *http.Response, body []byte) *rejection {
 	said := struct {
 		Message struct {
 			Error   int    `json:"error"`
@@ -145,7 +145,7 @@ func newRefusal(name string, in *http.Response, body []byte) *refusal {
 	//nolint:errcheck // what is not of the interface's shape has its status alone
 	json.Unmarshal(body, &said)
 	seconds, _ := strconv.Atoi(in.Header.Get("Retry-After")) // 0 means soon
-	return &refusal{
+	return &rejection{
 		name: name, status: in.StatusCode, number: said.Message.Error, message: said.Message.Message,
 		after: time.Duration(seconds) * time.Second,
 	}

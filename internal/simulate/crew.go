@@ -45,8 +45,8 @@ func (s *simulation) api(ctx context.Context, name, method, path string, body, a
 	return s.client.send(ctx, r)
 }
 
-// makeTeams creates missing teams and hubs.
-func (s *simulation) makeTeams(ctx context.Context) error {
+// createTeams creates missing teams and hubs.
+func (s *simulation) createTeams(ctx context.Context) error {
 	var known []shownTeam
 	if err := s.api(ctx, "GET /teams", http.MethodGet, "/teams", nil, &known); err != nil {
 		return err
@@ -56,12 +56,12 @@ func (s *simulation) makeTeams(ctx context.Context) error {
 		return err
 	}
 	for _, t := range teams {
-		id, err := s.makeTeam(ctx, known, t.name, t.selfAssign)
+		id, err := s.createTeam(ctx, known, t.name, t.selfAssign)
 		if err != nil {
 			return err
 		}
 		s.teams = append(s.teams, id)
-		if err := s.makeHub(ctx, hubs, t, id); err != nil {
+		if err := s.createHub(ctx, hubs, t, id); err != nil {
 			return err
 		}
 	}
@@ -69,11 +69,11 @@ func (s *simulation) makeTeams(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	s.visitorTeam, err = s.makeTeam(ctx, known, "Visitors", false)
+	s.visitorTeam, err = s.createTeam(ctx, known, "Visitors", false)
 	return err
 }
 
-func (s *simulation) makeTeam(ctx context.Context, known []shownTeam, name string, selfAssign bool) (string, error) {
+func (s *simulation) createTeam(ctx context.Context, known []shownTeam, name string, selfAssign bool) (string, error) {
 	for _, k := range known {
 		if k.Name == name {
 			return k.ID, nil
@@ -85,7 +85,7 @@ func (s *simulation) makeTeam(ctx context.Context, known []shownTeam, name strin
 	return made.ID, err
 }
 
-func (s *simulation) makeHub(ctx context.Context, known []shownHub, t team, id string) error {
+func (s *simulation) createHub(ctx context.Context, known []shownHub, t team, id string) error {
 	for _, k := range known {
 		if k.Name == t.hub {
 			return nil
@@ -143,11 +143,11 @@ func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool)
 		body := map[string]string{"phone": worker.Phone, "password": password}
 		return s.client.send(ctx, request{name: "POST /driver/v1/login", method: http.MethodPost, path: "/driver/v1/login", body: body, answer: &answer})
 	}
-	err := errFresh
+	err := errTemporaryPassword
 	if !fresh {
 		err = try(s.options.Password)
 	}
-	if (errors.Is(err, errFresh) || refused(err)) && s.options.Temporary != nil {
+	if (errors.Is(err, errTemporaryPassword) || rejected(err)) && s.options.Temporary != nil {
 		password, err := s.options.Temporary(ctx, worker.Phone)
 		if err != nil {
 			return session{}, err
@@ -173,11 +173,11 @@ func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool)
 	return session{token: answer.Token, worker: answer.Worker}, nil
 }
 
-// errFresh says that a worker only has the temporary password.
-var errFresh = errors.New("the worker was just made")
+// errTemporaryPassword says that a worker only has the temporary password.
+var errTemporaryPassword = errors.New("the worker was just made")
 
-// borrow returns existing workers, who all have the configured password.
-func (s *simulation) borrow(ctx context.Context) ([]Person, error) {
+// existingWorkers returns existing workers, who all have the configured password.
+func (s *simulation) existingWorkers(ctx context.Context) ([]Person, error) {
 	var found []shownWorker
 	if err := s.api(ctx, "GET /workers", http.MethodGet, "/workers", nil, &found); err != nil {
 		return nil, err

@@ -42,9 +42,9 @@ type container struct {
 	Worker string `json:"worker,omitempty"`
 }
 
-// deskWork creates tasks until the context ends or all tasks are created and
+// runDesk creates tasks until the context ends or all tasks are created and
 // completed.
-func (s *simulation) deskWork(ctx context.Context) error {
+func (s *simulation) runDesk(ctx context.Context) error {
 	d := &desk{simulation: s, number: s.options.Errand, begun: s.now()}
 	select {
 	case <-s.staffed:
@@ -62,28 +62,28 @@ func (s *simulation) deskWork(ctx context.Context) error {
 		var err error
 		switch {
 		case d.leftoversDue():
-			err = d.giveOut(ctx)
+			err = d.assignLeftovers(ctx)
 		case d.finished() && len(d.batch) > 0:
 			err = d.submit(ctx)
 		case d.finished() && s.ledger.open() == 0:
 			return nil
-		case d.finished() || s.ledger.open()+len(d.batch) >= open || d.rests():
+		case d.finished() || s.ledger.open()+len(d.batch) >= open || d.canPause():
 			wait(ctx, deskPause)
 		default:
-			err = d.makeNext(ctx)
+			err = d.createNext(ctx)
 		}
-		if err != nil && !refused(err) {
+		if err != nil && !rejected(err) {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// rests reports whether the next errand can wait. It never can before every
+// canPause reports whether the next errand can wait. It never can before every
 // worker has something to do.
-func (d *desk) rests() bool {
+func (d *desk) canPause() bool {
 	pause := d.options.Pause
-	if d.options.Busy > 0 && d.now().Sub(d.begun) > d.options.Busy {
+	if d.options.BusyPeriod > 0 && d.now().Sub(d.begun) > d.options.BusyPeriod {
 		pause *= 5
 	}
 	enough := d.number-d.options.Errand > uint64(openForEach*d.options.Workers)
@@ -130,8 +130,8 @@ func (d *desk) take(t shownTask) {
 	}
 }
 
-// makeNext creates the next errand.
-func (d *desk) makeNext(ctx context.Context) error {
+// createNext creates the next errand.
+func (d *desk) createNext(ctx context.Context) error {
 	e := d.plan.errand(d.number)
 	d.number++
 	d.last = d.now()
@@ -141,7 +141,7 @@ func (d *desk) makeNext(ctx context.Context) error {
 	d.made += len(e.stops)
 	switch {
 	case d.borrowed:
-		return d.give(ctx, e)
+		return d.assignInTurn(ctx, e)
 	case e.manner == byBatch:
 		if d.batch = append(d.batch, e); len(d.batch) < batchSize {
 			return nil
@@ -180,9 +180,9 @@ func (d *desk) assign(ctx context.Context, e errand) error {
 	return nil
 }
 
-// give creates the tasks of an errand for the workers on duty, in turn.
-func (d *desk) give(ctx context.Context, e errand) error {
-	to := d.somebody(-1)
+// assignInTurn creates the tasks of an errand for the workers on duty, in turn.
+func (d *desk) assignInTurn(ctx context.Context, e errand) error {
+	to := d.nextWorker(-1)
 	var ids []string
 	for _, stop := range e.stops {
 		body := d.body(stop)
@@ -206,7 +206,7 @@ func (d *desk) offer(ctx context.Context, e errand) error {
 	if err != nil {
 		return err
 	}
-	if to := d.somebody(e.team); to != nil {
+	if to := d.nextWorker(e.team); to != nil {
 		select {
 		case to.offers <- made.ID:
 			return nil
@@ -217,8 +217,8 @@ func (d *desk) offer(ctx context.Context, e errand) error {
 	return nil
 }
 
-// somebody returns a worker on duty, of a team or of any, in turn.
-func (d *desk) somebody(team int) *phone {
+// nextWorker returns a worker on duty, of a team or of any, in turn.
+func (d *desk) nextWorker(team int) *phone {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.phones {
@@ -257,13 +257,13 @@ func (d *desk) submit(ctx context.Context) error {
 		}
 		if state.Status != "pending" && state.Status != "inProgress" {
 			if state.TasksErrored > 0 || len(state.NewTasks) != len(batch) {
-				d.ledger.breach("batch %s of %d tasks ended as %s with %d tasks and %d errors", job.JobID, len(batch), state.Status, len(state.NewTasks), state.TasksErrored)
+				d.ledger.violation("batch %s of %d tasks ended as %s with %d tasks and %d errors", job.JobID, len(batch), state.Status, len(state.NewTasks), state.TasksErrored)
 			}
 			for _, t := range state.NewTasks {
 				d.ledger.create(t.ID)
 				d.leftovers = append(d.leftovers, leftover{team: -1, tasks: []string{t.ID}})
 			}
-			return d.giveOut(ctx)
+			return d.assignLeftovers(ctx)
 		}
 		if !wait(ctx, deskPause) {
 			return ctx.Err()
@@ -276,8 +276,8 @@ func (d *desk) leftoversDue() bool {
 	return len(d.leftovers) > 0 && d.now().Sub(d.tried) >= leftoverPause
 }
 
-// giveOut has the server assign the leftovers.
-func (d *desk) giveOut(ctx context.Context) error {
+// assignLeftovers has the server assign the leftovers.
+func (d *desk) assignLeftovers(ctx context.Context) error {
 	d.tried = d.now()
 	var still []leftover
 	for i, l := range d.leftovers {
@@ -289,7 +289,7 @@ func (d *desk) giveOut(ctx context.Context) error {
 			AssignedTasks map[string]string `json:"assignedTasks"`
 		}
 		err := d.api(ctx, "POST /tasks/autoAssign", http.MethodPost, "/tasks/autoAssign", map[string]any{"tasks": l.tasks, "options": options}, &answer)
-		if err != nil && !refused(err) {
+		if err != nil && !rejected(err) {
 			d.leftovers = append(still, d.leftovers[i:]...)
 			return err
 		}

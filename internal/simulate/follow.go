@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tellTime is how long the event stream may take to deliver the last event.
-const tellTime = 30 * time.Second
+// streamTimeout is how long the event stream may take to deliver the last event.
+const streamTimeout = 30 * time.Second
 
 // The triggers that end a task.
 const (
@@ -36,7 +36,7 @@ func (s *simulation) openStream(ctx context.Context, last string) (*http.Respons
 	}
 	if in.StatusCode != http.StatusOK {
 		in.Body.Close()
-		return nil, newRefusal("GET /events", in, nil)
+		return nil, newRejection("GET /events", in, nil)
 	}
 	return in, nil
 }
@@ -79,11 +79,11 @@ func (s *simulation) read(stream *http.Response, last string) string {
 				TriggerID int    `json:"triggerId"`
 			}
 			if err := json.Unmarshal([]byte(value), &event); err != nil {
-				s.ledger.breach("the event stream told what is not JSON: %v", err)
+				s.ledger.violation("the event stream told what is not JSON: %v", err)
 				continue
 			}
 			if event.TriggerID == triggerCompleted || event.TriggerID == triggerFailed {
-				s.ledger.tell(event.TaskID)
+				s.ledger.completionReported(event.TaskID)
 			}
 			last = number
 		}

@@ -10,7 +10,7 @@ import (
 // end.
 type ledger struct {
 	mu       sync.Mutex
-	forget   bool               // no final check: completed tasks are not recorded
+	discard  bool               // no final check: completed tasks are not recorded
 	unended  map[string]bool    // open tasks of this run or earlier ones
 	created  map[string]bool    // tasks
 	ended    map[string]outcome // tasks
@@ -48,13 +48,13 @@ const maxBroken = 20
 
 func newLedger(forget bool) *ledger {
 	return &ledger{
-		forget: forget, unended: map[string]bool{}, created: map[string]bool{}, ended: map[string]outcome{}, tried: map[string]bool{},
+		discard: forget, unended: map[string]bool{}, created: map[string]bool{}, ended: map[string]outcome{}, tried: map[string]bool{},
 		visited: map[string][]string{}, seen: map[string]int{},
 	}
 }
 
-// breach records a broken promise.
-func (l *ledger) breach(format string, args ...any) {
+// violation records a broken promise.
+func (l *ledger) violation(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.note(format, args...)
@@ -123,7 +123,7 @@ func (l *ledger) end(task string, o outcome) {
 	} else {
 		l.counts.Failed++
 	}
-	if l.forget {
+	if l.discard {
 		delete(l.created, task)
 		delete(l.ended, task)
 		delete(l.tried, task)
@@ -131,8 +131,8 @@ func (l *ledger) end(task string, o outcome) {
 	}
 }
 
-// tell records a completion reported by the event stream.
-func (l *ledger) tell(task string) {
+// completionReported records a completion reported by the event stream.
+func (l *ledger) completionReported(task string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen[task]++
@@ -145,8 +145,8 @@ func (l *ledger) open() int {
 	return len(l.unended)
 }
 
-// untold returns how many completions the event stream has not reported yet.
-func (l *ledger) untold() (missing int) {
+// unreported returns how many completions the event stream has not reported yet.
+func (l *ledger) unreported() (missing int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for task := range l.ended {

@@ -127,7 +127,7 @@ func (p *phone) work(ctx context.Context) error {
 			err = p.do(ctx, *task)
 			p.done[task.ID] = true
 		}
-		if errors.Is(err, errGone) {
+		if errors.Is(err, errTaskLost) {
 			wait(ctx, p.every) // another task may still be active
 		} else if err != nil {
 			return err
@@ -188,7 +188,7 @@ func (p *phone) claim(ctx context.Context) error {
 		select {
 		case task := <-p.offers:
 			p.act(task, verbClaim, action{})
-			if err := p.flush(ctx); err != nil && !errors.Is(err, errGone) {
+			if err := p.flush(ctx); err != nil && !errors.Is(err, errTaskLost) {
 				return err
 			}
 		default:

@@ -107,19 +107,19 @@ func name(random *rand.Rand) string { return one(random, firstNames) + " " + one
 
 func one[T any](random *rand.Rand, of []T) T { return of[random.IntN(len(of))] }
 
-// manner is how the desk gets a task to a worker.
-type manner int
+// dispatchMode is how the desk gets a task to a worker.
+type dispatchMode int
 
 const (
-	byAutoAssign manner = iota // assigned on creation
-	byClaim                    // in the team's container, to be claimed by a worker
-	byBatch                    // created in a batch, then assigned
+	byAutoAssign dispatchMode = iota // assigned on creation
+	byClaim                          // in the team's container, to be claimed by a worker
+	byBatch                          // created in a batch, then assigned
 )
 
 // errand is a drop-off, or a pickup and the drop-off that depends on it.
 type errand struct {
 	team   int
-	manner manner
+	manner dispatchMode
 	mode   string // of automatic assignment
 	stops  []stop
 }

@@ -47,7 +47,7 @@ func TestPlan(t *testing.T) {
 		}
 	})
 	t.Run("all vehicles, manners and requirements occur", func(t *testing.T) {
-		vehicles, manners := map[lastmile.VehicleType]bool{}, map[manner]bool{}
+		vehicles, manners := map[lastmile.VehicleType]bool{}, map[dispatchMode]bool{}
 		for _, who := range crew {
 			vehicles[who.vehicle] = true
 		}
@@ -201,7 +201,7 @@ func TestLedgerFindsBrokenPromises(t *testing.T) {
 			l.try("t", verbComplete)
 			l.end("t", done)
 			for range c.seen {
-				l.tell("t")
+				l.completionReported("t")
 			}
 			l.compare(c.task)
 			l.compareEvents()

@@ -45,8 +45,8 @@ type report struct {
 	photo    photo // to be uploaded first
 }
 
-// errGone says that a task no longer belongs to the worker.
-var errGone = errors.New("the task is not the worker's any more")
+// errTaskLost says that a task no longer belongs to the worker.
+var errTaskLost = errors.New("the task is not the worker's any more")
 
 // locate queues the worker's position with the accuracy of a receiver.
 func (p *phone) locate(speed, heading float64) {
@@ -65,7 +65,7 @@ func (p *phone) act(task, verb string, a action) {
 	p.queue = append(p.queue, report{verb: verb, task: task, action: &a})
 }
 
-// sync sends the queue if there is a network. errGone says that the current
+// sync sends the queue if there is a network. errTaskLost says that the current
 // task is lost.
 func (p *phone) sync(ctx context.Context) error {
 	if !p.connected() {
@@ -79,7 +79,7 @@ func (p *phone) sync(ctx context.Context) error {
 // earlier reports, like a phone that received no responses.
 func (p *phone) flush(ctx context.Context) error {
 	late, told := p.cut, slices.Clone(p.queue)
-	err := p.tell(ctx)
+	err := p.sendQueue(ctx)
 	if err == nil && late {
 		p.cut = false
 		actions := slices.DeleteFunc(told, func(r report) bool { return r.position != nil })
@@ -89,9 +89,9 @@ func (p *phone) flush(ctx context.Context) error {
 	return err
 }
 
-// tell sends the queue from the front. If an action is rejected, the rest of
+// sendQueue sends the queue from the front. If an action is rejected, the rest of
 // its task is dropped.
-func (p *phone) tell(ctx context.Context) error {
+func (p *phone) sendQueue(ctx context.Context) error {
 	gone := false
 	for len(p.queue) > 0 {
 		n := 0
@@ -99,19 +99,19 @@ func (p *phone) tell(ctx context.Context) error {
 			n++
 		}
 		if n > 0 {
-			if err := p.tellPositions(ctx, p.queue[:n]); err != nil {
+			if err := p.sendPositions(ctx, p.queue[:n]); err != nil {
 				return err
 			}
 			p.queue = p.queue[n:]
 			continue
 		}
 		told := p.queue[0]
-		err := p.tellAction(ctx, told)
+		err := p.sendAction(ctx, told)
 		switch {
-		case refused(err):
+		case rejected(err):
 			p.queue = slices.DeleteFunc(p.queue, func(r report) bool { return r.task == told.task })
 			p.ledger.count(func(c *counts) { c.Abandoned++ })
-			p.logRefusal(err)
+			p.logRejection(err)
 			gone = true
 		case err != nil:
 			return err
@@ -120,7 +120,7 @@ func (p *phone) tell(ctx context.Context) error {
 		}
 	}
 	if gone {
-		return errGone
+		return errTaskLost
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (p *phone) tell(ctx context.Context) error {
 // maxPositions is the maximum number of positions per report.
 const maxPositions = 100
 
-func (p *phone) tellPositions(ctx context.Context, some []report) error {
+func (p *phone) sendPositions(ctx context.Context, some []report) error {
 	body := struct {
 		Positions []position `json:"positions"`
 	}{}
@@ -145,7 +145,7 @@ func (p *phone) tellPositions(ctx context.Context, some []report) error {
 	return nil
 }
 
-func (p *phone) tellAction(ctx context.Context, r report) error {
+func (p *phone) sendAction(ctx context.Context, r report) error {
 	if r.photo != nil && *r.action.Success && r.action.PhotoUploadIDs == nil {
 		id, err := p.upload(ctx, r.photo)
 		if err != nil {
@@ -173,8 +173,8 @@ func (p *phone) tellAction(ctx context.Context, r report) error {
 // apply none.
 func (p *phone) repeat(ctx context.Context, done []report) error {
 	for _, r := range done {
-		if _, err := p.post(ctx, r); refused(err) {
-			p.ledger.breach("%s of task %s was done, and refused when it was sent again: %v", r.verb, r.task, err)
+		if _, err := p.post(ctx, r); rejected(err) {
+			p.ledger.violation("%s of task %s was done, and refused when it was sent again: %v", r.verb, r.task, err)
 		} else if err != nil {
 			return err
 		}

@@ -25,20 +25,20 @@ type Options struct {
 	Log       *slog.Logger
 	Transport http.RoundTripper // nil for http.DefaultTransport with enough connections
 
-	Seed    uint64
-	Errand  uint64 // number of the first errand; 0 unless an earlier run created some
-	Run     string // distinguishes runs of the same organization; letters and digits
-	Workers int
-	Tasks   int           // to be created in total; 0 for no limit
-	Open    int           // open at a time; 0 for three per worker
-	Pause   time.Duration // between two errands, once every worker has something to do
-	Busy    time.Duration // after which pauses are five times as long; 0 for never
-	For     time.Duration // duration of the run; 0 for no limit
-	Speed   float64       // how many times faster vehicles are, and stops shorter, than in reality
-	Every   time.Duration // between two positions
-	Radius  float64       // of a team's area, in meters
-	Offline float64       // probability of losing the network on the way to a task
-	Check   bool          // whether to compare in the end
+	Seed       uint64
+	Errand     uint64 // number of the first errand; 0 unless an earlier run created some
+	Run        string // distinguishes runs of the same organization; letters and digits
+	Workers    int
+	Tasks      int           // to be created in total; 0 for no limit
+	Open       int           // open at a time; 0 for three per worker
+	Pause      time.Duration // between two errands, once every worker has something to do
+	BusyPeriod time.Duration // after which pauses are five times as long; 0 for never
+	Duration   time.Duration // duration of the run; 0 for no limit
+	Speed      float64       // how many times faster vehicles are, and stops shorter, than in reality
+	Interval   time.Duration // between two positions
+	Radius     float64       // of a team's area, in meters
+	Offline    float64       // probability of losing the network on the way to a task
+	Check      bool          // whether to compare in the end
 
 	Prefix  string       // of the workers' phone numbers, to which four digits are added
 	First   int          // the first of the four digits
@@ -98,8 +98,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	begun := s.now()
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	if o.For > 0 {
-		working, stop = context.WithTimeout(ctx, o.For)
+	if o.Duration > 0 {
+		working, stop = context.WithTimeout(ctx, o.Duration)
 		defer stop()
 	}
 	people, err := s.prepare(working)
@@ -133,7 +133,7 @@ func newSimulation(o Options) *simulation {
 	}
 	s := &simulation{
 		options: o, plan: plan{seed: o.Seed, staffed: min(o.Workers, len(teams)), radius: o.Radius}, tally: newTally(), ledger: newLedger(!o.Check),
-		run: o.Run, speed: o.Speed, every: o.Every, now: o.Now, borrowed: o.Temporary == nil, staffed: make(chan struct{}),
+		run: o.Run, speed: o.Speed, every: o.Interval, now: o.Now, borrowed: o.Temporary == nil, staffed: make(chan struct{}),
 	}
 	s.client = &client{
 		base: strings.TrimSuffix(o.URL, "/"), http: &http.Client{Transport: transport, Timeout: answerTime}, now: o.Now, tally: s.tally,
@@ -155,13 +155,13 @@ func (s *simulation) scaled(d time.Duration) time.Duration {
 // prepare creates the teams and returns the workers.
 func (s *simulation) prepare(ctx context.Context) ([]Person, error) {
 	if s.borrowed {
-		return s.borrow(ctx)
+		return s.existingWorkers(ctx)
 	}
-	if err := s.makeTeams(ctx); err != nil {
+	if err := s.createTeams(ctx); err != nil {
 		return nil, err
 	}
 	if s.options.Visitor != nil {
-		if err := s.receiveVisitor(ctx); err != nil {
+		if err := s.createVisitor(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +179,7 @@ func (s *simulation) play(ctx context.Context, people []Person, stop context.Can
 	if s.options.Visitor != nil {
 		all.Go(func() { s.keepVisitor(ctx) })
 	}
-	err := s.deskWork(ctx)
+	err := s.runDesk(ctx)
 	stop()
 	all.Wait()
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -208,7 +208,7 @@ func (s *simulation) keepWorking(ctx context.Context, number int, who Person, sl
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		s.ledger.breach("a worker could not go on: %v", err)
+		s.ledger.violation("a worker could not go on: %v", err)
 		s.options.Log.Warn("a simulated worker could not go on", "error", err)
 		wait(ctx, restPause)
 	}
@@ -277,8 +277,8 @@ func (s *simulation) active(t shownTask) {
 	}
 }
 
-func (s *simulation) logRefusal(err error) {
-	if r, ok := errors.AsType[*refusal](err); ok {
+func (s *simulation) logRejection(err error) {
+	if r, ok := errors.AsType[*rejection](err); ok {
 		s.options.Log.Debug("a simulated worker was refused", "route", r.name, "status", r.status, "subcode", r.number)
 	}
 }
@@ -295,7 +295,7 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 		r.Requests += route.Answered
 		for status, n := range route.Refused {
 			if status >= 500 && status != http.StatusServiceUnavailable {
-				s.ledger.breach("%s was answered %d times with status %d, a fault of the server", route.Name, n, status)
+				s.ledger.violation("%s was answered %d times with status %d, a fault of the server", route.Name, n, status)
 			}
 		}
 	}
@@ -312,7 +312,7 @@ const checksAtOnce = 16
 
 // check compares the ledger with the server.
 func (s *simulation) check(ctx context.Context) error {
-	for deadline := s.now().Add(tellTime); s.ledger.untold() > 0 && s.now().Before(deadline); {
+	for deadline := s.now().Add(streamTimeout); s.ledger.unreported() > 0 && s.now().Before(deadline); {
 		wait(ctx, 50*time.Millisecond)
 	}
 	s.ledger.compareEvents()
@@ -345,8 +345,8 @@ func (s *simulation) checkTask(ctx context.Context, id string) error {
 	var shown shownTask
 	err := s.api(ctx, "GET /tasks/{id}", http.MethodGet, "/tasks/"+id, nil, &shown)
 	switch {
-	case refused(err):
-		s.ledger.breach("task %s was made, and is lost: %v", id, err)
+	case rejected(err):
+		s.ledger.violation("task %s was made, and is lost: %v", id, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("read task %s in the end: %w", id, err)

@@ -32,7 +32,7 @@ func options(t *testing.T, p *apptest.Platform, name string, prefix string) simu
 			sent := p.Outbox(t, phone)
 			return temporary.FindStringSubmatch(sent[len(sent)-1].Body)[1], nil
 		},
-		Seed: 3, Run: name, Workers: 4, Tasks: 7, For: 10 * time.Minute, Speed: 200, Every: 100 * time.Millisecond, Radius: 120,
+		Seed: 3, Run: name, Workers: 4, Tasks: 7, Duration: 10 * time.Minute, Speed: 200, Interval: 100 * time.Millisecond, Radius: 120,
 		Offline: 0.5, Check: true, Prefix: prefix,
 	}
 }

@@ -32,8 +32,8 @@ const (
 
 func newTally() *tally { return &tally{routes: map[string]*routeTally{}} }
 
-// refused records the message of a rejection.
-func (t *tally) refused(route, why string) {
+// rejected records the message of a rejection.
+func (t *tally) rejected(route, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.route(route).why = why

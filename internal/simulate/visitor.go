@@ -13,9 +13,9 @@ const (
 	visitorErrand = 1 << 40 // number of the visitor's first errand
 )
 
-// receiveVisitor creates the worker to be played by the user, and signs in once
+// createVisitor creates the worker to be played by the user, and signs in once
 // to set the password.
-func (s *simulation) receiveVisitor(ctx context.Context) error {
+func (s *simulation) createVisitor(ctx context.Context) error {
 	begun, err := s.employ(ctx, *s.options.Visitor, s.visitorTeam)
 	if err != nil {
 		return err
@@ -35,13 +35,13 @@ func (s *simulation) receiveVisitor(ctx context.Context) error {
 // keepVisitor keeps the visitor's list filled.
 func (s *simulation) keepVisitor(ctx context.Context) {
 	for number := visitorErrand + s.options.Errand; ctx.Err() == nil; wait(ctx, visitorPause) {
-		if err := s.careForVisitor(ctx, &number); err != nil && ctx.Err() == nil {
+		if err := s.fillVisitorList(ctx, &number); err != nil && ctx.Err() == nil {
 			s.options.Log.Warn("the visitor's list could not be filled", "error", err)
 		}
 	}
 }
 
-func (s *simulation) careForVisitor(ctx context.Context, number *uint64) error {
+func (s *simulation) fillVisitorList(ctx context.Context, number *uint64) error {
 	var shown shownWorker
 	if err := s.api(ctx, "GET /workers/{id}", http.MethodGet, "/workers/"+s.visitor, nil, &shown); err != nil {
 		return err

@@ -53,13 +53,13 @@ func exchange(client *http.Client, request *http.Request) (status int, answer []
 		}
 	}
 	if !connected {
-		return 0, nil, textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "the gateway cannot be reached: " + why(err)}
+		return 0, nil, textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "the gateway cannot be reached: " + describe(err)}
 	}
-	return 0, nil, textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway did not answer: " + why(err)}
+	return 0, nil, textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway did not answer: " + describe(err)}
 }
 
-// why describes an error without the URL, which may contain a secret.
-func why(err error) string {
+// describe describes an error without the URL, which may contain a secret.
+func describe(err error) string {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
@@ -73,10 +73,10 @@ func why(err error) string {
 	return err.Error()
 }
 
-// judge maps an error status to a verdict. A server that is busy or denies
+// verdictFor maps an error status to a verdict. A server that is busy or denies
 // access has not accepted the message and may later. Any other server error may
 // have occurred after it accepted the message.
-func judge(status int) textmessage.Verdict {
+func verdictFor(status int) textmessage.Verdict {
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == http.StatusUnauthorized,
 		status < http.StatusBadRequest:
@@ -87,4 +87,6 @@ func judge(status int) textmessage.Verdict {
 	return textmessage.SendRejected
 }
 
-func answered(status int) string { return fmt.Sprintf("the gateway answered with status %d", status) }
+func statusReason(status int) string {
+	return fmt.Sprintf("the gateway answered with status %d", status)
+}

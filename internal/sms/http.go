@@ -52,16 +52,16 @@ func (h *HTTP) Name() string { return "http" }
 // From implements messaging.Gateway.
 func (h *HTTP) From() string { return h.Sender }
 
-// handed is a message in the form that the server receives.
-type handed struct {
+// outgoing is a message in the form that the server receives.
+type outgoing struct {
 	ID   lastmile.MessageID `json:"id"`
 	To   lastmile.Phone     `json:"to"`
 	From string             `json:"from"`
 	Body string             `json:"body"`
-	Meta handedMeta         `json:"meta"`
+	Meta outgoingMeta       `json:"meta"`
 }
 
-type handedMeta struct {
+type outgoingMeta struct {
 	Organization lastmile.OrganizationID `json:"organization"`
 	Kind         textmessage.Kind        `json:"kind"`
 	Task         lastmile.TaskID         `json:"task,omitzero"`
@@ -71,9 +71,9 @@ type handedMeta struct {
 
 // Send implements messaging.Gateway.
 func (h *HTTP) Send(ctx context.Context, m textmessage.Message) textmessage.Result {
-	body, err := json.Marshal(handed{
+	body, err := json.Marshal(outgoing{
 		ID: m.ID, To: m.To, From: m.From, Body: m.Body,
-		Meta: handedMeta{Organization: m.Organization, Kind: m.Kind, Task: m.Task, Expires: m.Expires.UnixMilli(), Segments: textmessage.Segments(m.Body)},
+		Meta: outgoingMeta{Organization: m.Organization, Kind: m.Kind, Task: m.Task, Expires: m.Expires.UnixMilli(), Segments: textmessage.Segments(m.Body)},
 	})
 	if err != nil {
 		return textmessage.Result{Verdict: textmessage.SendRejected, Reason: "it cannot be written as JSON"}
@@ -104,7 +104,7 @@ func (h *HTTP) Send(ctx context.Context, m textmessage.Message) textmessage.Resu
 		}
 		return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: known.ID}
 	}
-	return textmessage.Result{Verdict: judge(status), Reason: answered(status)}
+	return textmessage.Result{Verdict: verdictFor(status), Reason: statusReason(status)}
 }
 
 // tolerance is the accepted clock difference of signed requests.

@@ -70,9 +70,9 @@ const (
 	shortestValidity = time.Second
 )
 
-// optedOut is Twilio's error code for a number that replied STOP, which Twilio
+// twilioOptedOut is Twilio's error code for a number that replied STOP, which Twilio
 // handles itself and may not forward.
-const optedOut = 21610
+const twilioOptedOut = 21610
 
 // twilioMessage is Twilio's representation of a message or an error.
 type twilioMessage struct {
@@ -100,7 +100,7 @@ func (t *Twilio) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 		form.Set("From", m.From)
 	}
 	var taken twilioMessage
-	status, failed := t.ask(ctx, http.MethodPost, "", strings.NewReader(form.Encode()), &taken)
+	status, failed := t.request(ctx, http.MethodPost, "", strings.NewReader(form.Encode()), &taken)
 	switch {
 	case failed.Verdict != 0:
 		return failed
@@ -109,11 +109,11 @@ func (t *Twilio) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 	case status >= 200 && status < 300:
 		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway's answer has no sid"}
 	}
-	reason := answered(status)
+	reason := statusReason(status)
 	if taken.Code != 0 {
 		reason = "Twilio error " + strconv.Itoa(taken.Code) + ": " + taken.Message
 	}
-	return textmessage.Result{Verdict: judge(status), Reason: reason, OptedOut: taken.Code == optedOut}
+	return textmessage.Result{Verdict: verdictFor(status), Reason: reason, OptedOut: taken.Code == twilioOptedOut}
 }
 
 // Find implements messaging.Finder. It searches the messages sent to the number
@@ -123,12 +123,12 @@ func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Re
 		Messages []twilioMessage `json:"messages"`
 	}
 	query := "?" + url.Values{"To": {string(m.To)}, "PageSize": {"100"}}.Encode()
-	status, failed := t.ask(ctx, http.MethodGet, query, http.NoBody, &list)
+	status, failed := t.request(ctx, http.MethodGet, query, http.NoBody, &list)
 	if failed.Verdict != 0 {
 		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: failed.Reason}
 	}
 	if status != http.StatusOK || list.Messages == nil {
-		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: answered(status) + " when asked for the message"}
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: statusReason(status) + " when asked for the message"}
 	}
 	for _, sent := range list.Messages {
 		created, err := time.Parse(time.RFC1123Z, sent.Created)
@@ -142,8 +142,8 @@ func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Re
 	return textmessage.Result{Verdict: textmessage.SendDeferred}
 }
 
-// ask sends a request for the account's messages.
-func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, answer any) (int, textmessage.Result) {
+// request sends a request for the account's messages.
+func (t *Twilio) request(ctx context.Context, method, query string, body io.Reader, answer any) (int, textmessage.Result) {
 	address := t.Base + "/2010-04-01/Accounts/" + t.Account + "/Messages.json" + query
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
@@ -163,7 +163,7 @@ func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, 
 
 // ReadReply parses a received text message as posted by Twilio.
 func (t *Twilio) ReadReply(r *http.Request, body []byte) (lastmile.Reply, error) {
-	form, err := t.believe(r, body)
+	form, err := t.verify(r, body)
 	return lastmile.Reply{
 		Gateway: t.Name(), ID: form.Get("MessageSid"), From: lastmile.Phone(form.Get("From")), To: form.Get("To"), Body: form.Get("Body"),
 	}, err
@@ -172,7 +172,7 @@ func (t *Twilio) ReadReply(r *http.Request, body []byte) (lastmile.Reply, error)
 // ReadReport parses a delivery report as posted by Twilio. Reports without news
 // have no state.
 func (t *Twilio) ReadReport(r *http.Request, body []byte) (textmessage.DeliveryReport, error) {
-	form, err := t.believe(r, body)
+	form, err := t.verify(r, body)
 	report := textmessage.DeliveryReport{Message: lastmile.MessageID(r.URL.Query().Get("message")), GatewayID: form.Get("MessageSid")}
 	switch form.Get("MessageStatus") {
 	case "sent":
@@ -182,14 +182,14 @@ func (t *Twilio) ReadReport(r *http.Request, body []byte) (textmessage.DeliveryR
 	case "failed", "undelivered", "canceled":
 		report.State, report.Reason = textmessage.StateFailed, "the gateway could not deliver it"
 		if code := form.Get("ErrorCode"); code != "" {
-			report.Reason, report.OptedOut = "Twilio error "+code, code == strconv.Itoa(optedOut)
+			report.Reason, report.OptedOut = "Twilio error "+code, code == strconv.Itoa(twilioOptedOut)
 		}
 	}
 	return report, err
 }
 
-// believe returns the form of a request with a valid signature of Twilio.
-func (t *Twilio) believe(r *http.Request, body []byte) (url.Values, error) {
+// verify returns the form of a request with a valid signature of Twilio.
+func (t *Twilio) verify(r *http.Request, body []byte) (url.Values, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil, lastmile.Malformed("the body must be a form")

@@ -117,7 +117,7 @@ func (c *client) try(ctx context.Context, r request) error {
 	got, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer))
 	if err != nil {
 		c.tally.answered(r.name, 0, 0)
-		return fmt.Errorf("read the answer to %s: %w", r.name, err)
+		return fmt.Errorf("read the response to %s: %w", r.name, err)
 	}
 	c.tally.answered(r.name, in.StatusCode, c.now().Sub(begun))
 	if in.StatusCode != http.StatusOK {
@@ -129,7 +129,7 @@ func (c *client) try(ctx context.Context, r request) error {
 		return nil
 	}
 	if err := json.Unmarshal(got, r.answer); err != nil {
-		return fmt.Errorf("understand the answer to %s: %w", r.name, err)
+		return fmt.Errorf("decode the response to %s: %w", r.name, err)
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool)
 }
 
 // errTemporaryPassword says that a worker only has the temporary password.
-var errTemporaryPassword = errors.New("the worker was just made")
+var errTemporaryPassword = errors.New("the worker only has a temporary password")
 
 // existingWorkers returns existing workers, who all have the configured password.
 func (s *simulation) existingWorkers(ctx context.Context) ([]Person, error) {

@@ -79,7 +79,7 @@ func (s *simulation) read(stream *http.Response, last string) string {
 				TriggerID int    `json:"triggerId"`
 			}
 			if err := json.Unmarshal([]byte(value), &event); err != nil {
-				s.ledger.violation("the event stream told what is not JSON: %v", err)
+				s.ledger.violation("the event stream sent invalid JSON: %v", err)
 				continue
 			}
 			if event.TriggerID == triggerCompleted || event.TriggerID == triggerFailed {

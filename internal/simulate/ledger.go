@@ -79,7 +79,7 @@ func (l *ledger) create(tasks ...string) {
 	defer l.mu.Unlock()
 	for _, id := range tasks {
 		if l.created[id] {
-			l.note("task %s was made twice", id)
+			l.note("task %s was created twice", id)
 		}
 		l.created[id], l.unended[id] = true, true
 		l.counts.Created++
@@ -114,7 +114,7 @@ func (l *ledger) end(task string, o outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if before, ok := l.ended[task]; ok {
-		l.note("task %s was ended twice: by worker %s and by worker %s", task, before.worker, o.worker)
+		l.note("task %s was completed twice: by worker %s and by worker %s", task, before.worker, o.worker)
 	}
 	l.ended[task] = o
 	delete(l.unended, task)
@@ -185,11 +185,11 @@ func (l *ledger) compare(t shownTask) {
 	o, ended := l.ended[t.ID]
 	switch {
 	case ended && t.State != stateCompleted:
-		l.note("task %s was completed by worker %s, and is in state %d", t.ID, o.worker, t.State)
+		l.note("task %s was completed by worker %s, but is in state %d", t.ID, o.worker, t.State)
 	case !ended && !l.tried[t.ID] && t.State == stateCompleted:
-		l.note("task %s is completed, and no phone was told so", t.ID)
+		l.note("task %s is completed, but no completion was acknowledged", t.ID)
 	case ended && (t.Completion.Success != o.success || t.Completion.Time != o.at || t.Worker != o.worker):
-		l.note("task %s was ended by worker %s at %d with success %v, and the server says %s, %d and %v",
+		l.note("task %s was completed by worker %s at %d with success %v, but the server returns %s, %d and %v",
 			t.ID, o.worker, o.at, o.success, t.Worker, t.Completion.Time, t.Completion.Success)
 	}
 	steps := map[string]int{}
@@ -198,12 +198,12 @@ func (l *ledger) compare(t shownTask) {
 	}
 	for name, n := range steps {
 		if n > 1 {
-			l.note("task %s has %d times the event %s, which no phone did twice", t.ID, n, name)
+			l.note("task %s has %d events %s, which no phone sent twice", t.ID, n, name)
 		}
 	}
 	for _, verb := range l.visited[t.ID] {
 		if name := eventNames[verb]; name != "" && steps[name] == 0 {
-			l.note("task %s has no event %s, which was acknowledged", t.ID, name)
+			l.note("task %s lacks the event %s, which was acknowledged", t.ID, name)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func (l *ledger) compareEvents() {
 	defer l.mu.Unlock()
 	for task := range l.ended {
 		if n := l.seen[task]; n != 1 {
-			l.note("the event stream told %d times that task %s ended", n, task)
+			l.note("the event stream reported %d times that task %s ended", n, task)
 		}
 	}
 }

@@ -46,7 +46,7 @@ type report struct {
 }
 
 // errTaskLost says that a task no longer belongs to the worker.
-var errTaskLost = errors.New("the task is not the worker's any more")
+var errTaskLost = errors.New("the task no longer belongs to the worker")
 
 // locate queues the worker's position with the accuracy of a receiver.
 func (p *phone) locate(speed, heading float64) {
@@ -174,7 +174,7 @@ func (p *phone) sendAction(ctx context.Context, r report) error {
 func (p *phone) repeat(ctx context.Context, done []report) error {
 	for _, r := range done {
 		if _, err := p.post(ctx, r); rejected(err) {
-			p.ledger.violation("%s of task %s was done, and refused when it was sent again: %v", r.verb, r.task, err)
+			p.ledger.violation("%s of task %s was accepted, but rejected when repeated: %v", r.verb, r.task, err)
 		} else if err != nil {
 			return err
 		}

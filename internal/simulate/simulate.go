@@ -208,8 +208,8 @@ func (s *simulation) keepWorking(ctx context.Context, number int, who Person, sl
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		s.ledger.violation("a worker could not go on: %v", err)
-		s.options.Log.Warn("a simulated worker could not go on", "error", err)
+		s.ledger.violation("a worker could not continue: %v", err)
+		s.options.Log.Warn("a simulated worker could not continue", "error", err)
 		wait(ctx, restPause)
 	}
 }
@@ -248,7 +248,7 @@ func (p *phone) enter(ctx context.Context, team string) (session, error) {
 		return session{}, err
 	}
 	if known == nil {
-		return session{}, errors.New("a worker is not there any more")
+		return session{}, errors.New("a worker no longer exists")
 	}
 	return p.signIn(ctx, *known, false)
 }
@@ -279,7 +279,7 @@ func (s *simulation) active(t shownTask) {
 
 func (s *simulation) logRejection(err error) {
 	if r, ok := errors.AsType[*rejection](err); ok {
-		s.options.Log.Debug("a simulated worker was refused", "route", r.name, "status", r.status, "subcode", r.number)
+		s.options.Log.Debug("a request of a simulated worker was rejected", "route", r.name, "status", r.status, "subcode", r.number)
 	}
 }
 
@@ -295,7 +295,7 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 		r.Requests += route.Answered
 		for status, n := range route.Refused {
 			if status >= 500 && status != http.StatusServiceUnavailable {
-				s.ledger.violation("%s was answered %d times with status %d, a fault of the server", route.Name, n, status)
+				s.ledger.violation("%s got %d responses with status %d, a server error", route.Name, n, status)
 			}
 		}
 	}
@@ -346,10 +346,10 @@ func (s *simulation) checkTask(ctx context.Context, id string) error {
 	err := s.api(ctx, "GET /tasks/{id}", http.MethodGet, "/tasks/"+id, nil, &shown)
 	switch {
 	case rejected(err):
-		s.ledger.violation("task %s was made, and is lost: %v", id, err)
+		s.ledger.violation("task %s was created, but is lost: %v", id, err)
 		return nil
 	case err != nil:
-		return fmt.Errorf("read task %s in the end: %w", id, err)
+		return fmt.Errorf("read task %s for the final check: %w", id, err)
 	}
 	s.ledger.compare(shown)
 	return nil

@@ -41,7 +41,7 @@ func NewHTTP(address, sender string, secret []byte, sign Sign, now func() time.T
 		return nil, errors.New("the gateway's address must be an http or https URL")
 	}
 	if len(secret) == 0 {
-		return nil, errors.New("a gateway over HTTP needs a secret, to sign with")
+		return nil, errors.New("a gateway over HTTP needs a secret to sign with")
 	}
 	return &HTTP{URL: address, Sender: sender, Secret: secret, Sign: sign, Now: now, client: newClient()}, nil
 }

@@ -45,7 +45,7 @@ func NewTwilio(t Twilio) (*Twilio, error) {
 	u, err := url.Parse(t.Base)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("the address of Twilio's interface must be an http or https URL")
+		return nil, errors.New("the address of Twilio's API must be an http or https URL")
 	case t.Account == "" || strings.ContainsAny(t.Account, "/?#"):
 		return nil, errors.New("Twilio needs the SID of an account")
 	case t.Token == "":

@@ -15,9 +15,8 @@ import (
 // that has changed. The id of an event stands for all that the list was, so a
 // phone that comes back, to whatever node, is told if it missed anything.
 func (s *Server) followList(ctx context.Context, c *call, w http.ResponseWriter) error {
-	moved, leave := s.Watch.Join(c.who)
-	defer leave()
-	next := moved()
+	following := s.Tasks.FollowList(c.who)
+	defer following.Close()
 	list, err := s.Tasks.Work(ctx, c.who)
 	if err != nil {
 		return err
@@ -41,10 +40,12 @@ func (s *Server) followList(ctx context.Context, c *call, w http.ResponseWriter)
 			return nil
 		}
 		text = nil
-		if !s.await(ctx, next) {
+		if !s.pause(ctx, streamPause) {
+			return nil
+		}
+		if !s.await(ctx, following.Changed()) {
 			text = []byte(": still here\n\n")
 		}
-		next = moved()
 		if ctx.Err() != nil || s.over() {
 			return nil
 		}

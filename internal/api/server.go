@@ -32,7 +32,6 @@ type Server struct {
 	Webhooks  *webhook.Registry
 	Feed      *webhook.Feed
 	Uploads   *upload.Gallery
-	Watch     *taskflow.Watch
 	SMS       SMS
 
 	Now       func() time.Time

@@ -12,6 +12,10 @@ import (
 // keepAliveEvery is how often a quiet stream says that it is still there.
 const keepAliveEvery = 20 * time.Second
 
+// streamPause is the shortest time between two updates of a stream, so that many
+// changes at once are read together.
+const streamPause = 50 * time.Millisecond
+
 // stream is an answer of server-sent events that has no end.
 type stream struct {
 	w   http.ResponseWriter

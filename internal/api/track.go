@@ -3,12 +3,14 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/taskflow"
 	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
@@ -21,7 +23,7 @@ const TrackBase = "/t"
 const (
 	trackRate    = 20.0 // requests a second of one address
 	maxFollowers = 2_000
-	lookEvery    = 3 * time.Second
+	refreshEvery = 3 * time.Second // what a page shows changes with time, which needs no query
 )
 
 // TrackHandler returns a recipient's page and what it asks for, to be mounted
@@ -72,7 +74,7 @@ func (c *call) link() string { return c.http.PathValue("token") }
 // follow reads a task as the recipient sees it, in her language.
 func (s *Server) follow(ctx context.Context, c *call) (wire.Following, error) {
 	found, err := s.Tasks.Follow(ctx, c.link())
-	return wire.NewFollowing(found, textmessage.ChooseLanguage(c.http.Header.Get("Accept-Language"), found.Country)), err
+	return wire.NewFollowing(found, c.language(found.Country)), err
 }
 
 func (s *Server) showFollowed(ctx context.Context, c *call) (any, error) {
@@ -96,7 +98,12 @@ func (s *Server) followTask(ctx context.Context, c *call, w http.ResponseWriter,
 	default:
 		return lastmile.Overloaded("too many follow tasks just now: ask for the state instead")
 	}
-	seen, err := s.follow(ctx, c)
+	page, err := s.Tasks.FollowTask(ctx, c.link())
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	sent, err := s.encodePage(c, page)
 	if err != nil {
 		return err
 	}
@@ -104,31 +111,62 @@ func (s *Server) followTask(ctx context.Context, c *call, w http.ResponseWriter,
 	if err != nil {
 		return err
 	}
-	sent, err := wire.Encode(seen)
-	if err != nil {
-		return err
-	}
 	text := fmt.Appendf(nil, "event: state\ndata: %s\n\n", sent)
-	quiet := time.Duration(0)
-	for out.send(text) == nil && s.pause(ctx, lookEvery) {
-		text, quiet = nil, quiet+lookEvery
-		now, err := s.follow(ctx, c)
+	last := s.Now()
+	for out.send(text) == nil && s.pause(ctx, streamPause) {
+		latest, err := s.nextPage(ctx, c, page)
+		text = nil
 		switch {
 		case isRefusal(err):
 			out.send([]byte("event: gone\ndata: {}\n\n")) //nolint:errcheck // it ends in any case
 			return nil
 		case err != nil:
 			return nil // the page asks again
-		}
-		latest, err := wire.Encode(now)
-		switch {
-		case err != nil:
-			return nil // the page asks again
 		case !bytes.Equal(latest, sent):
-			text, sent, quiet = fmt.Appendf(nil, "event: state\ndata: %s\n\n", latest), latest, 0
-		case quiet >= keepAliveEvery:
-			text, quiet = []byte(": still here\n\n"), 0
+			text, sent = fmt.Appendf(nil, "event: state\ndata: %s\n\n", latest), latest
+		case s.Now().Sub(last) >= keepAliveEvery:
+			text = []byte(": still here\n\n")
+		}
+		if text != nil {
+			last = s.Now()
 		}
 	}
 	return nil
+}
+
+// nextPage waits until the page has changed, or might look different because time
+// has passed, and returns how it looks then. Only a change is read.
+func (s *Server) nextPage(ctx context.Context, c *call, page *taskflow.TaskFollower) (shown []byte, err error) {
+	timer := time.NewTimer(refreshEvery)
+	defer timer.Stop()
+	select {
+	case <-page.Changed():
+		err = page.Read(ctx)
+	case <-timer.C:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-s.Ended:
+		err = errStreamsEnded
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.encodePage(c, page)
+}
+
+// errStreamsEnded ends a stream when the server stops.
+var errStreamsEnded = errors.New("streams have ended")
+
+// encodePage returns a page as its recipient sees it now.
+func (s *Server) encodePage(c *call, page *taskflow.TaskFollower) ([]byte, error) {
+	found, err := page.Show()
+	if err != nil {
+		return nil, err
+	}
+	return wire.Encode(wire.NewFollowing(found, c.language(found.Country)))
+}
+
+// language is the language in which a page is shown in a country.
+func (c *call) language(country string) string {
+	return textmessage.ChooseLanguage(c.http.Header.Get("Accept-Language"), country)
 }

@@ -16,6 +16,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/addressbook"
 	"dray/internal/api"
+	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
 	"dray/internal/jobs"
@@ -50,7 +51,8 @@ type App struct {
 	Tracking  *tracking.Tracker
 	Travel    *geo.Travel
 	Uploads   *upload.Gallery
-	Watch     *taskflow.Watch
+	Hub       *events.Hub
+	Events    *events.Log
 	Messages  *messaging.Desk
 	Texts     *messaging.Sender
 
@@ -70,6 +72,10 @@ type App struct {
 	callers    callers
 }
 
+// ExitUnsynced is the exit code of a process whose disk failed to make a write
+// durable.
+const ExitUnsynced = 74
+
 // Clock is the wall clock, to the millisecond, as everything is stored.
 func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
@@ -77,8 +83,8 @@ func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // until Start. serve says that this process is the server of its data.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
-		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.existing, Now: now, Logger: log, Patience: c.Patience,
-		Unsynced: func(error) { os.Exit(exitUnsynced) }, // nothing that is answered from now on could be believed
+		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Logger: log, Patience: c.Patience,
+		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // nothing that is answered from now on could be believed
 	})
 	if err != nil {
 		return nil, err
@@ -99,19 +105,22 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Keys = &access.Keys{Store: db, Now: now}
 	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
-	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	texts := &events.Wake{}
+	a.addEvents(newID, texts)
+	a.Sessions = &access.Sessions{Store: db, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
-		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
-		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.url(),
+		Store: db, Book: a.Book, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
-	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.url() + "/driver",
+		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 	}
-	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
+	a.Tracking = &tracking.Tracker{
+		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Woken: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+	}
 	a.Tasks.Reached = a.Tracking.Reached
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -119,7 +128,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addUploads(newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := a.addMessages(newID); err != nil {
+	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	a.addJobs()
@@ -135,7 +144,7 @@ func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
 		Keys: a.Keys, Sessions: a.Sessions, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
 		Tracking: a.Tracking,
-		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Watch: a.Watch, SMS: a.posts,
+		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, SMS: a.posts,
 		Address: a.callers.address, Ended: a.ended,
 		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
 	}
@@ -172,7 +181,7 @@ func (a *App) Start(ctx context.Context) error {
 		return fmt.Errorf("listen on %s: %w", a.Config.Listen, err)
 	}
 	a.listener = limitPerIP(listener, a.Config.Connections)
-	a.server = newServer(a.Handler())
+	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)
 	if a.Config.AdminListen != "" {
@@ -180,7 +189,7 @@ func (a *App) Start(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("listen on %s: %w", a.Config.AdminListen, err), a.Stop(ctx))
 		}
-		a.admin = newServer(a.metrics.handler())
+		a.admin = NewServer(a.metrics.handler())
 		a.admin.WriteTimeout = 0 // profiles take as long as they are asked to
 		a.serve(a.admin, private)
 	}
@@ -203,7 +212,7 @@ func (a *App) serve(server *http.Server, on net.Listener) {
 }
 
 // The limits of a server; see docs/operations.md.
-func newServer(handler http.Handler) *http.Server {
+func NewServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -220,6 +229,35 @@ const (
 	drainFor = time.Second
 	endFor   = 25 * time.Second
 )
+
+// Run serves the platform until ctx ends. ready is called once it answers, with
+// a context that ends when the server begins to stop.
+func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
+	log := c.logger()
+	a, err := New(ctx, c, log, Clock, true)
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx); err != nil {
+		return errors.Join(err, a.Store.Close())
+	}
+	log.Info("serving", "address", a.Address(), "url", c.URL(), "engine", a.Store.Engine(), "version", Version)
+	serving, end := context.WithCancel(ctx)
+	defer end()
+	err = ready(serving, a)
+	if err == nil {
+		select {
+		case <-ctx.Done():
+			log.Info("stopping")
+		case err = <-a.failed:
+		}
+	}
+	end()
+	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+}
+
+// Go runs fn in the background; Stop waits for it to return.
+func (a *App) Go(fn func()) { a.loops.Go(fn) }
 
 // Stop ends the server: no further connection is taken, every request that
 // arrived is answered.

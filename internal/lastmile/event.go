@@ -44,11 +44,22 @@ type Event struct {
 	ETA      *time.Duration // for taskEta
 	Distance *Meters        // for taskArrival
 	Delay    *time.Duration // for taskDelayed and predictedTaskDelay
+
+	// RecipientsOnly says that only recipients are notified, by text message:
+	// the event is neither stored nor sent to webhooks.
+	RecipientsOnly bool
 }
 
-// Notifies reports whether the event is sent to a webhook. A webhook that the
-// event names gets it even if it is disabled, because the event is a test.
-func (e Event) Notifies(h Webhook) bool {
+// EventRecord is an event as it is stored.
+type EventRecord struct {
+	Event
+	Order int64  // increases with each event that a process stores
+	Body  []byte // as it is sent
+}
+
+// Concerns reports whether a webhook is notified of the event. A webhook that
+// the event names is, even if it is disabled, because the event is a test.
+func (e Event) Concerns(h Webhook) bool {
 	if h.Trigger != e.Trigger {
 		return false
 	}
@@ -56,6 +67,33 @@ func (e Event) Notifies(h Webhook) bool {
 		return h.Enabled
 	}
 	return slices.Contains(e.Webhooks, h.ID)
+}
+
+// Notifications returns one notification of the event for each webhook that it
+// concerns. hooks are all webhooks of the organization, in their usual order.
+func (e Event) Notifications(hooks []Webhook, body []byte) []Notification {
+	var all []Notification
+	for i, h := range hooks {
+		if !e.Concerns(h) {
+			continue
+		}
+		n := Notification{
+			ID: notificationID(e.ID, i), Organization: e.Organization, Webhook: h.ID, Event: e.ID, Trigger: e.Trigger,
+			Sequence: e.Sequence, Due: e.Stored, Next: e.Stored, Body: body,
+		}
+		if e.Task != nil {
+			n.Task = e.Task.ID
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// notificationID is the id of the notification of an event for the nth webhook:
+// the id of the event with two letters changed, so that it is as hard to guess.
+func notificationID(event string, nth int) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return event[:len(event)-2] + string(letters[nth/len(letters)%len(letters)]) + string(letters[nth%len(letters)])
 }
 
 // Trigger is the kind of an event, to which webhooks subscribe. The API defines
@@ -130,6 +168,9 @@ var TriggerNames = map[Trigger]string{
 
 // String returns the trigger's name.
 func (t Trigger) String() string { return TriggerNames[t] }
+
+// IsCreation reports whether an event of a task is the first of the task.
+func (t Trigger) IsCreation() bool { return t == TriggerTaskCreated || t == TriggerTaskCloned }
 
 // ShowsWorker reports whether an event of a task includes the worker to whom it
 // is assigned.

@@ -111,18 +111,18 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 			if err := w.SaveTask(ctx, task); err != nil {
 				return err
 			}
-			return f.tell(ctx, w, []lastmile.Event{noted.event})
+			return f.Events.Append(ctx, w, noted.event)
 		}
 		if err != nil {
 			return err
 		}
-		if err := saveActed(ctx, w, task, list, now); err != nil {
+		if err := f.saveActed(ctx, w, task, list, now); err != nil {
 			return err
 		}
 		if err := w.SaveAction(ctx, record); err != nil {
 			return err
 		}
-		if err := f.tell(ctx, w, events); err != nil {
+		if err := f.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
 		return f.planProgress(ctx, w, task, a.At)
@@ -153,11 +153,11 @@ func (n *notedError) Error() string { return n.refusal.Error() }
 
 // saveActed saves a task that its worker did something with, and raises the
 // version of the lists it is or was in.
-func saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (f *Flow) saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container != before && task.State == lastmile.TaskAssigned {
-		return saveMoved(ctx, w, task, before, now)
+		return f.saveMoved(ctx, w, task, before, now)
 	}
-	if err := w.LockContainer(ctx, task.Organization, before, now); err != nil {
+	if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
 		return err
 	}
 	return w.SaveTask(ctx, task)

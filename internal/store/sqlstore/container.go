@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/store/engine"
 )
 
 // Ranks order the tasks of a container. What is put at the end is ranked by
@@ -357,4 +358,23 @@ func (t *tx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmil
 		}
 		return t.setRanks(ctx, org, ids, ranks)
 	}
+}
+
+// PlaceNewTasks gives a position to every task of a copied database that has
+// none yet. The database it was copied from may rank new tasks by another clock.
+func PlaceNewTasks(ctx context.Context, c engine.Conn) error {
+	t := &tx{conn: sqlConn{c}}
+	lists, err := collect(ctx, t, func(r rows) (list lastmile.Container, err error) {
+		err = r.Scan(&list.Organization, &list.Kind, &list.Owner)
+		return list, err
+	}, `SELECT DISTINCT org, container_kind, container FROM task WHERE container IS NOT NULL AND rank >= $1`, int64(unplaced))
+	if err != nil {
+		return fmt.Errorf("look for tasks without a place: %w", err)
+	}
+	for _, list := range lists {
+		if err := t.PlaceTasks(ctx, list.Organization, list.ContainerRef, time.UnixMilli(0)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -10,25 +10,17 @@ import (
 	"time"
 )
 
-// CustomFieldValue is a custom field of a task: the definition as of when the
-// value was set, and the value, which is a bool, float64 or string or, for
-// array fields, an []any of these.
-type CustomFieldValue struct {
-	Field CustomField
-	Value any
-}
-
 // FieldValue is the value of a custom field as sent; nil for none.
 type FieldValue struct {
 	Key   string
 	Value any
 }
 
-// CheckValue rejects a value that is not of the field's type. Error messages
+// CheckFieldValue rejects a value that is not of the field's type. Error messages
 // call it at.
-func (f CustomField) CheckValue(at string, value any) error {
+func CheckFieldValue(f CustomField, at string, value any) error {
 	if !f.AsArray {
-		return f.checkElement(at, value)
+		return checkElement(f, at, value)
 	}
 	elements, ok := value.([]any)
 	switch {
@@ -38,7 +30,7 @@ func (f CustomField) CheckValue(at string, value any) error {
 		return Invalid("%s has %d elements; at most %d are allowed", at, len(elements), MaxFieldElements)
 	}
 	for i, element := range elements {
-		if err := f.checkElement(fmt.Sprintf("%s[%d]", at, i), element); err != nil {
+		if err := checkElement(f, fmt.Sprintf("%s[%d]", at, i), element); err != nil {
 			return err
 		}
 	}
@@ -46,7 +38,7 @@ func (f CustomField) CheckValue(at string, value any) error {
 }
 
 // checkElement rejects a single value that is not of the field's type.
-func (f CustomField) checkElement(at string, value any) error {
+func checkElement(f CustomField, at string, value any) error {
 	text, isText := value.(string)
 	number, isNumber := value.(float64)
 	whole := isNumber && number == math.Trunc(number) && math.Abs(number) <= 1<<53
@@ -73,11 +65,11 @@ func (f CustomField) checkElement(at string, value any) error {
 	if !ok {
 		return Invalid("%s must be %s: the field %q is of the type %s", at, want, f.Key, f.Type)
 	}
-	return CheckText(at, text, f.longest())
+	return CheckText(at, text, longest(f))
 }
 
 // longest returns the maximum length of a text of the field, in characters.
-func (f CustomField) longest() int {
+func longest(f CustomField) int {
 	switch f.Type {
 	case FieldMultiLine:
 		return MaxNotes
@@ -213,7 +205,7 @@ func (s TaskFields) put(at string, values []CustomFieldValue, v FieldValue) ([]C
 	case !slices.Contains(field.Editability, VisibleToAPI):
 		return nil, Invalid("%s.key: the field %q cannot be edited through the API", at, v.Key)
 	}
-	if err := field.CheckValue(at+".value", v.Value); err != nil {
+	if err := CheckFieldValue(field, at+".value", v.Value); err != nil {
 		return nil, err
 	}
 	if field.RequiredFor(s.pickup) && blank(v.Value) {

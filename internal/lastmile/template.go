@@ -99,8 +99,8 @@ func (t *Template) ForTask(fields CustomFields, pickup bool) (TaskFields, error)
 	return TaskFields{fields: chosen, template: t.Name, pickup: pickup}, nil
 }
 
-// CheckDelete rejects deleting a field that a template uses.
-func (f CustomField) CheckDelete(templates []Template) error {
+// CheckFieldDelete rejects deleting a field that a template uses.
+func CheckFieldDelete(f CustomField, templates []Template) error {
 	for _, t := range templates {
 		if slices.Contains(t.Fields, f.Key) {
 			return Invalid("the custom field %q cannot be deleted: the template %q has it", f.Key, t.Name)

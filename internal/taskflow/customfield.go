@@ -90,7 +90,7 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 			if !ok {
 				return lastmile.NotFound("custom field", key)
 			}
-			if err := field.CheckDelete(templates); err != nil {
+			if err := lastmile.CheckFieldDelete(field, templates); err != nil {
 				return err
 			}
 			if err := w.DeleteCustomField(ctx, who.Organization, key); err != nil {

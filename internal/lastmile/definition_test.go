@@ -217,13 +217,13 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 			}
 			one, several := lastmile.CustomField{Key: "k", Type: kind}, lastmile.CustomField{Key: "k", Type: kind, AsArray: true}
 			value := decoded(t, test.json)
-			if err := one.CheckValue("v", value); (err == nil) != want {
+			if err := lastmile.CheckFieldValue(one, "v", value); (err == nil) != want {
 				t.Errorf("%s as %s: %v", test.json, kind, err)
 			}
-			if err := several.CheckValue("v", []any{value}); (err == nil) != want {
+			if err := lastmile.CheckFieldValue(several, "v", []any{value}); (err == nil) != want {
 				t.Errorf("[%s] as an array of %s: %v", test.json, kind, err)
 			}
-			if err := several.CheckValue("v", value); err == nil && test.json[0] != '[' {
+			if err := lastmile.CheckFieldValue(several, "v", value); err == nil && test.json[0] != '[' {
 				t.Errorf("%s as an array of %s passed", test.json, kind)
 			}
 		}
@@ -232,10 +232,10 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldSingleLine: 1_000, lastmile.FieldMultiLine: 10_000, lastmile.FieldURL: 2_000} {
 			field := lastmile.CustomField{Key: "k", Type: kind}
 			full := "http://a/" + strings.Repeat("é", limit-len("http://a/"))
-			if err := field.CheckValue("v", full); err != nil {
+			if err := lastmile.CheckFieldValue(field, "v", full); err != nil {
 				t.Errorf("%s of %d characters: %v", kind, limit, err)
 			}
-			rejectedWith(t, field.CheckValue("v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
+			rejectedWith(t, lastmile.CheckFieldValue(field, "v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
 		}
 	})
 	t.Run("arrays have their limit", func(t *testing.T) {
@@ -244,10 +244,10 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 		for i := range long {
 			long[i] = true
 		}
-		if err := field.CheckValue("v", long[:100]); err != nil {
+		if err := lastmile.CheckFieldValue(field, "v", long[:100]); err != nil {
 			t.Error(err)
 		}
-		rejectedWith(t, field.CheckValue("v", long), lastmile.CodeInvalid, "at most 100")
+		rejectedWith(t, lastmile.CheckFieldValue(field, "v", long), lastmile.CodeInvalid, "at most 100")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/analytics"
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/travel"
 	"dray/internal/wire"
@@ -59,12 +60,12 @@ var sampleValues = map[reflect.Type]any{
 }
 
 var sampleCondition = lastmile.Condition{
-	FieldName: lastmile.ConditionField, Comparison: lastmile.ConditionComparison, TargetValue: true,
+	FieldName: customfield.ConditionField, Comparison: customfield.ConditionComparison, TargetValue: true,
 }
 
 var sampleField = lastmile.CustomField{
-	Key: "k", Name: "n", Type: lastmile.FieldDecimal, Visibility: lastmile.FieldAudiences, Editability: lastmile.FieldAudiences,
-	Contexts: []lastmile.CustomFieldContext{{Name: lastmile.SaveContext, Conditions: []lastmile.Condition{sampleCondition}}}, Value: 1.5,
+	Key: "k", Name: "n", Type: lastmile.FieldDecimal, Visibility: customfield.Audiences, Editability: customfield.Audiences,
+	Contexts: []lastmile.CustomFieldContext{{Name: customfield.SaveContext, Conditions: []lastmile.Condition{sampleCondition}}}, Value: 1.5,
 }
 
 // mayLack are the fields, of those in sampleValues, that can be zero.
@@ -142,8 +143,8 @@ var answers = map[reflect.Type][]any{
 	reflect.TypeFor[wire.Schedule]():     samplesOf[lastmile.Schedule](),
 	reflect.TypeFor[wire.Team](): append(samplesOf[lastmile.Team](),
 		lastmile.CreatedRecord[lastmile.Team]{Record: sampleOf[lastmile.Team](full)}),
-	reflect.TypeFor[wire.CustomFields](): {lastmile.CustomFields{}, lastmile.CustomFields{sampleField, {Type: lastmile.FieldDate}}},
-	reflect.TypeFor[wire.Template](): append(samplesOf[lastmile.Template](), wire.Template{
+	reflect.TypeFor[wire.CustomFields](): {customfield.Fields{}, customfield.Fields{sampleField, {Type: lastmile.FieldDate}}},
+	reflect.TypeFor[wire.Template](): append(samplesOf[customfield.Template](), wire.Template{
 		ID: sampleID, DeletedAt: wire.Millis(sampleTime), ContextSaveConditions: []wire.Condition{}, Fields: []string{},
 	}),
 	reflect.TypeFor[wire.RoutePlan]():     routePlanSamples(),

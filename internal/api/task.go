@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
@@ -77,9 +78,9 @@ func taskDraft(c *call, body wire.TaskBody) (taskflow.Draft, error) {
 		draft.AutoAssign = &options
 	}
 	if body.CustomFields != nil {
-		values := make([]lastmile.FieldValue, 0, len(*body.CustomFields))
+		values := make([]customfield.Value, 0, len(*body.CustomFields))
 		for _, f := range *body.CustomFields {
-			values = append(values, lastmile.FieldValue(f))
+			values = append(values, customfield.Value(f))
 		}
 		draft.Fields = &values
 	}

@@ -62,9 +62,9 @@ func (a *Admin) Update(c AdminChange, now time.Time) error {
 		return err
 	}
 	a.Metadata = metadata
-	set(&a.Name, c.Name)
-	set(&a.Phone, c.Phone)
-	set(&a.ReadOnly, c.ReadOnly)
+	Set(&a.Name, c.Name)
+	Set(&a.Phone, c.Phone)
+	Set(&a.ReadOnly, c.ReadOnly)
 	if c.Email != nil {
 		a.Email = strings.ToLower(strings.TrimSpace(*c.Email))
 	}
@@ -75,9 +75,9 @@ func (a *Admin) Update(c AdminChange, now time.Time) error {
 	if !slices.Contains([]AdminType{AdminSuper, AdminStandard}, a.Type) {
 		return Invalid("type must be super or standard, not %q", a.Type)
 	}
-	return firstError(
-		requireText("name", a.Name),
-		requireText("email", a.Email),
+	return FirstError(
+		RequireText("name", a.Name),
+		RequireText("email", a.Email),
 		checkEmail("email", a.Email),
 	)
 }

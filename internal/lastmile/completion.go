@@ -156,19 +156,19 @@ func (e Evidence) check() error {
 		if b.Data == "" {
 			return Missing(fmt.Sprintf("barcodes[%d].data", i))
 		}
-		err := firstError(CheckText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
+		err := FirstError(CheckText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
 			CheckText(fmt.Sprintf("barcodes[%d].symbology", i), b.Symbology, MaxText))
 		if err != nil {
 			return err
 		}
 	}
-	return firstError(CheckText("failureReason", e.FailureReason, MaxText), CheckText("signatureText", e.SignatureText, MaxText))
+	return FirstError(CheckText("failureReason", e.FailureReason, MaxText), CheckText("signatureText", e.SignatureText, MaxText))
 }
 
 // Finish completes an active task as reported by its worker. Success requires
 // the evidence that the task demands.
 func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error) {
-	if err := firstError(CheckText("notes", o.Notes, MaxNotes), e.check()); err != nil {
+	if err := FirstError(CheckText("notes", o.Notes, MaxNotes), e.check()); err != nil {
 		return nil, err
 	}
 	if o.Success {

@@ -85,7 +85,7 @@ func (c ContainerChange) Check(kind ContainerKind) error {
 		return Invalid("tasks must begin with a position (-1 to append, 0 to prepend, n to insert at n): only a worker's tasks can be replaced as a whole")
 	case !c.Replace && c.Index < AtEnd:
 		return Invalid("the position at the start of tasks must be -1 or more, not %d", c.Index)
-	case len(unique(c.Tasks)) != len(c.Tasks):
+	case len(Unique(c.Tasks)) != len(c.Tasks):
 		return Invalid("tasks must not name a task twice")
 	}
 	return nil

@@ -45,7 +45,7 @@ func (d DestinationDraft) Check(field string) error {
 	if d.Language != "" && !languageForm.MatchString(d.Language) {
 		return Invalid("%soptions.language must be two letters, not %q", field, d.Language)
 	}
-	err := firstError(
+	err := FirstError(
 		d.Address.check(address),
 		CheckText(address+".unparsed", d.Unparsed, MaxText),
 		CheckText(field+"notes", d.Notes, MaxNotes),

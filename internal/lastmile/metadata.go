@@ -263,19 +263,19 @@ func (m Metadata) index(name string) int {
 // It does not depend on the order of object members, the spelling of numbers or
 // the visibility.
 func (e MetadataEntry) Digest() string {
-	text := appendCanonical(nil, []any{e.Name, string(e.Type), string(e.Subtype), e.Value})
+	text := AppendCanonical(nil, []any{e.Name, string(e.Type), string(e.Subtype), e.Value})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
 // size is how much an entry counts towards MaxMetadataBytes.
 func (e MetadataEntry) size() int {
-	return len(e.Name) + len(appendCanonical(nil, e.Value))
+	return len(e.Name) + len(AppendCanonical(nil, e.Value))
 }
 
-// appendCanonical appends the canonical JSON of a value: members sorted by
+// AppendCanonical appends the canonical JSON of a value: members sorted by
 // name, numbers formatted by value, minimal escaping.
-func appendCanonical(to []byte, value any) []byte {
+func AppendCanonical(to []byte, value any) []byte {
 	switch v := value.(type) {
 	case bool:
 		return strconv.AppendBool(to, v)
@@ -292,7 +292,7 @@ func appendCanonical(to []byte, value any) []byte {
 			if i > 0 {
 				to = append(to, ',')
 			}
-			to = appendCanonical(to, element)
+			to = AppendCanonical(to, element)
 		}
 		return append(to, ']')
 	case map[string]any:
@@ -302,7 +302,7 @@ func appendCanonical(to []byte, value any) []byte {
 				to = append(to, ',')
 			}
 			to = append(appendQuoted(to, name), ':')
-			to = appendCanonical(to, v[name])
+			to = AppendCanonical(to, v[name])
 		}
 		return append(to, '}')
 	}

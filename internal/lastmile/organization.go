@@ -33,8 +33,8 @@ func NewOrganization(id OrganizationID, d OrganizationDraft, now time.Time) (Org
 		Name: d.Name, Email: d.Email, DriverSupportEmail: d.DriverSupportEmail,
 		Timezone: d.Timezone, Country: strings.ToUpper(d.Country),
 	}
-	err := firstError(
-		requireText("name", o.Name),
+	err := FirstError(
+		RequireText("name", o.Name),
 		checkEmail("email", o.Email),
 		checkEmail("driverSupportEmail", o.DriverSupportEmail),
 		checkCountryCode("country", o.Country),

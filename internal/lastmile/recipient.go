@@ -41,7 +41,7 @@ type RecipientChange struct {
 // Check rejects an incomplete draft. field is the prefix of its fields in error
 // messages, for example "recipients[0].".
 func (d RecipientDraft) Check(field string) error {
-	if err := requireText(field+"name", d.Name); err != nil {
+	if err := RequireText(field+"name", d.Name); err != nil {
 		return err
 	}
 	if d.Phone == "" {
@@ -75,19 +75,19 @@ func (r *Recipient) Update(c RecipientChange, now time.Time) error {
 		return err
 	}
 	r.Metadata = metadata
-	set(&r.Name, c.Name)
-	set(&r.Notes, c.Notes)
-	set(&r.SkipSMSNotifications, c.SkipSMSNotifications)
-	set(&r.UseLongCodeForText, c.UseLongCodeForText)
+	Set(&r.Name, c.Name)
+	Set(&r.Notes, c.Notes)
+	Set(&r.SkipSMSNotifications, c.SkipSMSNotifications)
+	Set(&r.UseLongCodeForText, c.UseLongCodeForText)
 	r.Modified = nextModified(r.Modified, now)
-	return firstError(
-		requireText("name", r.Name),
+	return FirstError(
+		RequireText("name", r.Name),
 		CheckText("notes", r.Notes, MaxNotes),
 	)
 }
 
-// set stores value in field unless value is nil.
-func set[T any](field *T, value *T) {
+// Set stores value in field unless value is nil.
+func Set[T any](field *T, value *T) {
 	if value != nil {
 		*field = *value
 	}

@@ -111,18 +111,18 @@ func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) error {
 			return err
 		}
 	}
-	set(&p.Name, c.Name)
-	set(&p.Start, c.Start)
-	set(&p.End, c.End)
-	set(&p.Color, c.Color)
-	set(&p.VehicleType, c.VehicleType)
-	set(&p.Timezone, c.Timezone)
-	set(&p.StartAt, c.StartAt)
-	set(&p.EndAt, c.EndAt)
-	set(&p.StartingHub, c.StartingHub)
-	set(&p.EndingHub, c.EndingHub)
-	set(&p.Worker, c.Worker)
-	set(&p.Team, c.Team)
+	Set(&p.Name, c.Name)
+	Set(&p.Start, c.Start)
+	Set(&p.End, c.End)
+	Set(&p.Color, c.Color)
+	Set(&p.VehicleType, c.VehicleType)
+	Set(&p.Timezone, c.Timezone)
+	Set(&p.StartAt, c.StartAt)
+	Set(&p.EndAt, c.EndAt)
+	Set(&p.StartingHub, c.StartingHub)
+	Set(&p.EndingHub, c.EndingHub)
+	Set(&p.Worker, c.Worker)
+	Set(&p.Team, c.Team)
 	p.Modified = nextModified(p.Modified, now)
 	return p.check()
 }
@@ -133,7 +133,7 @@ func (p *RoutePlan) setTasks(tasks []TaskID) error {
 	if len(tasks) > MaxRoutePlanTasks {
 		return Invalid("tasks has %d entries; at most %d are allowed", len(tasks), MaxRoutePlanTasks)
 	}
-	if len(unique(tasks)) != len(tasks) {
+	if len(Unique(tasks)) != len(tasks) {
 		return Invalid("tasks must not name a task twice")
 	}
 	for i, id := range p.Tasks {
@@ -153,8 +153,8 @@ var colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
 // check rejects an invalid route plan.
 func (p *RoutePlan) check() error {
-	err := firstError(
-		requireText("name", p.Name),
+	err := FirstError(
+		RequireText("name", p.Name),
 		p.StartAt.check("startAt", "startingHubId", p.StartingHub),
 		p.EndAt.check("endAt", "endingHubId", p.EndingHub),
 	)

@@ -210,25 +210,25 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 			t.Recipient = &r
 		}
 	}
-	set(&t.Destination, c.Destination)
-	set(&t.Merchant, c.Merchant)
-	set(&t.Executor, c.Executor)
-	set(&t.CompleteAfter, c.CompleteAfter)
-	set(&t.CompleteBefore, c.CompleteBefore)
-	set(&t.Pickup, c.Pickup)
-	set(&t.Notes, c.Notes)
-	set(&t.Quantity, c.Quantity)
-	set(&t.AdditionalQuantities, c.AdditionalQuantities)
-	set(&t.ServiceTime, c.ServiceTime)
-	set(&t.Priority, c.Priority)
-	set(&t.Group, c.Group)
-	set(&t.Requirements, c.Requirements)
-	set(&t.ScanOnlyRequiredBarcodes, c.ScanOnlyRequiredBarcodes)
-	set(&t.TriangleColor, c.TriangleColor)
-	set(&t.CustomFields, c.CustomFields)
+	Set(&t.Destination, c.Destination)
+	Set(&t.Merchant, c.Merchant)
+	Set(&t.Executor, c.Executor)
+	Set(&t.CompleteAfter, c.CompleteAfter)
+	Set(&t.CompleteBefore, c.CompleteBefore)
+	Set(&t.Pickup, c.Pickup)
+	Set(&t.Notes, c.Notes)
+	Set(&t.Quantity, c.Quantity)
+	Set(&t.AdditionalQuantities, c.AdditionalQuantities)
+	Set(&t.ServiceTime, c.ServiceTime)
+	Set(&t.Priority, c.Priority)
+	Set(&t.Group, c.Group)
+	Set(&t.Requirements, c.Requirements)
+	Set(&t.ScanOnlyRequiredBarcodes, c.ScanOnlyRequiredBarcodes)
+	Set(&t.TriangleColor, c.TriangleColor)
+	Set(&t.CustomFields, c.CustomFields)
 	t.Overrides.apply(c.Overrides)
 	if c.Dependencies != nil {
-		t.Dependencies = unique(*c.Dependencies)
+		t.Dependencies = Unique(*c.Dependencies)
 	}
 	if c.Barcodes != nil {
 		t.Barcodes.Required = slices.Clone(*c.Barcodes)
@@ -246,10 +246,10 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 }
 
 func (o *Overrides) apply(c OverridesChange) {
-	set(&o.RecipientName, c.RecipientName)
-	set(&o.RecipientNotes, c.RecipientNotes)
-	set(&o.RecipientSkipSMSNotifications, c.RecipientSkipSMSNotifications)
-	set(&o.UseMerchantForProxy, c.UseMerchantForProxy)
+	Set(&o.RecipientName, c.RecipientName)
+	Set(&o.RecipientNotes, c.RecipientNotes)
+	Set(&o.RecipientSkipSMSNotifications, c.RecipientSkipSMSNotifications)
+	Set(&o.UseMerchantForProxy, c.UseMerchantForProxy)
 }
 
 // change returns the change that copies the overrides to another task.
@@ -262,7 +262,7 @@ func (o *Overrides) change() OverridesChange {
 
 // check rejects an invalid task.
 func (t *Task) check() error {
-	err := firstError(
+	err := FirstError(
 		CheckText("notes", t.Notes, MaxNotes),
 		checkAmount("quantity", t.Quantity),
 		checkAmount("additionalQuantities.quantityA", t.AdditionalQuantities.A),
@@ -295,9 +295,9 @@ func (t *Task) check() error {
 
 func (o Overrides) check() error {
 	var name, notes string
-	set(&name, o.RecipientName)
-	set(&notes, o.RecipientNotes)
-	return firstError(CheckText("recipientName", name, MaxText), CheckText("recipientNotes", notes, MaxNotes))
+	Set(&name, o.RecipientName)
+	Set(&notes, o.RecipientNotes)
+	return FirstError(CheckText("recipientName", name, MaxText), CheckText("recipientNotes", notes, MaxNotes))
 }
 
 func (t *Task) checkBarcodes() error {

@@ -195,7 +195,7 @@ func (o CloneOptions) Check(now time.Time) error {
 		}
 		return nil
 	}
-	return firstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBefore))
+	return FirstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBefore))
 }
 
 // Clone returns a new, unassigned copy of the task with a new destination. Time

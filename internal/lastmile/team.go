@@ -52,17 +52,17 @@ func (t *Team) Update(c TeamChange, now time.Time) error {
 		return err
 	}
 	t.Metadata = metadata
-	set(&t.Name, c.Name)
-	set(&t.Hub, c.Hub)
-	set(&t.EnableSelfAssignment, c.EnableSelfAssignment)
+	Set(&t.Name, c.Name)
+	Set(&t.Hub, c.Hub)
+	Set(&t.EnableSelfAssignment, c.EnableSelfAssignment)
 	if c.Workers != nil {
-		t.Workers = unique(*c.Workers)
+		t.Workers = Unique(*c.Workers)
 	}
 	if c.Managers != nil {
-		t.Managers = unique(*c.Managers)
+		t.Managers = Unique(*c.Managers)
 	}
 	t.Modified = nextModified(t.Modified, now)
-	return requireText("name", t.Name)
+	return RequireText("name", t.Name)
 }
 
 // CreatedRecord is a record in the response to the request that created it,
@@ -104,14 +104,14 @@ func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, erro
 
 // Update applies a change.
 func (h *Hub) Update(c HubChange, now time.Time) error {
-	set(&h.Name, c.Name)
-	set(&h.Phone, c.Phone)
+	Set(&h.Name, c.Name)
+	Set(&h.Phone, c.Phone)
 	if c.Destination != nil {
 		h.Location, h.Address = c.Destination.Location, c.Destination.Address
 	}
 	if c.Teams != nil {
-		h.Teams = unique(*c.Teams)
+		h.Teams = Unique(*c.Teams)
 	}
 	h.Modified = nextModified(h.Modified, now)
-	return requireText("name", h.Name)
+	return RequireText("name", h.Name)
 }

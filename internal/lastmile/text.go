@@ -21,8 +21,8 @@ func CheckText(field, text string, limit int) error {
 	return nil
 }
 
-// requireText rejects a text that is blank or too long.
-func requireText(field, text string) error {
+// RequireText rejects a text that is blank or too long.
+func RequireText(field, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return Missing(field)
 	}
@@ -32,8 +32,8 @@ func requireText(field, text string) error {
 // FoldName returns the form in which names are compared, which ignores case.
 func FoldName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// firstError returns the first error that is not nil.
-func firstError(checks ...error) error {
+// FirstError returns the first error that is not nil.
+func FirstError(checks ...error) error {
 	for _, err := range checks {
 		if err != nil {
 			return err

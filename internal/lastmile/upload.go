@@ -69,5 +69,5 @@ func (e Evidence) Uploads() []UploadID {
 	for _, id := range e.PhotoUploadIDs {
 		ids = append(ids, UploadID(id))
 	}
-	return unique(ids)
+	return Unique(ids)
 }

@@ -55,11 +55,11 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 	if !slices.Contains(VehicleTypes, next.Type) {
 		return nil, Invalid("vehicle.type must be one of %s, not %q", VehicleTypeNames(), next.Type)
 	}
-	set(&next.Description, c.Description)
-	set(&next.LicensePlate, c.LicensePlate)
-	set(&next.Color, c.Color)
+	Set(&next.Description, c.Description)
+	Set(&next.LicensePlate, c.LicensePlate)
+	Set(&next.Color, c.Color)
 	next.Modified = nextModified(next.Modified, now)
-	return &next, firstError(
+	return &next, FirstError(
 		CheckText("vehicle.description", next.Description, MaxText),
 		CheckText("vehicle.licensePlate", next.LicensePlate, MaxText),
 		CheckText("vehicle.color", next.Color, MaxText),

@@ -62,10 +62,10 @@ func NewWebhook(id WebhookID, org OrganizationID, c WebhookChange, now time.Time
 // Update applies a change. Enabling a disabled webhook resets its failure
 // streak.
 func (h *Webhook) Update(c WebhookChange, now time.Time) error {
-	set(&h.Name, c.Name)
-	set(&h.URL, c.URL)
-	set(&h.Trigger, c.Trigger)
-	set(&h.CanReceiveConnectionEvents, c.CanReceiveConnectionEvents)
+	Set(&h.Name, c.Name)
+	Set(&h.URL, c.URL)
+	Set(&h.Trigger, c.Trigger)
+	Set(&h.CanReceiveConnectionEvents, c.CanReceiveConnectionEvents)
 	if c.Threshold != nil {
 		h.Threshold = c.Threshold
 	}
@@ -80,7 +80,7 @@ func (h *Webhook) Update(c WebhookChange, now time.Time) error {
 }
 
 func (h *Webhook) check() error {
-	if err := firstError(CheckText("name", h.Name, MaxText), checkHookURL(h.URL)); err != nil {
+	if err := FirstError(CheckText("name", h.Name, MaxText), checkHookURL(h.URL)); err != nil {
 		return err
 	}
 	if _, known := TriggerNames[h.Trigger]; !known {
@@ -262,7 +262,7 @@ func (t *Task) Measure(positions []Point) Measurement {
 // webhook, which defaults to zero.
 func (h Webhook) ThresholdReached(s Measurement) bool {
 	var threshold float64
-	set(&threshold, h.Threshold)
+	Set(&threshold, h.Threshold)
 	switch h.Trigger {
 	case TriggerTaskEta:
 		return s.ETA != nil && s.ETA.Seconds() <= threshold

@@ -147,13 +147,13 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 	case c.Routing != nil:
 		w.Routing = c.Routing
 	}
-	set(&w.Name, c.Name)
-	set(&w.DisplayName, c.DisplayName)
-	set(&w.Capacity, c.Capacity)
-	set(&w.AdditionalCapacities, c.AdditionalCapacities)
-	set(&w.Timezone, c.Timezone)
+	Set(&w.Name, c.Name)
+	Set(&w.DisplayName, c.DisplayName)
+	Set(&w.Capacity, c.Capacity)
+	Set(&w.AdditionalCapacities, c.AdditionalCapacities)
+	Set(&w.Timezone, c.Timezone)
 	if c.Teams != nil {
-		w.Teams = unique(*c.Teams)
+		w.Teams = Unique(*c.Teams)
 		if len(w.Teams) == 0 {
 			return Malformed("teams must name at least one team")
 		}
@@ -163,8 +163,8 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 }
 
 func (w *Worker) check() error {
-	err := firstError(
-		requireText("name", w.Name),
+	err := FirstError(
+		RequireText("name", w.Name),
 		CheckText("displayName", w.DisplayName, MaxText),
 		checkAmount("capacity", w.Capacity),
 		checkAmount("additionalCapacities.capacityA", w.AdditionalCapacities.A),
@@ -185,8 +185,8 @@ func checkAmount(field string, n float64) error {
 	return nil
 }
 
-// unique removes duplicates and keeps the order.
-func unique[T comparable](items []T) []T {
+// Unique removes duplicates and keeps the order.
+func Unique[T comparable](items []T) []T {
 	kept := make([]T, 0, len(items))
 	for _, item := range items {
 		if !slices.Contains(kept, item) {
@@ -210,7 +210,7 @@ func (w *Worker) AcceptInvitation(by Actor, now time.Time) []Event {
 // whether the device changed; a different battery level alone does not count as
 // a change of the worker.
 func (w *Worker) UpdateDevice(h DeviceReport, now time.Time) (changed bool, err error) {
-	err = firstError(
+	err = FirstError(
 		CheckText("userData.appVersion", h.AppVersion, MaxText), CheckText("userData.deviceDescription", h.Description, MaxText),
 		CheckText("userData.platform", h.Platform, MaxText),
 	)

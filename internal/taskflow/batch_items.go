@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -103,7 +104,7 @@ func carefully[T any](create func(care) (T, error)) (T, error) {
 // for itself, and saves at once what each would save.
 type provident struct {
 	store.Writer
-	fields     lastmile.CustomFields
+	fields     customfield.Fields
 	recipients map[lastmile.Phone][]lastmile.Recipient // none or one
 	made       store.NewRecords
 	places     map[lastmile.RecipientID]int // in made
@@ -138,7 +139,7 @@ func (p *provident) save(ctx context.Context) error {
 }
 
 // CustomFields implements store.CustomFieldReader.
-func (p *provident) CustomFields(context.Context, lastmile.OrganizationID) (lastmile.CustomFields, error) {
+func (p *provident) CustomFields(context.Context, lastmile.OrganizationID) (customfield.Fields, error) {
 	return slices.Clone(p.fields), nil
 }
 

@@ -4,22 +4,23 @@ import (
 	"context"
 	"fmt"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // DefineFields adds custom fields to the organization's tasks: all of them, or
 // none.
-func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes []lastmile.CustomFieldChange) (lastmile.CustomFields, error) {
+func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (customfield.Fields, error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CustomFields, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (customfield.Fields, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return nil, err
 		}
-		made := lastmile.CustomFields{}
+		made := customfield.Fields{}
 		for i, change := range changes {
 			field, err := fields.Define(fieldName(i), who.Organization, change)
 			if err != nil {
@@ -36,7 +37,7 @@ func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes
 
 // UpdateFields changes custom fields, which are found by their keys: all of
 // them, or none. Tasks keep the fields they have as they were.
-func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes []lastmile.CustomFieldChange) (changed lastmile.CustomFields, err error) {
+func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (changed customfield.Fields, err error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
@@ -45,7 +46,7 @@ func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes
 		if err != nil {
 			return err
 		}
-		changed = lastmile.CustomFields{}
+		changed = customfield.Fields{}
 		for i, change := range changes {
 			field, err := fields.Change(fieldName(i), change)
 			if err != nil {
@@ -90,7 +91,7 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 			if !ok {
 				return lastmile.NotFound("custom field", key)
 			}
-			if err := lastmile.CheckFieldDelete(field, templates); err != nil {
+			if err := customfield.CheckDelete(field, templates); err != nil {
 				return err
 			}
 			if err := w.DeleteCustomField(ctx, who.Organization, key); err != nil {
@@ -103,7 +104,7 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 
 // Fields lists the organization's custom fields: those of an integration, or
 // all when it is empty.
-func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields lastmile.CustomFields, err error) {
+func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields customfield.Fields, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		fields, err = r.CustomFields(ctx, who.Organization)
 		return err
@@ -117,7 +118,7 @@ func fieldName(i int) string { return fmt.Sprintf("field[%d]", i) }
 // customFields checks the custom fields of a draft against the organization's
 // definitions and puts them into the change.
 func (p prepared) customFields(ctx context.Context, r store.Reader, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
-	var sent []lastmile.FieldValue
+	var sent []customfield.Value
 	if p.draft.Fields != nil {
 		sent = *p.draft.Fields
 	}

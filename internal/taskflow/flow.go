@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/addressbook"
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -40,7 +41,7 @@ type Draft struct {
 	Recipients  *[]RecipientRef        // nil when none were sent
 	Container   *lastmile.ContainerRef // nil: the organization's own
 	AutoAssign  *assignment.Options
-	Fields      *[]lastmile.FieldValue
+	Fields      *[]customfield.Value
 	Template    lastmile.TemplateID // empty when none was sent
 }
 

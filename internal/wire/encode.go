@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/analytics"
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/travel"
 )
@@ -91,11 +92,11 @@ func show(v any) any {
 			return newBatchEvent(v)
 		}
 		return NewEvent(v)
-	case lastmile.CustomFields:
+	case customfield.Fields:
 		return CustomFields{Fields: each(v, NewCustomFieldDefinition)}
-	case lastmile.Template:
+	case customfield.Template:
 		return NewTemplate(v)
-	case []lastmile.Template:
+	case []customfield.Template:
 		return each(v, NewTemplate)
 	case lastmile.RoutePlan:
 		return NewRoutePlan(v)

@@ -1,4 +1,4 @@
-package lastmile
+package customfield
 
 import (
 	"fmt"
@@ -8,26 +8,28 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
-// FieldValue is the value of a custom field as sent; nil for none.
-type FieldValue struct {
+// Value is the value of a custom field as sent; nil for none.
+type Value struct {
 	Key   string
 	Value any
 }
 
-// CheckFieldValue rejects a value that is not of the field's type. Error messages
+// CheckValue rejects a value that is not of the field's type. Error messages
 // call it at.
-func CheckFieldValue(f CustomField, at string, value any) error {
+func CheckValue(f lastmile.CustomField, at string, value any) error {
 	if !f.AsArray {
 		return checkElement(f, at, value)
 	}
 	elements, ok := value.([]any)
 	switch {
 	case !ok:
-		return Invalid("%s must be an array: the field %q holds several values", at, f.Key)
-	case len(elements) > MaxFieldElements:
-		return Invalid("%s has %d elements; at most %d are allowed", at, len(elements), MaxFieldElements)
+		return lastmile.Invalid("%s must be an array: the field %q holds several values", at, f.Key)
+	case len(elements) > MaxElements:
+		return lastmile.Invalid("%s has %d elements; at most %d are allowed", at, len(elements), MaxElements)
 	}
 	for i, element := range elements {
 		if err := checkElement(f, fmt.Sprintf("%s[%d]", at, i), element); err != nil {
@@ -38,45 +40,45 @@ func CheckFieldValue(f CustomField, at string, value any) error {
 }
 
 // checkElement rejects a single value that is not of the field's type.
-func checkElement(f CustomField, at string, value any) error {
+func checkElement(f lastmile.CustomField, at string, value any) error {
 	text, isText := value.(string)
 	number, isNumber := value.(float64)
 	whole := isNumber && number == math.Trunc(number) && math.Abs(number) <= 1<<53
 	var ok bool
 	var want string
 	switch f.Type {
-	case FieldSingleLine:
+	case lastmile.FieldSingleLine:
 		ok, want = isText && !strings.ContainsAny(text, "\r\n"), "a text of one line"
-	case FieldMultiLine:
+	case lastmile.FieldMultiLine:
 		ok, want = isText, "a text"
-	case FieldBoolean:
+	case lastmile.FieldBoolean:
 		_, ok = value.(bool)
 		want = "true or false"
-	case FieldInteger:
+	case lastmile.FieldInteger:
 		ok, want = whole, "a whole number"
-	case FieldDecimal:
+	case lastmile.FieldDecimal:
 		ok, want = isNumber && number-number == 0, "a number"
-	case FieldDate:
+	case lastmile.FieldDate:
 		ok, want = isText && isDate(text) || whole && isMillis(int64(number)),
 			"a date: Unix milliseconds between the years 2000 and 2100, or a text such as 2026-01-31 or 2026-01-31T12:00:00Z"
-	case FieldURL:
+	case lastmile.FieldURL:
 		ok, want = isText && isWebAddress(text), "an address that begins with http:// or https://"
 	}
 	if !ok {
-		return Invalid("%s must be %s: the field %q is of the type %s", at, want, f.Key, f.Type)
+		return lastmile.Invalid("%s must be %s: the field %q is of the type %s", at, want, f.Key, f.Type)
 	}
-	return CheckText(at, text, longest(f))
+	return lastmile.CheckText(at, text, longest(f))
 }
 
 // longest returns the maximum length of a text of the field, in characters.
-func longest(f CustomField) int {
+func longest(f lastmile.CustomField) int {
 	switch f.Type {
-	case FieldMultiLine:
-		return MaxNotes
-	case FieldURL:
-		return MaxFieldURL
+	case lastmile.FieldMultiLine:
+		return lastmile.MaxNotes
+	case lastmile.FieldURL:
+		return MaxURL
 	default:
-		return MaxText
+		return lastmile.MaxText
 	}
 }
 
@@ -104,17 +106,17 @@ func isWebAddress(text string) bool {
 
 // TaskFields are the custom fields that pickups or drop-offs can have.
 type TaskFields struct {
-	fields   CustomFields
+	fields   Fields
 	template string // template that selected them; empty for none
 	pickup   bool
 }
 
 // ForTask returns the fields of a task without a template.
-func (fs CustomFields) ForTask(pickup bool) TaskFields { return TaskFields{fields: fs, pickup: pickup} }
+func (fs Fields) ForTask(pickup bool) TaskFields { return TaskFields{fields: fs, pickup: pickup} }
 
 // Create returns the custom fields of a new task: the values sent, and defaults
 // for the rest.
-func (s TaskFields) Create(sent []FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) Create(sent []Value) ([]lastmile.CustomFieldValue, error) {
 	values, err := s.merge(nil, sent)
 	if err != nil {
 		return nil, err
@@ -124,20 +126,20 @@ func (s TaskFields) Create(sent []FieldValue) ([]CustomFieldValue, error) {
 
 // Update returns the custom fields of a task after an update. Fields that were
 // not sent stay, and fields sent without a value are removed.
-func (s TaskFields) Update(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) Update(has []lastmile.CustomFieldValue, sent []Value) ([]lastmile.CustomFieldValue, error) {
 	return s.merge(has, sent)
 }
 
 // Convert is like Update for a task that changes between pickup and drop-off:
 // its fields must apply to what it becomes.
-func (s TaskFields) Convert(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) Convert(has []lastmile.CustomFieldValue, sent []Value) ([]lastmile.CustomFieldValue, error) {
 	values, err := s.merge(has, sent)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range values {
 		if !v.Field.AppliesTo(s.pickup) {
-			return nil, Invalid("customFields: the field %q is not for %s tasks: remove it by sending null", v.Field.Key, kindName(s.pickup))
+			return nil, lastmile.Invalid("customFields: the field %q is not for %s tasks: remove it by sending null", v.Field.Key, kindName(s.pickup))
 		}
 	}
 	return s.applyDefaults(values)
@@ -145,16 +147,16 @@ func (s TaskFields) Convert(has []CustomFieldValue, sent []FieldValue) ([]Custom
 
 // Clone returns the custom fields of a clone of a task. Fields that do not
 // apply to the clone are dropped.
-func (s TaskFields) Clone(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
-	fit := slices.DeleteFunc(slices.Clone(has), func(v CustomFieldValue) bool { return !v.Field.AppliesTo(s.pickup) })
+func (s TaskFields) Clone(has []lastmile.CustomFieldValue, sent []Value) ([]lastmile.CustomFieldValue, error) {
+	fit := slices.DeleteFunc(slices.Clone(has), func(v lastmile.CustomFieldValue) bool { return !v.Field.AppliesTo(s.pickup) })
 	return s.merge(fit, sent)
 }
 
 // merge overlays the values of a task with those sent. Existing fields keep
 // their position; new ones follow in the order of their definitions.
-func (s TaskFields) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFieldValue, error) {
-	if len(sent) > MaxCustomFields {
-		return nil, Invalid("customFields has %d entries; at most %d are allowed", len(sent), MaxCustomFields)
+func (s TaskFields) merge(has []lastmile.CustomFieldValue, sent []Value) ([]lastmile.CustomFieldValue, error) {
+	if len(sent) > MaxFields {
+		return nil, lastmile.Invalid("customFields has %d entries; at most %d are allowed", len(sent), MaxFields)
 	}
 	values, added := slices.Clone(has), 0
 	seen := make(map[string]bool, len(sent))
@@ -162,9 +164,9 @@ func (s TaskFields) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFi
 		at := fmt.Sprintf("customFields[%d]", i)
 		switch {
 		case v.Key == "":
-			return nil, Missing(at + ".key")
+			return nil, lastmile.Missing(at + ".key")
 		case seen[v.Key]:
-			return nil, Invalid("%s.key must be unique, and %q comes twice", at, v.Key)
+			return nil, lastmile.Invalid("%s.key must be unique, and %q comes twice", at, v.Key)
 		}
 		seen[v.Key] = true
 		before := len(values)
@@ -180,11 +182,11 @@ func (s TaskFields) merge(has []CustomFieldValue, sent []FieldValue) ([]CustomFi
 
 // byPosition compares values that were just set. Values from the store do not
 // have the position of their definition.
-func byPosition(a, b CustomFieldValue) int { return a.Field.Position - b.Field.Position }
+func byPosition(a, b lastmile.CustomFieldValue) int { return a.Field.Position - b.Field.Position }
 
 // put sets the value of one field.
-func (s TaskFields) put(at string, values []CustomFieldValue, v FieldValue) ([]CustomFieldValue, error) {
-	place := slices.IndexFunc(values, func(has CustomFieldValue) bool { return has.Field.Key == v.Key })
+func (s TaskFields) put(at string, values []lastmile.CustomFieldValue, v Value) ([]lastmile.CustomFieldValue, error) {
+	place := slices.IndexFunc(values, func(has lastmile.CustomFieldValue) bool { return has.Field.Key == v.Key })
 	if place >= 0 && reflect.DeepEqual(values[place].Value, v.Value) {
 		return values, nil // unchanged, as sent by clients that update something else
 	}
@@ -197,21 +199,21 @@ func (s TaskFields) put(at string, values []CustomFieldValue, v FieldValue) ([]C
 	case v.Value == nil && place >= 0:
 		return slices.Delete(values, place, place+1), nil
 	case !known && s.template != "":
-		return nil, Invalid("%s.key: %q is not a field of the template %q", at, v.Key, s.template)
+		return nil, lastmile.Invalid("%s.key: %q is not a field of the template %q", at, v.Key, s.template)
 	case !known:
-		return nil, Invalid("%s.key: the organization has no custom field %q", at, v.Key)
+		return nil, lastmile.Invalid("%s.key: the organization has no custom field %q", at, v.Key)
 	case !field.AppliesTo(s.pickup):
-		return nil, Invalid("%s.key: the field %q is not for %s tasks", at, v.Key, kindName(s.pickup))
-	case !slices.Contains(field.Editability, VisibleToAPI):
-		return nil, Invalid("%s.key: the field %q cannot be edited through the API", at, v.Key)
+		return nil, lastmile.Invalid("%s.key: the field %q is not for %s tasks", at, v.Key, kindName(s.pickup))
+	case !slices.Contains(field.Editability, lastmile.VisibleToAPI):
+		return nil, lastmile.Invalid("%s.key: the field %q cannot be edited through the API", at, v.Key)
 	}
-	if err := CheckFieldValue(field, at+".value", v.Value); err != nil {
+	if err := CheckValue(field, at+".value", v.Value); err != nil {
 		return nil, err
 	}
 	if field.RequiredFor(s.pickup) && blank(v.Value) {
 		return nil, s.missing(field)
 	}
-	entry := CustomFieldValue{Field: field, Value: v.Value}
+	entry := lastmile.CustomFieldValue{Field: field, Value: v.Value}
 	if place < 0 {
 		return append(values, entry), nil
 	}
@@ -221,13 +223,13 @@ func (s TaskFields) put(at string, values []CustomFieldValue, v FieldValue) ([]C
 
 // applyDefaults adds the defaults of fields without a value, and rejects a
 // required field that has neither.
-func (s TaskFields) applyDefaults(values []CustomFieldValue) ([]CustomFieldValue, error) {
+func (s TaskFields) applyDefaults(values []lastmile.CustomFieldValue) ([]lastmile.CustomFieldValue, error) {
 	for _, field := range s.fields {
-		has := slices.ContainsFunc(values, func(v CustomFieldValue) bool { return v.Field.Key == field.Key })
+		has := slices.ContainsFunc(values, func(v lastmile.CustomFieldValue) bool { return v.Field.Key == field.Key })
 		switch {
 		case has || !field.AppliesTo(s.pickup):
 		case field.Value != nil:
-			values = append(values, CustomFieldValue{Field: field, Value: field.Value})
+			values = append(values, lastmile.CustomFieldValue{Field: field, Value: field.Value})
 		case field.RequiredFor(s.pickup):
 			return nil, s.missing(field)
 		}
@@ -236,8 +238,8 @@ func (s TaskFields) applyDefaults(values []CustomFieldValue) ([]CustomFieldValue
 	return values, checkSize(values)
 }
 
-func (s TaskFields) missing(f CustomField) error {
-	return Malformed("customFields must have a value for %q, which is required for %s tasks", f.Key, kindName(s.pickup))
+func (s TaskFields) missing(f lastmile.CustomField) error {
+	return lastmile.Malformed("customFields must have a value for %q, which is required for %s tasks", f.Key, kindName(s.pickup))
 }
 
 // blank reports whether a value is empty.
@@ -251,13 +253,13 @@ func blank(value any) bool {
 	return false
 }
 
-func checkSize(values []CustomFieldValue) error {
+func checkSize(values []lastmile.CustomFieldValue) error {
 	size := 0
 	for _, v := range values {
-		size += len(appendCanonical(nil, v.Value))
+		size += len(lastmile.AppendCanonical(nil, v.Value))
 	}
-	if size > MaxCustomFieldBytes {
-		return Invalid("customFields must be at most %d bytes of values in all, not %d", MaxCustomFieldBytes, size)
+	if size > MaxBytes {
+		return lastmile.Invalid("customFields must be at most %d bytes of values in all, not %d", MaxBytes, size)
 	}
 	return nil
 }

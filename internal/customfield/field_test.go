@@ -1,4 +1,4 @@
-package lastmile_test
+package customfield_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 )
 
@@ -29,9 +30,9 @@ func everyTask(required bool) *[]lastmile.CustomFieldContext {
 }
 
 // define returns fields, which must be valid.
-func define(t testing.TB, changes ...lastmile.CustomFieldChange) lastmile.CustomFields {
+func define(t testing.TB, changes ...customfield.Change) customfield.Fields {
 	t.Helper()
-	var fields lastmile.CustomFields
+	var fields customfield.Fields
 	for _, c := range changes {
 		if c.Name == nil {
 			c.Name = &c.Key
@@ -65,37 +66,37 @@ func TestCustomFieldDefinitions(t *testing.T) {
 	value := func(v any) *any { return &v }
 	list := func(s ...string) *[]string { return &s }
 	tests := map[string]struct {
-		change lastmile.CustomFieldChange
+		change customfield.Change
 		code   lastmile.Code
 		word   string
 	}{
-		"the least there is":          {lastmile.CustomFieldChange{Name: text("When"), Type: &date}, 0, ""},
-		"no name":                     {lastmile.CustomFieldChange{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
-		"a blank name":                {lastmile.CustomFieldChange{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
-		"no type":                     {lastmile.CustomFieldChange{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
-		"a type that does not exist":  {lastmile.CustomFieldChange{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
-		"a key with a space":          {lastmile.CustomFieldChange{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key with an accent":        {lastmile.CustomFieldChange{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key that is too long":      {lastmile.CustomFieldChange{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key that is taken":         {lastmile.CustomFieldChange{Key: "taken", Name: text("When"), Type: &date}, lastmile.CodeDuplicate, "taken"},
-		"a name that makes no key":    {lastmile.CustomFieldChange{Name: text("数量"), Type: &date}, lastmile.CodeMalformed, "field.key"},
-		"a name whose key is taken":   {lastmile.CustomFieldChange{Name: text("taken!"), Type: &date}, lastmile.CodeDuplicate, "taken"},
-		"a stranger in visibility":    {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Visibility: list("api", "public")}, lastmile.CodeInvalid, "field.visibility[1]"},
-		"a stranger in editability":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Editability: list("recipient")}, lastmile.CodeInvalid, "field.editability[0]"},
-		"a default":                   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value("2026-01-31")}, 0, ""},
-		"no default":                  {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value(nil)}, 0, ""},
-		"a default of another type":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value(true)}, lastmile.CodeInvalid, "field.value"},
-		"a context of another name":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Name: "complete"}}}, lastmile.CodeInvalid, "field.contexts"},
-		"a context without a name":    {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Required: true}}}, 0, ""},
-		"a condition on another word": {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "notes", Comparison: "equal_to", TargetValue: true}}}}}, lastmile.CodeInvalid, "pickupTask"},
-		"another comparison":          {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "not", TargetValue: true}}}}}, lastmile.CodeInvalid, "equal_to"},
-		"a condition without a value": {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to"}}}}}, lastmile.CodeInvalid, "targetValue"},
-		"two conditions at once":      {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: append(when(true), when(false)...)}}}, lastmile.CodeInvalid, "one condition"},
-		"too many contexts":           {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: new(make([]lastmile.CustomFieldContext, 11))}, lastmile.CodeInvalid, "at most 10"},
+		"the least there is":          {customfield.Change{Name: text("When"), Type: &date}, 0, ""},
+		"no name":                     {customfield.Change{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"a blank name":                {customfield.Change{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"no type":                     {customfield.Change{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
+		"a type that does not exist":  {customfield.Change{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
+		"a key with a space":          {customfield.Change{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key with an accent":        {customfield.Change{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is too long":      {customfield.Change{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is taken":         {customfield.Change{Key: "taken", Name: text("When"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"a name that makes no key":    {customfield.Change{Name: text("数量"), Type: &date}, lastmile.CodeMalformed, "field.key"},
+		"a name whose key is taken":   {customfield.Change{Name: text("taken!"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"a stranger in visibility":    {customfield.Change{Name: text("When"), Type: &date, Visibility: list("api", "public")}, lastmile.CodeInvalid, "field.visibility[1]"},
+		"a stranger in editability":   {customfield.Change{Name: text("When"), Type: &date, Editability: list("recipient")}, lastmile.CodeInvalid, "field.editability[0]"},
+		"a default":                   {customfield.Change{Name: text("When"), Type: &date, Value: value("2026-01-31")}, 0, ""},
+		"no default":                  {customfield.Change{Name: text("When"), Type: &date, Value: value(nil)}, 0, ""},
+		"a default of another type":   {customfield.Change{Name: text("When"), Type: &date, Value: value(true)}, lastmile.CodeInvalid, "field.value"},
+		"a context of another name":   {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Name: "complete"}}}, lastmile.CodeInvalid, "field.contexts"},
+		"a context without a name":    {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Required: true}}}, 0, ""},
+		"a condition on another word": {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "notes", Comparison: "equal_to", TargetValue: true}}}}}, lastmile.CodeInvalid, "pickupTask"},
+		"another comparison":          {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "not", TargetValue: true}}}}}, lastmile.CodeInvalid, "equal_to"},
+		"a condition without a value": {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to"}}}}}, lastmile.CodeInvalid, "targetValue"},
+		"two conditions at once":      {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: append(when(true), when(false)...)}}}, lastmile.CodeInvalid, "one condition"},
+		"too many contexts":           {customfield.Change{Name: text("When"), Type: &date, Contexts: new(make([]lastmile.CustomFieldContext, 11))}, lastmile.CodeInvalid, "at most 10"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			fields := define(t, lastmile.CustomFieldChange{Key: "taken", Type: &date})
+			fields := define(t, customfield.Change{Key: "taken", Type: &date})
 			made, err := fields.Define("field", fieldsOwner, test.change)
 			if test.code != 0 {
 				rejectedWith(t, err, test.code, test.word)
@@ -115,32 +116,32 @@ func TestCustomFieldDefinitions(t *testing.T) {
 
 	t.Run("a key is made of the name", func(t *testing.T) {
 		for name, want := range map[string]string{"Order number": "Order_number", " a--b ": "a_b", "newTest": "newTest", "Größe (cm)": "Gr_e_cm"} {
-			var fields lastmile.CustomFields
-			made, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: &name, Type: &date})
+			var fields customfield.Fields
+			made, err := fields.Define("field", fieldsOwner, customfield.Change{Name: &name, Type: &date})
 			if err != nil || made.Key != want {
 				t.Errorf("%q became %q, want %q: %v", name, made.Key, want, err)
 			}
 		}
 	})
 	t.Run("there are at most so many", func(t *testing.T) {
-		var fields lastmile.CustomFields
-		for i := range lastmile.MaxCustomFields {
+		var fields customfield.Fields
+		for i := range customfield.MaxFields {
 			name := fmt.Sprint("f", i)
-			if _, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: &name, Type: &date}); err != nil {
+			if _, err := fields.Define("field", fieldsOwner, customfield.Change{Name: &name, Type: &date}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: text("more"), Type: &date})
+		_, err := fields.Define("field", fieldsOwner, customfield.Change{Name: text("more"), Type: &date})
 		rejectedWith(t, err, lastmile.CodeInvalid, "100")
 	})
 	t.Run("a change leaves what was not sent", func(t *testing.T) {
-		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
-		changed, err := fields.Change("field", lastmile.CustomFieldChange{Key: "a", Name: text("new"), Value: value(nil)})
+		fields := define(t, customfield.Change{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
+		changed, err := fields.Change("field", customfield.Change{Key: "a", Name: text("new"), Value: value(nil)})
 		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !changed.RequiredFor(true) || changed.AppliesTo(false) {
 			t.Errorf("changed to %+v: %v", changed, err)
 		}
 		line, array := lastmile.FieldSingleLine, true
-		for word, c := range map[string]lastmile.CustomFieldChange{
+		for word, c := range map[string]customfield.Change{
 			"field.key":     {Name: text("x")},
 			"field.type":    {Key: "a", Type: &line},
 			"field.asArray": {Key: "a", AsArray: &array},
@@ -152,7 +153,7 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			}
 			rejectedWith(t, err, code, word)
 		}
-		_, err = fields.Change("field", lastmile.CustomFieldChange{Key: "b"})
+		_, err = fields.Change("field", customfield.Change{Key: "b"})
 		rejectedWith(t, err, lastmile.CodeNotFound, "b")
 	})
 }
@@ -217,13 +218,13 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 			}
 			one, several := lastmile.CustomField{Key: "k", Type: kind}, lastmile.CustomField{Key: "k", Type: kind, AsArray: true}
 			value := decoded(t, test.json)
-			if err := lastmile.CheckFieldValue(one, "v", value); (err == nil) != want {
+			if err := customfield.CheckValue(one, "v", value); (err == nil) != want {
 				t.Errorf("%s as %s: %v", test.json, kind, err)
 			}
-			if err := lastmile.CheckFieldValue(several, "v", []any{value}); (err == nil) != want {
+			if err := customfield.CheckValue(several, "v", []any{value}); (err == nil) != want {
 				t.Errorf("[%s] as an array of %s: %v", test.json, kind, err)
 			}
-			if err := lastmile.CheckFieldValue(several, "v", value); err == nil && test.json[0] != '[' {
+			if err := customfield.CheckValue(several, "v", value); err == nil && test.json[0] != '[' {
 				t.Errorf("%s as an array of %s passed", test.json, kind)
 			}
 		}
@@ -232,10 +233,10 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldSingleLine: 1_000, lastmile.FieldMultiLine: 10_000, lastmile.FieldURL: 2_000} {
 			field := lastmile.CustomField{Key: "k", Type: kind}
 			full := "http://a/" + strings.Repeat("é", limit-len("http://a/"))
-			if err := lastmile.CheckFieldValue(field, "v", full); err != nil {
+			if err := customfield.CheckValue(field, "v", full); err != nil {
 				t.Errorf("%s of %d characters: %v", kind, limit, err)
 			}
-			rejectedWith(t, lastmile.CheckFieldValue(field, "v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
+			rejectedWith(t, customfield.CheckValue(field, "v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
 		}
 	})
 	t.Run("arrays have their limit", func(t *testing.T) {
@@ -244,26 +245,26 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 		for i := range long {
 			long[i] = true
 		}
-		if err := lastmile.CheckFieldValue(field, "v", long[:100]); err != nil {
+		if err := customfield.CheckValue(field, "v", long[:100]); err != nil {
 			t.Error(err)
 		}
-		rejectedWith(t, lastmile.CheckFieldValue(field, "v", long), lastmile.CodeInvalid, "at most 100")
+		rejectedWith(t, customfield.CheckValue(field, "v", long), lastmile.CodeInvalid, "at most 100")
 	})
 }
 
 // sheetFields returns one field of each kind.
-func sheetFields(t testing.TB) lastmile.CustomFields {
+func sheetFields(t testing.TB) customfield.Fields {
 	t.Helper()
 	line, whole, date := lastmile.FieldSingleLine, lastmile.FieldInteger, lastmile.FieldDate
 	var standard any = 5.0
 	return define(
 		t,
-		lastmile.CustomFieldChange{Key: "any", Type: &line},
-		lastmile.CustomFieldChange{Key: "preset", Type: &whole, Value: &standard},
-		lastmile.CustomFieldChange{Key: "pickup", Type: &line, Contexts: only(true, false)},
-		lastmile.CustomFieldChange{Key: "dropoff", Type: &line, Contexts: only(false, false)},
-		lastmile.CustomFieldChange{Key: "ship", Type: &date, Contexts: only(true, true)},
-		lastmile.CustomFieldChange{Key: "secret", Type: &line, Editability: &[]string{"admin"}},
+		customfield.Change{Key: "any", Type: &line},
+		customfield.Change{Key: "preset", Type: &whole, Value: &standard},
+		customfield.Change{Key: "pickup", Type: &line, Contexts: only(true, false)},
+		customfield.Change{Key: "dropoff", Type: &line, Contexts: only(false, false)},
+		customfield.Change{Key: "ship", Type: &date, Contexts: only(true, true)},
+		customfield.Change{Key: "secret", Type: &line, Editability: &[]string{"admin"}},
 	)
 }
 
@@ -280,9 +281,9 @@ func shownValues(values []lastmile.CustomFieldValue) string {
 	return strings.Join(out, " ")
 }
 
-func sentValues(t testing.TB, text string) []lastmile.FieldValue {
+func sentValues(t testing.TB, text string) []customfield.Value {
 	t.Helper()
-	var sent []lastmile.FieldValue
+	var sent []customfield.Value
 	if err := json.Unmarshal([]byte(text), &sent); err != nil {
 		t.Fatal(err)
 	}
@@ -291,13 +292,13 @@ func sentValues(t testing.TB, text string) []lastmile.FieldValue {
 
 func TestCustomFieldsOfATask(t *testing.T) {
 	const ship = `{"Key":"ship","Value":"2026-01-31"}`
-	type sheet = lastmile.TaskFields
-	create := func(s sheet, _ []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
+	type sheet = customfield.TaskFields
+	create := func(s sheet, _ []lastmile.CustomFieldValue, sent []customfield.Value) ([]lastmile.CustomFieldValue, error) {
 		return s.Create(sent)
 	}
 	tests := map[string]struct {
 		has    string // fields of the existing pickup; empty for a new task
-		do     func(sheet, []lastmile.CustomFieldValue, []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error)
+		do     func(sheet, []lastmile.CustomFieldValue, []customfield.Value) ([]lastmile.CustomFieldValue, error)
 		pickup bool
 		sent   string
 		want   string
@@ -367,21 +368,21 @@ func TestCustomFieldsOfATask(t *testing.T) {
 	})
 	t.Run("values have a limit together", func(t *testing.T) {
 		kind, array := lastmile.FieldMultiLine, true
-		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &kind, AsArray: &array}, lastmile.CustomFieldChange{Key: "b", Type: &kind, AsArray: &array})
+		fields := define(t, customfield.Change{Key: "a", Type: &kind, AsArray: &array}, customfield.Change{Key: "b", Type: &kind, AsArray: &array})
 		long := strings.Repeat("x", 10_000)
-		has, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "a", Value: []any{long, long, long}}})
+		has, err := fields.ForTask(false).Create([]customfield.Value{{Key: "a", Value: []any{long, long, long}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = fields.ForTask(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
+		_, err = fields.ForTask(false).Update(has, []customfield.Value{{Key: "b", Value: []any{long, long, long, long}}})
 		rejectedWith(t, err, lastmile.CodeInvalid, "65536")
 	})
 	t.Run("an empty value is none where one is required", func(t *testing.T) {
 		line, array := lastmile.FieldSingleLine, true
-		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, Contexts: everyTask(true)})
+		fields := define(t, customfield.Change{Key: "a", Type: &line, Contexts: everyTask(true)})
 		_, err := fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
 		rejectedWith(t, err, lastmile.CodeMalformed, "a")
-		fields = define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, AsArray: &array, Contexts: everyTask(true)})
+		fields = define(t, customfield.Change{Key: "a", Type: &line, AsArray: &array, Contexts: everyTask(true)})
 		_, err = fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":[]}]`))
 		rejectedWith(t, err, lastmile.CodeMalformed, "a")
 	})
@@ -389,8 +390,8 @@ func TestCustomFieldsOfATask(t *testing.T) {
 
 func TestTemplates(t *testing.T) {
 	name, now := "T", time.Now()
-	template := func(conditions []lastmile.Condition, keys ...string) (lastmile.Template, error) {
-		return lastmile.NewTemplate("t", fieldsOwner, lastmile.TemplateChange{Name: &name, Conditions: &conditions, Fields: &keys}, sheetFields(t), now)
+	template := func(conditions []lastmile.Condition, keys ...string) (customfield.Template, error) {
+		return customfield.NewTemplate("t", fieldsOwner, customfield.TemplateChange{Name: &name, Conditions: &conditions, Fields: &keys}, sheetFields(t), now)
 	}
 	odd := []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to", TargetValue: "true"}}
 	tests := map[string]struct {
@@ -448,8 +449,8 @@ func TestTemplates(t *testing.T) {
 		}
 		other := made
 		other.ID = "o"
-		rejectedWith(t, made.CheckAmong([]lastmile.Template{other}), lastmile.CodeDuplicate, "T")
-		if err := made.CheckAmong([]lastmile.Template{made}); err != nil {
+		rejectedWith(t, made.CheckAmong([]customfield.Template{other}), lastmile.CodeDuplicate, "T")
+		if err := made.CheckAmong([]customfield.Template{made}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -466,8 +467,8 @@ func FuzzCustomFieldValues(f *testing.F) {
 			return
 		}
 		kind := lastmile.CustomFieldTypes[int(nth)%len(lastmile.CustomFieldTypes)]
-		fields := define(t, lastmile.CustomFieldChange{Key: "k", Type: &kind, AsArray: &array})
-		values, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "k", Value: value}})
+		fields := define(t, customfield.Change{Key: "k", Type: &kind, AsArray: &array})
+		values, err := fields.ForTask(false).Create([]customfield.Value{{Key: "k", Value: value}})
 		if err != nil {
 			if _, ok := errors.AsType[*lastmile.Error](err); !ok {
 				t.Errorf("%s is no rejection: %v", text, err)
@@ -483,7 +484,7 @@ func FuzzCustomFieldValues(f *testing.F) {
 		if !reflect.DeepEqual(again, value) {
 			t.Errorf("%s became %s", text, kept)
 		}
-		if _, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "k", Value: again}}); err != nil {
+		if _, err := fields.ForTask(false).Create([]customfield.Value{{Key: "k", Value: again}}); err != nil {
 			t.Errorf("%s was taken, and %s is not: %v", text, kept, err)
 		}
 	})

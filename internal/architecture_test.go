@@ -119,10 +119,12 @@ var reserved = map[string][]string{
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},
+	"golang.org/x/time/...":                   {"geo"},
 	"golang.org/x/text/...":                   {"geo", "geo/gazetteer", "geo/generate"},
 	"golang.org/x/image/...":                  {"upload"},
 	"golang.org/x/crypto/argon2":              {"access"},
 	"github.com/go-json-experiment/json/...":  {"wire"},
+	"github.com/aws/...":                      {"blob"},
 	"github.com/nyaruka/phonenumbers/...":     {"sms"},
 	"github.com/prometheus/client_golang/...": {"app"},
 }

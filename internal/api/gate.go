@@ -51,7 +51,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	g.limiter.head(header)
+	g.limiter.setHeaders(header)
 	if err := crossOrigin.Check(r); err != nil {
 		g.refuse(w, r, lastmile.Forbidden("requests from pages of other sites are not allowed"))
 		return

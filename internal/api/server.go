@@ -31,7 +31,7 @@ type Server struct {
 	Tracking  *tracking.Tracker
 	Webhooks  *webhook.Registry
 	Feed      *webhook.Feed
-	Uploads   *upload.Gallery
+	Uploads   *upload.Uploads
 	SMS       SMS
 
 	Now       func() time.Time

@@ -24,7 +24,7 @@ var images = []string{"image/jpeg", "image/png"}
 
 // takeUpload serves POST /uploads of the worker's interface.
 func (s *Server) takeUpload(ctx context.Context, c *call) (any, error) {
-	id, err := s.Uploads.Take(ctx, c.who, c.body)
+	id, err := s.Uploads.Accept(ctx, c.who, c.body)
 	return wire.Uploaded{UploadID: id}, err
 }
 

@@ -50,7 +50,7 @@ type App struct {
 	Feed      *webhook.Feed
 	Tracking  *tracking.Tracker
 	Travel    *geo.Travel
-	Uploads   *upload.Gallery
+	Uploads   *upload.Uploads
 	Hub       *events.Hub
 	Events    *events.Log
 	Messages  *messaging.Desk
@@ -125,7 +125,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := a.addUploads(newID); err != nil {
+	if err := a.addUploads(ctx, newID, serve); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := a.addMessages(newID, texts); err != nil {

@@ -102,7 +102,7 @@ func received(c <-chan struct{}) bool {
 type network struct {
 	mu        sync.Mutex
 	down      bool // nobody connects, everything is lost
-	deaf      bool // connections are open, nothing arrives
+	deaf      bool // new connections are open, and nothing arrives on them
 	listeners map[*listener]struct{}
 	sent      []string
 	version   int
@@ -111,6 +111,7 @@ type network struct {
 type listener struct {
 	payloads chan string
 	lost     chan struct{}
+	deaf     bool // nothing arrives, until it is closed
 }
 
 var errDown = errors.New("down")
@@ -122,10 +123,10 @@ func (n *network) Notify(_ context.Context, payloads []string) error {
 		return errDown
 	}
 	n.sent = append(n.sent, payloads...)
-	if n.deaf {
-		return nil
-	}
 	for l := range n.listeners {
+		if l.deaf {
+			continue
+		}
 		for _, p := range payloads {
 			l.payloads <- p
 		}
@@ -143,6 +144,7 @@ func (n *network) Listen(ctx context.Context, listening func(), receive func(str
 	if n.listeners == nil {
 		n.listeners = map[*listener]struct{}{}
 	}
+	l.deaf = n.deaf
 	n.listeners[l] = struct{}{}
 	n.mu.Unlock()
 	defer func() {
@@ -172,6 +174,17 @@ func (n *network) cut(down bool) {
 		close(l.lost)
 		delete(n.listeners, l)
 	}
+}
+
+// deafen makes nothing arrive on any connection that is open, or opened before the
+// network is repaired.
+func (n *network) deafen() {
+	n.set(func() {
+		n.deaf = true
+		for l := range n.listeners {
+			l.deaf = true
+		}
+	})
 }
 
 // set changes the network under its lock.

@@ -269,7 +269,7 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err != nil {
 			return nil, err
 		}
-		if err := handIn(ctx, w, who, id, e.Uploads()); err != nil {
+		if err := attach(ctx, w, who, id, e.Uploads()); err != nil {
 			return nil, err
 		}
 		return events, learn(ctx, w, *task, who)
@@ -302,8 +302,8 @@ func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.
 	return refusal
 }
 
-// handIn gives the images that a worker sent before to the task.
-func handIn(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
+// attach gives the images that a worker sent before to the task.
+func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
 	for _, id := range ids {
 		upload, err := w.Upload(ctx, who.Organization, id)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	failed := func(ctx context.Context, err error) {
-		if !errors.Is(err, geo.ErrLeftAlone) { // it has been said why
+		if !errors.Is(err, geo.ErrCircuitOpen) { // it has been said why
 			log.WarnContext(ctx, "a map service does not answer", "error", err)
 		}
 	}

@@ -54,7 +54,7 @@ type googleAnswer struct {
 
 func (a *googleAnswer) check() error {
 	if a.Status != "OK" && a.Status != "ZERO_RESULTS" {
-		return fmt.Errorf("it answered %q", sanitize(a.Status))
+		return fmt.Errorf("it responded with %q", sanitize(a.Status))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 func (t *Travel) query(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) error {
 	times, err := t.Matrix(ctx, by, way[:len(legs)], way[1:])
 	if err != nil {
-		return fmt.Errorf("ask for %d legs: %w", len(legs), err)
+		return fmt.Errorf("query %d legs: %w", len(legs), err)
 	}
 	for i := range legs {
 		legs[i] = travel.Leg{Duration: times.Durations[i][i], Distance: times.Distances[i][i], Estimated: times.Estimated}

@@ -32,7 +32,7 @@ func NewOSRM(base url.URL, profile string, modes []lastmile.VehicleType, o Optio
 // Matrix implements TravelTimer.
 func (r *OSRM) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	if !slices.Contains(r.modes, by) {
-		return travel.Times{}, fmt.Errorf("ask osrm: %w: %q", errNoMode, by)
+		return travel.Times{}, fmt.Errorf("query osrm: %w: %q", errNoMode, by)
 	}
 	return fill(ctx, r.service.name, from, to, osrmSide, r.ask)
 }
@@ -77,7 +77,7 @@ type osrmAnswer struct {
 
 func (a *osrmAnswer) check() error {
 	if a.Code != "Ok" {
-		return fmt.Errorf("it answered %q", sanitize(a.Code))
+		return fmt.Errorf("it responded with %q", sanitize(a.Code))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 		Name: sanitize(fields[postalName]), State: sanitize(fields[postalState]), County: sanitize(fields[postalCounty]),
 	}
 	if places.CountryName(p.Country) == "" {
-		return p, fmt.Errorf("%q is not the code of a country", fields[postalCountry])
+		return p, fmt.Errorf("%q is not a country code", fields[postalCountry])
 	}
 	if p.Code == "" || p.Name == "" {
 		return p, errors.New("there is no postal code or no name")
@@ -88,7 +88,7 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea,
 	lon, errLon := strconv.ParseFloat(strings.TrimSpace(fields[postalLon]), 64)
 	at, err := lastmile.NewPoint(lon, lat)
 	if errLat != nil || errLon != nil || err != nil {
-		return p, fmt.Errorf("%q, %q is not a place on the earth", fields[postalLat], fields[postalLon])
+		return p, fmt.Errorf("%q, %q is not a location on the earth", fields[postalLat], fields[postalLon])
 	}
 	if state, ok := places.State(p.Country, p.State); ok {
 		p.State = state.Name

@@ -47,7 +47,7 @@ func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to 
 }
 
 // errNoMode says that a router does not support the vehicle type.
-var errNoMode = errors.New("it does not know the vehicle type")
+var errNoMode = errors.New("it does not support the vehicle type")
 
 // cell is an entry of a router's matrix. Nil means unreachable.
 type cell struct{ seconds, meters *float64 }
@@ -115,7 +115,7 @@ func fill(ctx context.Context, source string, from, to []lastmile.Point, side in
 	}
 	workers.Wait()
 	if ctx.Err() != nil {
-		return travel.Times{}, fmt.Errorf("ask %s for %d by %d travel times: %w", source, len(from), len(to), context.Cause(ctx))
+		return travel.Times{}, fmt.Errorf("query %s for %d by %d travel times: %w", source, len(from), len(to), context.Cause(ctx))
 	}
 	return times, nil
 }
@@ -127,16 +127,16 @@ const (
 	farForSure = 20_000.0
 )
 
-var errNotTrue = errors.New("the answer cannot be true")
+var errImplausible = errors.New("the response is implausible")
 
 // put copies the cells of a block into the matrix.
 func (b block) put(cells [][]cell, times travel.Times) error {
 	if len(cells) != len(b.from) {
-		return errNotTrue
+		return errImplausible
 	}
 	for i, row := range cells {
 		if len(row) != len(b.to) {
-			return errNotTrue
+			return errImplausible
 		}
 		for j, c := range row {
 			duration, distance, err := c.read(b.from[i], b.to[j])
@@ -158,7 +158,7 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 	seconds := *c.seconds
 	straight := float64(from.Distance(to))
 	if !(seconds >= 0 && seconds <= maxTravel.Seconds()) || straight > farForSure && seconds < straight/topSpeed {
-		return 0, 0, errNotTrue
+		return 0, 0, errImplausible
 	}
 	duration := time.Duration(math.Round(seconds*1000)) * time.Millisecond
 	if c.meters == nil {
@@ -166,7 +166,7 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 		return duration, distance, nil
 	}
 	if meters := *c.meters; !(meters >= 0 && meters <= 1e8) {
-		return 0, 0, errNotTrue
+		return 0, 0, errImplausible
 	}
 	return duration, lastmile.Meters(*c.meters), nil
 }

@@ -31,7 +31,7 @@ var valhallaCosting = map[lastmile.VehicleType]string{
 func (v *Valhalla) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	costing, ok := valhallaCosting[by]
 	if !ok {
-		return travel.Times{}, fmt.Errorf("ask valhalla: %w: %q", errNoMode, by)
+		return travel.Times{}, fmt.Errorf("query valhalla: %w: %q", errNoMode, by)
 	}
 	return fill(ctx, v.service.name, from, to, valhallaSide, func(ctx context.Context, b block) ([][]cell, error) {
 		return v.ask(ctx, costing, b)

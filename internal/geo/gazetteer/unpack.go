@@ -29,7 +29,7 @@ var Embedded = sync.OnceValues(func() (*Gazetteer, error) {
 // maxColumn limits what a corrupt file can make the program allocate.
 const maxColumn = 1 << 25
 
-var errDamaged = errors.New("the packed places are damaged")
+var errDamaged = errors.New("the packed places are corrupt")
 
 // Unpack reads the output of Pack.
 func Unpack(r io.Reader) (*Gazetteer, error) {

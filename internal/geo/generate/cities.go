@@ -61,7 +61,7 @@ func cities(files, older, postal map[string][]byte, regions []gazetteer.StateDat
 		lon, errLon := strconv.ParseFloat(e.Lng, 64)
 		lat, errLat := strconv.ParseFloat(e.Lat, 64)
 		if errLon != nil || errLat != nil || gazetteer.Fold(e.Name) == "" || len(e.Name) > maxName {
-			return nil, nil, fmt.Errorf("a city that cannot be right: %+v", e)
+			return nil, nil, fmt.Errorf("an invalid city: %+v", e)
 		}
 		city := gazetteer.CityData{Name: e.Name, Country: e.Country, Lon: lon, Lat: lat, Names: partNames(e.Name)}
 		if known[e.Country+"."+e.Admin1] {
@@ -134,7 +134,7 @@ func details(files map[string][]byte) (detailIndex, error) {
 		lat, errLat := strconv.ParseFloat(row[latField], 64)
 		population, errPopulation := strconv.Atoi(row[populationField])
 		if errLon != nil || errLat != nil || errPopulation != nil {
-			return nil, fmt.Errorf("cities1000.txt: a line that cannot be right: %q", row)
+			return nil, fmt.Errorf("cities1000.txt: an invalid line: %q", row)
 		}
 		d := detail{lon, lat, population, otherNames(row)}
 		keys := []string{gazetteer.Fold(row[nameField])}
@@ -281,7 +281,7 @@ func readTowns(files map[string][]byte, known map[string]bool, counties map[stri
 		lon, errLon := strconv.ParseFloat(row[postalLonField], 64)
 		lat, errLat := strconv.ParseFloat(row[postalLatField], 64)
 		if err != nil || errLon != nil || errLat != nil {
-			return nil, fmt.Errorf("US.txt: a line that cannot be right: %q", row)
+			return nil, fmt.Errorf("US.txt: an invalid line: %q", row)
 		}
 		key := state + gazetteer.Fold(row[postalPlaceField])
 		if byName[key] == nil {

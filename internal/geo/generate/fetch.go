@@ -74,7 +74,7 @@ func (s source) fetch(ctx context.Context, folder string) ([]byte, error) {
 		return nil, err
 	}
 	if sum := sha512.Sum512(packed); base64.StdEncoding.EncodeToString(sum[:]) != s.sum {
-		return nil, fmt.Errorf("%s is not what it was when it was pinned; delete it and try again", file)
+		return nil, fmt.Errorf("%s does not match its checksum; delete it and try again", file)
 	}
 	return packed, nil
 }

@@ -21,7 +21,7 @@ func found(source string, precision lastmile.Precision) geo.Geocoder {
 	})
 }
 
-func refusing(cause string) geo.Geocoder {
+func rejecting(cause string) geo.Geocoder {
 	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 		return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", cause)
 	})
@@ -44,12 +44,12 @@ func TestChain(t *testing.T) {
 	}{
 		"the first answers":                           {sources{house, city}, 0, "house", 0},
 		"the next answers for one that fails":         {sources{failing(), house}, 0, "house", 1},
-		"the next answers for one that knows nothing": {sources{refusing("unknown"), house}, 0, "house", 0},
+		"the next answers for one that knows nothing": {sources{rejecting("unknown"), house}, 0, "house", 0},
 		"one that is not exact enough is passed over": {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
 		"none is exact enough":                        {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
-		"nobody knows it":                             {sources{refusing("unknown here"), refusing("unknown there")}, 0, "unknown there", 0},
-		"nobody knows it, and one did not answer":     {sources{failing(), refusing("unknown there")}, 0, "did not answer", 1},
-		"nobody answers":                              {sources{failing(), failing()}, 0, "try again later", 2},
+		"unknown to all":                              {sources{rejecting("unknown here"), rejecting("unknown there")}, 0, "unknown there", 0},
+		"unknown to all, and one did not answer":      {sources{failing(), rejecting("unknown there")}, 0, "did not answer", 1},
+		"none answers":                                {sources{failing(), failing()}, 0, "try again later", 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestCached(t *testing.T) {
 		}
 	})
 	t.Run("a refusal is kept for a shorter time", func(t *testing.T) {
-		c, m := setup(refusing("nobody lives there"))
+		c, m := setup(rejecting("nobody lives there"))
 		_, err1 := c.Geocode(t.Context(), howard)
 		_, err2 := c.Geocode(t.Context(), howard)
 		if err1 == nil || err2 == nil || err1.Error() != err2.Error() || asked.Load() != 1 || m.keep != geo.NotFoundTTL {

@@ -121,7 +121,7 @@ func TestGazetteerFindsAddressesInOneLine(t *testing.T) {
 
 func TestGazetteerRefuses(t *testing.T) {
 	for name, q := range map[string]lastmile.AddressQuery{
-		"a city nobody knows":          {Address: lastmile.Address{Number: "1", Street: "Main", City: "Qwertyuiopville", Country: "US"}},
+		"an unknown city":              {Address: lastmile.Address{Number: "1", Street: "Main", City: "Qwertyuiopville", Country: "US"}},
 		"a city of another country":    {Address: lastmile.Address{Number: "1", Street: "Main", City: "Albuquerque", Country: "Denmark"}},
 		"a line without a place":       {Unparsed: "asdf qwer, zxcv", Country: "US"},
 		"a street without a city":      {Unparsed: "12 Oak Street", Country: "US"},

@@ -148,7 +148,7 @@ func testLiar(t *testing.T, p *apptest.Platform) {
 	o := options(t, p, "liar", "+1347555")
 	o.Transport, o.Tasks, o.Offline = &liar{}, 3, 0
 	if report := run(t, o); report.Breaches == 0 {
-		t.Errorf("nobody noticed: %+v", report)
+		t.Errorf("not noticed: %+v", report)
 	}
 }
 

@@ -108,20 +108,20 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 				t.Errorf("Twilio: %+v, want %v", got, tt.twilio)
 			}
 			if got.OptedOut {
-				t.Error("taken for somebody who wants no messages")
+				t.Error("accepted for a number that opted out")
 			}
 			if strings.Contains(got.Reason, "127.0.0.1") || strings.Contains(got.Reason, "token") {
 				t.Errorf("the reason tells too much: %s", got.Reason)
 			}
 		})
 	}
-	t.Run("somebody who told Twilio to stop", func(t *testing.T) {
+	t.Run("a number that opted out at Twilio", func(t *testing.T) {
 		got := twilio(t, server(t, status(400, `{"code":21610,"message":"Attempt to send to unsubscribed recipient"}`))).Send(t.Context(), message())
 		if got.Verdict != refused || !got.OptedOut {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("no server", func(t *testing.T) {
 		if got := httpGateway(t, closed).Send(t.Context(), message()); got.Verdict != busy {
 			t.Errorf("got %+v", got)
 		}

@@ -271,7 +271,7 @@ func TestWhatRecipientsAreTold(t *testing.T) {
 			e := tt.event
 			e.Trigger, e.Task, e.At = tt.trigger, &task, at
 			if got := textmessage.KindFor(e); got != tt.want {
-				t.Errorf("owes %q, want %q", got, tt.want)
+				t.Errorf("kind %q, want %q", got, tt.want)
 			}
 			if got := textmessage.WantsMessages(&task); got != tt.wants {
 				t.Errorf("wants messages: %v", got)

@@ -26,7 +26,7 @@ type rule struct {
 
 // domain is the rules without any storage: lastmile has the records, the
 // others know no package but it.
-var domain = []string{"analytics", "assignment", "lastmile", "textmessage", "trackingpage", "travel"}
+var domain = []string{"analytics", "assignment", "customfield", "lastmile", "textmessage", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
@@ -57,13 +57,14 @@ var rules = map[string]rule{
 
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
+	"customfield":  {may: []string{"lastmile"}},
 	"textmessage":  {may: []string{"lastmile"}},
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":   {may: []string{"lastmile", "analytics", "assignment", "textmessage", "trackingpage", "travel"}},
+	"wire":   {may: []string{"lastmile", "analytics", "assignment", "customfield", "textmessage", "trackingpage", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
-	"store":  {may: []string{"lastmile", "assignment", "textmessage", "work"}},
+	"store":  {may: []string{"lastmile", "assignment", "customfield", "textmessage", "work"}},
 	"events": {may: []string{"lastmile"}},
 	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
@@ -77,17 +78,17 @@ var rules = map[string]rule{
 	"store/engine/postgres":   {may: []string{"lastmile", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
 	"store/sqlstore": {may: []string{
-		"lastmile", "assignment", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
+		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
-	"store/storetest": {may: []string{"lastmile", "assignment", "textmessage", "store", "work"}},
+	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "textmessage", "store", "work"}},
 
 	"access":      {may: []string{"lastmile", "store", "events"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
-	"taskflow":    {may: []string{"lastmile", "assignment", "trackingpage", "travel", "store", "events", "work"}},
+	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "work"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},

@@ -114,7 +114,7 @@ func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, i
 		if err != nil {
 			return err
 		}
-		if !own.MaySee(id) {
+		if !own.CanSee(id) {
 			return lastmile.OutsideScope(string(id))
 		}
 		other = lastmile.Delegatee(org)

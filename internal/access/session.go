@@ -225,7 +225,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, pass
 		if err != nil {
 			return err
 		}
-		if events := worker.Accept(who.Actor(), now); len(events) > 0 {
+		if events := worker.AcceptInvitation(who.Actor(), now); len(events) > 0 {
 			if err := w.SaveWorker(ctx, worker); err != nil {
 				return err
 			}

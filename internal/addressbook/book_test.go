@@ -22,12 +22,12 @@ func expectCode(t *testing.T, err error, want lastmile.Code) {
 
 // geocoder finds every address at one place, and remembers what it was asked.
 type geocoder struct {
-	place lastmile.Place
+	place lastmile.GeocodedAddress
 	err   error
 	asked []lastmile.AddressQuery
 }
 
-func (g *geocoder) Geocode(_ context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (g *geocoder) Geocode(_ context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	g.asked = append(g.asked, q)
 	return g.place, g.err
 }
@@ -72,7 +72,7 @@ func TestADestinationIsGeocodedAsTheOrganizationWants(t *testing.T) {
 		settings.GeocodingPrecision = lastmile.PrecisionStreet
 		return w.SaveSettings(t.Context(), o.Principal.Organization, settings)
 	})
-	g := &geocoder{place: lastmile.Place{Location: lastmile.Point{Lon: -122.39, Lat: 37.79}}}
+	g := &geocoder{place: lastmile.GeocodedAddress{Location: lastmile.Point{Lon: -122.39, Lat: 37.79}}}
 	made, err := book(o, g).Locate(t.Context(), o.Principal, "", lastmile.DestinationDraft{Address: &lastmile.Address{}, Unparsed: "543 Howard Street, San Francisco"})
 	if err != nil || made.Location != g.place.Location {
 		t.Fatalf("the destination is %+v: %v", made, err)

@@ -15,7 +15,7 @@ const MaxFound = 10_000
 type Geocoder interface {
 	// Geocode returns the best match for an address, or a *lastmile.Error if there
 	// is none of the required precision.
-	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error)
+	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error)
 }
 
 // Book manages the destinations and recipients of all organizations.
@@ -33,7 +33,7 @@ func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string,
 	if err := draft.Check(field); err != nil {
 		return lastmile.Destination{}, err
 	}
-	var found *lastmile.Place
+	var found *lastmile.GeocodedAddress
 	if draft.Location == nil {
 		place, err := b.geocode(ctx, who, draft)
 		if err != nil {
@@ -44,7 +44,7 @@ func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string,
 	return lastmile.NewDestination(lastmile.DestinationID(b.NewID()), who.Organization, draft, found, b.Now()), nil
 }
 
-func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmile.DestinationDraft) (lastmile.Place, error) {
+func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmile.DestinationDraft) (lastmile.GeocodedAddress, error) {
 	var (
 		org      lastmile.Organization
 		settings lastmile.Settings
@@ -57,7 +57,7 @@ func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmi
 		return err
 	})
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	query := draft.Query(org.Country)
 	query.Precision = settings.GeocodingPrecision

@@ -6,14 +6,14 @@ import (
 	"dray/internal/lastmile"
 )
 
-// What worker analytics can look at.
+// Limits of the window of analytics.
 const (
-	DefaultWindow = 7 * 24 * time.Hour // without a request for another
-	MaxWindow     = 24 * time.Hour     // that a request may ask for
+	DefaultWindow = 7 * 24 * time.Hour // default
+	MaxWindow     = 24 * time.Hour     // of a request
 )
 
-// AnalyticsWindow is the window that a request asks for; zero times were not
-// sent. It ends now at the latest.
+// NewWindow returns the window of a request; zero times were not sent. It ends
+// no later than now.
 func NewWindow(from, to, now time.Time) (lastmile.Window, error) {
 	switch {
 	case from.IsZero() && to.IsZero():
@@ -37,7 +37,7 @@ func NewWindow(from, to, now time.Time) (lastmile.Window, error) {
 	return lastmile.Window{From: from, To: to}, nil
 }
 
-// timeOnDuty is how long the worker was on duty.
+// timeOnDuty returns how long the worker was on duty.
 func timeOnDuty(d lastmile.Duty, w lastmile.Window) time.Duration {
 	var (
 		total  time.Duration
@@ -56,8 +56,8 @@ func timeOnDuty(d lastmile.Duty, w lastmile.Window) time.Duration {
 	return total
 }
 
-// WorkerAnalytics is what a worker did in a window. Enroute is on a task, idle
-// is on duty without one.
+// Summary is what a worker did in a window. Enroute is with an active task,
+// idle is on duty without one.
 type Summary struct {
 	Events                        []lastmile.DutyChange
 	EnrouteDistance, IdleDistance lastmile.Meters
@@ -65,8 +65,8 @@ type Summary struct {
 	Succeeded, Failed             int
 }
 
-// AnalyzeWork adds up a worker's duty, the tasks completed in the window, and
-// the one that is active. The way of a worker without a task is not recorded.
+// Summarize adds up a worker's duty and the tasks that were completed in the
+// window or are active. The distance traveled without a task is not recorded.
 func Summarize(w lastmile.Window, duty lastmile.Duty, tasks []lastmile.Task) Summary {
 	a := Summary{Events: duty.Changes}
 	for _, t := range tasks {
@@ -88,9 +88,9 @@ func Summarize(w lastmile.Window, duty lastmile.Duty, tasks []lastmile.Task) Sum
 	return a
 }
 
-// WorkerDetails is a worker with what is shown of one worker only.
+// WorkerDetails is a worker with details that lists of workers do not show.
 type WorkerDetails struct {
 	Worker    lastmile.Worker
-	ETA       *time.Duration // to the active task; nil when there is none or nothing is known
+	ETA       *time.Duration // to the active task; nil if unknown or without one
 	Analytics *Summary
 }

@@ -14,11 +14,11 @@ import (
 // at a time.
 type geocoder struct {
 	asked lastmile.AddressQuery
-	found lastmile.Place
+	found lastmile.GeocodedAddress
 }
 
 // Geocode implements addressbook.Geocoder.
-func (g *geocoder) Geocode(_ context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (g *geocoder) Geocode(_ context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	g.asked = q
 	return g.found, nil
 }
@@ -139,7 +139,7 @@ func TestDestinationContract(t *testing.T) {
 }
 
 func testGeocoding(t *testing.T, p *apptest.Platform, c *apptest.Client) {
-	maps := &geocoder{found: lastmile.Place{
+	maps := &geocoder{found: lastmile.GeocodedAddress{
 		Location: lastmile.Point{Lon: -122.4, Lat: 37.8},
 		Address: lastmile.Address{
 			Name: "not this", Apartment: "nor this", Number: "543", Street: "Howard St", City: "San Francisco",

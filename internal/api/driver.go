@@ -97,7 +97,7 @@ func (s *Server) setDuty(ctx context.Context, c *call, body wire.DutyBody) (any,
 	if body.OnDuty == nil {
 		return nil, lastmile.Missing("onDuty")
 	}
-	var phone *lastmile.Handset
+	var phone *lastmile.DeviceReport
 	if body.UserData != nil {
 		phone = new(body.UserData.Domain())
 	}

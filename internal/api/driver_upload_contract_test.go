@@ -336,7 +336,7 @@ func testForgetUpload(t *testing.T, p *apptest.Platform, c *apptest.Client, team
 	phone.do(t, "start", task, "s", nil)
 	phone.do(t, "complete", task, "c", map[string]any{"success": true, "photoUploadIds": []string{kept}})
 	later := *p.Uploads
-	later.Now = func() time.Time { return app.Clock().Add(lastmile.UnusedUploadKept + time.Hour) }
+	later.Now = func() time.Time { return app.Clock().Add(lastmile.UnusedUploadRetention + time.Hour) }
 	if err := later.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

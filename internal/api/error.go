@@ -58,8 +58,8 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, rt route, requestID 
 	switch {
 	case refusal.Key != nil:
 		body.Message.Cause = DuplicateCause{Type: "duplicateKey", Key: refusal.Key.Key, Value: refusal.Key.Value}
-	case refusal.Lack != nil:
-		body.Message.Cause = LackCause{Type: refusal.Lack.Kind, Missing: refusal.Lack.Items}
+	case refusal.Missing != nil:
+		body.Message.Cause = LackCause{Type: refusal.Missing.Kind, Missing: refusal.Missing.Items}
 	case refusal.Cause != "":
 		body.Message.Cause = refusal.Cause
 	}

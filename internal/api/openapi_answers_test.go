@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/analytics"
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/travel"
 	"dray/internal/wire"
@@ -59,12 +60,12 @@ var sampleValues = map[reflect.Type]any{
 }
 
 var sampleCondition = lastmile.Condition{
-	FieldName: lastmile.ConditionField, Comparison: lastmile.ConditionComparison, TargetValue: true,
+	FieldName: customfield.ConditionField, Comparison: customfield.ConditionComparison, TargetValue: true,
 }
 
 var sampleField = lastmile.CustomField{
-	Key: "k", Name: "n", Type: lastmile.FieldDecimal, Visibility: lastmile.FieldAudiences, Editability: lastmile.FieldAudiences,
-	Contexts: []lastmile.CustomFieldContext{{Name: lastmile.SaveContext, Conditions: []lastmile.Condition{sampleCondition}}}, Value: 1.5,
+	Key: "k", Name: "n", Type: lastmile.FieldDecimal, Visibility: customfield.Audiences, Editability: customfield.Audiences,
+	Contexts: []lastmile.CustomFieldContext{{Name: customfield.SaveContext, Conditions: []lastmile.Condition{sampleCondition}}}, Value: 1.5,
 }
 
 // mayLack are the fields, of those in sampleValues, that can be zero.
@@ -119,11 +120,11 @@ func samplesOf[T any]() []any {
 // answers are the values that handlers return, by the type that the route says
 // they are shown as.
 var answers = map[reflect.Type][]any{
-	reflect.TypeFor[wire.BatchJob]():       {lastmile.NewlyMade[lastmile.Batch]{Record: sampleBatch()}},
+	reflect.TypeFor[wire.BatchJob]():       {lastmile.CreatedRecord[lastmile.Batch]{Record: sampleBatch()}},
 	reflect.TypeFor[wire.Batch]():          {wire.NewBatch(lastmile.Batch{}, wire.Millis(sampleTime)), wire.NewBatch(sampleBatch(), wire.Millis(sampleTime))},
 	reflect.TypeFor[wire.TaskBatch]():      {lastmile.CreatedBatch{}, lastmile.CreatedBatch{Tasks: []lastmile.Task{sampleOf[lastmile.Task](full)}, Rejected: sampleBatch().Results[1:]}},
 	reflect.TypeFor[wire.Greeting]():       {wire.Greeting{}},
-	reflect.TypeFor[wire.NewWebhookBody](): {lastmile.NewlyMade[lastmile.Webhook]{Record: sampleOf[lastmile.Webhook](full)}},
+	reflect.TypeFor[wire.NewWebhookBody](): {lastmile.CreatedRecord[lastmile.Webhook]{Record: sampleOf[lastmile.Webhook](full)}},
 	reflect.TypeFor[wire.Webhook]():        {lastmile.Webhook{ID: sampleID}, sampleOf[lastmile.Webhook](full)},
 	reflect.TypeFor[wire.Notification]():   notificationSamples(func(n lastmile.Notification) any { return wire.NewNotification(n) }),
 	reflect.TypeFor[wire.DetailedNotification](): notificationSamples(func(n lastmile.Notification) any {
@@ -141,9 +142,9 @@ var answers = map[reflect.Type][]any{
 	reflect.TypeFor[wire.Hub]():          samplesOf[lastmile.Hub](),
 	reflect.TypeFor[wire.Schedule]():     samplesOf[lastmile.Schedule](),
 	reflect.TypeFor[wire.Team](): append(samplesOf[lastmile.Team](),
-		lastmile.NewlyMade[lastmile.Team]{Record: sampleOf[lastmile.Team](full)}),
-	reflect.TypeFor[wire.CustomFields](): {lastmile.CustomFields{}, lastmile.CustomFields{sampleField, {Type: lastmile.FieldDate}}},
-	reflect.TypeFor[wire.Template](): append(samplesOf[lastmile.Template](), wire.Template{
+		lastmile.CreatedRecord[lastmile.Team]{Record: sampleOf[lastmile.Team](full)}),
+	reflect.TypeFor[wire.CustomFields](): {customfield.Fields{}, customfield.Fields{sampleField, {Type: lastmile.FieldDate}}},
+	reflect.TypeFor[wire.Template](): append(samplesOf[customfield.Template](), wire.Template{
 		ID: sampleID, DeletedAt: wire.Millis(sampleTime), ContextSaveConditions: []wire.Condition{}, Fields: []string{},
 	}),
 	reflect.TypeFor[wire.RoutePlan]():     routePlanSamples(),
@@ -298,7 +299,7 @@ func TestFilteredAnswersMatchTheirSchemas(t *testing.T) {
 
 func TestErrorsMatchTheirSchema(t *testing.T) {
 	schema := readDocument(t).Components.Schemas["ErrorBody"]
-	for name, cause := range map[string]any{"without a cause": nil, "a sentence": "because", "a key": DuplicateCause{Type: "duplicateKey"}, "a list": LackCause{Type: lastmile.LackRequirements, Missing: []string{"photo"}}} {
+	for name, cause := range map[string]any{"without a cause": nil, "a sentence": "because", "a key": DuplicateCause{Type: "duplicateKey"}, "a list": LackCause{Type: lastmile.MissingRequirements, Missing: []string{"photo"}}} {
 		for _, row := range errorTable(prose{}) {
 			data, err := json.Marshal(ErrorBody{Code: row.Class, Message: ErrorMessage{Error: row.Number, Cause: cause}})
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -102,16 +103,16 @@ func specialFields() map[string]func(*schemas) *schema {
 		"MetadataEntry.visibility": func(*schemas) *schema {
 			return listOf(oneOfText(lastmile.VisibleToAPI, lastmile.VisibleToDashboard, lastmile.VisibleToWorker))
 		},
-		"CustomField.visibility":                func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
-		"CustomField.editability":               func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
+		"CustomField.visibility":                func(*schemas) *schema { return listOf(oneOfText(customfield.Audiences...)) },
+		"CustomField.editability":               func(*schemas) *schema { return listOf(oneOfText(customfield.Audiences...)) },
 		"CustomField.value":                     func(*schemas) *schema { return fieldValue() },
 		"CustomFieldBody.value":                 func(*schemas) *schema { return fieldValue() },
-		"CustomFieldContext.name":               func(*schemas) *schema { return oneOfText(lastmile.SaveContext) },
-		"CustomFieldDefinitionBody.editability": func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
+		"CustomFieldContext.name":               func(*schemas) *schema { return oneOfText(customfield.SaveContext) },
+		"CustomFieldDefinitionBody.editability": func(*schemas) *schema { return listOf(oneOfText(customfield.Audiences...)) },
 		"CustomFieldDefinitionBody.value":       func(*schemas) *schema { return fieldValue() },
-		"CustomFieldDefinitionBody.visibility":  func(*schemas) *schema { return listOf(oneOfText(lastmile.FieldAudiences...)) },
-		"Condition.comparison":                  func(*schemas) *schema { return oneOfText(lastmile.ConditionComparison) },
-		"Condition.fieldName":                   func(*schemas) *schema { return oneOfText(lastmile.ConditionField) },
+		"CustomFieldDefinitionBody.visibility":  func(*schemas) *schema { return listOf(oneOfText(customfield.Audiences...)) },
+		"Condition.comparison":                  func(*schemas) *schema { return oneOfText(customfield.ConditionComparison) },
+		"Condition.fieldName":                   func(*schemas) *schema { return oneOfText(customfield.ConditionField) },
 		"Condition.targetValue":                 func(*schemas) *schema { return ofType("boolean") },
 
 		"Appearance.triangleColor":   func(*schemas) *schema { return oneOfNumber(0, 1, 2) },
@@ -121,7 +122,7 @@ func specialFields() map[string]func(*schemas) *schema {
 
 		"DutyEvent.action": func(*schemas) *schema { return oneOfText(wire.OnDutyAction, wire.OffDutyAction) },
 
-		"LackCause.type":      func(*schemas) *schema { return oneOfText(lastmile.LackRequirements, lastmile.LackDependencies) },
+		"LackCause.type":      func(*schemas) *schema { return oneOfText(lastmile.MissingRequirements, lastmile.MissingDependencies) },
 		"DuplicateCause.type": func(*schemas) *schema { return oneOfText("duplicateKey") },
 		"ErrorBody.code":      func(*schemas) *schema { return errorClasses() },
 		"ErrorMessage.error":  func(*schemas) *schema { return errorNumbers() },

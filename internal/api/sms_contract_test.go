@@ -150,7 +150,7 @@ func (o *texted) testSettings(t *testing.T) {
 	}
 	err := configure(func(s *textmessage.Settings) error {
 		s.Language = "de"
-		s.Switch(textmessage.Occasion{Kind: textmessage.KindArrived}, false)
+		s.SetEnabled(textmessage.Occasion{Kind: textmessage.KindArrived}, false)
 		return s.SetText(textmessage.Template{
 			Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "de", Text: "Hallo {recipient}, {task}!",
 		})

@@ -127,7 +127,7 @@ func (s *Server) findTasks(ctx context.Context, c *call, entries metadataBody) (
 func (s *Server) listTasks(ctx context.Context, c *call) (any, error) {
 	q := taskflow.Query{After: lastmile.TaskID(c.query.Get("lastId")), Worker: lastmile.WorkerID(c.query.Get("worker"))}
 	for name, at := range map[string]*time.Time{
-		"from": &q.From, "to": &q.To, "completeBeforeBefore": &q.CompleteBy, "completeAfterAfter": &q.CompleteFrom,
+		"from": &q.From, "to": &q.To, "completeBeforeBefore": &q.CompleteBefore, "completeAfterAfter": &q.CompleteAfter,
 	} {
 		var err error
 		if *at, err = c.time(name); err != nil {

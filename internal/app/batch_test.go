@@ -227,8 +227,8 @@ func TestABatchSurvivesACrashAtAnyPoint(t *testing.T) {
 					w.run(t, w.Store, nil, func() bool { return !w.left(t) })
 
 					b := w.batch(t, id)
-					if made := w.tasks(t, name); made != tasks || b.Made() != tasks || b.Status() != lastmile.BatchSucceeded {
-						t.Errorf("%d tasks were made, and the batch says %d: %s", made, b.Made(), b.Status())
+					if made := w.tasks(t, name); made != tasks || b.TasksCreated() != tasks || b.Status() != lastmile.BatchSucceeded {
+						t.Errorf("%d tasks were made, and the batch says %d: %s", made, b.TasksCreated(), b.Status())
 					}
 					if told := w.ends(t, id); told != 1 {
 						t.Errorf("the end was told %d times", told)
@@ -295,8 +295,8 @@ func TestAnItemThatAlwaysFailsDoesNotTakeTheOthersWithIt(t *testing.T) {
 				}
 				w.run(t, w.Store, failSecond, func() bool { return !w.left(t) })
 				b := w.batch(t, id)
-				if b.Status() != lastmile.BatchCompletedWithErrors || b.Made() != 4 || w.tasks(t, name) != 4 || w.ends(t, id) != 1 {
-					t.Fatalf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.Made(), w.tasks(t, name), w.ends(t, id))
+				if b.Status() != lastmile.BatchCompletedWithErrors || b.TasksCreated() != 4 || w.tasks(t, name) != 4 || w.ends(t, id) != 1 {
+					t.Fatalf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, name), w.ends(t, id))
 				}
 				fault := b.Results[2].Err
 				if fault == nil || wire.ErrorKindOf(fault.Code).Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
@@ -329,8 +329,8 @@ func TestABatchThatCannotBeRunEnds(t *testing.T) {
 		w.wear(t, id, 9)
 		w.run(t, unsaving{w.Store}, nil, func() bool { return !w.left(t) })
 		b := w.batch(t, id)
-		if b.Status() != lastmile.BatchFailed || b.Made() != 0 || w.tasks(t, "hopeless") != 0 || w.ends(t, id) != 1 {
-			t.Errorf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.Made(), w.tasks(t, "hopeless"), w.ends(t, id))
+		if b.Status() != lastmile.BatchFailed || b.TasksCreated() != 0 || w.tasks(t, "hopeless") != 0 || w.ends(t, id) != 1 {
+			t.Errorf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, "hopeless"), w.ends(t, id))
 		}
 		if slices.ContainsFunc(b.Results, func(r lastmile.BatchResult) bool {
 			return r.Err == nil || r.Err.Code != lastmile.CodeInternal || r.Sent == nil

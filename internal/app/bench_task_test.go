@@ -60,7 +60,7 @@ func (p *platform) newTask(n int) lastmile.Task {
 
 func (p *platform) saveTask(b *testing.B, w store.Writer, n int) error {
 	task := p.newTask(n)
-	events := task.Create(lastmile.Actor{Type: lastmile.ActorAPI, ID: string(p.org)})
+	events := task.CreationEvents(lastmile.Actor{Type: lastmile.ActorAPI, ID: string(p.org)})
 	if err := p.save(b, w, task); err != nil {
 		return err
 	}

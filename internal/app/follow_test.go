@@ -290,7 +290,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 			}
 		}()
 		due := app.Clock().Add(30 * time.Minute)
-		f.task.CompleteBy = due
+		f.task.CompleteBefore = due
 		if err := node.Store.Write(ctx, func(w store.Writer) error { return w.SaveTask(ctx, f.task) }); err != nil {
 			t.Fatal(err)
 		}

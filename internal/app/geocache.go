@@ -59,10 +59,10 @@ func (g geography) PutAll(ctx context.Context, values map[string][]byte, keep ti
 	})
 }
 
-// PostalPlaces implements geo.PostalCodes.
-func (g geography) PostalPlaces(ctx context.Context, country, code string) (places []lastmile.PostalPlace, imported bool, err error) {
+// PostalAreas implements geo.PostalCodes.
+func (g geography) PostalAreas(ctx context.Context, country, code string) (places []lastmile.PostalArea, imported bool, err error) {
 	err = g.db.Read(ctx, func(r store.Reader) (err error) {
-		places, imported, err = r.PostalPlaces(ctx, country, code)
+		places, imported, err = r.PostalAreas(ctx, country, code)
 		return err
 	})
 	return places, imported, err

@@ -16,7 +16,7 @@ import (
 func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	failed := func(ctx context.Context, err error) {
-		if !errors.Is(err, geo.ErrLeftAlone) { // it has been said why
+		if !errors.Is(err, geo.ErrCircuitOpen) { // it has been said why
 			log.WarnContext(ctx, "a map service does not answer", "error", err)
 		}
 	}
@@ -30,7 +30,7 @@ func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (g
 	}
 	travel := &geo.Travel{
 		TravelTimer: &geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: failed},
-		Name:        strings.Join(c.Routers, " "), Failed: failed,
+		Name:        strings.Join(c.Routers, " "), OnError: failed,
 	}
 	if len(routers) > 0 { // the formula is quicker than the database
 		travel.Cache = db
@@ -44,7 +44,7 @@ func (c *Config) geocoders(o geo.Options, cache geo.Cache, failed func(context.C
 		if err != nil {
 			return nil, fmt.Errorf("--geocoder: %w", err)
 		}
-		all = append(all, &geo.Cached{Geocoder: g, Cache: cache, Name: url, Failed: failed})
+		all = append(all, &geo.Cached{Geocoder: g, Cache: cache, Name: url, OnError: failed})
 	}
 	return all, nil
 }

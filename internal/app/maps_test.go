@@ -115,7 +115,7 @@ func TestTravelTimesComeFromTheRouter(t *testing.T) {
 	made := c.Must(t, "POST", "/workers", map[string]any{"name": "W", "phone": "+12125550101", "teams": []string{team}, "vehicle": map[string]any{"type": "CAR"}})
 	worker := lastmile.WorkerID(made["id"].(string))
 	now := p.Now()
-	seen := lastmile.Whereabouts{OnDuty: true, LastSeen: now, Location: &lastmile.Point{Lon: -74, Lat: 40.71}, Located: now}
+	seen := lastmile.Whereabouts{OnDuty: true, LastSeen: now, Location: &lastmile.Point{Lon: -74, Lat: 40.71}, LocatedAt: now}
 	err := p.Store.Write(t.Context(), func(w store.Writer) error { return w.SaveWhereabouts(t.Context(), c.Organization.ID, worker, seen) })
 	if err != nil {
 		t.Fatal(err)

@@ -147,7 +147,7 @@ func (rig *textRig) checkMessages(t *testing.T) (requests, repeated int) {
 		}
 		owed[string(m.To)] = true
 		// One that took three processes down is given up, though it was sent.
-		givenUp := m.State == textmessage.StateFailed && m.Unsure >= textmessage.MaxUncertain
+		givenUp := m.State == textmessage.StateFailed && m.Uncertain >= textmessage.MaxUncertain
 		if len(bodies) == 0 || m.State != textmessage.StateSent && !givenUp {
 			t.Errorf("message %s is %s (%s) after %d attempts, %d requests", m.ID, m.State, m.Reason, m.Attempts, len(bodies))
 		}

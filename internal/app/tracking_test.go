@@ -130,7 +130,7 @@ func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers 
 			task := lastmile.Task{
 				ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: strconv.Itoa(i), Organization: org, Created: now, Modified: now,
 				Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskAssigned, Worker: worker.ID,
-				Container: lastmile.WorkerContainer(worker.ID), CompleteBy: now.Add(-time.Hour),
+				Container: lastmile.WorkerContainer(worker.ID), CompleteBefore: now.Add(-time.Hour),
 			}
 			err := errors.Join(
 				w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),

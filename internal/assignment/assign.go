@@ -9,26 +9,26 @@ import (
 	"dray/internal/lastmile"
 )
 
-// AssignMode is how the best worker for a task is found.
+// Mode is how the best worker for a task is chosen.
 type Mode string
 
 // The modes of automatic assignment.
 const (
-	ByDistance Mode = "distance" // whose last place is nearest
-	ByLoad     Mode = "load"     // whose way through all tasks to this one is shortest
+	ByDistance Mode = "distance" // by the distance of the last known location
+	ByLoad     Mode = "load"     // by the distance through all of the worker's tasks
 )
 
-// AssignOptions are the terms of an automatic assignment.
+// Options are the options of an automatic assignment.
 type Options struct {
 	Mode                 Mode
-	Teams                []lastmile.TeamID // workers in any of these come first; none is everyone
-	RestrictToTeams      bool              // nobody else comes after them
+	Teams                []lastmile.TeamID // workers of these teams are preferred; empty for all workers
+	RestrictToTeams      bool              // consider no other workers
 	MaxAssignedTaskCount int               // 0 is no limit
 	ExcludedWorkers      []lastmile.WorkerID
 	ConsiderDependencies bool
 }
 
-// Check refuses options that make no sense.
+// Check rejects invalid options.
 func (o Options) Check(field string) error {
 	switch {
 	case o.Mode == "":
@@ -41,7 +41,7 @@ func (o Options) Check(field string) error {
 	return nil
 }
 
-// QueuedTask is a task in a worker's way, as far as assignment needs to know it.
+// QueuedTask is a task on a worker's route, as far as assignment needs it.
 type QueuedTask struct {
 	ID                   lastmile.TaskID
 	Location             lastmile.Point
@@ -49,14 +49,14 @@ type QueuedTask struct {
 	AdditionalQuantities lastmile.Capacities
 }
 
-// Candidate is a worker who might get a task: the active task first, then the
-// list in order.
+// Candidate is a worker considered for a task, with the worker's route: the
+// active task first, then the list in order.
 type Candidate struct {
 	Worker lastmile.Worker
 	Queue  []QueuedTask
 }
 
-// Reasons why a worker was not considered.
+// Reasons why a worker was excluded.
 const (
 	ReasonExcluded   = "excluded by the request"
 	ReasonOtherTeam  = "not in the team"
@@ -65,26 +65,26 @@ const (
 	ReasonCapacity   = "capacity exceeded"
 )
 
-// Explanation is why a task went to a worker, or to nobody.
+// Explanation is why a task was assigned to a worker, or to none.
 type Explanation struct {
 	Task       lastmile.TaskID
 	At         time.Time
 	Mode       Mode
-	Chosen     lastmile.WorkerID // empty when nobody fits
+	Chosen     lastmile.WorkerID // empty if no worker is eligible
 	Considered []Consideration
 }
 
-// Consideration is one worker's part of an explanation.
+// Consideration is the part of an explanation about one worker.
 type Consideration struct {
 	Worker   lastmile.WorkerID
 	Name     string
-	Measure  *lastmile.Meters // nil when excluded
-	Excluded string           // why; empty when measured
+	Measure  *lastmile.Meters // nil if excluded
+	Excluded string           // reason; empty if not excluded
 }
 
-// PickWorker finds the best worker for a family of tasks that must go
-// together, the first of which is the one that counts for distance. It
-// returns why it chose whom.
+// PickWorker chooses the best worker for tasks that must be assigned together;
+// distance is measured to the first of them. It returns the explanation of the
+// choice.
 func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, now time.Time) Explanation {
 	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
 	for _, c := range candidates {
@@ -117,8 +117,8 @@ func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, now ti
 	return why
 }
 
-// without is what is left of a queue when tasks are taken out of it, to be
-// put at its end.
+// without returns the queue without the given tasks, which would move to its
+// end.
 func without(queue []QueuedTask, tasks []lastmile.Task) []QueuedTask {
 	left := make([]QueuedTask, 0, len(queue))
 	for _, q := range queue {
@@ -129,9 +129,9 @@ func without(queue []QueuedTask, tasks []lastmile.Task) []QueuedTask {
 	return left
 }
 
-// Give notes that tasks have gone to the end of a worker's queue, from whoever
-// had them.
-func Give(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Task) {
+// MoveTasks moves tasks from any other candidate to the end of a worker's
+// queue.
+func MoveTasks(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Task) {
 	for i := range candidates {
 		c := &candidates[i]
 		c.Queue = without(c.Queue, tasks)
@@ -146,7 +146,8 @@ func Give(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Task) {
 	}
 }
 
-// excluded says why the worker cannot have the tasks, or nothing.
+// excluded returns why the worker is not eligible for the tasks; empty if
+// eligible.
 func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
 	switch {
 	case slices.Contains(o.ExcludedWorkers, c.Worker.ID):
@@ -161,12 +162,12 @@ func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
 	return c.overloaded(tasks)
 }
 
-// rounding is how far a sum may seem to be over a capacity that it fills
-// exactly: 0.1 three times is more than 0.3.
+// rounding is the tolerance for sums that fill a capacity exactly: in floating
+// point, three times 0.1 exceeds 0.3.
 const rounding = 1 + 1e-9
 
-// overloaded says which capacity the tasks would exceed. A capacity of zero is
-// no limit.
+// overloaded returns which capacity the tasks would exceed. A capacity of zero
+// is no limit.
 func (c Candidate) overloaded(tasks []lastmile.Task) string {
 	var load lastmile.Capacities
 	units := 0.0
@@ -199,8 +200,8 @@ func plus(a, b lastmile.Capacities) lastmile.Capacities {
 	return lastmile.Capacities{A: a.A + b.A, B: a.B + b.B, C: a.C + b.C}
 }
 
-// measure is how far the worker is from a place: straight, or by way of all
-// that is still to be done.
+// measure returns the distance of the worker from a location: direct, or
+// through all of the worker's tasks.
 func (c Candidate) measure(place lastmile.Point, mode Mode) lastmile.Meters {
 	at, way := *c.Worker.Whereabouts.Location, lastmile.Meters(0)
 	if mode == ByLoad {
@@ -212,5 +213,5 @@ func (c Candidate) measure(place lastmile.Point, mode Mode) lastmile.Meters {
 	return way + at.Distance(place)
 }
 
-// AutoAssigned is which tasks went to whom.
+// Assigned maps the tasks that were assigned to their workers.
 type Assigned map[lastmile.TaskID]lastmile.WorkerID

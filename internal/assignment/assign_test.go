@@ -16,8 +16,8 @@ import (
 
 var testNow = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 
-// candidate is a worker somewhere along the equator, a tenth of a degree for
-// each step, with so much to do.
+// candidate returns a worker on the equator, at step tenths of a degree, with a
+// queue.
 func candidate(id lastmile.WorkerID, step int, queue ...assignment.QueuedTask) assignment.Candidate {
 	return assignment.Candidate{Queue: queue, Worker: lastmile.Worker{
 		ID: id, Name: strings.ToUpper(string(id)), Teams: []lastmile.TeamID{"all", lastmile.TeamID("of-" + id)},
@@ -27,12 +27,12 @@ func candidate(id lastmile.WorkerID, step int, queue ...assignment.QueuedTask) a
 
 func along(step int) *lastmile.Point { return &lastmile.Point{Lon: float64(step) / 10, Lat: 0} }
 
-// queued is a task of a queue at a step.
+// queued returns a queued task at a step.
 func queued(id lastmile.TaskID, step int) assignment.QueuedTask {
 	return assignment.QueuedTask{ID: id, Location: *along(step), Quantity: 1}
 }
 
-// waiting is a task at a step that nobody has.
+// waiting returns an unassigned task at a step.
 func waiting(id lastmile.TaskID, step int) lastmile.Task {
 	return lastmile.Task{ID: id, Organization: "acme", Quantity: 1, Destination: lastmile.Destination{Location: *along(step)}}
 }
@@ -59,19 +59,19 @@ func TestPickingAWorker(t *testing.T) {
 		want       lastmile.WorkerID
 		excluded   map[lastmile.WorkerID]string
 	}{
-		"nobody is there":                      {task, nil, assignment.Options{Mode: distance}, "", nil},
+		"no candidates":                        {task, nil, assignment.Options{Mode: distance}, "", nil},
 		"the nearest":                          {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance}, "near", nil},
 		"the nearest, however busy":            {task, []assignment.Candidate{far, busy}, assignment.Options{Mode: distance}, "near", nil},
 		"by load, who gets there first":        {task, []assignment.Candidate{far, busy}, assignment.Options{Mode: load}, "far", nil},
 		"by load, the nearest of the idle":     {task, []assignment.Candidate{far, near}, assignment.Options{Mode: load}, "near", nil},
 		"of two alike, the first by id":        {task, []assignment.Candidate{candidate("b", 1), candidate("a", -1)}, assignment.Options{Mode: distance}, "a", nil},
 		"not the excluded":                     {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, ExcludedWorkers: []lastmile.WorkerID{"near", "?"}}, "far", map[lastmile.WorkerID]string{"near": "excluded by the request"}},
-		"nobody when all are excluded":         {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, ExcludedWorkers: []lastmile.WorkerID{"near", "far"}}, "", map[lastmile.WorkerID]string{"near": "excluded", "far": "excluded"}},
+		"none if all are excluded":             {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, ExcludedWorkers: []lastmile.WorkerID{"near", "far"}}, "", map[lastmile.WorkerID]string{"near": "excluded", "far": "excluded"}},
 		"of the team":                          {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"of-far"}, RestrictToTeams: true}, "far", map[lastmile.WorkerID]string{"near": "not in the team"}},
 		"of any of the teams":                  {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"of-far", "all"}, RestrictToTeams: true}, "near", nil},
-		"nobody when the team has nobody":      {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"empty"}, RestrictToTeams: true}, "", map[lastmile.WorkerID]string{"near": "not in the team", "far": "not in the team"}},
+		"none if the team is empty":            {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"empty"}, RestrictToTeams: true}, "", map[lastmile.WorkerID]string{"near": "not in the team", "far": "not in the team"}},
 		"of the preferred team first":          {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"of-far"}}, "far", map[lastmile.WorkerID]string{"near": "not in the team"}},
-		"of another when the team has nobody":  {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"empty"}}, "near", nil},
+		"of another team if it is empty":       {task, []assignment.Candidate{far, near}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"empty"}}, "near", nil},
 		"of another when the team is full":     {task, []assignment.Candidate{far, capable(busy, 2, 0, 0, 0)}, assignment.Options{Mode: distance, Teams: []lastmile.TeamID{"of-near"}}, "far", map[lastmile.WorkerID]string{"near": "capacity exceeded: capacity 3 of 2"}},
 		"whose place is known":                 {task, []assignment.Candidate{far, lost}, assignment.Options{Mode: distance}, "far", map[lastmile.WorkerID]string{"near": "no known location"}},
 		"who has fewer tasks than allowed":     {task, []assignment.Candidate{far, busy}, assignment.Options{Mode: distance, MaxAssignedTaskCount: 2}, "far", map[lastmile.WorkerID]string{"near": "has as many tasks as allowed: 2 of 2"}},
@@ -121,7 +121,7 @@ func TestCapacityIsNotLostToRounding(t *testing.T) {
 		c.Queue = append(c.Queue, q)
 	}
 	if why := assignment.PickWorker([]lastmile.Task{tenth}, []assignment.Candidate{c}, assignment.Options{Mode: assignment.ByDistance}, testNow); why.Chosen != "w" {
-		t.Errorf("0.1 three times is refused by a capacity of 0.3: %+v", why)
+		t.Errorf("0.1 three times is rejected by a capacity of 0.3: %+v", why)
 	}
 }
 
@@ -164,8 +164,8 @@ func TestAssignOptions(t *testing.T) {
 	}
 }
 
-// TestPickingAnyWorkerFromAny makes up situations and holds what is chosen
-// against the rules, written the long way.
+// TestPickingAnyWorkerFromAny generates random situations and compares the
+// choice with a straightforward implementation of the rules.
 func TestPickingAnyWorkerFromAny(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	chosen := 0
@@ -173,7 +173,7 @@ func TestPickingAnyWorkerFromAny(t *testing.T) {
 		tasks, candidates, o := situation(random)
 		why := assignment.PickWorker(tasks, candidates, o, testNow)
 
-		// The order in which workers come makes no difference.
+		// The order of the candidates makes no difference.
 		shuffled := slices.Clone(candidates)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		if again := assignment.PickWorker(tasks, shuffled, o, testNow); !reflect.DeepEqual(why, again) {
@@ -194,11 +194,11 @@ func TestPickingAnyWorkerFromAny(t *testing.T) {
 		}
 	}
 	if chosen < 500 || chosen > 2_900 {
-		t.Errorf("somebody was chosen in %d of 3,000 situations: they are all alike", chosen)
+		t.Errorf("a worker was chosen in %d of 3,000 situations: they are all alike", chosen)
 	}
 }
 
-// situation makes up tasks, workers and terms.
+// situation generates tasks, candidates and options.
 func situation(random *rand.Rand) ([]lastmile.Task, []assignment.Candidate, assignment.Options) {
 	amount := func() float64 { return float64(random.IntN(5)) }
 	tasks := make([]lastmile.Task, 1+random.IntN(3))
@@ -232,7 +232,7 @@ func situation(random *rand.Rand) ([]lastmile.Task, []assignment.Candidate, assi
 	return tasks, candidates, o
 }
 
-// fits tells whether a worker may have the tasks.
+// fits reports whether a worker is eligible for the tasks.
 func fits(c assignment.Candidate, tasks []lastmile.Task, o assignment.Options) bool {
 	if slices.Contains(o.ExcludedWorkers, c.Worker.ID) || len(o.Teams) > 0 && !slices.Contains(o.Teams, c.Worker.Teams[0]) {
 		return false
@@ -256,7 +256,7 @@ func fits(c assignment.Candidate, tasks []lastmile.Task, o assignment.Options) b
 	return true
 }
 
-// measureOf is how far a worker is from the first task.
+// measureOf returns the distance of a worker from the first task.
 func measureOf(c assignment.Candidate, tasks []lastmile.Task, mode assignment.Mode) lastmile.Meters {
 	stops := []lastmile.Point{*c.Worker.Whereabouts.Location}
 	if mode == assignment.ByLoad {

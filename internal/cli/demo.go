@@ -42,7 +42,7 @@ func demoCommand() command {
 			c.LogFormat, c.ShortRetention = "text", true
 			c.BindStorage(f)
 			c.BindServer(f)
-			pace := simulate.Options{Every: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, Busy: time.Hour}
+			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, BusyPeriod: time.Hour}
 			f.IntVar(&pace.Workers, "workers", 18, "number `n` of simulated workers; 0 for none")
 			f.Float64Var(&pace.Speed, "speed", 4, "`factor` by which they are faster than in real life")
 			f.Uint64Var(&pace.Seed, "seed", 1, "`seed` of the random number generator")

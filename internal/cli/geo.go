@@ -44,7 +44,7 @@ func geoImportCommand() command {
 // reads the whole file once before it changes anything, so a malformed file
 // changes nothing.
 func importPostalCodes(ctx context.Context, a *app.App, name string) (count int64, countries []string, err error) {
-	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
+	err = readPostalFile(name, func(p lastmile.PostalArea) error {
 		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
 			countries = append(countries, p.Country)
 		}
@@ -58,7 +58,7 @@ func importPostalCodes(ctx context.Context, a *app.App, name string) (count int6
 	}
 	err = a.Store.Write(ctx, func(w store.Writer) error {
 		for _, country := range countries {
-			if err := w.DeletePostalPlaces(ctx, country); err != nil {
+			if err := w.DeletePostalAreas(ctx, country); err != nil {
 				return err
 			}
 		}
@@ -67,15 +67,15 @@ func importPostalCodes(ctx context.Context, a *app.App, name string) (count int6
 	if err != nil {
 		return 0, nil, err
 	}
-	var page []lastmile.PostalPlace
+	var page []lastmile.PostalArea
 	save := func() error {
 		first := count
 		count += int64(len(page))
-		err := a.Store.Write(ctx, func(w store.Writer) error { return w.SavePostalPlaces(ctx, first, page) })
+		err := a.Store.Write(ctx, func(w store.Writer) error { return w.SavePostalAreas(ctx, first, page) })
 		page = page[:0]
 		return err
 	}
-	err = readPostalFile(name, func(p lastmile.PostalPlace) error {
+	err = readPostalFile(name, func(p lastmile.PostalArea) error {
 		if page = append(page, p); len(page) < importBatch {
 			return nil
 		}
@@ -84,7 +84,7 @@ func importPostalCodes(ctx context.Context, a *app.App, name string) (count int6
 	return count, countries, errors.Join(err, save())
 }
 
-func readPostalFile(name string, each func(lastmile.PostalPlace) error) error {
+func readPostalFile(name string, each func(lastmile.PostalArea) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err

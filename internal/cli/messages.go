@@ -56,18 +56,18 @@ func printTemplates(ctx context.Context, inv *invocation, a *app.App, org lastmi
 		return err
 	}
 	if language == "" {
-		language = s.LanguageIn(of.Country)
+		language = s.DefaultLanguage(of.Country)
 	}
 	result := messageSettingsResult{
-		Language: s.LanguageIn(of.Country), From: s.From, ETA: int64(s.Thresholds.ETA.Seconds()), Delay: int64(s.Thresholds.Delay.Seconds()),
+		Language: s.DefaultLanguage(of.Country), From: s.From, ETA: int64(s.Thresholds.ETA.Seconds()), Delay: int64(s.Thresholds.Delay.Seconds()),
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Language  %s\nFrom      %s\nETA       %v\nDelay     %v\n", result.Language, result.From, s.Thresholds.ETA, s.Thresholds.Delay)
 	for _, o := range textmessage.Occasions() {
 		t, own := s.Template(o, language)
-		sample := s.Sample(t, of, a.Config.URL())
+		sample := s.Preview(t, of, a.Config.URL())
 		one := templateResult{
-			Kind: o.Kind, Pickup: o.Pickup, On: s.On(o), Language: t.Language, Own: own, Text: t.Text, Sample: sample, Segments: textmessage.Segments(sample),
+			Kind: o.Kind, Pickup: o.Pickup, On: s.Enabled(o), Language: t.Language, Own: own, Text: t.Text, Sample: sample, Segments: textmessage.Segments(sample),
 		}
 		result.Templates = append(result.Templates, one)
 		fmt.Fprintf(&text, "\n%s: %s, %s, %d segments\n  %s\n  %s\n", o, onOff(one.On), t.Language, one.Segments, t.Text, sample)
@@ -205,11 +205,11 @@ func (c messageChange) apply(ctx context.Context, a *app.App, org lastmile.Organ
 		replace(&s.Thresholds.Delay, c.delay)
 		language := c.textLanguage
 		if language == "" {
-			language = s.LanguageIn(of.Country)
+			language = s.DefaultLanguage(of.Country)
 		}
 		for _, o := range occasions {
 			if c.on != nil {
-				s.Switch(o, *c.on)
+				s.SetEnabled(o, *c.on)
 			}
 			if c.text == nil {
 				continue

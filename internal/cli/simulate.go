@@ -48,10 +48,10 @@ func simulateCommand() command {
 			f.StringVar(&s.Password, "password", "simulated-worker", "`password` of the simulated workers")
 			f.IntVar(&s.Workers, "workers", 10, "number `n` of workers")
 			f.IntVar(&s.Tasks, "tasks", 0, "number `n` of tasks to create and complete; 0 for no limit")
-			f.DurationVar(&s.For, "duration", time.Minute, "`duration` of the simulation, such as 90s or 8h; 0 for no limit")
+			f.DurationVar(&s.Duration, "duration", time.Minute, "`duration` of the simulation, such as 90s or 8h; 0 for no limit")
 			f.Uint64Var(&s.Seed, "seed", 1, "`seed` of the random number generator")
 			f.Float64Var(&s.Speed, "speed", 10, "`factor` by which driving and stops are faster than in real life")
-			f.DurationVar(&s.Every, "every", 3*time.Second, "`interval` at which a phone reports its position")
+			f.DurationVar(&s.Interval, "every", 3*time.Second, "`interval` at which a phone reports its position")
 			f.Float64Var(&s.Radius, "radius", 1100, "radius around the hub in which a team works, in `meters`")
 			f.Float64Var(&s.Offline, "offline", 0.12, "`fraction` of trips on which a phone loses the network, 0 to 1")
 			return func(ctx context.Context, inv *invocation) error { return runSimulation(ctx, inv, s) }
@@ -66,7 +66,7 @@ func checkPace(o simulate.Options) error {
 		return usageErrorf("--workers must not be negative")
 	case !(o.Speed >= 0.1 && o.Speed <= 1000):
 		return usageErrorf("--speed must be between 0.1 and 1000")
-	case o.Every < 50*time.Millisecond:
+	case o.Interval < 50*time.Millisecond:
 		return usageErrorf("--every must be at least 50ms")
 	case !(o.Offline >= 0 && o.Offline <= 1):
 		return usageErrorf("--offline must be between 0 and 1")
@@ -86,7 +86,7 @@ func (s *simulationFlags) check(stored bool) error {
 		return usageErrorf("--url must be an http or https URL, not %q", s.URL)
 	case s.Workers < 1 || s.Workers > simulationMost:
 		return usageErrorf("--workers must be between 1 and %d", simulationMost)
-	case s.Tasks < 0 || s.For < 0:
+	case s.Tasks < 0 || s.Duration < 0:
 		return usageErrorf("--tasks and --duration must not be negative")
 	case len(s.Password) < access.MinPassword:
 		return usageErrorf("--password must have at least %d characters", access.MinPassword)

@@ -24,7 +24,7 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id la
 			if err != nil {
 				return err
 			}
-			d.ETA, active = travel.Approach(worker, task), []lastmile.Task{task}
+			d.ETA, active = travel.TimeToTask(worker, task), []lastmile.Task{task}
 		}
 		if in == nil {
 			return nil
@@ -56,7 +56,7 @@ func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmil
 	}
 	for i := range members {
 		m := &members[i]
-		if m.Legs, err = f.Travel.Legs(ctx, m.Worker.TravelsBy(), m.Way(q)); err != nil {
+		if m.Legs, err = f.Travel.Legs(ctx, m.Worker.TravelsBy(), m.Waypoints(q)); err != nil {
 			return travel.Estimate{}, err
 		}
 	}

@@ -19,7 +19,7 @@ func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmi
 
 // SetDuty puts the calling worker on or off duty, and stores the worker's phone if
 // the app reports it.
-func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool, phone *lastmile.Handset) (worker lastmile.Worker, err error) {
+func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool, phone *lastmile.DeviceReport) (worker lastmile.Worker, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if worker, err = w.Worker(ctx, who.Organization, who.Worker); err != nil {
@@ -43,8 +43,8 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 }
 
 // updateDevice saves a worker's phone if it has changed.
-func updateDevice(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.Handset, now time.Time) error {
-	changed, err := worker.Carry(phone, now)
+func updateDevice(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.DeviceReport, now time.Time) error {
+	changed, err := worker.UpdateDevice(phone, now)
 	if err != nil || !changed {
 		return err
 	}

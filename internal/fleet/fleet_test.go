@@ -183,7 +183,7 @@ func TestDuty(t *testing.T) {
 	worker := o.Worker(t, "Ada", nil)
 	set := func(onDuty bool) lastmile.Worker {
 		t.Helper()
-		got, err := o.Fleet.SetDuty(t.Context(), worker, onDuty, &lastmile.Handset{Device: lastmile.Device{Platform: "ANDROID"}, Battery: new(0.5)})
+		got, err := o.Fleet.SetDuty(t.Context(), worker, onDuty, &lastmile.DeviceReport{Device: lastmile.Device{Platform: "ANDROID"}, Battery: new(0.5)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func (f *Fleet) hubChange(ctx context.Context, who lastmile.Principal, draft Hub
 		return change, nil
 	}
 	place, err := f.Places.Locate(ctx, who, "", *draft.Address)
-	change.Place = &place
+	change.Destination = &place
 	return change, err
 }
 

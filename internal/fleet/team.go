@@ -8,13 +8,13 @@ import (
 )
 
 // CreateTeam creates a team.
-func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change lastmile.TeamChange) (lastmile.NewlyMade[lastmile.Team], error) {
+func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change lastmile.TeamChange) (lastmile.CreatedRecord[lastmile.Team], error) {
 	made, err := lastmile.NewTeam(lastmile.TeamID(f.NewID()), who.Organization, change, f.Now())
 	if err != nil {
-		return lastmile.NewlyMade[lastmile.Team]{}, err
+		return lastmile.CreatedRecord[lastmile.Team]{}, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Team], error) {
-		team := lastmile.NewlyMade[lastmile.Team]{Record: made}
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedRecord[lastmile.Team], error) {
+		team := lastmile.CreatedRecord[lastmile.Team]{Record: made}
 		if err := checkTeam(ctx, w, made); err != nil {
 			return team, err
 		}

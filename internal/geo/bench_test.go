@@ -10,8 +10,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// BenchmarkGeocode looks up cities drawn at random, beside a look-up of the same
-// names in a map: the ratio is what the forgiving search costs.
+// BenchmarkGeocode looks up random cities, and compares that with looking up
+// the same names in a map: the ratio is the cost of the fuzzy search.
 func BenchmarkGeocode(b *testing.B) {
 	cities := drawnCities(b)
 	random := rand.New(rand.NewPCG(1, 1))
@@ -25,7 +25,7 @@ func BenchmarkGeocode(b *testing.B) {
 		exact[i], wrong[i] = cityQuery(c, c.Name), cityQuery(c, misspelled(random, c.Name))
 		lines[i].Unparsed = fmt.Sprintf("12 Long Road, %s, %s, %s", c.Name, c.State.Name, c.Country)
 	}
-	// perOp times a map look-up of the same names, in the same run.
+	// perOp measures a map lookup of the same names in the same run.
 	perOp := func() float64 {
 		const rounds = 200
 		start := time.Now()

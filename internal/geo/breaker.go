@@ -14,9 +14,9 @@ const (
 	maxOpen        = 5 * time.Minute // whatever the service's Retry-After says
 )
 
-// ErrLeftAlone is returned for a request that was not sent, because the map
+// ErrCircuitOpen is returned for a request that was not sent, because the map
 // service has failed too often recently.
-var ErrLeftAlone = errors.New("it has failed too often and is left alone for a while")
+var ErrCircuitOpen = errors.New("it has failed too often and is not queried for a while")
 
 // breaker is a circuit breaker. It opens after several failures in a row, or when
 // the service asks for a pause, so that callers do not wait for a service that is
@@ -31,7 +31,7 @@ type breaker struct {
 	probing  bool      // the request that was let through is under way
 }
 
-// allow returns ErrLeftAlone if the service must not be asked. After nil, done or
+// allow returns ErrCircuitOpen if the service must not be asked. After nil, done or
 // skip must be called.
 func (b *breaker) allow() error {
 	b.mu.Lock()
@@ -44,7 +44,7 @@ func (b *breaker) allow() error {
 		wait = 0
 	}
 	if b.probing || wait > 0 {
-		return ErrLeftAlone
+		return ErrCircuitOpen
 	}
 	b.probing = true
 	return nil

@@ -17,14 +17,14 @@ func TestBreakerSurvivesAClockSetBack(t *testing.T) {
 		}
 		b.done(errors.New("down"))
 	}
-	if err := b.allow(); !errors.Is(err, ErrLeftAlone) {
+	if err := b.allow(); !errors.Is(err, ErrCircuitOpen) {
 		t.Fatalf("got %v from an open breaker", err)
 	}
 	now = now.Add(-time.Hour)
 	if err := b.allow(); err != nil {
 		t.Errorf("got %v an hour before: the service would be left alone for an hour", err)
 	}
-	if err := b.allow(); !errors.Is(err, ErrLeftAlone) {
+	if err := b.allow(); !errors.Is(err, ErrCircuitOpen) {
 		t.Errorf("got %v while one request finds out", err)
 	}
 }

@@ -12,63 +12,63 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Cache keeps answers for a while. It may forget them at any time.
+// Cache stores results for a limited time. It may drop them at any time.
 type Cache interface {
-	// Get returns what was put under a key and is not too old.
+	// Get returns the value of a key if it has not expired.
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
-	// Put keeps a value for a while.
+	// Put stores a value for some time.
 	Put(ctx context.Context, key string, value []byte, keep time.Duration) error
 }
 
-// How long answers are kept.
+// How long results are cached.
 const (
-	KeepFound   = 30 * 24 * time.Hour
-	KeepUnknown = 24 * time.Hour // map services learn
+	FoundTTL    = 30 * 24 * time.Hour
+	NotFoundTTL = 24 * time.Hour // map services are updated
 )
 
-// Cached asks a geocoder only for what it has not asked before.
+// Cached caches the results of a geocoder.
 type Cached struct {
 	Geocoder Geocoder
 	Cache    Cache
-	Name     string                               // of the geocoder, so that two do not mix
-	Failed   func(ctx context.Context, err error) // of the cache; the answer comes all the same
+	Name     string                               // of the geocoder, to keep results of different geocoders apart
+	OnError  func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
 }
 
-// cachedPlace is an answer as it is kept.
-type cachedPlace struct {
-	Place   *lastmile.Place `json:"place,omitempty"`
-	Refusal string          `json:"refusal,omitempty"` // the cause
+// cachedResult is a cached result.
+type cachedResult struct {
+	Place   *lastmile.GeocodedAddress `json:"place,omitempty"`
+	Refusal string                    `json:"refusal,omitempty"` // cause of the error
 }
 
 // Geocode implements Geocoder.
-func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (c *Cached) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	key := c.key(q)
 	kept, ok, err := c.Cache.Get(ctx, key)
 	c.failed(ctx, err)
 	if ok && err == nil {
-		var answer cachedPlace
+		var answer cachedResult
 		if err := json.Unmarshal(kept, &answer); err == nil {
 			switch {
 			case answer.Place != nil:
 				return *answer.Place, nil
 			case answer.Refusal != "":
-				return lastmile.Place{}, lastmile.AddressNotFound("%s", answer.Refusal)
+				return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", answer.Refusal)
 			}
 		}
 	}
 	place, err := c.Geocoder.Geocode(ctx, q)
-	refusal, refused := errors.AsType[*lastmile.Error](err)
+	rejection, rejected := errors.AsType[*lastmile.Error](err)
 	switch {
 	case err == nil:
-		c.put(ctx, key, cachedPlace{Place: &place}, KeepFound)
-	case refused:
-		cause, _, _ := strings.Cut(refusal.Cause, ";")
-		c.put(ctx, key, cachedPlace{Refusal: cause}, KeepUnknown)
+		c.put(ctx, key, cachedResult{Place: &place}, FoundTTL)
+	case rejected:
+		cause, _, _ := strings.Cut(rejection.Cause, ";")
+		c.put(ctx, key, cachedResult{Refusal: cause}, NotFoundTTL)
 	}
 	return place, err
 }
 
-func (c *Cached) put(ctx context.Context, key string, answer cachedPlace, keep time.Duration) {
+func (c *Cached) put(ctx context.Context, key string, answer cachedResult, keep time.Duration) {
 	value, err := json.Marshal(answer)
 	if err == nil {
 		err = c.Cache.Put(ctx, key, value, keep)
@@ -77,12 +77,12 @@ func (c *Cached) put(ctx context.Context, key string, answer cachedPlace, keep t
 }
 
 func (c *Cached) failed(ctx context.Context, err error) {
-	if err != nil && c.Failed != nil {
-		c.Failed(ctx, err)
+	if err != nil && c.OnError != nil {
+		c.OnError(ctx, err)
 	}
 }
 
-// key is what an answer is kept under: everything that it depends on.
+// key returns the cache key of a query: everything that the result depends on.
 func (c *Cached) key(q lastmile.AddressQuery) string {
 	a := q.Address
 	parts := []string{

@@ -8,22 +8,22 @@ import (
 	"dray/internal/lastmile"
 )
 
-// geocodeWithin is the most time one address takes, over all sources.
-const geocodeWithin = 8 * time.Second
+// geocodeTimeout limits the time to geocode one address with all sources.
+const geocodeTimeout = 8 * time.Second
 
-// Chain asks one geocoder after another until one has found the address well
-// enough. A source that fails is passed over.
+// Chain queries geocoders in order until one finds the address with sufficient
+// precision. Sources that fail are skipped.
 type Chain struct {
-	Sources []Geocoder // the best first; the last needs no network
+	Sources []Geocoder // best first; the last needs no network
 	Failed  func(ctx context.Context, err error)
 }
 
-// Geocode implements Geocoder. It is within a few seconds, whatever the
-// sources do, as long as the last one needs no network.
-func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
-	network, cancel := networkTime(ctx, geocodeWithin)
+// Geocode implements Geocoder. It takes a few seconds at most, whatever the
+// sources do, provided that the last one needs no network.
+func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+	network, cancel := withNetworkTimeout(ctx, geocodeTimeout)
 	defer cancel()
-	var refusal error
+	var rejection error
 	failed := false
 	for i, source := range c.Sources {
 		within := network
@@ -32,16 +32,16 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 		}
 		place, err := source.Geocode(within, q)
 		if err == nil {
-			err = place.Require(q.Precision)
+			err = place.RequirePrecision(q.Precision)
 		}
 		if err == nil {
 			return place, nil
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {
-			return lastmile.Place{}, ctx.Err()
+			return lastmile.GeocodedAddress{}, ctx.Err()
 		}
 		if _, ok := errors.AsType[*lastmile.Error](err); ok {
-			refusal = err // the last one to refuse knows why
+			rejection = err // the last error is the most specific
 			continue
 		}
 		failed = true
@@ -50,19 +50,19 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 		}
 	}
 	switch {
-	case refusal == nil:
-		return lastmile.Place{}, lastmile.Overloaded("no geocoder answers; try again later")
+	case rejection == nil:
+		return lastmile.GeocodedAddress{}, lastmile.Overloaded("no geocoder answers; try again later")
 	case failed:
-		refused, _ := errors.AsType[*lastmile.Error](refusal)
-		return lastmile.Place{}, refused.Because("%s; a geocoder did not answer, so it may be worth to try again later", refused.Cause)
+		rejected, _ := errors.AsType[*lastmile.Error](rejection)
+		return lastmile.GeocodedAddress{}, rejected.Because("%s; a geocoder did not answer, so it may be worth to try again later", rejected.Cause)
 	}
-	return lastmile.Place{}, refusal
+	return lastmile.GeocodedAddress{}, rejection
 }
 
-// networkTime is the part of a caller's time that may go by while others
-// answer: at most some, and never so much that nothing is left to do without
-// them.
-func networkTime(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+// withNetworkTimeout returns a context for network requests. It lasts at most the
+// given time, and ends early enough to leave the caller time to continue
+// without a result.
+func withNetworkTimeout(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
 		most = min(most, left-min(left/5, time.Second))

@@ -14,22 +14,22 @@ import (
 	"dray/internal/lastmile"
 )
 
-// found is a geocoder that finds everything at one place.
+// found is a geocoder that finds everything at one location.
 func found(source string, precision lastmile.Precision) geo.Geocoder {
-	return geocoderFunc(func(_ context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
-		return lastmile.Place{Location: lastmile.Point{Lon: 1, Lat: 2}, Address: q.Address, Precision: precision, Source: source}, nil
+	return geocoderFunc(func(_ context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+		return lastmile.GeocodedAddress{Location: lastmile.Point{Lon: 1, Lat: 2}, Address: q.Address, Precision: precision, Source: source}, nil
 	})
 }
 
-func refusing(cause string) geo.Geocoder {
-	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.Place, error) {
-		return lastmile.Place{}, lastmile.AddressNotFound("%s", cause)
+func rejecting(cause string) geo.Geocoder {
+	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+		return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("%s", cause)
 	})
 }
 
 func failing() geo.Geocoder {
-	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.Place, error) {
-		return lastmile.Place{}, errors.New("no network")
+	return geocoderFunc(func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+		return lastmile.GeocodedAddress{}, errors.New("no network")
 	})
 }
 
@@ -39,17 +39,17 @@ func TestChain(t *testing.T) {
 	tests := map[string]struct {
 		sources sources
 		least   lastmile.Precision
-		want    string // the source, or part of the refusal
+		want    string // the source, or part of the error
 		failed  int
 	}{
 		"the first answers":                           {sources{house, city}, 0, "house", 0},
 		"the next answers for one that fails":         {sources{failing(), house}, 0, "house", 1},
-		"the next answers for one that knows nothing": {sources{refusing("unknown"), house}, 0, "house", 0},
+		"the next answers for one that knows nothing": {sources{rejecting("unknown"), house}, 0, "house", 0},
 		"one that is not exact enough is passed over": {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
 		"none is exact enough":                        {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
-		"nobody knows it":                             {sources{refusing("unknown here"), refusing("unknown there")}, 0, "unknown there", 0},
-		"nobody knows it, and one did not answer":     {sources{failing(), refusing("unknown there")}, 0, "did not answer", 1},
-		"nobody answers":                              {sources{failing(), failing()}, 0, "try again later", 2},
+		"unknown to all":                              {sources{rejecting("unknown here"), rejecting("unknown there")}, 0, "unknown there", 0},
+		"unknown to all, and one did not answer":      {sources{failing(), rejecting("unknown there")}, 0, "did not answer", 1},
+		"none answers":                                {sources{failing(), failing()}, 0, "try again later", 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// memory is a cache that can break.
+// memory is a cache that can fail.
 type memory struct {
 	mu     sync.Mutex
 	kept   map[string][]byte
@@ -100,7 +100,7 @@ func (m *memory) Put(_ context.Context, key string, value []byte, keep time.Dura
 func TestCached(t *testing.T) {
 	var asked atomic.Int32
 	var answerWith geo.Geocoder
-	counting := geocoderFunc(func(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+	counting := geocoderFunc(func(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 		asked.Add(1)
 		return answerWith.Geocode(ctx, q)
 	})
@@ -115,15 +115,15 @@ func TestCached(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		first, err1 := c.Geocode(t.Context(), howard)
 		second, err2 := c.Geocode(t.Context(), howard)
-		if err1 != nil || err2 != nil || fmt.Sprint(first) != fmt.Sprint(second) || asked.Load() != 1 || m.keep != geo.KeepFound {
+		if err1 != nil || err2 != nil || fmt.Sprint(first) != fmt.Sprint(second) || asked.Load() != 1 || m.keep != geo.FoundTTL {
 			t.Errorf("got %+v, %v, then %+v, %v; asked %d times; kept %v", first, err1, second, err2, asked.Load(), m.keep)
 		}
 	})
 	t.Run("a refusal is kept for a shorter time", func(t *testing.T) {
-		c, m := setup(refusing("nobody lives there"))
+		c, m := setup(rejecting("nobody lives there"))
 		_, err1 := c.Geocode(t.Context(), howard)
 		_, err2 := c.Geocode(t.Context(), howard)
-		if err1 == nil || err2 == nil || err1.Error() != err2.Error() || asked.Load() != 1 || m.keep != geo.KeepUnknown {
+		if err1 == nil || err2 == nil || err1.Error() != err2.Error() || asked.Load() != 1 || m.keep != geo.NotFoundTTL {
 			t.Errorf("got %v, then %v; asked %d times; kept %v", err1, err2, asked.Load(), m.keep)
 		}
 	})
@@ -139,7 +139,7 @@ func TestCached(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		m.broken = true
 		told := 0
-		c.Failed = func(context.Context, error) { told++ }
+		c.OnError = func(context.Context, error) { told++ }
 		if p, err := c.Geocode(t.Context(), howard); err != nil || p.Source != "test" || told != 2 {
 			t.Errorf("got %+v, %v; told %d times", p, err, told)
 		}

@@ -7,9 +7,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// compare returns how a place differs from what was asked for. Of a line only
-// what can be told for sure is compared.
-func (q question) compare(found lastmile.Place, country string) []string {
+// compare returns how a result differs from the address requested. Of an
+// unparsed line only what is certain is compared.
+func (q question) compare(found lastmile.GeocodedAddress, country string) []string {
 	var warnings []string
 	if found.Precision < lastmile.PrecisionStreet {
 		warnings = append(warnings, lastmile.WarnApproximate)
@@ -35,18 +35,18 @@ func (q question) compare(found lastmile.Place, country string) []string {
 	return warnings
 }
 
-// sameNumber compares house numbers: 12 B is 12b, and 10 is within 10-12.
+// sameNumber compares house numbers: 12 B equals 12b, and 10 is within 10-12.
 func sameNumber(asked, found string) bool {
-	a, f := lastmile.PlainPostalCode(asked), lastmile.PlainPostalCode(found)
+	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
 	if a == f {
 		return true
 	}
 	first, _, ranged := strings.Cut(asked, "-")
 	other, _, rangedToo := strings.Cut(found, "-")
-	return (ranged || rangedToo) && lastmile.PlainPostalCode(first) == lastmile.PlainPostalCode(other)
+	return (ranged || rangedToo) && lastmile.NormalizePostalCode(first) == lastmile.NormalizePostalCode(other)
 }
 
-// streetWords are the usual short forms in street names and what they stand for.
+// streetWords maps common abbreviations in street names to what they stand for.
 var streetWords = map[string]string{
 	"st": "street", "str": "strasse", "ave": "avenue", "av": "avenue", "rd": "road", "blvd": "boulevard", "bd": "boulevard",
 	"dr": "drive", "ln": "lane", "ct": "court", "pl": "place", "sq": "square", "hwy": "highway", "pkwy": "parkway", "ter": "terrace",
@@ -56,7 +56,7 @@ var streetWords = map[string]string{
 	"first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th", "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th",
 }
 
-// streetKey is the form in which street names are compared.
+// streetKey returns the form in which street names are compared.
 func streetKey(name string) string {
 	words := strings.Fields(gazetteer.Plain(name))
 	for i, word := range words {
@@ -69,8 +69,8 @@ func streetKey(name string) string {
 	return strings.Join(words, " ")
 }
 
-// sameStreet compares street names. One may leave out what the other says, such
-// as the direction, and a letter or two may be wrong.
+// sameStreet compares street names. Either may omit words of the other, such as
+// the direction, and a letter or two may differ.
 func sameStreet(asked, found string) bool {
 	a, f := streetKey(asked), streetKey(found)
 	if a == f || strings.ReplaceAll(a, " ", "") == strings.ReplaceAll(f, " ", "") {
@@ -82,15 +82,15 @@ func sameStreet(asked, found string) bool {
 	if within(a, f) || within(f, a) {
 		return true
 	}
-	return mistakes(a, f) <= min(len(a), len(f))/6
+	return editDistance(a, f) <= min(len(a), len(f))/6
 }
 
-// within tells whether the words of a are among those of b, side by side.
+// within reports whether the words of a occur in b as a sequence.
 func within(a, b string) bool { return strings.Contains(" "+b+" ", " "+a+" ") }
 
-// sameCity tells whether a place is in the city that was asked for: by name,
-// or because a city of that name is there.
-func (q question) sameCity(asked, country string, found lastmile.Place) bool {
+// sameCity reports whether a result is in the requested city: by name, or
+// because a city of that name is nearby.
+func (q question) sameCity(asked, country string, found lastmile.GeocodedAddress) bool {
 	const near lastmile.Meters = 30_000
 	a, f := gazetteer.Fold(asked), gazetteer.Fold(found.Address.City)
 	if a == f || within(a, f) || within(f, a) {
@@ -104,8 +104,8 @@ func (q question) sameCity(asked, country string, found lastmile.Place) bool {
 	return false
 }
 
-// sameState compares states. One that the gazetteer does not know may be a name
-// in another language, and is let pass.
+// sameState compares states. States unknown to the gazetteer may be names in
+// another language, and are considered equal.
 func (q question) sameState(country, asked, found string) bool {
 	a, aKnown := q.places.State(country, asked)
 	f, fKnown := q.places.State(country, found)
@@ -115,15 +115,15 @@ func (q question) sameState(country, asked, found string) bool {
 	return country != "US" || gazetteer.Fold(asked) == gazetteer.Fold(found)
 }
 
-// samePostalCode compares postal codes. One may be the beginning of the other.
+// samePostalCode compares postal codes. One may be a prefix of the other.
 func samePostalCode(asked, found string) bool {
-	a, f := lastmile.PlainPostalCode(asked), lastmile.PlainPostalCode(found)
+	a, f := lastmile.NormalizePostalCode(asked), lastmile.NormalizePostalCode(found)
 	return len(a) >= 3 && strings.HasPrefix(f, a) || len(f) >= 3 && strings.HasPrefix(a, f)
 }
 
-// mistakes counts the letters to add, drop, change or swap to get from one
-// text to the other. Long texts are taken to differ.
-func mistakes(a, b string) int {
+// editDistance returns the edit distance of two texts, counting swapped letters as
+// one edit. Long texts are considered different.
+func editDistance(a, b string) int {
 	const longest = 200
 	if len(a) > longest || len(b) > longest {
 		return longest

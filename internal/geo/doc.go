@@ -1,10 +1,10 @@
-// Package geo finds addresses and travel times: by the gazetteer and the
-// formulas in the program, and by map services that the operator names.
+// Package geo finds addresses and travel times: with the embedded gazetteer and
+// formulas, and with map services that the operator configures.
 //
-// What a service answers is treated as hostile: it comes late, too large, from
-// elsewhere or wrong, and then the next source answers. None is ever asked
-// inside a transaction. Whatever comes to know streets and roads by itself
-// later takes its place in the same two chains.
+// Responses of services are not trusted: they may be late, too large,
+// misdirected or wrong, and then the next source is used. No service is called
+// inside a transaction. A future source with its own streets and roads can join
+// the same two chains.
 package geo
 
 import (
@@ -14,15 +14,15 @@ import (
 	"dray/internal/travel"
 )
 
-// Geocoder finds the place of an address.
+// Geocoder finds the location of an address.
 type Geocoder interface {
-	// Geocode returns the best place for an address, or a *lastmile.Error when
-	// there is none. Any other error means that this source could not tell.
-	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error)
+	// Geocode returns the best location of an address, or a *lastmile.Error if
+	// there is none. Any other error means that this source failed.
+	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error)
 }
 
-// TravelTimer tells how long ways take.
+// TravelTimer returns travel times.
 type TravelTimer interface {
-	// Matrix returns the times from each of some places to each of others.
+	// Matrix returns the times between all pairs of origins and destinations.
 	Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error)
 }

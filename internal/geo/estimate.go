@@ -7,10 +7,10 @@ import (
 	"dray/internal/travel"
 )
 
-// EstimateSource is what times by formula say of their source.
+// EstimateSource is the source of times estimated by formula.
 const EstimateSource = "estimate"
 
-// Estimate tells travel times by formula, without asking anybody.
+// Estimate estimates travel times by formula.
 type Estimate struct {
 	Factor travel.Factor // of the organization; the zero value for none
 }

@@ -14,7 +14,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// roundTrip is a network in a function.
+// roundTrip is a transport implemented by a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -27,7 +27,7 @@ func options(transport http.RoundTripper) geo.Options {
 	return geo.Options{Now: time.Now, UserAgent: "Dray/test", Transport: transport}
 }
 
-// recorder is a server that remembers what it was asked.
+// recorder is a server that records its requests.
 type recorder struct {
 	mu       sync.Mutex
 	requests []*http.Request
@@ -47,7 +47,7 @@ func (r *recorder) count() int {
 	return len(r.requests)
 }
 
-// serve starts a server that is asked and answers.
+// serve starts a server with fixed responses.
 func serve(t *testing.T, handler func(w http.ResponseWriter, r *http.Request)) (string, *recorder) {
 	t.Helper()
 	asked := &recorder{}
@@ -68,7 +68,7 @@ func open(t *testing.T, url string, transport http.RoundTripper) geo.Geocoder {
 	return g
 }
 
-// chain is the usual chain with one provider in front.
+// chain is the default chain, preceded by one provider.
 func chain(provider geo.Geocoder) *geo.Chain {
 	return &geo.Chain{Sources: []geo.Geocoder{provider, new(geo.Gazetteer)}}
 }
@@ -78,9 +78,9 @@ var howard = lastmile.AddressQuery{
 	Country: "US",
 }
 
-// geocoderFunc is a geocoder in a function.
-type geocoderFunc func(context.Context, lastmile.AddressQuery) (lastmile.Place, error)
+// geocoderFunc is a geocoder implemented by a function.
+type geocoderFunc func(context.Context, lastmile.AddressQuery) (lastmile.GeocodedAddress, error)
 
-func (f geocoderFunc) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (f geocoderFunc) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	return f(ctx, q)
 }

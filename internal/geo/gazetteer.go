@@ -11,23 +11,23 @@ import (
 	"dray/internal/lastmile"
 )
 
-// GazetteerSource is what places found by the gazetteer say of their source.
+// GazetteerSource is the source of locations found by the gazetteer.
 const GazetteerSource = "gazetteer"
 
-// Credit is what the licences of the data in the program ask to be shown.
+// Credit is the attribution that the licenses of the embedded data require.
 const Credit = gazetteer.Credit
 
-// Gazetteer finds cities and postal codes, without asking anybody. It knows no
-// street, so all it finds is approximate.
+// Gazetteer finds cities and postal codes without a network. It knows no
+// streets, so all its results are approximate.
 type Gazetteer struct {
-	Imported PostalCodes // nil when there is no place for any
+	Imported PostalCodes // nil for none
 }
 
 // Geocode implements Geocoder.
-func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	places, err := gazetteer.Embedded()
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	readings := read(places, q)
 	best, err := g.best(ctx, places, readings, false)
@@ -39,12 +39,12 @@ func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 	}
 	switch {
 	case err != nil:
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	case best == nil:
-		return lastmile.Place{}, notFound(q)
+		return lastmile.GeocodedAddress{}, notFound(q)
 	}
 	place := best.place(places)
-	return place, place.Require(q.Precision)
+	return place, place.RequirePrecision(q.Precision)
 }
 
 func notFound(q lastmile.AddressQuery) error {
@@ -57,7 +57,7 @@ func notFound(q lastmile.AddressQuery) error {
 	return lastmile.AddressNotFound("no city %q is known in %q", q.Address.City, q.Address.Country)
 }
 
-// read returns the ways to understand a query.
+// read returns the possible interpretations of a query.
 func read(places *gazetteer.Gazetteer, q lastmile.AddressQuery) []reading {
 	var assumed []string
 	for _, code := range []string{q.Country, languageOf(q.Language).country} {
@@ -99,7 +99,7 @@ func assuming(r reading, countries []string) []reading {
 
 func tidy(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// match is a place that a reading may mean.
+// match is a location that a reading may refer to.
 type match struct {
 	reading
 	city  *gazetteer.City
@@ -107,16 +107,16 @@ type match struct {
 	score float64
 
 	stateWrong, postalWrong, cityWrong bool
-	incomplete                         bool // something of the reading is not confirmed
+	incomplete                         bool // part of the reading is not confirmed
 }
 
-// What speaks for and against a match.
+// The weights for and against a match.
 const (
 	forName      = 10.0 // the city's name
-	forLonger    = 6.0  // a name that goes on, or that less goes into
+	forLonger    = 6.0  // a longer name, or the reading has fewer words
 	perMistake   = -3.0
-	forOther     = -2.0 // it is not the city's own name
-	forGuess     = -3.0 // where the city begins was guessed
+	forOther     = -2.0 // not the city's primary name
+	forGuess     = -3.0 // the start of the city's name was guessed
 	forFar       = -1.0
 	forExtra     = -3.0
 	forArea      = 5.0 // the postal code
@@ -125,15 +125,15 @@ const (
 	againstCity  = -3.0
 	forState     = 4.0
 	againstState = -5.0
-	forCountry   = 4.0 // that the address names it
-	forHome      = 3.0 // that it is the organization's
+	forCountry   = 4.0 // the address names it
+	forHome      = 3.0 // it is the organization's country
 	perSize      = 0.05
 
 	leastScore = 2.0
 )
 
-// best returns the best match of all readings, or nil. With mistakes it looks
-// for names that are spelled differently too.
+// best returns the best match of all readings, or nil. With mistakes, it also
+// considers similar names.
 func (g *Gazetteer) best(ctx context.Context, places *gazetteer.Gazetteer, readings []reading, mistakes bool) (best *match, err error) {
 	for _, r := range readings {
 		m, err := g.match(ctx, places, r, mistakes)
@@ -147,9 +147,9 @@ func (g *Gazetteer) best(ctx context.Context, places *gazetteer.Gazetteer, readi
 	return best, nil
 }
 
-// match returns the best place for a reading, or nil.
+// match returns the best location for a reading, or nil.
 func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r reading, mistakes bool) (*match, error) {
-	r = american(territory(places, r))
+	r = restoreLeadingZero(territory(places, r))
 	areas, known, err := g.areas(ctx, places, r.country, r.postal)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r re
 	if !stateKnown && mistakes {
 		state, stateKnown = places.StateNear(r.country, r.state)
 	}
-	judge := judge{reading: r, areas: areas, postalKnown: known, state: state, stateKnown: stateKnown}
+	judge := scorer{reading: r, areas: areas, postalKnown: known, state: state, stateKnown: stateKnown}
 	var best *match
 	for _, c := range candidates(places, r, areas, mistakes) {
 		if m := judge.city(c); m != nil && (best == nil || m.score > best.score) {
@@ -171,8 +171,8 @@ func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r re
 	return best, nil
 }
 
-// territory moves what the United States' post counts as a state, and everyone
-// else as a country.
+// territory handles territories that the United States Postal Service treats as
+// states, and everyone else as countries.
 func territory(places *gazetteer.Gazetteer, r reading) reading {
 	if r.country != "US" || r.state == "" {
 		return r
@@ -183,9 +183,9 @@ func territory(places *gazetteer.Gazetteer, r reading) reading {
 	return r
 }
 
-// american writes out a postal code of the United States whose zero a spreadsheet
-// took away.
-func american(r reading) reading {
+// restoreLeadingZero restores the leading zero of a United States postal code that a
+// spreadsheet removed.
+func restoreLeadingZero(r reading) reading {
 	code, _, _ := strings.Cut(r.postal, "-")
 	if _, err := strconv.ParseUint(code, 10, 32); err == nil && r.country == "US" && len(code) == 4 {
 		r.postal = "0" + r.postal
@@ -198,24 +198,24 @@ func territoryCode(places *gazetteer.Gazetteer, name string) (code string, ok bo
 	return code, ok && slices.Contains([]string{"PR", "GU", "VI", "AS", "MP"}, code)
 }
 
-// candidate is a city that may be meant, and what speaks for its name.
+// candidate is a city that may be meant, and how well its name matches.
 type candidate struct {
 	gazetteer.City
 	score  float64
-	longer bool // its name goes on, or less of the reading goes into it
+	longer bool // its name is longer, or matches only part of the reading
 }
 
-// The least letters of a name in which mistakes are forgiven.
+// The minimum length of names in which mistakes are tolerated.
 const (
 	minForOne     = 5
-	minForOneSure = 4 // if its first letter is right, or something else confirms the place
+	minForOneSure = 4 // if its first letter is right, or the location is otherwise confirmed
 	minForTwo     = 9
 )
 
-// maxCityName is longer than the name of any city, in bytes.
+// maxCityName is longer than any city name, in bytes.
 const maxCityName = 120
 
-// minWorldSize is how large a city must be to be known without its country:
+// minWorldSize is the minimum size of a city that is found without its country:
 // about 100,000 people.
 const minWorldSize = 33
 
@@ -259,7 +259,7 @@ func candidates(places *gazetteer.Gazetteer, r reading, areas []area, mistakes b
 	}
 	if edits > 0 {
 		near := places.CitiesNear(r.city, r.country, 1)
-		if !sure { // a short name by itself: let at least its first letter be right
+		if !sure { // a short name without confirmation: at least its first letter must be right
 			near = slices.DeleteFunc(near, func(c gazetteer.City) bool { return !strings.HasPrefix(gazetteer.Fold(c.Name), key[:1]) })
 		}
 		add(forName, false, near)
@@ -270,16 +270,16 @@ func candidates(places *gazetteer.Gazetteer, r reading, areas []area, mistakes b
 	return all
 }
 
-// minKnownSize is how large a city must be for a part of its name to be
-// enough: about 15,000 people.
+// minKnownSize is the minimum size of a city that is found by part of its name:
+// about 15,000 people.
 const minKnownSize = 28
 
 func known(cities []gazetteer.City) []gazetteer.City {
 	return slices.DeleteFunc(cities, func(c gazetteer.City) bool { return c.Size < minKnownSize })
 }
 
-// judge weighs what a reading may mean.
-type judge struct {
+// scorer scores what a reading may refer to.
+type scorer struct {
 	reading
 	areas       []area
 	postalKnown bool
@@ -287,18 +287,19 @@ type judge struct {
 	stateKnown  bool
 }
 
-// sameTown is how far from the middle of its city a postal code may be.
-const sameTown lastmile.Meters = 50_000
+// maxTownRadius is the maximum distance of a postal code from the center of its
+// city.
+const maxTownRadius lastmile.Meters = 50_000
 
-// city weighs a city.
-func (j *judge) city(c candidate) *match {
+// city scores a city.
+func (j *scorer) city(c candidate) *match {
 	m := &match{reading: j.reading, city: &c.City, score: c.score + float64(c.Size)*perSize, cityWrong: c.Edits > 0}
 	m.incomplete = c.Edits > 0 || c.longer
-	nearest := sameTown
+	nearest := maxTownRadius
 	for i, a := range j.areas {
 		far := a.location.Distance(c.Location)
-		if gazetteer.Fold(a.city) == gazetteer.Fold(c.Name) && far < 2*sameTown {
-			far = min(far, sameTown) / 2
+		if gazetteer.Fold(a.city) == gazetteer.Fold(c.Name) && far < 2*maxTownRadius {
+			far = min(far, maxTownRadius) / 2
 		}
 		if far < nearest {
 			m.area, nearest = &j.areas[i], far
@@ -311,7 +312,7 @@ func (j *judge) city(c candidate) *match {
 		m.score += againstArea
 		m.postalWrong, m.incomplete = true, true
 	}
-	j.judgeState(m, c.State)
+	j.scoreState(m, c.State)
 	if j.guessed && (m.score < forName || !j.confirmed(m)) {
 		return nil
 	}
@@ -328,13 +329,13 @@ func (j *judge) city(c candidate) *match {
 	return m
 }
 
-// confirmed tells whether anything but its name speaks for a city.
-func (j *judge) confirmed(m *match) bool {
+// confirmed reports whether a city is supported by more than its name.
+func (j *scorer) confirmed(m *match) bool {
 	return m.area != nil || j.stateKnown && !m.stateWrong || j.countryNamed && m.city.Size >= minWorldSize
 }
 
-// areaOnly weighs the postal code by itself.
-func (j *judge) areaOnly() *match {
+// areaOnly scores the postal code alone.
+func (j *scorer) areaOnly() *match {
 	if len(j.areas) == 0 || j.guessed {
 		return nil
 	}
@@ -351,12 +352,12 @@ func (j *judge) areaOnly() *match {
 		m.score += againstCity
 		m.cityWrong, m.incomplete = true, true
 	}
-	j.judgeState(m, m.area.state)
+	j.scoreState(m, m.area.state)
 	return m
 }
 
-// judgeState weighs the state that was found, and the country.
-func (j *judge) judgeState(m *match, found gazetteer.State) {
+// scoreState scores the state and the country.
+func (j *scorer) scoreState(m *match, found gazetteer.State) {
 	switch {
 	case j.reading.state == "" || found.Name == "":
 	case j.stateKnown && j.state == found:
@@ -375,9 +376,9 @@ func (j *judge) judgeState(m *match, found gazetteer.State) {
 	}
 }
 
-// place is what a match says.
-func (m *match) place(places *gazetteer.Gazetteer) lastmile.Place {
-	p := lastmile.Place{
+// place returns the result for a match.
+func (m *match) place(places *gazetteer.Gazetteer) lastmile.GeocodedAddress {
+	p := lastmile.GeocodedAddress{
 		Precision: lastmile.PrecisionCity, Source: GazetteerSource,
 		Address: lastmile.Address{Number: m.number, Street: m.street, Apartment: m.apartment, PostalCode: m.postal},
 	}

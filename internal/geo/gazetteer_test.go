@@ -17,7 +17,7 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 	tests := map[string]struct {
 		ask      lastmile.Address
 		want     string // city, state, postal code, country
-		warnings string // beside APPROXIMATE
+		warnings string // besides APPROXIMATE
 	}{
 		"full names are shown":                         {house("San Francisco", "CA", "94103", "US"), "San Francisco, California, 94103, United States", ""},
 		"a long postal code is kept":                   {house("San Francisco", "CA", "94103-1234", "US"), "San Francisco, California, 94103-1234, United States", ""},
@@ -121,7 +121,7 @@ func TestGazetteerFindsAddressesInOneLine(t *testing.T) {
 
 func TestGazetteerRefuses(t *testing.T) {
 	for name, q := range map[string]lastmile.AddressQuery{
-		"a city nobody knows":          {Address: lastmile.Address{Number: "1", Street: "Main", City: "Qwertyuiopville", Country: "US"}},
+		"an unknown city":              {Address: lastmile.Address{Number: "1", Street: "Main", City: "Qwertyuiopville", Country: "US"}},
 		"a city of another country":    {Address: lastmile.Address{Number: "1", Street: "Main", City: "Albuquerque", Country: "Denmark"}},
 		"a line without a place":       {Unparsed: "asdf qwer, zxcv", Country: "US"},
 		"a street without a city":      {Unparsed: "12 Oak Street", Country: "US"},
@@ -142,8 +142,8 @@ func TestGazetteerRefuses(t *testing.T) {
 
 func TestLanguageTellsTheCountryOfALine(t *testing.T) {
 	for language, want := range map[string]string{"": "United States", "DE": "Germany", "de": "United States"} {
-		// Neuss is known in Germany only; with a German hint it is found, and
-		// Hamburg is not that of the organization.
+		// Neuss exists in Germany only. With a German hint it is found, and
+		// Hamburg is not the one in the organization's country.
 		p, err := new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Hamburg", Country: "US", Language: language})
 		if language == "DE" {
 			p, err = new(geo.Gazetteer).Geocode(t.Context(), lastmile.AddressQuery{Unparsed: "Neuss", Country: "US", Language: language})
@@ -154,10 +154,10 @@ func TestLanguageTellsTheCountryOfALine(t *testing.T) {
 	}
 }
 
-// importedCodes are postal codes as a store would keep them.
-type importedCodes map[string][]lastmile.PostalPlace
+// importedCodes are postal codes as a store returns them.
+type importedCodes map[string][]lastmile.PostalArea
 
-func (c importedCodes) PostalPlaces(_ context.Context, country, code string) ([]lastmile.PostalPlace, bool, error) {
+func (c importedCodes) PostalAreas(_ context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
 	return c[country+code], true, nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Google asks Google's Geocoding API. The key is in the query of the URL.
+// Google uses Google's Geocoding API. The key is in the query of the URL.
 type Google struct{ service *service }
 
 // NewGoogle returns the Geocoding API at base, with the key in its query.
@@ -22,10 +22,10 @@ func NewGoogle(base url.URL, o Options) *Google {
 }
 
 // Geocode implements Geocoder.
-func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	ask, err := newQuestion(ctx, q)
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	query := url.Values{"address": {ask.line()}, "language": {ask.language}}
 	if ask.named != "" {
@@ -35,7 +35,7 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	}
 	var answer googleAnswer
 	if err := g.service.get(ctx, answerWithin, "", query, &answer); err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	hits := make([]hit, len(answer.Results))
 	for i, r := range answer.Results {
@@ -44,7 +44,7 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	if place, ok := ask.choose(g.service.name, hits); ok {
 		return place, nil
 	}
-	return lastmile.Place{}, lastmile.AddressNotFound("google does not know it")
+	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("google does not know it")
 }
 
 type googleAnswer struct {
@@ -54,7 +54,7 @@ type googleAnswer struct {
 
 func (a *googleAnswer) check() error {
 	if a.Status != "OK" && a.Status != "ZERO_RESULTS" {
-		return fmt.Errorf("it answered %q", clean(a.Status))
+		return fmt.Errorf("it responded with %q", sanitize(a.Status))
 	}
 	return nil
 }
@@ -77,12 +77,12 @@ type googleResult struct {
 }
 
 func (r googleResult) hit() hit {
-	h := hit{Place: lastmile.Place{
+	h := hit{GeocodedAddress: lastmile.GeocodedAddress{
 		PlaceID: r.PlaceID, Precision: r.precision(),
 		Location: lastmile.Point{Lon: r.Geometry.Location.Lng, Lat: r.Geometry.Location.Lat},
 	}}
 	a := &h.Address
-	// The first kind that a part has wins over those below it.
+	// The first component of a type wins.
 	for _, kind := range []struct {
 		name string
 		part *string

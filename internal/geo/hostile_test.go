@@ -28,7 +28,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// misbehaviours are what a map service may do instead of answering.
+// misbehaviours are what a map service may do wrong.
 var misbehaviours = map[string]func(w http.ResponseWriter, r *http.Request){
 	"fails":                func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
 	"is overloaded":        func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
@@ -60,13 +60,13 @@ var packedBomb = sync.OnceValue(func() []byte {
 	return packed.Bytes()
 })
 
-// bomb answers with little that becomes much.
+// bomb responds with a small body that decompresses to a large one.
 func bomb(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Encoding", "gzip")
 	_, _ = w.Write(packedBomb())
 }
 
-// lie moves the house.
+// lie changes the location of the house.
 func lie(nominatim, photon, google string) func(w http.ResponseWriter, r *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		house := nominatimHouse
@@ -113,13 +113,13 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// hanging never answers, and lets go when nobody waits any more.
+// hanging does not respond until the client disconnects.
 var hanging = roundTrip(func(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
 })
 
-// dripping answers a letter a second, for ever.
+// dripping responds with one letter per second, forever.
 var dripping = roundTrip(func(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(readerFunc(func(p []byte) (int, error) {
 		select {
@@ -151,7 +151,7 @@ func TestASlowServiceIsNotWaitedFor(t *testing.T) {
 					if took := time.Since(start); took > 5*time.Second {
 						t.Errorf("took %v", took)
 					}
-					// From the fourth failure on nobody waits at all.
+					// After the third failure, requests fail without waiting.
 					for range 3 {
 						_, _ = c.Geocode(t.Context(), howard)
 					}

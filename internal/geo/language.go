@@ -6,19 +6,19 @@ import (
 	"golang.org/x/text/language"
 )
 
-// spoken is what options.language says: which language to answer in, and
-// perhaps which country the address is in.
-type spoken struct{ language, country string }
+// languageOption is the meaning of options.language: the language of the result and,
+// possibly, the country of the address.
+type languageOption struct{ language, country string }
 
-// defaultLanguage is what addresses are shown in when nobody asks for another.
+// defaultLanguage is the default language of results.
 const defaultLanguage = "en"
 
-// languageOf understands a code of two letters. The interface takes it for a
-// country, while many clients send a language: capitals mean a country, small
-// letters a language, and each the other where there is no such one.
-func languageOf(code string) spoken {
+// languageOf interprets a two-letter code. The API defines it as a country, but
+// many clients send a language: upper case means a country, lower case a
+// language, and vice versa if there is no such country or language.
+func languageOf(code string) languageOption {
 	if len(code) != 2 {
-		return spoken{language: defaultLanguage}
+		return languageOption{language: defaultLanguage}
 	}
 	base, baseErr := language.ParseBase(strings.ToLower(code))
 	region, regionErr := language.ParseRegion(strings.ToUpper(code))
@@ -29,11 +29,11 @@ func languageOf(code string) spoken {
 		own, _ := language.Compose(region)
 		likely, confidence := own.Base()
 		if confidence == language.No {
-			return spoken{defaultLanguage, region.String()}
+			return languageOption{defaultLanguage, region.String()}
 		}
-		return spoken{likely.String(), region.String()}
+		return languageOption{likely.String(), region.String()}
 	case baseErr == nil:
-		return spoken{language: base.String()}
+		return languageOption{language: base.String()}
 	}
-	return spoken{language: defaultLanguage}
+	return languageOption{language: defaultLanguage}
 }

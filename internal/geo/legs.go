@@ -12,39 +12,38 @@ import (
 	"dray/internal/travel"
 )
 
-// LegCache keeps what is known of many ways at once. It may forget them at any
+// LegCache stores many legs at once for a limited time. It may drop them at any
 // time.
 type LegCache interface {
-	// GetAll returns what was put under each of some keys and is not too old.
+	// GetAll returns the values of the keys that have not expired.
 	GetAll(ctx context.Context, keys []string) (map[string][]byte, error)
-	// PutAll keeps values for a while.
+	// PutAll stores values for some time.
 	PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error
 }
 
-// KeepLeg is how long the time a router told is good for: roads change slowly,
-// and closures do not.
-const KeepLeg = time.Hour
+// LegTTL is how long the time of a leg is cached: roads change slowly, but
+// closures do not.
+const LegTTL = time.Hour
 
-// legsAtOnce is how many legs of a way one table holds. A table has the ways
-// that nobody asked for too, so that it grows with the square.
+// legsAtOnce is the maximum number of legs in one matrix, which grows with the
+// square of it.
 const legsAtOnce = 10
 
-// Travel tells travel times, and asks its routers for each leg of a way only
-// once in a while.
+// Travel returns travel times and caches each leg.
 type Travel struct {
 	TravelTimer
-	Cache  LegCache                             // nil keeps nothing
-	Name   string                               // of the routers, so that those of another configuration do not mix
-	Failed func(ctx context.Context, err error) // of the cache; the answer comes all the same
+	Cache   LegCache                             // nil disables caching
+	Name    string                               // of the routers, to keep different configurations apart
+	OnError func(ctx context.Context, err error) // called on errors of the cache, which do not affect the result
 }
 
-// Legs returns how long each leg of a way takes, from every place to the next.
+// Legs returns the legs between consecutive waypoints.
 func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error) {
 	if len(way) < 2 {
 		return nil, nil
 	}
 	legs := make([]travel.Leg, len(way)-1)
-	keys, known := t.kept(ctx, by, way, legs)
+	keys, known := t.cached(ctx, by, way, legs)
 	fresh := map[string][]byte{}
 	for i := 0; i < len(legs); i++ {
 		if known[i] {
@@ -54,7 +53,7 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 		for end < len(legs) && !known[end] && end-i < legsAtOnce {
 			end++
 		}
-		if err := t.ask(ctx, by, way[i:end+1], legs[i:end]); err != nil {
+		if err := t.query(ctx, by, way[i:end+1], legs[i:end]); err != nil {
 			return nil, err
 		}
 		for ; i < end; i++ {
@@ -65,16 +64,16 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 		i--
 	}
 	if len(fresh) > 0 {
-		t.failed(ctx, t.Cache.PutAll(ctx, fresh, KeepLeg))
+		t.failed(ctx, t.Cache.PutAll(ctx, fresh, LegTTL))
 	}
 	return legs, nil
 }
 
-// ask fills in the legs of a part of the way.
-func (t *Travel) ask(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) error {
+// query queries the router for some of the legs.
+func (t *Travel) query(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) error {
 	times, err := t.Matrix(ctx, by, way[:len(legs)], way[1:])
 	if err != nil {
-		return fmt.Errorf("ask for %d legs: %w", len(legs), err)
+		return fmt.Errorf("query %d legs: %w", len(legs), err)
 	}
 	for i := range legs {
 		legs[i] = travel.Leg{Duration: times.Durations[i][i], Distance: times.Distances[i][i], Estimated: times.Estimated}
@@ -82,9 +81,9 @@ func (t *Travel) ask(ctx context.Context, by lastmile.VehicleType, way []lastmil
 	return nil
 }
 
-// kept fills in the legs that are in the cache. It returns the keys of all, and
-// which are known.
-func (t *Travel) kept(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) ([]string, []bool) {
+// cached fills in the cached legs. It returns the keys of all legs, and which are
+// cached.
+func (t *Travel) cached(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) ([]string, []bool) {
 	known := make([]bool, len(legs))
 	if t.Cache == nil {
 		return nil, known
@@ -104,35 +103,35 @@ func (t *Travel) kept(ctx context.Context, by lastmile.VehicleType, way []lastmi
 }
 
 func (t *Travel) failed(ctx context.Context, err error) {
-	if err != nil && t.Failed != nil {
-		t.Failed(ctx, err)
+	if err != nil && t.OnError != nil {
+		t.OnError(ctx, err)
 	}
 }
 
-// legKey is what a leg is kept under: its ends to some ten meters, or a worker
-// who stands still would be asked for again and again.
+// legKey returns the cache key of a leg. Its ends are rounded to about ten
+// meters, so that a worker who stands still does not cause new queries.
 func (t *Travel) legKey(by lastmile.VehicleType, from, to lastmile.Point) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%.4f,%.4f\x00%.4f,%.4f", t.Name, by, from.Lon, from.Lat, to.Lon, to.Lat))
 	return "leg/" + hex.EncodeToString(sum[:16])
 }
 
-// keptLeg is a leg as it is kept.
-type keptLeg struct {
-	Milliseconds int64   `json:"ms"` // -1: no way
+// cachedLeg is a cached leg.
+type cachedLeg struct {
+	Milliseconds int64   `json:"ms"` // -1 if unreachable
 	Meters       float64 `json:"m"`
 }
 
 func encodeLeg(l travel.Leg) []byte {
-	kept := keptLeg{Milliseconds: l.Duration.Milliseconds(), Meters: float64(l.Distance)}
+	kept := cachedLeg{Milliseconds: l.Duration.Milliseconds(), Meters: float64(l.Distance)}
 	if l.Duration == travel.Unreachable {
 		kept.Milliseconds = -1
 	}
-	value, _ := json.Marshal(kept) // two finite numbers
+	value, _ := json.Marshal(kept) // cannot fail: two finite numbers
 	return value
 }
 
 func decodeLeg(value []byte) (travel.Leg, bool) {
-	var kept keptLeg
+	var kept cachedLeg
 	if err := json.Unmarshal(value, &kept); err != nil {
 		return travel.Leg{}, false
 	}

@@ -12,8 +12,8 @@ import (
 	"dray/internal/travel"
 )
 
-// roads is a router that counts what it is asked for. It answers by the way
-// and not by the place, so that legs cannot be mixed up.
+// roads is a router that counts its requests. Its times depend on the leg, so
+// that mixed-up legs are detected.
 type roads struct {
 	tables, largest int
 	down            bool
@@ -116,7 +116,7 @@ func TestNoWayIsKeptToo(t *testing.T) {
 	}
 }
 
-// matrix is a source that answers every question alike.
+// matrix is a source that always gives the same response.
 type matrix func() (travel.Times, error)
 
 func (m matrix) Matrix(context.Context, lastmile.VehicleType, []lastmile.Point, []lastmile.Point) (travel.Times, error) {

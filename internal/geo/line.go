@@ -9,26 +9,26 @@ import (
 	"dray/internal/geo/gazetteer"
 )
 
-// reading is one way to understand an address.
+// reading is one interpretation of an address.
 type reading struct {
 	number, street, apartment string
 	city, state, postal       string
 	country                   string // ISO 3166-1 alpha-2; "" for any
-	countryNamed              bool   // by the address, not assumed
-	countryWrong              bool   // the address names one that nobody knows
-	guessed                   bool   // where the city begins was guessed
-	far                       bool   // something else stands after the city
-	extra                     bool   // more stands before the city than a street
+	countryNamed              bool   // named by the address, not assumed
+	countryWrong              bool   // the address names an unknown country
+	guessed                   bool   // the start of the city's name was guessed
+	far                       bool   // something else follows the city
+	extra                     bool   // more than a street precedes the city
 }
 
-// The most of a line that is looked at.
+// Limits of the part of a line that is read.
 const (
 	maxParts     = 12
 	maxCityWords = 5
 	maxNameWords = 4 // of countries and states
 )
 
-// splitLine cuts a line at its commas.
+// splitLine splits a line at its commas.
 func splitLine(line string) []string {
 	var parts []string
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '，' || r == '、' }) {
@@ -37,14 +37,14 @@ func splitLine(line string) []string {
 			parts = append(parts, part)
 		}
 	}
-	if len(parts) > maxParts { // what is in front says least about where
+	if len(parts) > maxParts { // the first parts say least about the location
 		parts = append([]string{strings.Join(parts[:len(parts)-maxParts+1], " ")}, parts[len(parts)-maxParts+1:]...)
 	}
 	return parts
 }
 
-// readLine returns the ways to understand a line. assumed are the countries to
-// think of when the line names none.
+// readLine returns the possible interpretations of a line. assumed are the
+// countries to assume if the line names none.
 func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []reading {
 	parts := splitLine(line)
 	if len(parts) == 0 {
@@ -57,7 +57,8 @@ func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []read
 	for _, code := range assumed {
 		all = append(all, readParts(places, reading{country: code}, parts)...)
 	}
-	// Some countries show in the form of a line that does not name them.
+	// Some countries are recognizable by the form of a line that does not name
+	// them.
 	for _, code := range []string{"US", "CA", "GB", "IE"} {
 		if slices.Contains(assumed, code) {
 			continue
@@ -71,7 +72,7 @@ func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []read
 	return append(all, readParts(places, reading{}, parts)...)
 }
 
-// lineCountry is a country at the end of a line and what comes before.
+// lineCountry is a country at the end of a line, and what precedes it.
 type lineCountry struct {
 	code string
 	rest []string
@@ -98,7 +99,7 @@ func lineCountries(places *gazetteer.Gazetteer, parts []string) []lineCountry {
 	return nil
 }
 
-// readParts reads what is left of a line when the country is known.
+// readParts reads the rest of a line when the country is known.
 func readParts(places *gazetteer.Gazetteer, r reading, parts []string) []reading {
 	r.postal, parts = takePostalCode(r.country, parts)
 	all := readCity(r, parts)
@@ -129,8 +130,8 @@ func isState(places *gazetteer.Gazetteer, country, name string) bool {
 	return ok
 }
 
-// readCity reads what is left of a line when country, state and postal code
-// are known: first come the streets, then the city.
+// readCity reads the rest of a line when country, state and postal code are
+// known: the streets come first, then the city.
 func readCity(r reading, parts []string) []reading {
 	last := len(parts) - 1
 	if last < 0 {
@@ -145,7 +146,7 @@ func readCity(r reading, parts []string) []reading {
 	}
 	add(parts[last], parts[:last], false, false)
 	if last > 1 {
-		add(parts[last-1], parts[:last-1], false, true) // before a county or the like
+		add(parts[last-1], parts[:last-1], false, true) // before a county or similar
 	}
 	words := strings.Split(parts[last], " ")
 	for n := min(maxCityWords, len(words)-1); n > 0; n-- {
@@ -163,7 +164,7 @@ var (
 	ordinalForm = regexp.MustCompile(`(?i)^\d+(?:st|nd|rd|th)$`)
 )
 
-// readStreet reads the parts of a line that come before the city.
+// readStreet reads the parts of a line before the city.
 func readStreet(parts []string) (number, street, apartment string) {
 	var lines, units []string
 	for i, part := range parts {
@@ -180,7 +181,7 @@ func readStreet(parts []string) (number, street, apartment string) {
 	return number, street, strings.Join(units, ", ")
 }
 
-// splitStreet takes the house number off a street, from either end.
+// splitStreet separates the house number from a street, at either end.
 func splitStreet(line string) (number, street string) {
 	if first, rest, ok := strings.Cut(line, " "); ok && startsWithDigit(first) && !ordinalForm.MatchString(first) {
 		return strings.TrimSuffix(first, ","), rest

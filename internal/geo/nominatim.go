@@ -13,16 +13,16 @@ import (
 )
 
 // publicNominatim is the server of the OpenStreetMap Foundation, which allows
-// one request a second to a whole application.
+// one request per second for a whole application.
 const publicNominatim = "nominatim.openstreetmap.org"
 
-// publicInterval is a second, and a little for clocks that differ.
+// publicInterval is a second, plus a margin for clock differences.
 const publicInterval = time.Second + 10*time.Millisecond
 
-// maxHits is how many places a service is asked for.
+// maxHits is how many results are requested.
 const maxHits = "5"
 
-// Nominatim asks a Nominatim server.
+// Nominatim uses a Nominatim server.
 type Nominatim struct{ service *service }
 
 // NewNominatim returns the Nominatim at base.
@@ -34,17 +34,17 @@ func NewNominatim(base url.URL, o Options) *Nominatim {
 	return &Nominatim{s}
 }
 
-// Geocode implements Geocoder. An address in parts is asked for in parts, and
-// then in one line: the first alone misses cities that are spelled otherwise.
-func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+// Geocode implements Geocoder. An address in parts is requested in parts, and
+// then on one line: the first alone misses cities with a different spelling.
+func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	ask, err := newQuestion(ctx, q)
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	for _, query := range nominatimQueries(ask) {
 		var answer []nominatimHit
 		if err := n.service.get(ctx, answerWithin, "/search", query, &answer); err != nil {
-			return lastmile.Place{}, err
+			return lastmile.GeocodedAddress{}, err
 		}
 		hits := make([]hit, len(answer))
 		for i, h := range answer {
@@ -54,7 +54,7 @@ func (n *Nominatim) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 			return place, nil
 		}
 	}
-	return lastmile.Place{}, lastmile.AddressNotFound("nominatim does not know it")
+	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("nominatim does not know it")
 }
 
 func nominatimQueries(ask question) []url.Values {
@@ -87,7 +87,7 @@ func nominatimQueries(ask question) []url.Values {
 	return []url.Values{parts, line}
 }
 
-// nominatimHit is a place in the form jsonv2.
+// nominatimHit is a result in the format jsonv2.
 type nominatimHit struct {
 	Lat         string            `json:"lat"`
 	Lon         string            `json:"lon"`
@@ -99,7 +99,7 @@ type nominatimHit struct {
 func (h nominatimHit) hit() hit {
 	a := h.Address
 	return hit{
-		Place: lastmile.Place{
+		GeocodedAddress: lastmile.GeocodedAddress{
 			Location: parsePoint(h.Lon, h.Lat), Precision: h.precision(),
 			Address: lastmile.Address{
 				Number:     a["house_number"],
@@ -136,7 +136,7 @@ func (h nominatimHit) precision() lastmile.Precision {
 	return 0
 }
 
-// parsePoint reads a place; what is not one becomes none.
+// parsePoint parses a location; the zero Point if it is invalid.
 func parsePoint(lon, lat string) lastmile.Point {
 	x, errX := strconv.ParseFloat(lon, 64)
 	y, errY := strconv.ParseFloat(lat, 64)

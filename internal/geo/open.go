@@ -10,9 +10,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// OpenGeocoder returns the geocoder that a URL names, and its kind. The kind
-// may stand before the scheme, as in nominatim+https://…; otherwise it is
-// guessed.
+// OpenGeocoder returns the geocoder for a URL, and its kind. The kind may
+// precede the scheme, as in nominatim+https://…; otherwise it is guessed.
 func OpenGeocoder(raw string, o Options) (g Geocoder, kind string, err error) {
 	kind, base, err := serviceURL(raw)
 	if err != nil {
@@ -44,9 +43,9 @@ func OpenGeocoder(raw string, o Options) (g Geocoder, kind string, err error) {
 	return nil, "", fmt.Errorf("the geocoder at %s must say its kind: nominatim+, photon+ or google+ before https://", base.Host)
 }
 
-// OpenRouter returns the router that a URL names, and its kind. Whom an OSRM
-// serves is in its query: modes=bicycle+foot (car, motorcycle and truck unless
-// given), and profile for the name in its paths.
+// OpenRouter returns the router for a URL, and its kind. The query of an OSRM's
+// URL sets its vehicle types (modes=bicycle+foot; default car, motorcycle and
+// truck) and its profile, the name in its paths.
 func OpenRouter(raw string, o Options) (t TravelTimer, kind string, err error) {
 	kind, base, err := serviceURL(raw)
 	if err != nil {
@@ -84,8 +83,8 @@ func OpenRouter(raw string, o Options) (t TravelTimer, kind string, err error) {
 
 var profileForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// serviceURL takes a URL apart. What is wrong is told without the URL, which
-// may hold a key.
+// serviceURL parses a URL. Its errors do not contain the URL, which may hold a
+// key.
 func serviceURL(raw string) (kind string, base url.URL, err error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
@@ -101,7 +100,7 @@ func serviceURL(raw string) (kind string, base url.URL, err error) {
 	return kind, *u, nil
 }
 
-// hint is a part of a URL that tells the kind of service behind it.
+// hint is a part of a URL that identifies the kind of service.
 type hint struct{ kind, part string }
 
 func guess(base url.URL, hints []hint) string {
@@ -114,7 +113,7 @@ func guess(base url.URL, hints []hint) string {
 	return ""
 }
 
-// parseModes reads the vehicle types that a router serves.
+// parseModes parses the vehicle types that a router supports.
 func parseModes(list string) ([]lastmile.VehicleType, error) {
 	if list == "" {
 		return []lastmile.VehicleType{lastmile.Car, lastmile.Motorcycle, lastmile.Truck}, nil

@@ -12,18 +12,19 @@ import (
 	"dray/internal/travel"
 )
 
-// osrmSide is the most places in each direction of one request: a server takes
-// 100 in all unless it is told otherwise.
+// osrmSide is the maximum number of origins and of destinations per request:
+// servers accept 100 locations by default.
 const osrmSide = 50
 
-// OSRM asks an OSRM server. One server knows one way to travel, usually by car.
+// OSRM uses an OSRM server. A server supports one mode of travel, usually by
+// car.
 type OSRM struct {
 	service *service
 	profile string
 	modes   []lastmile.VehicleType
 }
 
-// NewOSRM returns the OSRM at base, which answers for some vehicle types.
+// NewOSRM returns the OSRM at base, for some vehicle types.
 func NewOSRM(base url.URL, profile string, modes []lastmile.VehicleType, o Options) *OSRM {
 	return &OSRM{newService("osrm", base, maxTable, o), profile, modes}
 }
@@ -31,7 +32,7 @@ func NewOSRM(base url.URL, profile string, modes []lastmile.VehicleType, o Optio
 // Matrix implements TravelTimer.
 func (r *OSRM) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	if !slices.Contains(r.modes, by) {
-		return travel.Times{}, fmt.Errorf("ask osrm: %w: %q", errNoMode, by)
+		return travel.Times{}, fmt.Errorf("query osrm: %w: %q", errNoMode, by)
 	}
 	return fill(ctx, r.service.name, from, to, osrmSide, r.ask)
 }
@@ -76,10 +77,10 @@ type osrmAnswer struct {
 
 func (a *osrmAnswer) check() error {
 	if a.Code != "Ok" {
-		return fmt.Errorf("it answered %q", clean(a.Code))
+		return fmt.Errorf("it responded with %q", sanitize(a.Code))
 	}
 	return nil
 }
 
-// degrees is a coordinate to a tenth of a meter.
+// degrees formats a coordinate to a tenth of a meter.
 func degrees(d float64) string { return strconv.FormatFloat(d, 'f', 6, 64) }

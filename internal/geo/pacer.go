@@ -8,7 +8,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-var errBusy = errors.New("its limit of requests leaves no time for this one")
+var errBusy = errors.New("its rate limit leaves no time for this request")
 
 // pacer spaces the requests to a service that limits them.
 type pacer struct {

@@ -9,7 +9,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Photon asks a Photon server.
+// Photon uses a Photon server.
 type Photon struct{ service *service }
 
 // NewPhoton returns the Photon at base.
@@ -17,15 +17,15 @@ func NewPhoton(base url.URL, o Options) *Photon {
 	return &Photon{newService("photon", base, maxAnswer, o)}
 }
 
-// photonLanguages are those every Photon answers in; it refuses to be asked
-// for others.
+// photonLanguages are the languages that every Photon supports; it rejects
+// others.
 var photonLanguages = []string{"en", "de", "fr"}
 
 // Geocode implements Geocoder.
-func (p *Photon) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error) {
+func (p *Photon) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
 	ask, err := newQuestion(ctx, q)
 	if err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	query := url.Values{"q": {ask.line()}, "limit": {maxHits}}
 	if slices.Contains(photonLanguages, ask.language) {
@@ -33,7 +33,7 @@ func (p *Photon) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	}
 	var answer photonAnswer
 	if err := p.service.get(ctx, answerWithin, "/api", query, &answer); err != nil {
-		return lastmile.Place{}, err
+		return lastmile.GeocodedAddress{}, err
 	}
 	hits := make([]hit, len(answer.Features))
 	for i, f := range answer.Features {
@@ -42,7 +42,7 @@ func (p *Photon) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 	if place, ok := ask.choose(p.service.name, hits); ok {
 		return place, nil
 	}
-	return lastmile.Place{}, lastmile.AddressNotFound("photon does not know it")
+	return lastmile.GeocodedAddress{}, lastmile.AddressNotFound("photon does not know it")
 }
 
 // photonAnswer is a GeoJSON collection of places.
@@ -73,7 +73,7 @@ type photonFeature struct {
 
 func (f photonFeature) hit() hit {
 	p := f.Properties
-	h := hit{countryCode: p.CountryCode, Place: lastmile.Place{
+	h := hit{countryCode: p.CountryCode, GeocodedAddress: lastmile.GeocodedAddress{
 		Address: lastmile.Address{
 			Number: p.HouseNumber, Street: p.Street, City: cmp.Or(p.City, p.Locality, p.District),
 			State: p.State, County: p.County, PostalCode: p.Postcode, Country: p.Country,
@@ -88,7 +88,7 @@ func (f photonFeature) hit() hit {
 	case p.Type == "street":
 		h.Precision = lastmile.PrecisionStreet
 		h.Address.Street = cmp.Or(p.Street, p.Name)
-	case p.Type == "house": // a shop or the like, which has no number
+	case p.Type == "house": // a shop or similar, which has no number
 		h.Precision = lastmile.PrecisionStreet
 	case p.OSMValue == "postcode" || p.OSMValue == "postal_code":
 		h.Precision = lastmile.PrecisionPostalCode

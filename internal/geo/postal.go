@@ -13,15 +13,15 @@ import (
 	"dray/internal/lastmile"
 )
 
-// PostalCodes are postal codes that were imported.
+// PostalCodes are imported postal codes.
 type PostalCodes interface {
-	// PostalPlaces returns the places that have a postal code of a country,
-	// both in the form of lastmile.PostalPlace; none when the code is not
-	// known. imported tells whether any code of the country is.
-	PostalPlaces(ctx context.Context, country, code string) (places []lastmile.PostalPlace, imported bool, err error)
+	// PostalAreas returns the areas of a postal code of a country, both in the
+	// form of lastmile.PostalArea; none if the code is unknown. imported
+	// reports whether any codes of the country were imported.
+	PostalAreas(ctx context.Context, country, code string) (places []lastmile.PostalArea, imported bool, err error)
 }
 
-// area is where a postal code is.
+// area is the location of a postal code.
 type area struct {
 	city     string
 	state    gazetteer.State
@@ -29,8 +29,8 @@ type area struct {
 	location lastmile.Point
 }
 
-// areas finds a postal code. known tells whether the codes of the country are
-// known at all: if they are and there is no such area, the code is wrong.
+// areas looks up a postal code. known reports whether the codes of the country
+// are known at all: if they are and there is no such area, the code is wrong.
 func (g *Gazetteer) areas(ctx context.Context, places *gazetteer.Gazetteer, country, code string) (found []area, known bool, err error) {
 	if code == "" || country == "" {
 		return nil, false, nil
@@ -41,8 +41,8 @@ func (g *Gazetteer) areas(ctx context.Context, places *gazetteer.Gazetteer, coun
 	if g.Imported == nil {
 		return nil, false, nil
 	}
-	for _, form := range postalForms(country, lastmile.PlainPostalCode(code)) {
-		imported, some, err := g.Imported.PostalPlaces(ctx, country, form)
+	for _, form := range postalForms(country, lastmile.NormalizePostalCode(code)) {
+		imported, some, err := g.Imported.PostalAreas(ctx, country, form)
 		if err != nil {
 			return nil, false, fmt.Errorf("look up postal code %s %s: %w", country, form, err)
 		}
@@ -74,8 +74,8 @@ func areasUS(places *gazetteer.Gazetteer, code string) (found []area) {
 	return found
 }
 
-// postalForms are the forms in which GeoNames may list a code: the whole, then
-// the part of it that stands for a district.
+// postalForms returns the forms in which GeoNames may list a code: the whole,
+// then the part that denotes a district.
 func postalForms(country, plain string) []string {
 	forms := []string{plain}
 	part := map[string]int{"CA": 3, "IE": 3, "MT": 3, "NL": 4, "PT": 4, "AR": 5, "TW": 3, "BR": 5}[country]
@@ -92,7 +92,7 @@ func postalForms(country, plain string) []string {
 	return append(forms, short)
 }
 
-// postalPatterns are the forms of postal codes. Letters stand for both cases.
+// postalPatterns are the patterns of postal codes. Letters match both cases.
 var postalPatterns = map[string]string{
 	"US": `\d{5}(?:-\d{4})?`,
 	"CA": `[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d`,
@@ -136,10 +136,10 @@ var postalPatterns = map[string]string{
 	"LV": `(?:LV-)?\d{4}`,
 	"MT": `[A-Z]{3} ?\d{4}`,
 	"AD": `AD\d{3}`,
-	"":   `\d{4,6}`, // a country not listed, or not known
+	"":   `\d{4,6}`, // a country that is not listed or unknown
 }
 
-// postalForm finds the postal codes of one country in text.
+// postalForm matches the postal codes of one country in text.
 type postalForm struct{ first, last, whole *regexp.Regexp }
 
 var postalRegexps = sync.OnceValue(func() map[string]postalForm {
@@ -154,9 +154,9 @@ var postalRegexps = sync.OnceValue(func() map[string]postalForm {
 	return forms
 })
 
-// takePostalCode takes a postal code of a country out of the parts of an
-// address. The first part begins with a house number, so a code is sought
-// there only at the end, or in front of a town.
+// takePostalCode extracts a postal code of a country from the parts of an
+// address. The first part begins with a house number, so that a code is
+// accepted there only at the end or before a town.
 func takePostalCode(country string, parts []string) (code string, rest []string) {
 	form, ok := postalRegexps()[country]
 	if !ok {
@@ -176,7 +176,7 @@ func takePostalCode(country string, parts []string) (code string, rest []string)
 	return "", parts
 }
 
-// without returns parts with one replaced, or left out when it is empty.
+// without returns parts with one replaced, or removed if it is empty.
 func without(parts []string, i int, by string) []string {
 	rest := append([]string{}, parts[:i]...)
 	if by != "" {

@@ -28,17 +28,16 @@ const (
 	postalFields  = 12
 )
 
-// The limits of a postal code file.
+// Limits of a postal code file.
 const (
 	maxPostalLine = 4 << 10
 	maxPostalFile = 1 << 30
 )
 
-// ReadPostalCodes reads a postal code file of GeoNames, such as DE.txt from
-// https://download.geonames.org/export/zip/, and hands over its places in
-// their order. It stops at the first line that is not of the form, saying
-// which.
-func ReadPostalCodes(r io.Reader, each func(lastmile.PostalPlace) error) error {
+// ReadPostalCodes parses a postal code file of GeoNames, such as DE.txt from
+// https://download.geonames.org/export/zip/, and passes on its areas in order.
+// It stops at the first malformed line and reports its number.
+func ReadPostalCodes(r io.Reader, each func(lastmile.PostalArea) error) error {
 	places, err := gazetteer.Embedded()
 	if err != nil {
 		return err
@@ -67,29 +66,29 @@ func ReadPostalCodes(r io.Reader, each func(lastmile.PostalPlace) error) error {
 	return nil
 }
 
-func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalPlace, error) {
+func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalArea, error) {
 	fields := strings.Split(strings.TrimRight(line, "\r"), "\t")
 	if len(fields) < postalFields-1 || !utf8.ValidString(line) {
-		return lastmile.PostalPlace{}, fmt.Errorf("%d fields where a postal code file of GeoNames has %d, with tabs between", len(fields), postalFields)
+		return lastmile.PostalArea{}, fmt.Errorf("%d fields where a postal code file of GeoNames has %d, with tabs between", len(fields), postalFields)
 	}
-	p := lastmile.PostalPlace{
-		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: lastmile.PlainPostalCode(fields[postalCode]),
-		Name: clean(fields[postalName]), State: clean(fields[postalState]), County: clean(fields[postalCounty]),
+	p := lastmile.PostalArea{
+		Country: strings.ToUpper(strings.TrimSpace(fields[postalCountry])), Code: lastmile.NormalizePostalCode(fields[postalCode]),
+		Name: sanitize(fields[postalName]), State: sanitize(fields[postalState]), County: sanitize(fields[postalCounty]),
 	}
 	if places.CountryName(p.Country) == "" {
-		return p, fmt.Errorf("%q is not the code of a country", fields[postalCountry])
+		return p, fmt.Errorf("%q is not a country code", fields[postalCountry])
 	}
 	if p.Code == "" || p.Name == "" {
 		return p, errors.New("there is no postal code or no name")
 	}
 	if fields[postalLat] == "" && fields[postalLon] == "" {
-		return p, nil // a few have no place
+		return p, nil // a few have no location
 	}
 	lat, errLat := strconv.ParseFloat(strings.TrimSpace(fields[postalLat]), 64)
 	lon, errLon := strconv.ParseFloat(strings.TrimSpace(fields[postalLon]), 64)
 	at, err := lastmile.NewPoint(lon, lat)
 	if errLat != nil || errLon != nil || err != nil {
-		return p, fmt.Errorf("%q, %q is not a place on the earth", fields[postalLat], fields[postalLon])
+		return p, fmt.Errorf("%q, %q is not a location on the earth", fields[postalLat], fields[postalLon])
 	}
 	if state, ok := places.State(p.Country, p.State); ok {
 		p.State = state.Name
@@ -100,8 +99,8 @@ func parsePostal(places *gazetteer.Gazetteer, line string) (lastmile.PostalPlace
 
 var postalFileName = regexp.MustCompile(`^[A-Z]{2}(_full(\.csv)?)?\.txt$|^allCountries\.txt$`)
 
-// OpenPostalFile returns the postal codes in a file: the file itself, or what
-// is in it if it is an archive as GeoNames has them.
+// OpenPostalFile returns the postal codes in a file, which may be an archive as
+// GeoNames publishes them.
 func OpenPostalFile(file io.ReaderAt, size int64) (io.ReadCloser, error) {
 	begin := make([]byte, 4)
 	if n, err := file.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {

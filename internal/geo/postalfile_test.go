@@ -16,8 +16,8 @@ const someCodes = "DE\t10115\tBerlin\tBerlin\tBE\t\t00\tBerlin, Stadt\t11000\t52
 	"DE\t00000\tNirgends\t\t\t\t\t\t\t\t\t\n" +
 	"GB\tsw1a 1aa\tLondon\tEngland\tENG\tGreater London\t\t\t\t51.501\t-0.1416\t6\r\n"
 
-func readCodes(r io.Reader) (all []lastmile.PostalPlace, err error) {
-	err = geo.ReadPostalCodes(r, func(p lastmile.PostalPlace) error {
+func readCodes(r io.Reader) (all []lastmile.PostalArea, err error) {
+	err = geo.ReadPostalCodes(r, func(p lastmile.PostalArea) error {
 		all = append(all, p)
 		return nil
 	})
@@ -26,7 +26,7 @@ func readCodes(r io.Reader) (all []lastmile.PostalPlace, err error) {
 
 func TestReadPostalCodes(t *testing.T) {
 	got, err := readCodes(strings.NewReader("\uFEFF" + someCodes + "\n"))
-	want := []lastmile.PostalPlace{
+	want := []lastmile.PostalArea{
 		{Country: "DE", Code: "10115", Name: "Berlin", State: "Berlin", Location: lastmile.Point{Lon: 13.3872, Lat: 52.5337}},
 		{Country: "DE", Code: "80331", Name: "München", State: "Bavaria", County: "Upper Bavaria", Location: lastmile.Point{Lon: 11.571, Lat: 48.1345}},
 		{Country: "GB", Code: "SW1A1AA", Name: "London", State: "England", County: "Greater London", Location: lastmile.Point{Lon: -0.1416, Lat: 51.501}},
@@ -80,7 +80,7 @@ func TestOpenPostalFile(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		file []byte
-		want int // places, or -1 for an error
+		want int // number of areas, or -1 for an error
 	}{
 		"a text":                  {[]byte(someCodes), 3},
 		"an archive":              {archive("DE.txt"), 3},
@@ -109,7 +109,7 @@ func FuzzReadPostalCodes(f *testing.F) {
 	f.Add(someCodes)
 	f.Add("DE\t1\t\t\t\t\t\t\t\t1e400\tNaN\t")
 	f.Fuzz(func(t *testing.T, text string) {
-		_ = geo.ReadPostalCodes(strings.NewReader(text), func(p lastmile.PostalPlace) error {
+		_ = geo.ReadPostalCodes(strings.NewReader(text), func(p lastmile.PostalArea) error {
 			if _, err := lastmile.NewPoint(p.Location.Lon, p.Location.Lat); err != nil || p.Location.IsZero() || p.Code == "" || p.Name == "" || len(p.Country) != 2 {
 				t.Fatalf("half a place: %+v", p)
 			}

@@ -12,7 +12,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Answers in the form of each service, from its documents.
+// Responses in the form of each service, from its documentation.
 const (
 	nominatimHouse = `[{"place_id":1,"lat":"37.788","lon":"-122.396","category":"building","type":"office","place_rank":30,"importance":0.1,
 		"addresstype":"building","display_name":"543, Howard Street, …","address":{"house_number":"543","road":"Howard Street",
@@ -29,7 +29,7 @@ const (
 		{"long_name":"United States","short_name":"US","types":["country","political"]},{"long_name":"94105","short_name":"94105","types":["postal_code"]}]}]}`
 )
 
-// providers are the same house in the words of each service.
+// providers return the same house in the form of each service.
 var providers = map[string]struct{ url, house, none string }{
 	"nominatim": {"nominatim+%s", nominatimHouse, `[]`},
 	"photon":    {"photon+%s", photonHouse, `{"type":"FeatureCollection","features":[]}`},

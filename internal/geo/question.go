@@ -11,16 +11,16 @@ import (
 	"dray/internal/lastmile"
 )
 
-// question is an address as a map service is asked for it, and against which
-// its answers are judged.
+// question is an address as requested from a map service, with what its results
+// are checked against.
 type question struct {
 	lastmile.AddressQuery
-	spoken
+	languageOption
 	places *gazetteer.Gazetteer
-	asked  lastmile.Address // its parts; of a line, as far as it could be read
-	named  string           // code of the country that the address names; "" for none
-	likely string           // code of the country to look in first; "" for any
-	nearby []lastmile.Point // where a city of that name, or the postal code, is
+	asked  lastmile.Address // its parts; of a line, as far as it could be parsed
+	named  string           // code of the country named by the address; empty for none
+	likely string           // code of the country to search first; empty for any
+	nearby []lastmile.Point // locations of cities with the name, or of the postal code
 }
 
 func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error) {
@@ -28,7 +28,7 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 	if err != nil {
 		return question{}, err
 	}
-	ask := question{AddressQuery: q, spoken: languageOf(q.Language), places: places, asked: q.Address}
+	ask := question{AddressQuery: q, languageOption: languageOf(q.Language), places: places, asked: q.Address}
 	readings := read(places, q)
 	r := reading{}
 	if q.Unparsed == "" && len(readings) > 0 {
@@ -62,7 +62,7 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 	return ask, nil
 }
 
-// line is the address in one line.
+// line returns the address on one line.
 func (q question) line() string {
 	if q.Unparsed != "" {
 		return q.Unparsed
@@ -75,57 +75,56 @@ func (q question) line() string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), ", ")
 }
 
-// hit is a place as a service gave it.
+// hit is a result of a service.
 type hit struct {
-	lastmile.Place
+	lastmile.GeocodedAddress
 	countryCode string
 }
 
-// plausible is how far from any city of the name that was asked for a place
-// may be and still be believed.
-const plausible lastmile.Meters = 150_000
+// maxCityDistance is the maximum distance of a result from any city with the
+// requested name.
+const maxCityDistance lastmile.Meters = 150_000
 
-// neighborhood is how far from every place that is known a place may be.
-const neighborhood lastmile.Meters = 50_000
+// maxKnownDistance is the maximum distance of a result from every known place.
+const maxKnownDistance lastmile.Meters = 50_000
 
-// choose returns the first hit that can be believed, with the address made
-// whole and compared. ok is false if there is none.
-func (q question) choose(source string, hits []hit) (place lastmile.Place, ok bool) {
+// choose returns the first plausible hit, with its address completed and
+// compared. ok is false if there is none.
+func (q question) choose(source string, hits []hit) (place lastmile.GeocodedAddress, ok bool) {
 	for _, h := range hits {
-		if q.believable(h) {
+		if q.plausible(h) {
 			return q.finish(source, h), true
 		}
 	}
-	return lastmile.Place{}, false
+	return lastmile.GeocodedAddress{}, false
 }
 
-// believable refuses places that cannot be the answer, whatever the service
-// says.
-func (q question) believable(h hit) bool {
+// plausible rejects results that cannot be right.
+func (q question) plausible(h hit) bool {
 	if _, err := lastmile.NewPoint(h.Location.Lon, h.Location.Lat); err != nil || h.Location.IsZero() || h.Precision == 0 {
 		return false
 	}
 	if q.named != "" && h.countryCode != "" && !strings.EqualFold(q.named, h.countryCode) {
 		return false
 	}
-	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= plausible }) {
+	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= maxCityDistance }) {
 		return true
 	}
-	// It may be a smaller place of the same name, which the gazetteer does not
-	// know: then others that it does know are about.
+	// It may be a smaller town of the same name that the gazetteer does not
+	// have: then other places that it has are nearby.
 	state, _ := q.places.State(q.likely, q.asked.State)
-	return gazetteer.Fold(h.Address.City) == gazetteer.Fold(q.asked.City) && q.places.Inhabited(q.likely, state, h.Location, neighborhood)
+	return gazetteer.Fold(h.Address.City) == gazetteer.Fold(q.asked.City) && q.places.Inhabited(q.likely, state, h.Location, maxKnownDistance)
 }
 
-// finish completes a place: what the service did not say stays as it was
-// asked, and what it said differently is warned of.
-func (q question) finish(source string, h hit) lastmile.Place {
-	place := h.Place
+// finish completes a result: missing parts are taken from the request, and
+// different parts cause warnings.
+func (q question) finish(source string, h hit) lastmile.GeocodedAddress {
+	place := h.GeocodedAddress
 	place.Source = source
-	place.PlaceID = clean(place.PlaceID)
+	place.PlaceID = sanitize(place.PlaceID)
 	a := &place.Address
 	for _, part := range []*string{&a.Name, &a.Number, &a.Street, &a.Apartment, &a.City, &a.State, &a.PostalCode, &a.County, &a.Country} {
-		*part = clean(*part)
+		*part = sanitize(*part)
 	}
 	if name := q.places.CountryName(strings.ToUpper(h.countryCode)); name != "" {
 		a.Country = name
@@ -150,8 +149,8 @@ func (q question) finish(source string, h hit) lastmile.Place {
 	return place
 }
 
-// clean makes a text of a stranger fit to be kept.
-func clean(text string) string {
+// sanitize sanitizes text from a service.
+func sanitize(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
 			return ' '

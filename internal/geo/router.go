@@ -13,21 +13,20 @@ import (
 	"dray/internal/travel"
 )
 
-// Routers asks one source of travel times after another. A source that fails,
-// or does not know the way to travel, is passed over: one table is always of
-// one source.
+// Routers queries sources of travel times in order. Sources that fail or do not
+// support the vehicle type are skipped: every matrix comes from one source.
 type Routers struct {
-	Sources []TravelTimer // the best first; the last needs no network
+	Sources []TravelTimer // best first; the last needs no network
 	Failed  func(ctx context.Context, err error)
 }
 
-// tableWithin is the most time one table takes, over all sources that need the
+// matrixTimeout limits the time to fill one matrix with all sources that need the
 // network.
-const tableWithin = 2 * time.Minute
+const matrixTimeout = 2 * time.Minute
 
 // Matrix implements TravelTimer.
 func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (times travel.Times, err error) {
-	network, cancel := networkTime(ctx, tableWithin)
+	network, cancel := withNetworkTimeout(ctx, matrixTimeout)
 	defer cancel()
 	for i, source := range r.Sources {
 		within := network
@@ -47,31 +46,31 @@ func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to 
 	return times, err
 }
 
-// errNoMode says that a router does not know a way to travel.
-var errNoMode = errors.New("it does not know the vehicle type")
+// errNoMode says that a router does not support the vehicle type.
+var errNoMode = errors.New("it does not support the vehicle type")
 
-// cell is one entry of a router's table. Nil means that there is no way.
+// cell is an entry of a router's matrix. Nil means unreachable.
 type cell struct{ seconds, meters *float64 }
 
-// block is the part of a table that one request asks for.
+// block is the part of a matrix that one request covers.
 type block struct {
 	from, to         []lastmile.Point
 	fromRow, fromCol int
-	within           time.Duration // in which it must be answered
+	within           time.Duration // deadline of the response
 }
 
-// Blocks are asked for a few at a time.
+// Only a few blocks are requested concurrently.
 const blocksAtOnce = 4
 
-// split cuts a table into blocks of at most side by side places, all of about
-// the same size.
+// split divides a matrix into blocks of at most side by side locations and
+// about equal size.
 func split(from, to []lastmile.Point, side int) []block {
 	var blocks []block
 	row := 0
 	for rows := range slices.Chunk(from, even(len(from), side)) {
 		col := 0
 		for cols := range slices.Chunk(to, even(len(to), side)) {
-			blocks = append(blocks, block{rows, cols, row, col, tableTime(len(from) * len(to))})
+			blocks = append(blocks, block{rows, cols, row, col, blockTimeout(len(from) * len(to))})
 			col += len(cols)
 		}
 		row += len(rows)
@@ -79,13 +78,13 @@ func split(from, to []lastmile.Point, side int) []block {
 	return blocks
 }
 
-// even is the size of parts of n, at most so large, that differ least.
+// even returns the size of the most equal parts of n that are at most so large.
 func even(n, most int) int {
 	parts := max((n+most-1)/most, 1)
 	return max((n+parts-1)/parts, 1)
 }
 
-// fill makes a table of blocks. The first block that fails ends it.
+// fill fills a matrix block by block. The first block that fails ends it.
 func fill(ctx context.Context, source string, from, to []lastmile.Point, side int, ask func(context.Context, block) ([][]cell, error)) (travel.Times, error) {
 	times := travel.NewTimes(len(from), len(to), source)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -108,7 +107,7 @@ func fill(ctx context.Context, source string, from, to []lastmile.Point, side in
 					err = b.put(cells, times)
 				}
 				if err != nil {
-					stop(err) // the first cause counts
+					stop(err) // the first error counts
 					return
 				}
 			}
@@ -116,28 +115,28 @@ func fill(ctx context.Context, source string, from, to []lastmile.Point, side in
 	}
 	workers.Wait()
 	if ctx.Err() != nil {
-		return travel.Times{}, fmt.Errorf("ask %s for %d by %d travel times: %w", source, len(from), len(to), context.Cause(ctx))
+		return travel.Times{}, fmt.Errorf("query %s for %d by %d travel times: %w", source, len(from), len(to), context.Cause(ctx))
 	}
 	return times, nil
 }
 
-// What no answer can be beyond.
+// Limits of plausible values.
 const (
 	maxTravel  = 30 * 24 * time.Hour
-	topSpeed   = 100.0 // meters a second, as the crow flies
+	topSpeed   = 100.0 // meters per second, as the crow flies
 	farForSure = 20_000.0
 )
 
-var errNotTrue = errors.New("the answer cannot be true")
+var errImplausible = errors.New("the response is implausible")
 
-// put takes over the cells of a block.
+// put copies the cells of a block into the matrix.
 func (b block) put(cells [][]cell, times travel.Times) error {
 	if len(cells) != len(b.from) {
-		return errNotTrue
+		return errImplausible
 	}
 	for i, row := range cells {
 		if len(row) != len(b.to) {
-			return errNotTrue
+			return errImplausible
 		}
 		for j, c := range row {
 			duration, distance, err := c.read(b.from[i], b.to[j])
@@ -151,7 +150,7 @@ func (b block) put(cells [][]cell, times travel.Times) error {
 	return nil
 }
 
-// read checks a cell. A router that tells no distance gets the usual one.
+// read checks a cell. If the router returns no distance, it is approximated.
 func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, error) {
 	if c.seconds == nil {
 		return travel.Unreachable, 0, nil
@@ -159,7 +158,7 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 	seconds := *c.seconds
 	straight := float64(from.Distance(to))
 	if !(seconds >= 0 && seconds <= maxTravel.Seconds()) || straight > farForSure && seconds < straight/topSpeed {
-		return 0, 0, errNotTrue
+		return 0, 0, errImplausible
 	}
 	duration := time.Duration(math.Round(seconds*1000)) * time.Millisecond
 	if c.meters == nil {
@@ -167,14 +166,14 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 		return duration, distance, nil
 	}
 	if meters := *c.meters; !(meters >= 0 && meters <= 1e8) {
-		return 0, 0, errNotTrue
+		return 0, 0, errImplausible
 	}
 	return duration, lastmile.Meters(*c.meters), nil
 }
 
-// tableTime is how long a block of a table may take, by the number of pairs in
-// the table: an engine may work on one block after another.
-func tableTime(pairs int) time.Duration {
-	const most = blocksAtOnce * 2500 // are asked for at once
+// blockTimeout returns how long a block may take, by the number of pairs in the
+// matrix: a router may process one block after another.
+func blockTimeout(pairs int) time.Duration {
+	const most = blocksAtOnce * 2500 // requested concurrently
 	return 3*time.Second + time.Duration(min(pairs, most))*10*time.Millisecond
 }

@@ -17,7 +17,7 @@ import (
 	"dray/internal/travel"
 )
 
-// city is a grid of places a few hundred meters apart.
+// city returns a grid of locations a few hundred meters apart.
 func city(n int) []lastmile.Point {
 	points := make([]lastmile.Point, n)
 	for i := range points {
@@ -26,13 +26,13 @@ func city(n int) []lastmile.Point {
 	return points
 }
 
-// wayTo is what the fake routers answer: a second and a meter for each
-// thousandth of a degree, so that every cell can be told from the others.
+// wayTo is what the fake routers return: a second and a meter for each
+// thousandth of a degree, so that every cell is distinct.
 func wayTo(a, b lastmile.Point) float64 {
 	return 60 + (a.Lon-9)*1e5 + (b.Lat-45)*1e3 + (b.Lon-9)*10
 }
 
-// osrm answers as an OSRM does.
+// osrm responds like an OSRM server.
 func osrm(t *testing.T, unreachable func(from, to int) bool) func(w http.ResponseWriter, r *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		coordinates := strings.Split(strings.TrimPrefix(r.URL.Path, "/table/v1/driving/"), ";")
@@ -64,7 +64,7 @@ func osrm(t *testing.T, unreachable func(from, to int) bool) func(w http.Respons
 	}
 }
 
-// valhalla answers as a Valhalla does.
+// valhalla responds like a Valhalla server.
 func valhalla(t *testing.T, unreachable func(from, to int) bool) func(w http.ResponseWriter, r *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var question struct {
@@ -143,7 +143,8 @@ func TestRoutersFillTablesLargerThanTheirLimits(t *testing.T) {
 	}
 }
 
-// serveBody is serve for handlers that need the body after it was noted.
+// serveBody is like serve for handlers that need the request body after it was
+// recorded.
 func serveBody(t *testing.T, handler func(w http.ResponseWriter, r *http.Request)) (string, *recorder) {
 	var asked *recorder
 	url, asked := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -23,7 +23,7 @@ func embedded(t testing.TB) *gazetteer.Gazetteer {
 	return g
 }
 
-// drawn returns some of all, always the same.
+// drawn returns a reproducible sample.
 func drawn[T any](all []T, n int) []T {
 	random := rand.New(rand.NewPCG(5, 1000))
 	some := make([]T, n)
@@ -41,7 +41,7 @@ func drawnPostalCodes(t testing.TB) []gazetteer.Postal {
 	return drawn(slices.Collect(embedded(t).AllPostalCodes()), samples)
 }
 
-// misspelled changes one letter of a text, in one of four ways.
+// misspelled changes one letter of a text in one of four ways.
 func misspelled(random *rand.Rand, text string) string {
 	letters := []rune(text)
 	var places []int
@@ -55,11 +55,11 @@ func misspelled(random *rand.Rand, text string) string {
 	switch random.IntN(4) {
 	case 0: // a wrong letter
 		letters[i] = other
-	case 1: // one too many
+	case 1: // an extra letter
 		letters = slices.Insert(letters, i, other)
-	case 2: // one too few
+	case 2: // a missing letter
 		letters = slices.Delete(letters, i, i+1)
-	default: // two swapped
+	default: // two letters swapped
 		if i > 0 {
 			letters[i-1], letters[i] = letters[i], letters[i-1]
 		}
@@ -73,8 +73,8 @@ func cityQuery(c gazetteer.City, name string) lastmile.AddressQuery {
 	}}
 }
 
-// is tells whether a place is a city: by name and state, or near enough.
-func is(p lastmile.Place, c gazetteer.City) bool {
+// is reports whether a result is a city: by name and state, or near enough.
+func is(p lastmile.GeocodedAddress, c gazetteer.City) bool {
 	return p.Address.City == c.Name && p.Address.State == c.State.Name || p.Location.Distance(c.Location) < 10_000
 }
 

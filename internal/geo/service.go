@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// Limits of what is waited for and taken from a map service.
+// Limits of requests to a map service.
 const (
-	answerWithin  = 4 * time.Second // a geocoder
+	answerWithin  = 4 * time.Second // of a geocoder
 	connectWithin = 2 * time.Second
 	maxAnswer     = 1 << 20 // of a geocoder
 	maxTable      = 8 << 20 // of a router
 )
 
-// Options are what all map services need.
+// Options are common to all map services.
 type Options struct {
 	Now       func() time.Time
-	UserAgent string            // tells a public service who asks
-	Transport http.RoundTripper // nil for the network
+	UserAgent string            // identifies the installation to public services
+	Transport http.RoundTripper // nil for the default
 }
 
 // service is a map service over HTTP.
@@ -36,10 +36,10 @@ type service struct {
 	name    string
 	base    url.URL
 	agent   string
-	limit   int64 // of an answer
+	limit   int64 // of a response
 	client  *http.Client
 	breaker *breaker
-	pacer   *pacer // nil when there is no limit
+	pacer   *pacer // nil for no limit
 }
 
 func newService(name string, base url.URL, limit int64, o Options) *service {
@@ -59,14 +59,14 @@ func newService(name string, base url.URL, limit int64, o Options) *service {
 		name: name, base: base, agent: o.UserAgent, limit: limit,
 		client: &http.Client{
 			Transport: transport,
-			// Where a service sends us is not where the operator sent us.
+			// The operator did not choose the target of a redirect.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		breaker: &breaker{now: o.Now},
 	}
 }
 
-// get asks for a path below the service's own, and decodes the answer.
+// get requests a path below the service's base URL and decodes the response.
 func (s *service) get(ctx context.Context, within time.Duration, path string, query url.Values, answer any) error {
 	u := s.base
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
@@ -76,7 +76,7 @@ func (s *service) get(ctx context.Context, within time.Duration, path string, qu
 	return s.do(ctx, within, http.MethodGet, u, nil, answer)
 }
 
-// post sends a question as JSON, and decodes the answer.
+// post sends a request as JSON and decodes the response.
 func (s *service) post(ctx context.Context, within time.Duration, path string, question, answer any) error {
 	body, err := json.Marshal(question)
 	if err != nil {
@@ -87,16 +87,17 @@ func (s *service) post(ctx context.Context, within time.Duration, path string, q
 	return s.do(ctx, within, http.MethodPost, u, body, answer)
 }
 
-// do asks once. Errors never hold the URL, which may hold a key.
+// do sends one request. Its errors do not contain the URL, which may hold a
+// key.
 func (s *service) do(ctx context.Context, within time.Duration, method string, u url.URL, body []byte, answer any) error {
 	if err := s.breaker.allow(); err != nil {
-		return fmt.Errorf("ask %s: %w", s.name, err)
+		return fmt.Errorf("query %s: %w", s.name, err)
 	}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := s.pacer.wait(limited); err != nil {
 		s.breaker.skip()
-		return fmt.Errorf("ask %s: %w", s.name, err)
+		return fmt.Errorf("query %s: %w", s.name, err)
 	}
 	err := s.exchange(limited, method, u, body, answer)
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -105,26 +106,26 @@ func (s *service) do(ctx context.Context, within time.Duration, method string, u
 		s.breaker.done(err)
 	}
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", s.name, err)
+		return fmt.Errorf("query %s: %w", s.name, err)
 	}
 	return nil
 }
 
-// statusError is an answer that is not 200.
+// statusError is a response with a status other than 200.
 type statusError struct {
 	status     int
 	retryAfter time.Duration
 }
 
 // Error implements error.
-func (e *statusError) Error() string { return fmt.Sprintf("it answered with status %d", e.status) }
+func (e *statusError) Error() string { return fmt.Sprintf("it responded with status %d", e.status) }
 
-var errTooLarge = errors.New("the answer is too large")
+var errTooLarge = errors.New("the response is too large")
 
 func (s *service) exchange(ctx context.Context, method string, u url.URL, body []byte, answer any) error {
 	request, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return errors.New("the request cannot be made of the address given")
+		return errors.New("the address does not make a valid request")
 	}
 	request.Header.Set("User-Agent", s.agent)
 	request.Header.Set("Accept", "application/json")
@@ -150,7 +151,7 @@ func (s *service) exchange(ctx context.Context, method string, u url.URL, body [
 		return errTooLarge
 	}
 	if err := json.Unmarshal(content, answer); err != nil {
-		return fmt.Errorf("the answer cannot be read: %w", err)
+		return fmt.Errorf("the response cannot be decoded: %w", err)
 	}
 	if a, ok := answer.(checked); ok {
 		return a.check()
@@ -158,7 +159,7 @@ func (s *service) exchange(ctx context.Context, method string, u url.URL, body [
 	return nil
 }
 
-// checked is an answer that tells by itself when the service has failed.
+// checked is a response that can itself report a failure of the service.
 type checked interface{ check() error }
 
 func retryAfter(header string) time.Duration {

@@ -9,11 +9,11 @@ import (
 	"dray/internal/travel"
 )
 
-// valhallaSide is the most places in each direction of one request: a server
-// takes 2,500 pairs unless it is told otherwise.
+// valhallaSide is the maximum number of origins and of destinations per
+// request: servers accept 2,500 pairs by default.
 const valhallaSide = 50
 
-// Valhalla asks a Valhalla server. It knows every way to travel.
+// Valhalla uses a Valhalla server. It supports every vehicle type.
 type Valhalla struct{ service *service }
 
 // NewValhalla returns the Valhalla at base.
@@ -21,7 +21,7 @@ func NewValhalla(base url.URL, o Options) *Valhalla {
 	return &Valhalla{newService("valhalla", base, maxTable, o)}
 }
 
-// valhallaCosting is what Valhalla calls the ways to travel.
+// valhallaCosting maps vehicle types to Valhalla's costing models.
 var valhallaCosting = map[lastmile.VehicleType]string{
 	lastmile.Car: "auto", lastmile.Motorcycle: "motorcycle", lastmile.Truck: "truck",
 	lastmile.Bicycle: "bicycle", lastmile.OnFoot: "pedestrian",
@@ -31,7 +31,7 @@ var valhallaCosting = map[lastmile.VehicleType]string{
 func (v *Valhalla) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	costing, ok := valhallaCosting[by]
 	if !ok {
-		return travel.Times{}, fmt.Errorf("ask valhalla: %w: %q", errNoMode, by)
+		return travel.Times{}, fmt.Errorf("query valhalla: %w: %q", errNoMode, by)
 	}
 	return fill(ctx, v.service.name, from, to, valhallaSide, func(ctx context.Context, b block) ([][]cell, error) {
 		return v.ask(ctx, costing, b)

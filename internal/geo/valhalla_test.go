@@ -18,8 +18,8 @@ import (
 // area is a part of a city, from corner to corner.
 type area struct{ west, south, east, north float64 }
 
-// areas are the dense parts of the extracts that scripts/valhalla.sh may be
-// given; the one that the engine knows is found by asking.
+// areas are the dense parts of the extracts that scripts/valhalla.sh supports;
+// the one the engine has is found by trying.
 var areas = map[string]area{
 	"Porto":      {-8.68, 41.14, -8.56, 41.19},
 	"Milan":      {9.12, 45.43, 9.26, 45.51},
@@ -27,8 +27,8 @@ var areas = map[string]area{
 	"Malta":      {14.45, 35.86, 14.52, 35.92},
 }
 
-// TestValhallaEngine holds the client against the engine itself, and tells how
-// far off the estimate is. See scripts/valhalla.sh.
+// TestValhallaEngine tests the client against a real server and reports the
+// error of the formula. See scripts/valhalla.sh.
 func TestValhallaEngine(t *testing.T) {
 	url := os.Getenv("DRAY_TEST_VALHALLA")
 	if url == "" {
@@ -76,7 +76,7 @@ func knownArea(t *testing.T, router geo.TravelTimer) (string, []lastmile.Point) 
 	return "", nil
 }
 
-// difference is how far an estimate is from the truth, as parts of the truth.
+// difference returns the relative error of an estimate.
 type difference struct {
 	pairs                            int
 	time, distance, ratio, corrected float64

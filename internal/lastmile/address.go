@@ -13,11 +13,11 @@ type Address struct {
 	City       string
 	State      string
 	PostalCode string
-	County     string // found by a geocoder; hubs show it
+	County     string // set by geocoders; shown for hubs
 	Country    string
 }
 
-// check refuses parts that are too long.
+// check rejects parts that are too long.
 func (a Address) check(field string) error {
 	parts := []struct{ name, text string }{
 		{"name", a.Name},
@@ -37,7 +37,7 @@ func (a Address) check(field string) error {
 	return nil
 }
 
-// require refuses an address that lacks one of the named parts.
+// require rejects an address without one of the named parts.
 func (a Address) require(field string, names ...string) error {
 	parts := map[string]string{"number": a.Number, "street": a.Street, "city": a.City, "country": a.Country}
 	for _, name := range names {
@@ -48,31 +48,30 @@ func (a Address) require(field string, names ...string) error {
 	return nil
 }
 
-// AddressQuery asks a geocoder for the place of an address: its parts, or one
-// unparsed line.
+// AddressQuery asks a geocoder for the location of an address, given in parts
+// or as one unparsed line.
 type AddressQuery struct {
 	Address   Address
 	Unparsed  string
-	Language  string    // two letters: a country or language code; may be empty
-	Country   string    // ISO 3166-1 code of the organization, where nothing else tells
-	Precision Precision // the least that will do; zero takes any
+	Language  string    // two-letter country or language code; may be empty
+	Country   string    // ISO 3166-1 code of the organization's country, the default
+	Precision Precision // minimum precision; zero accepts any
 }
 
-// Place is what a geocoder found.
-type Place struct {
+// GeocodedAddress is the result of geocoding an address.
+type GeocodedAddress struct {
 	Location  Point
 	Address   Address
-	PlaceID   string    // Google's id of the place, where Google found it
-	Warnings  []string  // how the address found differs from the one asked for
-	Precision Precision // what the location is the location of
-	Source    string    // which geocoder found it
+	PlaceID   string    // Google's id of the place, if Google found it
+	Warnings  []string  // how the address found differs from the one requested
+	Precision Precision // what Location is the location of
+	Source    string    // name of the geocoder
 }
 
-// Precision is how exactly an address was found. More is better.
+// Precision is how precisely an address was located. Higher is better.
 type Precision int
 
-// The precisions. A city and a postal code are found as the middle of their
-// area.
+// The precisions. A city or postal code is located at the center of its area.
 const (
 	PrecisionCity Precision = iota + 1
 	PrecisionPostalCode
@@ -84,7 +83,7 @@ var precisionNames = map[Precision]string{
 	PrecisionCity: "city", PrecisionPostalCode: "postalCode", PrecisionStreet: "street", PrecisionHouse: "house",
 }
 
-// String is the name of a precision in settings; "any" for none.
+// String returns the name of a precision in settings; "any" for zero.
 func (p Precision) String() string {
 	if name, ok := precisionNames[p]; ok {
 		return name
@@ -92,7 +91,7 @@ func (p Precision) String() string {
 	return "any"
 }
 
-// ParsePrecision reads the name of a precision.
+// ParsePrecision parses the name of a precision.
 func ParsePrecision(name string) (Precision, error) {
 	for p := range PrecisionHouse + 1 {
 		if p.String() == name {
@@ -102,9 +101,9 @@ func ParsePrecision(name string) (Precision, error) {
 	return 0, Invalid("precision must be any, city, postalCode, street or house, not %q", name)
 }
 
-// What can be warned of when an address was found. The first tells that only
-// the middle of an area was found, the others which part of the address is
-// another one than was asked for.
+// Warnings of geocoded addresses. The first says that only the center of an
+// area was found, the others which part of the address differs from the one
+// requested.
 const (
 	WarnApproximate  = "APPROXIMATE"
 	MismatchNumber   = "MISMATCH_NUMBER"
@@ -117,27 +116,28 @@ const (
 	adviseOnLocation = "correct it, or send location as [longitude, latitude] together with the address in parts"
 )
 
-// AddressNotFound refuses an address that no geocoder could find.
+// AddressNotFound is the error for an address that no geocoder could find.
 func AddressNotFound(format string, args ...any) *Error {
 	return Invalid(addressNotFound).Because(format+"; "+adviseOnLocation, args...)
 }
 
-// Require refuses a place that was found less exactly than wanted.
-func (p Place) Require(least Precision) error {
+// RequirePrecision rejects an address that was located less precisely than
+// required.
+func (p GeocodedAddress) RequirePrecision(least Precision) error {
 	if p.Precision >= least {
 		return nil
 	}
-	return AddressNotFound("only its %s was found (by %s), and this organization asks for the %s", p.Precision.spoken(), p.Source, least.spoken())
+	return AddressNotFound("only its %s was found (by %s), and this organization asks for the %s", p.Precision.describe(), p.Source, least.describe())
 }
 
-func (p Precision) spoken() string {
+func (p Precision) describe() string {
 	if p == PrecisionPostalCode {
 		return "postal code"
 	}
 	return p.String()
 }
 
-// Line is the address in one line, as it is written on an envelope.
+// Line returns the address on one line, as on an envelope.
 func (a Address) Line() string {
 	join := func(separator string, parts ...string) string {
 		var some []string
@@ -151,19 +151,19 @@ func (a Address) Line() string {
 	return join(", ", join(" ", a.Number, a.Street), a.Apartment, a.City, join(" ", a.State, a.PostalCode), a.Country)
 }
 
-// PostalPlace is a place that has a postal code, of a list that was imported.
-type PostalPlace struct {
+// PostalArea is the area of a postal code, from an imported list.
+type PostalArea struct {
 	Country  string // ISO 3166-1 alpha-2
-	Code     string // as PlainPostalCode makes it
+	Code     string // normalized by NormalizePostalCode
 	Name     string
 	State    string
 	County   string
 	Location Point
 }
 
-// PlainPostalCode is the form in which postal codes are compared: letters and
-// digits only, in capitals.
-func PlainPostalCode(code string) string {
+// NormalizePostalCode returns the form in which postal codes are compared:
+// letters and digits only, in upper case.
+func NormalizePostalCode(code string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z':

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// AdminType is how much an administrator may do.
+// AdminType is the role of an administrator.
 type AdminType string
 
-// The kinds of administrator.
+// The types of administrators.
 const (
 	AdminSuper    AdminType = "super"
 	AdminStandard AdminType = "standard"
 )
 
-// Admin is an administrator: a person who works with the dashboard.
+// Admin is an administrator: a user of the dashboard.
 type Admin struct {
 	ID                AdminID
 	Organization      OrganizationID
@@ -32,7 +32,7 @@ type Admin struct {
 	Teams []TeamID
 }
 
-// AdminChange is an update: nil leaves as it is.
+// AdminChange is an update of an administrator. Nil fields stay unchanged.
 type AdminChange struct {
 	Name     *string
 	Email    *string
@@ -42,7 +42,7 @@ type AdminChange struct {
 	Metadata MetadataChange
 }
 
-// NewAdmin makes an administrator who has yet to accept the invitation.
+// NewAdmin returns an administrator who has yet to accept the invitation.
 func NewAdmin(id AdminID, org OrganizationID, c AdminChange, now time.Time) (Admin, error) {
 	switch {
 	case c.Name == nil:
@@ -55,34 +55,34 @@ func NewAdmin(id AdminID, org OrganizationID, c AdminChange, now time.Time) (Adm
 	return a, err
 }
 
-// Update changes an administrator.
+// Update applies a change.
 func (a *Admin) Update(c AdminChange, now time.Time) error {
 	metadata, err := a.Metadata.Apply(c.Metadata)
 	if err != nil {
 		return err
 	}
 	a.Metadata = metadata
-	set(&a.Name, c.Name)
-	set(&a.Phone, c.Phone)
-	set(&a.ReadOnly, c.ReadOnly)
+	Set(&a.Name, c.Name)
+	Set(&a.Phone, c.Phone)
+	Set(&a.ReadOnly, c.ReadOnly)
 	if c.Email != nil {
 		a.Email = strings.ToLower(strings.TrimSpace(*c.Email))
 	}
 	if c.Type != nil {
 		a.Type = AdminType(*c.Type)
 	}
-	a.Modified = later(a.Modified, now)
+	a.Modified = nextModified(a.Modified, now)
 	if !slices.Contains([]AdminType{AdminSuper, AdminStandard}, a.Type) {
 		return Invalid("type must be super or standard, not %q", a.Type)
 	}
-	return firstError(
-		requireText("name", a.Name),
-		requireText("email", a.Email),
+	return FirstError(
+		RequireText("name", a.Name),
+		RequireText("email", a.Email),
 		checkEmail("email", a.Email),
 	)
 }
 
-// CheckDelete refuses to delete the owner of the account.
+// CheckDelete rejects deleting the owner of the account.
 func (a Admin) CheckDelete() error {
 	if a.AccountOwner {
 		return Invalid("the owner of the account cannot be deleted")

@@ -27,15 +27,16 @@ const (
 // BatchStatuses lists every status.
 var BatchStatuses = []BatchStatus{BatchPending, BatchInProgress, BatchSucceeded, BatchCompletedWithErrors, BatchFailed}
 
-// Batch is many tasks that were sent at once, to be created in the background.
+// Batch is a list of tasks sent in one request, to be created in the
+// background.
 type Batch struct {
 	ID           BatchID
 	Organization OrganizationID
-	Key          KeyID // who sent it
+	Key          KeyID // API key that sent it
 	Created      time.Time
 	Completed    time.Time // zero until every item has its result
 	Received     int
-	Results      []BatchResult // of the items so far, in their order
+	Results      []BatchResult // of the items processed so far, in order
 }
 
 // BatchItem is one task of a batch as it was sent: a draft, or the error that
@@ -92,8 +93,8 @@ func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
 	return nil
 }
 
-// Made counts the tasks that were created.
-func (b Batch) Made() int {
+// TasksCreated returns the number of tasks that were created.
+func (b Batch) TasksCreated() int {
 	n := 0
 	for _, r := range b.Results {
 		if r.Err == nil {
@@ -105,7 +106,7 @@ func (b Batch) Made() int {
 
 // Status returns the progress of the batch.
 func (b Batch) Status() BatchStatus {
-	switch made := b.Made(); {
+	switch made := b.TasksCreated(); {
 	case b.Completed.IsZero() && len(b.Results) == 0:
 		return BatchPending
 	case b.Completed.IsZero():
@@ -120,14 +121,14 @@ func (b Batch) Status() BatchStatus {
 
 // Complete completes a batch, all items of which have a result.
 func (b *Batch) Complete(by Actor, now time.Time) Event {
-	b.Completed = later(b.Created, now)
+	b.Completed = nextModified(b.Created, now)
 	as := *b
 	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &as}
 }
 
-// CreateInBatch returns the events of a new task of a batch. Its creation is
-// none, but its assignment to a worker is.
-func (t *Task) CreateInBatch(by Actor) []Event {
+// BatchCreationEvents returns the events of a task that a batch created. Its
+// creation is covered by the event of the batch; its assignment is not.
+func (t *Task) BatchCreationEvents(by Actor) []Event {
 	if t.State != TaskAssigned {
 		return nil
 	}

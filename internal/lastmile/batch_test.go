@@ -8,7 +8,7 @@ import (
 )
 
 func TestBatchStatus(t *testing.T) {
-	made, refused := lastmile.BatchResult{TaskID: "t"}, lastmile.BatchResult{Err: &lastmile.Error{}}
+	made, rejected := lastmile.BatchResult{TaskID: "t"}, lastmile.BatchResult{Err: &lastmile.Error{}}
 	tests := map[string]struct {
 		results   []lastmile.BatchResult
 		completed bool
@@ -18,9 +18,9 @@ func TestBatchStatus(t *testing.T) {
 		"some items done":                {[]lastmile.BatchResult{made}, false, lastmile.BatchInProgress},
 		"all items done, not yet ended":  {[]lastmile.BatchResult{made, made}, false, lastmile.BatchInProgress},
 		"ended with all tasks":           {[]lastmile.BatchResult{made, made}, true, lastmile.BatchSucceeded},
-		"ended with some tasks":          {[]lastmile.BatchResult{made, refused}, true, lastmile.BatchCompletedWithErrors},
-		"ended with no task":             {[]lastmile.BatchResult{refused, refused}, true, lastmile.BatchFailed},
-		"in progress, though all failed": {[]lastmile.BatchResult{refused}, false, lastmile.BatchInProgress},
+		"ended with some tasks":          {[]lastmile.BatchResult{made, rejected}, true, lastmile.BatchCompletedWithErrors},
+		"ended with no task":             {[]lastmile.BatchResult{rejected, rejected}, true, lastmile.BatchFailed},
+		"in progress, though all failed": {[]lastmile.BatchResult{rejected}, false, lastmile.BatchInProgress},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestBatchStatus(t *testing.T) {
 			if tt.completed {
 				event := b.Complete(lastmile.Actor{}, time.Date(2026, time.May, 6, 7, 8, 9, 0, time.UTC))
 				if event.Trigger != lastmile.TriggerTaskBatchCreateJobCompleted || event.Batch.Status() != tt.want {
-					t.Errorf("the end is told as %v with %v", event.Trigger, event.Batch.Status())
+					t.Errorf("the final event is %v with %v", event.Trigger, event.Batch.Status())
 				}
 			}
 			if got := b.Status(); got != tt.want {
@@ -42,9 +42,9 @@ func TestWhatATaskOfABatchCannotHave(t *testing.T) {
 	team := lastmile.ContainerRef{Kind: lastmile.InTeam}
 	organization, worker := lastmile.OrganizationContainer("o"), lastmile.WorkerContainer("w")
 	tests := map[string]struct {
-		in      *lastmile.ContainerRef
-		assign  bool
-		refused bool
+		in       *lastmile.ContainerRef
+		assign   bool
+		rejected bool
 	}{
 		"nothing special":              {nil, false, false},
 		"the organization's container": {&organization, false, false},
@@ -54,7 +54,7 @@ func TestWhatATaskOfABatchCannotHave(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if err := lastmile.CheckBatchItem(tt.in, tt.assign); (err != nil) != tt.refused {
+			if err := lastmile.CheckBatchItem(tt.in, tt.assign); (err != nil) != tt.rejected {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -63,7 +63,7 @@ func TestWhatATaskOfABatchCannotHave(t *testing.T) {
 
 func TestAgo(t *testing.T) {
 	for passed, want := range map[time.Duration]string{
-		-time.Hour:        "Less than a minute ago.", // another node's clock
+		-time.Hour:        "Less than a minute ago.", // clocks of nodes differ
 		0:                 "Less than a minute ago.",
 		59 * time.Second:  "Less than a minute ago.",
 		time.Minute:       "1 minute ago.",

@@ -10,7 +10,7 @@ import (
 // NoFailure is the failure reason of a task that did not fail.
 const NoFailure = "NONE"
 
-// Completion is what is known of how a task was done.
+// Completion is how a task was carried out.
 type Completion struct {
 	Events                 []CompletionEvent
 	At                     time.Time // zero until completed
@@ -28,7 +28,8 @@ type Completion struct {
 	UnavailableAttachments []UnavailableAttachment
 }
 
-// CompletionEvent is a step on the way: start, arrival or departure.
+// CompletionEvent is a step of carrying out a task: start, arrival or
+// departure.
 type CompletionEvent struct {
 	Name     string
 	At       time.Time
@@ -36,20 +37,21 @@ type CompletionEvent struct {
 }
 
 // UnavailableAttachment is a signature or photo that was announced and has not
-// arrived yet.
+// been uploaded yet.
 type UnavailableAttachment struct{ ID, Type string }
 
-// Done tells whether the task is completed.
+// Done reports whether the task is completed.
 func (c Completion) Done() bool { return !c.At.IsZero() }
 
-// Outcome is how a task ends.
+// Outcome is the result of a task.
 type Outcome struct {
 	Success bool
 	Notes   string
 	At      time.Time
 }
 
-// TimeOf returns the time of the first event with a name; zero without one.
+// TimeOf returns the time of the first event with the given name, or the zero
+// time.
 func (c Completion) TimeOf(name string) time.Time {
 	for _, e := range c.Events {
 		if e.Name == name {
@@ -59,32 +61,32 @@ func (c Completion) TimeOf(name string) time.Time {
 	return time.Time{}
 }
 
-// Trip is a way that was estimated and then gone, and the stay at its end.
-// Zero durations are not known.
+// Trip compares the estimated and actual duration of a completed trip, and has
+// the time spent at its destination. Zero durations are unknown.
 type Trip struct {
 	Estimated, Actual time.Duration
 	Service           time.Duration
 }
 
-// The terms on which a worker's phone may report what happened.
+// Limits of what a worker's phone may report.
 const (
 	MaxActionID  = 100                // characters
-	MaxActionAge = 7 * 24 * time.Hour // a phone without signal catches up
+	MaxActionAge = 7 * 24 * time.Hour // a phone without signal catches up later
 
-	MaxCompletionEvents = 100 // of a task
+	MaxCompletionEvents = 100 // per task
 )
 
-// Action is something a worker did, as the phone tells it: with an id the phone
-// made, so that it is done once, and the time it happened.
+// Action is something a worker did, as reported by the phone: with the time it
+// happened, and an id made by the phone so that it is applied only once.
 type Action struct {
 	ID       string
-	At       time.Time // zero: now
+	At       time.Time // zero means now
 	Location *Point
 }
 
-// Settle checks an action and gives it a time that can be true: a phone whose
-// clock is ahead did it now.
-func (a Action) Settle(now time.Time) (Action, error) {
+// Normalize checks an action and corrects its time: an action in the future,
+// from a phone whose clock is ahead, happened now.
+func (a Action) Normalize(now time.Time) (Action, error) {
 	switch {
 	case a.ID == "":
 		return a, Missing("actionId")
@@ -96,7 +98,7 @@ func (a Action) Settle(now time.Time) (Action, error) {
 	return a, CheckText("actionId", a.ID, MaxActionID)
 }
 
-// CheckWorker refuses a worker who does not have the task.
+// CheckWorker rejects a worker to whom the task is not assigned.
 func (t *Task) CheckWorker(id WorkerID) error {
 	if t.Worker != id {
 		return OutsideScope(string(t.ID))
@@ -104,8 +106,8 @@ func (t *Task) CheckWorker(id WorkerID) error {
 	return nil
 }
 
-// CheckStart refuses to start a task while the worker is off duty or on
-// another one.
+// CheckStart rejects starting a task while the worker is off duty or has
+// another active task.
 func (w *Worker) CheckStart(t *Task) error {
 	switch {
 	case !w.Whereabouts.OnDuty:
@@ -116,7 +118,8 @@ func (w *Worker) CheckStart(t *Task) error {
 	return nil
 }
 
-// Visit notes that the worker arrived at or left the place of an active task.
+// Visit records that the worker arrived at or left the destination of an active
+// task.
 func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
 	switch {
 	case t.State == TaskCompleted:
@@ -127,11 +130,11 @@ func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
 		return nil, Invalid("task %s has %d arrivals and departures, and no more are kept", t.ID, MaxCompletionEvents)
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: name, At: a.At, Location: a.Location})
-	t.Modified = later(t.Modified, a.At)
+	t.Modified = nextModified(t.Modified, a.At)
 	return []Event{t.event(TriggerTaskUpdated, by, a.At)}, nil
 }
 
-// Evidence is what a worker hands in with a completed task.
+// Evidence is what a worker submits with a completed task.
 type Evidence struct {
 	FailureReason      string
 	SignatureUploadID  string
@@ -141,7 +144,7 @@ type Evidence struct {
 	MinimumAgeVerified bool
 }
 
-// check refuses more than a task can hold.
+// check rejects more evidence than a task can hold.
 func (e Evidence) check() error {
 	if len(e.PhotoUploadIDs) > MaxPhotos {
 		return Invalid("photoUploadIds has %d entries; at most %d are allowed", len(e.PhotoUploadIDs), MaxPhotos)
@@ -153,25 +156,25 @@ func (e Evidence) check() error {
 		if b.Data == "" {
 			return Missing(fmt.Sprintf("barcodes[%d].data", i))
 		}
-		err := firstError(CheckText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
+		err := FirstError(CheckText(fmt.Sprintf("barcodes[%d].data", i), b.Data, MaxBarcodeData),
 			CheckText(fmt.Sprintf("barcodes[%d].symbology", i), b.Symbology, MaxText))
 		if err != nil {
 			return err
 		}
 	}
-	return firstError(CheckText("failureReason", e.FailureReason, MaxText), CheckText("signatureText", e.SignatureText, MaxText))
+	return FirstError(CheckText("failureReason", e.FailureReason, MaxText), CheckText("signatureText", e.SignatureText, MaxText))
 }
 
-// Finish ends an active task as its worker reports it. A success needs what the
-// task requires.
+// Finish completes an active task as reported by its worker. Success requires
+// the evidence that the task demands.
 func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error) {
-	if err := firstError(CheckText("notes", o.Notes, MaxNotes), e.check()); err != nil {
+	if err := FirstError(CheckText("notes", o.Notes, MaxNotes), e.check()); err != nil {
 		return nil, err
 	}
 	if o.Success {
 		if missing := t.missing(o, e); len(missing) > 0 {
 			return nil, Invalid("task %s cannot be completed without: %s", t.ID, strings.Join(missing, ", ")).
-				Lacking(LackRequirements, missing)
+				WithMissing(MissingRequirements, missing)
 		}
 	}
 	captured := slices.Clone(e.Barcodes)
@@ -201,7 +204,7 @@ func (t *Task) Finish(o Outcome, e Evidence, a Action, by Actor) ([]Event, error
 	return events, nil
 }
 
-// missing lists what a task requires and the worker did not hand in.
+// missing lists the required evidence that the worker did not submit.
 func (t *Task) missing(o Outcome, e Evidence) []string {
 	var missing []string
 	need := func(required, given bool, name string) {
@@ -220,8 +223,8 @@ func (t *Task) missing(o Outcome, e Evidence) []string {
 	return missing
 }
 
-// unscanned lists the required barcodes that nobody scanned. A scan counts for
-// one of them: for the one with its data, else for one that takes any.
+// unscanned lists the required barcodes that were not scanned. A scan satisfies
+// one barcode: the one with its data, or else one that accepts any data.
 func (t *Task) unscanned(scans []CapturedBarcode) []Barcode {
 	left := slices.Clone(scans)
 	take := func(fits func(CapturedBarcode) bool) bool {
@@ -248,14 +251,14 @@ func (t *Task) unscanned(scans []CapturedBarcode) []Barcode {
 	return unscanned
 }
 
-// Taken refuses a task that somebody else was quicker to take.
-func Taken(id TaskID) *Error { return Invalid("task %s is already taken", id) }
+// AlreadyTaken is the error for a task that another worker has claimed.
+func AlreadyTaken(id TaskID) *Error { return Invalid("task %s is already taken", id) }
 
-// CheckClaim refuses a worker who may not take a task of a team by herself.
+// CheckClaim rejects a worker who may not self-assign a task of the team.
 func (t *Team) CheckClaim(task *Task, worker WorkerID) error {
 	switch {
 	case task.State != TaskUnassigned:
-		return Taken(task.ID)
+		return AlreadyTaken(task.ID)
 	case !t.EnableSelfAssignment:
 		return Invalid("workers of team %s cannot take tasks by themselves", t.ID)
 	case !slices.Contains(t.Workers, worker):

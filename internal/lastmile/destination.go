@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Destination is a place tasks are done at. It never changes: a new place is a
-// new destination.
+// Destination is where tasks are carried out. It is immutable: another location
+// is another destination.
 type Destination struct {
 	ID                DestinationID
 	Organization      OrganizationID
@@ -22,11 +22,11 @@ type Destination struct {
 	WasGeocoded       bool
 }
 
-// DestinationDraft is what a destination is made from.
+// DestinationDraft holds the input for a new destination.
 type DestinationDraft struct {
-	Address  *Address // nil when none was sent
-	Unparsed string   // the whole address in one line, instead of its parts
-	Location *Point   // nil when none was sent
+	Address  *Address // nil if not sent
+	Unparsed string   // the whole address on one line, instead of its parts
+	Location *Point   // nil if not sent
 	Notes    string
 	Language string
 	Metadata Metadata
@@ -34,8 +34,8 @@ type DestinationDraft struct {
 
 var languageForm = regexp.MustCompile(`^[A-Za-z]{2}$`)
 
-// Check applies the rules of the interface, "POST /destinations". field names
-// the draft in messages: "" for the request itself, else a prefix such as
+// Check applies the rules of POST /destinations. field is the prefix of the
+// draft's fields in error messages: "" for the request itself, or for example
 // "destination.".
 func (d DestinationDraft) Check(field string) error {
 	address := field + "address"
@@ -45,7 +45,7 @@ func (d DestinationDraft) Check(field string) error {
 	if d.Language != "" && !languageForm.MatchString(d.Language) {
 		return Invalid("%soptions.language must be two letters, not %q", field, d.Language)
 	}
-	err := firstError(
+	err := FirstError(
 		d.Address.check(address),
 		CheckText(address+".unparsed", d.Unparsed, MaxText),
 		CheckText(field+"notes", d.Notes, MaxNotes),
@@ -64,8 +64,8 @@ func (d DestinationDraft) Check(field string) error {
 	return d.Address.require(address, "number", "street", "city", "country")
 }
 
-// Query is what to ask a geocoder for a draft without a location. An unparsed
-// line wins over all parts but name and apartment.
+// Query returns the geocoder query for a draft without a location. An unparsed
+// line takes precedence over all parts except name and apartment.
 func (d DestinationDraft) Query(country string) AddressQuery {
 	q := AddressQuery{Unparsed: d.Unparsed, Language: d.Language, Country: country}
 	if d.Unparsed == "" {
@@ -75,9 +75,9 @@ func (d DestinationDraft) Query(country string) AddressQuery {
 	return q
 }
 
-// NewDestination makes a destination of a draft that passed Check. found is
-// what the geocoder answered, nil when the draft has a location of its own.
-func NewDestination(id DestinationID, org OrganizationID, d DestinationDraft, found *Place, now time.Time) Destination {
+// NewDestination returns a destination for a draft that passed Check. found is
+// the geocoder's result, nil if the draft has a location.
+func NewDestination(id DestinationID, org OrganizationID, d DestinationDraft, found *GeocodedAddress, now time.Time) Destination {
 	made := Destination{
 		ID: id, Organization: org, Created: now, Modified: now,
 		Notes: d.Notes, Metadata: d.Metadata.Normalized(),
@@ -88,7 +88,7 @@ func NewDestination(id DestinationID, org OrganizationID, d DestinationDraft, fo
 	}
 	made.Location, made.Address, made.WasGeocoded = found.Location, found.Address, true
 	made.Address.Name = d.Address.Name
-	made.Address.Apartment = cmp.Or(d.Address.Apartment, found.Address.Apartment) // a line may hold it
+	made.Address.Apartment = cmp.Or(d.Address.Apartment, found.Address.Apartment) // an unparsed line may contain it
 	made.GooglePlaceID, made.Warnings = found.PlaceID, found.Warnings
 	return made
 }

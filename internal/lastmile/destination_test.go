@@ -19,8 +19,8 @@ func TestDestinationRules(t *testing.T) {
 	}
 	tests := map[string]struct {
 		draft lastmile.DestinationDraft
-		want  lastmile.Code // 0 when it is fine
-		names string        // what the refusal speaks of
+		want  lastmile.Code // 0 if valid
+		names string        // what the error names
 	}{
 		"number, street, city and country":    {lastmile.DestinationDraft{Address: full}, 0, ""},
 		"no address":                          {lastmile.DestinationDraft{}, lastmile.CodeMalformed, "address"},
@@ -43,12 +43,12 @@ func TestDestinationRules(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := tt.draft.Check("")
-			refusal, _ := errors.AsType[*lastmile.Error](err)
+			rejection, _ := errors.AsType[*lastmile.Error](err)
 			switch {
 			case tt.want == 0 && err != nil:
 				t.Error(err)
-			case tt.want != 0 && (refusal == nil || refusal.Code != tt.want || !strings.HasPrefix(refusal.Message, tt.names)):
-				t.Errorf("got %v, want a refusal of %s", err, tt.names)
+			case tt.want != 0 && (rejection == nil || rejection.Code != tt.want || !strings.HasPrefix(rejection.Message, tt.names)):
+				t.Errorf("got %v, want a rejection of %s", err, tt.names)
 			}
 		})
 	}
@@ -67,11 +67,11 @@ func TestAnUnparsedLineWinsOverAllButNameAndApartment(t *testing.T) {
 
 func TestNewDestination(t *testing.T) {
 	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	found := &lastmile.Place{
+	found := &lastmile.GeocodedAddress{
 		Location: lastmile.Point{Lon: 1, Lat: 2}, PlaceID: "ChIJ", Warnings: []string{lastmile.WarnApproximate},
 		Address: lastmile.Address{Name: "theirs", Number: "1", Street: "Main Street", Apartment: "Apt 4", City: "Boston", Country: "United States"},
 	}
-	destination := func(d lastmile.DestinationDraft, p *lastmile.Place) lastmile.Destination {
+	destination := func(d lastmile.DestinationDraft, p *lastmile.GeocodedAddress) lastmile.Destination {
 		return lastmile.NewDestination("d", "o", d, p, now)
 	}
 
@@ -106,11 +106,11 @@ func TestPrecision(t *testing.T) {
 	if _, err := lastmile.ParsePrecision("rooftop"); err == nil {
 		t.Error("rooftop is taken for a precision")
 	}
-	p := lastmile.Place{Precision: lastmile.PrecisionPostalCode, Source: "gazetteer"}
+	p := lastmile.GeocodedAddress{Precision: lastmile.PrecisionPostalCode, Source: "gazetteer"}
 	for least, fine := range map[lastmile.Precision]bool{
 		0: true, lastmile.PrecisionCity: true, lastmile.PrecisionPostalCode: true, lastmile.PrecisionStreet: false, lastmile.PrecisionHouse: false,
 	} {
-		if err := p.Require(least); (err == nil) != fine {
+		if err := p.RequirePrecision(least); (err == nil) != fine {
 			t.Errorf("a postal code where a %v is due: %v", least, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestPrecision(t *testing.T) {
 
 func TestPlainPostalCode(t *testing.T) {
 	for code, want := range map[string]string{"sw1a 2aa": "SW1A2AA", "94103-1234": "941031234", " 01305–000 ": "01305000", "—": ""} {
-		if got := lastmile.PlainPostalCode(code); got != want {
+		if got := lastmile.NormalizePostalCode(code); got != want {
 			t.Errorf("%q becomes %q, want %q", code, got, want)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package lastmile is the domain of Dray: every noun of the interface, its
-// states, its rules and its errors.
+// Package lastmile is the domain of Dray: the records of the API, their states,
+// rules and errors.
 //
-// It imports nothing but the standard library, does no input or output and
-// reads no clock: what it needs to know is an argument. A rule that is not
-// here is not a rule.
+// It imports only the standard library, performs no I/O and reads no clock:
+// everything it needs is passed as an argument. Every business rule is here or
+// in one of the domain packages built on it.
 package lastmile

@@ -32,3 +32,9 @@ func (d TaskDraft) Effective(of Task) TaskDraft {
 	d.Change.Merchant, d.Change.Executor = nil, nil
 	return d
 }
+
+// FieldValue is the value of a custom field as sent; nil for none.
+type FieldValue struct {
+	Key   string
+	Value any
+}

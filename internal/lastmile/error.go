@@ -16,15 +16,15 @@ const (
 	CodeOutsideScope                    // the record belongs to another organization
 	CodeNotFound                        // no such record
 	CodeMalformed                       // a required parameter is missing or has the wrong form
-	CodeInvalid                         // a parameter has a value that cannot be taken
-	CodeInvalidHook                     // a webhook's server did not pass its check
-	CodeDuplicate                       // another record of the organization holds the value
-	CodeNotUnique                       // a name must be unique and is not
+	CodeInvalid                         // a parameter has an unacceptable value
+	CodeInvalidHook                     // a webhook's server failed validation
+	CodeDuplicate                       // another record of the organization has the value
+	CodeNotUnique                       // a name is not unique
 	CodeWrongMethod                     // the path exists, but not for this method
-	CodeConflict                        // the record is locked or not in a state to do this
+	CodeConflict                        // the record is locked or in the wrong state
 	CodeForbidden                       // the caller may not do this
 	CodeTooLarge                        // the request is larger than its limit
-	CodeTooMany                         // the caller's rate limit is used up
+	CodeTooMany                         // the caller's rate limit is exceeded
 	CodeOverloaded                      // the server sheds load; try again
 	CodeInternal                        // a fault of the server, which is logged and not explained to clients
 )
@@ -38,29 +38,29 @@ func Codes() []Code {
 	return codes
 }
 
-// Error is a refusal that the client can act on. Any other error is our own
-// fault: it is logged and hidden.
+// Error is an error that the client can act on. Any other error is internal: it
+// is logged and not shown.
 type Error struct {
 	Code    Code
 	Message string
-	Cause   string        // more about why; may be empty
+	Cause   string        // more details; may be empty
 	Key     *DuplicateKey // set for CodeDuplicate
-	Lack    *Lack         // what has to be there first, where that is a list
+	Missing *MissingItems // prerequisites that are not met, if they form a list
 }
 
-// Lack is what has to be there before something can be done.
-type Lack struct {
-	Kind  string // LackRequirements or LackDependencies
+// MissingItems are prerequisites that are not met.
+type MissingItems struct {
+	Kind  string // MissingRequirements or MissingDependencies
 	Items []string
 }
 
-// The kinds of what can be lacking.
+// The kinds of missing items.
 const (
-	LackRequirements = "requirements" // of a task that is completed
-	LackDependencies = "dependencies" // ids of tasks that must be completed first
+	MissingRequirements = "requirements" // evidence required to complete a task
+	MissingDependencies = "dependencies" // ids of tasks that must be completed first
 )
 
-// DuplicateKey names the field and value that another record already holds.
+// DuplicateKey is the field and value that another record already has.
 type DuplicateKey struct {
 	Key, Value string
 }
@@ -73,63 +73,65 @@ func (e *Error) Error() string {
 	return strings.TrimSuffix(e.Message, ".") + ": " + e.Cause
 }
 
-// Because returns the error with a cause added.
+// Because sets the cause of the error and returns it.
 func (e *Error) Because(format string, args ...any) *Error {
 	with := *e
 	with.Cause = fmt.Sprintf(format, args...)
 	return &with
 }
 
-// Lacking returns the error with a list of what has to be there first.
-func (e *Error) Lacking(kind string, items []string) *Error {
+// WithMissing sets the prerequisites that are not met and returns the error.
+func (e *Error) WithMissing(kind string, items []string) *Error {
 	with := *e
-	with.Lack = &Lack{Kind: kind, Items: items}
+	with.Missing = &MissingItems{Kind: kind, Items: items}
 	return &with
 }
 
-// Unauthenticated reports an API key that is unknown, inactive or missing.
+// Unauthenticated is the error for an API key that is unknown, inactive or
+// missing.
 func Unauthenticated() *Error {
 	return &Error{Code: CodeUnauthenticated, Message: "The API key in this request is invalid, nonexistent or inactive."}
 }
 
-// UnknownToken reports a token of a worker or of a tracker app that is not good.
+// UnknownToken is the error for an invalid token of a worker or a tracker app.
 func UnknownToken() *Error {
 	return &Error{Code: CodeUnauthenticated, Message: "The token in this request is missing, unknown or no longer good."}
 }
 
-// OutsideScope reports a record of another organization. It repeats the id
-// that was sent and says nothing else of the record.
+// OutsideScope is the error for a record of another organization. It repeats
+// the id that was sent and reveals nothing else about the record.
 func OutsideScope(id string) *Error {
 	return &Error{Code: CodeOutsideScope, Message: fmt.Sprintf("%s is outside of your permissions scope.", id)}
 }
 
-// NotFound reports that there is no such record.
+// NotFound is the error for a record that does not exist.
 func NotFound(noun, id string) *Error {
 	return &Error{Code: CodeNotFound, Message: fmt.Sprintf("The %s %q does not exist.", noun, id)}
 }
 
-// Missing reports a required parameter that was not sent.
+// Missing is the error for a required parameter that was not sent.
 func Missing(field string) *Error {
 	return &Error{Code: CodeMalformed, Message: field + " is required"}
 }
 
-// Malformed reports a parameter of the wrong form.
+// Malformed is the error for a parameter of the wrong form.
 func Malformed(format string, args ...any) *Error {
 	return &Error{Code: CodeMalformed, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid reports a value that cannot be taken. The message names the field,
-// what was wrong and what would be right.
+// Invalid is the error for an unacceptable value. The message names the field,
+// what is wrong and what would be right.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// InvalidHook reports a webhook whose server did not pass its check.
+// InvalidHook is the error for a webhook whose server failed validation.
 func InvalidHook(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidHook, Message: fmt.Sprintf(format, args...)}
 }
 
-// Duplicate reports that another record of the organization holds the value.
+// Duplicate is the error for a value that another record of the organization
+// already has.
 func Duplicate(key, value string) *Error {
 	return &Error{
 		Code:    CodeDuplicate,
@@ -138,37 +140,38 @@ func Duplicate(key, value string) *Error {
 	}
 }
 
-// NotUnique reports a name that another record of the organization has.
+// NotUnique is the error for a name that another record of the organization
+// already has.
 func NotUnique(field, value string) *Error {
 	return &Error{Code: CodeNotUnique, Message: fmt.Sprintf("%s must be unique, and %q is already in use", field, value)}
 }
 
-// Conflict reports a record that is locked or not in a state to do this.
+// Conflict is the error for a record that is locked or in the wrong state.
 func Conflict(format string, args ...any) *Error {
 	return &Error{Code: CodeConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// WrongMethod reports a path that exists, but not for the method.
+// WrongMethod is the error for a path that does not support the method.
 func WrongMethod(method, path string) *Error {
 	return &Error{Code: CodeWrongMethod, Message: fmt.Sprintf("%s is not allowed on %s", method, path)}
 }
 
-// Forbidden reports something that the caller may never do.
+// Forbidden is the error for something the caller is not permitted to do.
 func Forbidden(format string, args ...any) *Error {
 	return &Error{Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// TooLarge reports a request over a limit.
+// TooLarge is the error for a request that exceeds a limit.
 func TooLarge(format string, args ...any) *Error {
 	return &Error{Code: CodeTooLarge, Message: fmt.Sprintf(format, args...)}
 }
 
-// TooMany reports that the caller's rate limit is used up.
+// TooMany is the error for a caller that exceeds its rate limit.
 func TooMany() *Error {
 	return &Error{Code: CodeTooMany, Message: "Too many requests: slow down and try again."}
 }
 
-// Overloaded reports that the server sheds load.
+// Overloaded is the error for a request rejected because of load.
 func Overloaded(format string, args ...any) *Error {
 	return &Error{Code: CodeOverloaded, Message: fmt.Sprintf(format, args...)}
 }
@@ -180,6 +183,6 @@ func Internal() *Error {
 
 // IsNotFound reports whether err says that there is no such record.
 func IsNotFound(err error) bool {
-	refusal, ok := errors.AsType[*Error](err)
-	return ok && refusal.Code == CodeNotFound
+	target, ok := errors.AsType[*Error](err)
+	return ok && target.Code == CodeNotFound
 }

@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// ActorType is the sort of whoever did something.
+// ActorType is the type of an actor.
 type ActorType string
 
-// The sorts of actors. What the platform does by itself has none.
+// The types of actors. What the platform does on its own has no actor.
 const (
 	ActorAPI    ActorType = "API"
 	ActorAdmin  ActorType = "ADMIN"
 	ActorWorker ActorType = "WORKER"
 )
 
-// Actor is who did something.
+// Actor is who caused an event.
 type Actor struct {
 	Type ActorType
 	ID   string
 }
 
-// Event is one thing that happened to a record, with the record as it was
-// right after. It is stored in the transaction of the change.
+// Event is a change of a record, with the record as it was right after the
+// change. It is stored in the transaction of the change.
 type Event struct {
 	ID           string
 	Organization OrganizationID
-	Sequence     int64 // grows with each event of the same task
+	Sequence     int64 // increases with each event of the same task
 	Trigger      Trigger
-	Test         bool        // requested to try a webhook out
+	Test         bool        // sent on request, to test a webhook
 	At           time.Time   // when it happened
-	Stored       time.Time   // when the platform stored it
-	Webhooks     []WebhookID // the only ones to notify, and no recipient; nil for all of the trigger
+	Stored       time.Time   // when the platform recorded it
+	Webhooks     []WebhookID // the only recipients; nil for all webhooks of the trigger
 	Actor        Actor
 	Task         *Task      // for triggers of tasks
-	Worker       *Worker    // for triggers of workers, and who a task was assigned to
+	Worker       *Worker    // for triggers of workers; for tasks, the worker they were assigned to
 	RoutePlan    *RoutePlan // for triggers of route plans
-	Batch        *Batch     // for the trigger of batches
-	Reply        *Reply     // for triggers of text messages that came
-	Recipient    *Recipient // who wants no more of them
+	Batch        *Batch     // for triggers of batches
+	Reply        *Reply     // for triggers of received text messages
+	Recipient    *Recipient // who opted out of text messages
 
 	ETA      *time.Duration // for taskEta
 	Distance *Meters        // for taskArrival
@@ -53,12 +53,12 @@ type Event struct {
 // EventRecord is an event as it is stored.
 type EventRecord struct {
 	Event
-	Order int64  // grows with each event that a process stores
+	Order int64  // increases with each event that a process stores
 	Body  []byte // as it is sent
 }
 
-// Concerns reports whether a webhook is notified of the event. A webhook that is
-// named is, even if it is disabled, so that it can be tried out.
+// Concerns reports whether a webhook is notified of the event. A webhook that
+// the event names is, even if it is disabled, because the event is a test.
 func (e Event) Concerns(h Webhook) bool {
 	if h.Trigger != e.Trigger {
 		return false
@@ -96,7 +96,8 @@ func notificationID(event string, nth int) string {
 	return event[:len(event)-2] + string(letters[nth/len(letters)%len(letters)]) + string(letters[nth%len(letters)])
 }
 
-// Trigger is what a webhook can be told of. The numbers are the interface's.
+// Trigger is the kind of an event, to which webhooks subscribe. The API defines
+// the numbers.
 type Trigger int
 
 // The triggers. 11 and 21 do not exist.
@@ -132,7 +133,7 @@ const (
 	TriggerPredictedTaskDelay            Trigger = 30
 )
 
-// TriggerNames gives each trigger its name.
+// TriggerNames maps each trigger to its name.
 var TriggerNames = map[Trigger]string{
 	TriggerTaskStarted:                   "taskStarted",
 	TriggerTaskEta:                       "taskEta",
@@ -171,24 +172,25 @@ func (t Trigger) String() string { return TriggerNames[t] }
 // IsCreation reports whether an event of a task is the first of the task.
 func (t Trigger) IsCreation() bool { return t == TriggerTaskCreated || t == TriggerTaskCloned }
 
-// ShowsWorker reports whether an event of a task shows the worker who has it.
+// ShowsWorker reports whether an event of a task includes the worker to whom it
+// is assigned.
 func (t Trigger) ShowsWorker() bool {
 	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
 }
 
 // Reply is a text message sent to a number of the installation.
 type Reply struct {
-	Gateway string // that brought it
-	ID      string // by which the gateway knows it
+	Gateway string // that received it
+	ID      string // the gateway's id of it
 	From    Phone
 	To      string
 	Body    string
 }
 
-// maxReply is the longest text of a reply that is kept, in characters.
+// maxReply is the maximum length of a stored reply, in characters.
 const maxReply = 1_600
 
-// Check refuses a reply that no gateway would bring, and cuts its text.
+// Check rejects a reply that no gateway would report, and truncates its text.
 func (r *Reply) Check() error {
 	switch {
 	case r.ID == "":

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// GeofenceLevel is what happens to a worker who completes a task elsewhere. The
-// numbers of attempts are the interface's.
+// GeofenceLevel is what happens when a worker completes a task outside its
+// geofence. The API defines the numbers.
 type GeofenceLevel int
 
 // The levels of a geofence.
 const (
 	GeofenceOff   GeofenceLevel = iota
-	GeofenceWarn                // the task is completed, and the attempt noted
-	GeofenceBlock               // the task is not completed, and the attempt noted
+	GeofenceWarn                // the task is completed and the attempt recorded
+	GeofenceBlock               // the task is not completed, but the attempt recorded
 )
 
 var geofenceLevels = []string{"off", "warn", "block"}
 
-// String names the level.
+// String returns the name of the level.
 func (l GeofenceLevel) String() string { return geofenceLevels[l] }
 
-// ParseGeofenceLevel reads the name of a level.
+// ParseGeofenceLevel parses the name of a level.
 func ParseGeofenceLevel(name string) (GeofenceLevel, error) {
 	i := slices.Index(geofenceLevels, name)
 	if i < 0 {
@@ -31,21 +31,21 @@ func ParseGeofenceLevel(name string) (GeofenceLevel, error) {
 	return GeofenceLevel(i), nil
 }
 
-// The limits of a geofence.
+// Limits of geofences.
 const (
 	DefaultGeofenceRadius Meters = 200
 	MaxGeofenceRadius     Meters = 10_000
 
-	MaxGeofenceAttempts = 100 // that a task remembers
+	MaxGeofenceAttempts = 100 // kept per task
 )
 
-// Geofence is an organization's rule of where workers complete tasks.
+// Geofence is an organization's rule about where workers may complete tasks.
 type Geofence struct {
 	Level  GeofenceLevel
-	Radius Meters // around the destination; zero is the default
+	Radius Meters // around the destination; zero for the default
 }
 
-// Check refuses a radius that makes no sense.
+// Check rejects an invalid radius.
 func (g Geofence) Check() error {
 	if !(g.Radius >= 0 && g.Radius <= MaxGeofenceRadius) {
 		return Invalid("the radius of a geofence must be between 1 and %.0f metres", float64(MaxGeofenceRadius))
@@ -53,7 +53,7 @@ func (g Geofence) Check() error {
 	return nil
 }
 
-// Within is the radius of the geofence.
+// Within returns the radius of the geofence.
 func (g Geofence) Within() Meters {
 	if g.Radius == 0 {
 		return DefaultGeofenceRadius
@@ -61,30 +61,31 @@ func (g Geofence) Within() Meters {
 	return g.Radius
 }
 
-// GeofenceAttempt is a worker's attempt to complete a task elsewhere.
+// GeofenceAttempt is an attempt to complete a task outside its geofence.
 type GeofenceAttempt struct {
 	Level    GeofenceLevel // GeofenceWarn or GeofenceBlock
 	Location Point
 	At       time.Time
 }
 
-// placeFresh is for how long a worker is taken to be where she was last seen.
-const placeFresh = 2 * time.Minute
+// maxLocationAge is how long a worker is assumed to be at the last known
+// location.
+const maxLocationAge = 2 * time.Minute
 
-// From returns the action with the worker's last place, if it has none and that
-// is not long ago.
-func (a Action) From(w Whereabouts) Action {
-	if a.Location == nil && w.Location != nil && a.At.Sub(w.Located).Abs() <= placeFresh {
+// WithLocation returns the action with the worker's last known location, if the
+// action has none and the location is recent.
+func (a Action) WithLocation(w Whereabouts) Action {
+	if a.Location == nil && w.Location != nil && a.At.Sub(w.LocatedAt).Abs() <= maxLocationAge {
 		a.Location = w.Location
 	}
 	return a
 }
 
-// Fence holds the place where a worker wants to complete the task against a
-// geofence. An attempt from elsewhere is noted on the task, once for each
-// action; at GeofenceBlock it is refused too. Where nobody knows the place,
-// there is nothing to warn of, and GeofenceBlock asks for it.
-func (t *Task) Fence(g Geofence, a Action) error {
+// CheckGeofence checks the location at which a worker completes the task. An
+// attempt outside the geofence is recorded on the task, once per action, and
+// rejected at GeofenceBlock. An unknown location is accepted at GeofenceWarn;
+// GeofenceBlock requires a location.
+func (t *Task) CheckGeofence(g Geofence, a Action) error {
 	if g.Level == GeofenceOff || t.State != TaskActive {
 		return nil
 	}
@@ -111,8 +112,8 @@ func (t *Task) Fence(g Geofence, a Action) error {
 		t.ID, float64(g.Within()), float64(away)).Because("the geofence of the organization")
 }
 
-// Fenced tells of an attempt that was refused.
-func (t *Task) Fenced(by Actor, at time.Time) Event {
-	t.Modified = later(t.Modified, at)
+// GeofenceEvent returns the event of an attempt that was rejected.
+func (t *Task) GeofenceEvent(by Actor, at time.Time) Event {
+	t.Modified = nextModified(t.Modified, at)
 	return t.event(TriggerTaskUpdated, by, at)
 }

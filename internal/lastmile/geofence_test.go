@@ -14,7 +14,7 @@ func TestGeofence(t *testing.T) {
 	tests := map[string]struct {
 		fence    lastmile.Geofence
 		at       *lastmile.Point
-		refused  bool
+		rejected bool
 		attempts int
 		warned   bool
 	}{
@@ -32,10 +32,10 @@ func TestGeofence(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			task := lastmile.Task{ID: "t", State: lastmile.TaskActive, Destination: lastmile.Destination{Location: milan(0)}}
-			for range 2 { // the same action again is the same attempt
-				err := task.Fence(test.fence, lastmile.Action{ID: "a", At: planNow, Location: test.at})
-				if (err != nil) != test.refused {
-					t.Errorf("refused: %v", err)
+			for range 2 { // repeating an action is the same attempt
+				err := task.CheckGeofence(test.fence, lastmile.Action{ID: "a", At: planNow, Location: test.at})
+				if (err != nil) != test.rejected {
+					t.Errorf("rejected: %v", err)
 				}
 			}
 			if len(task.GeofenceAttempts) != test.attempts || task.CompletedWithGeofenceWarning != test.warned {
@@ -49,19 +49,19 @@ func TestGeofence(t *testing.T) {
 }
 
 func TestAnActionWithoutAPlaceIsWhereTheWorkerIs(t *testing.T) {
-	seen := lastmile.Whereabouts{Location: new(milan(1)), Located: planNow}
-	if a := (lastmile.Action{At: planNow.Add(time.Minute)}).From(seen); a.Location == nil || *a.Location != milan(1) {
+	seen := lastmile.Whereabouts{Location: new(milan(1)), LocatedAt: planNow}
+	if a := (lastmile.Action{At: planNow.Add(time.Minute)}).WithLocation(seen); a.Location == nil || *a.Location != milan(1) {
 		t.Errorf("a minute later at %v", a.Location)
 	}
-	if a := (lastmile.Action{At: planNow.Add(time.Hour)}).From(seen); a.Location != nil {
+	if a := (lastmile.Action{At: planNow.Add(time.Hour)}).WithLocation(seen); a.Location != nil {
 		t.Errorf("an hour later at %v", a.Location)
 	}
-	if a := (lastmile.Action{At: planNow, Location: new(milan(2))}).From(seen); *a.Location != milan(2) {
+	if a := (lastmile.Action{At: planNow, Location: new(milan(2))}).WithLocation(seen); *a.Location != milan(2) {
 		t.Errorf("the phone says otherwise: %v", a.Location)
 	}
 }
 
-// milan is a point some meters north of Milan.
+// milan returns the point some meters north of Milan.
 func milan(meters float64) lastmile.Point {
 	return lastmile.Point{Lon: 9.19, Lat: 45.46 + meters/111_194.93}
 }

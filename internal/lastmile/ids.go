@@ -1,43 +1,43 @@
 package lastmile
 
-// One type for each resource makes it a compile error to mix ids up. They are
-// 24 characters of [A-Za-z0-9*~]; those made here use letters and digits only.
+// A separate type for each resource turns mixed-up ids into compile errors. Ids
+// are 24 characters of [A-Za-z0-9*~]; new ones contain only letters and digits.
 type (
-	// OrganizationID names an organization.
+	// OrganizationID identifies an organization.
 	OrganizationID string
-	// KeyID names an API key.
+	// KeyID identifies an API key.
 	KeyID string
-	// AdminID names an administrator.
+	// AdminID identifies an administrator.
 	AdminID string
-	// TeamID names a team.
+	// TeamID identifies a team.
 	TeamID string
-	// WorkerID names a worker.
+	// WorkerID identifies a worker.
 	WorkerID string
-	// VehicleID names a worker's vehicle.
+	// VehicleID identifies a worker's vehicle.
 	VehicleID string
-	// HubID names a hub.
+	// HubID identifies a hub.
 	HubID string
-	// DestinationID names a destination.
+	// DestinationID identifies a destination.
 	DestinationID string
-	// RecipientID names a recipient.
+	// RecipientID identifies a recipient.
 	RecipientID string
-	// TaskID names a task.
+	// TaskID identifies a task.
 	TaskID string
-	// TemplateID names a task template.
+	// TemplateID identifies a task template.
 	TemplateID string
-	// BatchID names a batch of tasks; clients call it the id of its job.
+	// BatchID identifies a batch of tasks; clients know it as the job id.
 	BatchID string
-	// MessageID names a text message.
+	// MessageID identifies a text message.
 	MessageID string
-	// UploadID names an image that a worker sent.
+	// UploadID identifies an image uploaded by a worker.
 	UploadID string
 )
 
-// IDLength is the length of every id, as published clients expect it.
+// IDLength is the length of every id, which published clients rely on.
 const IDLength = 24
 
-// ValidID tells whether s has the form of an id. A string that has not is
-// known not to exist without a look at the database.
+// ValidID reports whether s has the form of an id. A record with any other id
+// does not exist, so the database need not be asked.
 func ValidID(s string) bool {
 	if len(s) != IDLength {
 		return false

@@ -14,7 +14,7 @@ import (
 // Limits of the metadata of one record.
 const (
 	MaxMetadataEntries = 64
-	MaxMetadataBytes   = 16 << 10 // names and values together, as compact JSON
+	MaxMetadataBytes   = 16 << 10 // names and values, as compact JSON
 	MaxMetadataName    = 1_000    // characters
 )
 
@@ -37,22 +37,22 @@ const (
 	VisibleToWorker    = "worker"
 )
 
-// MetadataEntry is a named value that an integration keeps on a record. Its
-// value is a bool, float64, string, []any or map[string]any, and nothing
-// changes it in place once it is in a Metadata.
+// MetadataEntry is a named value that an integration stores on a record. Its
+// value is a bool, float64, string, []any or map[string]any, and is not
+// modified once it is part of a Metadata.
 type MetadataEntry struct {
 	Name       string
 	Type       MetadataType
-	Subtype    MetadataType // of arrays only
-	Visibility []string     // empty means VisibleToAPI
+	Subtype    MetadataType // for arrays only
+	Visibility []string     // defaults to VisibleToAPI
 	Value      any
 }
 
-// Metadata is what integrations keep on a record, in the order they sent it.
+// Metadata are the entries of a record, in the order in which they were sent.
 type Metadata []MetadataEntry
 
-// NewMetadata returns entries that a client sent, in their normal form, or
-// refuses them. The field is what messages call them.
+// NewMetadata validates and normalizes entries sent by a client. field is their
+// name in error messages.
 func NewMetadata(field string, entries []MetadataEntry) (Metadata, error) {
 	m := Metadata(entries)
 	if err := m.Validate(field); err != nil {
@@ -61,7 +61,8 @@ func NewMetadata(field string, entries []MetadataEntry) (Metadata, error) {
 	return m.Normalized(), nil
 }
 
-// Normalized returns a copy in which every entry says who sees it, each once.
+// Normalized returns a copy in which every entry has an explicit visibility
+// without duplicates.
 func (m Metadata) Normalized() Metadata {
 	normal := slices.Clone(m)
 	for i, e := range normal {
@@ -83,8 +84,8 @@ func normalVisibility(sent []string) []string {
 	return once
 }
 
-// Validate checks the entries against the rules of metadata. A refusal is an
-// *Error that begins with the field.
+// Validate checks the entries. Its error is an *Error whose message begins with
+// field.
 func (m Metadata) Validate(field string) error {
 	if len(m) > MaxMetadataEntries {
 		return Invalid("%s must have at most %d entries, not %d", field, MaxMetadataEntries, len(m))
@@ -108,7 +109,7 @@ func (m Metadata) Validate(field string) error {
 	return nil
 }
 
-// validate checks one entry, which messages call at.
+// validate checks one entry, which error messages call at.
 func (e MetadataEntry) validate(at string) error {
 	switch {
 	case e.Name == "":
@@ -136,7 +137,7 @@ func (e MetadataEntry) validate(at string) error {
 	return e.validateValue(at + ".value")
 }
 
-// validateValue checks that the value is what the entry declares.
+// validateValue checks that the value has the declared type.
 func (e MetadataEntry) validateValue(at string) error {
 	if e.Value == nil {
 		return Invalid("%s must be a value of the type %s, and there is none", at, e.Type)
@@ -157,7 +158,7 @@ func (e MetadataEntry) validateValue(at string) error {
 	return nil
 }
 
-// scalar tells whether t is a type that an array can hold.
+// scalar reports whether t is a type that arrays can hold.
 func scalar(t MetadataType) bool {
 	switch t {
 	case MetadataBoolean, MetadataNumber, MetadataString, MetadataObject:
@@ -183,8 +184,8 @@ func matches(value any, t MetadataType) bool {
 	return false
 }
 
-// storable tells whether a value is made of JSON's values alone, all the way
-// down.
+// storable reports whether a value consists of JSON values only, at every
+// level.
 func storable(value any) bool {
 	switch v := value.(type) {
 	case nil, bool, string:
@@ -209,23 +210,23 @@ func storable(value any) bool {
 	return false
 }
 
-// MetadataChange is an update of metadata, in one of its two forms: all of it
-// anew, or some entries set and some taken away by name. The zero value
-// changes nothing.
+// MetadataChange is an update of metadata in one of two forms: it replaces all
+// entries, or sets some and removes others by name. The zero value changes
+// nothing.
 type MetadataChange struct {
 	Replace  Metadata // the new metadata, if Replaced
 	Replaced bool
-	Set      Metadata // entries to add, or to put in place of those of the same name
-	Pop      []string // names of entries to take away; unknown ones are no error
+	Set      Metadata // entries to add or replace
+	Pop      []string // names of entries to remove; unknown names are ignored
 }
 
-// IsZero tells whether the change leaves metadata as it is.
+// IsZero reports whether the change has no effect.
 func (c MetadataChange) IsZero() bool {
 	return !c.Replaced && len(c.Set) == 0 && len(c.Pop) == 0
 }
 
-// Apply returns the metadata as the change makes it, in its normal form, or
-// refuses the change. Entries keep their places; new ones come last.
+// Apply returns the normalized metadata after the change, or an error. Existing
+// entries keep their position; new ones are appended.
 func (m Metadata) Apply(c MetadataChange) (Metadata, error) {
 	if c.Replaced {
 		return NewMetadata("metadata", c.Replace)
@@ -253,35 +254,34 @@ func (m Metadata) Apply(c MetadataChange) (Metadata, error) {
 	return NewMetadata("metadata", changed)
 }
 
-// index returns the position of the entry with the name, or -1.
+// index returns the index of the entry with the name, or -1.
 func (m Metadata) index(name string) int {
 	return slices.IndexFunc(m, func(e MetadataEntry) bool { return e.Name == name })
 }
 
-// Digest identifies an entry by name, type and value, for searches by
-// equality: two entries have the same digest when these are the same, whatever
-// the order of the members of objects and the spelling of numbers. Visibility
-// does not count.
+// Digest identifies an entry by name, type and value, for searches by equality.
+// It does not depend on the order of object members, the spelling of numbers or
+// the visibility.
 func (e MetadataEntry) Digest() string {
-	text := appendCanonical(nil, []any{e.Name, string(e.Type), string(e.Subtype), e.Value})
+	text := AppendCanonical(nil, []any{e.Name, string(e.Type), string(e.Subtype), e.Value})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// size is what an entry counts towards MaxMetadataBytes.
+// size is how much an entry counts towards MaxMetadataBytes.
 func (e MetadataEntry) size() int {
-	return len(e.Name) + len(appendCanonical(nil, e.Value))
+	return len(e.Name) + len(AppendCanonical(nil, e.Value))
 }
 
-// appendCanonical writes a value as JSON in the one way there is for it:
-// members sorted by name, numbers by value, nothing escaped that need not be.
-func appendCanonical(to []byte, value any) []byte {
+// AppendCanonical appends the canonical JSON of a value: members sorted by
+// name, numbers formatted by value, minimal escaping.
+func AppendCanonical(to []byte, value any) []byte {
 	switch v := value.(type) {
 	case bool:
 		return strconv.AppendBool(to, v)
 	case float64:
 		if v == 0 {
-			v = 0 // -0 is the same number
+			v = 0 // -0 equals 0
 		}
 		return strconv.AppendFloat(to, v, 'g', -1, 64)
 	case string:
@@ -292,7 +292,7 @@ func appendCanonical(to []byte, value any) []byte {
 			if i > 0 {
 				to = append(to, ',')
 			}
-			to = appendCanonical(to, element)
+			to = AppendCanonical(to, element)
 		}
 		return append(to, ']')
 	case map[string]any:
@@ -302,14 +302,14 @@ func appendCanonical(to []byte, value any) []byte {
 				to = append(to, ',')
 			}
 			to = append(appendQuoted(to, name), ':')
-			to = appendCanonical(to, v[name])
+			to = AppendCanonical(to, v[name])
 		}
 		return append(to, '}')
 	}
 	return append(to, "null"...)
 }
 
-// appendQuoted writes a string as JSON.
+// appendQuoted appends a string as JSON.
 func appendQuoted(to []byte, s string) []byte {
 	to = append(to, '"')
 	for _, c := range []byte(s) {

@@ -80,8 +80,8 @@ func TestMetadataRefuses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := test.metadata.Validate("f")
-			refusal, ok := errors.AsType[*lastmile.Error](err)
-			if !ok || refusal.Code != test.code || !strings.HasPrefix(refusal.Error(), test.want) {
+			rejection, ok := errors.AsType[*lastmile.Error](err)
+			if !ok || rejection.Code != test.code || !strings.HasPrefix(rejection.Error(), test.want) {
 				t.Errorf("\n got %v\nwant %s", err, test.want)
 			}
 		})
@@ -145,7 +145,7 @@ func TestMetadataApply(t *testing.T) {
 		})
 	}
 
-	refused := map[string]struct {
+	rejected := map[string]struct {
 		change lastmile.MetadataChange
 		want   string
 	}{
@@ -155,7 +155,7 @@ func TestMetadataApply(t *testing.T) {
 		"a name in set and pop":  {lastmile.MetadataChange{Set: lastmile.Metadata{number("d", 1)}, Pop: []string{"d"}}, "metadata.$set[0].name must not be among the names to $pop"},
 		"too many when together": {lastmile.MetadataChange{Set: many(64)}, "metadata must have at most 64 entries, not 67"},
 	}
-	for name, test := range refused {
+	for name, test := range rejected {
 		t.Run(name, func(t *testing.T) {
 			_, err := before.Apply(test.change)
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {

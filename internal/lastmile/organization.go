@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Organization is a courier or delivery business. Every other record belongs
-// to exactly one.
+// Organization is a courier or delivery business. Every other record belongs to
+// exactly one organization.
 type Organization struct {
 	ID                 OrganizationID
 	Created, Modified  time.Time
@@ -21,20 +21,20 @@ type Organization struct {
 	Delegatees         []OrganizationID
 }
 
-// OrganizationDraft is what an organization is made from.
+// OrganizationDraft holds the input for a new organization.
 type OrganizationDraft struct {
 	Name, Email, DriverSupportEmail, Timezone, Country string
 }
 
-// NewOrganization makes an organization.
+// NewOrganization returns a new organization.
 func NewOrganization(id OrganizationID, d OrganizationDraft, now time.Time) (Organization, error) {
 	o := Organization{
 		ID: id, Created: now, Modified: now,
 		Name: d.Name, Email: d.Email, DriverSupportEmail: d.DriverSupportEmail,
 		Timezone: d.Timezone, Country: strings.ToUpper(d.Country),
 	}
-	err := firstError(
-		requireText("name", o.Name),
+	err := FirstError(
+		RequireText("name", o.Name),
 		checkEmail("email", o.Email),
 		checkEmail("driverSupportEmail", o.DriverSupportEmail),
 		checkCountryCode("country", o.Country),
@@ -43,9 +43,9 @@ func NewOrganization(id OrganizationID, d OrganizationDraft, now time.Time) (Org
 	return o, err
 }
 
-// MaySee tells whether the organization may look at another one: itself, or
-// one of its connections.
-func (o Organization) MaySee(other OrganizationID) bool {
+// CanSee reports whether the organization can see another one: itself and its
+// connections.
+func (o Organization) CanSee(other OrganizationID) bool {
 	return other == o.ID || slices.Contains(o.Delegatees, other)
 }
 
@@ -54,7 +54,7 @@ var (
 	countryForm = regexp.MustCompile(`^[A-Z]{2}$`)
 )
 
-// checkEmail refuses what cannot be an e-mail address; none is fine.
+// checkEmail rejects an invalid e-mail address; an empty one is accepted.
 func checkEmail(field, email string) error {
 	if email != "" && (len(email) > 254 || !emailForm.MatchString(email)) {
 		return Invalid("%s %q is not an e-mail address", field, email)
@@ -82,8 +82,8 @@ func checkTimezone(field, name string) error {
 // Delegatee is an organization as its connections see it.
 type Delegatee Organization
 
-// Settings are what an organization has set for itself.
+// Settings are the settings of an organization.
 type Settings struct {
-	GeocodingPrecision Precision // the least that an address must be found with; zero takes any
+	GeocodingPrecision Precision // minimum precision of addresses; zero accepts any
 	Geofence           Geofence
 }

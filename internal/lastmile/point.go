@@ -8,16 +8,16 @@ import (
 // Meters is a distance on the ground.
 type Meters float64
 
-// Point is a place on the earth in degrees of WGS84. The zero Point means no
-// place: nobody delivers to the open sea off Africa, and it is what broken
-// receivers report.
+// Point is a location in degrees of WGS84. The zero Point means no location: it
+// lies in the open sea off Africa, and faulty receivers report it.
 type Point struct {
 	Lon, Lat float64
 }
 
-// NewPoint returns a point, or refuses coordinates that are not on the earth.
+// NewPoint returns a point, or an error if the coordinates are not on the
+// earth.
 func NewPoint(lon, lat float64) (Point, error) {
-	// Written so that a NaN fails the comparisons.
+	// Written so that NaN fails the comparisons.
 	if !(lon >= -180 && lon <= 180) {
 		return Point{}, Invalid("longitude must be between -180 and 180, not %v", lon)
 	}
@@ -27,7 +27,7 @@ func NewPoint(lon, lat float64) (Point, error) {
 	return Point{Lon: lon, Lat: lat}, nil
 }
 
-// IsZero tells whether there is no place.
+// IsZero reports whether the point is no location.
 func (p Point) IsZero() bool { return p == Point{} }
 
 // The WGS84 ellipsoid, in meters.
@@ -38,9 +38,9 @@ const (
 	meanRadius       = (2*equatorialRadius + polarRadius) / 3
 )
 
-// Distance returns the length of the shortest way over the ground from p to
-// q, to well under a millimeter. Between points almost opposite each other on
-// the earth, where that calculation does not settle, it is within 0.6 %.
+// Distance returns the length of the shortest path over the ground from p to q,
+// to well under a millimeter. Between nearly antipodal points, where the
+// calculation does not converge, the error is at most 0.6 %.
 func (p Point) Distance(q Point) Meters {
 	if p == q {
 		return 0
@@ -60,7 +60,7 @@ func vincenty(p, q Point) (Meters, bool) {
 		settled   = 1e-12 // radians of longitude: six micrometers
 	)
 	l := radians(q.Lon - p.Lon)
-	// The short way round when the two are on both sides of the date line.
+	// The shorter way around if the points are on both sides of the date line.
 	l = math.Remainder(l, 2*math.Pi)
 	sinU1, cosU1 := math.Sincos(reducedLatitude(p.Lat))
 	sinU2, cosU2 := math.Sincos(reducedLatitude(q.Lat))
@@ -70,7 +70,7 @@ func vincenty(p, q Point) (Meters, bool) {
 		sinLambda, cosLambda := math.Sincos(lambda)
 		sinSigma := math.Hypot(cosU2*sinLambda, cosU1*sinU2-sinU1*cosU2*cosLambda)
 		if sinSigma == 0 {
-			// The same place under two names, or exactly opposite.
+			// Identical or exactly antipodal points.
 			return 0, cosLambda > 0 && sinU1*sinU2+cosU1*cosU2 > 0
 		}
 		cosSigma := sinU1*sinU2 + cosU1*cosU2*cosLambda
@@ -95,7 +95,7 @@ func vincenty(p, q Point) (Meters, bool) {
 	return 0, false
 }
 
-// arc turns the angle between two points on the auxiliary sphere into meters
+// arc converts the angle between two points on the auxiliary sphere into meters
 // along the ellipsoid.
 func arc(sigma, sinSigma, cosSigma, cosSqAlpha, cos2SigmaM float64) Meters {
 	const ratio = (equatorialRadius*equatorialRadius - polarRadius*polarRadius) / (polarRadius * polarRadius)
@@ -108,7 +108,7 @@ func arc(sigma, sinSigma, cosSigma, cosSqAlpha, cos2SigmaM float64) Meters {
 	return Meters(polarRadius * a * (sigma - delta))
 }
 
-// SphericalDistance is the distance of two points on a sphere, by the
+// SphericalDistance returns the distance of two points on a sphere, by the
 // haversine formula.
 func SphericalDistance(p, q Point) Meters {
 	sinLat := math.Sin(radians(q.Lat-p.Lat) / 2)
@@ -123,7 +123,7 @@ func reducedLatitude(degrees float64) float64 {
 
 func radians(degrees float64) float64 { return degrees * math.Pi / 180 }
 
-// Position is where a worker was.
+// Position is where a worker was at some time.
 type Position struct {
 	Location                 Point
 	At                       time.Time
@@ -131,18 +131,19 @@ type Position struct {
 	Battery                  *float64
 }
 
-// See moves a worker to the newest of some positions, which are in order, if it
-// is news.
-func (w Whereabouts) See(positions []Position) Whereabouts {
+// WithPositions returns the whereabouts after the last of some positions, which
+// are ordered by time. Positions older than the current location change
+// nothing.
+func (w Whereabouts) WithPositions(positions []Position) Whereabouts {
 	if len(positions) == 0 {
 		return w
 	}
 	newest := positions[len(positions)-1]
-	if w.Location != nil && !newest.At.After(w.Located) {
+	if w.Location != nil && !newest.At.After(w.LocatedAt) {
 		return w
 	}
-	w.Location, w.Located = &newest.Location, newest.At
-	if charge := Charge(newest.Battery); charge != nil {
+	w.Location, w.LocatedAt = &newest.Location, newest.At
+	if charge := ValidBattery(newest.Battery); charge != nil {
 		w.Battery = charge
 	}
 	if newest.At.After(w.LastSeen) {

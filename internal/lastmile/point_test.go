@@ -53,7 +53,7 @@ func TestDistanceIsAMetric(t *testing.T) {
 		if math.Abs(float64(pq-qp)) > 0.001 {
 			t.Fatalf("%v to %v is %v, and %v back", p, q, pq, qp)
 		}
-		// Two legs that fell back to the sphere may be 0.6 % short together.
+		// Two legs that fell back to the sphere may be up to 0.6 % too short.
 		if pq > (pr+rq)*1.006+0.001 {
 			t.Fatalf("%v to %v is %v, but %v by way of %v", p, q, pq, pr+rq, r)
 		}
@@ -81,8 +81,8 @@ func TestNewPoint(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := lastmile.NewPoint(test.lon, test.lat)
-			refusal, ok := errors.AsType[*lastmile.Error](err)
-			if !ok || refusal.Code != lastmile.CodeInvalid || refusal.Message != test.want {
+			rejection, ok := errors.AsType[*lastmile.Error](err)
+			if !ok || rejection.Code != lastmile.CodeInvalid || rejection.Message != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 type Principal struct {
 	Organization OrganizationID
 	Key          KeyID
-	Worker       WorkerID // set when the caller is a worker, not an API key
+	Worker       WorkerID // set if the caller is a worker, not an API key
 	Session      Session  // of the worker
 
 	// MustSetPassword reports whether the worker signed in with a temporary
@@ -20,7 +20,7 @@ type Principal struct {
 	Receipt *Receipt
 }
 
-// Actor is the principal as events name it.
+// Actor returns the principal as the actor of events.
 func (p Principal) Actor() Actor {
 	if p.Worker != "" {
 		return Actor{Type: ActorWorker, ID: string(p.Worker)}
@@ -28,7 +28,7 @@ func (p Principal) Actor() Actor {
 	return Actor{Type: ActorAPI, ID: string(p.Key)}
 }
 
-// Session is a worker who is signed in.
+// Session is the session of a worker who is signed in.
 type Session struct {
 	Hash          string // of the token
 	Organization  OrganizationID
@@ -37,40 +37,40 @@ type Session struct {
 	Temporary     bool // the worker has only a temporary password; ignored when saved
 }
 
-// APIKey lets an application act for an organization. The key itself is shown
-// once, when it is made; only its hash is kept.
+// APIKey authorizes an application to act for an organization. The key itself
+// is shown once, when it is created; only its hash is stored.
 type APIKey struct {
 	ID           KeyID
 	Organization OrganizationID
 	Name         string
-	Hint         string // its last characters, to tell keys apart
+	Hint         string // its last characters, to distinguish keys
 	Hash         string
 	Created      time.Time
-	LastUsed     time.Time // to the minute; zero when never
+	LastUsed     time.Time // to the minute; zero if never
 	Revoked      time.Time // zero while active
 }
 
-// Active tells whether the key still opens the door.
+// Active reports whether the key has not been revoked.
 func (k APIKey) Active() bool { return k.Revoked.IsZero() }
 
-// ReceiptLifetime is how long a repeated request gets its first answer again.
+// ReceiptLifetime is how long a repeated request gets the original response.
 const ReceiptLifetime = 48 * time.Hour
 
-// MaxReceiptKey is the longest Idempotency-Key, in bytes.
+// MaxReceiptKey is the maximum length of an Idempotency-Key, in bytes.
 const MaxReceiptKey = 255
 
-// Receipt remembers the answer to a request that carried an idempotency key,
-// so that the same request sent again has no second effect.
+// Receipt stores the response to a request with an idempotency key, so that
+// repeating the request has no further effect.
 type Receipt struct {
 	Organization OrganizationID
 	Key          string
 	Method, Path string
 	BodyHash     string
-	Reply        []byte // the answer as it was shown
+	Reply        []byte // the response as sent
 	Created      time.Time
 }
 
-// Matches refuses a key that was used for another request body.
+// Matches rejects a key that was used with a different request body.
 func (r Receipt) Matches(bodyHash string) error {
 	if r.BodyHash != bodyHash {
 		return Invalid("the Idempotency-Key %q was used before with another request body; use a new key", r.Key)
@@ -78,8 +78,8 @@ func (r Receipt) Matches(bodyHash string) error {
 	return nil
 }
 
-// Replay is the error of a request that was done before. Reply is the response
-// it got the first time.
+// Replay is the error for a request that was processed before. Reply is the
+// response it got then.
 type Replay struct{ Reply []byte }
 
 // Error implements error.

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Recipient is a person tasks are done for. Within an organization the phone
-// number is the person: a second recipient with the same number is the first
-// one, updated.
+// Recipient is a person for whom tasks are carried out. Within an organization
+// a recipient is identified by phone number: creating another one with the same
+// number updates the first.
 type Recipient struct {
 	ID                   RecipientID
 	Organization         OrganizationID
@@ -21,15 +21,15 @@ type Recipient struct {
 	Metadata             Metadata
 }
 
-// RecipientDraft is what a recipient is made from.
+// RecipientDraft holds the input for a new recipient.
 type RecipientDraft struct {
 	Name                      string
-	Phone                     string // as sent; the organization's country decides what it means
+	Phone                     string // as sent; interpreted by the organization's country
 	SkipPhoneNumberValidation bool
-	Change                    RecipientChange // the rest, applied to new and known recipients alike
+	Change                    RecipientChange // the rest, applied to new and existing recipients
 }
 
-// RecipientChange is an update: nil leaves as it is.
+// RecipientChange is an update of a recipient. Nil fields stay unchanged.
 type RecipientChange struct {
 	Name                 *string
 	Notes                *string
@@ -38,10 +38,10 @@ type RecipientChange struct {
 	Metadata             MetadataChange
 }
 
-// Check refuses a draft that lacks what a recipient needs. field is a prefix
-// for messages, such as "recipients[0].".
+// Check rejects an incomplete draft. field is the prefix of its fields in error
+// messages, for example "recipients[0].".
 func (d RecipientDraft) Check(field string) error {
-	if err := requireText(field+"name", d.Name); err != nil {
+	if err := RequireText(field+"name", d.Name); err != nil {
 		return err
 	}
 	if d.Phone == "" {
@@ -50,15 +50,15 @@ func (d RecipientDraft) Check(field string) error {
 	return nil
 }
 
-// NewRecipient makes a recipient.
+// NewRecipient returns a new recipient.
 func NewRecipient(id RecipientID, org OrganizationID, d RecipientDraft, phone Phone, now time.Time) (Recipient, error) {
 	r := Recipient{ID: id, Organization: org, Created: now, Phone: phone}
 	err := r.Update(d.change(), now)
 	return r, err
 }
 
-// Rewrite applies a draft to the recipient who already has its phone number.
-func (r *Recipient) Rewrite(d RecipientDraft, now time.Time) error {
+// ApplyDraft applies a draft to the existing recipient with its phone number.
+func (r *Recipient) ApplyDraft(d RecipientDraft, now time.Time) error {
 	return r.Update(d.change(), now)
 }
 
@@ -68,20 +68,20 @@ func (d RecipientDraft) change() RecipientChange {
 	return c
 }
 
-// Update changes what may change; the phone number never does.
+// Update applies a change. The phone number never changes.
 func (r *Recipient) Update(c RecipientChange, now time.Time) error {
 	metadata, err := r.Metadata.Apply(c.Metadata)
 	if err != nil {
 		return err
 	}
 	r.Metadata = metadata
-	set(&r.Name, c.Name)
-	set(&r.Notes, c.Notes)
-	set(&r.SkipSMSNotifications, c.SkipSMSNotifications)
-	set(&r.UseLongCodeForText, c.UseLongCodeForText)
-	r.Modified = later(r.Modified, now)
-	return firstError(
-		requireText("name", r.Name),
+	Set(&r.Name, c.Name)
+	Set(&r.Notes, c.Notes)
+	Set(&r.SkipSMSNotifications, c.SkipSMSNotifications)
+	Set(&r.UseLongCodeForText, c.UseLongCodeForText)
+	r.Modified = nextModified(r.Modified, now)
+	return FirstError(
+		RequireText("name", r.Name),
 		CheckText("notes", r.Notes, MaxNotes),
 	)
 }
@@ -100,25 +100,24 @@ func (p PreparedRecipient) Merge(known *Recipient) (Recipient, error) {
 		return p.New, nil
 	}
 	merged := *known
-	err := merged.Rewrite(p.Draft, p.New.Modified)
+	err := merged.ApplyDraft(p.Draft, p.New.Modified)
 	return merged, err
 }
 
-// set stores a new value where one was sent.
-func set[T any](field *T, value *T) {
+// Set stores value in field unless value is nil.
+func Set[T any](field *T, value *T) {
 	if value != nil {
 		*field = *value
 	}
 }
 
-// Phone is a telephone number in international form with a leading plus
-// (E.164).
+// Phone is a phone number in international form with a leading plus (E.164).
 type Phone string
 
 var internationalForm = regexp.MustCompile(`^\+[1-9][0-9]{4,14}$`)
 
-// UncheckedPhone takes a number as it stands, for callers who asked to skip
-// the rules of countries. The leading plus is still required.
+// UncheckedPhone accepts a number without applying the rules of its country.
+// The leading plus is still required.
 func UncheckedPhone(raw string) (Phone, error) {
 	if !internationalForm.MatchString(raw) {
 		return "", InvalidPhone(raw).Because("without the rules of countries it must still be a + and 5 to 15 digits")
@@ -126,7 +125,7 @@ func UncheckedPhone(raw string) (Phone, error) {
 	return Phone(raw), nil
 }
 
-// InvalidPhone reports a telephone number that cannot be one.
+// InvalidPhone is the error for an invalid phone number.
 func InvalidPhone(raw string) *Error {
 	return Invalid("phone %q is not a valid phone number", raw).
 		Because("give it in international form with a leading +, or as dialled in the organization's country")
@@ -139,17 +138,17 @@ const (
 	MaxComments = MaxText // characters
 )
 
-// View notes that somebody looked at the task's page.
+// View records that the tracking page of the task was viewed.
 func (t *Task) View(now time.Time) []Event {
 	if t.TrackingViewed {
 		return nil
 	}
-	t.TrackingViewed, t.Modified = true, later(t.Modified, now)
+	t.TrackingViewed, t.Modified = true, nextModified(t.Modified, now)
 	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}
 }
 
-// Rate takes in what the recipient says of a completed task. What is said again
-// takes the place of what was said before.
+// Rate stores the recipient's feedback on a completed task, replacing any
+// earlier feedback.
 func (t *Task) Rate(f Feedback, now time.Time) ([]Event, error) {
 	switch {
 	case t.State != TaskCompleted:
@@ -165,6 +164,6 @@ func (t *Task) Rate(f Feedback, now time.Time) ([]Event, error) {
 		return nil, nil
 	}
 	f.At = now
-	t.Feedback, t.Modified = []Feedback{f}, later(t.Modified, now)
+	t.Feedback, t.Modified = []Feedback{f}, nextModified(t.Modified, now)
 	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}, nil
 }

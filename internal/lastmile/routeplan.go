@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// RoutePlanID names a route plan.
+// RoutePlanID identifies a route plan.
 type RoutePlanID string
 
-// MaxRoutePlanTasks is the most tasks a route plan may hold.
+// MaxRoutePlanTasks is the maximum number of tasks of a route plan.
 const MaxRoutePlanTasks = 500
 
-// RoutePlanState is how far a route plan has come. Its tasks move it.
+// RoutePlanState is the progress of a route plan, which follows its tasks.
 type RoutePlanState string
 
 // The states of a route plan.
 const (
-	RoutePlanPending   RoutePlanState = "PENDING"   // none of its tasks is started
-	RoutePlanStarted   RoutePlanState = "STARTED"   // at least one is
-	RoutePlanCompleted RoutePlanState = "COMPLETED" // all are completed
+	RoutePlanPending   RoutePlanState = "PENDING"   // no task is started
+	RoutePlanStarted   RoutePlanState = "STARTED"   // at least one task is started
+	RoutePlanCompleted RoutePlanState = "COMPLETED" // all tasks are completed
 )
 
-// RoutePlanStatus tells whether a route plan keeps to its times.
+// RoutePlanStatus says whether a route plan is on time.
 type RoutePlanStatus string
 
 // The statuses of a route plan.
@@ -31,7 +31,7 @@ const (
 	RoutePlanLate   RoutePlanStatus = "LATE"
 )
 
-// RoutePoint is where a route starts or ends; empty is anywhere.
+// RoutePoint is where a route starts or ends; empty for anywhere.
 type RoutePoint string
 
 // The points where a route can start and end.
@@ -44,8 +44,7 @@ const (
 // RoutePoints lists every point.
 var RoutePoints = []RoutePoint{AtHub, AtWorkerLocation, AtWorkerAddress}
 
-// RoutePlan is a list of tasks to be done one after the other, by a worker who
-// may be chosen later.
+// RoutePlan is a sequence of tasks for one worker, who may be chosen later.
 type RoutePlan struct {
 	ID                     RoutePlanID
 	ShortID                string
@@ -67,15 +66,15 @@ type RoutePlan struct {
 	Worker     WorkerID // may be empty
 	Team       TeamID   // may be empty
 	Tasks      []TaskID
-	TaskStates []TaskState // of the tasks, in their order
+	TaskStates []TaskState // of Tasks, in the same order
 
-	Status  RoutePlanStatus // as Assess found it
-	Late    time.Duration   // zero when on time
+	Status  RoutePlanStatus // as of the last call of Assess
+	Late    time.Duration   // zero if on time
 	Overdue bool
 }
 
-// RoutePlanChange is a route plan as sent: nil leaves as it is, a zero value
-// takes away.
+// RoutePlanChange is an update of a route plan. Nil fields stay unchanged, zero
+// values clear.
 type RoutePlanChange struct {
 	Name                   *string
 	Start, End             *time.Time
@@ -89,7 +88,7 @@ type RoutePlanChange struct {
 	Tasks                  *[]TaskID // the whole list
 }
 
-// NewRoutePlan makes a route plan none of whose tasks is started.
+// NewRoutePlan returns a route plan with no started task.
 func NewRoutePlan(id RoutePlanID, shortID string, org OrganizationID, c RoutePlanChange, now time.Time) (RoutePlan, error) {
 	switch {
 	case c.Name == nil:
@@ -102,8 +101,7 @@ func NewRoutePlan(id RoutePlanID, shortID string, org OrganizationID, c RoutePla
 	return p, err
 }
 
-// Update changes a route plan. Its tasks and its worker are changed in the
-// record only: whoever calls it moves the tasks.
+// Update applies a change. It changes only the record; callers move the tasks.
 func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) error {
 	if c.Worker != nil && *c.Worker != p.Worker && slices.Contains(p.TaskStates, TaskActive) {
 		return Invalid("the worker of route plan %s cannot change while one of its tasks is active", p.ID)
@@ -113,29 +111,29 @@ func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) error {
 			return err
 		}
 	}
-	set(&p.Name, c.Name)
-	set(&p.Start, c.Start)
-	set(&p.End, c.End)
-	set(&p.Color, c.Color)
-	set(&p.VehicleType, c.VehicleType)
-	set(&p.Timezone, c.Timezone)
-	set(&p.StartAt, c.StartAt)
-	set(&p.EndAt, c.EndAt)
-	set(&p.StartingHub, c.StartingHub)
-	set(&p.EndingHub, c.EndingHub)
-	set(&p.Worker, c.Worker)
-	set(&p.Team, c.Team)
-	p.Modified = later(p.Modified, now)
+	Set(&p.Name, c.Name)
+	Set(&p.Start, c.Start)
+	Set(&p.End, c.End)
+	Set(&p.Color, c.Color)
+	Set(&p.VehicleType, c.VehicleType)
+	Set(&p.Timezone, c.Timezone)
+	Set(&p.StartAt, c.StartAt)
+	Set(&p.EndAt, c.EndAt)
+	Set(&p.StartingHub, c.StartingHub)
+	Set(&p.EndingHub, c.EndingHub)
+	Set(&p.Worker, c.Worker)
+	Set(&p.Team, c.Team)
+	p.Modified = nextModified(p.Modified, now)
 	return p.check()
 }
 
-// setTasks makes a list the plan's. Tasks that are started or done stay in the
-// plan, and none comes to a plan that is done.
+// setTasks replaces the tasks of the plan. Tasks that are started or completed
+// must stay in the plan, and a completed plan accepts no tasks.
 func (p *RoutePlan) setTasks(tasks []TaskID) error {
 	if len(tasks) > MaxRoutePlanTasks {
 		return Invalid("tasks has %d entries; at most %d are allowed", len(tasks), MaxRoutePlanTasks)
 	}
-	if len(unique(tasks)) != len(tasks) {
+	if len(Unique(tasks)) != len(tasks) {
 		return Invalid("tasks must not name a task twice")
 	}
 	for i, id := range p.Tasks {
@@ -153,10 +151,10 @@ func (p *RoutePlan) setTasks(tasks []TaskID) error {
 
 var colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
-// check refuses what no route plan can be.
+// check rejects an invalid route plan.
 func (p *RoutePlan) check() error {
-	err := firstError(
-		requireText("name", p.Name),
+	err := FirstError(
+		RequireText("name", p.Name),
 		p.StartAt.check("startAt", "startingHubId", p.StartingHub),
 		p.EndAt.check("endAt", "endingHubId", p.EndingHub),
 	)
@@ -188,8 +186,8 @@ func (at RoutePoint) check(field, hubField string, hub HubID) error {
 	return nil
 }
 
-// Container is where the tasks of the plan belong: with its worker, else with
-// its team. Without either, tasks stay where they are.
+// Container returns where the tasks of the plan belong: in the container of its
+// worker or else its team. Without either, tasks stay where they are.
 func (p RoutePlan) Container() (ContainerRef, bool) {
 	switch {
 	case p.Worker != "":
@@ -200,8 +198,8 @@ func (p RoutePlan) Container() (ContainerRef, bool) {
 	return ContainerRef{}, false
 }
 
-// TravelsBy is what the route is planned for: the plan's type of vehicle, else
-// its worker's, else a car.
+// TravelsBy returns the type of vehicle that the route is planned for: the
+// plan's own, or else its worker's, or else a car.
 func (p RoutePlan) TravelsBy(worker *Worker) VehicleType {
 	switch {
 	case p.VehicleType != "":
@@ -212,25 +210,25 @@ func (p RoutePlan) TravelsBy(worker *Worker) VehicleType {
 	return Car
 }
 
-// Progress follows what became of the tasks: the first that is started starts
-// the plan, the last that is completed completes it.
+// Progress updates the state of the plan from its tasks: the first started task
+// starts the plan, the last completed task completes it.
 func (p *RoutePlan) Progress(now time.Time) []Event {
 	started := func(s TaskState) bool { return s >= TaskActive }
 	unfinished := func(s TaskState) bool { return s != TaskCompleted }
 	var events []Event
 	if p.State == RoutePlanPending && slices.ContainsFunc(p.TaskStates, started) {
-		p.State, p.ActualStart, p.Modified = RoutePlanStarted, now, later(p.Modified, now)
+		p.State, p.ActualStart, p.Modified = RoutePlanStarted, now, nextModified(p.Modified, now)
 		events = append(events, p.event(TriggerRoutePlanStarted, Actor{}, now))
 	}
 	if p.State == RoutePlanStarted && !slices.ContainsFunc(p.TaskStates, unfinished) {
-		p.State, p.ActualEnd, p.Modified = RoutePlanCompleted, now, later(p.Modified, now)
+		p.State, p.ActualEnd, p.Modified = RoutePlanCompleted, now, nextModified(p.Modified, now)
 		events = append(events, p.event(TriggerRoutePlanCompleted, Actor{}, now))
 	}
 	return events
 }
 
-// Assess tells how the plan keeps to its times. A plan is late when it has not
-// started in time, was started late, or did not end in time.
+// Assess updates whether the plan is on time. A plan is late if it was not
+// started, was started late or was not completed in time.
 func (p *RoutePlan) Assess(now time.Time) {
 	due := p.End
 	if due.IsZero() {
@@ -251,8 +249,8 @@ func (p *RoutePlan) Assess(now time.Time) {
 	p.Overdue = p.State != RoutePlanCompleted && now.After(due)
 }
 
-// Create tells of a plan just made.
-func (p *RoutePlan) Create(by Actor) []Event {
+// CreationEvents returns the events of a new plan.
+func (p *RoutePlan) CreationEvents(by Actor) []Event {
 	events := []Event{p.event(TriggerRoutePlanCreated, by, p.Created)}
 	if p.Worker != "" {
 		events = append(events, p.event(TriggerRoutePlanAssigned, by, p.Created))
@@ -260,9 +258,9 @@ func (p *RoutePlan) Create(by Actor) []Event {
 	return events
 }
 
-// Change tells of a plan just changed, which was the plan of another worker
-// before, or of none.
-func (p *RoutePlan) Change(before WorkerID, by Actor, at time.Time) []Event {
+// ChangeEvents returns the events of an updated plan. before is the worker it
+// had, if any.
+func (p *RoutePlan) ChangeEvents(before WorkerID, by Actor, at time.Time) []Event {
 	events := []Event{p.event(TriggerRoutePlanUpdated, by, at)}
 	if before != "" && before != p.Worker {
 		events = append(events, p.event(TriggerRoutePlanUnassigned, by, at))
@@ -273,15 +271,15 @@ func (p *RoutePlan) Change(before WorkerID, by Actor, at time.Time) []Event {
 	return events
 }
 
-// event makes an event of the plan as it is now.
+// event returns an event with a copy of the plan.
 func (p *RoutePlan) event(trigger Trigger, by Actor, at time.Time) Event {
 	p.Assess(at)
 	as := *p
 	return Event{Organization: p.Organization, Trigger: trigger, Actor: by, At: at, RoutePlan: &as}
 }
 
-// Join makes a task one of a route plan. A task is in one plan at most.
-func (t *Task) Join(plan RoutePlanID, at time.Time) error {
+// JoinRoutePlan adds the task to a route plan. A task is in at most one plan.
+func (t *Task) JoinRoutePlan(plan RoutePlanID, at time.Time) error {
 	switch {
 	case t.RoutePlan == plan:
 		return nil
@@ -290,18 +288,18 @@ func (t *Task) Join(plan RoutePlanID, at time.Time) error {
 	case t.RoutePlan != "":
 		return Invalid("task %s is in the route plan %s already", t.ID, t.RoutePlan)
 	}
-	t.RoutePlan, t.Modified = plan, later(t.Modified, at)
+	t.RoutePlan, t.Modified = plan, nextModified(t.Modified, at)
 	return nil
 }
 
-// Leave takes a task out of its route plan.
-func (t *Task) Leave(by Actor, at time.Time) Event {
-	t.RoutePlan, t.Modified = "", later(t.Modified, at)
+// LeaveRoutePlan removes the task from its route plan.
+func (t *Task) LeaveRoutePlan(by Actor, at time.Time) Event {
+	t.RoutePlan, t.Modified = "", nextModified(t.Modified, at)
 	return t.event(TriggerTaskUpdated, by, at)
 }
 
-// Joined tells of a task that joined a route plan and did not move for it: one
-// that moved tells of both in one.
-func (t *Task) Joined(by Actor, at time.Time) Event {
+// JoinedEvent returns the event of a task that joined a route plan without
+// moving to another container. Moving has an event that covers both.
+func (t *Task) JoinedEvent(by Actor, at time.Time) Event {
 	return t.event(TriggerTaskUpdated, by, at)
 }

@@ -11,7 +11,7 @@ import (
 
 var planNow = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
 
-// planWith is the least a route plan can be made from, with a change.
+// planWith returns the minimal input for a route plan, with a change.
 func planWith(change func(*lastmile.RoutePlanChange)) lastmile.RoutePlanChange {
 	name, start := "Morning", planNow
 	c := lastmile.RoutePlanChange{Name: &name, Start: &start}
@@ -30,14 +30,14 @@ func newPlan(t *testing.T, change func(*lastmile.RoutePlanChange)) lastmile.Rout
 	return p
 }
 
-// refusedAs fails the test unless err has the code; zero is no error.
-func refusedAs(t *testing.T, err error, want lastmile.Code) {
+// rejectedAs fails the test unless err has the code; zero expects no error.
+func rejectedAs(t *testing.T, err error, want lastmile.Code) {
 	t.Helper()
-	refusal, _ := errors.AsType[*lastmile.Error](err)
+	rejection, _ := errors.AsType[*lastmile.Error](err)
 	switch {
 	case want == 0 && err != nil:
-		t.Errorf("refused: %v", err)
-	case want != 0 && (refusal == nil || refusal.Code != want):
+		t.Errorf("rejected: %v", err)
+	case want != 0 && (rejection == nil || rejection.Code != want):
 		t.Errorf("got %v, want code %v", err, want)
 	}
 }
@@ -77,7 +77,7 @@ func TestRoutePlanRules(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := lastmile.NewRoutePlan("p", "short", "acme", planWith(test.change), planNow)
-			refusedAs(t, err, test.want)
+			rejectedAs(t, err, test.want)
 		})
 	}
 }
@@ -105,14 +105,14 @@ func TestRoutePlanTasksThatStay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, nil)
 			p.State, p.Tasks, p.TaskStates = test.state, []lastmile.TaskID{"a", "b"}, test.states
-			refusedAs(t, p.Update(lastmile.RoutePlanChange{Tasks: &test.tasks}, planNow), test.want)
+			rejectedAs(t, p.Update(lastmile.RoutePlanChange{Tasks: &test.tasks}, planNow), test.want)
 		})
 	}
 	t.Run("the worker stays while a task is active", func(t *testing.T) {
 		p := newPlan(t, func(c *lastmile.RoutePlanChange) { c.Worker = new(lastmile.WorkerID("w")) })
 		p.Tasks, p.TaskStates = []lastmile.TaskID{"a"}, []lastmile.TaskState{active}
-		refusedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("x"))}, planNow), lastmile.CodeInvalid)
-		refusedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("w"))}, planNow), 0)
+		rejectedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("x"))}, planNow), lastmile.CodeInvalid)
+		rejectedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("w"))}, planNow), 0)
 	})
 }
 
@@ -131,8 +131,8 @@ func TestTaskJoinsOnePlan(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := test.task.RoutePlan
-			err := test.task.Join("p", planNow)
-			refusedAs(t, err, test.want)
+			err := test.task.JoinRoutePlan("p", planNow)
+			rejectedAs(t, err, test.want)
 			if want := lastmile.RoutePlanID("p"); err == nil && test.task.RoutePlan != want || err != nil && test.task.RoutePlan != before {
 				t.Errorf("the task is in %q", test.task.RoutePlan)
 			}
@@ -207,7 +207,7 @@ func TestRoutePlanEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, func(c *lastmile.RoutePlanChange) { c.Worker = &test.after })
 			var got []lastmile.Trigger
-			for _, e := range p.Change(test.before, lastmile.Actor{}, planNow) {
+			for _, e := range p.ChangeEvents(test.before, lastmile.Actor{}, planNow) {
 				got = append(got, e.Trigger)
 			}
 			if !slices.Equal(got, test.want) {
@@ -222,7 +222,7 @@ func TestRoutePlanAssess(t *testing.T) {
 	// Planned from 0 to 60 minutes.
 	tests := map[string]struct {
 		state       lastmile.RoutePlanState
-		start, end  time.Time // as it was
+		start, end  time.Time // actual times
 		now         time.Time
 		late        time.Duration
 		wantOverdue bool
@@ -263,11 +263,11 @@ func TestRoutePlanTravelsBy(t *testing.T) {
 		worker *lastmile.Worker
 		want   lastmile.VehicleType
 	}{
-		"the plan's own type":      {lastmile.Bicycle, &driver, lastmile.Bicycle},
-		"the worker's vehicle":     {"", &driver, lastmile.Truck},
-		"a worker on foot":         {"", &lastmile.Worker{}, lastmile.OnFoot},
-		"nobody yet, so by car":    {"", nil, lastmile.Car},
-		"nobody yet, but by truck": {lastmile.Truck, nil, lastmile.Truck},
+		"the plan's own type":         {lastmile.Bicycle, &driver, lastmile.Bicycle},
+		"the worker's vehicle":        {"", &driver, lastmile.Truck},
+		"a worker on foot":            {"", &lastmile.Worker{}, lastmile.OnFoot},
+		"no worker yet, so by car":    {"", nil, lastmile.Car},
+		"no worker yet, but by truck": {lastmile.Truck, nil, lastmile.Truck},
 	} {
 		if got := (lastmile.RoutePlan{VehicleType: test.plan}).TravelsBy(test.worker); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MaxScheduleEntries is the most days a schedule may hold.
+// MaxScheduleEntries is the maximum number of days of a schedule.
 const MaxScheduleEntries = 366
 
 // ScheduleEntry is one day of a worker's schedule.
@@ -17,14 +17,14 @@ type ScheduleEntry struct {
 	Shifts   []Shift
 }
 
-// Schedule is a worker's schedule, the latest day first.
+// Schedule is the schedule of a worker, the latest day first.
 type Schedule []ScheduleEntry
 
-// Shift is a stretch of work.
+// Shift is a working period.
 type Shift struct{ Start, End time.Time }
 
-// NewSchedule checks a schedule and drops the days that are over. The latest
-// day comes first.
+// NewSchedule validates a schedule and drops past days. The latest day comes
+// first.
 func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 	if len(entries) > MaxScheduleEntries {
 		return nil, Invalid("entries has %d days; at most %d are allowed", len(entries), MaxScheduleEntries)
@@ -47,7 +47,7 @@ func NewSchedule(entries []ScheduleEntry, now time.Time) (Schedule, error) {
 	return kept, nil
 }
 
-// check refuses an entry that cannot be right; field is its name in the request.
+// check rejects an invalid entry; field is its name in the request.
 func (e ScheduleEntry) check(field string) error {
 	switch {
 	case e.Date == "":
@@ -76,16 +76,16 @@ func (e ScheduleEntry) check(field string) error {
 	return nil
 }
 
-// over tells whether the day has ended in its own time zone.
+// over reports whether the day has ended in its time zone.
 func (e ScheduleEntry) over(now time.Time) bool {
 	zone, err := time.LoadLocation(e.Timezone)
 	return err == nil && e.Date < now.In(zone).Format(time.DateOnly)
 }
 
-// Window is the time from an instant up to, but without, another.
+// Window is a period of time that includes From and excludes To.
 type Window struct{ From, To time.Time }
 
-// Overlap is how much of the time between two instants is in the window.
+// Overlap returns how much of the time between from and to is in the window.
 func (w Window) Overlap(from, to time.Time) time.Duration {
 	if from.Before(w.From) {
 		from = w.From
@@ -102,8 +102,8 @@ type DutyChange struct {
 	OnDuty bool
 }
 
-// Duty is when a worker was on duty in a window.
+// Duty is when a worker was on duty within a window.
 type Duty struct {
-	Before  bool         // whether the window began on duty
-	Changes []DutyChange // in order
+	Before  bool         // whether the worker was on duty when the window began
+	Changes []DutyChange // ordered by time
 }

@@ -10,25 +10,26 @@ import (
 	"time"
 )
 
-// statesFile is drawn from taskMoves by this test; DRAY_UPDATE=1 rewrites it.
+// statesFile is generated from taskMoves by this test; DRAY_UPDATE=1 rewrites
+// it.
 const statesFile = "../../docs/states.md"
 
 var taskStates = []TaskState{TaskUnassigned, TaskAssigned, TaskActive, TaskCompleted}
 
-// stateMeanings says what a state is.
+// stateMeanings describes the states.
 var stateMeanings = map[TaskState]string{
 	TaskUnassigned: "in the organization's or a team's container",
 	TaskAssigned:   "in a worker's container",
 	TaskActive:     "started by its worker; shown as the container's `activeTask`, not in its `tasks`",
-	TaskCompleted:  "ended, well or badly; in no container",
+	TaskCompleted:  "succeeded or failed; in no container",
 }
 
-// explainedMove is a move in words, and a way to make it happen.
+// explainedMove is a transition in words, with functions that perform it.
 type explainedMove struct {
 	to    TaskState
 	how   string
 	needs string
-	ways  []func(*Task, Actor, time.Time) ([]Event, error) // each tells events
+	ways  []func(*Task, Actor, time.Time) ([]Event, error) // each returns events
 }
 
 func put(in ContainerRef) func(*Task, Actor, time.Time) ([]Event, error) {
@@ -44,12 +45,12 @@ func end(success bool) func(*Task, Actor, time.Time) ([]Event, error) {
 var explainedMoves = map[TaskState][]explainedMove{
 	TaskUnassigned: {{
 		to: TaskAssigned, how: "put into a worker's container: when it is created, by an update of the task or of the container, or automatically",
-		needs: "a worker of the organization; automatically, also one who is on duty and has room for it",
+		needs: "a worker of the organization; automatically, also one who is on duty and has the capacity",
 		ways:  []func(*Task, Actor, time.Time) ([]Event, error){put(WorkerContainer("w"))},
 	}},
 	TaskAssigned: {{
 		to: TaskUnassigned, how: "put back into the organization's container, or into a team's",
-		needs: "nothing",
+		needs: "–",
 		ways:  []func(*Task, Actor, time.Time) ([]Event, error){put(OrganizationContainer("o"))},
 	}, {
 		to: TaskActive, how: "started by its worker",
@@ -60,12 +61,12 @@ var explainedMoves = map[TaskState][]explainedMove{
 	}},
 	TaskActive: {{
 		to: TaskCompleted, how: "completed by its worker, or with `POST /tasks/{id}/complete`",
-		needs: "`success`: whether it went well",
+		needs: "`success`: the outcome",
 		ways:  []func(*Task, Actor, time.Time) ([]Event, error){end(true), end(false)},
 	}},
 }
 
-// taskIn makes a task and brings it into a state, by moves alone.
+// taskIn returns a task in a state, reached by transitions only.
 func taskIn(t *testing.T, state TaskState) Task {
 	t.Helper()
 	at := time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
@@ -88,7 +89,7 @@ func taskIn(t *testing.T, state TaskState) Task {
 	return task
 }
 
-// triggers names what events tell.
+// triggers returns the names of the events' triggers.
 func triggers(events []Event) string {
 	names := make([]string, len(events))
 	for i, e := range events {
@@ -118,8 +119,8 @@ func drawStates(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
 	out.WriteString("# The states of a task\n\n" +
-		"Drawn from the code by `make docs`; do not edit. The moves are `taskMoves` in\n" +
-		"`internal/lastmile`, and a test keeps this page true.\n\n" +
+		"Generated from the code by `make docs`; do not edit. The transitions are `taskMoves` in\n" +
+		"`internal/lastmile`, and a test keeps this page up to date.\n\n" +
 		"```mermaid\nstateDiagram-v2\n    [*] --> " + TaskUnassigned.String() + "\n")
 	for _, from := range taskStates {
 		for _, to := range taskMoves[from] {
@@ -133,25 +134,25 @@ func drawStates(t *testing.T) string {
 	for _, state := range taskStates {
 		fmt.Fprintf(&out, "| %d | %v | %s |\n", state, state, stateMeanings[state])
 	}
-	out.WriteString("\n## Moves\n\nEvery other move is refused with 1000. Each move is stored together with its events.\n\n" +
-		"| From | To | How | Needs | Tells |\n|---|---|---|---|---|\n" + newTasks(t))
+	out.WriteString("\n## Transitions\n\nEvery other transition is rejected with 1000. Each is stored together with its events.\n\n" +
+		"| From | To | How | Requires | Events |\n|---|---|---|---|---|\n" + newTasks(t))
 	for _, from := range taskStates {
 		for _, m := range explainedMoves[from] {
-			var told []string
+			var emitted []string
 			for _, way := range m.ways {
 				task := taskIn(t, from)
 				events, err := way(&task, Actor{}, task.Modified)
 				if err != nil || task.State != m.to {
 					t.Fatalf("%v to %v: the task is %v: %v", from, m.to, task.State, err)
 				}
-				told = append(told, triggers(events))
+				emitted = append(emitted, triggers(events))
 			}
-			fmt.Fprintf(&out, "| %v | %v | %s | %s | %s |\n", from, m.to, m.how, m.needs, strings.Join(told, "; or "))
+			fmt.Fprintf(&out, "| %v | %v | %s | %s | %s |\n", from, m.to, m.how, m.needs, strings.Join(emitted, "; or "))
 		}
 	}
-	out.WriteString("\nFrom one worker to another a task goes by way of unassigned: " + handedOver(t) + ".\n" +
-		"\n## What may be done in each state\n\n" +
-		"What an update sends beyond this is left as it is, and is no error.\n\n" +
+	out.WriteString("\nA task moves from one worker to another by way of unassigned: " + handedOver(t) + ".\n" +
+		"\n## What can be done in each state\n\n" +
+		"Other fields of an update are ignored without an error.\n\n" +
 		"| State | Update changes | Move to another container | Delete | Clone |\n|---|---|---|---|---|\n")
 	for _, state := range taskStates {
 		fmt.Fprintf(&out, "| %v | %s |\n", state, strings.Join(allowed(t, state), " | "))
@@ -163,16 +164,16 @@ func drawStates(t *testing.T) string {
 func newTasks(t *testing.T) string {
 	t.Helper()
 	made, given := taskIn(t, TaskUnassigned), taskIn(t, TaskAssigned)
-	if quiet := made.CreateInBatch(Actor{}); len(quiet) > 0 || triggers(given.CreateInBatch(Actor{})) != triggers(given.Create(Actor{})[1:]) {
-		t.Errorf("a task of a batch tells %v", quiet)
+	if inBatch := made.BatchCreationEvents(Actor{}); len(inBatch) > 0 || triggers(given.BatchCreationEvents(Actor{})) != triggers(given.CreationEvents(Actor{})[1:]) {
+		t.Errorf("a task of a batch has the events %v", inBatch)
 	}
 	_, cloned, err := made.Clone(Identity{ID: "c"}, Destination{}, CloneOptions{}, made.Modified)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("| (new) | %v | created | a destination, and a list of at most one recipient | %s, and when it is made in a worker's container %s; from a batch only the latter |\n"+
+	return fmt.Sprintf("| (new) | %v | created | a destination, and a list of at most one recipient | %s, and if it is created in a worker's container %s; from a batch only the latter |\n"+
 		"| (new) | %v | cloned | a task of the organization, in any state | %s |\n",
-		TaskUnassigned, triggers(made.Create(Actor{})), triggers(given.Create(Actor{})[1:]), TaskUnassigned, triggers(cloned))
+		TaskUnassigned, triggers(made.CreationEvents(Actor{})), triggers(given.CreationEvents(Actor{})[1:]), TaskUnassigned, triggers(cloned))
 }
 
 func handedOver(t *testing.T) string {
@@ -185,7 +186,7 @@ func handedOver(t *testing.T) string {
 	return triggers(events)
 }
 
-// allowed is what a task of a state lets be done to it.
+// allowed returns what can be done to a task in a state.
 func allowed(t *testing.T, state TaskState) []string {
 	t.Helper()
 	yes := func(err error) string {
@@ -202,7 +203,7 @@ func allowed(t *testing.T, state TaskState) []string {
 	return []string{updatable(t, state), yes(moves), yes(deletes), yes(clones)}
 }
 
-// updatable names the fields that an update changes.
+// updatable returns the names of the fields that an update changes.
 func updatable(t *testing.T, state TaskState) string {
 	t.Helper()
 	changes := everyChange()
@@ -223,11 +224,11 @@ func updatable(t *testing.T, state TaskState) string {
 	return strings.Join(names, ", ")
 }
 
-// shape is a task without what every update changes.
+// shape returns a task without the fields that every update changes.
 func shape(t Task) Task {
 	t.Modified, t.Events = time.Time{}, 0
 	if t.Recipient != nil {
-		t.Notes += string(t.Recipient.ID) // not where it is stored
+		t.Notes += string(t.Recipient.ID) // of its own id, not its location in the store
 		t.Recipient = nil
 	}
 	return t
@@ -239,7 +240,7 @@ type namedChange struct {
 	change TaskChange
 }
 
-// everyChange is an update of each field by itself.
+// everyChange returns an update of each field.
 func everyChange() []namedChange {
 	var (
 		org    = OrganizationID("other")
@@ -257,7 +258,7 @@ func everyChange() []namedChange {
 		{"destination", TaskChange{Destination: &Destination{ID: "d"}}},
 		{"recipients", TaskChange{Recipients: &[]Recipient{{ID: "r"}}}},
 		{"completeAfter", TaskChange{CompleteAfter: &at}},
-		{"completeBefore", TaskChange{CompleteBy: &at}},
+		{"completeBefore", TaskChange{CompleteBefore: &at}},
 		{"pickupTask", TaskChange{Pickup: &yes}},
 		{"dependencies", TaskChange{Dependencies: &[]TaskID{"p"}}},
 		{"notes", TaskChange{Notes: &text}},
@@ -314,7 +315,7 @@ func TestOnlyTheMovesOfTheTableHappen(t *testing.T) {
 			}
 			switch {
 			case err != nil && (task.State != from || task.Modified != before):
-				t.Errorf("%v to %v: refused, but the task changed", from, to)
+				t.Errorf("%v to %v: rejected, but the task changed", from, to)
 			case err == nil && (task.State != to || !task.Modified.After(before)):
 				t.Errorf("%v to %v: the task is %v, modified %v after %v", from, to, task.State, task.Modified, before)
 			}

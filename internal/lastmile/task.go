@@ -26,21 +26,21 @@ type Task struct {
 	Created, Modified time.Time
 	Creator           string
 	Merchant          OrganizationID // shown to the recipient
-	Executor          OrganizationID // responsible for fulfilling
+	Executor          OrganizationID // responsible for fulfillment
 	TrackingToken     string
 	TrackingURL       string
 	TrackingViewed    bool
 	SourceTask        TaskID // clones only
 	OrderShortID      string
 
-	State         TaskState
-	Container     ContainerRef // none when completed
-	Worker        WorkerID
-	RoutePlan     RoutePlanID
-	CompleteAfter time.Time
-	CompleteBy    time.Time
-	Pickup        bool
-	Dependencies  []TaskID
+	State          TaskState
+	Container      ContainerRef // empty if completed
+	Worker         WorkerID
+	RoutePlan      RoutePlanID
+	CompleteAfter  time.Time
+	CompleteBefore time.Time
+	Pickup         bool
+	Dependencies   []TaskID
 
 	Destination Destination
 	Recipient   *Recipient
@@ -61,17 +61,16 @@ type Task struct {
 	Feedback                 []Feedback
 	Completion               Completion
 
-	Geofenced                    bool // a worker came to complete it under a geofence
+	Geofenced                    bool // completion was attempted while a geofence applied
 	GeofenceAttempts             []GeofenceAttempt
 	CompletedWithGeofenceWarning bool
 
 	Estimates Estimates
 	History   []Assignment
-	Events    int64 // how many events the task has had
+	Events    int64 // number of events so far
 }
 
-// Overrides are what a task shows its recipient instead of the recipient's own
-// settings; nil is unset.
+// Overrides replace the settings of the recipient for one task; nil is unset.
 type Overrides struct {
 	RecipientName                 *string
 	RecipientNotes                *string
@@ -79,8 +78,8 @@ type Overrides struct {
 	UseMerchantForProxy           *bool
 }
 
-// OverridesChange is overrides as sent: nil leaves as it is, a pointer to nil
-// takes away.
+// OverridesChange is an update of overrides. Nil fields stay unchanged,
+// pointers to nil clear.
 type OverridesChange struct {
 	RecipientName                 **string
 	RecipientNotes                **string
@@ -88,7 +87,7 @@ type OverridesChange struct {
 	UseMerchantForProxy           **bool
 }
 
-// Requirements are what a worker must give to complete a task.
+// Requirements are what a worker must submit to complete a task.
 type Requirements struct {
 	Signature, Photo, Notes bool
 	MinimumAge              int
@@ -100,14 +99,15 @@ type Barcodes struct {
 	Captured []CapturedBarcode
 }
 
-// Barcode is one that must be scanned; without data, any.
+// Barcode must be scanned to complete a task; without data, any barcode will
+// do.
 type Barcode struct {
 	ID              string
 	Data            string
 	BlockCompletion bool
 }
 
-// CapturedBarcode is one that was scanned.
+// CapturedBarcode is a barcode that was scanned.
 type CapturedBarcode struct {
 	ID, Symbology, Data string
 	Location            *Point
@@ -115,14 +115,15 @@ type CapturedBarcode struct {
 	WasRequested        bool
 }
 
-// Feedback is what a recipient said afterwards.
+// Feedback is a recipient's rating of a completed task.
 type Feedback struct {
 	At       time.Time
 	Rating   int
 	Comments string
 }
 
-// Estimates are when a task will probably be done; zero and nil are unknown.
+// Estimates are when a task is expected to be reached and completed; zero and
+// nil are unknown.
 type Estimates struct {
 	Arrival, Completion time.Time
 	ETA                 *time.Duration
@@ -135,18 +136,18 @@ func (e Estimates) Equal(other Estimates) bool {
 	return e.Arrival.Equal(other.Arrival) && e.Completion.Equal(other.Completion) && same(e.ETA, other.ETA) && same(e.Delay, other.Delay)
 }
 
-// Assignment is an entry of a task's history: who put it where.
+// Assignment is an entry of a task's history: who moved it to which container.
 type Assignment struct {
 	Actor     Actor
 	Container ContainerRef
 	At        time.Time
 }
 
-// TaskChange is a task as sent: nil leaves as it is.
+// TaskChange is an update of a task. Nil fields stay unchanged.
 type TaskChange struct {
 	Merchant, Executor       *OrganizationID
-	CompleteAfter            *time.Time // zero: none
-	CompleteBy               *time.Time // zero: none
+	CompleteAfter            *time.Time // zero clears
+	CompleteBefore           *time.Time // zero clears
 	Pickup                   *bool
 	Dependencies             *[]TaskID
 	Notes                    *string
@@ -163,22 +164,22 @@ type TaskChange struct {
 	CustomFields             *[]CustomFieldValue
 	Metadata                 MetadataChange
 
-	Destination *Destination // already found
-	Recipients  *[]Recipient // already found; zero or one
+	Destination *Destination // already geocoded
+	Recipients  *[]Recipient // already stored; at most one
 }
 
-// Identity is what a new task is given besides what was sent.
+// Identity is what a new task has besides the client's input.
 type Identity struct {
 	ID            TaskID
 	ShortID       string
 	TrackingToken string
 	TrackingURL   string
 	Creator       Actor
-	NewID         func() string // for what is inside the task
+	NewID         func() string // for parts of the task
 }
 
-// NewTask makes an unassigned task in the organization's container. The events
-// of its creation are told by Created, once it is where it belongs.
+// NewTask returns an unassigned task in the organization's container.
+// CreationEvents returns its events, once it is in its final container.
 func NewTask(who Identity, org OrganizationID, c TaskChange, now time.Time) (Task, error) {
 	t := Task{
 		ID: who.ID, ShortID: who.ShortID, Organization: org, Created: now, Creator: who.Creator.ID,
@@ -198,7 +199,7 @@ func NewTask(who Identity, org OrganizationID, c TaskChange, now time.Time) (Tas
 	return t, nil
 }
 
-// apply changes everything that was sent.
+// apply applies every field of a change that is set.
 func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 	if c.Recipients != nil {
 		if len(*c.Recipients) > 1 {
@@ -209,25 +210,25 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 			t.Recipient = &r
 		}
 	}
-	set(&t.Destination, c.Destination)
-	set(&t.Merchant, c.Merchant)
-	set(&t.Executor, c.Executor)
-	set(&t.CompleteAfter, c.CompleteAfter)
-	set(&t.CompleteBy, c.CompleteBy)
-	set(&t.Pickup, c.Pickup)
-	set(&t.Notes, c.Notes)
-	set(&t.Quantity, c.Quantity)
-	set(&t.AdditionalQuantities, c.AdditionalQuantities)
-	set(&t.ServiceTime, c.ServiceTime)
-	set(&t.Priority, c.Priority)
-	set(&t.Group, c.Group)
-	set(&t.Requirements, c.Requirements)
-	set(&t.ScanOnlyRequiredBarcodes, c.ScanOnlyRequiredBarcodes)
-	set(&t.TriangleColor, c.TriangleColor)
-	set(&t.CustomFields, c.CustomFields)
+	Set(&t.Destination, c.Destination)
+	Set(&t.Merchant, c.Merchant)
+	Set(&t.Executor, c.Executor)
+	Set(&t.CompleteAfter, c.CompleteAfter)
+	Set(&t.CompleteBefore, c.CompleteBefore)
+	Set(&t.Pickup, c.Pickup)
+	Set(&t.Notes, c.Notes)
+	Set(&t.Quantity, c.Quantity)
+	Set(&t.AdditionalQuantities, c.AdditionalQuantities)
+	Set(&t.ServiceTime, c.ServiceTime)
+	Set(&t.Priority, c.Priority)
+	Set(&t.Group, c.Group)
+	Set(&t.Requirements, c.Requirements)
+	Set(&t.ScanOnlyRequiredBarcodes, c.ScanOnlyRequiredBarcodes)
+	Set(&t.TriangleColor, c.TriangleColor)
+	Set(&t.CustomFields, c.CustomFields)
 	t.Overrides.apply(c.Overrides)
 	if c.Dependencies != nil {
-		t.Dependencies = unique(*c.Dependencies)
+		t.Dependencies = Unique(*c.Dependencies)
 	}
 	if c.Barcodes != nil {
 		t.Barcodes.Required = slices.Clone(*c.Barcodes)
@@ -240,18 +241,18 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 		return err
 	}
 	t.Metadata = metadata
-	t.Modified = later(t.Modified, now)
+	t.Modified = nextModified(t.Modified, now)
 	return t.check()
 }
 
 func (o *Overrides) apply(c OverridesChange) {
-	set(&o.RecipientName, c.RecipientName)
-	set(&o.RecipientNotes, c.RecipientNotes)
-	set(&o.RecipientSkipSMSNotifications, c.RecipientSkipSMSNotifications)
-	set(&o.UseMerchantForProxy, c.UseMerchantForProxy)
+	Set(&o.RecipientName, c.RecipientName)
+	Set(&o.RecipientNotes, c.RecipientNotes)
+	Set(&o.RecipientSkipSMSNotifications, c.RecipientSkipSMSNotifications)
+	Set(&o.UseMerchantForProxy, c.UseMerchantForProxy)
 }
 
-// change returns what gives another task the same overrides.
+// change returns the change that copies the overrides to another task.
 func (o *Overrides) change() OverridesChange {
 	return OverridesChange{
 		RecipientName: &o.RecipientName, RecipientNotes: &o.RecipientNotes,
@@ -259,9 +260,9 @@ func (o *Overrides) change() OverridesChange {
 	}
 }
 
-// check refuses what no task can be.
+// check rejects an invalid task.
 func (t *Task) check() error {
-	err := firstError(
+	err := FirstError(
 		CheckText("notes", t.Notes, MaxNotes),
 		checkAmount("quantity", t.Quantity),
 		checkAmount("additionalQuantities.quantityA", t.AdditionalQuantities.A),
@@ -276,7 +277,7 @@ func (t *Task) check() error {
 		return err
 	case t.ServiceTime < 0 || t.ServiceTime > MaxServiceTime:
 		return Invalid("serviceTime must be between 0 and %.0f minutes", MaxServiceTime.Minutes())
-	case !t.CompleteAfter.IsZero() && !t.CompleteBy.IsZero() && !t.CompleteAfter.Before(t.CompleteBy):
+	case !t.CompleteAfter.IsZero() && !t.CompleteBefore.IsZero() && !t.CompleteAfter.Before(t.CompleteBefore):
 		return Invalid("completeAfter must be before completeBefore")
 	case t.TriangleColor != nil && (*t.TriangleColor < 0 || *t.TriangleColor > 2):
 		return Invalid("appearance.triangleColor must be 0 (teal), 1 (orange), 2 (magenta) or null, not %d", *t.TriangleColor)
@@ -294,9 +295,9 @@ func (t *Task) check() error {
 
 func (o Overrides) check() error {
 	var name, notes string
-	set(&name, o.RecipientName)
-	set(&notes, o.RecipientNotes)
-	return firstError(CheckText("recipientName", name, MaxText), CheckText("recipientNotes", notes, MaxNotes))
+	Set(&name, o.RecipientName)
+	Set(&notes, o.RecipientNotes)
+	return FirstError(CheckText("recipientName", name, MaxText), CheckText("recipientNotes", notes, MaxNotes))
 }
 
 func (t *Task) checkBarcodes() error {
@@ -315,16 +316,16 @@ func (t *Task) checkBarcodes() error {
 	return nil
 }
 
-// CreatedTask is a task in the answer to the request that made it.
+// CreatedTask is a task in the response to the request that created it.
 type CreatedTask struct {
 	Task          Task
 	DidAutoAssign bool
 }
 
-// Late tells by how much the task is over its time at now; zero when not.
+// Late returns how long the task is overdue at now; zero if it is not.
 func (t Task) Late(now time.Time) time.Duration {
-	if t.State == TaskCompleted || t.CompleteBy.IsZero() || !now.After(t.CompleteBy) {
+	if t.State == TaskCompleted || t.CompleteBefore.IsZero() || !now.After(t.CompleteBefore) {
 		return 0
 	}
-	return now.Sub(t.CompleteBy)
+	return now.Sub(t.CompleteBefore)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TaskState is where a task is in its life.
+// TaskState is the state of a task.
 type TaskState int
 
 // The states of a task.
@@ -14,15 +14,16 @@ const (
 	TaskUnassigned TaskState = iota // in the organization's or a team's container
 	TaskAssigned                    // in a worker's container
 	TaskActive                      // started by its worker
-	TaskCompleted                   // ended, well or badly
+	TaskCompleted                   // succeeded or failed
 )
 
-// String names the state.
+// String returns the name of the state.
 func (s TaskState) String() string {
 	return [...]string{"unassigned", "assigned", "active", "completed"}[s]
 }
 
-// taskMoves is the whole life of a task; docs/states.md is drawn from it.
+// taskMoves lists all state transitions of tasks; docs/states.md is drawn from
+// it.
 var taskMoves = map[TaskState][]TaskState{
 	TaskUnassigned: {TaskAssigned},
 	TaskAssigned:   {TaskUnassigned, TaskActive},
@@ -30,30 +31,30 @@ var taskMoves = map[TaskState][]TaskState{
 	TaskCompleted:  {},
 }
 
-// move is the only code that changes a task's state.
+// move is the only function that changes the state of a task.
 func (t *Task) move(to TaskState, at time.Time) error {
 	if !slices.Contains(taskMoves[t.State], to) {
 		return Invalid("task %s is %v and cannot become %v", t.ID, t.State, to)
 	}
-	t.State, t.Modified = to, later(t.Modified, at)
+	t.State, t.Modified = to, nextModified(t.Modified, at)
 	return nil
 }
 
-// event makes an event of the task as it is now.
+// event returns an event with a copy of the task.
 func (t *Task) event(trigger Trigger, by Actor, at time.Time) Event {
 	t.Events++
 	as := *t
 	return Event{Organization: t.Organization, Sequence: t.Events, Trigger: trigger, Actor: by, At: at, Task: &as}
 }
 
-// place puts the task into a container and notes that in its history.
+// place puts the task into a container and records that in its history.
 func (t *Task) place(in ContainerRef, by Actor, at time.Time) {
 	t.Container = in
 	t.History = append(t.History, Assignment{Actor: by, Container: in, At: at})
 }
 
-// Create tells of a task just made, wherever it was put.
-func (t *Task) Create(by Actor) []Event {
+// CreationEvents returns the events of a new task.
+func (t *Task) CreationEvents(by Actor) []Event {
 	events := []Event{t.event(TriggerTaskCreated, by, t.Created)}
 	if t.State == TaskAssigned {
 		events = append(events, t.event(TriggerTaskAssigned, by, t.Created))
@@ -62,8 +63,8 @@ func (t *Task) Create(by Actor) []Event {
 }
 
 // Put moves a task that is not started into a container, which makes it
-// assigned or unassigned. In the container it is in already it only changes
-// its place, which is no event of its own.
+// assigned or unassigned. Moving it within its container changes only its
+// position, which is not an event.
 func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 	if t.State == TaskActive || t.State == TaskCompleted {
 		return nil, Invalid("task %s is %v and cannot be moved", t.ID, t.State)
@@ -87,26 +88,26 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 		t.Worker = WorkerID(in.Owner)
 		events = append(events, t.event(TriggerTaskAssigned, by, at))
 	}
-	t.Modified = later(t.Modified, at)
+	t.Modified = nextModified(t.Modified, at)
 	return append(events, t.event(TriggerTaskUpdated, by, at)), nil
 }
 
-// Start makes an assigned task the one its worker is doing. unfinished are the
-// tasks it depends on that are not completed.
+// Start makes an assigned task the active task of its worker. unfinished are
+// the tasks it depends on that are not completed.
 func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, error) {
 	if len(unfinished) > 0 {
 		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished)).
-			Lacking(LackDependencies, texts(unfinished))
+			WithMissing(MissingDependencies, idStrings(unfinished))
 	}
 	if err := t.move(TaskActive, at); err != nil {
 		return nil, err
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: "start", At: at})
-	t.Estimates.Completion = time.Time{} // it is foreseen of tasks that are not started
+	t.Estimates.Completion = time.Time{} // only estimated for tasks that are not started
 	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
 }
 
-func texts(ids []TaskID) []string {
+func idStrings(ids []TaskID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
 		all[i] = string(id)
@@ -114,7 +115,7 @@ func texts(ids []TaskID) []string {
 	return all
 }
 
-// Complete ends an active task, well or badly.
+// Complete ends an active task as succeeded or failed.
 func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
 	if err := CheckText("completionDetails.notes", o.Notes, MaxNotes); err != nil {
 		return nil, err
@@ -134,16 +135,17 @@ func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
 	return []Event{t.event(ended, by, o.At), t.event(TriggerTaskUpdated, by, o.At)}, nil
 }
 
-// Pending tells whether the task is not started yet.
+// Pending reports whether the task is not started yet.
 func (t *Task) Pending() bool { return t.State == TaskUnassigned || t.State == TaskAssigned }
 
-// TakesCustomFields tells whether an update in the task's state changes custom
-// fields; see Update.
-func (t *Task) TakesCustomFields() bool { return t.State != TaskActive }
+// CustomFieldsEditable reports whether Update changes custom fields in the
+// task's state.
+func (t *Task) CustomFieldsEditable() bool { return t.State != TaskActive }
 
-// Update changes what may change in the task's state; what may not is left as
-// it is. A task that is not started takes everything, an active one notes and
-// metadata, a completed one metadata and custom fields.
+// Update applies the part of a change that the state of the task permits and
+// ignores the rest. Everything can change before a task is started; notes and
+// metadata while it is active; metadata and custom fields after it is
+// completed.
 func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time) ([]Event, error) {
 	allowed := c
 	switch t.State {
@@ -159,14 +161,14 @@ func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time
 	return []Event{t.event(TriggerTaskUpdated, by, now)}, nil
 }
 
-// Independent makes the task depend no more on one that is gone.
-func (t *Task) Independent(of TaskID, by Actor, now time.Time) Event {
+// RemoveDependency removes the dependency on a deleted task.
+func (t *Task) RemoveDependency(of TaskID, by Actor, now time.Time) Event {
 	t.Dependencies = slices.DeleteFunc(slices.Clone(t.Dependencies), func(id TaskID) bool { return id == of })
-	t.Modified = later(t.Modified, now)
+	t.Modified = nextModified(t.Modified, now)
 	return t.event(TriggerTaskUpdated, by, now)
 }
 
-// CheckDelete refuses to delete a task that is started or done.
+// CheckDelete rejects deleting a task that is started or completed.
 func (t *Task) CheckDelete() error {
 	if t.State == TaskActive || t.State == TaskCompleted {
 		return Invalid("task %s is %v and cannot be deleted", t.ID, t.State)
@@ -174,18 +176,18 @@ func (t *Task) CheckDelete() error {
 	return nil
 }
 
-// Delete tells of the end of a task that was never done.
-func (t *Task) Delete(by Actor, now time.Time) Event {
+// DeletionEvent returns the event of deleting the task.
+func (t *Task) DeletionEvent(by Actor, now time.Time) Event {
 	return t.event(TriggerTaskDeleted, by, now)
 }
 
-// CloneOptions say what of a task its clone takes over.
+// CloneOptions say what a clone of a task copies.
 type CloneOptions struct {
 	Metadata, Barcodes, Dependencies bool
 	Overrides                        TaskChange
 }
 
-// Check refuses times that have passed: a clone is for work to come.
+// Check rejects times in the past.
 func (o CloneOptions) Check(now time.Time) error {
 	past := func(field string, at *time.Time) error {
 		if at != nil && !at.IsZero() && !at.After(now) {
@@ -193,11 +195,11 @@ func (o CloneOptions) Check(now time.Time) error {
 		}
 		return nil
 	}
-	return firstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBy))
+	return FirstError(past("completeAfter", o.Overrides.CompleteAfter), past("completeBefore", o.Overrides.CompleteBefore))
 }
 
-// Clone makes a new, unassigned task like this one, at a destination of its
-// own. Windows that have passed are dropped.
+// Clone returns a new, unassigned copy of the task with a new destination. Time
+// windows in the past are dropped.
 func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.Time) (Task, []Event, error) {
 	base := TaskChange{
 		Merchant: &t.Merchant, Executor: &t.Executor, Pickup: &t.Pickup, Notes: &t.Notes,
@@ -212,8 +214,8 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 	if t.CompleteAfter.After(now) {
 		base.CompleteAfter = &t.CompleteAfter
 	}
-	if t.CompleteBy.After(now) {
-		base.CompleteBy = &t.CompleteBy
+	if t.CompleteBefore.After(now) {
+		base.CompleteBefore = &t.CompleteBefore
 	}
 	if o.Metadata {
 		base.Metadata = MetadataChange{Replace: t.Metadata, Replaced: true}
@@ -235,8 +237,8 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 	return clone, []Event{clone.event(TriggerTaskCloned, who.Creator, now)}, nil
 }
 
-// CheckCycle refuses dependencies that lead back to the task. parents gives
-// the dependencies of any task.
+// CheckCycle rejects dependencies that lead back to the task. parents returns
+// the dependencies of a task.
 func (t *Task) CheckCycle(parents func(TaskID) ([]TaskID, error)) error {
 	seen := map[TaskID]bool{}
 	next := slices.Clone(t.Dependencies)

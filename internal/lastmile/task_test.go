@@ -23,7 +23,7 @@ var (
 	person = lastmile.Recipient{ID: "r", Name: "Ann"}
 )
 
-// newID counts, so that every id is another.
+// newIDs returns a generator of distinct ids.
 func newIDs() func() string {
 	n := 0
 	return func() string {
@@ -36,7 +36,7 @@ func identity(id lastmile.TaskID) lastmile.Identity {
 	return lastmile.Identity{ID: id, ShortID: "short", TrackingToken: "token", TrackingURL: "url", Creator: me, NewID: newIDs()}
 }
 
-// draft is the least a task can be made from, with a change.
+// draft returns the minimal input for a task, with a change.
 func draft(change func(*lastmile.TaskChange)) lastmile.TaskChange {
 	c := lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{person}}
 	if change != nil {
@@ -54,7 +54,7 @@ func newTask(t *testing.T, change func(*lastmile.TaskChange)) lastmile.Task {
 	return task
 }
 
-// assigned is a task of a worker.
+// assigned returns a task assigned to a worker.
 func assigned(t *testing.T) lastmile.Task {
 	t.Helper()
 	task := newTask(t, nil)
@@ -76,7 +76,7 @@ func completed(t *testing.T) lastmile.Task {
 	return task
 }
 
-// ok forgets the events.
+// ok drops the events.
 func ok(_ []lastmile.Event, err error) error { return err }
 
 func must(t *testing.T, err error) {
@@ -86,8 +86,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// told names the triggers of events.
-func told(events []lastmile.Event) []string {
+// triggersOf returns the names of the events' triggers.
+func triggersOf(events []lastmile.Event) []string {
 	names := []string{}
 	for _, e := range events {
 		names = append(names, e.Trigger.String())
@@ -95,18 +95,18 @@ func told(events []lastmile.Event) []string {
 	return names
 }
 
-// refused fails the test unless err is the refusal of this code that says all
-// the words.
-func refused(t *testing.T, err error, code lastmile.Code, words ...string) {
+// rejected fails the test unless err has the code and its message contains all
+// words.
+func rejected(t *testing.T, err error, code lastmile.Code, words ...string) {
 	t.Helper()
-	refusal, is := errors.AsType[*lastmile.Error](err)
-	if !is || refusal.Code != code {
-		t.Errorf("got %v, want a refusal of code %v", err, code)
+	rejection, is := errors.AsType[*lastmile.Error](err)
+	if !is || rejection.Code != code {
+		t.Errorf("got %v, want a rejection of code %v", err, code)
 		return
 	}
 	for _, word := range words {
-		if !strings.Contains(refusal.Message, word) {
-			t.Errorf("the message does not say %q: %s", word, refusal.Message)
+		if !strings.Contains(rejection.Message, word) {
+			t.Errorf("the message does not say %q: %s", word, rejection.Message)
 		}
 	}
 }
@@ -123,12 +123,12 @@ func TestANewTask(t *testing.T) {
 	if !reflect.DeepEqual(task, want) {
 		t.Errorf("\n got %+v\nwant %+v", task, want)
 	}
-	if got := told(task.Create(me)); !slices.Equal(got, []string{"taskCreated"}) {
-		t.Errorf("its creation tells %v", got)
+	if got := triggersOf(task.CreationEvents(me)); !slices.Equal(got, []string{"taskCreated"}) {
+		t.Errorf("its creation has the events %v", got)
 	}
 	given := assigned(t)
-	if got := told(given.Create(me)); !slices.Equal(got, []string{"taskCreated", "taskAssigned"}) {
-		t.Errorf("the creation of an assigned task tells %v", got)
+	if got := triggersOf(given.CreationEvents(me)); !slices.Equal(got, []string{"taskCreated", "taskAssigned"}) {
+		t.Errorf("the creation of an assigned task has the events %v", got)
 	}
 	elsewhere := newTask(t, func(c *lastmile.TaskChange) { c.Executor = new(lastmile.OrganizationID("other")) })
 	if elsewhere.Container != lastmile.OrganizationContainer("other") {
@@ -156,13 +156,13 @@ func TestATaskIsRefused(t *testing.T) {
 		"with a negative serviceTime": {func(c *lastmile.TaskChange) { c.ServiceTime = new(-time.Second) }, lastmile.CodeInvalid, []string{"serviceTime"}},
 		"with a week of service":      {func(c *lastmile.TaskChange) { c.ServiceTime = new(7*24*time.Hour + 1) }, lastmile.CodeInvalid, []string{"serviceTime", "10080"}},
 		"with a window that ends first": {func(c *lastmile.TaskChange) {
-			c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon)
+			c.CompleteAfter, c.CompleteBefore = new(noon.Add(time.Hour)), new(noon)
 		}, lastmile.CodeInvalid, []string{"completeAfter", "completeBefore"}},
-		"with a window of no length":                {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBy = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
+		"with a window of no length":                {func(c *lastmile.TaskChange) { c.CompleteAfter, c.CompleteBefore = &noon, &noon }, lastmile.CodeInvalid, []string{"completeAfter"}},
 		"with a color below":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(-1)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor"}},
 		"with a color above":                        {func(c *lastmile.TaskChange) { c.TriangleColor = new(new(3)) }, lastmile.CodeInvalid, []string{"appearance.triangleColor", "3"}},
 		"with a negative age":                       {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: -1} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
-		"with an age nobody has":                    {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 151} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
+		"with an impossible age":                    {func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 151} }, lastmile.CodeInvalid, []string{"requirements.minimumAge"}},
 		"with a priority below":                     {func(c *lastmile.TaskChange) { c.Priority = new(-1) }, lastmile.CodeInvalid, []string{"priority"}},
 		"with a priority above":                     {func(c *lastmile.TaskChange) { c.Priority = new(500) }, lastmile.CodeInvalid, []string{"priority", "499"}},
 		"with a long group":                         {func(c *lastmile.TaskChange) { c.Group = long(101) }, lastmile.CodeInvalid, []string{"group"}},
@@ -178,7 +178,7 @@ func TestATaskIsRefused(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := lastmile.NewTask(identity("t"), "acme", draft(test.change), noon)
-			refused(t, err, test.code, test.words...)
+			rejected(t, err, test.code, test.words...)
 		})
 	}
 }
@@ -197,13 +197,13 @@ func manyTasks(n int) []lastmile.TaskID {
 
 func TestATaskMayBe(t *testing.T) {
 	tests := map[string]func(*lastmile.TaskChange){
-		"for nobody":        func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{} },
+		"without recipient": func(c *lastmile.TaskChange) { c.Recipients = &[]lastmile.Recipient{} },
 		"of 10,000 letters": func(c *lastmile.TaskChange) { c.Notes = new(strings.Repeat("é", 10_000)) },
 		"of a week":         func(c *lastmile.TaskChange) { c.ServiceTime = new(7 * 24 * time.Hour) },
 		"over a millisecond": func(c *lastmile.TaskChange) {
-			c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Millisecond))
+			c.CompleteAfter, c.CompleteBefore = &noon, new(noon.Add(time.Millisecond))
 		},
-		"over":                     func(c *lastmile.TaskChange) { c.CompleteBy = new(noon.Add(-time.Hour)) },
+		"over":                     func(c *lastmile.TaskChange) { c.CompleteBefore = new(noon.Add(-time.Hour)) },
 		"of color 2":               func(c *lastmile.TaskChange) { c.TriangleColor = new(new(2)) },
 		"of priority 499":          func(c *lastmile.TaskChange) { c.Priority = new(499) },
 		"for the very old":         func(c *lastmile.TaskChange) { c.Requirements = &lastmile.Requirements{MinimumAge: 150} },
@@ -245,7 +245,7 @@ func TestPuttingATask(t *testing.T) {
 	)
 	tests := map[string]struct {
 		from, to lastmile.ContainerRef
-		tells    []string
+		triggers []string
 		state    lastmile.TaskState
 		worker   lastmile.WorkerID
 	}{
@@ -263,8 +263,8 @@ func TestPuttingATask(t *testing.T) {
 			history, modified := len(task.History), task.Modified
 			events, err := task.Put(test.to, me, noon)
 			must(t, err)
-			if got := told(events); !slices.Equal(got, test.tells) {
-				t.Errorf("tells %v, want %v", got, test.tells)
+			if got := triggersOf(events); !slices.Equal(got, test.triggers) {
+				t.Errorf("events %v, want %v", got, test.triggers)
 			}
 			if task.State != test.state || task.Worker != test.worker || task.Container != test.to {
 				t.Errorf("the task is %v, of %q, in %v", task.State, task.Worker, task.Container)
@@ -297,16 +297,16 @@ func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 	for name, task := range map[string]lastmile.Task{"active": active(t), "completed": completed(t)} {
 		before := task
 		_, err := task.Put(lastmile.OrganizationContainer("acme"), me, noon)
-		refused(t, err, lastmile.CodeInvalid, "t", name)
-		refused(t, task.CheckDelete(), lastmile.CodeInvalid, "t", name)
+		rejected(t, err, lastmile.CodeInvalid, "t", name)
+		rejected(t, task.CheckDelete(), lastmile.CodeInvalid, "t", name)
 		if !reflect.DeepEqual(task, before) {
-			t.Errorf("a refused move changed the %s task", name)
+			t.Errorf("a rejected move changed the %s task", name)
 		}
 	}
 	for _, task := range []lastmile.Task{newTask(t, nil), assigned(t)} {
 		must(t, task.CheckDelete())
-		if got := task.Delete(me, noon); got.Trigger != lastmile.TriggerTaskDeleted || got.Task.ID != "t" {
-			t.Errorf("deleting tells %+v", got)
+		if got := task.DeletionEvent(me, noon); got.Trigger != lastmile.TriggerTaskDeleted || got.Task.ID != "t" {
+			t.Errorf("deleting has the event %+v", got)
 		}
 	}
 }
@@ -314,27 +314,27 @@ func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 func TestStartingATask(t *testing.T) {
 	task := assigned(t)
 	_, err := task.Start([]lastmile.TaskID{"p", "q"}, me, noon)
-	refused(t, err, lastmile.CodeInvalid, "t", "p, q")
+	rejected(t, err, lastmile.CodeInvalid, "t", "p, q")
 	events, err := task.Start(nil, me, noon.Add(time.Minute))
 	must(t, err)
-	if got := told(events); !slices.Equal(got, []string{"taskStarted"}) || task.State != lastmile.TaskActive || task.Worker != "w" {
-		t.Errorf("tells %v; the task is %v, of %q", got, task.State, task.Worker)
+	if got := triggersOf(events); !slices.Equal(got, []string{"taskStarted"}) || task.State != lastmile.TaskActive || task.Worker != "w" {
+		t.Errorf("events %v; the task is %v, of %q", got, task.State, task.Worker)
 	}
 	if want := []lastmile.CompletionEvent{{Name: "start", At: noon.Add(time.Minute)}}; !slices.Equal(task.Completion.Events, want) {
 		t.Errorf("its events are %+v", task.Completion.Events)
 	}
 	for name, other := range map[string]lastmile.Task{"unassigned": newTask(t, nil), "active": task, "completed": completed(t)} {
 		_, err := other.Start(nil, me, noon)
-		refused(t, err, lastmile.CodeInvalid, name)
+		rejected(t, err, lastmile.CodeInvalid, name)
 	}
 }
 
 func TestCompletingATask(t *testing.T) {
 	for name, test := range map[string]struct {
-		outcome lastmile.Outcome
-		tells   []string
-		success string
-		failure string
+		outcome  lastmile.Outcome
+		triggers []string
+		success  string
+		failure  string
 	}{
 		"well":  {lastmile.Outcome{Success: true, Notes: "left it", At: noon}, []string{"taskCompleted", "taskUpdated"}, "left it", ""},
 		"badly": {lastmile.Outcome{Notes: "nobody there", At: noon}, []string{"taskFailed", "taskUpdated"}, "", "nobody there"},
@@ -346,8 +346,8 @@ func TestCompletingATask(t *testing.T) {
 			must(t, err)
 			c := task.Completion
 			switch {
-			case !slices.Equal(told(events), test.tells):
-				t.Errorf("tells %v", told(events))
+			case !slices.Equal(triggersOf(events), test.triggers):
+				t.Errorf("events %v", triggersOf(events))
 			case task.State != lastmile.TaskCompleted || task.Container != lastmile.ContainerRef{} || task.Worker != "w":
 				t.Errorf("the task is %v in %v of %q", task.State, task.Container, task.Worker)
 			case !c.Done() || c.Success != test.outcome.Success || c.Notes != test.outcome.Notes || c.SuccessNotes != test.success || c.FailureNotes != test.failure:
@@ -359,21 +359,21 @@ func TestCompletingATask(t *testing.T) {
 	}
 	for name, task := range map[string]lastmile.Task{"unassigned": newTask(t, nil), "assigned": assigned(t), "completed": completed(t)} {
 		_, err := task.Complete(lastmile.Outcome{Success: true, At: noon}, me)
-		refused(t, err, lastmile.CodeInvalid, name, "completed")
+		rejected(t, err, lastmile.CodeInvalid, name, "completed")
 	}
 	long := active(t)
 	_, err := long.Complete(lastmile.Outcome{Notes: strings.Repeat("é", 10_001), At: noon}, me)
-	refused(t, err, lastmile.CodeInvalid, "completionDetails.notes")
+	rejected(t, err, lastmile.CodeInvalid, "completionDetails.notes")
 	if long.State != lastmile.TaskActive {
-		t.Error("a refused completion completed the task")
+		t.Error("a rejected completion completed the task")
 	}
 }
 
-// TestUpdatingATask is beside docs/states.md, which says what changes in each
-// state.
+// TestUpdatingATask complements docs/states.md, which lists what can change in
+// each state.
 func TestUpdatingATask(t *testing.T) {
 	task := newTask(t, func(c *lastmile.TaskChange) {
-		c.CompleteAfter, c.CompleteBy = &noon, new(noon.Add(time.Hour))
+		c.CompleteAfter, c.CompleteBefore = &noon, new(noon.Add(time.Hour))
 		c.Metadata = replaced(entry("a", "number", 1.0), entry("b", "number", 2.0))
 		c.Overrides.RecipientName, c.TriangleColor = new(new("Bea")), new(new(1))
 	})
@@ -381,8 +381,8 @@ func TestUpdatingATask(t *testing.T) {
 		changed := task
 		events, err := changed.Update(lastmile.TaskChange{Notes: new("new")}, newIDs(), me, noon)
 		must(t, err)
-		if got := told(events); !slices.Equal(got, []string{"taskUpdated"}) {
-			t.Errorf("tells %v", got)
+		if got := triggersOf(events); !slices.Equal(got, []string{"taskUpdated"}) {
+			t.Errorf("events %v", got)
 		}
 		want := task
 		want.Notes, want.Modified, want.Events = "new", noon.Add(time.Millisecond), 1
@@ -394,10 +394,10 @@ func TestUpdatingATask(t *testing.T) {
 		changed := task
 		none := (*int)(nil)
 		must(t, ok(changed.Update(lastmile.TaskChange{
-			CompleteAfter: &time.Time{}, CompleteBy: &time.Time{}, Recipients: &[]lastmile.Recipient{}, TriangleColor: &none,
+			CompleteAfter: &time.Time{}, CompleteBefore: &time.Time{}, Recipients: &[]lastmile.Recipient{}, TriangleColor: &none,
 			Dependencies: &[]lastmile.TaskID{}, Barcodes: &[]lastmile.Barcode{},
 		}, newIDs(), me, noon)))
-		if !changed.CompleteAfter.IsZero() || !changed.CompleteBy.IsZero() || changed.Recipient != nil || changed.TriangleColor != nil {
+		if !changed.CompleteAfter.IsZero() || !changed.CompleteBefore.IsZero() || changed.Recipient != nil || changed.TriangleColor != nil {
 			t.Errorf("got %+v", changed)
 		}
 	})
@@ -417,7 +417,7 @@ func TestUpdatingATask(t *testing.T) {
 	t.Run("holds new values against the old ones", func(t *testing.T) {
 		changed := task
 		_, err := changed.Update(lastmile.TaskChange{CompleteAfter: new(noon.Add(2 * time.Hour))}, newIDs(), me, noon)
-		refused(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
+		rejected(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
 	})
 }
 
@@ -436,7 +436,7 @@ func TestModifiedNeverGoesBack(t *testing.T) {
 func TestCloning(t *testing.T) {
 	source := newTask(t, func(c *lastmile.TaskChange) {
 		c.Merchant, c.Executor = new(lastmile.OrganizationID("shop")), new(lastmile.OrganizationID("acme"))
-		c.CompleteAfter, c.CompleteBy = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
+		c.CompleteAfter, c.CompleteBefore = new(noon.Add(time.Hour)), new(noon.Add(3*time.Hour))
 		c.Pickup, c.Notes, c.Quantity, c.ServiceTime = new(true), new("notes"), new(2.5), new(time.Minute)
 		c.AdditionalQuantities, c.Priority, c.Group = &lastmile.Capacities{A: 1, B: 2, C: 3}, new(7), new("group")
 		c.Overrides = lastmile.OverridesChange{RecipientName: new(new("Bea")), RecipientSkipSMSNotifications: new(new(true))}
@@ -454,8 +454,8 @@ func TestCloning(t *testing.T) {
 		who := identity("clone")
 		made, events, err := source.Clone(who, other, o, now)
 		must(t, err)
-		if got := told(events); !slices.Equal(got, []string{"taskCloned"}) || events[0].Task.SourceTask != "t" {
-			t.Errorf("tells %v", got)
+		if got := triggersOf(events); !slices.Equal(got, []string{"taskCloned"}) || events[0].Task.SourceTask != "t" {
+			t.Errorf("events %v", got)
 		}
 		return made
 	}
@@ -483,7 +483,7 @@ func TestCloning(t *testing.T) {
 	t.Run("drops times that have passed", func(t *testing.T) {
 		for hours, want := range map[int][2]bool{0: {true, true}, 1: {false, true}, 2: {false, true}, 3: {false, false}, 9: {false, false}} {
 			got := clone(t, lastmile.CloneOptions{}, noon.Add(time.Duration(hours)*time.Hour))
-			if has := [2]bool{!got.CompleteAfter.IsZero(), !got.CompleteBy.IsZero()}; has != want {
+			if has := [2]bool{!got.CompleteAfter.IsZero(), !got.CompleteBefore.IsZero()}; has != want {
 				t.Errorf("after %d hours it has completeAfter and completeBefore: %v, want %v", hours, has, want)
 			}
 		}
@@ -491,26 +491,26 @@ func TestCloning(t *testing.T) {
 	t.Run("applies overrides last", func(t *testing.T) {
 		got := clone(t, lastmile.CloneOptions{Metadata: true, Overrides: lastmile.TaskChange{
 			Notes: new("other"), Pickup: new(false), ServiceTime: new(time.Hour), Metadata: replaced(entry("b", "number", 1.0)),
-			CompleteBy: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
+			CompleteBefore: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
 		}}, noon)
 		switch {
 		case got.Notes != "other" || got.Pickup || got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
 			t.Errorf("got %+v", got)
 		case len(got.Metadata) != 1 || got.Metadata[0].Name != "b":
 			t.Errorf("metadata %+v", got.Metadata)
-		case !got.CompleteAfter.Equal(noon.Add(time.Hour)) || !got.CompleteBy.Equal(noon.Add(2*time.Hour)):
-			t.Errorf("from %v to %v", got.CompleteAfter, got.CompleteBy)
+		case !got.CompleteAfter.Equal(noon.Add(time.Hour)) || !got.CompleteBefore.Equal(noon.Add(2*time.Hour)):
+			t.Errorf("from %v to %v", got.CompleteAfter, got.CompleteBefore)
 		}
 	})
-	t.Run("refuses a window that ends before it begins", func(t *testing.T) {
-		_, _, err := source.Clone(identity("clone"), other, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteBy: new(noon.Add(time.Minute))}}, noon)
-		refused(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
+	t.Run("rejects a window that ends before it begins", func(t *testing.T) {
+		_, _, err := source.Clone(identity("clone"), other, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteBefore: new(noon.Add(time.Minute))}}, noon)
+		rejected(t, err, lastmile.CodeInvalid, "completeAfter", "completeBefore")
 	})
-	t.Run("refuses overrides in the past", func(t *testing.T) {
+	t.Run("rejects overrides in the past", func(t *testing.T) {
 		for name, change := range map[string]lastmile.TaskChange{
-			"completeAfter": {CompleteAfter: &noon}, "completeBefore": {CompleteBy: &noon},
+			"completeAfter": {CompleteAfter: &noon}, "completeBefore": {CompleteBefore: &noon},
 		} {
-			refused(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, "overrides."+name, "future")
+			rejected(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, "overrides."+name, "future")
 			must(t, lastmile.CloneOptions{Overrides: change}.Check(noon.Add(-time.Millisecond)))
 		}
 		must(t, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteAfter: &time.Time{}}}.Check(noon))
@@ -542,7 +542,7 @@ func TestDependenciesMakeNoCycle(t *testing.T) {
 		task := lastmile.Task{ID: test.id, Dependencies: test.on}
 		err := task.CheckCycle(look)
 		if test.cyclic {
-			refused(t, err, lastmile.CodeInvalid, "cycle")
+			rejected(t, err, lastmile.CodeInvalid, "cycle")
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -554,10 +554,10 @@ func TestDependenciesMakeNoCycle(t *testing.T) {
 	}
 }
 
-// TestCyclesAreFoundInAnyGraph adds edges at random wherever CheckCycle lets
-// them be, and proves that what is there can always be done in some order.
+// TestCyclesAreFoundInAnyGraph adds random edges where CheckCycle permits them,
+// and checks that the tasks can always be carried out in some order.
 func TestCyclesAreFoundInAnyGraph(t *testing.T) {
-	random, refusals := rand.New(rand.NewPCG(1, 2)), 0
+	random, rejections := rand.New(rand.NewPCG(1, 2)), 0
 	for range 200 {
 		n := 2 + random.IntN(8)
 		parents := map[lastmile.TaskID][]lastmile.TaskID{}
@@ -568,7 +568,7 @@ func TestCyclesAreFoundInAnyGraph(t *testing.T) {
 			}
 			task := lastmile.Task{ID: child, Dependencies: append(slices.Clone(parents[child]), parent)}
 			if task.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return parents[id], nil }) != nil {
-				refusals++
+				rejections++
 				continue
 			}
 			parents[child] = task.Dependencies
@@ -587,13 +587,13 @@ func TestCyclesAreFoundInAnyGraph(t *testing.T) {
 			t.Fatalf("there is a cycle in %v", parents)
 		}
 	}
-	if refusals == 0 {
-		t.Error("no edge was refused")
+	if rejections == 0 {
+		t.Error("no edge was rejected")
 	}
 }
 
 func TestLateTasks(t *testing.T) {
-	task := newTask(t, func(c *lastmile.TaskChange) { c.CompleteBy = &noon })
+	task := newTask(t, func(c *lastmile.TaskChange) { c.CompleteBefore = &noon })
 	for after, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Minute: time.Minute} {
 		if got := task.Late(noon.Add(after)); got != want {
 			t.Errorf("%v after its time it is late by %v, want %v", after, got, want)
@@ -607,9 +607,9 @@ func TestLateTasks(t *testing.T) {
 func TestContainerChanges(t *testing.T) {
 	ids := []lastmile.TaskID{"a", "b"}
 	for name, test := range map[string]struct {
-		kind    lastmile.ContainerKind
-		change  lastmile.ContainerChange
-		refused bool
+		kind     lastmile.ContainerKind
+		change   lastmile.ContainerChange
+		rejected bool
 	}{
 		"append to an organization's":  {lastmile.InOrganization, lastmile.ContainerChange{Tasks: ids, Index: lastmile.AtEnd}, false},
 		"prepend to a team's":          {lastmile.InTeam, lastmile.ContainerChange{Tasks: ids, Index: lastmile.AtStart}, false},
@@ -624,8 +624,8 @@ func TestContainerChanges(t *testing.T) {
 		"name a task twice to replace": {lastmile.InWorker, lastmile.ContainerChange{Tasks: []lastmile.TaskID{"a", "a"}, Replace: true}, true},
 	} {
 		err := test.change.Check(test.kind)
-		if test.refused {
-			refused(t, err, lastmile.CodeInvalid, "tasks")
+		if test.rejected {
+			rejected(t, err, lastmile.CodeInvalid, "tasks")
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -19,17 +19,18 @@ type Team struct {
 	Tasks    []TaskID
 }
 
-// TeamChange is an update: nil leaves as it is, lists replace.
+// TeamChange is an update of a team. Nil fields stay unchanged; lists are
+// replaced.
 type TeamChange struct {
 	Name                 *string
 	Workers              *[]WorkerID
 	Managers             *[]AdminID
-	Hub                  *HubID // points to "" to have none
+	Hub                  *HubID // points to "" to clear it
 	EnableSelfAssignment *bool
 	Metadata             MetadataChange
 }
 
-// NewTeam makes a team.
+// NewTeam returns a new team.
 func NewTeam(id TeamID, org OrganizationID, c TeamChange, now time.Time) (Team, error) {
 	switch {
 	case c.Name == nil:
@@ -44,31 +45,31 @@ func NewTeam(id TeamID, org OrganizationID, c TeamChange, now time.Time) (Team, 
 	return t, err
 }
 
-// Update changes a team.
+// Update applies a change.
 func (t *Team) Update(c TeamChange, now time.Time) error {
 	metadata, err := t.Metadata.Apply(c.Metadata)
 	if err != nil {
 		return err
 	}
 	t.Metadata = metadata
-	set(&t.Name, c.Name)
-	set(&t.Hub, c.Hub)
-	set(&t.EnableSelfAssignment, c.EnableSelfAssignment)
+	Set(&t.Name, c.Name)
+	Set(&t.Hub, c.Hub)
+	Set(&t.EnableSelfAssignment, c.EnableSelfAssignment)
 	if c.Workers != nil {
-		t.Workers = unique(*c.Workers)
+		t.Workers = Unique(*c.Workers)
 	}
 	if c.Managers != nil {
-		t.Managers = unique(*c.Managers)
+		t.Managers = Unique(*c.Managers)
 	}
-	t.Modified = later(t.Modified, now)
-	return requireText("name", t.Name)
+	t.Modified = nextModified(t.Modified, now)
+	return RequireText("name", t.Name)
 }
 
-// NewlyMade is a record in the answer to the request that made it, where that
-// answer shows less or more than the record read later.
-type NewlyMade[T any] struct{ Record T }
+// CreatedRecord is a record in the response to the request that created it,
+// where that response differs from reading the record.
+type CreatedRecord[T any] struct{ Record T }
 
-// Hub is a place where teams start and end their routes.
+// Hub is a location where teams start and end their routes.
 type Hub struct {
 	ID                HubID
 	Organization      OrganizationID
@@ -80,20 +81,20 @@ type Hub struct {
 	Teams             []TeamID
 }
 
-// HubChange is an update: nil leaves as it is.
+// HubChange is an update of a hub. Nil fields stay unchanged.
 type HubChange struct {
-	Name  *string
-	Phone *Phone
-	Place *Destination // already found
-	Teams *[]TeamID
+	Name        *string
+	Phone       *Phone
+	Destination *Destination // already geocoded
+	Teams       *[]TeamID
 }
 
-// NewHub makes a hub.
+// NewHub returns a new hub.
 func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, error) {
 	switch {
 	case c.Name == nil:
 		return Hub{}, Missing("name")
-	case c.Place == nil:
+	case c.Destination == nil:
 		return Hub{}, Missing("address")
 	}
 	h := Hub{ID: id, Organization: org, Created: now}
@@ -101,16 +102,16 @@ func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, erro
 	return h, err
 }
 
-// Update changes a hub.
+// Update applies a change.
 func (h *Hub) Update(c HubChange, now time.Time) error {
-	set(&h.Name, c.Name)
-	set(&h.Phone, c.Phone)
-	if c.Place != nil {
-		h.Location, h.Address = c.Place.Location, c.Place.Address
+	Set(&h.Name, c.Name)
+	Set(&h.Phone, c.Phone)
+	if c.Destination != nil {
+		h.Location, h.Address = c.Destination.Location, c.Destination.Address
 	}
 	if c.Teams != nil {
-		h.Teams = unique(*c.Teams)
+		h.Teams = Unique(*c.Teams)
 	}
-	h.Modified = later(h.Modified, now)
-	return requireText("name", h.Name)
+	h.Modified = nextModified(h.Modified, now)
+	return RequireText("name", h.Name)
 }

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on what people write, in characters.
+// Limits of text fields, in characters.
 const (
-	MaxText  = 1_000  // any text field that has no limit of its own
+	MaxText  = 1_000  // default
 	MaxNotes = 10_000 // notes of destinations, recipients and tasks
 )
 
-// CheckText refuses a text longer than limit characters.
+// CheckText rejects a text of more than limit characters.
 func CheckText(field, text string, limit int) error {
 	if len(text) > limit && utf8.RuneCountInString(text) > limit {
 		return Invalid("%s has %d characters; at most %d are allowed", field, utf8.RuneCountInString(text), limit)
@@ -21,20 +21,19 @@ func CheckText(field, text string, limit int) error {
 	return nil
 }
 
-// requireText refuses a text that is blank or too long.
-func requireText(field, text string) error {
+// RequireText rejects a text that is blank or too long.
+func RequireText(field, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return Missing(field)
 	}
 	return CheckText(field, text, MaxText)
 }
 
-// FoldName is the form in which names are compared: letter case does not
-// count.
+// FoldName returns the form in which names are compared, which ignores case.
 func FoldName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// firstError returns the first error of a list of checks.
-func firstError(checks ...error) error {
+// FirstError returns the first error that is not nil.
+func FirstError(checks ...error) error {
 	for _, err := range checks {
 		if err != nil {
 			return err
@@ -43,16 +42,16 @@ func firstError(checks ...error) error {
 	return nil
 }
 
-// later is the time a record was changed at: now, but always after the time it
-// was changed at before, whatever the clock says.
-func later(before, now time.Time) time.Time {
+// nextModified returns the modification time of a record: now, but always later
+// than before, even if the clock went backwards.
+func nextModified(before, now time.Time) time.Time {
 	if next := before.Add(time.Millisecond); !before.IsZero() && now.Before(next) {
 		return next
 	}
 	return now
 }
 
-// Truncate shortens a text.
+// Truncate cuts a text after most characters.
 func Truncate(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -64,21 +63,21 @@ func Truncate(text string, most int) string {
 	return text
 }
 
-// PrintableASCII reports whether a text is ASCII that can be seen.
+// PrintableASCII reports whether a text consists of printable ASCII characters.
 func PrintableASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// What a name may bring into a text message.
+// Limits of names in text messages.
 const (
 	maxPlain       = 60 // characters
-	maxPlainMarks  = 3  // accents on one letter
-	maxPlainDigits = 6  // more would be a telephone number
+	maxPlainMarks  = 3  // combining marks per letter
+	maxPlainDigits = 6  // more could be a phone number
 )
 
-// PlainName keeps names from smuggling anything into a text message. Control,
-// formatting and invisible characters go; what a phone would make a link of, an
-// address or a telephone number, is taken apart; the rest is cut short.
+// PlainName makes a name safe to include in a text message. It removes control,
+// formatting and invisible characters, breaks up what phones would turn into
+// links, such as addresses and phone numbers, and truncates the rest.
 func PlainName(name string) string {
 	kept := visible(name)
 	var b strings.Builder
@@ -108,7 +107,7 @@ func PlainName(name string) string {
 	return strings.TrimRight(Truncate(text, maxPlain), " :/\\")
 }
 
-// visible are the characters of a name that can be seen, with single spaces.
+// visible returns the visible characters of a name, with single spaces.
 func visible(name string) []rune {
 	var kept []rune
 	marks := 0
@@ -136,7 +135,7 @@ func visible(name string) []rune {
 	return kept
 }
 
-// isDot tells whether a browser takes a character for the dot of a host name.
+// isDot reports whether browsers accept r as the dot of a host name.
 func isDot(r rune) bool {
 	switch r {
 	case '.', '\u2024', '\u3002', '\ufe52', '\uff0e', '\uff61':
@@ -145,8 +144,8 @@ func isDot(r rune) bool {
 	return false
 }
 
-// withoutNumbers drops runs of digits, with what people put between them, that
-// are long enough to be dialled.
+// withoutNumbers removes runs of digits, including separators between them,
+// that are long enough to be phone numbers.
 func withoutNumbers(text string) string {
 	runes := []rune(text)
 	var b strings.Builder

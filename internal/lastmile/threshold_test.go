@@ -11,12 +11,12 @@ func TestThresholds(t *testing.T) {
 	hook := func(trigger lastmile.Trigger, threshold float64) lastmile.Webhook {
 		return lastmile.Webhook{Trigger: trigger, Threshold: &threshold}
 	}
-	eta := func(d time.Duration) lastmile.Sighting { return lastmile.Sighting{ETA: &d} }
-	away := func(m lastmile.Meters) lastmile.Sighting { return lastmile.Sighting{Distance: &m} }
-	late := func(d time.Duration) lastmile.Sighting { return lastmile.Sighting{Delay: &d} }
+	eta := func(d time.Duration) lastmile.Measurement { return lastmile.Measurement{ETA: &d} }
+	away := func(m lastmile.Meters) lastmile.Measurement { return lastmile.Measurement{Distance: &m} }
+	late := func(d time.Duration) lastmile.Measurement { return lastmile.Measurement{Delay: &d} }
 	tests := map[string]struct {
 		hook lastmile.Webhook
-		by   lastmile.Sighting
+		by   lastmile.Measurement
 		want bool
 	}{
 		"eta at the threshold":             {hook(lastmile.TriggerTaskEta, 300), eta(5 * time.Minute), true},
@@ -33,7 +33,7 @@ func TestThresholds(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := test.hook.Met(test.by); got != test.want {
+			if got := test.hook.ThresholdReached(test.by); got != test.want {
 				t.Errorf("met: %v", got)
 			}
 		})

@@ -5,52 +5,53 @@ import "time"
 // Limits of uploads.
 const (
 	MaxUpload        = 10 << 20 // bytes, as sent
-	MaxPhotos        = 20       // of a task
-	MaxUnusedUploads = 200      // of a worker
+	MaxPhotos        = 20       // per task
+	MaxUnusedUploads = 200      // per worker
 
-	// UnusedUploadKept is how long an upload waits to be handed in: a phone that
-	// sent it may be without signal for as long as its actions are good.
-	UnusedUploadKept = MaxActionAge + 24*time.Hour
+	// UnusedUploadRetention is how long an upload is kept before it is attached
+	// to a task: a phone may be without signal for as long as its actions are
+	// accepted.
+	UnusedUploadRetention = MaxActionAge + 24*time.Hour
 )
 
-// Upload is a signature or a photo that a worker sent, to be handed in with a
+// Upload is a signature or photo uploaded by a worker, to be attached to a
 // task.
 type Upload struct {
 	ID           UploadID
 	Organization OrganizationID
 	Worker       WorkerID
-	Digest       string // of what was sent, to know the same image again
-	Place        string // where its bytes are
-	Type         string // media type of what is kept
+	Digest       string // of the original bytes, to recognize repeated uploads
+	Storage      string // which storage holds its bytes
+	Type         string // media type of the stored image
 	Size         int64
 	Created      time.Time
 	State        UploadState
-	Task         TaskID // empty until it is handed in
+	Task         TaskID // empty until attached
 }
 
-// The places of bytes that every installation has.
+// The storages that every installation has.
 const (
 	UploadsOnDisk     = "disk"
 	UploadsInDatabase = "database"
 )
 
-// UploadState tells whether the bytes of an upload are there.
+// UploadState says whether the bytes of an upload are stored.
 type UploadState int
 
-// The states of an upload. Its record is made before its bytes are stored and
-// goes after they are removed, so that there are never bytes nobody knows of.
+// The states of an upload. The record is created before the bytes are stored
+// and deleted after they are removed, so that no bytes are ever orphaned.
 const (
-	UploadArriving UploadState = iota
-	UploadKept
-	UploadLeaving
+	UploadPending UploadState = iota
+	UploadStored
+	UploadDeleting
 )
 
-// Attach gives an upload to a task that its worker completes.
+// Attach attaches an upload to a task that its worker completes.
 func (u *Upload) Attach(worker WorkerID, task TaskID) error {
 	switch {
 	case u.Worker != worker:
 		return OutsideScope(string(u.ID))
-	case u.State != UploadKept:
+	case u.State != UploadStored:
 		return NotFound("upload", string(u.ID))
 	case u.Task != "" && u.Task != task:
 		return Invalid("upload %s was handed in with task %s already: upload another image", u.ID, u.Task)
@@ -59,7 +60,7 @@ func (u *Upload) Attach(worker WorkerID, task TaskID) error {
 	return nil
 }
 
-// Uploads lists the uploads that a worker hands in, each once.
+// Uploads lists the uploads of the evidence without duplicates.
 func (e Evidence) Uploads() []UploadID {
 	var ids []UploadID
 	if e.SignatureUploadID != "" {
@@ -68,5 +69,5 @@ func (e Evidence) Uploads() []UploadID {
 	for _, id := range e.PhotoUploadIDs {
 		ids = append(ids, UploadID(id))
 	}
-	return unique(ids)
+	return Unique(ids)
 }

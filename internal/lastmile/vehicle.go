@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// VehicleType is what a worker drives.
+// VehicleType is the type of a vehicle.
 type VehicleType string
 
 // The vehicle types. A worker without a vehicle is on foot.
@@ -17,13 +17,13 @@ const (
 	Truck      VehicleType = "TRUCK"
 )
 
-// OnFoot is how a worker without a vehicle gets about.
+// OnFoot is the vehicle type of a worker without a vehicle.
 const OnFoot VehicleType = ""
 
 // VehicleTypes lists every vehicle type.
 var VehicleTypes = []VehicleType{Car, Motorcycle, Bicycle, Truck}
 
-// Vehicle is what a worker drives.
+// Vehicle is the vehicle of a worker.
 type Vehicle struct {
 	ID           VehicleID
 	Type         VehicleType
@@ -33,13 +33,14 @@ type Vehicle struct {
 	Modified     time.Time
 }
 
-// VehicleChange is a vehicle as sent: nil leaves as it is.
+// VehicleChange is an update of a vehicle. Nil fields stay unchanged.
 type VehicleChange struct {
 	Type                             *string
 	Description, LicensePlate, Color *string
 }
 
-// apply makes or changes a vehicle. id is for a new one.
+// apply returns the vehicle after a change; a nil vehicle becomes a new one
+// with the given id.
 func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle, error) {
 	next := Vehicle{ID: id}
 	if v != nil {
@@ -54,11 +55,11 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 	if !slices.Contains(VehicleTypes, next.Type) {
 		return nil, Invalid("vehicle.type must be one of %s, not %q", VehicleTypeNames(), next.Type)
 	}
-	set(&next.Description, c.Description)
-	set(&next.LicensePlate, c.LicensePlate)
-	set(&next.Color, c.Color)
-	next.Modified = later(next.Modified, now)
-	return &next, firstError(
+	Set(&next.Description, c.Description)
+	Set(&next.LicensePlate, c.LicensePlate)
+	Set(&next.Color, c.Color)
+	next.Modified = nextModified(next.Modified, now)
+	return &next, FirstError(
 		CheckText("vehicle.description", next.Description, MaxText),
 		CheckText("vehicle.licensePlate", next.LicensePlate, MaxText),
 		CheckText("vehicle.color", next.Color, MaxText),
@@ -74,7 +75,7 @@ func VehicleTypeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// TravelsBy is the type of the worker's vehicle.
+// TravelsBy returns the type of the worker's vehicle.
 func (w Worker) TravelsBy() VehicleType {
 	if w.Vehicle == nil {
 		return OnFoot

@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// WebhookID names a webhook.
+// WebhookID identifies a webhook.
 type WebhookID string
 
-// The terms on which webhooks are told, from the interface, "Retry" and
-// "Limits".
+// Limits and retries of webhooks, as the API defines them.
 const (
-	RetryCycle           = 30 * time.Minute // between two attempts
-	RetryFor             = 24 * time.Hour   // after which a notification is given up
+	RetryInterval        = 30 * time.Minute // between two attempts
+	RetryPeriod          = 24 * time.Hour   // after which a notification is abandoned
 	MaxFailureStreak     = 300              // more consecutive failures disable a webhook
-	MaxWebhooks          = 100              // of an organization
-	MaxThresholdWebhooks = 10               // of an organization, for each trigger with a threshold
+	MaxWebhooks          = 100              // per organization
+	MaxThresholdWebhooks = 10               // per organization and trigger with a threshold
 
 	maxHookURL = 2_000
 )
 
-// Webhook is a server of an organization's that is told of one trigger.
+// Webhook is a server of an organization that is notified of one trigger.
 type Webhook struct {
 	ID                         WebhookID
 	Organization               OrganizationID
@@ -30,14 +29,14 @@ type Webhook struct {
 	Name                       string
 	URL                        string
 	Trigger                    Trigger
-	Threshold                  *float64 // seconds or metres, by trigger; nil is as good as zero
+	Threshold                  *float64 // seconds or meters, depending on the trigger; nil means zero
 	Count                      int64    // successful attempts
 	Enabled                    bool
 	FailureStreak              int64
 	CanReceiveConnectionEvents bool
 }
 
-// WebhookChange is a webhook as sent: nil leaves as it is.
+// WebhookChange is an update of a webhook. Nil fields stay unchanged.
 type WebhookChange struct {
 	Name                       *string
 	URL                        *string
@@ -47,7 +46,7 @@ type WebhookChange struct {
 	CanReceiveConnectionEvents *bool
 }
 
-// NewWebhook makes a webhook. That its server answers is checked elsewhere.
+// NewWebhook returns a new webhook. Its server is validated elsewhere.
 func NewWebhook(id WebhookID, org OrganizationID, c WebhookChange, now time.Time) (Webhook, error) {
 	switch {
 	case c.URL == nil:
@@ -60,12 +59,13 @@ func NewWebhook(id WebhookID, org OrganizationID, c WebhookChange, now time.Time
 	return h, err
 }
 
-// Update changes a webhook. Enabling it again forgets its failures.
+// Update applies a change. Enabling a disabled webhook resets its failure
+// streak.
 func (h *Webhook) Update(c WebhookChange, now time.Time) error {
-	set(&h.Name, c.Name)
-	set(&h.URL, c.URL)
-	set(&h.Trigger, c.Trigger)
-	set(&h.CanReceiveConnectionEvents, c.CanReceiveConnectionEvents)
+	Set(&h.Name, c.Name)
+	Set(&h.URL, c.URL)
+	Set(&h.Trigger, c.Trigger)
+	Set(&h.CanReceiveConnectionEvents, c.CanReceiveConnectionEvents)
 	if c.Threshold != nil {
 		h.Threshold = c.Threshold
 	}
@@ -75,12 +75,12 @@ func (h *Webhook) Update(c WebhookChange, now time.Time) error {
 		}
 		h.Enabled = *c.Enabled
 	}
-	h.Modified = later(h.Modified, now)
+	h.Modified = nextModified(h.Modified, now)
 	return h.check()
 }
 
 func (h *Webhook) check() error {
-	if err := firstError(CheckText("name", h.Name, MaxText), checkHookURL(h.URL)); err != nil {
+	if err := FirstError(CheckText("name", h.Name, MaxText), checkHookURL(h.URL)); err != nil {
 		return err
 	}
 	if _, known := TriggerNames[h.Trigger]; !known {
@@ -92,7 +92,7 @@ func (h *Webhook) check() error {
 	return nil
 }
 
-// checkHookURL refuses what can never be a webhook's address.
+// checkHookURL rejects an invalid webhook URL.
 func checkHookURL(raw string) error {
 	if raw == "" {
 		return Missing("url")
@@ -114,13 +114,13 @@ func checkHookURL(raw string) error {
 	return nil
 }
 
-// HasThreshold tells whether webhooks of the trigger have a threshold.
+// HasThreshold reports whether webhooks of the trigger have a threshold.
 func (t Trigger) HasThreshold() bool {
 	return t == TriggerTaskEta || t == TriggerTaskArrival || t == TriggerTaskDelayed
 }
 
-// CheckLimit refuses a webhook more than an organization may have. others are
-// those it has.
+// CheckLimit rejects a webhook that exceeds the limits of an organization.
+// others are its existing webhooks.
 func (h *Webhook) CheckLimit(others []Webhook) error {
 	if len(others) >= MaxWebhooks {
 		return Invalid("there are %d webhooks already, and no more are allowed", len(others))
@@ -128,8 +128,8 @@ func (h *Webhook) CheckLimit(others []Webhook) error {
 	return h.CheckTrigger(others)
 }
 
-// CheckTrigger refuses a webhook more than a trigger with a threshold may
-// have.
+// CheckTrigger rejects a webhook that exceeds the limit of a trigger with a
+// threshold.
 func (h *Webhook) CheckTrigger(others []Webhook) error {
 	same := 0
 	for _, o := range others {
@@ -143,44 +143,44 @@ func (h *Webhook) CheckTrigger(others []Webhook) error {
 	return nil
 }
 
-// Succeeded records an attempt that was answered well.
+// Succeeded records a successful attempt.
 func (h *Webhook) Succeeded() {
 	h.Count++
 	h.FailureStreak = 0
 }
 
-// Failed records an attempt at a notification that was due first at due. It
-// returns when to try again, or the zero time to give the notification up. The
-// last attempt is a day after the first, and a little more: each is some
-// moments late, and the next counts from it.
+// Failed records a failed attempt to send a notification that first became due
+// at due. It returns when to retry, or the zero time to give up. The last
+// attempt is slightly more than a day after the first: each attempt is a little
+// late, and the next is scheduled relative to it.
 func (h *Webhook) Failed(due, now time.Time) (again time.Time) {
 	h.FailureStreak++
 	if h.FailureStreak > MaxFailureStreak {
 		h.Enabled = false
 	}
-	next := now.Add(RetryCycle)
-	if !h.Enabled || next.After(due.Add(RetryFor+RetryCycle/2)) {
+	next := now.Add(RetryInterval)
+	if !h.Enabled || next.After(due.Add(RetryPeriod+RetryInterval/2)) {
 		return time.Time{}
 	}
 	return next
 }
 
-// NotificationState is how far a notification has come.
+// NotificationState is the state of a notification.
 type NotificationState int
 
 // The states of a notification.
 const (
-	NotificationPending   NotificationState = iota // still to be sent, or to be tried again
-	NotificationDelivered                          // answered with 200
-	NotificationGivenUp                            // tried for a day, or its webhook is disabled
+	NotificationPending   NotificationState = iota // to be sent or retried
+	NotificationDelivered                          // got a 200 response
+	NotificationGivenUp                            // retried for a day, or the webhook is disabled
 )
 
-// String names the state.
+// String returns the name of the state.
 func (s NotificationState) String() string {
 	return [...]string{"pending", "delivered", "givenUp"}[s]
 }
 
-// Notification is one event that one webhook is owed.
+// Notification is an event to be sent to a webhook.
 type Notification struct {
 	ID           string
 	Organization OrganizationID
@@ -188,30 +188,29 @@ type Notification struct {
 	Event        string
 	Trigger      Trigger
 	Task         TaskID
-	Sequence     int64 // of the event among its task's
+	Sequence     int64 // of the event within its task
 	Due          time.Time
-	Next         time.Time // when it is tried next; zero when no more
+	Next         time.Time // time of the next attempt; zero for none
 	Attempts     int64
 	State        NotificationState
-	Body         []byte // as it is sent
+	Body         []byte // the request body
 }
 
-// Attempt is one try at a notification.
+// Attempt is one attempt to send a notification.
 type Attempt struct {
 	Organization OrganizationID
 	Notification string
 	Number       int64
 	At           time.Time
 	Took         time.Duration
-	Status       int    // 0 when there was no answer
+	Status       int    // HTTP status; 0 without a response
 	Reason       string // why it failed; empty when delivered
 }
 
-// Delivered tells whether the attempt was answered well: with 200 and nothing
-// else.
+// Delivered reports whether the attempt got a 200 response.
 func (a Attempt) Delivered() bool { return a.Status == 200 && a.Reason == "" }
 
-// Record notes the result of an attempt on the notification and its webhook.
+// Record applies the result of an attempt to the notification and its webhook.
 func (n *Notification) Record(h *Webhook, a Attempt) {
 	n.Attempts++
 	if a.Delivered() {
@@ -224,33 +223,33 @@ func (n *Notification) Record(h *Webhook, a Attempt) {
 	}
 }
 
-// DetailedNotification is a notification with all attempts at it.
+// DetailedNotification is a notification with all its attempts.
 type DetailedNotification struct {
 	Notification Notification
 	Attempts     []Attempt
 }
 
-// Redelivered is how many notifications were made due again.
+// Redelivered is the number of notifications scheduled for redelivery.
 type Redelivered int
 
 // ThresholdInterval is how often an active task is checked against the
 // thresholds of webhooks.
 const ThresholdInterval = 30 * time.Second
 
-// Started is when the worker began the task; zero when not yet.
+// Started returns when the worker started the task; zero if not yet.
 func (t *Task) Started() time.Time { return t.Completion.TimeOf("start") }
 
-// Sighting is what an active task is held against thresholds by.
-type Sighting struct {
+// Measurement is what the thresholds of webhooks are compared with.
+type Measurement struct {
 	ETA      *time.Duration
-	Distance *Meters // of the nearest that the worker came
+	Distance *Meters // shortest distance from the destination
 	Delay    *time.Duration
 }
 
-// See makes a sighting of an active task: its estimates, and where the worker
-// was since it was started.
-func (t *Task) See(positions []Point) Sighting {
-	s := Sighting{ETA: t.Estimates.ETA, Delay: t.Estimates.Delay}
+// Measure returns the measurement of an active task, given the positions of its
+// worker since it was started.
+func (t *Task) Measure(positions []Point) Measurement {
+	s := Measurement{ETA: t.Estimates.ETA, Delay: t.Estimates.Delay}
 	for _, p := range positions {
 		if d := p.Distance(t.Destination.Location); s.Distance == nil || d < *s.Distance {
 			s.Distance = &d
@@ -259,11 +258,11 @@ func (t *Task) See(positions []Point) Sighting {
 	return s
 }
 
-// Met tells whether the webhook's threshold is met (interface, "Triggers").
-// Without one it is zero.
-func (h Webhook) Met(s Sighting) bool {
+// ThresholdReached reports whether a measurement reaches the threshold of the
+// webhook, which defaults to zero.
+func (h Webhook) ThresholdReached(s Measurement) bool {
 	var threshold float64
-	set(&threshold, h.Threshold)
+	Set(&threshold, h.Threshold)
 	switch h.Trigger {
 	case TriggerTaskEta:
 		return s.ETA != nil && s.ETA.Seconds() <= threshold
@@ -276,8 +275,8 @@ func (h Webhook) Met(s Sighting) bool {
 	}
 }
 
-// Cross tells of a threshold that the task met, to some webhooks.
-func (t *Task) Cross(trigger Trigger, s Sighting, hooks []WebhookID, at time.Time) Event {
+// ThresholdEvent returns the event of reaching the threshold of some webhooks.
+func (t *Task) ThresholdEvent(trigger Trigger, s Measurement, hooks []WebhookID, at time.Time) Event {
 	e := t.event(trigger, Actor{}, at)
 	e.Webhooks = slices.Clone(hooks)
 	switch trigger {
@@ -291,15 +290,16 @@ func (t *Task) Cross(trigger Trigger, s Sighting, hooks []WebhookID, at time.Tim
 	return e
 }
 
-// PredictDelay tells of a task that is not started and will be late.
-func (t *Task) PredictDelay(at time.Time) Event {
+// PredictedDelayEvent returns the event of a pending task that is expected to
+// be late.
+func (t *Task) PredictedDelayEvent(at time.Time) Event {
 	e := t.event(TriggerPredictedTaskDelay, Actor{}, at)
 	e.Delay = t.Estimates.Delay
 	return e
 }
 
-// Delayed tells of a route plan that does not keep to its times.
-func (p *RoutePlan) Delayed(at time.Time) (Event, bool) {
+// DelayedEvent returns the event of a route plan that is late.
+func (p *RoutePlan) DelayedEvent(at time.Time) (Event, bool) {
 	p.Assess(at)
 	if p.Status != RoutePlanLate || p.State == RoutePlanCompleted {
 		return Event{}, false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// AccountStatus tells whether a worker has taken up the invitation.
+// AccountStatus says whether a worker has accepted the invitation.
 type AccountStatus string
 
 // The account statuses.
@@ -15,7 +15,7 @@ const (
 	AccountAccepted AccountStatus = "ACCEPTED"
 )
 
-// WorkerState is what a worker is doing, as lists filter by it.
+// WorkerState is what a worker is doing; lists filter by it.
 type WorkerState int
 
 // The worker states.
@@ -25,26 +25,26 @@ const (
 	WorkerActive                     // on duty with an active task
 )
 
-// Capacities are the three additional measures of what a worker can carry, or
-// of what a task weighs.
+// Capacities are the three additional capacities of a worker, or quantities of
+// a task.
 type Capacities struct{ A, B, C float64 }
 
-// Device is what the worker's app told of its phone.
+// Device is the worker's phone, as reported by the app.
 type Device struct{ AppVersion, Description, Platform string }
 
-// Handset is a device and how far it is charged, which is nil when unknown.
-type Handset struct {
+// DeviceReport is a device and its battery level, which is nil if unknown.
+type DeviceReport struct {
 	Device
 	Battery *float64
 }
 
-// Whereabouts is the part of a worker that changes by the minute.
+// Whereabouts is the part of a worker that changes frequently.
 type Whereabouts struct {
-	OnDuty   bool
-	LastSeen time.Time // zero when never
-	Location *Point    // nil when unknown
-	Located  time.Time // when the worker was there
-	Battery  *float64  // charge of the phone, from 0 to 1; nil when unknown
+	OnDuty    bool
+	LastSeen  time.Time // zero if never
+	Location  *Point    // nil if unknown
+	LocatedAt time.Time // when the worker was at Location
+	Battery   *float64  // battery level of the phone, from 0 to 1; nil if unknown
 }
 
 // Worker is a driver of the organization.
@@ -53,11 +53,11 @@ type Worker struct {
 	Organization         OrganizationID
 	Created, Modified    time.Time
 	Name                 string
-	DisplayName          string // shown instead of the name outside the organization; may be empty
+	DisplayName          string // shown instead of the name to recipients; may be empty
 	Phone                Phone
 	Capacity             float64
 	AdditionalCapacities Capacities
-	Vehicle              *Vehicle // nil: on foot
+	Vehicle              *Vehicle // nil for none
 	Routing              *Destination
 	Timezone             string
 	AccountStatus        AccountStatus
@@ -69,10 +69,10 @@ type Worker struct {
 	Whereabouts Whereabouts
 	ActiveTask  TaskID
 	Tasks       []TaskID
-	Delay       *time.Duration // nil when not delayed
+	Delay       *time.Duration // nil if not delayed
 }
 
-// State is what the worker is doing.
+// State returns what the worker is doing.
 func (w Worker) State() WorkerState {
 	switch {
 	case !w.Whereabouts.OnDuty:
@@ -83,13 +83,13 @@ func (w Worker) State() WorkerState {
 	return WorkerActive
 }
 
-// WorkerDraft is what a worker is made from.
+// WorkerDraft holds the input for a new worker.
 type WorkerDraft struct {
 	Phone  string // as sent
 	Change WorkerChange
 }
 
-// WorkerChange is an update: nil leaves as it is.
+// WorkerChange is an update of a worker. Nil fields stay unchanged.
 type WorkerChange struct {
 	Name                 *string
 	DisplayName          *string
@@ -98,13 +98,13 @@ type WorkerChange struct {
 	AdditionalCapacities *Capacities
 	Vehicle              *VehicleChange
 	RemoveVehicle        bool
-	Routing              *Destination // already found
+	Routing              *Destination // already geocoded
 	RemoveRouting        bool
 	Timezone             *string
 	Metadata             MetadataChange
 }
 
-// Check refuses a draft that lacks what a worker needs.
+// Check rejects an incomplete draft.
 func (d WorkerDraft) Check() error {
 	if d.Change.Name == nil {
 		return Missing("name")
@@ -118,15 +118,15 @@ func (d WorkerDraft) Check() error {
 	return nil
 }
 
-// NewWorker makes a worker, invited and off duty. The vehicle's id is for the
-// vehicle, if the draft has one.
+// NewWorker returns an invited worker who is off duty. vehicle is the id of the
+// worker's vehicle, if the draft has one.
 func NewWorker(id WorkerID, org OrganizationID, d WorkerDraft, phone Phone, vehicle VehicleID, now time.Time) (Worker, error) {
 	w := Worker{ID: id, Organization: org, Created: now, Phone: phone, AccountStatus: AccountInvited}
 	err := w.Update(d.Change, vehicle, now)
 	return w, err
 }
 
-// Update changes what may change; the phone number never does.
+// Update applies a change. The phone number never changes.
 func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error {
 	metadata, err := w.Metadata.Apply(c.Metadata)
 	if err != nil {
@@ -147,24 +147,24 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 	case c.Routing != nil:
 		w.Routing = c.Routing
 	}
-	set(&w.Name, c.Name)
-	set(&w.DisplayName, c.DisplayName)
-	set(&w.Capacity, c.Capacity)
-	set(&w.AdditionalCapacities, c.AdditionalCapacities)
-	set(&w.Timezone, c.Timezone)
+	Set(&w.Name, c.Name)
+	Set(&w.DisplayName, c.DisplayName)
+	Set(&w.Capacity, c.Capacity)
+	Set(&w.AdditionalCapacities, c.AdditionalCapacities)
+	Set(&w.Timezone, c.Timezone)
 	if c.Teams != nil {
-		w.Teams = unique(*c.Teams)
+		w.Teams = Unique(*c.Teams)
 		if len(w.Teams) == 0 {
 			return Malformed("teams must name at least one team")
 		}
 	}
-	w.Modified = later(w.Modified, now)
+	w.Modified = nextModified(w.Modified, now)
 	return w.check()
 }
 
 func (w *Worker) check() error {
-	err := firstError(
-		requireText("name", w.Name),
+	err := FirstError(
+		RequireText("name", w.Name),
 		CheckText("displayName", w.DisplayName, MaxText),
 		checkAmount("capacity", w.Capacity),
 		checkAmount("additionalCapacities.capacityA", w.AdditionalCapacities.A),
@@ -177,7 +177,7 @@ func (w *Worker) check() error {
 	return err
 }
 
-// checkAmount refuses what cannot be a number of units.
+// checkAmount rejects an invalid number of units.
 func checkAmount(field string, n float64) error {
 	if n < 0 || math.IsNaN(n) || math.IsInf(n, 0) {
 		return Invalid("%s must not be negative", field)
@@ -185,8 +185,8 @@ func checkAmount(field string, n float64) error {
 	return nil
 }
 
-// unique drops repeats and keeps the order.
-func unique[T comparable](items []T) []T {
+// Unique removes duplicates and keeps the order.
+func Unique[T comparable](items []T) []T {
 	kept := make([]T, 0, len(items))
 	for _, item := range items {
 		if !slices.Contains(kept, item) {
@@ -196,27 +196,28 @@ func unique[T comparable](items []T) []T {
 	return kept
 }
 
-// Accept takes up the invitation, unless that was done before.
-func (w *Worker) Accept(by Actor, now time.Time) []Event {
+// AcceptInvitation marks the invitation as accepted, unless it already is.
+func (w *Worker) AcceptInvitation(by Actor, now time.Time) []Event {
 	if w.AccountStatus == AccountAccepted {
 		return nil
 	}
-	w.AccountStatus, w.Modified = AccountAccepted, later(w.Modified, now)
+	w.AccountStatus, w.Modified = AccountAccepted, nextModified(w.Modified, now)
 	as := *w
 	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerUpdated, At: now, Actor: by, Worker: &as}}
 }
 
-// Carry notes what the worker's app tells of its phone. It tells whether the
-// device is another one; the charge alone is no change of the worker.
-func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
-	err = firstError(
+// UpdateDevice stores what the worker's app reports about its phone. It reports
+// whether the device changed; a different battery level alone does not count as
+// a change of the worker.
+func (w *Worker) UpdateDevice(h DeviceReport, now time.Time) (changed bool, err error) {
+	err = FirstError(
 		CheckText("userData.appVersion", h.AppVersion, MaxText), CheckText("userData.deviceDescription", h.Description, MaxText),
 		CheckText("userData.platform", h.Platform, MaxText),
 	)
 	switch {
 	case err != nil:
 		return false, err
-	case h.Battery != nil && Charge(h.Battery) == nil:
+	case h.Battery != nil && ValidBattery(h.Battery) == nil:
 		return false, Invalid("userData.batteryLevel must be between 0 and 1, not %v", *h.Battery)
 	case h.Battery != nil:
 		w.Whereabouts.Battery = h.Battery
@@ -224,20 +225,21 @@ func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
 	if w.Device == h.Device {
 		return false, nil
 	}
-	w.Device, w.Modified = h.Device, later(w.Modified, now)
+	w.Device, w.Modified = h.Device, nextModified(w.Modified, now)
 	return true, nil
 }
 
-// Charge is a charge that a phone may have, or nil: some say -1 when they do not
-// know.
-func Charge(level *float64) *float64 {
+// ValidBattery returns level if it is valid, or else nil: some phones report -1
+// for an unknown level.
+func ValidBattery(level *float64) *float64 {
 	if level == nil || !(*level >= 0 && *level <= 1) {
 		return nil
 	}
 	return level
 }
 
-// SetDuty puts a worker on or off duty and tells it, unless nothing changes.
+// SetDuty puts a worker on or off duty. It returns the event, or nil if nothing
+// changes.
 func (w *Worker) SetDuty(onDuty bool, by Actor, now time.Time) []Event {
 	if w.Whereabouts.OnDuty == onDuty {
 		return nil
@@ -247,8 +249,7 @@ func (w *Worker) SetDuty(onDuty bool, by Actor, now time.Time) []Event {
 	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerDuty, At: now, Actor: by, Worker: &as}}
 }
 
-// Route is all that the worker has to do: the active task first, then the list
-// in order.
+// Route returns the tasks of the worker in order, with the active task first.
 func (w Worker) Route() []TaskID {
 	if w.ActiveTask == "" {
 		return w.Tasks

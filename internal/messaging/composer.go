@@ -45,7 +45,7 @@ func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile
 func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
 	task, now := *e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
-	if err != nil || !settings.On(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
+	if err != nil || !settings.Enabled(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
 		return m, false, err
 	}
 	if _, out, err := r.OptOut(ctx, e.Organization, task.Recipient.Phone); err != nil || out {

@@ -123,7 +123,7 @@ func begin(ctx context.Context, tx store.Writer, id lastmile.MessageID, until ti
 		return errors.Join(err, fmt.Errorf("the message could be leased: %v", ok))
 	}
 	if m.State == textmessage.StateSending {
-		m.Unsure++
+		m.Uncertain++
 	}
 	m.State, m.Attempts = textmessage.StateSending, m.Attempts+1
 	if m.Sent.IsZero() {

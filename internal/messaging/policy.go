@@ -30,12 +30,12 @@ func (p *sendPolicy) end(ctx context.Context, m *textmessage.Message) (bool, err
 	switch {
 	case err != nil:
 		return false, err
-	case m.Unsure >= textmessage.MaxUncertain: // processes died while sending it
+	case m.Uncertain >= textmessage.MaxUncertain: // processes died while sending it
 		m.Record(textmessage.Result{Verdict: textmessage.SendRejected, Reason: "it is not known whether it was sent"}, m.Gateway, p.now)
 	case p.now.After(m.Expires):
 		m.Expire()
 	case reason != "":
-		m.HoldBack(reason)
+		m.Suppress(reason)
 	default:
 		return false, nil
 	}

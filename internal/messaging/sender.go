@@ -97,7 +97,7 @@ func (s *Sender) prepare(ctx context.Context, w store.Writer, items []*work.Prep
 			return err
 		}
 		if m.State == textmessage.StateSending { // an attempt that never ended
-			m.Unsure++
+			m.Uncertain++
 		}
 		m.State, m.Attempts = textmessage.StateSending, m.Attempts+1
 		if m.Sent.IsZero() {
@@ -167,7 +167,7 @@ func (s *Sender) send(ctx context.Context, m textmessage.Message) textmessage.Re
 	ctx, cancel := context.WithTimeout(ctx, SendTimeout)
 	defer cancel()
 	finder, can := s.Gateway.(Finder)
-	if can && m.Unsure > 0 {
+	if can && m.Uncertain > 0 {
 		found := finder.Find(ctx, m)
 		switch found.Verdict {
 		case textmessage.SendAccepted, textmessage.SendRejected:

@@ -165,8 +165,8 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 				start := now()
 				w.during(func() { time.Sleep(time.Hour) }, w.sender(g))
 				m := w.is(id, textmessage.StateSent, "")
-				if n := len(w.sendings()); n != tt.sent || m.Unsure != 1 {
-					t.Errorf("sent %d times with %d doubts, want %d with 1", n, m.Unsure, tt.sent)
+				if n := len(w.sendings()); n != tt.sent || m.Uncertain != 1 {
+					t.Errorf("sent %d times with %d doubts, want %d with 1", n, m.Uncertain, tt.sent)
 				}
 				for _, s := range w.sendings() {
 					if s.at.Before(start.Add(30 * time.Second)) {
@@ -327,7 +327,7 @@ func TestANodeStopsWhileItSends(t *testing.T) {
 			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the node is stopping"}
 		}}
 		w.during(func() { time.Sleep(time.Second) }, w.sender(g))
-		if m := w.message(id); m.State != textmessage.StateQueued || m.Unsure != 1 || m.Claim != "" {
+		if m := w.message(id); m.State != textmessage.StateQueued || m.Uncertain != 1 || m.Claim != "" {
 			t.Errorf("left as %+v", m)
 		}
 	})

@@ -11,13 +11,13 @@ import (
 
 // The city is the part of Manhattan where the plan of 1811 was carried out
 // without exception: numbered streets 14 to 59, from First to Tenth Avenue. It
-// is drawn from the plan's own measures, not from a map.
+// is derived from the measures of the plan, not from a map.
 
-// spot is a place in the city's own directions, in meters from Fifth Avenue
-// and 42nd Street.
+// spot is a location in the city's own axes, in meters from Fifth Avenue and
+// 42nd Street.
 type spot struct {
-	across float64 // toward the East River; streets run this way
-	up     float64 // uptown; avenues run this way
+	across float64 // toward the East River, along streets
+	up     float64 // uptown, along avenues
 }
 
 const (
@@ -35,7 +35,7 @@ var avenues = []float64{
 	0, 130, 260, 385, 520, 720, 935, // Fifth, Madison, Park, Lexington, Third to First
 }
 
-// point is the place in degrees.
+// point returns the location in degrees.
 func (s spot) point() lastmile.Point {
 	sin, cos := math.Sincos(gridBearing)
 	east, north := s.across*cos+s.up*sin, s.up*cos-s.across*sin
@@ -45,7 +45,7 @@ func (s spot) point() lastmile.Point {
 	}
 }
 
-// spotOf is the place in the city's directions.
+// spotOf returns a location in the city's axes.
 func spotOf(p lastmile.Point) spot {
 	sin, cos := math.Sincos(gridBearing)
 	east := (p.Lon - originLon) * metersPerLat * math.Cos(originLat*math.Pi/180)
@@ -53,16 +53,17 @@ func spotOf(p lastmile.Point) spot {
 	return spot{across: east*cos - north*sin, up: east*sin + north*cos}
 }
 
-// to is the distance as the crow flies.
+// to returns the straight distance.
 func (s spot) to(t spot) float64 { return math.Hypot(t.across-s.across, t.up-s.up) }
 
-// jittered is what a receiver says of the place: somewhere around it.
+// jittered returns a location as measured by a receiver with the given
+// accuracy.
 func (s spot) jittered(random *rand.Rand, accuracy float64) spot {
 	off, angle := accuracy*random.Float64(), 2*math.Pi*random.Float64()
 	return spot{s.across + off*math.Cos(angle), s.up + off*math.Sin(angle)}
 }
 
-// address is a postal address as the interface takes it.
+// address is a postal address as the API accepts it.
 type address struct {
 	Name       string `json:"name,omitempty"`
 	Number     string `json:"number"`
@@ -74,14 +75,14 @@ type address struct {
 	Country    string `json:"country"`
 }
 
-// door is a place with its address.
+// door is a location with its address.
 type door struct {
 	at      spot
 	address address
 }
 
-// doorNear draws a door within so many meters of a place, or the nearest that
-// the city has.
+// doorNear returns a random door within radius meters of a location, or the
+// nearest in the city.
 func doorNear(random *rand.Rand, center spot, radius float64) door {
 	away, angle := radius*math.Sqrt(random.Float64()), 2*math.Pi*random.Float64()
 	street := 42 + int(math.Round((center.up+away*math.Sin(angle))/streetSpacing))
@@ -90,7 +91,7 @@ func doorNear(random *rand.Rand, center spot, radius float64) door {
 	return doorAt(street, across, random.IntN(2))
 }
 
-// doorAt is the door on a street, on its side of odd or even numbers.
+// doorAt returns the door on a street, on the side of odd or even numbers.
 func doorAt(street int, across float64, side int) door {
 	name, number := "East ", 1+across*400/935
 	if across < 0 {
@@ -106,7 +107,7 @@ func doorAt(street int, across float64, side int) door {
 	}
 }
 
-// postalCode is the postal code of a block, by the post office's districts.
+// postalCode returns the postal code of a block.
 func postalCode(street int, west bool) string {
 	districts := []struct {
 		below      int
@@ -147,8 +148,8 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, ending)
 }
 
-// way is how somebody gets from one place to another: along the street to an
-// avenue, along that to the other street, along it to the door.
+// way is the route between two locations: along the street to an avenue, along
+// the avenue to the other street, and along that to the door.
 type way struct {
 	corners []spot
 	length  float64
@@ -175,8 +176,8 @@ func detour(avenue float64, from, to spot) float64 {
 	return math.Abs(avenue-from.across) + math.Abs(avenue-to.across)
 }
 
-// at is the place after so many meters, and the direction of travel there in
-// degrees from north.
+// at returns the location after some meters, and the direction of travel there
+// in degrees from north.
 func (w way) at(meters float64) (spot, float64) {
 	for i := 1; i < len(w.corners); i++ {
 		from, to := w.corners[i-1], w.corners[i]

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// How long and how often a request that did not get through is sent again.
+// How long and how often a failed request is retried.
 const (
 	patience   = time.Minute
 	firstPause = 200 * time.Millisecond
@@ -20,27 +20,27 @@ const (
 	maxAnswer  = 64 << 20
 )
 
-// client sends requests and counts what becomes of them.
+// client sends requests and counts their results.
 type client struct {
-	base  string // without a slash at the end
+	base  string // without a trailing slash
 	http  *http.Client
 	now   func() time.Time
 	tally *tally
 }
 
-// request is one request. Every one may be sent again: it has an id of its own,
-// or doing it twice is the same as once.
+// request is a request. All requests may be repeated: they have an idempotency
+// key or are idempotent.
 type request struct {
 	name         string // the route, for the report
 	method, path string
-	key, token   string // of an organization, or of a worker
+	key, token   string // of an organization or of a worker
 	once         string // Idempotency-Key
-	body         any    // to be sent as JSON, or a photo
-	answer       any    // where to put what comes back; nil for nowhere
+	body         any    // sent as JSON, or a photo
+	answer       any    // where to decode the response; nil to ignore it
 }
 
-// refusal is an answer other than 200.
-type refusal struct {
+// rejection is a response other than 200.
+type rejection struct {
 	name    string
 	status  int
 	number  int
@@ -49,27 +49,28 @@ type refusal struct {
 }
 
 // Error implements error.
-func (r *refusal) Error() string {
+func (r *rejection) Error() string {
 	return fmt.Sprintf("%s answered %d (%d): %s", r.name, r.status, r.number, r.message)
 }
 
-// refused tells whether the server said no and will say it again.
-func refused(err error) bool {
-	r, ok := errors.AsType[*refusal](err)
+// rejected reports whether the server rejected a request and will reject it
+// again.
+func rejected(err error) bool {
+	r, ok := errors.AsType[*rejection](err)
 	return ok && r.status < 500 && r.status != http.StatusTooManyRequests
 }
 
-// send sends a request until it is answered: no answer, a server that is busy
-// and one that failed are not the last word.
+// send sends a request until it gets a final response. Lost responses, overload
+// and server errors are retried.
 func (c *client) send(ctx context.Context, r request) error {
 	pause, deadline := firstPause, c.now().Add(patience)
 	for {
 		err := c.try(ctx, r)
-		if err == nil || refused(err) || ctx.Err() != nil || c.now().After(deadline) {
+		if err == nil || rejected(err) || ctx.Err() != nil || c.now().After(deadline) {
 			return err
 		}
 		again := pause
-		if busy, ok := errors.AsType[*refusal](err); ok {
+		if busy, ok := errors.AsType[*rejection](err); ok {
 			again = max(pause, min(busy.after, longPause))
 		}
 		if !wait(ctx, again) {
@@ -88,7 +89,8 @@ func (c *client) try(ctx context.Context, r request) error {
 			return fmt.Errorf("encode %s: %w", r.name, err)
 		}
 	}
-	// What was begun is ended: a request cut off might have been done.
+	// Requests are completed even after cancellation: an aborted one might have
+	// had an effect.
 	out, err := http.NewRequestWithContext(context.WithoutCancel(ctx), r.method, c.base+r.path, bytes.NewReader(sent))
 	if err != nil {
 		return err
@@ -115,24 +117,24 @@ func (c *client) try(ctx context.Context, r request) error {
 	got, err := io.ReadAll(io.LimitReader(in.Body, maxAnswer))
 	if err != nil {
 		c.tally.answered(r.name, 0, 0)
-		return fmt.Errorf("read the answer to %s: %w", r.name, err)
+		return fmt.Errorf("read the response to %s: %w", r.name, err)
 	}
 	c.tally.answered(r.name, in.StatusCode, c.now().Sub(begun))
 	if in.StatusCode != http.StatusOK {
-		no := newRefusal(r.name, in, got)
-		c.tally.refused(r.name, no.message)
+		no := newRejection(r.name, in, got)
+		c.tally.rejected(r.name, no.message)
 		return no
 	}
 	if r.answer == nil {
 		return nil
 	}
 	if err := json.Unmarshal(got, r.answer); err != nil {
-		return fmt.Errorf("understand the answer to %s: %w", r.name, err)
+		return fmt.Errorf("decode the response to %s: %w", r.name, err)
 	}
 	return nil
 }
 
-func newRefusal(name string, in *http.Response, body []byte) *refusal {
+func newRejection(name string, in *http.Response, body []byte) *rejection {
 	said := struct {
 		Message struct {
 			Error   int    `json:"error"`
@@ -142,14 +144,14 @@ func newRefusal(name string, in *http.Response, body []byte) *refusal {
 	said.Message.Message = http.StatusText(in.StatusCode)
 	//nolint:errcheck // what is not of the interface's shape has its status alone
 	json.Unmarshal(body, &said)
-	seconds, _ := strconv.Atoi(in.Header.Get("Retry-After")) // 0 is soon
-	return &refusal{
+	seconds, _ := strconv.Atoi(in.Header.Get("Retry-After")) // 0 means soon
+	return &rejection{
 		name: name, status: in.StatusCode, number: said.Message.Error, message: said.Message.Message,
 		after: time.Duration(seconds) * time.Second,
 	}
 }
 
-// wait waits and tells whether there is reason to go on.
+// wait waits and reports whether to continue.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

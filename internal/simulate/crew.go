@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// The organization as the interface shows it, as far as it matters here.
+// Records of the API, with the fields that matter here.
 type (
 	shownTeam struct {
 		ID   string `json:"id"`
@@ -35,8 +35,8 @@ type (
 	}
 )
 
-// api sends a request of the organization. One that makes something has a key
-// of its own, so that it is made once however often it is sent.
+// api sends a request of the organization. Requests that create something have
+// an idempotency key, so that it is created only once.
 func (s *simulation) api(ctx context.Context, name, method, path string, body, answer any) error {
 	r := request{name: name, method: method, path: "/api/v2" + path, key: s.options.Key, body: body, answer: answer}
 	if method == http.MethodPost {
@@ -45,8 +45,8 @@ func (s *simulation) api(ctx context.Context, name, method, path string, body, a
 	return s.client.send(ctx, r)
 }
 
-// makeTeams makes the teams and hubs that are not there yet.
-func (s *simulation) makeTeams(ctx context.Context) error {
+// createTeams creates missing teams and hubs.
+func (s *simulation) createTeams(ctx context.Context) error {
 	var known []shownTeam
 	if err := s.api(ctx, "GET /teams", http.MethodGet, "/teams", nil, &known); err != nil {
 		return err
@@ -56,12 +56,12 @@ func (s *simulation) makeTeams(ctx context.Context) error {
 		return err
 	}
 	for _, t := range teams {
-		id, err := s.makeTeam(ctx, known, t.name, t.selfAssign)
+		id, err := s.createTeam(ctx, known, t.name, t.selfAssign)
 		if err != nil {
 			return err
 		}
 		s.teams = append(s.teams, id)
-		if err := s.makeHub(ctx, hubs, t, id); err != nil {
+		if err := s.createHub(ctx, hubs, t, id); err != nil {
 			return err
 		}
 	}
@@ -69,11 +69,11 @@ func (s *simulation) makeTeams(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	s.visitorTeam, err = s.makeTeam(ctx, known, "Visitors", false)
+	s.visitorTeam, err = s.createTeam(ctx, known, "Visitors", false)
 	return err
 }
 
-func (s *simulation) makeTeam(ctx context.Context, known []shownTeam, name string, selfAssign bool) (string, error) {
+func (s *simulation) createTeam(ctx context.Context, known []shownTeam, name string, selfAssign bool) (string, error) {
 	for _, k := range known {
 		if k.Name == name {
 			return k.ID, nil
@@ -85,7 +85,7 @@ func (s *simulation) makeTeam(ctx context.Context, known []shownTeam, name strin
 	return made.ID, err
 }
 
-func (s *simulation) makeHub(ctx context.Context, known []shownHub, t team, id string) error {
+func (s *simulation) createHub(ctx context.Context, known []shownHub, t team, id string) error {
 	for _, k := range known {
 		if k.Name == t.hub {
 			return nil
@@ -95,7 +95,7 @@ func (s *simulation) makeHub(ctx context.Context, known []shownHub, t team, id s
 	return s.api(ctx, "POST /hubs", http.MethodPost, "/hubs", body, nil)
 }
 
-// findWorker finds a worker by phone number; none is no error.
+// findWorker finds a worker by phone number; nil if there is none.
 func (s *simulation) findWorker(ctx context.Context, phone string) (*shownWorker, error) {
 	var found []shownWorker
 	err := s.api(ctx, "GET /workers", http.MethodGet, "/workers?phones="+url.QueryEscape(phone), nil, &found)
@@ -105,7 +105,7 @@ func (s *simulation) findWorker(ctx context.Context, phone string) (*shownWorker
 	return &found[0], nil
 }
 
-// employ finds a worker or makes one, and signs her in.
+// employ finds or creates a worker, and signs in.
 func (s *simulation) employ(ctx context.Context, who Person, team string) (session, error) {
 	known, err := s.findWorker(ctx, who.Phone)
 	if err != nil {
@@ -125,14 +125,14 @@ func (s *simulation) employ(ctx context.Context, who Person, team string) (sessi
 	return s.signIn(ctx, *known, fresh)
 }
 
-// session is a worker who is signed in.
+// session is the session of a worker.
 type session struct {
 	token  string
 	worker shownWorker
 }
 
-// signIn signs a worker in: with the password that simulated workers have, or
-// for the first time with the temporary one.
+// signIn signs a worker in with the password of simulated workers or, the first
+// time, with the temporary one.
 func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool) (session, error) {
 	var answer struct {
 		Token           string      `json:"token"`
@@ -143,11 +143,11 @@ func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool)
 		body := map[string]string{"phone": worker.Phone, "password": password}
 		return s.client.send(ctx, request{name: "POST /driver/v1/login", method: http.MethodPost, path: "/driver/v1/login", body: body, answer: &answer})
 	}
-	err := errFresh
+	err := errTemporaryPassword
 	if !fresh {
 		err = try(s.options.Password)
 	}
-	if (errors.Is(err, errFresh) || refused(err)) && s.options.Temporary != nil {
+	if (errors.Is(err, errTemporaryPassword) || rejected(err)) && s.options.Temporary != nil {
 		password, err := s.options.Temporary(ctx, worker.Phone)
 		if err != nil {
 			return session{}, err
@@ -173,11 +173,11 @@ func (s *simulation) signIn(ctx context.Context, worker shownWorker, fresh bool)
 	return session{token: answer.Token, worker: answer.Worker}, nil
 }
 
-// errFresh says that a worker has no password but the temporary one.
-var errFresh = errors.New("the worker was just made")
+// errTemporaryPassword says that a worker only has the temporary password.
+var errTemporaryPassword = errors.New("the worker only has a temporary password")
 
-// borrow finds workers that somebody else made, who all have the password.
-func (s *simulation) borrow(ctx context.Context) ([]Person, error) {
+// existingWorkers returns existing workers, who all have the configured password.
+func (s *simulation) existingWorkers(ctx context.Context) ([]Person, error) {
 	var found []shownWorker
 	if err := s.api(ctx, "GET /workers", http.MethodGet, "/workers", nil, &found); err != nil {
 		return nil, err

@@ -7,43 +7,44 @@ import (
 	"time"
 )
 
-// How the desk works.
+// Parameters of the dispatch desk.
 const (
-	openForEach   = 3 // tasks to be done, for each worker
-	maxForEach    = 6 // tasks that automatic assignment gives a worker
+	openForEach   = 3 // open tasks per worker
+	maxForEach    = 6 // maximum tasks per worker in automatic assignment
 	batchSize     = 10
 	deskPause     = 200 * time.Millisecond
 	leftoverPause = 3 * time.Second
 	inheritFor    = 30 * 24 * time.Hour
 )
 
-// desk makes tasks and sees that they get to workers.
+// desk creates tasks and has them assigned to workers.
 type desk struct {
 	*simulation
 	number    uint64 // of the next errand
 	made      int    // tasks
 	batch     []errand
 	leftovers []leftover
-	tried     time.Time // when leftovers were last given out
+	tried     time.Time // when leftovers were last assigned
 	begun     time.Time
-	last      time.Time // when the last errand was made
+	last      time.Time // when the last errand was created
 }
 
-// leftover is work that nobody has yet.
+// leftover is an unassigned task.
 type leftover struct {
-	team  int // -1: any
+	team  int // -1 for any
 	tasks []string
 }
 
-// container names a container, as the interface has it.
+// container identifies a container as the API does.
 type container struct {
 	Type   string `json:"type"`
 	Team   string `json:"team,omitempty"`
 	Worker string `json:"worker,omitempty"`
 }
 
-// deskWork makes tasks until the context ends, or all were made and are done.
-func (s *simulation) deskWork(ctx context.Context) error {
+// runDesk creates tasks until the context ends or all tasks are created and
+// completed.
+func (s *simulation) runDesk(ctx context.Context) error {
 	d := &desk{simulation: s, number: s.options.Errand, begun: s.now()}
 	select {
 	case <-s.staffed:
@@ -61,38 +62,38 @@ func (s *simulation) deskWork(ctx context.Context) error {
 		var err error
 		switch {
 		case d.leftoversDue():
-			err = d.giveOut(ctx)
+			err = d.assignLeftovers(ctx)
 		case d.finished() && len(d.batch) > 0:
 			err = d.submit(ctx)
 		case d.finished() && s.ledger.open() == 0:
 			return nil
-		case d.finished() || s.ledger.open()+len(d.batch) >= open || d.rests():
+		case d.finished() || s.ledger.open()+len(d.batch) >= open || d.canPause():
 			wait(ctx, deskPause)
 		default:
-			err = d.makeNext(ctx)
+			err = d.createNext(ctx)
 		}
-		if err != nil && !refused(err) {
+		if err != nil && !rejected(err) {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// rests tells whether the next errand has time. Nobody rests before there is
-// something to do for every worker.
-func (d *desk) rests() bool {
+// canPause reports whether the next errand can wait. It never can before every
+// worker has something to do.
+func (d *desk) canPause() bool {
 	pause := d.options.Pause
-	if d.options.Busy > 0 && d.now().Sub(d.begun) > d.options.Busy {
+	if d.options.BusyPeriod > 0 && d.now().Sub(d.begun) > d.options.BusyPeriod {
 		pause *= 5
 	}
 	enough := d.number-d.options.Errand > uint64(openForEach*d.options.Workers)
 	return enough && d.now().Sub(d.last) < pause
 }
 
-// finished tells whether no more tasks are to be made.
+// finished reports whether all tasks have been created.
 func (d *desk) finished() bool { return d.options.Tasks > 0 && d.made >= d.options.Tasks }
 
-// inherit finds what an earlier run has left to be done.
+// inherit finds the open tasks of earlier runs.
 func (d *desk) inherit(ctx context.Context) error {
 	since, last := d.now().Add(-inheritFor).UnixMilli(), ""
 	for {
@@ -116,11 +117,10 @@ func (d *desk) inherit(ctx context.Context) error {
 	}
 }
 
-// take takes over a task that was made before this run, unless it is the
-// visitor's.
+// take takes over a task from an earlier run, unless it is the visitor's.
 func (d *desk) take(t shownTask) {
 	if d.borrowed || d.options.Check {
-		return // others may have made it
+		return // possibly created by another client
 	}
 	if t.State == 0 {
 		d.leftovers = append(d.leftovers, leftover{team: -1, tasks: []string{t.ID}})
@@ -130,8 +130,8 @@ func (d *desk) take(t shownTask) {
 	}
 }
 
-// makeNext makes the next errand.
-func (d *desk) makeNext(ctx context.Context) error {
+// createNext creates the next errand.
+func (d *desk) createNext(ctx context.Context) error {
 	e := d.plan.errand(d.number)
 	d.number++
 	d.last = d.now()
@@ -141,7 +141,7 @@ func (d *desk) makeNext(ctx context.Context) error {
 	d.made += len(e.stops)
 	switch {
 	case d.borrowed:
-		return d.give(ctx, e)
+		return d.assignInTurn(ctx, e)
 	case e.manner == byBatch:
 		if d.batch = append(d.batch, e); len(d.batch) < batchSize {
 			return nil
@@ -153,7 +153,7 @@ func (d *desk) makeNext(ctx context.Context) error {
 	return d.assign(ctx, e)
 }
 
-// assign makes an errand's tasks and lets the server choose the worker.
+// assign creates the tasks of an errand and lets the server choose the worker.
 func (d *desk) assign(ctx context.Context, e errand) error {
 	first := d.body(e.stops[0])
 	first["autoAssign"] = map[string]any{"mode": e.mode, "team": d.teams[e.team], "maxAssignedTaskCount": maxForEach}
@@ -180,9 +180,9 @@ func (d *desk) assign(ctx context.Context, e errand) error {
 	return nil
 }
 
-// give makes an errand's tasks for one of the workers at hand, in turn.
-func (d *desk) give(ctx context.Context, e errand) error {
-	to := d.somebody(-1)
+// assignInTurn creates the tasks of an errand for the workers on duty, in turn.
+func (d *desk) assignInTurn(ctx context.Context, e errand) error {
+	to := d.nextWorker(-1)
 	var ids []string
 	for _, stop := range e.stops {
 		body := d.body(stop)
@@ -197,8 +197,8 @@ func (d *desk) give(ctx context.Context, e errand) error {
 	return nil
 }
 
-// offer makes a task in the team's container and tells a worker of the team,
-// who takes it.
+// offer creates a task in the team's container and offers it to a worker of the
+// team, who claims it.
 func (d *desk) offer(ctx context.Context, e errand) error {
 	body := d.body(e.stops[0])
 	body["container"] = container{Type: "TEAM", Team: d.teams[e.team]}
@@ -206,19 +206,19 @@ func (d *desk) offer(ctx context.Context, e errand) error {
 	if err != nil {
 		return err
 	}
-	if to := d.somebody(e.team); to != nil {
+	if to := d.nextWorker(e.team); to != nil {
 		select {
 		case to.offers <- made.ID:
 			return nil
-		default: // has been told enough
+		default: // has enough offers
 		}
 	}
 	d.leftovers = append(d.leftovers, leftover{team: e.team, tasks: []string{made.ID}})
 	return nil
 }
 
-// somebody is a worker on duty, of a team or of any, in turn.
-func (d *desk) somebody(team int) *phone {
+// nextWorker returns a worker on duty, of a team or of any, in turn.
+func (d *desk) nextWorker(team int) *phone {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.phones {
@@ -230,8 +230,8 @@ func (d *desk) somebody(team int) *phone {
 	return nil
 }
 
-// submit makes the tasks of several errands in the background, waits for them
-// and gives them out.
+// submit creates the tasks of several errands as a batch, waits for them and
+// assigns them.
 func (d *desk) submit(ctx context.Context) error {
 	tasks := make([]map[string]any, 0, len(d.batch))
 	for _, e := range d.batch {
@@ -257,13 +257,13 @@ func (d *desk) submit(ctx context.Context) error {
 		}
 		if state.Status != "pending" && state.Status != "inProgress" {
 			if state.TasksErrored > 0 || len(state.NewTasks) != len(batch) {
-				d.ledger.breach("batch %s of %d tasks ended as %s with %d tasks and %d errors", job.JobID, len(batch), state.Status, len(state.NewTasks), state.TasksErrored)
+				d.ledger.violation("batch %s of %d tasks ended as %s with %d tasks and %d errors", job.JobID, len(batch), state.Status, len(state.NewTasks), state.TasksErrored)
 			}
 			for _, t := range state.NewTasks {
 				d.ledger.create(t.ID)
 				d.leftovers = append(d.leftovers, leftover{team: -1, tasks: []string{t.ID}})
 			}
-			return d.giveOut(ctx)
+			return d.assignLeftovers(ctx)
 		}
 		if !wait(ctx, deskPause) {
 			return ctx.Err()
@@ -271,13 +271,13 @@ func (d *desk) submit(ctx context.Context) error {
 	}
 }
 
-// leftoversDue tells whether it is time to give out what nobody has.
+// leftoversDue reports whether to assign the leftovers now.
 func (d *desk) leftoversDue() bool {
 	return len(d.leftovers) > 0 && d.now().Sub(d.tried) >= leftoverPause
 }
 
-// giveOut has the server assign what nobody has yet.
-func (d *desk) giveOut(ctx context.Context) error {
+// assignLeftovers has the server assign the leftovers.
+func (d *desk) assignLeftovers(ctx context.Context) error {
 	d.tried = d.now()
 	var still []leftover
 	for i, l := range d.leftovers {
@@ -289,7 +289,7 @@ func (d *desk) giveOut(ctx context.Context) error {
 			AssignedTasks map[string]string `json:"assignedTasks"`
 		}
 		err := d.api(ctx, "POST /tasks/autoAssign", http.MethodPost, "/tasks/autoAssign", map[string]any{"tasks": l.tasks, "options": options}, &answer)
-		if err != nil && !refused(err) {
+		if err != nil && !rejected(err) {
 			d.leftovers = append(still, d.leftovers[i:]...)
 			return err
 		}
@@ -301,7 +301,7 @@ func (d *desk) giveOut(ctx context.Context) error {
 	return nil
 }
 
-// create makes a task.
+// create creates a task.
 func (d *desk) create(ctx context.Context, body map[string]any) (made shownTask, err error) {
 	err = d.api(ctx, "POST /tasks", http.MethodPost, "/tasks", body, &made)
 	if err == nil {
@@ -310,7 +310,7 @@ func (d *desk) create(ctx context.Context, body map[string]any) (made shownTask,
 	return made, err
 }
 
-// body is a task as the interface takes it.
+// body returns a task in the form that the API accepts.
 func (s *simulation) body(t stop) map[string]any {
 	need := t.requirements
 	need.Photo = need.Photo && s.photos.Load()

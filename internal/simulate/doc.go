@@ -1,12 +1,13 @@
-// Package simulate plays a courier's day in a city against a server: a desk
-// that makes tasks, and workers whose phones move, start, arrive and complete.
+// Package simulate plays a courier's day in a city against a server: a dispatch
+// desk that creates tasks, and workers whose phones move, start, arrive and
+// complete.
 //
-// It is a client like any other. It knows the platform by its two interfaces
-// over HTTP and by nothing else, and reads their JSON with types of its own, so
-// that what it finds true is true for everybody. It keeps a book of what it was
-// told, and compares it with what the server says in the end.
+// It is a client like any other: it uses only the two HTTP APIs of the
+// platform, and decodes their JSON with its own types, so that its findings
+// hold for every client. It records what the server acknowledged and finally
+// compares that with what the server returns.
 //
-// The one thing to know: there is no second clock. Everything happens now, by
-// the real clock, because a phone cannot report the future. A day at ten times
-// the speed has vehicles ten times as fast and stops ten times as short.
+// There is no simulated clock. Everything happens in real time, because a phone
+// cannot report the future. At ten times the speed, vehicles are ten times as
+// fast and stops ten times as short.
 package simulate

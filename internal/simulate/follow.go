@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tellTime is how long the event stream may take to tell of the last task.
-const tellTime = 30 * time.Second
+// streamTimeout is how long the event stream may take to deliver the last event.
+const streamTimeout = 30 * time.Second
 
 // The triggers that end a task.
 const (
@@ -19,8 +19,8 @@ const (
 	triggerFailed    = 4
 )
 
-// openStream opens the organization's event stream, after the last event seen;
-// "" is from now on. It returns when the server has agreed.
+// openStream opens the organization's event stream after the last event seen,
+// or from now on if it is empty. It returns when the server has responded.
 func (s *simulation) openStream(ctx context.Context, last string) (*http.Response, error) {
 	out, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, s.client.base+"/api/v2/events", nil)
 	if err != nil {
@@ -36,13 +36,13 @@ func (s *simulation) openStream(ctx context.Context, last string) (*http.Respons
 	}
 	if in.StatusCode != http.StatusOK {
 		in.Body.Close()
-		return nil, newRefusal("GET /events", in, nil)
+		return nil, newRejection("GET /events", in, nil)
 	}
 	return in, nil
 }
 
-// follow notes the ends of tasks that the event stream tells of, until the
-// context ends. A stream that breaks is taken up where it was.
+// follow records the completed tasks that the event stream reports, until the
+// context ends. A broken stream is resumed.
 func (s *simulation) follow(ctx context.Context, stream *http.Response) {
 	last := ""
 	for {
@@ -79,11 +79,11 @@ func (s *simulation) read(stream *http.Response, last string) string {
 				TriggerID int    `json:"triggerId"`
 			}
 			if err := json.Unmarshal([]byte(value), &event); err != nil {
-				s.ledger.breach("the event stream told what is not JSON: %v", err)
+				s.ledger.violation("the event stream sent invalid JSON: %v", err)
 				continue
 			}
 			if event.TriggerID == triggerCompleted || event.TriggerID == triggerFailed {
-				s.ledger.tell(event.TaskID)
+				s.ledger.completionReported(event.TaskID)
 			}
 			last = number
 		}

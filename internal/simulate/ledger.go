@@ -6,31 +6,31 @@ import (
 	"sync"
 )
 
-// ledger is the book of what the server has acknowledged: what it must still
-// know in the end.
+// ledger records what the server has acknowledged, and must still know in the
+// end.
 type ledger struct {
 	mu       sync.Mutex
-	forget   bool               // nobody will compare: what ended is not kept
-	unended  map[string]bool    // tasks that are to be done, made in this run or before
+	discard  bool               // no final check: completed tasks are not recorded
+	unended  map[string]bool    // open tasks of this run or earlier ones
 	created  map[string]bool    // tasks
 	ended    map[string]outcome // tasks
-	tried    map[string]bool    // tasks that a phone asked to end, answered or not
+	tried    map[string]bool    // tasks that a phone tried to complete, whatever the response
 	visited  map[string][]string
-	seen     map[string]int // ends of tasks that the event stream told of
-	broken   []string       // promises
+	seen     map[string]int // completions reported by the event stream
+	broken   []string       // broken promises
 	breaches int
-	checked  int // tasks compared in the end
+	checked  int // number of tasks compared
 	counts   counts
 }
 
-// outcome is how a phone ended a task and the server said yes.
+// outcome is a completion that the server acknowledged.
 type outcome struct {
 	worker  string
 	success bool
 	at      int64 // Unix ms
 }
 
-// counts are what a run amounts to.
+// counts are the totals of a run.
 type counts struct {
 	Created   int `json:"created"`
 	Completed int `json:"completed"`
@@ -43,18 +43,18 @@ type counts struct {
 	Believed  int `json:"believed"`
 }
 
-// maxBroken is how many broken promises are told one by one.
+// maxBroken is how many broken promises are listed.
 const maxBroken = 20
 
 func newLedger(forget bool) *ledger {
 	return &ledger{
-		forget: forget, unended: map[string]bool{}, created: map[string]bool{}, ended: map[string]outcome{}, tried: map[string]bool{},
+		discard: forget, unended: map[string]bool{}, created: map[string]bool{}, ended: map[string]outcome{}, tried: map[string]bool{},
 		visited: map[string][]string{}, seen: map[string]int{},
 	}
 }
 
-// breach notes a broken promise.
-func (l *ledger) breach(format string, args ...any) {
+// violation records a broken promise.
+func (l *ledger) violation(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.note(format, args...)
@@ -73,27 +73,27 @@ func (l *ledger) count(change func(*counts)) {
 	change(&l.counts)
 }
 
-// create notes tasks that the server says it has made.
+// create records tasks that the server acknowledged.
 func (l *ledger) create(tasks ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range tasks {
 		if l.created[id] {
-			l.note("task %s was made twice", id)
+			l.note("task %s was created twice", id)
 		}
 		l.created[id], l.unended[id] = true, true
 		l.counts.Created++
 	}
 }
 
-// inherit notes a task that was made before this run.
+// inherit records a task of an earlier run.
 func (l *ledger) inherit(task string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unended[task] = true
 }
 
-// try notes that a phone is about to report something of a task.
+// try records that a phone is about to report something about a task.
 func (l *ledger) try(task, verb string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,19 +102,19 @@ func (l *ledger) try(task, verb string) {
 	}
 }
 
-// visit notes a step that the server has acknowledged.
+// visit records a step that the server acknowledged.
 func (l *ledger) visit(task, verb string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.visited[task] = append(l.visited[task], verb)
 }
 
-// end notes how a task ended.
+// end records how a task ended.
 func (l *ledger) end(task string, o outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if before, ok := l.ended[task]; ok {
-		l.note("task %s was ended twice: by worker %s and by worker %s", task, before.worker, o.worker)
+		l.note("task %s was completed twice: by worker %s and by worker %s", task, before.worker, o.worker)
 	}
 	l.ended[task] = o
 	delete(l.unended, task)
@@ -123,7 +123,7 @@ func (l *ledger) end(task string, o outcome) {
 	} else {
 		l.counts.Failed++
 	}
-	if l.forget {
+	if l.discard {
 		delete(l.created, task)
 		delete(l.ended, task)
 		delete(l.tried, task)
@@ -131,22 +131,22 @@ func (l *ledger) end(task string, o outcome) {
 	}
 }
 
-// tell notes an end of a task that the event stream told of.
-func (l *ledger) tell(task string) {
+// completionReported records a completion reported by the event stream.
+func (l *ledger) completionReported(task string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen[task]++
 }
 
-// open is how many tasks are to be done.
+// open returns the number of open tasks.
 func (l *ledger) open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.unended)
 }
 
-// untold is how many ends of tasks the event stream has not told of yet.
-func (l *ledger) untold() (missing int) {
+// unreported returns how many completions the event stream has not reported yet.
+func (l *ledger) unreported() (missing int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for task := range l.ended {
@@ -157,7 +157,7 @@ func (l *ledger) untold() (missing int) {
 	return missing
 }
 
-// tasks lists everything that the server must know.
+// tasks returns the ids of all tasks that the server must know.
 func (l *ledger) tasks() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (l *ledger) tasks() []string {
 		all = append(all, id)
 	}
 	for id := range l.ended {
-		if !l.created[id] { // made before this run
+		if !l.created[id] { // from an earlier run
 			all = append(all, id)
 		}
 	}
@@ -174,11 +174,10 @@ func (l *ledger) tasks() []string {
 	return all
 }
 
-// eventNames are what the steps of a worker are called in a task's completion
-// details.
+// eventNames maps actions to their names in completion details.
 var eventNames = map[string]string{verbStart: "start", verbArrive: "arrival", verbDepart: "departure"}
 
-// compare holds a task as the server shows it against the book.
+// compare compares a task with the ledger.
 func (l *ledger) compare(t shownTask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,11 +185,11 @@ func (l *ledger) compare(t shownTask) {
 	o, ended := l.ended[t.ID]
 	switch {
 	case ended && t.State != stateCompleted:
-		l.note("task %s was completed by worker %s, and is in state %d", t.ID, o.worker, t.State)
+		l.note("task %s was completed by worker %s, but is in state %d", t.ID, o.worker, t.State)
 	case !ended && !l.tried[t.ID] && t.State == stateCompleted:
-		l.note("task %s is completed, and no phone was told so", t.ID)
+		l.note("task %s is completed, but no completion was acknowledged", t.ID)
 	case ended && (t.Completion.Success != o.success || t.Completion.Time != o.at || t.Worker != o.worker):
-		l.note("task %s was ended by worker %s at %d with success %v, and the server says %s, %d and %v",
+		l.note("task %s was completed by worker %s at %d with success %v, but the server returns %s, %d and %v",
 			t.ID, o.worker, o.at, o.success, t.Worker, t.Completion.Time, t.Completion.Success)
 	}
 	steps := map[string]int{}
@@ -199,23 +198,23 @@ func (l *ledger) compare(t shownTask) {
 	}
 	for name, n := range steps {
 		if n > 1 {
-			l.note("task %s has %d times the event %s, which no phone did twice", t.ID, n, name)
+			l.note("task %s has %d events %s, which no phone sent twice", t.ID, n, name)
 		}
 	}
 	for _, verb := range l.visited[t.ID] {
 		if name := eventNames[verb]; name != "" && steps[name] == 0 {
-			l.note("task %s has no event %s, which was acknowledged", t.ID, name)
+			l.note("task %s lacks the event %s, which was acknowledged", t.ID, name)
 		}
 	}
 }
 
-// compareEvents holds what the event stream told against the book.
+// compareEvents compares the event stream with the ledger.
 func (l *ledger) compareEvents() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for task := range l.ended {
 		if n := l.seen[task]; n != 1 {
-			l.note("the event stream told %d times that task %s ended", n, task)
+			l.note("the event stream reported %d times that task %s ended", n, task)
 		}
 	}
 }

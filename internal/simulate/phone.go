@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What a worker reports of a task.
+// The actions of a worker on a task.
 const (
 	verbClaim    = "claim"
 	verbStart    = "start"
@@ -19,19 +19,19 @@ const (
 	verbComplete = "complete"
 )
 
-// The states of a task, as the interface numbers them.
+// The states of a task, as the API numbers them.
 const (
 	stateAssigned  = 1
 	stateActive    = 2
 	stateCompleted = 3
 )
 
-// How chance treats a worker.
+// Probabilities and limits of a worker.
 const (
-	chanceAgain   = 0.05 // that a phone sends an action twice
-	chanceFailure = 0.06 // that a task fails
-	chanceLight   = 0.12 // of standing at a red light
-	topSpeed      = 90.0 // meters a second; the server believes no more than 150
+	chanceAgain   = 0.05 // of sending an action twice
+	chanceFailure = 0.06 // of a task failing
+	chanceLight   = 0.12 // of stopping at a red light
+	topSpeed      = 90.0 // meters per second; the server accepts up to 150
 	lowBattery    = 8.0  // percent, at which a phone is charged
 	batteryHours  = 9.0
 )
@@ -44,7 +44,8 @@ var failures = []struct{ reason, notes string }{
 	{"NO_ACCESS", "The elevator is out of order."},
 }
 
-// shownTask is of a task what a phone looks at, and what is compared in the end.
+// shownTask is a task of the API, with the fields that phones use or that are
+// compared in the end.
 type shownTask struct {
 	ID           string    `json:"id"`
 	State        int       `json:"state"`
@@ -72,24 +73,24 @@ type shownTask struct {
 	} `json:"completionDetails"`
 }
 
-// phone is a worker with a phone. What it has to tell stands in a queue, and
-// leaves it in order when the server has taken it.
+// phone is a worker with a phone. Its reports are queued, and leave the queue
+// in order once the server has accepted them.
 type phone struct {
 	*simulation
 	person Person
-	worker string // its id
+	worker string // worker's id
 	token  string
 	random *rand.Rand
 
 	at      spot
 	battery float64
-	offline time.Time // until then
-	cut     bool      // something could not be told at once
+	offline time.Time // without network until then
+	cut     bool      // the last reports could not be sent at once
 	queue   []report
-	list    []shownTask     // what is to be done, as last seen
+	list    []shownTask     // open tasks as last received
 	done    map[string]bool // of the list
-	number  int             // of actions
-	offers  chan string     // tasks of the team, to be claimed
+	number  int             // number of actions
+	offers  chan string     // tasks of the team to claim
 }
 
 // call sends a request of this worker.
@@ -99,13 +100,13 @@ func (p *phone) call(ctx context.Context, name, method, path string, body, answe
 	})
 }
 
-// location is a place as the interface takes it.
+// location returns a location in the form that the API accepts.
 func (s spot) location() [2]float64 {
 	at := s.point()
 	return [2]float64{at.Lon, at.Lat}
 }
 
-// work is a worker's day: from going on duty until the context ends.
+// work is a worker's day, from going on duty until the context ends.
 func (p *phone) work(ctx context.Context) error {
 	if err := p.setDuty(ctx); err != nil {
 		return err
@@ -126,8 +127,8 @@ func (p *phone) work(ctx context.Context) error {
 			err = p.do(ctx, *task)
 			p.done[task.ID] = true
 		}
-		if errors.Is(err, errGone) {
-			wait(ctx, p.every) // whatever took it may not be over
+		if errors.Is(err, errTaskLost) {
+			wait(ctx, p.every) // another task may still be active
 		} else if err != nil {
 			return err
 		}
@@ -143,8 +144,8 @@ func (p *phone) setDuty(ctx context.Context) error {
 	}, nil)
 }
 
-// next finds what to do: the active task, else the first in the list that may
-// be started. Without a network the list is the one seen last.
+// next returns the next task: the active one, or else the first in the list
+// that can be started. Without a network it uses the last list received.
 func (p *phone) next(ctx context.Context) (*shownTask, error) {
 	if !p.connected() {
 		return p.first(), nil
@@ -165,7 +166,8 @@ func (p *phone) next(ctx context.Context) (*shownTask, error) {
 	return p.first(), nil
 }
 
-// first is the first task that is not done and waits for no other.
+// first returns the first task that is not completed and whose dependencies
+// are.
 func (p *phone) first() *shownTask {
 	open := map[string]bool{}
 	for _, t := range p.list {
@@ -180,13 +182,13 @@ func (p *phone) first() *shownTask {
 	return nil
 }
 
-// claim takes the tasks of the team that the desk has offered.
+// claim claims the tasks of the team that the desk has offered.
 func (p *phone) claim(ctx context.Context) error {
 	for {
 		select {
 		case task := <-p.offers:
 			p.act(task, verbClaim, action{})
-			if err := p.flush(ctx); err != nil && !errors.Is(err, errGone) {
+			if err := p.flush(ctx); err != nil && !errors.Is(err, errTaskLost) {
 				return err
 			}
 		default:
@@ -195,7 +197,7 @@ func (p *phone) claim(ctx context.Context) error {
 	}
 }
 
-// idle waits for work where the worker is.
+// idle waits for work at the current location.
 func (p *phone) idle(ctx context.Context) error {
 	wait(ctx, p.every)
 	p.drain(p.every)
@@ -203,7 +205,7 @@ func (p *phone) idle(ctx context.Context) error {
 	return p.sync(ctx)
 }
 
-// do is one task: start, drive, arrive, serve, depart, complete.
+// do carries out one task: start, drive, arrive, serve, depart, complete.
 func (p *phone) do(ctx context.Context, t shownTask) error {
 	if t.State == stateAssigned {
 		p.act(t.ID, verbStart, action{})
@@ -238,8 +240,8 @@ func (p *phone) do(ctx context.Context, t shownTask) error {
 	return p.sync(ctx)
 }
 
-// drive goes to a task's destination and tells where it is on the way. A phone
-// that loses the network finds it again before the door, or well after.
+// drive travels to a task's destination and reports positions on the way. A
+// phone that loses the network regains it before the door, or well after.
 func (p *phone) drive(ctx context.Context, t shownTask) error {
 	target := spotOf(pointOf(t.Destination.Location))
 	path, gone := wayBetween(p.at, target), 0.0
@@ -272,7 +274,7 @@ func (p *phone) drive(ctx context.Context, t shownTask) error {
 	return nil
 }
 
-// serve is the time at the door.
+// serve spends the service time at the door.
 func (p *phone) serve(ctx context.Context, t shownTask) error {
 	minutes := max(t.ServiceTime, 1) * (0.3 + 0.7*p.random.Float64())
 	for left := p.scaled(time.Duration(minutes * float64(time.Minute))); left > 0; left -= p.every {
@@ -288,7 +290,8 @@ func (p *phone) serve(ctx context.Context, t shownTask) error {
 	return nil
 }
 
-// ending is how the worker ends a task, with what it requires.
+// ending returns how the worker completes a task, with the evidence it
+// requires.
 func (p *phone) ending(t shownTask) action {
 	success := p.random.Float64() >= chanceFailure
 	end := action{Success: &success}
@@ -310,13 +313,13 @@ func (p *phone) ending(t shownTask) action {
 	return end
 }
 
-// connected tells whether the phone has a network.
+// connected reports whether the phone has a network.
 func (p *phone) connected() bool { return !p.now().Before(p.offline) }
 
-// charge is how full the battery is, from 0 to 1.
+// charge returns the battery level, from 0 to 1.
 func (p *phone) charge() float64 { return math.Round(p.battery) / 100 }
 
-// drain uses the battery. When it is almost empty it is charged.
+// drain uses the battery and charges it when it is almost empty.
 func (p *phone) drain(d time.Duration) {
 	p.battery -= 100 * d.Hours() * p.speed / batteryHours
 	if p.battery < lowBattery {

@@ -10,12 +10,12 @@ import (
 	"net/http"
 )
 
-// photo is an image as it is sent.
+// photo is an encoded image.
 type photo []byte
 
 const photoSide = 48 // pixels
 
-// takePhoto makes a picture of a box on a doorstep, as far as anybody can tell.
+// takePhoto draws a box on a doorstep.
 func takePhoto(random *rand.Rand) photo {
 	picture := image.NewRGBA(image.Rect(0, 0, photoSide, photoSide))
 	door, box := shade(random), shade(random)
@@ -30,7 +30,7 @@ func takePhoto(random *rand.Rand) photo {
 	}
 	var encoded bytes.Buffer
 	if err := png.Encode(&encoded, picture); err != nil {
-		return nil // nothing is written to but memory
+		return nil // cannot happen: writes to memory only
 	}
 	return encoded.Bytes()
 }
@@ -40,7 +40,7 @@ func shade(random *rand.Rand) color.RGBA {
 	return color.RGBA{R: part(), G: part(), B: part(), A: 255}
 }
 
-// upload hands a photo in and returns its id.
+// upload uploads a photo and returns its id.
 func (p *phone) upload(ctx context.Context, taken photo) (string, error) {
 	var answer struct {
 		UploadID string `json:"uploadId"`
@@ -49,7 +49,7 @@ func (p *phone) upload(ctx context.Context, taken photo) (string, error) {
 	return answer.UploadID, err
 }
 
-// takesPhotos tells whether the server takes photos. Where it does not, no task
+// takesPhotos reports whether the server accepts photos. If not, no task
 // requires one.
 func (p *phone) takesPhotos(ctx context.Context) bool {
 	id, err := p.upload(ctx, takePhoto(p.random))

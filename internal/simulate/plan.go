@@ -9,15 +9,16 @@ import (
 	"dray/internal/lastmile"
 )
 
-// A plan is all chance of a run, drawn beforehand: the same seed gives the same
-// crew and the same errands, in the same order.
+// plan holds all random choices of a run: the same seed gives the same crew and
+// the same errands in the same order.
 type plan struct {
 	seed    uint64
-	staffed int     // how many of the teams have workers
+	staffed int     // number of teams with workers
 	radius  float64 // how far from its hub a team works, in meters
 }
 
-// The sources of chance, so that drawing more of one thing changes no other.
+// The sources of randomness, so that drawing more of one does not affect the
+// others.
 const (
 	chanceCrew = iota
 	chanceErrand
@@ -41,16 +42,16 @@ var teams = []team{
 	{"East Side", "Murray Hill Depot", doorAt(34, 480, 0), false},
 }
 
-// Person is somebody who works: as the plan has them.
+// Person is a worker as planned.
 type Person struct {
 	Name    string
 	Phone   string
-	team    int                  // of teams
-	vehicle lastmile.VehicleType // none: on foot
+	team    int                  // index of the team
+	vehicle lastmile.VehicleType // empty for on foot
 	details vehicle
 }
 
-// vehicle is a vehicle as the interface takes it.
+// vehicle is a vehicle as the API accepts it.
 type vehicle struct {
 	Type         lastmile.VehicleType `json:"type"`
 	Description  string               `json:"description"`
@@ -78,13 +79,12 @@ var (
 	rounds = []lastmile.VehicleType{lastmile.Bicycle, lastmile.Car, lastmile.Truck, lastmile.Motorcycle, lastmile.Bicycle, lastmile.Car, ""}
 )
 
-// pace is how fast vehicles are in this city, in meters a second, lights and
-// all.
+// pace is the average speed of vehicles in the city, in meters per second.
 var pace = map[lastmile.VehicleType]float64{
 	"": 1.4, lastmile.Bicycle: 4.2, lastmile.Motorcycle: 7, lastmile.Car: 6, lastmile.Truck: 5,
 }
 
-// crew draws workers whose numbers begin with a prefix.
+// crew returns random workers whose phone numbers begin with a prefix.
 func (p plan) crew(size int, prefix string, first int) []Person {
 	people := make([]Person, size)
 	for i := range people {
@@ -107,20 +107,19 @@ func name(random *rand.Rand) string { return one(random, firstNames) + " " + one
 
 func one[T any](random *rand.Rand, of []T) T { return of[random.IntN(len(of))] }
 
-// manner is how the desk gets a task to a worker.
-type manner int
+// dispatchMode is how the desk gets a task to a worker.
+type dispatchMode int
 
 const (
-	byAutoAssign manner = iota // chosen when the task is made
-	byClaim                    // in the team's container, for a worker to take
-	byBatch                    // made with others in the background, then assigned
+	byAutoAssign dispatchMode = iota // assigned on creation
+	byClaim                          // in the team's container, to be claimed by a worker
+	byBatch                          // created in a batch, then assigned
 )
 
-// errand is a piece of work: a drop-off, or a pickup and the drop-off that
-// depends on it.
+// errand is a drop-off, or a pickup and the drop-off that depends on it.
 type errand struct {
 	team   int
-	manner manner
+	manner dispatchMode
 	mode   string // of automatic assignment
 	stops  []stop
 }
@@ -131,11 +130,11 @@ type stop struct {
 	recipient    recipient
 	notes        string
 	pickup       bool
-	after, until time.Duration // the window, from when the task is made; 0 is open
+	after, until time.Duration // the time window, relative to creation; 0 is open
 	service      int           // minutes
 	quantity     int
 	requirements requirements
-	barcode      string // in base64, as the interface has it
+	barcode      string // in base64, as in the API
 }
 
 type recipient struct {
@@ -144,7 +143,7 @@ type recipient struct {
 	Notes string `json:"notes,omitempty"`
 }
 
-// requirements are what a task requires, as the interface takes them.
+// requirements are the requirements of a task as the API accepts them.
 type requirements struct {
 	Signature  bool `json:"signature"`
 	Photo      bool `json:"photo"`
@@ -161,10 +160,10 @@ var (
 	shops          = []string{"Corner Bakery", "Flower Stall", "Print Shop", "Pharmacy", "Noodle Kitchen", "Book Cellar", "Camera Repair"}
 )
 
-// maxRecipients bounds how many different people are sent something.
+// maxRecipients is the maximum number of different recipients.
 const maxRecipients = 400
 
-// errand draws the errand of a number.
+// errand returns the errand with a number.
 func (p plan) errand(number uint64) errand {
 	random := p.random(chanceErrand, number)
 	e := errand{team: random.IntN(p.staffed), mode: one(random, []string{"distance", "load"})}

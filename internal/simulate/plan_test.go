@@ -47,7 +47,7 @@ func TestPlan(t *testing.T) {
 		}
 	})
 	t.Run("all vehicles, manners and requirements occur", func(t *testing.T) {
-		vehicles, manners := map[lastmile.VehicleType]bool{}, map[manner]bool{}
+		vehicles, manners := map[lastmile.VehicleType]bool{}, map[dispatchMode]bool{}
 		for _, who := range crew {
 			vehicles[who.vehicle] = true
 		}
@@ -182,15 +182,15 @@ func TestLedgerFindsBrokenPromises(t *testing.T) {
 		seen, want int
 		task       shownTask
 	}{
-		"all is as it was told":         {1, 0, told(nil)},
-		"completed, and not any more":   {1, 1, told(func(s *shownTask) { s.State = stateActive })},
-		"completed at another time":     {1, 1, told(func(s *shownTask) { s.Completion.Time = 6 })},
-		"completed by another worker":   {1, 1, told(func(s *shownTask) { s.Worker = "v" })},
-		"completed the other way":       {1, 1, told(func(s *shownTask) { s.Completion.Success = false })},
-		"an action done twice":          {1, 1, told(func(s *shownTask) { s.Completion.Events = append(s.Completion.Events, s.Completion.Events[1]) })},
-		"an acknowledged step is lost":  {1, 1, told(func(s *shownTask) { s.Completion.Events = s.Completion.Events[:2] })},
-		"an event that nobody was told": {0, 1, told(nil)},
-		"an event that was told twice":  {2, 1, told(nil)},
+		"all is as it was told":          {1, 0, told(nil)},
+		"completed, and not any more":    {1, 1, told(func(s *shownTask) { s.State = stateActive })},
+		"completed at another time":      {1, 1, told(func(s *shownTask) { s.Completion.Time = 6 })},
+		"completed by another worker":    {1, 1, told(func(s *shownTask) { s.Worker = "v" })},
+		"completed the other way":        {1, 1, told(func(s *shownTask) { s.Completion.Success = false })},
+		"an action done twice":           {1, 1, told(func(s *shownTask) { s.Completion.Events = append(s.Completion.Events, s.Completion.Events[1]) })},
+		"an acknowledged step is lost":   {1, 1, told(func(s *shownTask) { s.Completion.Events = s.Completion.Events[:2] })},
+		"an event that was not streamed": {0, 1, told(nil)},
+		"an event that was told twice":   {2, 1, told(nil)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedger(false)
@@ -201,7 +201,7 @@ func TestLedgerFindsBrokenPromises(t *testing.T) {
 			l.try("t", verbComplete)
 			l.end("t", done)
 			for range c.seen {
-				l.tell("t")
+				l.completionReported("t")
 			}
 			l.compare(c.task)
 			l.compareEvents()
@@ -210,7 +210,7 @@ func TestLedgerFindsBrokenPromises(t *testing.T) {
 			}
 		})
 	}
-	t.Run("made twice, ended twice, completed by nobody", func(t *testing.T) {
+	t.Run("created twice, completed twice, never completed", func(t *testing.T) {
 		l := newLedger(false)
 		l.create("t", "u")
 		l.create("t")

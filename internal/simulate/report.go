@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// position is where a worker was, as the interface takes it.
+// position is where a worker was, as the API accepts it.
 type position struct {
 	Location [2]float64 `json:"location"`
 	Time     int64      `json:"time"`
@@ -18,7 +18,7 @@ type position struct {
 	Battery  float64    `json:"battery"`
 }
 
-// action is something a worker did, as the interface takes it.
+// action is something a worker did, as the API accepts it.
 type action struct {
 	ActionID           string     `json:"actionId"`
 	Time               int64      `json:"time"`
@@ -36,20 +36,19 @@ type barcode struct {
 	Data string `json:"data"`
 }
 
-// report is what a phone has to tell: a position, or an action.
+// report is a position or an action to be reported by a phone.
 type report struct {
 	position *position
 	verb     string
 	task     string
 	action   *action
-	photo    photo // to be uploaded before
+	photo    photo // to be uploaded first
 }
 
-// errGone says that a task is not the worker's any more.
-var errGone = errors.New("the task is not the worker's any more")
+// errTaskLost says that a task no longer belongs to the worker.
+var errTaskLost = errors.New("the task no longer belongs to the worker")
 
-// locate puts where the worker is into the queue, as exactly as a receiver
-// knows it.
+// locate queues the worker's position with the accuracy of a receiver.
 func (p *phone) locate(speed, heading float64) {
 	accuracy := 5 + 10*p.random.Float64()
 	p.queue = append(p.queue, report{position: &position{
@@ -58,7 +57,7 @@ func (p *phone) locate(speed, heading float64) {
 	}})
 }
 
-// act puts something the worker did into the queue.
+// act queues an action of the worker.
 func (p *phone) act(task, verb string, a action) {
 	p.number++
 	a.ActionID = fmt.Sprintf("%s-%s-%d", p.run, p.worker, p.number)
@@ -66,8 +65,8 @@ func (p *phone) act(task, verb string, a action) {
 	p.queue = append(p.queue, report{verb: verb, task: task, action: &a})
 }
 
-// sync tells what is in the queue, if there is a network. errGone says that the
-// task in hand is lost.
+// sync sends the queue if there is a network. errTaskLost says that the current
+// task is lost.
 func (p *phone) sync(ctx context.Context) error {
 	if !p.connected() {
 		p.cut = true
@@ -76,11 +75,11 @@ func (p *phone) sync(ctx context.Context) error {
 	return p.flush(ctx)
 }
 
-// flush tells everything that is in the queue. After a time without a network
-// it begins again from the front, as a phone does that saw no answer.
+// flush sends the whole queue. After a time without a network it repeats
+// earlier reports, like a phone that received no responses.
 func (p *phone) flush(ctx context.Context) error {
 	late, told := p.cut, slices.Clone(p.queue)
-	err := p.tell(ctx)
+	err := p.sendQueue(ctx)
 	if err == nil && late {
 		p.cut = false
 		actions := slices.DeleteFunc(told, func(r report) bool { return r.position != nil })
@@ -90,9 +89,9 @@ func (p *phone) flush(ctx context.Context) error {
 	return err
 }
 
-// tell empties the queue from the front. An action that is refused takes the
-// rest of its task along.
-func (p *phone) tell(ctx context.Context) error {
+// sendQueue sends the queue from the front. If an action is rejected, the rest of
+// its task is dropped.
+func (p *phone) sendQueue(ctx context.Context) error {
 	gone := false
 	for len(p.queue) > 0 {
 		n := 0
@@ -100,19 +99,19 @@ func (p *phone) tell(ctx context.Context) error {
 			n++
 		}
 		if n > 0 {
-			if err := p.tellPositions(ctx, p.queue[:n]); err != nil {
+			if err := p.sendPositions(ctx, p.queue[:n]); err != nil {
 				return err
 			}
 			p.queue = p.queue[n:]
 			continue
 		}
 		told := p.queue[0]
-		err := p.tellAction(ctx, told)
+		err := p.sendAction(ctx, told)
 		switch {
-		case refused(err):
+		case rejected(err):
 			p.queue = slices.DeleteFunc(p.queue, func(r report) bool { return r.task == told.task })
 			p.ledger.count(func(c *counts) { c.Abandoned++ })
-			p.logRefusal(err)
+			p.logRejection(err)
 			gone = true
 		case err != nil:
 			return err
@@ -121,15 +120,15 @@ func (p *phone) tell(ctx context.Context) error {
 		}
 	}
 	if gone {
-		return errGone
+		return errTaskLost
 	}
 	return nil
 }
 
-// maxPositions is how many positions one report holds.
+// maxPositions is the maximum number of positions per report.
 const maxPositions = 100
 
-func (p *phone) tellPositions(ctx context.Context, some []report) error {
+func (p *phone) sendPositions(ctx context.Context, some []report) error {
 	body := struct {
 		Positions []position `json:"positions"`
 	}{}
@@ -146,7 +145,7 @@ func (p *phone) tellPositions(ctx context.Context, some []report) error {
 	return nil
 }
 
-func (p *phone) tellAction(ctx context.Context, r report) error {
+func (p *phone) sendAction(ctx context.Context, r report) error {
 	if r.photo != nil && *r.action.Success && r.action.PhotoUploadIDs == nil {
 		id, err := p.upload(ctx, r.photo)
 		if err != nil {
@@ -170,12 +169,12 @@ func (p *phone) tellAction(ctx context.Context, r report) error {
 	return nil
 }
 
-// repeat sends actions again that were done. The server must say yes to every
-// one, and do none of them.
+// repeat sends completed actions again. The server must accept all of them and
+// apply none.
 func (p *phone) repeat(ctx context.Context, done []report) error {
 	for _, r := range done {
-		if _, err := p.post(ctx, r); refused(err) {
-			p.ledger.breach("%s of task %s was done, and refused when it was sent again: %v", r.verb, r.task, err)
+		if _, err := p.post(ctx, r); rejected(err) {
+			p.ledger.violation("%s of task %s was accepted, but rejected when repeated: %v", r.verb, r.task, err)
 		} else if err != nil {
 			return err
 		}

@@ -19,39 +19,39 @@ import (
 type Options struct {
 	URL       string // of the server
 	Key       string // of an organization
-	Password  string // that the workers have, or will set
+	Password  string // of existing workers, or to be set for new ones
 	Temporary func(ctx context.Context, phone string) (string, error)
 	Now       func() time.Time
 	Log       *slog.Logger
-	Transport http.RoundTripper // nil: as http.DefaultTransport, with room for all workers
+	Transport http.RoundTripper // nil for http.DefaultTransport with enough connections
 
-	Seed    uint64
-	Errand  uint64 // number of the first errand; 0 unless others were made before
-	Run     string // tells this run from others with the same organization; letters and digits
-	Workers int
-	Tasks   int           // to be made in all; 0 is no limit
-	Open    int           // tasks to be done at a time; 0 is three for each worker
-	Pause   time.Duration // between two errands, once there is something to do for all
-	Busy    time.Duration // after which the pause is five times as long; 0 is never
-	For     time.Duration // 0 is no limit
-	Speed   float64       // how often vehicles are as fast, and stops as short, as in life
-	Every   time.Duration // between two positions
-	Radius  float64       // of a team's part of the city, in meters
-	Offline float64       // how often the network is lost on the way to a task: 0 to 1
-	Check   bool          // whether to compare in the end
+	Seed       uint64
+	Errand     uint64 // number of the first errand; 0 unless an earlier run created some
+	Run        string // distinguishes runs of the same organization; letters and digits
+	Workers    int
+	Tasks      int           // to be created in total; 0 for no limit
+	Open       int           // open at a time; 0 for three per worker
+	Pause      time.Duration // between two errands, once every worker has something to do
+	BusyPeriod time.Duration // after which pauses are five times as long; 0 for never
+	Duration   time.Duration // duration of the run; 0 for no limit
+	Speed      float64       // how many times faster vehicles are, and stops shorter, than in reality
+	Interval   time.Duration // between two positions
+	Radius     float64       // of a team's area, in meters
+	Offline    float64       // probability of losing the network on the way to a task
+	Check      bool          // whether to compare in the end
 
 	Prefix  string       // of the workers' phone numbers, to which four digits are added
-	First   int          // the first of those
-	Visitor *Person      // a worker for somebody to play, who gets tasks and is left alone
-	Ready   func(Active) // called once, when the first task was started
+	First   int          // the first of the four digits
+	Visitor *Person      // a worker to be played by the user, who gets tasks and is left alone
+	Ready   func(Active) // called once, when the first task is started
 }
 
-// Active is a task under way.
+// Active is an active task.
 type Active struct {
 	Task, TrackingURL string
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Seconds   float64  `json:"seconds"`
 	Workers   int      `json:"workers"`
@@ -77,29 +77,29 @@ type simulation struct {
 	every   time.Duration
 	now     func() time.Time
 
-	teams       []string // ids, as in the plan
+	teams       []string // ids, in the order of the plan
 	visitorTeam string
-	visitor     string // id of the worker that somebody may play; "" for none
-	borrowed    bool   // the workers are somebody else's
+	visitor     string // id of the worker played by the user; empty for none
+	borrowed    bool   // the workers existed before
 
 	posts   atomic.Int64 // of the organization
-	probe   sync.Once    // of whether photos are taken
+	probe   sync.Once    // whether photos are accepted
 	photos  atomic.Bool
 	mu      sync.Mutex
 	phones  []*phone      // on duty
-	staffed chan struct{} // closed when there is the first
+	staffed chan struct{} // closed when the first is on duty
 	ready   sync.Once
 }
 
-// Run simulates until the context ends, the time is over, or all tasks are
-// done. What it returns is true also with an error.
+// Run simulates until the context ends, the time is over or all tasks are
+// completed. The report is valid even with an error.
 func Run(ctx context.Context, o Options) (Report, error) {
 	s := newSimulation(o)
 	begun := s.now()
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	if o.For > 0 {
-		working, stop = context.WithTimeout(ctx, o.For)
+	if o.Duration > 0 {
+		working, stop = context.WithTimeout(ctx, o.Duration)
 		defer stop()
 	}
 	people, err := s.prepare(working)
@@ -133,7 +133,7 @@ func newSimulation(o Options) *simulation {
 	}
 	s := &simulation{
 		options: o, plan: plan{seed: o.Seed, staffed: min(o.Workers, len(teams)), radius: o.Radius}, tally: newTally(), ledger: newLedger(!o.Check),
-		run: o.Run, speed: o.Speed, every: o.Every, now: o.Now, borrowed: o.Temporary == nil, staffed: make(chan struct{}),
+		run: o.Run, speed: o.Speed, every: o.Interval, now: o.Now, borrowed: o.Temporary == nil, staffed: make(chan struct{}),
 	}
 	s.client = &client{
 		base: strings.TrimSuffix(o.URL, "/"), http: &http.Client{Transport: transport, Timeout: answerTime}, now: o.Now, tally: s.tally,
@@ -144,32 +144,32 @@ func newSimulation(o Options) *simulation {
 const (
 	signInsAtOnce  = 8
 	answerTime     = 30 * time.Second
-	maxConnections = 240 // a server allows one address 256, unless told otherwise
+	maxConnections = 240 // a server allows 256 per address by default
 )
 
-// scaled is how long something takes that takes so long in life.
+// scaled returns how long something takes in the simulation.
 func (s *simulation) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / s.speed)
 }
 
-// prepare makes teams, and says who will work.
+// prepare creates the teams and returns the workers.
 func (s *simulation) prepare(ctx context.Context) ([]Person, error) {
 	if s.borrowed {
-		return s.borrow(ctx)
+		return s.existingWorkers(ctx)
 	}
-	if err := s.makeTeams(ctx); err != nil {
+	if err := s.createTeams(ctx); err != nil {
 		return nil, err
 	}
 	if s.options.Visitor != nil {
-		if err := s.receiveVisitor(ctx); err != nil {
+		if err := s.createVisitor(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return s.plan.crew(s.options.Workers, s.options.Prefix, s.options.First), nil
 }
 
-// play lets the desk and all phones work until the context ends or there is
-// nothing left to do.
+// play runs the desk and all phones until the context ends or all tasks are
+// completed.
 func (s *simulation) play(ctx context.Context, people []Person, stop context.CancelFunc) error {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, signInsAtOnce)
@@ -179,7 +179,7 @@ func (s *simulation) play(ctx context.Context, people []Person, stop context.Can
 	if s.options.Visitor != nil {
 		all.Go(func() { s.keepVisitor(ctx) })
 	}
-	err := s.deskWork(ctx)
+	err := s.runDesk(ctx)
 	stop()
 	all.Wait()
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -188,11 +188,11 @@ func (s *simulation) play(ctx context.Context, people []Person, stop context.Can
 	return err
 }
 
-// restPause is how long a phone that failed is left alone.
+// restPause is how long a phone pauses after an error.
 const restPause = 5 * time.Second
 
-// keepWorking signs a worker in and lets her work. A phone that fails is
-// started again.
+// keepWorking signs a worker in and runs the phone. A phone that fails is
+// restarted.
 func (s *simulation) keepWorking(ctx context.Context, number int, who Person, slots chan struct{}) {
 	p := &phone{
 		simulation: s, person: who, random: s.plan.random(chancePhone, uint64(number)),
@@ -208,13 +208,14 @@ func (s *simulation) keepWorking(ctx context.Context, number int, who Person, sl
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		s.ledger.breach("a worker could not go on: %v", err)
-		s.options.Log.Warn("a simulated worker could not go on", "error", err)
+		s.ledger.violation("a worker could not continue: %v", err)
+		s.options.Log.Warn("a simulated worker could not continue", "error", err)
 		wait(ctx, restPause)
 	}
 }
 
-// begin signs the worker in, a few at a time: passwords take work.
+// begin signs the worker in, a few at a time, because checking passwords is
+// expensive.
 func (p *phone) begin(ctx context.Context, slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:
@@ -247,7 +248,7 @@ func (p *phone) enter(ctx context.Context, team string) (session, error) {
 		return session{}, err
 	}
 	if known == nil {
-		return session{}, errors.New("a worker is not there any more")
+		return session{}, errors.New("a worker no longer exists")
 	}
 	return p.signIn(ctx, *known, false)
 }
@@ -256,7 +257,7 @@ func pointOf(location [2]float64) lastmile.Point {
 	return lastmile.Point{Lon: location[0], Lat: location[1]}
 }
 
-// onDuty tells the desk that a worker is there.
+// onDuty announces a worker to the desk.
 func (p *phone) onDuty() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -269,16 +270,16 @@ func (p *phone) onDuty() {
 	p.phones = append(p.phones, p)
 }
 
-// active tells who asked that a task is under way.
+// active calls Options.Ready with the first active task.
 func (s *simulation) active(t shownTask) {
 	if s.options.Ready != nil {
 		s.ready.Do(func() { s.options.Ready(Active{Task: t.ID, TrackingURL: t.TrackingURL}) })
 	}
 }
 
-func (s *simulation) logRefusal(err error) {
-	if r, ok := errors.AsType[*refusal](err); ok {
-		s.options.Log.Debug("a simulated worker was refused", "route", r.name, "status", r.status, "subcode", r.number)
+func (s *simulation) logRejection(err error) {
+	if r, ok := errors.AsType[*rejection](err); ok {
+		s.options.Log.Debug("a request of a simulated worker was rejected", "route", r.name, "status", r.status, "subcode", r.number)
 	}
 }
 
@@ -294,7 +295,7 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 		r.Requests += route.Answered
 		for status, n := range route.Refused {
 			if status >= 500 && status != http.StatusServiceUnavailable {
-				s.ledger.breach("%s was answered %d times with status %d, a fault of the server", route.Name, n, status)
+				s.ledger.violation("%s got %d responses with status %d, a server error", route.Name, n, status)
 			}
 		}
 	}
@@ -306,12 +307,12 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 	return r
 }
 
-// checksAtOnce is how many tasks are read at a time in the end.
+// checksAtOnce is how many tasks are read concurrently in the final check.
 const checksAtOnce = 16
 
-// check compares what was told with what the server says now.
+// check compares the ledger with the server.
 func (s *simulation) check(ctx context.Context) error {
-	for deadline := s.now().Add(tellTime); s.ledger.untold() > 0 && s.now().Before(deadline); {
+	for deadline := s.now().Add(streamTimeout); s.ledger.unreported() > 0 && s.now().Before(deadline); {
 		wait(ctx, 50*time.Millisecond)
 	}
 	s.ledger.compareEvents()
@@ -344,11 +345,11 @@ func (s *simulation) checkTask(ctx context.Context, id string) error {
 	var shown shownTask
 	err := s.api(ctx, "GET /tasks/{id}", http.MethodGet, "/tasks/"+id, nil, &shown)
 	switch {
-	case refused(err):
-		s.ledger.breach("task %s was made, and is lost: %v", id, err)
+	case rejected(err):
+		s.ledger.violation("task %s was created, but is lost: %v", id, err)
 		return nil
 	case err != nil:
-		return fmt.Errorf("read task %s in the end: %w", id, err)
+		return fmt.Errorf("read task %s for the final check: %w", id, err)
 	}
 	s.ledger.compare(shown)
 	return nil

@@ -22,8 +22,8 @@ import (
 
 var temporary = regexp.MustCompile(`temporary password (\S+)`)
 
-// options are those of a short run against a platform: at two hundred times
-// the speed, around the corner.
+// options returns the options of a short run: at two hundred times the speed,
+// in a small area.
 func options(t *testing.T, p *apptest.Platform, name string, prefix string) simulate.Options {
 	t.Helper()
 	return simulate.Options{
@@ -32,13 +32,12 @@ func options(t *testing.T, p *apptest.Platform, name string, prefix string) simu
 			sent := p.Outbox(t, phone)
 			return temporary.FindStringSubmatch(sent[len(sent)-1].Body)[1], nil
 		},
-		Seed: 3, Run: name, Workers: 4, Tasks: 7, For: 10 * time.Minute, Speed: 200, Every: 100 * time.Millisecond, Radius: 120,
+		Seed: 3, Run: name, Workers: 4, Tasks: 7, Duration: 10 * time.Minute, Speed: 200, Interval: 100 * time.Millisecond, Radius: 120,
 		Offline: 0.5, Check: true, Prefix: prefix,
 	}
 }
 
-// numbering gives events their numbers as a server does, so that the stream
-// tells them.
+// numbering numbers events as a server does, so that the stream delivers them.
 func numbering(t *testing.T, p *apptest.Platform) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -97,14 +96,14 @@ func testRun(t *testing.T, p *apptest.Platform) {
 		t.Errorf("of %d positions %d were believed", report.Positions, report.Believed)
 	}
 	for _, route := range report.Routes {
-		trial := route.Name == "POST /driver/v1/uploads" // of whether the server takes photos
+		trial := route.Name == "POST /driver/v1/uploads" // tests whether the server accepts photos
 		if !trial && len(route.Refused) > 0 || route.Unanswered > 0 {
 			t.Errorf("%s was refused: %+v", route.Name, route)
 		}
 	}
 }
 
-// lossy loses some answers, after the request was done.
+// lossy drops some responses after the request was processed.
 type lossy struct{ requests atomic.Int64 }
 
 func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -129,7 +128,7 @@ func testLostAnswers(t *testing.T, p *apptest.Platform) {
 	}
 }
 
-// liar says of one task that it is completed, and passes nothing on.
+// liar acknowledges the completion of one task without forwarding it.
 type liar struct{ once sync.Once }
 
 func (l *liar) RoundTrip(r *http.Request) (answer *http.Response, err error) {
@@ -149,11 +148,11 @@ func testLiar(t *testing.T, p *apptest.Platform) {
 	o := options(t, p, "liar", "+1347555")
 	o.Transport, o.Tasks, o.Offline = &liar{}, 3, 0
 	if report := run(t, o); report.Breaches == 0 {
-		t.Errorf("nobody noticed: %+v", report)
+		t.Errorf("not noticed: %+v", report)
 	}
 }
 
-// album counts photos, and takes them where the server does not.
+// album counts photos, and accepts them if the server does not.
 type album struct{ photos, wrong atomic.Int64 }
 
 func (a *album) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -189,7 +188,7 @@ func testPhotos(t *testing.T, p *apptest.Platform) {
 	if report.Breaches != 0 || report.Abandoned != 0 || report.Completed+report.Failed != o.Tasks {
 		t.Errorf("the report is %+v", report)
 	}
-	if taken.photos.Load() < 2 || taken.wrong.Load() > 0 { // the first is a trial
+	if taken.photos.Load() < 2 || taken.wrong.Load() > 0 { // the first is a test
 		t.Errorf("%d photos were handed in, %d of them no pictures", taken.photos.Load(), taken.wrong.Load())
 	}
 }

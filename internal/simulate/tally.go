@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// tally counts requests, by route, for a report of any length of run: latencies
-// are kept in classes, each five percent above the one before.
+// tally counts requests by route. Latencies are kept in buckets that increase
+// by five percent, so that its size does not depend on the length of the run.
 type tally struct {
 	mu     sync.Mutex
 	routes map[string]*routeTally
@@ -20,8 +20,8 @@ type routeTally struct {
 	classes  [latencyClasses]int
 	slowest  time.Duration
 	answered int
-	statuses map[int]int // other than 200; 0 is no answer
-	why      string      // what the last refusal said
+	statuses map[int]int // other than 200; 0 for no response
+	why      string      // message of the last rejection
 }
 
 const (
@@ -32,8 +32,8 @@ const (
 
 func newTally() *tally { return &tally{routes: map[string]*routeTally{}} }
 
-// refused notes what a refusal said.
-func (t *tally) refused(route, why string) {
+// rejected records the message of a rejection.
+func (t *tally) rejected(route, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.route(route).why = why
@@ -71,7 +71,8 @@ func latencyClass(took time.Duration) int {
 	return min(int(math.Ceil(class)), latencyClasses-1)
 }
 
-// percentile is how long that part of the answers took at most.
+// percentile returns the latency that the given part of the responses did not
+// exceed.
 func (r *routeTally) percentile(part float64) time.Duration {
 	rank := int(math.Ceil(part * float64(r.answered)))
 	for class, n := range r.classes {
@@ -83,13 +84,13 @@ func (r *routeTally) percentile(part float64) time.Duration {
 	return r.slowest
 }
 
-// Route is how requests of one route fared.
+// Route is the statistics of one route.
 type Route struct {
 	Name       string      `json:"name"`
 	Answered   int         `json:"answered"`
 	Unanswered int         `json:"unanswered"`
 	Refused    map[int]int `json:"refused"` // by status
-	Why        string      `json:"why"`     // what the last refusal said
+	Why        string      `json:"why"`     // message of the last rejection
 	P50        Millis      `json:"p50"`
 	P95        Millis      `json:"p95"`
 	P99        Millis      `json:"p99"`
@@ -101,7 +102,7 @@ type Millis float64
 
 func millis(d time.Duration) Millis { return Millis(math.Round(float64(d)/1e4) / 100) }
 
-// report lists the routes, the busiest first.
+// report returns the routes, the busiest first.
 func (t *tally) report() []Route {
 	t.mu.Lock()
 	defer t.mu.Unlock()

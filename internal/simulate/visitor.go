@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	visitorTasks  = 3 // in the visitor's list at least
+	visitorTasks  = 3 // minimum number of tasks of the visitor
 	visitorPause  = 20 * time.Second
-	visitorErrand = 1 << 40 // the first of errands that are the visitor's
+	visitorErrand = 1 << 40 // number of the visitor's first errand
 )
 
-// receiveVisitor makes the worker that somebody may play, and signs in once so
-// that the password is known.
-func (s *simulation) receiveVisitor(ctx context.Context) error {
+// createVisitor creates the worker to be played by the user, and signs in once
+// to set the password.
+func (s *simulation) createVisitor(ctx context.Context) error {
 	begun, err := s.employ(ctx, *s.options.Visitor, s.visitorTeam)
 	if err != nil {
 		return err
@@ -32,16 +32,16 @@ func (s *simulation) receiveVisitor(ctx context.Context) error {
 	return errors.Join(p.setDuty(ctx), p.flush(ctx))
 }
 
-// keepVisitor keeps some tasks in the visitor's list.
+// keepVisitor keeps the visitor's list filled.
 func (s *simulation) keepVisitor(ctx context.Context) {
 	for number := visitorErrand + s.options.Errand; ctx.Err() == nil; wait(ctx, visitorPause) {
-		if err := s.careForVisitor(ctx, &number); err != nil && ctx.Err() == nil {
+		if err := s.fillVisitorList(ctx, &number); err != nil && ctx.Err() == nil {
 			s.options.Log.Warn("the visitor's list could not be filled", "error", err)
 		}
 	}
 }
 
-func (s *simulation) careForVisitor(ctx context.Context, number *uint64) error {
+func (s *simulation) fillVisitorList(ctx context.Context, number *uint64) error {
 	var shown shownWorker
 	if err := s.api(ctx, "GET /workers/{id}", http.MethodGet, "/workers/"+s.visitor, nil, &shown); err != nil {
 		return err

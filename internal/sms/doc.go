@@ -1,7 +1,7 @@
-// Package sms knows telephones: how numbers are written in each country, and
-// the gateways that bring text messages to them.
+// Package sms parses phone numbers by the rules of each country and implements
+// gateways for text messages.
 //
-// A gateway hands one message over, once, and says what came of it. When and how
-// often is decided elsewhere. What a gateway's server posts to us is believed
-// only with its signature.
+// A gateway sends one message, once, and returns the result. Retries are
+// decided elsewhere. Requests from a gateway's server are accepted only with a
+// valid signature.
 package sms

@@ -14,16 +14,16 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Limits of what is waited for and taken from a gateway.
+// Limits of requests to a gateway.
 const (
 	connectWithin = 5 * time.Second
 	maxAnswer     = 256 << 10
 	maxHeaders    = 64 << 10
 )
 
-// newClient makes a client for a server that the operator chose, which may be
-// in a private network. It follows nothing: where a server sends us is not where
-// the operator sent us.
+// newClient returns a client for a server chosen by the operator, which may be
+// in a private network. It does not follow redirects, because the operator did
+// not choose their target.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -39,8 +39,8 @@ func newClient() *http.Client {
 	}
 }
 
-// exchange sends a request. Where there is no answer, the result says whether
-// the request can have arrived.
+// exchange sends a request. Without a response, the result says whether the
+// request may have arrived.
 func exchange(client *http.Client, request *http.Request) (status int, answer []byte, failed textmessage.Result) {
 	connected := false
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
@@ -53,13 +53,13 @@ func exchange(client *http.Client, request *http.Request) (status int, answer []
 		}
 	}
 	if !connected {
-		return 0, nil, textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "the gateway cannot be reached: " + why(err)}
+		return 0, nil, textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "the gateway cannot be reached: " + describe(err)}
 	}
-	return 0, nil, textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway did not answer: " + why(err)}
+	return 0, nil, textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway did not answer: " + describe(err)}
 }
 
-// why is an error without the address, which may hold a secret.
-func why(err error) string {
+// describe describes an error without the URL, which may contain a secret.
+func describe(err error) string {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
@@ -73,10 +73,10 @@ func why(err error) string {
 	return err.Error()
 }
 
-// judge is what a status that is no success says of the message. A server that
-// is busy, or does not let us in, has not taken it, and may later. Any other
-// fault of its own may have come after it took it.
-func judge(status int) textmessage.Verdict {
+// verdictFor maps an error status to a verdict. A server that is busy or denies
+// access has not accepted the message and may later. Any other server error may
+// have occurred after it accepted the message.
+func verdictFor(status int) textmessage.Verdict {
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == http.StatusUnauthorized,
 		status < http.StatusBadRequest:
@@ -87,4 +87,6 @@ func judge(status int) textmessage.Verdict {
 	return textmessage.SendRejected
 }
 
-func answered(status int) string { return fmt.Sprintf("the gateway answered with status %d", status) }
+func statusReason(status int) string {
+	return fmt.Sprintf("the gateway answered with status %d", status)
+}

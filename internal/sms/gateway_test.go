@@ -27,7 +27,7 @@ func message() textmessage.Message {
 	return m
 }
 
-// server is a gateway's server that answers as told, on loopback.
+// server starts a gateway's server on loopback.
 func server(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(answer)
@@ -35,7 +35,7 @@ func server(t *testing.T, answer http.HandlerFunc) string {
 	return s.URL
 }
 
-// closed is an address at which nobody listens: that of a service nobody has.
+// closed is an address at which no server listens.
 const closed = "http://127.0.0.1:1"
 
 func sign(secret []byte, id, timestamp string, body []byte) string {
@@ -60,7 +60,7 @@ func twilio(t *testing.T, base string) *sms.Twilio {
 	return g
 }
 
-// hang breaks a connection off in the middle of an answer.
+// hang closes the connection in the middle of a response.
 func hang(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "1000")
 	w.WriteHeader(http.StatusOK)
@@ -108,20 +108,20 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 				t.Errorf("Twilio: %+v, want %v", got, tt.twilio)
 			}
 			if got.OptedOut {
-				t.Error("taken for somebody who wants no messages")
+				t.Error("accepted for a number that opted out")
 			}
 			if strings.Contains(got.Reason, "127.0.0.1") || strings.Contains(got.Reason, "token") {
 				t.Errorf("the reason tells too much: %s", got.Reason)
 			}
 		})
 	}
-	t.Run("somebody who told Twilio to stop", func(t *testing.T) {
+	t.Run("a number that opted out at Twilio", func(t *testing.T) {
 		got := twilio(t, server(t, status(400, `{"code":21610,"message":"Attempt to send to unsubscribed recipient"}`))).Send(t.Context(), message())
 		if got.Verdict != refused || !got.OptedOut {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("no server", func(t *testing.T) {
 		if got := httpGateway(t, closed).Send(t.Context(), message()); got.Verdict != busy {
 			t.Errorf("got %+v", got)
 		}
@@ -132,7 +132,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 		release := make(chan struct{})
 		address := server(t, func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
-			cancel() // now that the gateway has the message
+			cancel() // after the gateway received the message
 			<-release
 		})
 		t.Cleanup(func() { close(release) })
@@ -142,7 +142,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 	})
 }
 
-// endless answers until the client has had enough.
+// endless responds until the client disconnects.
 func endless(w http.ResponseWriter, r *http.Request) {
 	for r.Context().Err() == nil {
 		if _, err := io.WriteString(w, strings.Repeat("x", 64<<10)); err != nil {
@@ -267,7 +267,7 @@ func TestGatewaysThatCannotBe(t *testing.T) {
 	}
 }
 
-// The vectors are those that Twilio's documentation and libraries use.
+// The vectors are from Twilio's documentation and libraries.
 func TestTwilioSignatures(t *testing.T) {
 	form := url.Values{
 		"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675309"}, "Digits": {"1234"}, "From": {"+14158675309"}, "To": {"+18005551212"},

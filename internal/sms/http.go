@@ -16,14 +16,14 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Sign makes a signature as Standard Webhooks has it.
+// Sign signs a request as specified by Standard Webhooks.
 type Sign func(secret []byte, id, timestamp string, body []byte) string
 
-// HTTP is a gateway of our own making: a server that takes messages as JSON,
-// signed as webhooks are, and sends them on.
+// HTTP is a generic gateway: a server that accepts messages as JSON, signed
+// like webhooks, and sends them.
 //
-// It is sent a message again when an answer got lost, with the same id, and must
-// then not send it on again.
+// A message is sent again with the same id if the response was lost; the server
+// must then ignore it.
 type HTTP struct {
 	URL    string
 	Sender string
@@ -34,14 +34,14 @@ type HTTP struct {
 	client *http.Client
 }
 
-// NewHTTP makes the gateway at an address.
+// NewHTTP returns the gateway at an address.
 func NewHTTP(address, sender string, secret []byte, sign Sign, now func() time.Time) (*HTTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("the gateway's address must be an http or https URL")
 	}
 	if len(secret) == 0 {
-		return nil, errors.New("a gateway over HTTP needs a secret, to sign with")
+		return nil, errors.New("a gateway over HTTP needs a secret to sign with")
 	}
 	return &HTTP{URL: address, Sender: sender, Secret: secret, Sign: sign, Now: now, client: newClient()}, nil
 }
@@ -52,16 +52,16 @@ func (h *HTTP) Name() string { return "http" }
 // From implements messaging.Gateway.
 func (h *HTTP) From() string { return h.Sender }
 
-// handed is a message as the server is sent it.
-type handed struct {
+// outgoing is a message in the form that the server receives.
+type outgoing struct {
 	ID   lastmile.MessageID `json:"id"`
 	To   lastmile.Phone     `json:"to"`
 	From string             `json:"from"`
 	Body string             `json:"body"`
-	Meta handedMeta         `json:"meta"`
+	Meta outgoingMeta       `json:"meta"`
 }
 
-type handedMeta struct {
+type outgoingMeta struct {
 	Organization lastmile.OrganizationID `json:"organization"`
 	Kind         textmessage.Kind        `json:"kind"`
 	Task         lastmile.TaskID         `json:"task,omitzero"`
@@ -71,9 +71,9 @@ type handedMeta struct {
 
 // Send implements messaging.Gateway.
 func (h *HTTP) Send(ctx context.Context, m textmessage.Message) textmessage.Result {
-	body, err := json.Marshal(handed{
+	body, err := json.Marshal(outgoing{
 		ID: m.ID, To: m.To, From: m.From, Body: m.Body,
-		Meta: handedMeta{Organization: m.Organization, Kind: m.Kind, Task: m.Task, Expires: m.Expires.UnixMilli(), Segments: textmessage.Segments(m.Body)},
+		Meta: outgoingMeta{Organization: m.Organization, Kind: m.Kind, Task: m.Task, Expires: m.Expires.UnixMilli(), Segments: textmessage.Segments(m.Body)},
 	})
 	if err != nil {
 		return textmessage.Result{Verdict: textmessage.SendRejected, Reason: "it cannot be written as JSON"}
@@ -100,17 +100,17 @@ func (h *HTTP) Send(ctx context.Context, m textmessage.Message) textmessage.Resu
 			ID string `json:"id"`
 		}
 		if json.Unmarshal(answer, &known) != nil || len(known.ID) > 100 {
-			known.ID = "" // it need not have one
+			known.ID = "" // it is optional
 		}
 		return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: known.ID}
 	}
-	return textmessage.Result{Verdict: judge(status), Reason: answered(status)}
+	return textmessage.Result{Verdict: verdictFor(status), Reason: statusReason(status)}
 }
 
-// tolerance is how far the clock of whoever signs may be off.
+// tolerance is the accepted clock difference of signed requests.
 const tolerance = 5 * time.Minute
 
-// Verify believes a post that is signed with the secret and not old.
+// Verify checks that a request is signed with the secret and recent.
 func Verify(sign Sign, secret []byte, header http.Header, body []byte, now time.Time) error {
 	id, timestamp := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

@@ -8,12 +8,12 @@ import (
 	"dray/internal/lastmile"
 )
 
-// maxNumber is the longest text that is tried as a number, in bytes.
+// maxNumber is the maximum length of a number, in bytes.
 const maxNumber = 64
 
-// ParseNumber reads a telephone number by the rules of libphonenumber. One
-// with a leading plus is international; any other is read as dialled in the
-// country.
+// ParseNumber parses a phone number by the rules of libphonenumber. A number
+// with a leading plus is international; any other is interpreted as dialed in
+// the country.
 func ParseNumber(raw, country string) (lastmile.Phone, error) {
 	if len(raw) > maxNumber {
 		return "", lastmile.InvalidPhone(raw[:maxNumber] + "…")
@@ -25,8 +25,8 @@ func ParseNumber(raw, country string) (lastmile.Phone, error) {
 	return lastmile.Phone(phonenumbers.Format(number, phonenumbers.E164)), nil
 }
 
-// KnownCountry tells whether the rules of a country, by its ISO 3166-1 code,
-// are known.
+// KnownCountry reports whether the numbering plan of a country is known, by its
+// ISO 3166-1 code.
 func KnownCountry(code string) bool {
 	return phonenumbers.GetSupportedRegions()[strings.ToUpper(code)]
 }

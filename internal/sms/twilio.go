@@ -3,7 +3,7 @@ package sms
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha1" // the signature is theirs
+	"crypto/sha1" // Twilio's signatures use it
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -19,33 +19,33 @@ import (
 	"dray/internal/textmessage"
 )
 
-// TwilioAPI is where Twilio's own interface is.
+// TwilioAPI is the base URL of Twilio's API.
 const TwilioAPI = "https://api.twilio.com"
 
-// Paths at which Twilio calls us.
+// The paths that Twilio calls.
 const (
 	TwilioReplies = "/sms/twilio/inbound"
 	TwilioReports = "/sms/twilio/status"
 )
 
-// Twilio is a gateway that speaks Twilio's REST interface.
+// Twilio is a gateway for Twilio's REST API.
 type Twilio struct {
-	Base      string // without a slash at the end
+	Base      string // without a trailing slash
 	Account   string
 	Token     string
-	Sender    string // a number, a name, or the id of a messaging service
-	PublicURL string // of this installation, where Twilio calls us
+	Sender    string // number, name or id of a messaging service
+	PublicURL string // of this installation, for Twilio's requests
 	Now       func() time.Time
 
 	client *http.Client
 }
 
-// NewTwilio makes the gateway of an account.
+// NewTwilio returns the gateway of an account.
 func NewTwilio(t Twilio) (*Twilio, error) {
 	u, err := url.Parse(t.Base)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("the address of Twilio's interface must be an http or https URL")
+		return nil, errors.New("the address of Twilio's API must be an http or https URL")
 	case t.Account == "" || strings.ContainsAny(t.Account, "/?#"):
 		return nil, errors.New("Twilio needs the SID of an account")
 	case t.Token == "":
@@ -63,18 +63,18 @@ func (t *Twilio) Name() string { return "twilio" }
 // From implements messaging.Gateway.
 func (t *Twilio) From() string { return t.Sender }
 
-// The longest that Twilio may keep a message it cannot deliver, and the shortest
-// it takes.
+// The maximum time that Twilio may hold an undeliverable message, and the
+// minimum it accepts.
 const (
 	longestValidity  = 4 * time.Hour
 	shortestValidity = time.Second
 )
 
-// optedOut is Twilio's error for a number that has told it STOP: it answers that
-// itself and may not pass it on.
-const optedOut = 21610
+// twilioOptedOut is Twilio's error code for a number that replied STOP, which Twilio
+// handles itself and may not forward.
+const twilioOptedOut = 21610
 
-// twilioMessage is what Twilio says of a message, or of why it is none.
+// twilioMessage is Twilio's representation of a message or an error.
 type twilioMessage struct {
 	SID       string `json:"sid"`
 	To        string `json:"to"`
@@ -100,7 +100,7 @@ func (t *Twilio) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 		form.Set("From", m.From)
 	}
 	var taken twilioMessage
-	status, failed := t.ask(ctx, http.MethodPost, "", strings.NewReader(form.Encode()), &taken)
+	status, failed := t.request(ctx, http.MethodPost, "", strings.NewReader(form.Encode()), &taken)
 	switch {
 	case failed.Verdict != 0:
 		return failed
@@ -109,27 +109,26 @@ func (t *Twilio) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 	case status >= 200 && status < 300:
 		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway's answer has no sid"}
 	}
-	reason := answered(status)
+	reason := statusReason(status)
 	if taken.Code != 0 {
 		reason = "Twilio error " + strconv.Itoa(taken.Code) + ": " + taken.Message
 	}
-	return textmessage.Result{Verdict: judge(status), Reason: reason, OptedOut: taken.Code == optedOut}
+	return textmessage.Result{Verdict: verdictFor(status), Reason: reason, OptedOut: taken.Code == twilioOptedOut}
 }
 
-// Find implements messaging.Finder: it looks for the message among those that
-// were sent to the number since the first attempt. Twilio keeps no id of ours,
-// so that the text tells.
+// Find implements messaging.Finder. It searches the messages sent to the number
+// since the first attempt by their text, because Twilio stores no id of ours.
 func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
 	var list struct {
 		Messages []twilioMessage `json:"messages"`
 	}
 	query := "?" + url.Values{"To": {string(m.To)}, "PageSize": {"100"}}.Encode()
-	status, failed := t.ask(ctx, http.MethodGet, query, http.NoBody, &list)
+	status, failed := t.request(ctx, http.MethodGet, query, http.NoBody, &list)
 	if failed.Verdict != 0 {
 		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: failed.Reason}
 	}
 	if status != http.StatusOK || list.Messages == nil {
-		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: answered(status) + " when asked for the message"}
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: statusReason(status) + " when asked for the message"}
 	}
 	for _, sent := range list.Messages {
 		created, err := time.Parse(time.RFC1123Z, sent.Created)
@@ -143,8 +142,8 @@ func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Re
 	return textmessage.Result{Verdict: textmessage.SendDeferred}
 }
 
-// ask makes a request for the account's messages.
-func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, answer any) (int, textmessage.Result) {
+// request sends a request for the account's messages.
+func (t *Twilio) request(ctx context.Context, method, query string, body io.Reader, answer any) (int, textmessage.Result) {
 	address := t.Base + "/2010-04-01/Accounts/" + t.Account + "/Messages.json" + query
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
@@ -157,23 +156,23 @@ func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, 
 	request.SetBasicAuth(t.Account, t.Token)
 	status, data, failed := exchange(t.client, request)
 	if failed.Verdict == 0 && json.Unmarshal(data, answer) != nil {
-		return status, textmessage.Result{} // as if it had said nothing
+		return status, textmessage.Result{} // treated as no response
 	}
 	return status, failed
 }
 
-// ReadReply reads a text message that came, as Twilio posts it.
+// ReadReply parses a received text message as posted by Twilio.
 func (t *Twilio) ReadReply(r *http.Request, body []byte) (lastmile.Reply, error) {
-	form, err := t.believe(r, body)
+	form, err := t.verify(r, body)
 	return lastmile.Reply{
 		Gateway: t.Name(), ID: form.Get("MessageSid"), From: lastmile.Phone(form.Get("From")), To: form.Get("To"), Body: form.Get("Body"),
 	}, err
 }
 
-// ReadReport reads what became of a message, as Twilio posts it. Reports that
-// say nothing new have no state.
+// ReadReport parses a delivery report as posted by Twilio. Reports without news
+// have no state.
 func (t *Twilio) ReadReport(r *http.Request, body []byte) (textmessage.DeliveryReport, error) {
-	form, err := t.believe(r, body)
+	form, err := t.verify(r, body)
 	report := textmessage.DeliveryReport{Message: lastmile.MessageID(r.URL.Query().Get("message")), GatewayID: form.Get("MessageSid")}
 	switch form.Get("MessageStatus") {
 	case "sent":
@@ -183,14 +182,14 @@ func (t *Twilio) ReadReport(r *http.Request, body []byte) (textmessage.DeliveryR
 	case "failed", "undelivered", "canceled":
 		report.State, report.Reason = textmessage.StateFailed, "the gateway could not deliver it"
 		if code := form.Get("ErrorCode"); code != "" {
-			report.Reason, report.OptedOut = "Twilio error "+code, code == strconv.Itoa(optedOut)
+			report.Reason, report.OptedOut = "Twilio error "+code, code == strconv.Itoa(twilioOptedOut)
 		}
 	}
 	return report, err
 }
 
-// believe returns the form of a post that Twilio signed.
-func (t *Twilio) believe(r *http.Request, body []byte) (url.Values, error) {
+// verify returns the form of a request with a valid signature of Twilio.
+func (t *Twilio) verify(r *http.Request, body []byte) (url.Values, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil, lastmile.Malformed("the body must be a form")
@@ -204,8 +203,8 @@ func (t *Twilio) believe(r *http.Request, body []byte) (url.Values, error) {
 	return nil, lastmile.Forbidden("X-Twilio-Signature does not match")
 }
 
-// addresses are what Twilio may have called this address: with the port that
-// its scheme has anyway, and without.
+// addresses returns the possible URLs of a request: with and without the
+// default port.
 func (t *Twilio) addresses(r *http.Request) []string {
 	u, err := url.Parse(t.PublicURL)
 	if err != nil {
@@ -227,7 +226,7 @@ func (t *Twilio) addresses(r *http.Request) []string {
 	return all
 }
 
-// TwilioSignature is the signature Twilio makes of a post to an address.
+// TwilioSignature returns Twilio's signature of a request to an address.
 func TwilioSignature(token, address string, form url.Values) string {
 	mac := hmac.New(sha1.New, []byte(token))
 	mac.Write([]byte(address))

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 )
 
@@ -13,11 +14,11 @@ const Templates Kind = "template"
 type CustomFieldReader interface {
 	// CustomFields lists the fields that an organization defines, in the order
 	// it did.
-	CustomFields(ctx context.Context, org lastmile.OrganizationID) (lastmile.CustomFields, error)
+	CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error)
 
-	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error)
+	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error)
 	// Templates lists templates, oldest first.
-	Templates(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Template, error)
+	Templates(ctx context.Context, org lastmile.OrganizationID) ([]customfield.Template, error)
 }
 
 // CustomFieldWriter saves custom fields and task templates. What tasks have of
@@ -25,6 +26,6 @@ type CustomFieldReader interface {
 type CustomFieldWriter interface {
 	SaveCustomField(ctx context.Context, f lastmile.CustomField) error
 	DeleteCustomField(ctx context.Context, org lastmile.OrganizationID, key string) error
-	SaveTemplate(ctx context.Context, t lastmile.Template) error
+	SaveTemplate(ctx context.Context, t customfield.Template) error
 	DeleteTemplate(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) error
 }

@@ -47,18 +47,18 @@ type TaskReader interface {
 
 // TaskFilter chooses tasks; zero fields choose all.
 type TaskFilter struct {
-	From, To     time.Time // by completion for completed tasks, by creation for others
-	States       []lastmile.TaskState
-	Worker       lastmile.WorkerID
-	Containers   []string // ids of organizations, teams or workers
-	Dependencies []lastmile.TaskID
-	CompleteBy   time.Time // completeBefore at or before this
-	CompleteFrom time.Time // completeAfter at or after this
-	Pickup       *bool
-	Unfinished   bool              // only those in a container or active
-	Metadata     lastmile.Metadata // all of these entries
-	After        lastmile.TaskID   // created after this one
-	Limit        int               // 0: no limit
+	From, To       time.Time // by completion for completed tasks, by creation for others
+	States         []lastmile.TaskState
+	Worker         lastmile.WorkerID
+	Containers     []string // ids of organizations, teams or workers
+	Dependencies   []lastmile.TaskID
+	CompleteBefore time.Time // completeBefore at or before this
+	CompleteAfter  time.Time // completeAfter at or after this
+	Pickup         *bool
+	Unfinished     bool              // only those in a container or active
+	Metadata       lastmile.Metadata // all of these entries
+	After          lastmile.TaskID   // created after this one
+	Limit          int               // 0: no limit
 }
 
 // TaskWriter saves tasks and moves them among containers.

@@ -84,7 +84,7 @@ func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Prin
 	if err != nil || chosen == "" {
 		return err
 	}
-	assignment.Give(crew, chosen, together)
+	assignment.MoveTasks(crew, chosen, together)
 	if err := f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(together)); err != nil {
 		return err
 	}

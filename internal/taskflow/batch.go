@@ -28,7 +28,7 @@ const (
 
 // Submit stores a batch of tasks to be created in the background. Once it has
 // returned, the batch survives crashes.
-func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (made lastmile.NewlyMade[lastmile.Batch], err error) {
+func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (made lastmile.CreatedRecord[lastmile.Batch], err error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
 		return made, err
 	}
@@ -36,8 +36,8 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 	batch := lastmile.Batch{
 		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
-		made := lastmile.NewlyMade[lastmile.Batch]{Record: batch}
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedRecord[lastmile.Batch], error) {
+		made := lastmile.CreatedRecord[lastmile.Batch]{Record: batch}
 		if err := w.AddBatch(ctx, batch, items); err != nil {
 			return made, err
 		}

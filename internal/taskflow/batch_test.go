@@ -125,8 +125,8 @@ func TestSubmittedBatch(t *testing.T) {
 	}
 	o.RunJobs(t)
 	batch := read()
-	if batch.Status() != lastmile.BatchCompletedWithErrors || batch.Made() != 118 || len(batch.Results) != 120 {
-		t.Fatalf("the batch is %s: %d of %d tasks", batch.Status(), batch.Made(), len(batch.Results))
+	if batch.Status() != lastmile.BatchCompletedWithErrors || batch.TasksCreated() != 118 || len(batch.Results) != 120 {
+		t.Fatalf("the batch is %s: %d of %d tasks", batch.Status(), batch.TasksCreated(), len(batch.Results))
 	}
 	for i, result := range batch.Results {
 		rejected := i == 1 || i == 110
@@ -161,7 +161,7 @@ func TestABatchOfBeforeIsRun(t *testing.T) {
 	})
 	o.RunJobs(t)
 	got, err := o.Tasks.Batch(t.Context(), o.Principal, batch.ID)
-	if err != nil || got.Made() != 1 || got.Results[0].Err == nil || got.Results[0].Err.Code != lastmile.CodeMalformed {
+	if err != nil || got.TasksCreated() != 1 || got.Results[0].Err == nil || got.Results[0].Err.Code != lastmile.CodeMalformed {
 		t.Errorf("the batch is %s with %+v: %v", got.Status(), got.Results, err)
 	}
 }

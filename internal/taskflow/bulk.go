@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -18,7 +19,7 @@ import (
 // have ids that no item can name yet.
 type bulkWriter struct {
 	w          store.Writer
-	fields     lastmile.CustomFields
+	fields     customfield.Fields
 	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
@@ -53,12 +54,12 @@ func (b *bulkWriter) flush(ctx context.Context) error {
 }
 
 // CustomFields implements creationStore.
-func (b *bulkWriter) CustomFields(context.Context, lastmile.OrganizationID) (lastmile.CustomFields, error) {
+func (b *bulkWriter) CustomFields(context.Context, lastmile.OrganizationID) (customfield.Fields, error) {
 	return slices.Clone(b.fields), nil
 }
 
 // Template implements creationStore.
-func (b *bulkWriter) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
+func (b *bulkWriter) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
 	return b.w.Template(ctx, org, id)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -58,7 +59,7 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principa
 	if err := putNew(ctx, w, who, &task, in, now); err != nil {
 		return made, err
 	}
-	events := task.Create(who.Actor())
+	events := task.CreationEvents(who.Actor())
 	if err := f.saveNew(ctx, w, task, now); err != nil {
 		return made, err
 	}
@@ -76,7 +77,7 @@ func (f *Flow) createInBatch(ctx context.Context, w creationStore, who lastmile.
 	if err := putNew(ctx, w, who, &task, p.draft.Container, now); err != nil {
 		return task, nil, err
 	}
-	events := task.CreateInBatch(who.Actor())
+	events := task.BatchCreationEvents(who.Actor())
 	return task, events, f.saveNew(ctx, w, task, now)
 }
 
@@ -90,8 +91,8 @@ type creationStore interface {
 	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
 	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
-	CustomFields(ctx context.Context, org lastmile.OrganizationID) (lastmile.CustomFields, error)
-	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error)
+	CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error)
+	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error)
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	SaveTask(ctx context.Context, t lastmile.Task) error
 	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error

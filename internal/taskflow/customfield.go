@@ -4,22 +4,23 @@ import (
 	"context"
 	"fmt"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // DefineFields adds custom fields to the organization's tasks: all of them, or
 // none.
-func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes []lastmile.CustomFieldChange) (lastmile.CustomFields, error) {
+func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (customfield.Fields, error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CustomFields, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (customfield.Fields, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return nil, err
 		}
-		made := lastmile.CustomFields{}
+		made := customfield.Fields{}
 		for i, change := range changes {
 			field, err := fields.Define(fieldName(i), who.Organization, change)
 			if err != nil {
@@ -36,7 +37,7 @@ func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes
 
 // UpdateFields changes the custom fields with the given keys: all of them, or
 // none. Tasks keep their values.
-func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes []lastmile.CustomFieldChange) (changed lastmile.CustomFields, err error) {
+func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (changed customfield.Fields, err error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
@@ -45,7 +46,7 @@ func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes
 		if err != nil {
 			return err
 		}
-		changed = lastmile.CustomFields{}
+		changed = customfield.Fields{}
 		for i, change := range changes {
 			field, err := fields.Change(fieldName(i), change)
 			if err != nil {
@@ -90,7 +91,7 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 			if !ok {
 				return lastmile.NotFound("custom field", key)
 			}
-			if err := field.CheckDelete(templates); err != nil {
+			if err := customfield.CheckDelete(field, templates); err != nil {
 				return err
 			}
 			if err := w.DeleteCustomField(ctx, who.Organization, key); err != nil {
@@ -103,12 +104,12 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 
 // Fields returns the organization's custom fields: those of an integration, or all
 // if it is empty.
-func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields lastmile.CustomFields, err error) {
+func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields customfield.Fields, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		fields, err = r.CustomFields(ctx, who.Organization)
 		return err
 	})
-	return fields.Of(integration), err
+	return fields.DefinedBy(integration), err
 }
 
 // fieldName is the name of a field definition in error messages.
@@ -123,20 +124,20 @@ func (p prepared) customFields(ctx context.Context, r creationStore, org lastmil
 	}
 	pickup, converts := p.pickup(*change)
 	touched := p.draft.Fields != nil || p.draft.Template != "" || converts
-	if p.of != nil && (!touched || !p.clones && !p.of.TakesCustomFields()) {
+	if p.of != nil && (!touched || !p.clones && !p.of.CustomFieldsEditable()) {
 		return nil
 	}
 	fields, err := r.CustomFields(ctx, org)
 	if err != nil {
 		return err
 	}
-	sheet := fields.Sheet(pickup)
+	sheet := fields.ForTask(pickup)
 	if p.draft.Template != "" {
 		chosen, err := template(ctx, r, org, p.draft.Template)
 		if err != nil {
 			return err
 		}
-		if sheet, err = chosen.Sheet(fields, pickup); err != nil {
+		if sheet, err = chosen.ForTask(fields, pickup); err != nil {
 			return err
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"dray/internal/app/apptest"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 )
 
 func TestCustomFieldsAreDefinedChangedAndDeleted(t *testing.T) {
 	o := apptest.NewOrg(t)
 	define := func(keys ...string) error {
-		var changes []lastmile.CustomFieldChange
+		var changes []customfield.Change
 		for _, key := range keys {
 			changes = append(changes, fieldChange(key))
 		}
@@ -42,10 +43,10 @@ func TestCustomFieldsAreDefinedChangedAndDeleted(t *testing.T) {
 }
 
 // fieldChange defines a line of text that every task has.
-func fieldChange(key string) lastmile.CustomFieldChange {
-	return lastmile.CustomFieldChange{
-		Key: key, Name: &key, Description: new(""), Type: new(lastmile.FieldLine), AsArray: new(false),
-		Visibility: &[]string{lastmile.FieldForAdmin}, Editability: &[]string{lastmile.FieldForAdmin},
+func fieldChange(key string) customfield.Change {
+	return customfield.Change{
+		Key: key, Name: &key, Description: new(""), Type: new(lastmile.FieldSingleLine), AsArray: new(false),
+		Visibility: &[]string{customfield.ForAdmin}, Editability: &[]string{customfield.ForAdmin},
 		Contexts: &[]lastmile.CustomFieldContext{{}},
 	}
 }

@@ -145,7 +145,7 @@ func checkConnections(ctx context.Context, r containerReader, org lastmile.Organ
 		if _, err := r.Organization(ctx, *other); err != nil {
 			return err
 		}
-		if !own.MaySee(*other) {
+		if !own.CanSee(*other) {
 			return lastmile.OutsideScope(string(*other))
 		}
 	}

@@ -59,7 +59,7 @@ func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, chan
 		if err := f.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
 			return plan, err
 		}
-		return plan, f.Events.Append(ctx, w, plan.Create(who.Actor())...)
+		return plan, f.Events.Append(ctx, w, plan.CreationEvents(who.Actor())...)
 	})
 }
 
@@ -103,7 +103,7 @@ func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmi
 		if err := f.savePlan(ctx, w, who, before, &plan, moved, now); err != nil {
 			return err
 		}
-		events := plan.Change(before.Worker, who.Actor(), now)
+		events := plan.ChangeEvents(before.Worker, who.Actor(), now)
 		ended := plan.Progress(now)
 		if len(ended) > 0 {
 			if err := w.SaveRoutePlan(ctx, plan); err != nil {
@@ -187,11 +187,11 @@ func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who lastmile.Princi
 		if task.RoutePlan == plan {
 			continue
 		}
-		if err := task.Join(plan, now); err != nil {
+		if err := task.JoinRoutePlan(plan, now); err != nil {
 			return err
 		}
 		if !moves(task) {
-			events = append(events, task.Joined(who.Actor(), now))
+			events = append(events, task.JoinedEvent(who.Actor(), now))
 		}
 		if err := w.SaveTask(ctx, task); err != nil {
 			return err
@@ -208,7 +208,7 @@ func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who lastmile.Princ
 	}
 	var events []lastmile.Event
 	for _, task := range tasks {
-		events = append(events, task.Leave(who.Actor(), now))
+		events = append(events, task.LeaveRoutePlan(who.Actor(), now))
 		if err := w.SaveTask(ctx, task); err != nil {
 			return err
 		}

@@ -251,13 +251,13 @@ func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err := w.DeleteTask(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		events := []lastmile.Event{task.Delete(who.Actor(), now)}
+		events := []lastmile.Event{task.DeletionEvent(who.Actor(), now)}
 		dependents, err := w.TasksOf(ctx, who.Organization, children)
 		if err != nil {
 			return err
 		}
 		for _, child := range dependents {
-			events = append(events, child.Independent(id, who.Actor(), now))
+			events = append(events, child.RemoveDependency(id, who.Actor(), now))
 			if err := w.SaveTask(ctx, child); err != nil {
 				return err
 			}

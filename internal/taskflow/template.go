@@ -4,19 +4,20 @@ import (
 	"context"
 	"errors"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // CreateTemplate creates a task template.
-func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, change lastmile.TemplateChange) (lastmile.Template, error) {
+func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, change customfield.TemplateChange) (customfield.Template, error) {
 	id, now := lastmile.TemplateID(f.NewID()), f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Template, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (customfield.Template, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
-			return lastmile.Template{}, err
+			return customfield.Template{}, err
 		}
-		made, err := lastmile.NewTemplate(id, who.Organization, change, fields, now)
+		made, err := customfield.NewTemplate(id, who.Organization, change, fields, now)
 		if err != nil {
 			return made, err
 		}
@@ -26,7 +27,7 @@ func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, chang
 
 // UpdateTemplate changes a task template. Tasks created from it do
 // not change.
-func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID, change lastmile.TemplateChange) (changed lastmile.Template, err error) {
+func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID, change customfield.TemplateChange) (changed customfield.Template, err error) {
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if changed, err = template(ctx, w, who.Organization, id); err != nil {
 			return err
@@ -61,7 +62,7 @@ func (f *Flow) ShowTemplate(ctx context.Context, who lastmile.Principal, id last
 }
 
 // Templates lists the task templates of the organization.
-func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates []lastmile.Template, err error) {
+func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates []customfield.Template, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		templates, err = r.Templates(ctx, who.Organization)
 		return err
@@ -70,7 +71,7 @@ func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates
 }
 
 // saveTemplate saves a template and rejects a name that another template has.
-func saveTemplate(ctx context.Context, w store.Writer, t lastmile.Template) error {
+func saveTemplate(ctx context.Context, w store.Writer, t customfield.Template) error {
 	all, err := w.Templates(ctx, t.Organization)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func saveTemplate(ctx context.Context, w store.Writer, t lastmile.Template) erro
 }
 
 // template reads a template that must be the organization's.
-func template(ctx context.Context, r creationStore, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
+func template(ctx context.Context, r creationStore, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
 	found, err := r.Template(ctx, org, id)
 	return found, templateNotFound(err)
 }

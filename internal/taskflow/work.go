@@ -86,7 +86,7 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 	do func(store.Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
 ) (task lastmile.Task, err error) {
 	now := f.Now()
-	a, err = a.Settle(now)
+	a, err = a.Normalize(now)
 	if err != nil {
 		return task, err
 	}
@@ -200,7 +200,7 @@ func claimRefusal(ctx context.Context, r store.Reader, task *lastmile.Task, who 
 	}
 	for _, team := range colleague.Teams {
 		if slices.Contains(worker.Teams, team) {
-			return lastmile.Taken(task.ID)
+			return lastmile.AlreadyTaken(task.ID)
 		}
 	}
 	return lastmile.OutsideScope(string(task.ID))
@@ -288,9 +288,9 @@ func checkGeofence(ctx context.Context, r store.Reader, task *lastmile.Task, a l
 		return err
 	}
 	recorded := len(task.GeofenceAttempts)
-	rejection := task.Fence(settings.Geofence, a.From(seen))
+	rejection := task.CheckGeofence(settings.Geofence, a.WithLocation(seen))
 	if rejection != nil && len(task.GeofenceAttempts) > recorded {
-		return &recordedError{rejection, task.Fenced(who.Actor(), a.At)}
+		return &recordedError{rejection, task.GeofenceEvent(who.Actor(), a.At)}
 	}
 	return rejection
 }

@@ -6,37 +6,37 @@ import (
 	"dray/internal/lastmile"
 )
 
-// The terms on which text messages are sent.
+// Limits of attempts to send a message.
 const (
 	MaxAttempts   = 8
-	MaxUncertain  = 3 // attempts that may have gone through
+	MaxUncertain  = 3 // attempts that may have succeeded
 	firstResend   = 5 * time.Second
 	longestResend = 15 * time.Minute
 	maxReason     = 200 // characters
 )
 
-// Verdict is what a gateway made of a message.
+// Verdict is how a gateway responded to a message.
 type Verdict int
 
 // The verdicts.
 const (
-	SendAccepted  Verdict = iota + 1 // the gateway has it
-	SendRejected                     // it never will be
-	SendDeferred                     // not taken: it can be tried again
-	SendUncertain                    // perhaps taken: the answer got lost
+	SendAccepted  Verdict = iota + 1 // the gateway accepted it
+	SendRejected                     // the gateway will never accept it
+	SendDeferred                     // not accepted now; retry later
+	SendUncertain                    // possibly accepted: the response was lost
 )
 
-// Result is what came of one attempt.
+// Result is the result of an attempt to send a message.
 type Result struct {
 	Verdict   Verdict
 	GatewayID string
-	Reason    string // why it was not taken
-	OptedOut  bool   // whoever has the number told the gateway to send no more
+	Reason    string // why it was not accepted
+	OptedOut  bool   // the phone number has opted out at the gateway
 }
 
-// Record notes what came of an attempt. A message that was not taken is tried
-// again, later each time, as long as it is worth it. One that may have been
-// taken is tried again less often: a text too many is a nuisance too.
+// Record applies the result of an attempt. A message that was not accepted is
+// retried with increasing delays until it expires. One that may have been
+// accepted is retried fewer times, to avoid sending it twice.
 func (m *Message) Record(r Result, gateway string, now time.Time) {
 	m.Claim, m.Gateway, m.Reason = "", gateway, lastmile.Truncate(r.Reason, maxReason)
 	switch r.Verdict {
@@ -48,12 +48,12 @@ func (m *Message) Record(r Result, gateway string, now time.Time) {
 		m.end(StateFailed, m.Reason)
 		return
 	case SendUncertain:
-		m.Unsure++
+		m.Uncertain++
 	case SendDeferred:
 	}
 	again := now.Add(min(firstResend*pow3(m.Attempts-1), longestResend))
 	switch {
-	case m.Unsure >= MaxUncertain:
+	case m.Uncertain >= MaxUncertain:
 		m.end(StateFailed, "it is not known whether the gateway took it: "+m.Reason)
 	case m.Attempts >= MaxAttempts:
 		m.end(StateFailed, "tried too often: "+m.Reason)
@@ -64,7 +64,7 @@ func (m *Message) Record(r Result, gateway string, now time.Time) {
 	}
 }
 
-// pow3 is three to the power of n, for small n.
+// pow3 returns three to the power of n, for small n.
 func pow3(n int64) time.Duration {
 	p := time.Duration(1)
 	for range min(max(n, 0), 12) {
@@ -73,27 +73,27 @@ func pow3(n int64) time.Duration {
 	return p
 }
 
-// HoldBack ends a message that is not to be sent.
-func (m *Message) HoldBack(reason string) { m.end(StateSuppressed, reason) }
+// Suppress ends a message that is not to be sent.
+func (m *Message) Suppress(reason string) { m.end(StateSuppressed, reason) }
 
-// Expire ends a message that comes too late.
+// Expire ends a message that is too late to be sent.
 func (m *Message) Expire() { m.end(StateFailed, "too late to be of use") }
 
 func (m *Message) end(s State, reason string) {
 	m.State, m.Reason, m.Next, m.Claim = s, lastmile.Truncate(reason, maxReason), time.Time{}, ""
 }
 
-// DeliveryReport is what a gateway says of a message it took.
+// DeliveryReport is a gateway's report on a message it accepted.
 type DeliveryReport struct {
 	Message   lastmile.MessageID
 	GatewayID string
 	State     State // StateSent, StateDelivered or StateFailed
 	Reason    string
-	OptedOut  bool // as of a Result
+	OptedOut  bool // see Result
 }
 
-// Report notes what the gateway says. It tells whether that is news: reports
-// come late, twice and in any order, and the first final one stands.
+// Report applies a delivery report and reports whether it changed the message.
+// Reports may be late, repeated or out of order; the first final one wins.
 func (m *Message) Report(r DeliveryReport) bool {
 	if m.progress() >= progress(r.State) {
 		return false
@@ -118,20 +118,20 @@ func progress(s State) int {
 	return 2
 }
 
-// Caps are how many messages may be sent; zero is no limit.
+// Caps limit how many messages are sent; zero is no limit.
 type Caps struct {
 	NumberHour, NumberDay             int // to one number
 	OrganizationHour, OrganizationDay int // by one organization
 }
 
-// DefaultCaps keep a mistake or a thief from costing a fortune, and are
-// far above what deliveries need.
+// DefaultCaps limit the cost of mistakes and abuse, and are far above what
+// deliveries need.
 var DefaultCaps = Caps{NumberHour: 20, NumberDay: 100, OrganizationHour: 1_000, OrganizationDay: 10_000}
 
-// Counts are how many messages were sent already.
+// Counts are how many messages have been sent.
 type Counts Caps
 
-// Exceeded says which cap leaves no room for another message; empty: none.
+// Exceeded describes the first cap that is reached; empty for none.
 func (c Caps) Exceeded(n Counts) string {
 	for _, one := range []struct {
 		most, sent int

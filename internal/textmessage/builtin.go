@@ -1,8 +1,8 @@
 package textmessage
 
-// builtIn are the program's own texts: in each language, for each kind, that of
-// a drop-off and that of a pickup. They use no letter outside the alphabet of
-// the networks, which would more than double what a message costs.
+// builtIn are the default texts by language and kind, for drop-offs and for
+// pickups. They only use characters of the GSM alphabet; others would more than
+// double the cost of a message.
 var builtIn = map[string]map[Kind][2]string{
 	"en": {
 		KindStarted: {
@@ -136,13 +136,13 @@ var builtIn = map[string]map[Kind][2]string{
 	},
 }
 
-// someWorker stands in for a worker whose name is not known.
+// someWorker replaces the name of an unknown worker.
 var someWorker = map[string]string{
 	"en": "our courier", "es": "nuestro repartidor", "fr": "notre livreur", "de": "unser Kurier", "pt": "o nosso estafeta",
 }
 
-// builtInText is the program's text of an occasion; empty when it has none in
-// the language.
+// builtInText returns the default text for an occasion; empty if there is none
+// in the language.
 func builtInText(o Occasion, language string) string {
 	texts := builtIn[language][o.Kind]
 	if o.Pickup {

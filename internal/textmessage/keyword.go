@@ -8,16 +8,16 @@ import (
 	"dray/internal/lastmile"
 )
 
-// OptOut is that a number wants no text messages of an organization.
+// OptOut is a phone number's opt-out from the text messages of an organization.
 type OptOut struct {
 	Organization lastmile.OrganizationID
 	Phone        lastmile.Phone
 	At           time.Time
-	Muted        bool // the recipient's own setting was changed for it
+	Muted        bool // the recipient's own setting was changed by it
 }
 
-// The words that stop messages and start them again, in the languages of the
-// program. A word counts when it is the whole reply.
+// The keywords that stop and restart messages, in all supported languages. A
+// keyword must be the whole reply.
 var (
 	stopWords = words(`stop stopall stopp unsubscribe cancel end quit optout revoke
 		baja alto parar pare cancelar
@@ -39,8 +39,8 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// keyword is a reply as the words are compared: letters only, small ones. "Opt
-// out" and "STOP!" are words too.
+// keyword returns a reply in the form in which keywords are compared:
+// lower-case letters only, so that "Opt out" and "STOP!" match.
 func keyword(reply string) string {
 	var b strings.Builder
 	for _, c := range reply {
@@ -59,5 +59,5 @@ func keyword(reply string) string {
 // IsStop reports whether a reply asks for no more messages.
 func IsStop(r lastmile.Reply) bool { return stopWords[keyword(r.Body)] }
 
-// IsStart reports whether a reply asks for messages again.
+// IsStart reports whether a reply asks to receive messages again.
 func IsStart(r lastmile.Reply) bool { return startWords[keyword(r.Body)] }

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// Languages are those in which recipients are spoken to. The first is for
-// everybody who speaks none of them.
+// Languages are the supported languages of recipients. The first is the
+// default.
 var Languages = []string{"en", "es", "fr", "de", "pt"}
 
-// spoken is what is spoken where none of what a recipient asks for is known.
+// spoken maps countries to the language used if none of the requested languages
+// is supported.
 var spoken = map[string]string{
 	"AT": "de", "CH": "de", "DE": "de", "LI": "de",
 	"AR": "es", "BO": "es", "CL": "es", "CO": "es", "CR": "es", "CU": "es", "DO": "es", "EC": "es", "ES": "es", "GQ": "es",
@@ -20,9 +21,8 @@ var spoken = map[string]string{
 	"AO": "pt", "BR": "pt", "CV": "pt", "GW": "pt", "MZ": "pt", "PT": "pt", "ST": "pt",
 }
 
-// ChooseLanguage picks the language for a recipient: the one a browser asks for
-// most (its Accept-Language header) of those there are, else that of the
-// country.
+// ChooseLanguage picks the language of a recipient: the preferred supported
+// language of an Accept-Language header, or else that of the country.
 func ChooseLanguage(accept, country string) string {
 	best, weight := "", 0.0
 	for choice := range strings.SplitSeq(accept, ",") {

@@ -15,7 +15,7 @@ func TestChooseLanguage(t *testing.T) {
 		"the first of equals":            {"pt, de", "", "pt"},
 		"one that there is":              {"da, sv;q=0.9, fr-CA;q=0.2", "DE", "fr"},
 		"none that there is":             {"ja,zh;q=0.5", "MX", "es"},
-		"refused":                        {"de;q=0", "", "en"},
+		"rejected":                       {"de;q=0", "", "en"},
 		"letter case does not count":     {"PT-br", "", "pt"},
 		"nonsense":                       {";;;q=,,=,de;q=x", "FR", "fr"},
 		"anything":                       {"*", "", "en"},

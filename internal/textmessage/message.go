@@ -9,8 +9,8 @@ import (
 // Kind is what a text message is about.
 type Kind string
 
-// The kinds of text messages: the invitation of a worker, and what recipients
-// are told of their tasks.
+// The kinds of text messages: invitations of workers, and notifications of
+// recipients about their tasks.
 const (
 	KindInvitation Kind = "invitation"
 	KindStarted    Kind = "taskStarted"
@@ -21,13 +21,13 @@ const (
 	KindDelayed    Kind = "taskDelayed"
 )
 
-// RecipientKinds are the kinds that recipients get, in the order of a task's
-// life.
+// RecipientKinds are the kinds that recipients receive, in the order of a
+// task's life.
 var RecipientKinds = []Kind{KindStarted, KindETA, KindDelayed, KindArrived, KindCompleted, KindFailed}
 
-// lifetimes are how long after the fact a message is still worth sending.
+// lifetimes are how long after the event a message is still sent.
 var lifetimes = map[Kind]time.Duration{
-	KindInvitation: 72 * time.Hour, // as long as the password is good
+	KindInvitation: 72 * time.Hour, // as long as the password is valid
 	KindStarted:    time.Hour,
 	KindETA:        10 * time.Minute,
 	KindDelayed:    30 * time.Minute,
@@ -36,47 +36,47 @@ var lifetimes = map[Kind]time.Duration{
 	KindFailed:     12 * time.Hour,
 }
 
-// State is how far a text message got.
+// State is the state of a text message.
 type State string
 
 // The states of text messages. The last three are final.
 const (
-	StateQueued     State = "queued"     // to be sent, or to be tried again
-	StateSending    State = "sending"    // a process is at it
-	StateSent       State = "sent"       // the gateway has it
-	StateDelivered  State = "delivered"  // the phone has it, says the gateway
-	StateFailed     State = "failed"     // it will not arrive
-	StateSuppressed State = "suppressed" // it was held back
+	StateQueued     State = "queued"     // to be sent or retried
+	StateSending    State = "sending"    // being sent
+	StateSent       State = "sent"       // accepted by the gateway
+	StateDelivered  State = "delivered"  // delivered to the phone, according to the gateway
+	StateFailed     State = "failed"     // will not be delivered
+	StateSuppressed State = "suppressed" // deliberately not sent
 )
 
-// States are all of them.
+// States lists every state.
 var States = []State{StateQueued, StateSending, StateSent, StateDelivered, StateFailed, StateSuppressed}
 
-// Message is an SMS the organization sends. It is stored in the
-// transaction of the change that owes it.
+// Message is a text message (SMS). It is stored in the transaction of the
+// change that causes it.
 type Message struct {
 	ID           lastmile.MessageID
 	Organization lastmile.OrganizationID
 	Kind         Kind
-	Task         lastmile.TaskID // whose recipient it is for; empty for invitations
-	From         string          // number or name of the sender; empty: the gateway's own
+	Task         lastmile.TaskID // the recipient's task; empty for invitations
+	From         string          // number or name of the sender; empty for the gateway's default
 	To           lastmile.Phone
-	Body         string // empty when it held a secret and was sent
+	Body         string // empty if it contained a secret and was sent
 	Created      time.Time
-	Expires      time.Time // not sent after this
+	Expires      time.Time // not sent after this time
 
 	State     State
-	Reason    string // why it failed or was held back
-	Gateway   string // that took it
-	GatewayID string // by which the gateway knows it
+	Reason    string // why it failed or was suppressed
+	Gateway   string // that accepted it
+	GatewayID string // the gateway's id of it
 	Attempts  int64
-	Unsure    int64     // attempts of which nobody knows whether the gateway took them
-	Claim     string    // of who sends it
-	Next      time.Time // when it is to be sent; while claimed, when the claim ends; zero: never
-	Sent      time.Time // when it was tried first
+	Uncertain int64     // attempts that may have succeeded
+	Claim     string    // token of the process that sends it
+	Next      time.Time // when to send it or, if claimed, when the claim expires; zero for never
+	Sent      time.Time // time of the first attempt
 }
 
-// New makes a message about something that happened at a time.
+// New returns a message about something that happened at a given time.
 func New(id lastmile.MessageID, org lastmile.OrganizationID, kind Kind, to lastmile.Phone, body string, at, now time.Time) Message {
 	return Message{
 		ID: id, Organization: org, Kind: kind, To: to, Body: body, Created: now, Expires: at.Add(lifetimes[kind]),
@@ -84,19 +84,20 @@ func New(id lastmile.MessageID, org lastmile.OrganizationID, kind Kind, to lastm
 	}
 }
 
-// NewInvitation returns the message that gives a new worker the temporary password.
+// NewInvitation returns the message that tells a new worker the temporary
+// password.
 func NewInvitation(id lastmile.MessageID, org lastmile.Organization, w lastmile.Worker, password, appURL string, now time.Time) Message {
 	return New(id, org.ID, KindInvitation, w.Phone,
 		lastmile.PlainName(org.Name)+" invites you to drive. Open "+appURL+" and sign in with this phone number and the temporary password "+
 			password+" within 72 hours.", now, now)
 }
 
-// Secret tells whether the body is for nobody's eyes but the receiver's.
+// Secret reports whether the body must not be shown to anyone but the receiver.
 func (m *Message) Secret() bool { return m.Kind == KindInvitation }
 
-// KindFor returns the kind of message that an event sends to the recipient of
-// its task; empty for none. Events for chosen webhooks only, because of their
-// threshold or as a test, send none.
+// KindFor returns the kind of message that the recipient of a task gets for an
+// event; empty for none. Events for particular webhooks, because of their
+// threshold or as a test, cause no message.
 func KindFor(e lastmile.Event) Kind {
 	if e.Task == nil || e.Task.Recipient == nil || e.Test || e.Webhooks != nil {
 		return ""
@@ -122,8 +123,9 @@ func KindFor(e lastmile.Event) Kind {
 	return ""
 }
 
-// WantsMessages reports whether the recipient of a task may be sent messages. A task
-// can turn them off, and never on for a recipient who has none.
+// WantsMessages reports whether the recipient of a task may be sent messages. A
+// task can disable messages, but not enable them for a recipient who disabled
+// them.
 func WantsMessages(t *lastmile.Task) bool {
 	off := t.Overrides.RecipientSkipSMSNotifications
 	return t.Recipient != nil && !t.Recipient.SkipSMSNotifications && (off == nil || !*off)

@@ -10,12 +10,12 @@ import (
 	"dray/internal/textmessage"
 )
 
-// linked finds what phones make links of: addresses with a scheme, names with
-// dots, mail addresses and telephone numbers.
+// linked matches what phones turn into links: URLs, host names, e-mail
+// addresses and phone numbers.
 var linked = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*:[^\s]|//|[^\s.]\.[^\s.]|[^\s]@[^\s]|(\d[\s().+/-]*){7,}`)
 
 func TestNamesBringNothingIntoMessages(t *testing.T) {
-	corpus := map[string]string{ // a name, and what it becomes
+	corpus := map[string]string{ // a name and its plain form
 		"Grace Hopper":               "Grace Hopper",
 		"Jos\u00e9 \u00c1lvarez":     "José Álvarez",
 		"Zo\u0065\u0308":             "Zoe\u0308",
@@ -84,7 +84,7 @@ func FuzzNamesBecomeNoLinks(f *testing.F) {
 	})
 }
 
-// shownName is a name as a message shows it.
+// shownName returns a name as it appears in a message.
 func shownName(t *testing.T, name string) string {
 	t.Helper()
 	s := textmessage.DefaultSettings("acme")
@@ -141,7 +141,7 @@ func TestBuiltInTextsCanBeSentCheaply(t *testing.T) {
 			if err := text.Check(); err != nil {
 				t.Errorf("%s in %s: %v", o, language, err)
 			}
-			sample := s.Sample(text, org, "https://track.example.com")
+			sample := s.Preview(text, org, "https://track.example.com")
 			if n := textmessage.Segments(sample); n > 2 {
 				t.Errorf("%s in %s takes %d segments: %s", o, language, n, sample)
 			}
@@ -161,7 +161,7 @@ func TestTemplatesAreCheckedWhenTheyAreSaved(t *testing.T) {
 		of   textmessage.Occasion
 		lang string
 		text string
-		want string // part of the refusal; empty: none
+		want string // part of the error; empty for none
 	}{
 		"all that every message knows":    {started, "en", "{organization} {recipient} {worker} {tracking} {task}", ""},
 		"the time of a message about it":  {textmessage.Occasion{Kind: textmessage.KindETA}, "en", "{eta}", ""},
@@ -186,9 +186,9 @@ func TestTemplatesAreCheckedWhenTheyAreSaved(t *testing.T) {
 			err := s.SetText(textmessage.Template{Occasion: tt.of, Language: tt.lang, Text: tt.text})
 			switch {
 			case tt.want == "" && strings.TrimSpace(tt.text) != "" && err != nil:
-				t.Errorf("refused: %v", err)
+				t.Errorf("rejected: %v", err)
 			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
-				t.Errorf("got %v, want a refusal with %q", err, tt.want)
+				t.Errorf("got %v, want a rejection with %q", err, tt.want)
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func TestMessagesAreWrittenInTheRecipientsLanguage(t *testing.T) {
 		"the recipient's before it":             {german, task("fr"), "US", "Acme : notre livreur est là avec votre colis."},
 		"a recipient's with a country":          {german, task("es-MX"), "US", "Acme: nuestro repartidor ya ha llegado con su entrega."},
 		"one that only the organization has":    {italian, task("it"), "US", "Arrivato: our courier"},
-		"the organization's for one nobody has": {german, task("xx"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
+		"the organization's for an unknown one": {german, task("xx"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
 		"what is no language is passed over":    {german, task("7!"), "US", "Acme: unser Kurier ist mit Ihrer Lieferung da."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestWhatRecipientsAreTold(t *testing.T) {
 			e := tt.event
 			e.Trigger, e.Task, e.At = tt.trigger, &task, at
 			if got := textmessage.KindFor(e); got != tt.want {
-				t.Errorf("owes %q, want %q", got, tt.want)
+				t.Errorf("kind %q, want %q", got, tt.want)
 			}
 			if got := textmessage.WantsMessages(&task); got != tt.wants {
 				t.Errorf("wants messages: %v", got)
@@ -303,7 +303,7 @@ func TestAMessageIsTriedAgainOnlySoOften(t *testing.T) {
 			textmessage.KindFailed, unsure, 3, "it is not known whether the gateway took it: lost",
 			[]time.Duration{5 * time.Second, 15 * time.Second},
 		},
-		"refused": {textmessage.KindFailed, textmessage.Result{Verdict: textmessage.SendRejected, Reason: "no"}, 1, "no", nil},
+		"rejected": {textmessage.KindFailed, textmessage.Result{Verdict: textmessage.SendRejected, Reason: "no"}, 1, "no", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := textmessage.New("m", "acme", tt.kind, "+12125550100", "hello", at, at)

@@ -5,16 +5,16 @@ import (
 	"unicode/utf16"
 )
 
-// The characters of GSM 03.38, and those of its extension, which count twice.
+// The characters of GSM 03.38 and of its extension table, which count twice.
 const (
 	gsmBasic = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?" +
 		"¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
 	gsmExtension = "\f^{}\\[~]|€"
 )
 
-// Segments is how many text messages a text is to a network, which charges each:
-// 160 characters in the network's own alphabet, 70 in any other, and a little
-// fewer when there are several.
+// Segments returns how many segments a network charges for a text: 160
+// characters each in the GSM alphabet, 70 otherwise, and slightly fewer if
+// there are several segments.
 func Segments(text string) int {
 	if text == "" {
 		return 0
@@ -33,7 +33,7 @@ func Segments(text string) int {
 	return pack(costs, 160, 153)
 }
 
-// unitsOf is how many 16-bit units each character takes.
+// unitsOf returns the number of UTF-16 code units of each character.
 func unitsOf(text string) []int {
 	costs := make([]int, 0, len(text))
 	for _, r := range text {
@@ -42,7 +42,7 @@ func unitsOf(text string) []int {
 	return costs
 }
 
-// pack counts segments; no character is split between two.
+// pack counts segments. Characters are not split across segments.
 func pack(costs []int, alone, several int) int {
 	total := 0
 	for _, c := range costs {

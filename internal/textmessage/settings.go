@@ -9,27 +9,27 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Thresholds are when recipients are told that the worker is near
-// or late; zero: never.
+// Thresholds are when recipients are notified that the worker is near or late;
+// zero for never.
 type Thresholds struct {
-	ETA   time.Duration // the worker will be there in at most this time
+	ETA   time.Duration // the worker will arrive within this time
 	Delay time.Duration // the task is late by at least this time
 }
 
-// DefaultThresholds are those of an organization that has set none.
+// DefaultThresholds are the thresholds of new organizations.
 var DefaultThresholds = Thresholds{ETA: 10 * time.Minute, Delay: 15 * time.Minute}
 
-// maxThreshold is the longest time a threshold can be.
+// maxThreshold is the maximum of a threshold.
 const maxThreshold = 24 * time.Hour
 
-// Occasion is when a recipient is sent a message: texts and switches are set for
-// pickups and for drop-offs apart.
+// Occasion is what a recipient is notified of. Texts and switches are set
+// separately for pickups and drop-offs.
 type Occasion struct {
 	Kind   Kind
 	Pickup bool
 }
 
-// Occasions lists all of them.
+// Occasions lists every occasion.
 func Occasions() []Occasion {
 	var all []Occasion
 	for _, kind := range RecipientKinds {
@@ -38,7 +38,7 @@ func Occasions() []Occasion {
 	return all
 }
 
-// String names the occasion for people.
+// String returns a description of the occasion.
 func (o Occasion) String() string {
 	if o.Pickup {
 		return string(o.Kind) + " of a pickup"
@@ -46,32 +46,32 @@ func (o Occasion) String() string {
 	return string(o.Kind) + " of a drop-off"
 }
 
-// Settings are what an organization has set for its text messages. Every
-// message is sent unless it is turned off.
+// Settings are an organization's settings for text messages. Every message is
+// sent unless it is disabled.
 type Settings struct {
 	Organization lastmile.OrganizationID
-	Language     string // of those who have none of their own; empty: that of the country
-	From         string // number or name of the sender; empty: the installation's
+	Language     string // default for recipients without one; empty for that of the country
+	From         string // number or name of the sender; empty for the installation's default
 	Thresholds   Thresholds
-	Off          []Occasion
+	Disabled     []Occasion
 	Texts        []Template
 }
 
-// DefaultSettings are those of an organization that has set nothing.
+// DefaultSettings are the settings of a new organization.
 func DefaultSettings(org lastmile.OrganizationID) Settings {
 	return Settings{Organization: org, Thresholds: DefaultThresholds}
 }
 
-// On tells whether recipients are told on an occasion.
-func (s Settings) On(o Occasion) bool { return !slices.Contains(s.Off, o) }
+// Enabled reports whether recipients are notified of an occasion.
+func (s Settings) Enabled(o Occasion) bool { return !slices.Contains(s.Disabled, o) }
 
-// Switch turns the messages of an occasion on or off.
-func (s *Settings) Switch(o Occasion, on bool) {
-	s.Off = slices.DeleteFunc(slices.Clone(s.Off), func(off Occasion) bool { return off == o })
+// SetEnabled enables or disables the messages of an occasion.
+func (s *Settings) SetEnabled(o Occasion, on bool) {
+	s.Disabled = slices.DeleteFunc(slices.Clone(s.Disabled), func(off Occasion) bool { return off == o })
 	if !on {
-		s.Off = append(s.Off, o)
+		s.Disabled = append(s.Disabled, o)
 	}
-	slices.SortFunc(s.Off, compareOccasions)
+	slices.SortFunc(s.Disabled, compareOccasions)
 }
 
 func compareOccasions(a, b Occasion) int {
@@ -84,20 +84,20 @@ func compareOccasions(a, b Occasion) int {
 	return cmp.Compare(a.Kind, b.Kind)
 }
 
-// Effective are the thresholds at which anybody is told: zero where the messages
-// are off.
-func (s Settings) Effective() Thresholds {
-	told := s.Thresholds
-	if !s.On(Occasion{KindETA, false}) && !s.On(Occasion{KindETA, true}) {
-		told.ETA = 0
+// EffectiveThresholds returns the thresholds, with zero where the messages are
+// disabled.
+func (s Settings) EffectiveThresholds() Thresholds {
+	effective := s.Thresholds
+	if !s.Enabled(Occasion{KindETA, false}) && !s.Enabled(Occasion{KindETA, true}) {
+		effective.ETA = 0
 	}
-	if !s.On(Occasion{KindDelayed, false}) && !s.On(Occasion{KindDelayed, true}) {
-		told.Delay = 0
+	if !s.Enabled(Occasion{KindDelayed, false}) && !s.Enabled(Occasion{KindDelayed, true}) {
+		effective.Delay = 0
 	}
-	return told
+	return effective
 }
 
-// Check refuses settings that cannot be.
+// Check rejects invalid settings.
 func (s Settings) Check() error {
 	if s.Language != "" {
 		if err := checkLanguage("language", s.Language); err != nil {
@@ -115,7 +115,7 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// checkLanguage refuses what is no code of a language.
+// checkLanguage rejects an invalid language code.
 func checkLanguage(field, code string) error {
 	if len(code) != 2 || code[0] < 'a' || code[0] > 'z' || code[1] < 'a' || code[1] > 'z' {
 		return lastmile.Invalid("%s must be a two-letter language code (ISO 639-1) such as en, not %q", field, code)
@@ -123,8 +123,7 @@ func checkLanguage(field, code string) error {
 	return nil
 }
 
-// countryLanguages are the languages that most people of a country read, where
-// the program has texts in it.
+// countryLanguages maps countries to their most common supported language.
 var countryLanguages = map[string]string{
 	"AT": "de", "CH": "de", "DE": "de", "LI": "de", "LU": "fr",
 	"BE": "fr", "CD": "fr", "CI": "fr", "CM": "fr", "FR": "fr", "MC": "fr", "SN": "fr",
@@ -133,9 +132,9 @@ var countryLanguages = map[string]string{
 	"MX": "es", "NI": "es", "PA": "es", "PE": "es", "PR": "es", "PY": "es", "SV": "es", "UY": "es", "VE": "es",
 }
 
-// LanguageIn is the language that most recipients of an organization read, which
-// is in a country.
-func (s Settings) LanguageIn(country string) string {
+// DefaultLanguage returns the language of recipients of an organization in the
+// country.
+func (s Settings) DefaultLanguage(country string) string {
 	switch {
 	case s.Language != "":
 		return s.Language
@@ -145,13 +144,13 @@ func (s Settings) LanguageIn(country string) string {
 	return "en"
 }
 
-// languageOf is the language that the recipient's metadata entry "language"
-// asks for; empty without a valid one.
+// languageOf returns the language in the recipient's metadata entry "language";
+// empty without a valid one.
 func languageOf(r *lastmile.Recipient) string {
 	for _, e := range r.Metadata {
 		code, ok := e.Value.(string)
 		if e.Name == "language" && ok && len(code) >= 2 {
-			code = strings.ToLower(code[:2]) // as in pt-BR
+			code = strings.ToLower(code[:2]) // for example of pt-BR
 			if checkLanguage("", code) == nil {
 				return code
 			}

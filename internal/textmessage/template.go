@@ -11,25 +11,25 @@ import (
 	"dray/internal/lastmile"
 )
 
-// MaxTemplate is the longest text of a message as it is written, in characters.
+// MaxTemplate is the maximum length of a template, in characters.
 const MaxTemplate = 480
 
-// Template is the text of a message in one language. What stands in
-// braces is filled in.
+// Template is the text of a message in one language, with placeholders in
+// braces.
 type Template struct {
 	Occasion Occasion
 	Language string
 	Text     string
 }
 
-// placeholders are what a text can have filled in, and the only kind of message
-// that knows it; empty: all do.
+// placeholders maps each placeholder to the only kind of message that has it;
+// empty for every kind.
 var placeholders = map[string]Kind{
 	"organization": "", "recipient": "", "worker": "", "tracking": "", "task": "",
 	"eta": KindETA, "delay": KindDelayed,
 }
 
-// knownPlaceholders lists what a kind of message can have filled in.
+// knownPlaceholders lists the placeholders of a kind of message.
 func knownPlaceholders(kind Kind) []string {
 	var known []string
 	for name, only := range placeholders {
@@ -41,7 +41,7 @@ func knownPlaceholders(kind Kind) []string {
 	return known
 }
 
-// Check refuses a text that could not be sent.
+// Check rejects an invalid template.
 func (t Template) Check() error {
 	if !slices.Contains(RecipientKinds, t.Occasion.Kind) {
 		names := make([]string, len(RecipientKinds))
@@ -75,7 +75,7 @@ func (t Template) Check() error {
 	return err
 }
 
-// fill puts values where the text has names in braces.
+// fill replaces the placeholders of the text.
 func (t Template) fill(value func(name string) (string, error)) (string, error) {
 	var b strings.Builder
 	for rest := t.Text; ; {
@@ -100,8 +100,8 @@ func (t Template) fill(value func(name string) (string, error)) (string, error) 
 	}
 }
 
-// SetText sets an organization's own text of a message. An empty one brings the
-// program's back.
+// SetText sets the organization's text of a message. An empty text restores the
+// default.
 func (s *Settings) SetText(t Template) error {
 	if t.Text != "" {
 		if err := t.Check(); err != nil {
@@ -123,8 +123,9 @@ func (s *Settings) SetText(t Template) error {
 	return nil
 }
 
-// Template is the text of an occasion in the first of the languages that has
-// one: the organization's own before the program's. own tells which it is.
+// Template returns the text for an occasion in the first language that has one,
+// preferring the organization's text to the default. own reports which of them
+// it is.
 func (s Settings) Template(o Occasion, languages ...string) (t Template, own bool) {
 	for _, language := range append(languages, "en") {
 		for _, t := range s.Texts {
@@ -139,60 +140,60 @@ func (s Settings) Template(o Occasion, languages ...string) (t Template, own boo
 	return t, false
 }
 
-// Notice is what a recipient is told, and what is known for it.
+// Notice is the content of a message to a recipient.
 type Notice struct {
 	Kind     Kind
 	Task     lastmile.Task
 	Merchant lastmile.Organization // whose name is shown
-	Country  string                // of the organization that sends
-	Worker   string                // name of the worker; empty: not known
+	Country  string                // of the sending organization
+	Worker   string                // name of the worker; empty if unknown
 }
 
-// Compose is the text of what a recipient is told.
-func (s Settings) Compose(told Notice) string {
-	language := s.LanguageIn(told.Country)
+// Compose returns the text of a message to a recipient.
+func (s Settings) Compose(notice Notice) string {
+	language := s.DefaultLanguage(notice.Country)
 	languages := []string{language}
-	if told.Task.Recipient != nil && languageOf(told.Task.Recipient) != "" {
-		languages = []string{languageOf(told.Task.Recipient), language}
+	if notice.Task.Recipient != nil && languageOf(notice.Task.Recipient) != "" {
+		languages = []string{languageOf(notice.Task.Recipient), language}
 	}
-	t, _ := s.Template(Occasion{told.Kind, told.Task.Pickup}, languages...)
-	text, err := t.fill(func(name string) (string, error) { return told.value(name, t.Language, s.Thresholds), nil })
-	if err != nil { // checked when it was saved
+	t, _ := s.Template(Occasion{notice.Kind, notice.Task.Pickup}, languages...)
+	text, err := t.fill(func(name string) (string, error) { return notice.value(name, t.Language, s.Thresholds), nil })
+	if err != nil { // cannot happen: validated by Check
 		return ""
 	}
 	return text
 }
 
-// value is what is filled in for a name.
-func (told Notice) value(name, language string, usual Thresholds) string {
+// value returns the value of a placeholder.
+func (notice Notice) value(name, language string, usual Thresholds) string {
 	switch name {
 	case "organization":
-		return lastmile.PlainName(told.Merchant.Name)
+		return lastmile.PlainName(notice.Merchant.Name)
 	case "recipient":
-		if own := told.Task.Overrides.RecipientName; own != nil && *own != "" {
+		if own := notice.Task.Overrides.RecipientName; own != nil && *own != "" {
 			return lastmile.PlainName(*own)
 		}
-		if told.Task.Recipient != nil {
-			return lastmile.PlainName(told.Task.Recipient.Name)
+		if notice.Task.Recipient != nil {
+			return lastmile.PlainName(notice.Task.Recipient.Name)
 		}
 	case "worker":
-		if worker := lastmile.PlainName(told.Worker); worker != "" {
+		if worker := lastmile.PlainName(notice.Worker); worker != "" {
 			return worker
 		}
 		return cmp.Or(someWorker[language], someWorker["en"])
 	case "tracking":
-		return told.Task.TrackingURL
+		return notice.Task.TrackingURL
 	case "task":
-		return told.Task.ShortID
+		return notice.Task.ShortID
 	case "eta":
-		return minutesOf(told.Task.Estimates.ETA, usual.ETA)
+		return minutesOf(notice.Task.Estimates.ETA, usual.ETA)
 	case "delay":
-		return minutesOf(told.Task.Estimates.Delay, usual.Delay)
+		return minutesOf(notice.Task.Estimates.Delay, usual.Delay)
 	}
 	return ""
 }
 
-// minutesOf is a time span for people to read; what is usual if it is not known.
+// minutesOf formats a duration in minutes, rounded up; usual if d is unknown.
 func minutesOf(d *time.Duration, usual time.Duration) string {
 	span := usual
 	if d != nil {
@@ -201,17 +202,18 @@ func minutesOf(d *time.Duration, usual time.Duration) string {
 	return strconv.Itoa(max(1, int((span+time.Minute-1)/time.Minute)))
 }
 
-// Sample is what a text would be for a made-up task, to see how long it is.
-func (s Settings) Sample(t Template, org lastmile.Organization, publicURL string) string {
+// Preview returns the text of a template for a fictitious task, to show its
+// length.
+func (s Settings) Preview(t Template, org lastmile.Organization, publicURL string) string {
 	eta, delay := s.Thresholds.ETA, s.Thresholds.Delay
-	told := Notice{
+	notice := Notice{
 		Kind: t.Occasion.Kind, Merchant: org, Worker: "Alex Morgan",
 		Task: lastmile.Task{
 			ShortID: "1a2b3c4d", TrackingURL: publicURL + "/t/" + strings.Repeat("x", lastmile.IDLength),
 			Recipient: &lastmile.Recipient{Name: "Grace Hopper"}, Estimates: lastmile.Estimates{ETA: &eta, Delay: &delay},
 		},
 	}
-	text, err := t.fill(func(name string) (string, error) { return told.value(name, t.Language, s.Thresholds), nil })
+	text, err := t.fill(func(name string) (string, error) { return notice.value(name, t.Language, s.Thresholds), nil })
 	if err != nil {
 		return ""
 	}

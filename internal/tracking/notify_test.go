@@ -39,7 +39,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	}
 	task := lastmile.Task{
 		ID: "tasktasktasktasktasktask", ShortID: "t", Organization: c.Organization.ID, Created: now, Modified: now, Destination: place, TrackingToken: "t",
-		State: lastmile.TaskActive, Worker: worker.ID, Container: lastmile.WorkerContainer(worker.ID), CompleteBy: now.Add(25 * time.Minute),
+		State: lastmile.TaskActive, Worker: worker.ID, Container: lastmile.WorkerContainer(worker.ID), CompleteBefore: now.Add(25 * time.Minute),
 	}
 	ctx := t.Context()
 	err := p.Store.Write(ctx, func(w store.Writer) error {

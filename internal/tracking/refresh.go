@@ -96,12 +96,12 @@ func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[store.Wr
 		return nil, err
 	}
 	var legs []travel.Leg
-	if way := snap.Way(); len(way) > 1 {
+	if way := snap.Waypoints(); len(way) > 1 {
 		if legs, err = t.Travel.Legs(ctx, snap.Worker.TravelsBy(), way); err != nil {
 			return nil, err
 		}
 	}
-	estimates := snap.Foresee(legs, experience, now)
+	estimates := snap.Estimate(legs, experience, now)
 	return func(ctx context.Context, w store.Writer) error {
 		schedule, err := w.EstimateSchedule(ctx, due.Organization, due.Worker)
 		if err != nil {
@@ -149,11 +149,11 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, schedule *store.Esti
 	for i, task := range snap.Tasks {
 		tasks[i] = store.TaskEstimate{Task: task.ID, State: task.State, Estimates: estimates[i]}
 	}
-	delay := travel.Delay(estimates)
+	delay := travel.MaxDelay(estimates)
 	if !snap.whole {
 		delay = snap.Worker.Delay // of all tasks
 	} else {
-		schedule.Refresh = snap.Refresh(now)
+		schedule.Refresh = snap.NextRefresh(now)
 	}
 	if err := w.SaveEstimates(ctx, schedule.Organization, schedule.Worker, tasks, delay); err != nil {
 		return err

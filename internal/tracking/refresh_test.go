@@ -62,7 +62,7 @@ func newRoad(t *testing.T) *road {
 		ID: "tasktasktasktasktasktask", ShortID: "t", Organization: org, Created: r.now, Modified: r.now, Destination: place, TrackingToken: "t",
 		State: lastmile.TaskActive, Worker: r.worker.ID, Container: lastmile.WorkerContainer(r.worker.ID),
 	}
-	at := lastmile.Whereabouts{OnDuty: true, LastSeen: r.now, Location: &lastmile.Point{Lon: -74, Lat: 40.5}, Located: r.now}
+	at := lastmile.Whereabouts{OnDuty: true, LastSeen: r.now, Location: &lastmile.Point{Lon: -74, Lat: 40.5}, LocatedAt: r.now}
 	r.write(t, func(ctx context.Context, w store.Writer) error {
 		assigned := task
 		assigned.State = lastmile.TaskAssigned

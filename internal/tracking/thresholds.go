@@ -75,14 +75,14 @@ func (t *Tracker) checkThresholds(ctx context.Context, w store.Writer, schedule 
 		case !first:
 		case h.ID == recipientETA || h.ID == recipientDelay:
 			as := task // it is not in the event log
-			out.recipients = append(out.recipients, as.Cross(h.Trigger, sighting, nil, now))
+			out.recipients = append(out.recipients, as.ThresholdEvent(h.Trigger, sighting, nil, now))
 		default:
 			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
 		}
 	}
 	for _, trigger := range []lastmile.Trigger{lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed} {
 		if len(hooks[trigger]) > 0 {
-			out.webhooks = append(out.webhooks, task.Cross(trigger, sighting, hooks[trigger], now))
+			out.webhooks = append(out.webhooks, task.ThresholdEvent(trigger, sighting, hooks[trigger], now))
 		}
 	}
 	if len(out.webhooks) == 0 {
@@ -125,12 +125,12 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 	if len(fired) == 0 {
 		return nil
 	}
-	return t.Events.Append(ctx, w, task.Cross(lastmile.TriggerTaskArrival, sighting, fired, now))
+	return t.Events.Append(ctx, w, task.ThresholdEvent(lastmile.TriggerTaskArrival, sighting, fired, now))
 }
 
 // newlyReached returns the webhooks whose thresholds the active task has reached now,
 // and not before.
-func (t *Tracker) newlyReached(ctx context.Context, r store.Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Sighting, err error) {
+func (t *Tracker) newlyReached(ctx context.Context, r store.Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(snap.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
 	if len(waiting) == 0 {
 		return nil, by, nil
@@ -148,8 +148,8 @@ func (t *Tracker) newlyReached(ctx context.Context, r store.Reader, snap snapsho
 			return nil, by, err
 		}
 	}
-	by = task.See(points)
-	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool { return !h.Met(by) }), by, nil
+	by = task.Measure(points)
+	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool { return !h.ThresholdReached(by) }), by, nil
 }
 
 // visited returns where the worker has been since the task was started.
@@ -199,7 +199,7 @@ func (t *Tracker) predict(ctx context.Context, w store.Writer, snap snapshot, es
 		if _, err := w.Fire(ctx, task.Organization, firedPredicted, string(task.ID), now); err != nil {
 			return nil, err
 		}
-		events = append(events, fresh.PredictDelay(now))
+		events = append(events, fresh.PredictedDelayEvent(now))
 		if err := w.SaveTask(ctx, fresh); err != nil {
 			return nil, err
 		}
@@ -226,7 +226,7 @@ func (t *Tracker) latePlans(ctx context.Context, w store.Writer, snap snapshot, 
 		if err != nil {
 			return nil, err
 		}
-		late, is := plan.Delayed(now)
+		late, is := plan.DelayedEvent(now)
 		if !is {
 			continue
 		}

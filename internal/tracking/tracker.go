@@ -52,7 +52,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 		if err := w.SavePositions(ctx, who.Organization, who.Worker, kept); err != nil {
 			return err
 		}
-		latest := last.See(kept)
+		latest := last.WithPositions(kept)
 		if latest == last {
 			return nil
 		}

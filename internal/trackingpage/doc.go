@@ -1,3 +1,3 @@
-// Package trackingpage holds what the recipient of a task sees on the page
-// that follows it.
+// Package trackingpage holds what the recipient of a task sees on its tracking
+// page.
 package trackingpage

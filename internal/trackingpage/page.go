@@ -7,20 +7,20 @@ import (
 	"dray/internal/lastmile"
 )
 
-// The terms of the page on which a recipient follows a task.
+// How long the page and the worker's position are shown.
 const (
 	Lifetime         = 24 * time.Hour   // after the task is completed
-	positionShownFor = 10 * time.Minute // an older one says nothing of where the worker is
+	positionShownFor = 10 * time.Minute // older positions are not shown
 )
 
-// Stage is how far a task is, in the eyes of its recipient.
+// Stage is the progress of a task as its recipient sees it.
 type Stage string
 
 // The stages of a task.
 const (
-	StageScheduled Stage = "scheduled" // nobody has it yet
-	StageAssigned  Stage = "assigned"  // somebody will come
-	StageActive    Stage = "active"    // somebody is on the way, to this place next
+	StageScheduled Stage = "scheduled" // not assigned yet
+	StageAssigned  Stage = "assigned"  // assigned to a worker
+	StageActive    Stage = "active"    // the worker is on the way, with no stop in between
 	StageArrived   Stage = "arrived"
 	StageCompleted Stage = "completed"
 	StageFailed    Stage = "failed"
@@ -29,43 +29,42 @@ const (
 // Stages lists every stage.
 var Stages = []Stage{StageScheduled, StageAssigned, StageActive, StageArrived, StageCompleted, StageFailed}
 
-// Following is all that whoever has the link to a task's page may know: no
-// address, no phone number, no other stop, no id. Where the task is to be done
-// is shown with the worker who comes there, as the worker shows it anyway.
+// Page is everything that holders of the link to a task's page can see. It has
+// no address, phone number, id or other stop. The destination is shown only
+// together with the worker's location, which approaches it anyway.
 type Page struct {
-	Organization      string // name of the one shown to the recipient
+	Organization      string // name of the organization shown to the recipient
 	Timezone, Country string // of that organization
 	Pickup            bool
 	Stage             Stage
-	CompleteAfter     time.Time // zero: none
-	CompleteBy        time.Time // zero: none
-	Arrival           time.Time // expected; zero when unknown
+	CompleteAfter     time.Time // zero for none
+	CompleteBefore    time.Time // zero for none
+	Arrival           time.Time // estimated; zero if unknown
 	Delay             time.Duration
 
-	WorkerName string // while active
-	Vehicle    lastmile.VehicleType
-	Location   *lastmile.Point // of the worker, while active
-	LocatedAt  time.Time
-	Goal       *lastmile.Point // where the worker is going, with Location
+	WorkerName  string // while active
+	Vehicle     lastmile.VehicleType
+	Location    *lastmile.Point // of the worker, while active
+	LocatedAt   time.Time
+	Destination *lastmile.Point // set if Location is
 
 	Requirements lastmile.Requirements
 	CompletedAt  time.Time
-	MayRate      bool
+	CanRate      bool
 	Rated        bool
-	Ends         time.Time // when the page is gone; zero until completed
+	Expires      time.Time // when the page expires; zero until completed
 }
 
-// NewPage shows a task to whoever has its link. The worker is the one who has
-// the task, or nil.
+// New returns the page of a task. worker is the worker of the task, or nil.
 func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker, now time.Time) (Page, error) {
 	f := Page{
 		Organization: lastmile.PlainName(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
-		Pickup: t.Pickup, Stage: stage(t), CompleteAfter: t.CompleteAfter, CompleteBy: t.CompleteBy, Requirements: t.Requirements,
+		Pickup: t.Pickup, Stage: stage(t), CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Requirements: t.Requirements,
 	}
 	if t.Completion.Done() {
-		f.CompletedAt, f.Ends = t.Completion.At, t.Completion.At.Add(Lifetime)
-		f.MayRate, f.Rated = true, len(t.Feedback) > 0
-		if !now.Before(f.Ends) {
+		f.CompletedAt, f.Expires = t.Completion.At, t.Completion.At.Add(Lifetime)
+		f.CanRate, f.Rated = true, len(t.Feedback) > 0
+		if !now.Before(f.Expires) {
 			return Page{}, NotFound()
 		}
 		return f, nil
@@ -85,15 +84,15 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 		f.Vehicle = worker.Vehicle.Type
 	}
 	at := worker.Whereabouts
-	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.Located) < positionShownFor {
+	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.LocatedAt) < positionShownFor {
 		goal := t.Destination.Location
-		f.Location, f.LocatedAt, f.Goal = at.Location, at.Located, &goal
+		f.Location, f.LocatedAt, f.Destination = at.Location, at.LocatedAt, &goal
 	}
 	return f, nil
 }
 
-// NoSuchPage is the answer to every link that leads nowhere: it does not tell
-// what never was from what is over.
+// NotFound is the error for every invalid link. It does not distinguish links
+// that never existed from expired ones.
 func NotFound() *lastmile.Error {
 	return &lastmile.Error{Code: lastmile.CodeNotFound, Message: "This page does not exist, or is not there any more."}
 }
@@ -117,8 +116,8 @@ func stage(t *lastmile.Task) Stage {
 	return StageScheduled
 }
 
-// shownName is the name that recipients see: the one chosen for them, else the
-// first of the worker's own.
+// shownName returns the name of the worker shown to recipients: the display
+// name, or else the first name.
 func shownName(w *lastmile.Worker) string {
 	if name := lastmile.PlainName(w.DisplayName); strings.TrimSpace(name) != "" {
 		return name

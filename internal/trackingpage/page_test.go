@@ -18,7 +18,7 @@ func TestAnOldPositionIsNotShownAsOneOfNow(t *testing.T) {
 	}{"a moment ago": {time.Minute, true}, "an hour ago, and went on duty just now": {time.Hour, false}} {
 		t.Run(name, func(t *testing.T) {
 			worker := lastmile.Worker{ID: "w", ActiveTask: "t", Whereabouts: lastmile.Whereabouts{
-				OnDuty: true, LastSeen: now, Location: &home, Located: now.Add(-tt.ago),
+				OnDuty: true, LastSeen: now, Location: &home, LocatedAt: now.Add(-tt.ago),
 			}}
 			page, err := trackingpage.New(&task, lastmile.Organization{Name: "Acme"}, &worker, now)
 			if err != nil {

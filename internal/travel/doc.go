@@ -1,5 +1,5 @@
-// Package travel estimates how long workers travel and when they get to their
-// tasks: by a formula for want of a road network, corrected by what an
-// organization's own trips took. It also filters the positions that workers
+// Package travel estimates how long workers travel and when they reach their
+// tasks: by a formula where no road network is available, corrected by how long
+// the organization's own trips took. It also filters the positions that workers
 // report.
 package travel

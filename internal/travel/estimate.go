@@ -7,20 +7,20 @@ import (
 	"dray/internal/lastmile"
 )
 
-// DefaultStopTime is the time at each stop of an estimate unless the
-// request says otherwise.
+// DefaultStopTime is the default service time at each stop of an estimate.
 const DefaultStopTime = 2 * time.Minute
 
-// EstimateRequest asks how soon a team could do a pickup, a drop-off, or both.
+// EstimateRequest asks how soon a team could carry out a pickup, a drop-off or
+// both.
 type EstimateRequest struct {
 	Pickup, Dropoff  *lastmile.Point // at least one
-	PickupTime       time.Time       // not before this; zero is as soon as can be
+	PickupTime       time.Time       // earliest time of the pickup; zero for as soon as possible
 	ExcludedVehicles []lastmile.VehicleType
 	Service          time.Duration // at each stop
 	Experience       Experience    // of the organization
 }
 
-// Check refuses a request that asks for nothing or makes no sense.
+// Check rejects an empty or invalid request.
 func (q EstimateRequest) Check() error {
 	if q.Pickup == nil && q.Dropoff == nil {
 		return lastmile.Missing("pickupLocation or dropoffLocation")
@@ -36,7 +36,7 @@ func (q EstimateRequest) Check() error {
 	return nil
 }
 
-// Estimate is who would do it, and when.
+// Estimate is which worker would carry out the request, and when.
 type Estimate struct {
 	Worker  lastmile.WorkerID
 	Vehicle lastmile.VehicleType // OnFoot for none
@@ -46,23 +46,23 @@ type Estimate struct {
 // EstimateStep is one stop of an estimate.
 type EstimateStep struct {
 	Location            lastmile.Point
-	Travel              time.Duration   // from the stop before
-	Distance            lastmile.Meters // from the stop before
+	Travel              time.Duration   // from the previous stop
+	Distance            lastmile.Meters // from the previous stop
 	Service             time.Duration
 	Arrival, Completion time.Time
 }
 
-// TeamMember is a worker on duty with all that the worker has to do before
-// anything new: the active task first, then the list in order.
+// TeamMember is a worker on duty with the tasks that come before the request.
 type TeamMember struct {
 	Itinerary
-	Legs []Leg // of the way through all of it and then the stops of the request; see Way
+	Legs []Leg // between the Waypoints
 }
 
-// Way is the places that the worker comes through: those of the list, and then
-// the stops of the request. It is nil when the worker cannot do it.
-func (m TeamMember) Way(q EstimateRequest) []lastmile.Point {
-	way := m.Itinerary.Way()
+// Waypoints returns the locations the worker passes through: those of the
+// itinerary, and then the stops of the request. It is nil if the worker cannot
+// carry out the request.
+func (m TeamMember) Waypoints(q EstimateRequest) []lastmile.Point {
+	way := m.Itinerary.Waypoints()
 	if way == nil || slices.Contains(q.ExcludedVehicles, m.Worker.TravelsBy()) {
 		return nil
 	}
@@ -72,8 +72,7 @@ func (m TeamMember) Way(q EstimateRequest) []lastmile.Point {
 	return way
 }
 
-// estimateStop is a place of a request, and when it may be reached at the
-// earliest.
+// estimateStop is a stop of a request and its earliest arrival time.
 type estimateStop struct {
 	place     lastmile.Point
 	notBefore time.Time
@@ -90,8 +89,8 @@ func (q EstimateRequest) stops() []estimateStop {
 	return stops
 }
 
-// EstimateTeam finds the worker who would be done first. It tells whether
-// there is any. Members without legs cannot do it.
+// EstimateTeam returns the estimate of the worker who would finish first, and
+// reports whether there is one. Members without legs are skipped.
 func EstimateTeam(members []TeamMember, q EstimateRequest, now time.Time) (best Estimate, found bool) {
 	for _, m := range members {
 		e, ok := m.estimate(q, now)
@@ -107,7 +106,8 @@ func EstimateTeam(members []TeamMember, q EstimateRequest, now time.Time) (best 
 
 func (e Estimate) end() time.Time { return e.Steps[len(e.Steps)-1].Completion }
 
-// estimate tells when the worker could do it. It tells whether the worker can.
+// estimate returns when the worker could carry out the request, and reports
+// whether the worker can.
 func (m TeamMember) estimate(q EstimateRequest, now time.Time) (Estimate, bool) {
 	unreachable := func(l Leg) bool { return l.Duration == Unreachable }
 	if len(m.Legs) == 0 || slices.ContainsFunc(m.Legs, unreachable) {

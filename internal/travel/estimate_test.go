@@ -12,11 +12,11 @@ import (
 
 var testNow = time.Date(2026, time.May, 4, 8, 0, 0, 0, time.UTC)
 
-// routed gives members the legs of their ways, by formula.
+// routed sets the legs of members by formula.
 func routed(members []travel.TeamMember, q travel.EstimateRequest) []travel.TeamMember {
 	for i := range members {
 		m := &members[i]
-		way := m.Way(q)
+		way := m.Waypoints(q)
 		for n := 1; n < len(way); n++ {
 			duration, distance := travel.Approximate(m.Worker.TravelsBy(), way[n-1], way[n])
 			m.Legs = append(m.Legs, travel.Leg{Duration: duration, Distance: distance, Estimated: true})
@@ -43,16 +43,16 @@ func TestEstimateTeam(t *testing.T) {
 	tests := map[string]struct {
 		members []travel.TeamMember
 		request travel.EstimateRequest
-		want    lastmile.WorkerID // empty: nobody
+		want    lastmile.WorkerID // empty for none
 		steps   int
 	}{
-		"the nearer of two":               {[]travel.TeamMember{worker("a", far, lastmile.Car), worker("b", near, lastmile.Car)}, both, "b", 2},
-		"the faster of two":               {[]travel.TeamMember{worker("a", near, lastmile.OnFoot), worker("b", near, lastmile.Car)}, both, "b", 2},
-		"who has less to do":              {[]travel.TeamMember{busy, worker("b", far, lastmile.Car)}, both, "b", 2},
-		"the first of equals":             {[]travel.TeamMember{worker("b", near, lastmile.Car), worker("a", near, lastmile.Car)}, both, "a", 2},
-		"nobody whose place is not known": {[]travel.TeamMember{lost}, both, "", 0},
-		"nobody at all":                   {nil, both, "", 0},
-		"a drop-off alone":                {[]travel.TeamMember{worker("a", near, lastmile.Car)}, travel.EstimateRequest{Dropoff: &door}, "a", 1},
+		"the nearer of two":                  {[]travel.TeamMember{worker("a", far, lastmile.Car), worker("b", near, lastmile.Car)}, both, "b", 2},
+		"the faster of two":                  {[]travel.TeamMember{worker("a", near, lastmile.OnFoot), worker("b", near, lastmile.Car)}, both, "b", 2},
+		"who has less to do":                 {[]travel.TeamMember{busy, worker("b", far, lastmile.Car)}, both, "b", 2},
+		"the first of equals":                {[]travel.TeamMember{worker("b", near, lastmile.Car), worker("a", near, lastmile.Car)}, both, "a", 2},
+		"no worker without a known location": {[]travel.TeamMember{lost}, both, "", 0},
+		"no worker at all":                   {nil, both, "", 0},
+		"a drop-off alone":                   {[]travel.TeamMember{worker("a", near, lastmile.Car)}, travel.EstimateRequest{Dropoff: &door}, "a", 1},
 		"no vehicle that cannot do it": {
 			[]travel.TeamMember{worker("a", near, lastmile.Car), worker("b", far, lastmile.Truck)},
 			travel.EstimateRequest{Pickup: &shop, ExcludedVehicles: []lastmile.VehicleType{lastmile.Car}},
@@ -74,7 +74,7 @@ func TestEstimateTeam(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody for whom there is no way", func(t *testing.T) {
+	t.Run("no worker who cannot get there", func(t *testing.T) {
 		members := routed([]travel.TeamMember{worker("a", near, lastmile.Car), worker("b", far, lastmile.Car)}, both)
 		members[0].Legs[1].Duration = travel.Unreachable
 		if got, _ := travel.EstimateTeam(members, both, testNow); got.Worker != "b" {
@@ -121,7 +121,7 @@ func TestRoutePlanMeasure(t *testing.T) {
 	}
 }
 
-// rejectedAs checks that err has a code; zero is for no error.
+// rejectedAs checks the code of err; zero expects no error.
 func rejectedAs(t *testing.T, err error, want lastmile.Code) {
 	t.Helper()
 	rejection, _ := errors.AsType[*lastmile.Error](err)

@@ -6,21 +6,20 @@ import (
 	"dray/internal/lastmile"
 )
 
-// How often the estimates of a worker's tasks are refreshed (interface,
-// "Limits").
+// How often the estimates of a worker's tasks are refreshed, as the API defines
+// it.
 const (
 	RefreshOnDuty  = time.Minute
 	RefreshOffDuty = 10 * time.Minute
 )
 
-// Itinerary is a worker with all that the worker has to do, in order: the
-// active task first.
+// Itinerary is a worker and the worker's tasks in order, the active one first.
 type Itinerary struct {
 	Worker lastmile.Worker
 	Tasks  []lastmile.Task
 }
 
-// Active is the task that the worker is doing, or nil.
+// Active returns the active task, or nil.
 func (i Itinerary) Active() *lastmile.Task {
 	if len(i.Tasks) > 0 && i.Tasks[0].State == lastmile.TaskActive {
 		return &i.Tasks[0]
@@ -28,9 +27,9 @@ func (i Itinerary) Active() *lastmile.Task {
 	return nil
 }
 
-// Refresh is when the estimates are to be made anew; zero is when something
-// changes.
-func (i Itinerary) Refresh(now time.Time) time.Time {
+// NextRefresh returns when the estimates are refreshed next; zero for not until
+// something changes.
+func (i Itinerary) NextRefresh(now time.Time) time.Time {
 	switch {
 	case len(i.Tasks) == 0:
 		return time.Time{}
@@ -40,9 +39,9 @@ func (i Itinerary) Refresh(now time.Time) time.Time {
 	return now.Add(RefreshOffDuty)
 }
 
-// Way is the places that the worker comes through, from where the worker is.
-// It is nil when nobody knows where that is.
-func (i Itinerary) Way() []lastmile.Point {
+// Waypoints returns the locations the worker passes through, beginning with the
+// worker's own. It is nil if that is unknown.
+func (i Itinerary) Waypoints() []lastmile.Point {
 	if i.Worker.Whereabouts.Location == nil {
 		return nil
 	}
@@ -53,19 +52,18 @@ func (i Itinerary) Way() []lastmile.Point {
 	return way
 }
 
-// Foresee estimates when each task will be reached and done, and how late that
-// is. legs are those of Way; without them nothing but what is late already is
-// known. An estimated completion is given for tasks that are not started yet,
-// and is the sum of travel and service times up to it (interface, "Estimated
-// completion time rules"); the time to the destination is given for the active
-// task.
-func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
+// Estimate returns when each task will be reached and completed, and its delay.
+// legs are those between the Waypoints; without them only the delay of tasks
+// that are already late is known. The completion is estimated for tasks that
+// are not started, as the sum of all travel and service times before it. The
+// ETA is given for the active task only.
+func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
 	all := make([]lastmile.Estimates, len(i.Tasks))
 	clock, known := now, len(legs) >= len(i.Tasks)
 	for n, t := range i.Tasks {
 		known = known && legs[n].Duration != Unreachable
 		if !known {
-			all[n].Delay = late(t.Late(now))
+			all[n].Delay = ifPositive(t.Late(now))
 			continue
 		}
 		travel := legs[n].Adjusted(e.Travel).Duration
@@ -86,15 +84,15 @@ func (i Itinerary) Foresee(legs []Leg, e Experience, now time.Time) []lastmile.E
 		} else {
 			all[n].Completion = clock
 		}
-		if !t.CompleteBy.IsZero() {
-			all[n].Delay = late(clock.Sub(t.CompleteBy))
+		if !t.CompleteBefore.IsZero() {
+			all[n].Delay = ifPositive(clock.Sub(t.CompleteBefore))
 		}
 	}
 	return all
 }
 
-// serviceTime is how long the worker will stay: as the task says, else as long as
-// the organization's workers usually do.
+// serviceTime returns how long the worker will stay: the task's service time,
+// or else the organization's usual one.
 func serviceTime(t lastmile.Task, e Experience) time.Duration {
 	if t.ServiceTime > 0 {
 		return t.ServiceTime
@@ -102,16 +100,16 @@ func serviceTime(t lastmile.Task, e Experience) time.Duration {
 	return e.Service
 }
 
-// late is a delay as it is shown: nil when there is none.
-func late(by time.Duration) *time.Duration {
+// ifPositive returns a delay as a pointer; nil if there is none.
+func ifPositive(by time.Duration) *time.Duration {
 	if by <= 0 {
 		return nil
 	}
 	return &by
 }
 
-// Delay is the largest delay among some; nil when there is none.
-func Delay(of []lastmile.Estimates) *time.Duration {
+// MaxDelay returns the largest delay; nil for none.
+func MaxDelay(of []lastmile.Estimates) *time.Duration {
 	var most *time.Duration
 	for _, e := range of {
 		if e.Delay != nil && (most == nil || *e.Delay > *most) {

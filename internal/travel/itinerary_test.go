@@ -14,7 +14,7 @@ func TestForesee(t *testing.T) {
 	task := func(state lastmile.TaskState, dueIn time.Duration) lastmile.Task {
 		t := lastmile.Task{ID: "t", State: state, Destination: lastmile.Destination{Location: north(1000)}}
 		if dueIn != 0 {
-			t.CompleteBy = now.Add(dueIn)
+			t.CompleteBefore = now.Add(dueIn)
 		}
 		return t
 	}
@@ -102,7 +102,7 @@ func TestForesee(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := travel.Itinerary{Tasks: test.tasks}.Foresee(test.legs, travel.Experience{Service: service}, now)
+			got := travel.Itinerary{Tasks: test.tasks}.Estimate(test.legs, travel.Experience{Service: service}, now)
 			if len(got) != len(test.want) {
 				t.Fatalf("%d estimates, want %d", len(got), len(test.want))
 			}

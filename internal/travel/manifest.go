@@ -6,24 +6,24 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Manifest is what a worker has to do, on paper: who drives what from where,
-// and each stop in the order of the route.
+// Manifest is the printable list of a worker's stops in order, with the worker,
+// vehicle and hub.
 type Manifest struct {
-	At        time.Time // when it was made
+	At        time.Time // when it was created
 	Departure time.Time
 	Worker    lastmile.Worker
 	Hub       lastmile.Hub
-	Tasks     []lastmile.Task // the active one first, then the list in order
+	Tasks     []lastmile.Task // in order, the active one first
 }
 
-// NewManifest makes a manifest of the tasks that can be done in a window, of
-// which either end may be open. The worker departs when the first task may be
-// begun, or now.
+// NewManifest returns a manifest of the tasks that can be carried out within a
+// window, which may be open at either end. The worker departs at the earliest
+// time of the first task, or now.
 func NewManifest(worker lastmile.Worker, hub lastmile.Hub, tasks []lastmile.Task, within lastmile.Window, now time.Time) Manifest {
 	m := Manifest{At: now, Departure: now, Worker: worker, Hub: hub}
 	for _, t := range tasks {
 		late := !within.To.IsZero() && t.CompleteAfter.After(within.To)
-		early := !within.From.IsZero() && !t.CompleteBy.IsZero() && t.CompleteBy.Before(within.From)
+		early := !within.From.IsZero() && !t.CompleteBefore.IsZero() && t.CompleteBefore.Before(within.From)
 		if !late && !early {
 			m.Tasks = append(m.Tasks, t)
 		}

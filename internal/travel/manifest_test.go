@@ -11,7 +11,7 @@ import (
 func TestManifest(t *testing.T) {
 	at := func(hours int) time.Time { return testNow.Add(time.Duration(hours) * time.Hour) }
 	window := func(id lastmile.TaskID, after, by time.Time) lastmile.Task {
-		return lastmile.Task{ID: id, CompleteAfter: after, CompleteBy: by}
+		return lastmile.Task{ID: id, CompleteAfter: after, CompleteBefore: by}
 	}
 	none := time.Time{}
 	tasks := []lastmile.Task{window("early", at(1), at(2)), window("any", none, none), window("late", at(10), at(12))}

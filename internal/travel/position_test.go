@@ -27,23 +27,23 @@ func TestFilterPositions(t *testing.T) {
 		"a little in the future":                   {lastmile.Whereabouts{}, []lastmile.Position{at(-30*time.Second, home)}, 1},
 		"far in the future":                        {lastmile.Whereabouts{}, []lastmile.Position{at(-time.Hour, home)}, 0},
 		"from the day before yesterday":            {lastmile.Whereabouts{}, []lastmile.Position{at(48*time.Hour, home)}, 0},
-		"a jump to another continent":              {lastmile.Whereabouts{Located: now.Add(-time.Second), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 0},
-		"another continent after hours":            {lastmile.Whereabouts{Located: now.Add(-9 * time.Hour), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 1},
-		"older than what is known, for the record": {lastmile.Whereabouts{Located: now, Location: &home}, []lastmile.Position{at(time.Hour, near)}, 1},
+		"a jump to another continent":              {lastmile.Whereabouts{LocatedAt: now.Add(-time.Second), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 0},
+		"another continent after hours":            {lastmile.Whereabouts{LocatedAt: now.Add(-9 * time.Hour), Location: &home}, []lastmile.Position{at(0, lastmile.Point{Lon: 10, Lat: 10})}, 1},
+		"older than what is known, for the record": {lastmile.Whereabouts{LocatedAt: now, Location: &home}, []lastmile.Position{at(time.Hour, near)}, 1},
 		"a jump among older ones": {
-			lastmile.Whereabouts{Located: now, Location: &home},
+			lastmile.Whereabouts{LocatedAt: now, Location: &home},
 			[]lastmile.Position{at(time.Hour, near), at(time.Hour-time.Second, lastmile.Point{Lon: 10, Lat: 10}), at(time.Hour-2*time.Second, home)},
 			2,
 		},
-		"one of a time that is known": {lastmile.Whereabouts{Located: now.Add(-time.Minute), Location: &home}, []lastmile.Position{at(time.Minute, near)}, 0},
+		"one of a time that is known": {lastmile.Whereabouts{LocatedAt: now.Add(-time.Minute), Location: &home}, []lastmile.Position{at(time.Minute, near)}, 0},
 		"a late one from another continent": {
-			lastmile.Whereabouts{Located: now, Location: &home}, []lastmile.Position{at(time.Minute, lastmile.Point{Lon: 10, Lat: 10})}, 0,
+			lastmile.Whereabouts{LocatedAt: now, Location: &home}, []lastmile.Position{at(time.Minute, lastmile.Point{Lon: 10, Lat: 10})}, 0,
 		},
 		"as good as a phone gets it": {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(1000.0)}}, 1},
 		"somewhere in the region":    {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(1001.0)}}, 0},
 		"nowhere, as phones say it":  {lastmile.Whereabouts{}, []lastmile.Position{{Location: home, At: now, Accuracy: new(-1.0)}}, 0},
-		"where somebody was who then went on duty": {
-			lastmile.Whereabouts{LastSeen: now, Located: now.Add(-time.Hour), Location: &home},
+		"before going on duty": {
+			lastmile.Whereabouts{LastSeen: now, LocatedAt: now.Add(-time.Hour), Location: &home},
 			[]lastmile.Position{at(time.Minute, near)},
 			1,
 		},
@@ -73,7 +73,7 @@ func TestNewestPositionWins(t *testing.T) {
 				newest = p
 			}
 		}
-		got := lastmile.Whereabouts{}.See(travel.FilterPositions(sent, lastmile.Whereabouts{}, now))
+		got := lastmile.Whereabouts{}.WithPositions(travel.FilterPositions(sent, lastmile.Whereabouts{}, now))
 		if !got.LastSeen.Equal(newest.At) || *got.Location != newest.Location {
 			t.Fatalf("worker seen at %v, want %v", got.LastSeen, newest.At)
 		}

@@ -8,20 +8,18 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Unreachable is the travel time between two places with no way from one to
-// the other.
+// Unreachable is the travel time between two locations that are not connected.
 const Unreachable time.Duration = -1
 
-// Times tells how long it takes, and how far it is, from each of some
-// places to each of others.
+// Times is a matrix of travel times and distances between locations.
 type Times struct {
-	Durations [][]time.Duration   // from, then to; Unreachable where there is no way
-	Distances [][]lastmile.Meters // by road; of no meaning where there is no way
-	Source    string              // what they come from
-	Estimated bool                // by formula, not over a road network
+	Durations [][]time.Duration   // by origin, then destination; may be Unreachable
+	Distances [][]lastmile.Meters // by road; meaningless where unreachable
+	Source    string              // name of the source
+	Estimated bool                // by formula, not by a road network
 }
 
-// NewTimes makes an empty table of a size.
+// NewTimes returns an empty matrix of the given size.
 func NewTimes(from, to int, source string) Times {
 	t := Times{Durations: make([][]time.Duration, from), Distances: make([][]lastmile.Meters, from), Source: source}
 	durations, distances := make([]time.Duration, from*to), make([]lastmile.Meters, from*to)
@@ -32,15 +30,15 @@ func NewTimes(from, to int, source string) Times {
 	return t
 }
 
-// Leg is the way from one place to the next.
+// Leg is the trip from one location to the next.
 type Leg struct {
-	Duration  time.Duration // Unreachable when there is no way
+	Duration  time.Duration // may be Unreachable
 	Distance  lastmile.Meters
-	Estimated bool // by formula, not over a road network
+	Estimated bool // by formula, not by a road network
 }
 
-// Adjusted returns a leg by formula as long as an organization's own trips say
-// that it takes. One over a road network stays as it is.
+// Adjusted returns the leg multiplied by an organization's factor if it was
+// estimated by formula. A leg by a road network is returned unchanged.
 func (l Leg) Adjusted(f Factor) Leg {
 	if l.Estimated && l.Duration != Unreachable && f.value() != 1 {
 		l.Duration = max(f.apply(l.Duration), minTravel(l.Duration))
@@ -48,8 +46,8 @@ func (l Leg) Adjusted(f Factor) Leg {
 	return l
 }
 
-// Adjusted returns times by formula multiplied with what an organization's own
-// trips say of it. Times over a road network stay as they are.
+// Adjusted returns the times multiplied by an organization's factor if they
+// were estimated by formula. Times by a road network are returned unchanged.
 func (t Times) Adjusted(f Factor) Times {
 	if !t.Estimated || f.value() == 1 {
 		return t
@@ -68,9 +66,9 @@ func (t Times) Adjusted(f Factor) Times {
 	return adjusted
 }
 
-// pace is how long a way takes: scale·h^power seconds over h meters as the
-// crow flies, and detour·h meters by road. The figures are fitted to a road
-// network of five cities; see docs/performance.md.
+// pace describes how fast a vehicle is: h meters as the crow flies take
+// scale·h^power seconds and are detour·h meters by road. The figures are fitted
+// to the road networks of five cities; see docs/performance.md.
 type pace struct{ scale, power, detour float64 }
 
 var paces = map[lastmile.VehicleType]pace{
@@ -81,13 +79,12 @@ var paces = map[lastmile.VehicleType]pace{
 	lastmile.OnFoot:     {scale: 0.88, power: 1, detour: 1.25},
 }
 
-// MinDuration is the least time that getting from one place to another is
-// taken to need: one stops, and starts again.
+// MinDuration is the minimum travel time between two different locations, for
+// stopping and starting again.
 const MinDuration = 30 * time.Second
 
-// Approximate tells about how long it takes, and how far it is by road,
-// when nothing is known of the roads. A vehicle type that is not known goes as
-// a car does.
+// Approximate estimates travel time and road distance by formula, without a
+// road network. An unknown vehicle type is treated as a car.
 func Approximate(by lastmile.VehicleType, from, to lastmile.Point) (time.Duration, lastmile.Meters) {
 	if from == to {
 		return 0, 0
@@ -101,14 +98,14 @@ func Approximate(by lastmile.VehicleType, from, to lastmile.Point) (time.Duratio
 	return max(time.Duration(seconds*float64(time.Second)), MinDuration), lastmile.Meters(p.detour * straight)
 }
 
-// minTravel is the least that an adjusted time may become.
+// minTravel is the lower bound of an adjusted time.
 func minTravel(d time.Duration) time.Duration { return min(d, MinDuration) }
 
-// Factor is how much longer an organization's trips take than estimated.
-// The zero value is for an organization that nothing is known of.
+// Factor is how much longer the trips of an organization take than estimated.
+// The zero value means nothing is known.
 type Factor struct {
-	Factor float64 // times by formula are multiplied with it; 0 means 1
-	Trips  int     // from how many trips it was learned
+	Factor float64 // multiplies times by formula; 0 means 1
+	Trips  int     // number of trips it was learned from
 }
 
 func (f Factor) value() float64 {
@@ -122,23 +119,22 @@ func (f Factor) apply(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * f.value())
 }
 
-// How a factor is learned. Trips outside of these limits say more of a worker's
-// lunch or a lost signal than of traffic.
+// Limits of learning a factor. Trips outside of them are more likely due to
+// breaks or lost signals than to traffic.
 const (
 	minLearnTrips = 10
 	minLearnTime  = time.Minute
 	maxTripRatio  = 4.0
-	doubtTrips    = 20 // as many trips as it takes for half of a difference to be believed
+	doubtTrips    = 20 // number of trips at which half of the difference is accepted
 
-	// MinFactor and MaxFactor bound what can be learned.
+	// MinFactor and MaxFactor are the bounds of a factor.
 	MinFactor = 0.5
 	MaxFactor = 2.0
 )
 
-// LearnFactor learns from an organization's trips how much longer they
-// take than estimated without a factor. It goes by the middle one of all, so
-// fewer than half of them can be wrong in any way; the fewer trips there are,
-// the nearer it stays to 1.
+// LearnFactor learns from an organization's trips how much longer they take
+// than estimated. It uses the median, which is robust against outliers, and
+// stays closer to 1 the fewer trips there are.
 func LearnFactor(trips []lastmile.Trip) Factor {
 	var ratios []float64
 	for _, t := range trips {
@@ -160,22 +156,22 @@ func LearnFactor(trips []lastmile.Trip) Factor {
 	return Factor{Factor: min(max(factor, MinFactor), MaxFactor), Trips: len(ratios)}
 }
 
-// How the time at a destination is learned. A stay outside of these limits says
-// more of a button that was pressed late than of the work.
+// Limits of learning service times. Stays outside of them are more likely due
+// to a button pressed too late than to the work.
 const (
 	minLearnStays      = 10
 	shortestStay       = 5 * time.Second
 	longestStay        = 2 * time.Hour
-	DefaultServiceTime = 2 * time.Minute // where nothing was learned
+	DefaultServiceTime = 2 * time.Minute // if nothing was learned
 )
 
-// Experience is what an organization's past work says of the work to come.
+// Experience is what was learned from an organization's past trips.
 type Experience struct {
 	Travel  Factor
-	Service time.Duration // at a destination
+	Service time.Duration // time spent at a destination
 }
 
-// Learn makes experience of an organization's trips.
+// Learn derives experience from an organization's trips.
 func Learn(trips []lastmile.Trip) Experience {
 	var stays []time.Duration
 	for _, t := range trips {

@@ -10,7 +10,7 @@ import (
 	"dray/internal/travel"
 )
 
-// north is a point some meters north of Milan.
+// north returns the point some meters north of Milan.
 func north(meters float64) lastmile.Point {
 	return lastmile.Point{Lon: 9.19, Lat: 45.46 + meters/111_194.93}
 }
@@ -22,14 +22,14 @@ func TestApproximate(t *testing.T) {
 		seconds  float64
 		meters   float64
 	}{
-		"a car over a kilometer":     {lastmile.Car, 1000, math.Pow(1000, 0.75), 1400},
-		"a car over ten":             {lastmile.Car, 10_000, 1000, 14_000},
-		"a motorcycle as a car":      {lastmile.Motorcycle, 10_000, 1000, 14_000},
-		"a truck a little slower":    {lastmile.Truck, 10_000, 1050, 14_000},
-		"a bicycle":                  {lastmile.Bicycle, 10_000, 0.44 * math.Pow(10_000, 0.95), 13_300},
-		"on foot":                    {lastmile.OnFoot, 1000, 880, 1250},
-		"next door":                  {lastmile.Car, 10, 30, 14},
-		"a vehicle nobody has heard": {"SLED", 10_000, 1000, 14_000},
+		"a car over a kilometer":    {lastmile.Car, 1000, math.Pow(1000, 0.75), 1400},
+		"a car over ten":            {lastmile.Car, 10_000, 1000, 14_000},
+		"a motorcycle as a car":     {lastmile.Motorcycle, 10_000, 1000, 14_000},
+		"a truck a little slower":   {lastmile.Truck, 10_000, 1050, 14_000},
+		"a bicycle":                 {lastmile.Bicycle, 10_000, 0.44 * math.Pow(10_000, 0.95), 13_300},
+		"on foot":                   {lastmile.OnFoot, 1000, 880, 1250},
+		"next door":                 {lastmile.Car, 10, 30, 14},
+		"a vehicle that is unknown": {"SLED", 10_000, 1000, 14_000},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,8 @@ func TestAdjustedTimes(t *testing.T) {
 }
 
 func TestLearnFactor(t *testing.T) {
-	// trips take ratio times as long as estimated, give or take a fifth.
+	// trips returns trips that take ratio times as long as estimated, within 20
+	// %.
 	trips := func(n int, ratio float64) []lastmile.Trip {
 		random := rand.New(rand.NewPCG(1, 2))
 		all := make([]lastmile.Trip, n)

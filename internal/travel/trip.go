@@ -6,13 +6,12 @@ import (
 	"dray/internal/lastmile"
 )
 
-// LearnedTrips is how many of an organization's latest trips its travel factor
-// is learned from.
+// LearnedTrips is the number of recent trips that experience is learned from.
 const LearnedTrips = 500
 
-// TripOf is the way to a task as it was and as the formula has it, from where the
-// worker started to the arrival, and how long the worker then stayed. Tasks
-// without an arrival say nothing.
+// TripOf returns the actual and estimated duration of the trip to a completed
+// task, from where the worker started it to the arrival, and how long the
+// worker stayed. It reports false for tasks without an arrival.
 func TripOf(t *lastmile.Task, by lastmile.VehicleType) (lastmile.Trip, bool) {
 	var trip lastmile.Trip
 	started, arrived, left := t.Completion.TimeOf("start"), t.Completion.TimeOf("arrival"), t.Completion.TimeOf("departure")
@@ -30,9 +29,9 @@ func TripOf(t *lastmile.Task, by lastmile.VehicleType) (lastmile.Trip, bool) {
 	return trip, trip.Actual > 0 || trip.Service > 0
 }
 
-// Approach is how long the worker still needs to a task: as it was estimated
-// on the way, else by formula from where the worker was last seen.
-func Approach(w lastmile.Worker, t lastmile.Task) *time.Duration {
+// TimeToTask returns how long the worker still needs to reach a task: the
+// current estimate, or else an approximation from the last known location.
+func TimeToTask(w lastmile.Worker, t lastmile.Task) *time.Duration {
 	if t.Estimates.ETA != nil || w.Whereabouts.Location == nil {
 		return t.Estimates.ETA
 	}
@@ -40,8 +39,8 @@ func Approach(w lastmile.Worker, t lastmile.Task) *time.Duration {
 	return &eta
 }
 
-// MeasureRoute plans how far the route is and how long it takes, by way of the
-// points of the route and with the time that is spent at them.
+// MeasureRoute sets the planned distance and duration of a route plan along its
+// waypoints, including the service time at them.
 func MeasureRoute(p *lastmile.RoutePlan, by lastmile.VehicleType, way []lastmile.Point, service time.Duration) {
 	p.PlannedDistance, p.PlannedDuration = 0, service
 	for i := 1; i < len(way); i++ {

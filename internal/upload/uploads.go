@@ -57,7 +57,7 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 	sum := sha256.Sum256(sent)
 	u := lastmile.Upload{
 		ID: lastmile.UploadID(s.NewID()), Organization: who.Organization, Worker: who.Worker,
-		Digest: hex.EncodeToString(sum[:]), Place: s.Default, Created: s.Now(),
+		Digest: hex.EncodeToString(sum[:]), Storage: s.Default, Created: s.Now(),
 	}
 	known, err := s.known(ctx, u)
 	if err != nil || known != "" {
@@ -71,10 +71,10 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 	if err := s.save(ctx, u); err != nil {
 		return "", err
 	}
-	if err := s.Blobs[u.Place].Put(ctx, u, clean.data); err != nil {
+	if err := s.Blobs[u.Storage].Put(ctx, u, clean.data); err != nil {
 		return "", fmt.Errorf("store upload %s: %w", u.ID, err)
 	}
-	u.State = lastmile.UploadKept
+	u.State = lastmile.UploadStored
 	return u.ID, s.save(ctx, u)
 }
 
@@ -87,7 +87,7 @@ func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (id lastmile.Upl
 			return err
 		}
 		for _, other := range unused {
-			if other.Digest == u.Digest && other.State == lastmile.UploadKept {
+			if other.Digest == u.Digest && other.State == lastmile.UploadStored {
 				id = other.ID
 				return nil
 			}
@@ -134,12 +134,12 @@ func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.
 		return Image{}, err
 	case who.Worker != "" && u.Worker != who.Worker:
 		return Image{}, lastmile.OutsideScope(string(id))
-	case u.State != lastmile.UploadKept:
+	case u.State != lastmile.UploadStored:
 		return Image{}, lastmile.NotFound("upload", string(id))
 	}
-	blobs, ok := s.Blobs[u.Place]
+	blobs, ok := s.Blobs[u.Storage]
 	if !ok {
-		return Image{}, fmt.Errorf("upload %s is in %s, which is not set: see --uploads", id, u.Place)
+		return Image{}, fmt.Errorf("upload %s is in %s, which is not set: see --uploads", id, u.Storage)
 	}
 	data, err := blobs.Get(ctx, u)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Uploads) Purge(ctx context.Context) error {
 		return err
 	}
 	for _, u := range stale {
-		blobs, ok := s.Blobs[u.Place]
+		blobs, ok := s.Blobs[u.Storage]
 		if !ok {
 			continue // it can be deleted once its storage is configured again
 		}
@@ -177,12 +177,12 @@ func (s *Uploads) Purge(ctx context.Context) error {
 // to a task.
 func (s *Uploads) markStale(ctx context.Context) (stale []lastmile.Upload, err error) {
 	err = s.Store.Write(ctx, func(w store.Writer) (err error) {
-		stale, err = w.StaleUploads(ctx, s.Now().Add(-lastmile.UnusedUploadKept), purgeBatch)
+		stale, err = w.StaleUploads(ctx, s.Now().Add(-lastmile.UnusedUploadRetention), purgeBatch)
 		if err != nil {
 			return err
 		}
 		for i := range stale {
-			stale[i].State = lastmile.UploadLeaving
+			stale[i].State = lastmile.UploadDeleting
 			if err := w.SaveUpload(ctx, stale[i]); err != nil {
 				return err
 			}

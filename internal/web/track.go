@@ -173,14 +173,14 @@ func (v *trackView) describe(f trackingpage.Page, now time.Time) {
 		line(words.Done, words.moment(f.CompletedAt, zone, now))
 	} else {
 		line(words.Expected, words.moment(f.Arrival, zone, now))
-		line(words.Window, words.window(f.CompleteAfter, f.CompleteBy, zone, now))
+		line(words.Window, words.window(f.CompleteAfter, f.CompleteBefore, zone, now))
 		line(words.By, f.WorkerName)
 		if f.Delay >= time.Minute {
 			v.Detail = words.Late
 		}
 		v.list(f.Requirements)
 	}
-	v.MayRate, v.Rated = f.MayRate, f.Rated
+	v.MayRate, v.Rated = f.CanRate, f.Rated
 	for n := lastmile.MinRating; n <= lastmile.MaxRating; n++ {
 		v.Ratings = append(v.Ratings, n)
 	}

@@ -222,7 +222,7 @@ func (w *world) check(id lastmile.WebhookID) {
 			if a.Delivered() && i < len(d.Attempts)-1 {
 				w.t.Errorf("notification %s was sent again after it had been delivered", n.ID)
 			}
-			if gap := a.At.Sub(d.Attempts[max(i-1, 0)].At); i > 0 && (gap < lastmile.RetryCycle || gap > lastmile.RetryCycle+time.Minute) {
+			if gap := a.At.Sub(d.Attempts[max(i-1, 0)].At); i > 0 && (gap < lastmile.RetryInterval || gap > lastmile.RetryInterval+time.Minute) {
 				w.t.Errorf("attempt %d is %v after the one before", a.Number, gap)
 			}
 			if posted[fmt.Sprint(n.ID, " ", a.Number)] == 0 {

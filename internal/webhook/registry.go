@@ -26,8 +26,8 @@ type Handshaker interface {
 }
 
 // Create registers a webhook after a handshake with its server.
-func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change lastmile.WebhookChange) (lastmile.NewlyMade[lastmile.Webhook], error) {
-	none := lastmile.NewlyMade[lastmile.Webhook]{}
+func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change lastmile.WebhookChange) (lastmile.CreatedRecord[lastmile.Webhook], error) {
+	none := lastmile.CreatedRecord[lastmile.Webhook]{}
 	made, err := lastmile.NewWebhook(lastmile.WebhookID(r.NewID()), who.Organization, change, r.Now())
 	if err != nil {
 		return none, err
@@ -39,11 +39,11 @@ func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change la
 	if err := r.Egress.Handshake(ctx, made.URL, r.NewCheck()); err != nil {
 		return none, err
 	}
-	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Webhook], error) {
+	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.CreatedRecord[lastmile.Webhook], error) {
 		if err := checkLimit(ctx, w, made); err != nil {
 			return none, err
 		}
-		return lastmile.NewlyMade[lastmile.Webhook]{Record: made}, w.SaveWebhook(ctx, made)
+		return lastmile.CreatedRecord[lastmile.Webhook]{Record: made}, w.SaveWebhook(ctx, made)
 	})
 }
 

@@ -131,7 +131,7 @@ type TaskBatchError struct {
 // not shown.
 func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown := Batch{BatchProgress: BatchProgress{
-		Status: b.Status(), Submitted: lastmile.Ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.Made(),
+		Status: b.Status(), Submitted: lastmile.Ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.TasksCreated(),
 		Errors: []BatchItemError{}, FailedTasks: []SentTask{},
 	}}
 	shown.TasksErrored = len(b.Results) - shown.TasksCreated

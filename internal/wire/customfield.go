@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 )
 
@@ -122,9 +123,9 @@ func (f *CustomFieldBodies) UnmarshalJSON(data []byte) error {
 }
 
 // Changes returns what the request asks for.
-func (b CustomFieldsBody) Changes() []lastmile.CustomFieldChange {
-	return each(b.Field, func(f CustomFieldDefinitionBody) lastmile.CustomFieldChange {
-		change := lastmile.CustomFieldChange{
+func (b CustomFieldsBody) Changes() []customfield.Change {
+	return each(b.Field, func(f CustomFieldDefinitionBody) customfield.Change {
+		change := customfield.Change{
 			Key: f.Key, Name: f.Name, Description: f.Description, Type: f.Type, AsArray: f.AsArray,
 			Visibility: f.Visibility, Editability: f.Editability, Value: f.Value.pointer(), Integration: b.Integration,
 		}

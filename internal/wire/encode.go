@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/analytics"
 	"dray/internal/assignment"
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/travel"
 )
@@ -54,7 +55,7 @@ func show(v any) any {
 		return NewSchedule(v)
 	case lastmile.Team:
 		return NewTeam(v)
-	case lastmile.NewlyMade[lastmile.Team]:
+	case lastmile.CreatedRecord[lastmile.Team]:
 		return NewNewTeam(v.Record)
 	case []lastmile.Team:
 		return each(v, NewTeam)
@@ -72,7 +73,7 @@ func show(v any) any {
 		return NewContainer(v)
 	case lastmile.Webhook:
 		return NewWebhook(v)
-	case lastmile.NewlyMade[lastmile.Webhook]:
+	case lastmile.CreatedRecord[lastmile.Webhook]:
 		return newNewWebhook(v.Record)
 	case []lastmile.Webhook:
 		return each(v, NewWebhook)
@@ -82,7 +83,7 @@ func show(v any) any {
 		return newDetailedNotification(v)
 	case lastmile.Redelivered:
 		return Redelivered{Count: int(v)}
-	case lastmile.NewlyMade[lastmile.Batch]:
+	case lastmile.CreatedRecord[lastmile.Batch]:
 		return newBatchJob(v.Record)
 	case lastmile.CreatedBatch:
 		return newTaskBatch(v)
@@ -91,11 +92,11 @@ func show(v any) any {
 			return newBatchEvent(v)
 		}
 		return NewEvent(v)
-	case lastmile.CustomFields:
+	case customfield.Fields:
 		return CustomFields{Fields: each(v, NewCustomFieldDefinition)}
-	case lastmile.Template:
+	case customfield.Template:
 		return NewTemplate(v)
-	case []lastmile.Template:
+	case []customfield.Template:
 		return each(v, NewTemplate)
 	case lastmile.RoutePlan:
 		return NewRoutePlan(v)

@@ -50,16 +50,16 @@ type FollowingFeedback struct {
 func NewFollowing(f trackingpage.Page, language string) Following {
 	shown := Following{
 		Stage: f.Stage, Organization: f.Organization, Pickup: f.Pickup,
-		CompleteAfter: Millis(f.CompleteAfter), CompleteBefore: Millis(f.CompleteBy), EstimatedArrival: Millis(f.Arrival),
+		CompleteAfter: Millis(f.CompleteAfter), CompleteBefore: Millis(f.CompleteBefore), EstimatedArrival: Millis(f.Arrival),
 		Requirements:   AskedFor{Signature: f.Requirements.Signature, Photo: f.Requirements.Photo, MinimumAge: f.Requirements.MinimumAge},
-		CompletionTime: Millis(f.CompletedAt), Feedback: FollowingFeedback{Allowed: f.MayRate, Given: f.Rated},
-		Timezone: f.Timezone, Language: language, Expires: Millis(f.Ends),
+		CompletionTime: Millis(f.CompletedAt), Feedback: FollowingFeedback{Allowed: f.CanRate, Given: f.Rated},
+		Timezone: f.Timezone, Language: language, Expires: Millis(f.Expires),
 	}
 	if f.Delay > 0 {
 		shown.DelayTime = (*Seconds)(&f.Delay)
 	}
 	if f.WorkerName != "" {
-		shown.Worker = &FollowedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*LonLat)(f.Location), LocationTime: Millis(f.LocatedAt), Destination: (*LonLat)(f.Goal)}
+		shown.Worker = &FollowedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*LonLat)(f.Location), LocationTime: Millis(f.LocatedAt), Destination: (*LonLat)(f.Destination)}
 	}
 	return shown
 }

@@ -264,7 +264,7 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 		ShortID: t.ShortID, OrderShortID: orNull(t.OrderShortID), TrackingURL: t.TrackingURL, TrackingViewed: t.TrackingViewed,
 		Worker: orNull(t.Worker), Merchant: t.Merchant, Executor: t.Executor, Creator: t.Creator,
 		Dependencies: orEmpty(t.Dependencies), State: t.State,
-		CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBy),
+		CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
 		PickupTask: t.Pickup, Type: 1, Notes: t.Notes, CompletionDetails: newCompletion(t.Completion),
 		Feedback: each(t.Feedback, func(f lastmile.Feedback) Feedback {
 			return Feedback{Time: Millis(f.At), Rating: f.Rating, Comments: f.Comments}
@@ -412,7 +412,7 @@ func (r TaskRecord) Domain() lastmile.Task {
 		ShortID: r.ShortID, OrderShortID: orZero(r.OrderShortID), TrackingURL: r.TrackingURL, TrackingViewed: r.TrackingViewed,
 		Worker: orZero(r.Worker), Merchant: r.Merchant, Executor: r.Executor, Creator: r.Creator,
 		Dependencies: r.Dependencies, State: r.State,
-		CompleteAfter: r.CompleteAfter.Time(), CompleteBy: r.CompleteBefore.Time(),
+		CompleteAfter: r.CompleteAfter.Time(), CompleteBefore: r.CompleteBefore.Time(),
 		Pickup: r.PickupTask, Notes: r.Notes, Completion: r.CompletionDetails.domain(),
 		Feedback: each(r.Feedback, func(f Feedback) lastmile.Feedback {
 			return lastmile.Feedback{At: f.Time.Time(), Rating: f.Rating, Comments: f.Comments}

@@ -228,7 +228,7 @@ func (r *RecipientRef) UnmarshalJSON(data []byte) error {
 func (b TaskBody) Change() lastmile.TaskChange {
 	change := lastmile.TaskChange{
 		Merchant: b.Merchant, Executor: b.Executor,
-		CompleteAfter: timePointer(b.CompleteAfter), CompleteBy: timePointer(b.CompleteBefore),
+		CompleteAfter: timePointer(b.CompleteAfter), CompleteBefore: timePointer(b.CompleteBefore),
 		Pickup: (*bool)(b.PickupTask), Dependencies: b.Dependencies, Notes: b.Notes, Quantity: b.Quantity,
 		AdditionalQuantities: (*lastmile.Capacities)(b.AdditionalQuantities), ServiceTime: (*time.Duration)(b.ServiceTime),
 		Priority: b.Priority, Group: b.Group,

@@ -1,6 +1,9 @@
 package wire
 
-import "dray/internal/lastmile"
+import (
+	"dray/internal/customfield"
+	"dray/internal/lastmile"
+)
 
 // Template is a task template as the interface shows it.
 type Template struct {
@@ -13,15 +16,15 @@ type Template struct {
 }
 
 // NewTemplate returns a template in the form that is sent.
-func NewTemplate(t lastmile.Template) Template {
+func NewTemplate(t customfield.Template) Template {
 	return Template{
 		ID: t.ID, Name: t.Name, ContextSaveConditions: newConditions(t.Conditions), Fields: orEmpty(t.Fields), IsDefault: t.Default,
 	}
 }
 
 // Domain returns the template that the form shows.
-func (t Template) Domain(org lastmile.OrganizationID) lastmile.Template {
-	return lastmile.Template{
+func (t Template) Domain(org lastmile.OrganizationID) customfield.Template {
+	return customfield.Template{
 		ID: t.ID, Organization: org, Name: t.Name, Conditions: conditions(t.ContextSaveConditions), Fields: t.Fields, Default: t.IsDefault,
 	}
 }
@@ -34,8 +37,8 @@ type TemplateBody struct {
 }
 
 // Change returns what the request asks for.
-func (b TemplateBody) Change() lastmile.TemplateChange {
-	change := lastmile.TemplateChange{Name: b.Name, Fields: b.Fields}
+func (b TemplateBody) Change() customfield.TemplateChange {
+	change := customfield.TemplateChange{Name: b.Name, Fields: b.Fields}
 	if b.ContextSaveConditions != nil {
 		sent := conditions(*b.ContextSaveConditions)
 		change.Conditions = &sent

@@ -61,8 +61,8 @@ type Device struct {
 }
 
 // Domain returns the device with its charge.
-func (d Device) Domain() lastmile.Handset {
-	return lastmile.Handset{
+func (d Device) Domain() lastmile.DeviceReport {
+	return lastmile.DeviceReport{
 		Device: lastmile.Device{AppVersion: d.AppVersion, Description: d.Description, Platform: d.Platform}, Battery: d.BatteryLevel,
 	}
 }

@@ -108,7 +108,7 @@ func (o *Org) Worker(t testing.TB, name string, at *lastmile.Point, teams ...las
 	}
 	seen := lastmile.Whereabouts{OnDuty: at != nil, Location: at}
 	if at != nil {
-		seen.LastSeen, seen.Located = now, now
+		seen.LastSeen, seen.LocatedAt = now, now
 	}
 	o.Write(t, func(w store.Writer) error {
 		return errors.Join(w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), worker.Organization, worker.ID, seen))

@@ -1,12 +1,12 @@
-// Package gazetteer knows the cities of the world, the postal codes of the
-// United States, and the names of countries and their states, all of it in the
-// program itself.
+// Package gazetteer holds the cities of the world, the postal codes of the
+// United States, and the names of countries and their states, embedded in the
+// program.
 //
-// The data is one packed file, made by the program in internal/geo/generate.
-// Nothing of it is read before the first question; from then on it stays in
-// memory as sorted text and parallel arrays, about 11 MB. It knows no street:
-// whatever it finds is the middle of a town or of a postal code's area.
+// The data is one packed file, created by the program in internal/geo/generate.
+// It is unpacked by the first query and then stays in memory as sorted text and
+// parallel arrays, about 11 MB. It has no streets: every result is the center
+// of a town or postal code.
 package gazetteer
 
-// Credit is what the licence of the data asks to be shown.
+// Credit is the attribution that the license of the data requires.
 const Credit = "Place names and postal codes by GeoNames (www.geonames.org), CC BY 4.0; names of countries and states by Unicode CLDR, Unicode License v3."

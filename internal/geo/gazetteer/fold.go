@@ -8,14 +8,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold is the form in which names are compared: letter case, accents,
-// punctuation and the usual abbreviations (St., Ft, Mt) do not count.
+// Fold returns the form in which names are compared, which ignores case,
+// accents, punctuation and common abbreviations (St., Ft, Mt).
 func Fold(name string) string {
 	return expand(Plain(name))
 }
 
-// Plain keeps letters and digits, in lower case and without accents, as words
-// with one space between. Points and apostrophes join, all else separates.
+// Plain returns the words of a text: letters and digits in lower case, without
+// accents, separated by single spaces. Periods and apostrophes join words,
+// everything else separates them.
 func Plain(text string) string {
 	ascii := isASCII(text)
 	if !ascii {
@@ -67,25 +68,25 @@ func lower(b byte) byte {
 	return b
 }
 
-// spellings are letters that do not come apart into a plain one and an accent.
+// spellings are letters that do not decompose into a base letter and an accent.
 var spellings = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o",
 	'đ': "d", 'Đ': "d", 'ð': "d", 'Ð': "d", 'ł': "l", 'Ł': "l", 'þ': "th", 'Þ': "th",
 	'ı': "i", 'ħ': "h", 'Ħ': "h", 'ŧ': "t", 'Ŧ': "t", 'ə': "a", 'Ə': "a", 'ŋ': "n", 'Ŋ': "n",
 }
 
-// abbreviations are words of place names and what they stand for. The long
-// form is what is compared: it keeps East and West more than one letter apart.
+// abbreviations maps words of place names to their long form, which is
+// compared: it keeps East and West more than one letter apart.
 var abbreviations = map[string]string{
 	"st": "saint", "ste": "sainte", "sankt": "saint", "sta": "santa", "sto": "santo",
 	"ft": "fort", "mt": "mount", "mtn": "mountain",
 	"hts": "heights", "spgs": "springs", "spg": "spring", "jct": "junction", "vlg": "village",
 }
 
-// directions are spelled out where a name of several words begins with one.
+// directions are expanded at the start of a name of several words.
 var directions = map[string]string{"n": "north", "s": "south", "e": "east", "w": "west"}
 
-// expand spells out the abbreviations in a plain name.
+// expand expands the abbreviations of a plain name.
 func expand(name string) string {
 	words := strings.Split(name, " ")
 	changed := false

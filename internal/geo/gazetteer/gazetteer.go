@@ -11,10 +11,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Gazetteer answers questions about places. It does not change and may be
-// asked by many at once.
+// Gazetteer finds places. It is immutable and safe for concurrent use.
 type Gazetteer struct {
-	Sources string // what it was made of
+	Sources string // description of the data's origin
 
 	countries   []country
 	countryKeys table
@@ -24,18 +23,18 @@ type Gazetteer struct {
 	regionKeys table // the country's code, then the folded name
 	regionOf   []uint16
 
-	cityKeys         table // equal keys: the largest city first
-	cityNames        table // empty where the key with capitals is the name
+	cityKeys         table // for equal keys, the largest city first
+	cityNames        table // empty if the capitalized key is the name
 	cityRegion       []uint16
 	cityCounty       []uint16
 	citySize         []byte
 	cityLon, cityLat []int32
 	counties         []string
 
-	otherKeys table // other names of cities
+	otherKeys table // alternative names of cities
 	otherOf   []uint32
 
-	postal               []uint32 // codes of the United States
+	postal               []uint32 // postal codes of the United States
 	postalCity           []uint32
 	postalLon, postalLat []int32
 }
@@ -48,27 +47,27 @@ type region struct {
 	lon, lat   int32 // south-west corner
 }
 
-// City is a city that was found.
+// City is a city found by name.
 type City struct {
 	Name     string
 	County   string // United States only
 	State    State
 	Country  string // ISO 3166-1 alpha-2
 	Location lastmile.Point
-	Size     int  // twice the binary logarithm of the population; 0 when that is not known
-	Edits    int  // mistakes between its name and the one sought
-	Other    bool // found by another name than its own
+	Size     int  // twice the binary logarithm of the population; 0 if unknown
+	Edits    int  // edit distance from the requested name
+	Other    bool // found by an alternative name
 }
 
-// State is a state, province or the like. The zero State is none.
+// State is a state, province or similar division. The zero State is none.
 type State struct {
 	Name, Code, Country string
 }
 
-// Country returns the ISO 3166-1 alpha-2 code of the country with a name, in
-// any of many languages, or a code of two or three letters.
+// Country returns the ISO 3166-1 alpha-2 code for the name of a country in any
+// of many languages, or for a code of two or three letters.
 func (g *Gazetteer) Country(text string) (code string, ok bool) {
-	// A code is no abbreviation: MT is Malta, not a mount.
+	// Codes are not abbreviations: MT is Malta, not a mount.
 	for _, key := range []string{Plain(text), Fold(text)} {
 		if from, to := g.countryKeys.find([]byte(key)); from < to {
 			return g.countries[g.countryOf[from]].code, true
@@ -77,11 +76,11 @@ func (g *Gazetteer) Country(text string) (code string, ok bool) {
 	return "", false
 }
 
-// minNameGuess is the shortest name of a country or state in which a mistake is
-// forgiven.
+// minNameGuess is the minimum length of a country's or state's name in which a
+// mistake is tolerated.
 const minNameGuess = 5
 
-// CountryNear is Country for a name with one mistake in it.
+// CountryNear is like Country for a name with one mistake.
 func (g *Gazetteer) CountryNear(text string) (code string, ok bool) {
 	key := []byte(Fold(text))
 	if len(key) < minNameGuess {
@@ -99,7 +98,7 @@ func (g *Gazetteer) CountryNear(text string) (code string, ok bool) {
 	return code, len(found) == 1
 }
 
-// CountryName is the English name of a country by its code.
+// CountryName returns the English name of a country.
 func (g *Gazetteer) CountryName(code string) string {
 	i, ok := slices.BinarySearchFunc(g.countries, code, func(c country, code string) int { return strings.Compare(c.code, code) })
 	if !ok {
@@ -108,7 +107,7 @@ func (g *Gazetteer) CountryName(code string) string {
 	return g.countries[i].name
 }
 
-// State returns the state of a country by its name or code.
+// State returns the state of a country by name or code.
 func (g *Gazetteer) State(country, text string) (State, bool) {
 	from, to := g.regionKeys.find([]byte(country + Fold(text)))
 	if from == to {
@@ -117,7 +116,7 @@ func (g *Gazetteer) State(country, text string) (State, bool) {
 	return g.state(g.regionOf[from]), true
 }
 
-// StateNear is State for a name with one mistake in it.
+// StateNear is like State for a name with one mistake.
 func (g *Gazetteer) StateNear(country, text string) (State, bool) {
 	key := Fold(text)
 	if len(key) < minNameGuess || country == "" {
@@ -164,12 +163,12 @@ func (g *Gazetteer) inCountry(row int, country string) bool {
 	return country == "" || g.countries[g.regions[g.cityRegion[row]].country].code == country
 }
 
-// shortNames are what people call some cities of the United States. Those that
-// are codes of states too, such as LA, are not among them.
+// shortNames are common short names of cities of the United States, except
+// those that are also codes of states, such as LA.
 var shortNames = map[string]string{"sf": "san francisco", "nyc": "new york", "philly": "philadelphia"}
 
-// Cities returns the cities of a country, or of all when it is empty, that
-// have a name, letter for letter once folded.
+// Cities returns the cities with a name, in one country or, if it is empty, in
+// all. Names are compared as folded.
 func (g *Gazetteer) Cities(name, country string) []City {
 	key := Fold(name)
 	if long := shortNames[key]; long != "" && country == "US" {
@@ -200,8 +199,8 @@ func (g *Gazetteer) citiesByKey(key []byte, country string) []City {
 	return cities
 }
 
-// CitiesNear returns the cities of a country, or of all when it is empty, whose
-// name comes from the one sought by some mistakes, but no more than edits.
+// CitiesNear returns the cities whose name differs from the given one by 1 to
+// edits mistakes, in one country or, if it is empty, in all.
 func (g *Gazetteer) CitiesNear(name, country string, edits int) []City {
 	key := []byte(Fold(name))
 	type quality struct {
@@ -233,8 +232,8 @@ func (g *Gazetteer) CitiesNear(name, country string, edits int) []City {
 	return cities
 }
 
-// Inhabited tells whether a city of a country, or of one of its states, is near
-// a place. It looks at all of them.
+// Inhabited reports whether any city of a country, or of one of its states, is
+// near a location.
 func (g *Gazetteer) Inhabited(country string, state State, near lastmile.Point, within lastmile.Meters) bool {
 	const perMeter = perDegree / 111_000.0
 	lon, lat := fixed(near.Lon), fixed(near.Lat)
@@ -253,11 +252,11 @@ func (g *Gazetteer) Inhabited(country string, state State, near lastmile.Point, 
 	return false
 }
 
-// maxStarting bounds how many cities CitiesStarting looks at.
+// maxStarting limits how many cities CitiesStarting considers.
 const maxStarting = 2000
 
 // CitiesStarting returns the cities of a country whose name begins with the
-// one sought and goes on with another word, as Frankfurt am Main does.
+// given words and continues with another word, as Frankfurt am Main does.
 func (g *Gazetteer) CitiesStarting(name, country string) []City {
 	from, to := g.cityKeys.startingWith([]byte(Fold(name) + " "))
 	var cities []City
@@ -273,11 +272,11 @@ func (g *Gazetteer) CitiesStarting(name, country string) []City {
 type Postal struct {
 	Code     string
 	City     City
-	Location lastmile.Point // the middle of the area
+	Location lastmile.Point // center of the area
 }
 
-// PostalCode returns the areas with a postal code of the United States: five
-// digits, as a number. Nearly all codes have one.
+// PostalCode returns the areas of a postal code of the United States, given as
+// a number. Nearly all codes have one area.
 func (g *Gazetteer) PostalCode(code uint32) []Postal {
 	from, _ := slices.BinarySearch(g.postal, code)
 	var found []Postal
@@ -289,7 +288,7 @@ func (g *Gazetteer) PostalCode(code uint32) []Postal {
 	return found
 }
 
-// AllCities returns every city, by name.
+// AllCities returns every city, ordered by name.
 func (g *Gazetteer) AllCities() iter.Seq[City] {
 	return func(yield func(City) bool) {
 		for row := range g.cityKeys.len() {
@@ -300,7 +299,7 @@ func (g *Gazetteer) AllCities() iter.Seq[City] {
 	}
 }
 
-// AllPostalCodes returns every postal code of the United States, in order.
+// AllPostalCodes returns every postal code of the United States in order.
 func (g *Gazetteer) AllPostalCodes() iter.Seq[Postal] {
 	return func(yield func(Postal) bool) {
 		for i, code := range g.postal {
@@ -311,7 +310,7 @@ func (g *Gazetteer) AllPostalCodes() iter.Seq[Postal] {
 	}
 }
 
-// digits is a postal code of the United States as it is written.
+// digits formats a postal code of the United States.
 func digits(code uint32) string {
 	text := []byte("00000")
 	for i := len(text) - 1; code > 0 && i >= 0; i-- {
@@ -321,7 +320,7 @@ func digits(code uint32) string {
 	return string(text)
 }
 
-// small are words of names that do not get a capital, unless they come first.
+// small are words that are not capitalized within names.
 var small = map[string]bool{
 	"de": true, "del": true, "di": true, "da": true, "do": true, "dos": true, "das": true, "du": true, "des": true,
 	"la": true, "las": true, "le": true, "les": true, "los": true, "el": true, "en": true, "y": true, "e": true,
@@ -329,7 +328,7 @@ var small = map[string]bool{
 	"of": true, "on": true, "the": true, "upon": true, "and": true, "van": true, "den": true, "aan": true, "nad": true, "pod": true,
 }
 
-// titled is a folded name with capitals.
+// titled capitalizes a folded name.
 func titled(key string) string {
 	out := make([]byte, 0, len(key))
 	for i, word := range strings.Split(key, " ") {

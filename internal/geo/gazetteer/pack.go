@@ -12,54 +12,54 @@ import (
 	"strings"
 )
 
-// magic opens the packed file; the digit is the version of its form.
+// magic begins the packed file; the digit is the version of the format.
 const magic = "drayplaces1\n"
 
-// Data is what is packed.
+// Data is the unpacked data.
 type Data struct {
-	Sources   string // what the data was made of, for people
+	Sources   string // human-readable origin of the data
 	Countries []CountryData
 	Regions   []StateData
 	Cities    []CityData
 	Postal    []PostalData
 }
 
-// CountryData is a country to pack.
+// CountryData is a country to be packed.
 type CountryData struct {
 	Code  string   // ISO 3166-1 alpha-2
 	Name  string   // in English
 	Names []string // all other names and codes
 }
 
-// StateData is a state, province or the like to pack.
+// StateData is a state, province or similar division to be packed.
 type StateData struct {
 	Country, Code string
 	Name          string // in English
 	Names         []string
 }
 
-// CityData is a city to pack.
+// CityData is a city to be packed.
 type CityData struct {
 	Name            string
 	Country, Region string // codes
 	County          string
 	Lon, Lat        float64
 	Population      int
-	Names           []string // other names it is known by
+	Names           []string // alternative names
 }
 
-// PostalData is a postal code of the United States to pack.
+// PostalData is a postal code of the United States to be packed.
 type PostalData struct {
 	Code     uint32
 	City     int // index into Cities
 	Lon, Lat float64
 }
 
-// Degrees are kept as whole numbers of this many to the degree: 11 m.
+// Degrees are stored as integers in units of 1/10,000 degree, or 11 m.
 const perDegree = 10_000
 
-// Pack writes data in the form that is embedded. The order of what is given
-// does not matter.
+// Pack writes data in the embedded format. The order of the input does not
+// matter.
 func Pack(w io.Writer, d Data) error {
 	if _, err := io.WriteString(w, magic); err != nil {
 		return err
@@ -80,7 +80,7 @@ func Pack(w io.Writer, d Data) error {
 	return squeezed.Close()
 }
 
-// packer writes columns, and remembers the first thing that went wrong.
+// packer writes columns and remembers the first error.
 type packer struct {
 	w   io.Writer
 	err error
@@ -96,7 +96,7 @@ func (p *packer) column(column []byte) {
 }
 
 // planes writes numbers as several columns, the lowest bytes first: high bytes
-// vary little and pack well by themselves.
+// vary little and compress well separately.
 func (p *packer) planes(numbers []uint32, bytes int) {
 	for plane := range bytes {
 		column := make([]byte, len(numbers))
@@ -125,8 +125,8 @@ func (p *packer) text(lines []string) {
 	p.column([]byte(strings.Join(lines, "")))
 }
 
-// keys writes sorted keys: of each, how much it shares with the one before and
-// the rest.
+// keys writes sorted keys, each as the length of the prefix shared with the
+// previous key, and the rest.
 func (p *packer) keys(keys []string) {
 	shared, rests := make([]byte, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
@@ -143,13 +143,13 @@ func (p *packer) keys(keys []string) {
 	p.text(rests)
 }
 
-// named is a key and what it names.
+// named is a key and what it refers to.
 type named struct {
 	key string
 	ref uint32
 }
 
-// names writes keys with what they name. Of equal keys the first given wins.
+// names writes keys with what they refer to. Of equal keys the first wins.
 func (p *packer) names(all []named, bytes int) {
 	slices.SortStableFunc(all, func(a, b named) int { return strings.Compare(a.key, b.key) })
 	all = slices.CompactFunc(all, func(a, b named) bool { return a.key == b.key })
@@ -184,11 +184,11 @@ func (p *packer) countries(all []CountryData) map[string]uint32 {
 	return index
 }
 
-// regionKey is how regions are found: by country and code, for packing.
+// regionKey identifies a region by country and code.
 type regionKey struct{ country, code string }
 
-// corner is the south-west corner of all that is in a region: places are kept
-// as their distance from it.
+// corner is the south-west corner of a region; locations are stored relative to
+// it.
 type corner struct{ lon, lat int32 }
 
 type packedRegion struct {
@@ -208,7 +208,7 @@ func (p *packer) regions(d Data, countries map[string]uint32) map[regionKey]pack
 	}
 	known := make(map[regionKey]StateData)
 	for key := range corners {
-		known[key] = StateData{Country: key.country, Code: key.code} // cities in none that is known
+		known[key] = StateData{Country: key.country, Code: key.code} // cities without a known region
 	}
 	for _, r := range d.Regions {
 		known[regionKey{r.Country, r.Code}] = r
@@ -255,10 +255,10 @@ func (p *packer) regions(d Data, countries map[string]uint32) map[regionKey]pack
 	return packed
 }
 
-// fixed is a degree as it is kept.
+// fixed converts degrees to their stored form.
 func fixed(degrees float64) int32 { return int32(math.Round(degrees * perDegree)) }
 
-// magnitude is the size of a city in half powers of two.
+// magnitude returns the size of a city in half powers of two.
 func magnitude(population int) byte {
 	if population < 1 {
 		return 0
@@ -266,8 +266,8 @@ func magnitude(population int) byte {
 	return byte(math.Round(2 * math.Log2(float64(population))))
 }
 
-// cities writes the cities and their other names. It returns where each of
-// them went.
+// cities writes the cities and their alternative names. It returns the new
+// index of each city.
 func (p *packer) cities(all []CityData, regions map[regionKey]packedRegion) []uint32 {
 	keys := make([]string, len(all))
 	order := make([]int, len(all))
@@ -325,7 +325,8 @@ func (p *packer) cities(all []CityData, regions map[regionKey]packedRegion) []ui
 	return position
 }
 
-// otherNames writes other names of cities. One name may be that of several.
+// otherNames writes alternative names of cities. Several cities may share a
+// name.
 func (p *packer) otherNames(all []named) {
 	slices.SortFunc(all, func(a, b named) int { return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.ref, b.ref)) })
 	all = slices.Compact(all)
@@ -357,7 +358,8 @@ func (p *packer) postal(d Data, position []uint32) {
 	p.planes(lat, 3)
 }
 
-// zigzag makes small numbers of both signs small without a sign.
+// zigzag maps signed numbers to unsigned ones, so that small numbers stay
+// small.
 func zigzag(n int32) uint32 { return uint32(n<<1) ^ uint32(n>>31) }
 
 func unzigzag(n uint32) int32 { return int32(n>>1) ^ -int32(n&1) }

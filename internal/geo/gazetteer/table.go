@@ -5,23 +5,23 @@ import (
 	"sort"
 )
 
-// table is a sorted list of keys, one text after the other.
+// table is a sorted list of keys, stored as one text.
 type table struct {
 	text   []byte
-	bounds []uint32 // where each key begins; the last is where all end
+	bounds []uint32 // start of each key; the last is the end of the text
 }
 
 func (t *table) len() int { return max(len(t.bounds)-1, 0) }
 
 func (t *table) key(i int) []byte { return t.text[t.bounds[i]:t.bounds[i+1]] }
 
-// find returns the range of the keys that equal key.
+// find returns the range of the keys equal to key.
 func (t *table) find(key []byte) (from, to int) {
 	return t.findIn(0, t.len(), 0, key)
 }
 
-// findIn returns the range, among the rows from to to, which agree on their
-// first depth bytes, of the keys that go on with rest and end there.
+// findIn returns the range of keys in rows from to to, which share their first
+// depth bytes, whose remainder equals rest.
 func (t *table) findIn(from, to, depth int, rest []byte) (first, last int) {
 	first = from + sort.Search(to-from, func(i int) bool { return bytes.Compare(t.key(from + i)[depth:], rest) >= 0 })
 	for last = first; last < to && bytes.Equal(t.key(last)[depth:], rest); {
@@ -30,15 +30,15 @@ func (t *table) findIn(from, to, depth int, rest []byte) (first, last int) {
 	return first, last
 }
 
-// startingWith returns the range of the keys that begin with prefix.
+// startingWith returns the range of keys with a prefix.
 func (t *table) startingWith(prefix []byte) (from, to int) {
 	from = sort.Search(t.len(), func(i int) bool { return bytes.Compare(t.key(i), prefix) >= 0 })
 	to = from + sort.Search(t.len()-from, func(i int) bool { return !bytes.HasPrefix(t.key(from+i), prefix) })
 	return from, to
 }
 
-// withLetter returns the range, among the rows from to to, which agree on
-// their first depth bytes, of the keys that go on with letter.
+// withLetter returns the range of keys in rows from to to, which share their
+// first depth bytes, that continue with letter.
 func (t *table) withLetter(from, to, depth int, letter byte) (first, last int) {
 	first = from + sort.Search(to-from, func(i int) bool {
 		key := t.key(from + i)
@@ -47,16 +47,15 @@ func (t *table) withLetter(from, to, depth int, letter byte) (first, last int) {
 	return first, t.afterLetter(first, to, depth, letter)
 }
 
-// afterLetter returns the first row that goes on with a later letter.
+// afterLetter returns the first row that continues with a later letter.
 func (t *table) afterLetter(from, to, depth int, letter byte) int {
 	return from + sort.Search(to-from, func(i int) bool { return t.key(from + i)[depth] > letter })
 }
 
-// near calls found for the ranges of equal keys that come from sought by up to
-// edits mistakes: a letter too many, too few or wrong, or two swapped. With
-// more than one mistake the first letter must be right, which spares most of
-// the work. A range may be found more than once, also with more mistakes than
-// it needs.
+// near calls found with the ranges of equal keys within an edit distance from
+// sought: a letter added, missing or wrong, or two swapped. Beyond one edit the
+// first letter must match, which avoids most of the work. A range may be
+// reported more than once, and with a larger distance than necessary.
 func (t *table) near(sought []byte, edits int, found func(from, to, edits int)) {
 	w := walk{table: t, sought: sought, allowed: edits, found: found}
 	if edits > 1 && len(sought) > 0 {
@@ -67,7 +66,7 @@ func (t *table) near(sought []byte, edits int, found func(from, to, edits int)) 
 	w.step(0, t.len(), 0, 0, edits)
 }
 
-// walk goes through a table as if it were a tree of letters.
+// walk traverses a table as a tree of letters.
 type walk struct {
 	*table
 	sought  []byte
@@ -75,8 +74,8 @@ type walk struct {
 	found   func(from, to, edits int)
 }
 
-// step looks at the rows from to to. They agree on depth bytes, which account
-// for what is sought up to at; left more mistakes are allowed.
+// step visits the rows from to to. They share depth bytes, which match sought
+// up to at, with left edits remaining.
 func (w *walk) step(from, to, depth, at, left int) {
 	if left == 0 {
 		if first, last := w.findIn(from, to, depth, w.sought[at:]); first < last {
@@ -92,7 +91,7 @@ func (w *walk) step(from, to, depth, at, left int) {
 		w.found(from, ended, w.allowed-left+rest)
 	}
 	if at < len(w.sought) {
-		w.step(from, to, depth, at+1, left-1) // a letter too many
+		w.step(from, to, depth, at+1, left-1) // an extra letter
 	}
 	for from = ended; from < to; {
 		letter := w.key(from)[depth]
@@ -102,9 +101,9 @@ func (w *walk) step(from, to, depth, at, left int) {
 	}
 }
 
-// goOn looks at rows that agree on one more byte.
+// goOn visits rows that share one more byte.
 func (w *walk) goOn(from, to, depth, at, left int) {
-	w.step(from, to, depth+1, at, left-1) // a letter too few
+	w.step(from, to, depth+1, at, left-1) // a missing letter
 	if at == len(w.sought) {
 		return
 	}
@@ -116,7 +115,7 @@ func (w *walk) goOn(from, to, depth, at, left int) {
 	w.step(from, to, depth+1, at+1, left-1) // a wrong letter
 	if at+1 < len(w.sought) && w.sought[at+1] == letter {
 		if first, last := w.withLetter(from, to, depth+1, w.sought[at]); first < last {
-			w.step(first, last, depth+2, at+2, left-1) // two swapped
+			w.step(first, last, depth+2, at+2, left-1) // two letters swapped
 		}
 	}
 }

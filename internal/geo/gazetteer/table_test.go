@@ -15,7 +15,7 @@ func tableOf(keys []string) *table {
 	return t
 }
 
-// distance counts mistakes by trying everything: the reference for near.
+// distance is the straightforward edit distance, the reference for near.
 func distance(a, b string) int {
 	switch {
 	case a == "":

@@ -16,8 +16,8 @@ import (
 //go:embed places.bin
 var packed string
 
-// Embedded returns the gazetteer in the program. The first call unpacks it,
-// which takes about a tenth of a second.
+// Embedded returns the embedded gazetteer. The first call unpacks it, which
+// takes about a tenth of a second.
 var Embedded = sync.OnceValues(func() (*Gazetteer, error) {
 	g, err := Unpack(strings.NewReader(packed))
 	if err != nil {
@@ -26,12 +26,12 @@ var Embedded = sync.OnceValues(func() (*Gazetteer, error) {
 	return g, nil
 })
 
-// maxColumn bounds what a damaged file can make the program allocate.
+// maxColumn limits what a corrupt file can make the program allocate.
 const maxColumn = 1 << 25
 
-var errDamaged = errors.New("the packed places are damaged")
+var errDamaged = errors.New("the packed places are corrupt")
 
-// Unpack reads what Pack wrote.
+// Unpack reads the output of Pack.
 func Unpack(r io.Reader) (*Gazetteer, error) {
 	begin := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, begin); err != nil {
@@ -48,7 +48,7 @@ func Unpack(r io.Reader) (*Gazetteer, error) {
 	u.cities(g)
 	u.postal(g)
 	if _, err := u.r.ReadByte(); !errors.Is(err, io.EOF) {
-		u.fail(errors.Join(errDamaged, err)) // cut off, or more than there should be
+		u.fail(errors.Join(errDamaged, err)) // truncated or with trailing data
 	}
 	if u.err != nil {
 		return nil, u.err
@@ -56,8 +56,8 @@ func Unpack(r io.Reader) (*Gazetteer, error) {
 	return g, nil
 }
 
-// unpacker reads columns, and remembers the first thing that went wrong; from
-// there on it reads empty ones.
+// unpacker reads columns and remembers the first error; after it, all columns
+// are empty.
 type unpacker struct {
 	r   *bufio.Reader
 	err error
@@ -111,7 +111,7 @@ func planes[N uint8 | uint16 | uint32](u *unpacker, bytes int, limit int) []N {
 	return numbers
 }
 
-// lines reads text and where each line of it ends.
+// lines reads text and the end of each line in it.
 func (u *unpacker) lines() table {
 	lengths, all := u.column(), u.column()
 	bounds := make([]uint32, len(lengths)+1)
@@ -147,7 +147,7 @@ func (u *unpacker) keys() table {
 		size += int(n)
 	}
 	t := table{text: make([]byte, 0, size), bounds: make([]uint32, len(shared)+1)}
-	before := 0 // where the key before begins
+	before := 0 // start of the previous key
 	for i, n := range shared {
 		begin := len(t.text)
 		if int(n) > begin-before {
@@ -241,7 +241,7 @@ func (u *unpacker) postal(g *Gazetteer) {
 	}
 }
 
-// equal refuses columns of different lengths.
+// equal rejects columns of different lengths.
 func (u *unpacker) equal(lengths ...int) {
 	for _, n := range lengths {
 		if n != lengths[0] {

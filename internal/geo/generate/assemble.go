@@ -8,7 +8,7 @@ import (
 	"dray/internal/geo/gazetteer"
 )
 
-// assemble makes one set of data of all sources.
+// assemble combines the data of all sources.
 func assemble(from archives) (gazetteer.Data, error) {
 	names := make([]string, len(sources))
 	for i, s := range sources {
@@ -26,7 +26,7 @@ func assemble(from archives) (gazetteer.Data, error) {
 	return data, err
 }
 
-// decode reads a JSON file of a package.
+// decode parses a JSON file of a package.
 func decode[T any](files map[string][]byte, name string) (value T, err error) {
 	content, ok := files[name]
 	if !ok {
@@ -38,7 +38,7 @@ func decode[T any](files map[string][]byte, name string) (value T, err error) {
 	return value, nil
 }
 
-// rows reads a file of lines with tabs.
+// rows parses a file of tab-separated lines.
 func rows(files map[string][]byte, name string, fields int) ([][]string, error) {
 	content, ok := files[name]
 	if !ok {
@@ -55,10 +55,10 @@ func rows(files map[string][]byte, name string, fields int) ([][]string, error) 
 	return all, nil
 }
 
-// claims gives each name to the first who wants it.
+// claims assigns each name to its first claimant.
 type claims map[string]string
 
-// claim adds a name of owner to list, unless somebody else has it already.
+// claim adds a name of owner to list, unless it has another owner.
 func (c claims) claim(owner, name string, list *[]string) {
 	key := gazetteer.Fold(name)
 	if _, taken := c[key]; taken || key == "" {

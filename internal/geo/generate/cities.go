@@ -35,7 +35,8 @@ const (
 	cityFields      = 19
 )
 
-// minKnown is the population from which a city's other names are kept.
+// minKnown is the minimum population of cities whose alternative names are
+// kept.
 const minKnown = 15_000
 
 func cities(files, older, postal map[string][]byte, regions []gazetteer.StateData) ([]gazetteer.CityData, []gazetteer.PostalData, error) {
@@ -60,7 +61,7 @@ func cities(files, older, postal map[string][]byte, regions []gazetteer.StateDat
 		lon, errLon := strconv.ParseFloat(e.Lng, 64)
 		lat, errLat := strconv.ParseFloat(e.Lat, 64)
 		if errLon != nil || errLat != nil || gazetteer.Fold(e.Name) == "" || len(e.Name) > maxName {
-			return nil, nil, fmt.Errorf("a city that cannot be right: %+v", e)
+			return nil, nil, fmt.Errorf("an invalid city: %+v", e)
 		}
 		city := gazetteer.CityData{Name: e.Name, Country: e.Country, Lon: lon, Lat: lat, Names: partNames(e.Name)}
 		if known[e.Country+"."+e.Admin1] {
@@ -73,10 +74,10 @@ func cities(files, older, postal map[string][]byte, regions []gazetteer.StateDat
 	return postalTowns(all, postal, known, counties)
 }
 
-// maxName is the longest name kept, in bytes.
+// maxName is the maximum length of a name, in bytes.
 const maxName = 120
 
-// countyNames are the counties of the United States by code.
+// countyNames maps codes of counties of the United States to names.
 func countyNames(files map[string][]byte) (map[string]string, error) {
 	divisions, err := decode[[]division](files, "admin2.json")
 	names := make(map[string]string)
@@ -93,8 +94,8 @@ var (
 	closers    = strings.NewReplacer(")", "", "]", "")
 )
 
-// partNames are the parts of a name such as Biel/Bienne or Halle (Saale) that
-// stand for the whole.
+// partNames returns the parts of a name such as Biel/Bienne or Halle (Saale)
+// that are names in their own right.
 func partNames(name string) []string {
 	parts := separators.Split(name, -1)
 	if len(parts) == 1 {
@@ -112,7 +113,7 @@ func partNames(name string) []string {
 	return kept
 }
 
-// detail is what only the older list says of a city.
+// detail is what only the older list has about a city.
 type detail struct {
 	lon, lat   float64
 	population int
@@ -133,11 +134,11 @@ func details(files map[string][]byte) (detailIndex, error) {
 		lat, errLat := strconv.ParseFloat(row[latField], 64)
 		population, errPopulation := strconv.Atoi(row[populationField])
 		if errLon != nil || errLat != nil || errPopulation != nil {
-			return nil, fmt.Errorf("cities1000.txt: a line that cannot be right: %q", row)
+			return nil, fmt.Errorf("cities1000.txt: an invalid line: %q", row)
 		}
 		d := detail{lon, lat, population, otherNames(row)}
 		keys := []string{gazetteer.Fold(row[nameField])}
-		if population >= minKnown { // it may have been renamed since
+		if population >= minKnown { // it may have been renamed
 			for _, name := range d.names {
 				keys = append(keys, gazetteer.Fold(name))
 			}
@@ -152,8 +153,8 @@ func details(files map[string][]byte) (detailIndex, error) {
 
 var code = regexp.MustCompile(`^[A-Z]{2,4}$`)
 
-// otherNames are the names of a city besides its own, without codes of
-// airports and without transliterations, which begin with a small letter.
+// otherNames returns the alternative names of a city, without airport codes and
+// without transliterations, which begin with a lower-case letter.
 func otherNames(row []string) []string {
 	names := []string{row[nameField]}
 	for name := range strings.SplitSeq(row[namesField], ",") {
@@ -167,10 +168,11 @@ func otherNames(row []string) []string {
 	return names
 }
 
-// nearby is how far apart the two lists may place one city, in kilometers.
+// nearby is the maximum distance between the locations of a city in both lists,
+// in kilometers.
 const nearby = 25
 
-// add adds to a city what the older list says of it.
+// add adds what the older list has about a city.
 func (index detailIndex) add(c *gazetteer.CityData) {
 	var best *detail
 	for i, d := range index[c.Country+gazetteer.Fold(c.Name)] {
@@ -187,7 +189,7 @@ func (index detailIndex) add(c *gazetteer.CityData) {
 	}
 }
 
-// apart is the distance between two places in kilometers, near enough.
+// apart returns the approximate distance between two locations in kilometers.
 func apart(lon1, lat1, lon2, lat2 float64) float64 {
 	const perDegree = 111.2
 	east := math.Remainder(lon1-lon2, 360) * math.Cos((lat1+lat2)/2*math.Pi/180)
@@ -209,22 +211,22 @@ const (
 type town struct {
 	name, state string
 	county      string
-	lon, lat    float64 // middle of its codes
+	lon, lat    float64 // center of its postal codes
 	codes       []gazetteer.PostalData
 }
 
-// townDistance is how far a city may be from the middle of the postal codes
-// that carry its name, in kilometers.
+// townDistance is the maximum distance of a city from the center of the postal
+// codes with its name, in kilometers.
 const townDistance = 60
 
-// postalTowns adds the postal codes, and those of their places that are not
+// postalTowns adds the postal codes, and the towns of postal codes that are not
 // among the cities yet.
 func postalTowns(all []gazetteer.CityData, files map[string][]byte, known map[string]bool, counties map[string]string) ([]gazetteer.CityData, []gazetteer.PostalData, error) {
 	towns, err := readTowns(files, known, counties)
 	if err != nil {
 		return nil, nil, err
 	}
-	byName := make(map[string][]int) // state and folded name, other names too
+	byName := make(map[string][]int) // by state and folded name, including alternative names
 	for i, c := range all {
 		if c.Country != "US" {
 			continue
@@ -273,13 +275,13 @@ func readTowns(files map[string][]byte, known map[string]bool, counties map[stri
 	for _, row := range lines {
 		state := row[postalStateField]
 		if state == "" || !known["US."+state] {
-			continue // posts of the forces, and states in association
+			continue // military post offices and freely associated states
 		}
 		number, err := strconv.ParseUint(row[postalCodeField], 10, 32)
 		lon, errLon := strconv.ParseFloat(row[postalLonField], 64)
 		lat, errLat := strconv.ParseFloat(row[postalLatField], 64)
 		if err != nil || errLon != nil || errLat != nil {
-			return nil, fmt.Errorf("US.txt: a line that cannot be right: %q", row)
+			return nil, fmt.Errorf("US.txt: an invalid line: %q", row)
 		}
 		key := state + gazetteer.Fold(row[postalPlaceField])
 		if byName[key] == nil {

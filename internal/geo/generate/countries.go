@@ -11,17 +11,18 @@ import (
 	"dray/internal/geo/gazetteer"
 )
 
-// languages are those in which the names of countries are known. The first
-// that has a name keeps it.
+// languages are the languages of country names. If a name is ambiguous, the
+// first language wins.
 var languages = strings.Fields(`en de fr es it pt nl da sv nb nn fi is pl cs sk hu ro bg el tr ru uk be
 	et lv lt sl hr sr sr-Latn bs mk sq mt ga cy ca eu gl lb ka hy az kk ky uz tg tk mn
 	ar he fa ur hi bn pa gu mr ta te kn ml si ne th lo km my vi id ms fil ja ko zh zh-Hant
 	sw am af zu xh so ha yo ig pt-PT es-419 en-GB fr-CA`)
 
-// noCountries are codes in CLDR that are groups, reserved, or parts of another.
+// noCountries are codes in CLDR that are groups, reserved, or parts of other
+// countries.
 var noCountries = strings.Fields("AC CP CQ DG EA EU EZ IC QO TA UN XA XB ZZ")
 
-// aliases are names in use that CLDR does not have.
+// aliases are common names that CLDR lacks.
 var aliases = map[string][]string{
 	"AE": {"UAE", "U.A.E.", "Emirates"},
 	"BA": {"Bosnia", "Bosnia-Herzegovina"},
@@ -70,8 +71,7 @@ var aliases = map[string][]string{
 	"VN": {"Viet Nam"},
 }
 
-// shortNames are shown instead of CLDR's own, which say more than an address
-// needs.
+// shortNames replace names of CLDR that are too long for addresses.
 var shortNames = map[string]string{"HK": "Hong Kong", "MO": "Macao", "MM": "Myanmar", "PS": "Palestine", "CD": "DR Congo", "CG": "Republic of the Congo"}
 
 type territories struct {
@@ -83,7 +83,7 @@ type territories struct {
 }
 
 func countries(files map[string][]byte) ([]gazetteer.CountryData, error) {
-	in := make(map[string]map[string]string) // language, then code
+	in := make(map[string]map[string]string) // by language, then code
 	for _, l := range languages {
 		file, err := decode[territories](files, "main/"+l+"/territories.json")
 		if err != nil {

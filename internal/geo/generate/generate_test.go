@@ -13,7 +13,7 @@ func TestPartNames(t *testing.T) {
 		"Halle (Saale)":    {"Halle"},
 		"Washington, D.C.": {"Washington"},
 		"Paris":            nil,
-		"Au (Hallertau)":   nil, // too short to stand for anything
+		"Au (Hallertau)":   nil, // too short
 	} {
 		if got := partNames(name); !slices.Equal(got, want) {
 			t.Errorf("%s has the parts %q, want %q", name, got, want)

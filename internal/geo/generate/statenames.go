@@ -1,7 +1,6 @@
 package main
 
-// stateNames are the names that the people of a country have for its states,
-// where they are not the English ones.
+// stateNames are local names of states that differ from the English ones.
 var stateNames = map[string]map[string][]string{
 	"AT": {
 		"Vienna": {"Wien"}, "Tyrol": {"Tirol"}, "Styria": {"Steiermark"}, "Upper Austria": {"Oberösterreich", "OÖ"},

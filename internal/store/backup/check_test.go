@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/backup"
@@ -23,7 +24,7 @@ func TestCheckReadsCustomFieldsAndTemplates(t *testing.T) {
 	err = s.Write(t.Context(), func(w store.Writer) error {
 		return errors.Join(
 			w.SaveCustomField(t.Context(), lastmile.CustomField{Organization: org, Key: "order", Name: "Order", Type: lastmile.FieldDate}),
-			w.SaveTemplate(t.Context(), lastmile.Template{ID: "templatetemplatetemplate", Organization: org, Name: "T", Created: time.UnixMilli(1)}),
+			w.SaveTemplate(t.Context(), customfield.Template{ID: "templatetemplatetemplate", Organization: org, Name: "T", Created: time.UnixMilli(1)}),
 		)
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ func TestBackupHoldsImagesOfFiles(t *testing.T) {
 	ctx := t.Context()
 	upload := func(id, place string, state lastmile.UploadState) lastmile.Upload {
 		return lastmile.Upload{
-			ID: lastmile.UploadID(id), Organization: org, Worker: "ada", Digest: id, Place: place, Type: "image/png",
+			ID: lastmile.UploadID(id), Organization: org, Worker: "ada", Digest: id, Storage: place, Type: "image/png",
 			Created: time.UnixMilli(1), State: state, Task: "task",
 		}
 	}
@@ -37,9 +37,9 @@ func TestBackupHoldsImagesOfFiles(t *testing.T) {
 				must(t, err)
 				must(t, filled.Write(ctx, func(w store.Writer) error {
 					for _, u := range []lastmile.Upload{
-						upload("filed", "disk", lastmile.UploadKept), upload("lost", "disk", lastmile.UploadKept),
-						upload("arriving", "disk", lastmile.UploadArriving),
-						upload("tabled", "database", lastmile.UploadKept), upload("away", "s3", lastmile.UploadKept),
+						upload("filed", "disk", lastmile.UploadStored), upload("lost", "disk", lastmile.UploadStored),
+						upload("arriving", "disk", lastmile.UploadPending),
+						upload("tabled", "database", lastmile.UploadStored), upload("away", "s3", lastmile.UploadStored),
 					} {
 						if err := w.SaveUpload(ctx, u); err != nil {
 							return err
@@ -61,8 +61,8 @@ func TestBackupHoldsImagesOfFiles(t *testing.T) {
 						u, err := r.Upload(ctx, org, id)
 						must(t, err)
 						data, err := r.UploadBytes(ctx, org, id)
-						if u.Place != want.place || string(data) != want.bytes || lastmile.IsNotFound(err) != (want.bytes == "") {
-							t.Errorf("%s is restored at %s with %q, %v", id, u.Place, data, err)
+						if u.Storage != want.place || string(data) != want.bytes || lastmile.IsNotFound(err) != (want.bytes == "") {
+							t.Errorf("%s is restored at %s with %q, %v", id, u.Storage, data, err)
 						}
 						return nil
 					}))

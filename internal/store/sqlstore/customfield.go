@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
 // CustomFields implements store.CustomFieldReader.
-func (t *tx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (lastmile.CustomFields, error) {
+func (t *tx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error) {
 	const query = `SELECT doc, position, integration FROM custom_field WHERE org = $1 ORDER BY position, id`
 	found, err := collect(ctx, t, func(r rows) (lastmile.CustomField, error) {
 		var (
@@ -56,25 +57,25 @@ func (t *tx) DeleteCustomField(ctx context.Context, org lastmile.OrganizationID,
 }
 
 // Template implements store.CustomFieldReader.
-func (t *tx) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
+func (t *tx) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
 	found, err := t.templates(ctx, org, within(org).and(`t.id = ?`, id))
 	return only(ctx, t, store.Templates, string(id), found, err)
 }
 
 // Templates implements store.CustomFieldReader.
-func (t *tx) Templates(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Template, error) {
+func (t *tx) Templates(ctx context.Context, org lastmile.OrganizationID) ([]customfield.Template, error) {
 	return t.templates(ctx, org, within(org))
 }
 
-func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Template, error) {
-	found, err := collect(ctx, t, func(r rows) (lastmile.Template, error) {
+func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]customfield.Template, error) {
+	found, err := collect(ctx, t, func(r rows) (customfield.Template, error) {
 		var (
 			doc     []byte
 			created int64
 			form    wire.Template
 		)
 		if err := r.Scan(&doc, &created); err != nil {
-			return lastmile.Template{}, err
+			return customfield.Template{}, err
 		}
 		err := json.Unmarshal(doc, &form)
 		template := form.Domain(org)
@@ -88,7 +89,7 @@ func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *
 }
 
 // SaveTemplate implements store.CustomFieldWriter.
-func (t *tx) SaveTemplate(ctx context.Context, template lastmile.Template) error {
+func (t *tx) SaveTemplate(ctx context.Context, template customfield.Template) error {
 	doc, err := wire.Encode(template)
 	if err != nil {
 		return err

@@ -62,9 +62,9 @@ func (t *tx) DeleteAnswers(ctx context.Context, now time.Time, most int) (int64,
 	return t.deleteOld(ctx, `geo_cache`, `expires`, ``, now.UnixMilli()+1, most)
 }
 
-// PostalPlaces implements store.GeographyReader.
-func (t *tx) PostalPlaces(ctx context.Context, country, code string) ([]lastmile.PostalPlace, bool, error) {
-	scan := func(r rows) (p lastmile.PostalPlace, err error) {
+// PostalAreas implements store.GeographyReader.
+func (t *tx) PostalAreas(ctx context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
+	scan := func(r rows) (p lastmile.PostalArea, err error) {
 		err = r.Scan(&p.Country, &p.Code, &p.Name, &p.State, &p.County, &p.Location.Lon, &p.Location.Lat)
 		return p, err
 	}
@@ -80,16 +80,16 @@ func (t *tx) PostalPlaces(ctx context.Context, country, code string) ([]lastmile
 	return nil, some, err
 }
 
-// DeletePostalPlaces implements store.GeographyWriter.
-func (t *tx) DeletePostalPlaces(ctx context.Context, country string) error {
+// DeletePostalAreas implements store.GeographyWriter.
+func (t *tx) DeletePostalAreas(ctx context.Context, country string) error {
 	if _, err := t.exec(ctx, `DELETE FROM postal_place WHERE country = $1`, country); err != nil {
 		return fmt.Errorf("delete postal codes of %s: %w", country, err)
 	}
 	return nil
 }
 
-// SavePostalPlaces implements store.GeographyWriter.
-func (t *tx) SavePostalPlaces(ctx context.Context, first int64, places []lastmile.PostalPlace) error {
+// SavePostalAreas implements store.GeographyWriter.
+func (t *tx) SavePostalAreas(ctx context.Context, first int64, places []lastmile.PostalArea) error {
 	for i, p := range places {
 		const query = `
 			INSERT INTO postal_place (country, code, nth, name, state, county, lon, lat) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

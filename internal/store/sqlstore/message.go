@@ -24,7 +24,7 @@ func scanMessage(r rows) (m textmessage.Message, err error) {
 		expires, next, sent *int64
 	)
 	err = r.Scan(&m.Organization, &m.ID, &m.Kind, &task, &m.From, &m.To, &m.Body, &created, &expires,
-		&m.State, &m.Reason, &m.Gateway, &m.GatewayID, &m.Attempts, &m.Unsure, &m.Claim, &next, &sent)
+		&m.State, &m.Reason, &m.Gateway, &m.GatewayID, &m.Attempts, &m.Uncertain, &m.Claim, &next, &sent)
 	if task != nil {
 		m.Task = lastmile.TaskID(*task)
 	}
@@ -115,7 +115,7 @@ func (t *tx) SaveMessage(ctx context.Context, m textmessage.Message) error {
 // BeginMessage implements store.MessageWriter.
 func (t *tx) BeginMessage(ctx context.Context, m textmessage.Message) error {
 	const query = `UPDATE message SET state = $3, attempts = $4, unsure = $5, sent_at = $6 WHERE org = $1 AND id = $2`
-	if _, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Attempts, m.Unsure, millis(m.Sent)); err != nil {
+	if _, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Attempts, m.Uncertain, millis(m.Sent)); err != nil {
 		return fmt.Errorf("begin to send message %s: %w", m.ID, err)
 	}
 	return nil
@@ -126,7 +126,7 @@ func (t *tx) SaveMessageResult(ctx context.Context, m textmessage.Message) error
 	const query = `
 		UPDATE message SET state = $3, reason = $4, gateway = $5, gateway_id = $6, unsure = $7, next_at = $8, sent_at = $9, body = $10, sender = $11
 		WHERE org = $1 AND id = $2`
-	_, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Reason, m.Gateway, m.GatewayID, m.Unsure, millis(m.Next), millis(m.Sent), m.Body, m.From)
+	_, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Reason, m.Gateway, m.GatewayID, m.Uncertain, millis(m.Next), millis(m.Sent), m.Body, m.From)
 	if err != nil {
 		return fmt.Errorf("record message %s: %w", m.ID, err)
 	}

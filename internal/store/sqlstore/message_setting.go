@@ -53,7 +53,7 @@ func (t *tx) MessageSettings(ctx context.Context, org lastmile.OrganizationID) (
 		Thresholds: textmessage.Thresholds{ETA: span(&stored.ETA), Delay: span(&stored.Delay)},
 	}
 	for _, o := range stored.Off {
-		s.Off = append(s.Off, textmessage.Occasion(o))
+		s.Disabled = append(s.Disabled, textmessage.Occasion(o))
 	}
 	for _, text := range stored.Texts {
 		s.Texts = append(s.Texts, textmessage.Template{Occasion: textmessage.Occasion(text.occasion), Language: text.Language, Text: text.Text})
@@ -66,7 +66,7 @@ func (t *tx) SaveMessageSettings(ctx context.Context, s textmessage.Settings) er
 	stored := messageSettings{
 		Language: s.Language, From: s.From, ETA: s.Thresholds.ETA.Milliseconds(), Delay: s.Thresholds.Delay.Milliseconds(),
 	}
-	for _, o := range s.Off {
+	for _, o := range s.Disabled {
 		stored.Off = append(stored.Off, occasion(o))
 	}
 	for _, text := range s.Texts {
@@ -79,7 +79,7 @@ func (t *tx) SaveMessageSettings(ctx context.Context, s textmessage.Settings) er
 	const query = `
 		INSERT INTO message_setting (org, doc, v, eta, delay) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org) DO UPDATE SET doc = excluded.doc, v = excluded.v, eta = excluded.eta, delay = excluded.delay`
-	told := s.Effective()
+	told := s.EffectiveThresholds()
 	_, err = t.exec(ctx, query, s.Organization, doc, int64(documentVersion), spanMillis(told.ETA), spanMillis(told.Delay))
 	if err != nil {
 		return fmt.Errorf("save settings of messages of %s: %w", s.Organization, err)

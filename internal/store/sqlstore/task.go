@@ -48,7 +48,7 @@ func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	e := lastmile.Estimates{
 		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
 	}
-	task := lastmile.Task{State: lastmile.TaskState(r.state), CompleteBy: instant(r.completeBefore)}
+	task := lastmile.Task{State: lastmile.TaskState(r.state), CompleteBefore: instant(r.completeBefore)}
 	if late := task.Late(now); late > 0 && (e.Delay == nil || *e.Delay < late) {
 		e.Delay = &late
 	}
@@ -277,7 +277,7 @@ func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
 		orNull(string(task.Container.Kind)), orNull(task.Container.Owner), rank,
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
-		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBy), task.TrackingToken,
+		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
 		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, flag(task.Pickup),
 		orNull(string(task.RoutePlan)),
 	}, nil

@@ -236,11 +236,11 @@ func (l *lister) choose() {
 	if l.Pickup != nil {
 		l.where.and(`t.pickup = ?`, flag(*l.Pickup))
 	}
-	if !l.CompleteBy.IsZero() {
-		l.where.and(`t.complete_before <= ?`, l.CompleteBy.UnixMilli())
+	if !l.CompleteBefore.IsZero() {
+		l.where.and(`t.complete_before <= ?`, l.CompleteBefore.UnixMilli())
 	}
-	if !l.CompleteFrom.IsZero() {
-		l.where.and(`t.complete_after >= ?`, l.CompleteFrom.UnixMilli())
+	if !l.CompleteAfter.IsZero() {
+		l.where.and(`t.complete_after >= ?`, l.CompleteAfter.UnixMilli())
 	}
 	for _, parent := range l.Dependencies {
 		l.where.and(`t.id IN (SELECT p.task FROM task_dependency p WHERE p.org = $1 AND p.parent = ?)`, parent)

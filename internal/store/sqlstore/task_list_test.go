@@ -46,7 +46,7 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 		},
 		"with nothing but metadata": {store.TaskFilter{Metadata: tagged}, "task_id", true},
 		"with dependencies":         {store.TaskFilter{From: from, Dependencies: []lastmile.TaskID{"a", "b"}}, "task_id", true},
-		"to be completed by a time": {store.TaskFilter{From: from, CompleteBy: from, CompleteFrom: from}, "task_state|task_open", false},
+		"to be completed by a time": {store.TaskFilter{From: from, CompleteBefore: from, CompleteAfter: from}, "task_state|task_open", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 					t.Errorf("%s", step.detail)
 				case strings.HasPrefix(step.detail, "SEARCH t "):
 					ranges[step.parent] = true
-					if strings.Contains(step.detail, "task_open") && test.filter.Worker == "" && test.filter.CompleteBy.IsZero() && !strings.Contains(step.detail, "COVERING") {
+					if strings.Contains(step.detail, "task_open") && test.filter.Worker == "" && test.filter.CompleteBefore.IsZero() && !strings.Contains(step.detail, "COVERING") {
 						t.Errorf("rows are read that are not of the page: %s", step.detail)
 					}
 					if strings.Contains(test.indexes, "task_state") && !strings.Contains(step.detail, "created>?") {

@@ -54,7 +54,7 @@ func (r *whereaboutsRow) fields() []any {
 }
 
 func (r *whereaboutsRow) domain() lastmile.Whereabouts {
-	at := lastmile.Whereabouts{OnDuty: r.onDuty != 0, LastSeen: instant(r.lastSeen), Located: instant(r.located), Battery: r.battery}
+	at := lastmile.Whereabouts{OnDuty: r.onDuty != 0, LastSeen: instant(r.lastSeen), LocatedAt: instant(r.located), Battery: r.battery}
 	if r.lon != nil && r.lat != nil {
 		at.Location = &lastmile.Point{Lon: *r.lon, Lat: *r.lat}
 	}
@@ -80,7 +80,7 @@ func (t *tx) Positions(ctx context.Context, org lastmile.OrganizationID, id last
 // SaveLatestPosition implements store.TrackingWriter.
 func (t *tx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
 	const location = `UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7 WHERE org = $1 AND id = $2`
-	err := t.send(ctx, location, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.Located), at.Battery)
+	err := t.send(ctx, location, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.LocatedAt), at.Battery)
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}

@@ -20,7 +20,7 @@ func scanUpload(r rows) (u lastmile.Upload, err error) {
 		created, state int64
 		task           *string
 	)
-	err = r.Scan(&u.Organization, &u.ID, &u.Worker, &u.Digest, &u.Place, &u.Type, &u.Size, &created, &state, &task)
+	err = r.Scan(&u.Organization, &u.ID, &u.Worker, &u.Digest, &u.Storage, &u.Type, &u.Size, &created, &state, &task)
 	u.Created, u.State = time.UnixMilli(created).UTC(), lastmile.UploadState(state)
 	if task != nil {
 		u.Task = lastmile.TaskID(*task)
@@ -58,7 +58,7 @@ func (t *tx) SaveUpload(ctx context.Context, u lastmile.Upload) error {
 		INSERT INTO upload (org, id, worker, digest, place, media_type, size, created, state, task)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (org, id) DO UPDATE SET state = excluded.state, task = excluded.task`
-	_, err := t.exec(ctx, query, u.Organization, u.ID, u.Worker, u.Digest, u.Place, u.Type, u.Size, u.Created.UnixMilli(),
+	_, err := t.exec(ctx, query, u.Organization, u.ID, u.Worker, u.Digest, u.Storage, u.Type, u.Size, u.Created.UnixMilli(),
 		int64(u.State), orNull(string(u.Task)))
 	if err != nil {
 		return fmt.Errorf("save upload %s: %w", u.ID, err)
@@ -104,7 +104,7 @@ func (t *tx) DeleteUploadBytes(ctx context.Context, org lastmile.OrganizationID,
 // that is fs.ErrNotExist skips it.
 func EmbedUploads(ctx context.Context, c engine.Conn, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
 	t := &tx{conn: sqlConn{c}}
-	found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadKept))
+	found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadStored))
 	if err != nil {
 		return err
 	}

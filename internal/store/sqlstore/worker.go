@@ -152,7 +152,7 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 		return err
 	}
 	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6, located = $7, battery = $8 WHERE org = $1 AND id = $2`,
-		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat, millis(at.Located), at.Battery)
+		org, id, flag(at.OnDuty), millis(at.LastSeen), lon, lat, millis(at.LocatedAt), at.Battery)
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}

@@ -58,20 +58,20 @@ func testGeography(t *testing.T, s store.Store) {
 	wanted := lastmile.Settings{
 		GeocodingPrecision: lastmile.PrecisionStreet, Geofence: lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 120},
 	}
-	places := []lastmile.PostalPlace{
+	places := []lastmile.PostalArea{
 		{Country: "DK", Code: "1450", Name: "København K", State: "Hovedstaden", Location: lastmile.Point{Lon: 12.57, Lat: 55.68}},
 		{Country: "DK", Code: "8000", Name: "Aarhus C", State: "Midtjylland", Location: lastmile.Point{Lon: 10.2, Lat: 56.16}},
 	}
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(
-			tx.SavePostalPlaces(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
+			tx.SavePostalAreas(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
 			tx.SaveSettings(ctx, acme, wanted),
 			tx.SaveTrip(ctx, acme, "t", now, lastmile.Trip{Estimated: time.Minute, Actual: 2 * time.Minute}),
 		)
 	})
 	look := func(country, code string) (count int, known bool) {
 		read(t, s, func(r store.Reader) (bool, error) {
-			found, imported, err := r.PostalPlaces(ctx, country, code)
+			found, imported, err := r.PostalAreas(ctx, country, code)
 			count, known = len(found), imported
 			return imported, err
 		})

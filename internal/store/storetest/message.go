@@ -51,7 +51,7 @@ func testMessageResults(t *testing.T, s store.Store) {
 	}
 	later := now.Add(time.Minute)
 	sending, item := a1, work.Item{Kind: work.Messages, Organization: acme, ID: "a1", Lease: "token"}
-	sending.State, sending.Attempts, sending.Unsure, sending.Sent = textmessage.StateSending, 1, 1, later
+	sending.State, sending.Attempts, sending.Uncertain, sending.Sent = textmessage.StateSending, 1, 1, later
 	write(t, s, func(tx store.Writer) error {
 		_, err := tx.ClaimWork(ctx, item, later, later.Add(time.Minute))
 		return errors.Join(err, tx.BeginMessage(ctx, sending))
@@ -119,8 +119,8 @@ func testMessageSettings(t *testing.T, s store.Store) {
 	same(t, "settings of one that has set none", settings(acme), textmessage.DefaultSettings(acme))
 	set := textmessage.Settings{
 		Organization: acme, Language: "it", From: "Acme", Thresholds: textmessage.Thresholds{ETA: 90 * time.Second, Delay: time.Hour},
-		Off:   []textmessage.Occasion{{Kind: textmessage.KindDelayed}, {Kind: textmessage.KindDelayed, Pickup: true}},
-		Texts: []textmessage.Template{{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted, Pickup: true}, Language: "it", Text: "ciao {worker}"}},
+		Disabled: []textmessage.Occasion{{Kind: textmessage.KindDelayed}, {Kind: textmessage.KindDelayed, Pickup: true}},
+		Texts:    []textmessage.Template{{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted, Pickup: true}, Language: "it", Text: "ciao {worker}"}},
 	}
 	write(t, s, func(tx store.Writer) error { return tx.SaveMessageSettings(ctx, set) })
 	same(t, "settings", settings(acme), set)

@@ -107,7 +107,7 @@ func fullTask() lastmile.Task {
 		Merchant: zenith, Executor: "another", TrackingToken: "token", TrackingURL: "https://dray.example/t/token", TrackingViewed: true,
 		SourceTask: id[lastmile.TaskID]("source"), OrderShortID: "89efcdab",
 		State: lastmile.TaskActive, Container: annsWork, Worker: id[lastmile.WorkerID]("ann"), RoutePlan: "plan",
-		CompleteAfter: now.Add(time.Hour), CompleteBy: notLate, Pickup: true,
+		CompleteAfter: now.Add(time.Hour), CompleteBefore: notLate, Pickup: true,
 		Geofenced: true, CompletedWithGeofenceWarning: true,
 		GeofenceAttempts: []lastmile.GeofenceAttempt{{Level: lastmile.GeofenceWarn, Location: lastmile.Point{Lon: 12.5, Lat: 55.7}, At: now}},
 		Dependencies:     []lastmile.TaskID{id[lastmile.TaskID]("z"), id[lastmile.TaskID]("a")}, Destination: d, Recipient: &r,

@@ -99,7 +99,7 @@ func manyTasks(random *rand.Rand, n int) []lastmile.Task {
 		}
 		if random.IntN(2) == 0 {
 			made.CompleteAfter = now.Add(time.Duration(random.IntN(6)) * time.Hour)
-			made.CompleteBy = made.CompleteAfter.Add(time.Hour)
+			made.CompleteBefore = made.CompleteAfter.Add(time.Hour)
 		}
 		if i > 2 && random.IntN(3) == 0 {
 			made.Dependencies = []lastmile.TaskID{all[0].ID}
@@ -154,10 +154,10 @@ func anyFilter(random *rand.Rand, all []lastmile.Task) (f store.TaskFilter) {
 		f.Dependencies = []lastmile.TaskID{all[0].ID, all[1].ID}[:1+random.IntN(2)]
 	}
 	if some() {
-		f.CompleteBy = now.Add(time.Duration(1+random.IntN(6)) * time.Hour)
+		f.CompleteBefore = now.Add(time.Duration(1+random.IntN(6)) * time.Hour)
 	}
 	if some() {
-		f.CompleteFrom = now.Add(time.Duration(random.IntN(6)) * time.Hour)
+		f.CompleteAfter = now.Add(time.Duration(random.IntN(6)) * time.Hour)
 	}
 	if some() {
 		f.Pickup = new(random.IntN(2) == 0)
@@ -181,8 +181,8 @@ func chosen(made lastmile.Task, f store.TaskFilter) bool {
 	case f.Worker != "" && made.Worker != f.Worker:
 	case len(f.Containers) > 0 && (made.Container.Owner == "" || !slices.Contains(f.Containers, made.Container.Owner)):
 	case slices.ContainsFunc(f.Dependencies, func(id lastmile.TaskID) bool { return !slices.Contains(made.Dependencies, id) }):
-	case !f.CompleteBy.IsZero() && (made.CompleteBy.IsZero() || made.CompleteBy.After(f.CompleteBy)):
-	case !f.CompleteFrom.IsZero() && (made.CompleteAfter.IsZero() || made.CompleteAfter.Before(f.CompleteFrom)):
+	case !f.CompleteBefore.IsZero() && (made.CompleteBefore.IsZero() || made.CompleteBefore.After(f.CompleteBefore)):
+	case !f.CompleteAfter.IsZero() && (made.CompleteAfter.IsZero() || made.CompleteAfter.Before(f.CompleteAfter)):
 	case f.Pickup != nil && *f.Pickup != made.Pickup:
 	case f.Unfinished && made.State == lastmile.TaskCompleted:
 	case len(f.Metadata) > 0 && len(made.Metadata) == 0:

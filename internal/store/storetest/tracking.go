@@ -81,7 +81,7 @@ func testEstimateSchedules(t *testing.T, s store.Store) {
 	}
 
 	// A worker who moves is checked ThresholdInterval after the last time.
-	seen := lastmile.Whereabouts{LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, Located: now, Battery: new(0.25)}
+	seen := lastmile.Whereabouts{LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, LocatedAt: now, Battery: new(0.25)}
 	write(t, s, func(tx store.Writer) error { return tx.SaveLatestPosition(ctx, acme, w.ID, seen, now.Add(time.Second)) })
 	if len(due(now.Add(lastmile.ThresholdInterval-time.Millisecond))) != 0 || len(due(now.Add(lastmile.ThresholdInterval))) != 1 {
 		t.Error("a worker who moves is not due half a minute after the last time")

@@ -13,13 +13,13 @@ func testUploads(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	upload := func(id lastmile.UploadID, at time.Time) lastmile.Upload {
 		return lastmile.Upload{
-			ID: id, Organization: acme, Worker: "w", Digest: "d", Place: "database", Type: "image/png", Size: 3, Created: at,
-			State: lastmile.UploadKept,
+			ID: id, Organization: acme, Worker: "w", Digest: "d", Storage: "database", Type: "image/png", Size: 3, Created: at,
+			State: lastmile.UploadStored,
 		}
 	}
 	const first, second, third = "uploadaaaaaaaaaaaaaaaaaa", "uploadbbbbbbbbbbbbbbbbbb", "uploadcccccccccccccccccc"
 	old, fresh, used := upload(first, now.Add(-time.Hour)), upload(second, now), upload(third, now.Add(-2*time.Hour))
-	fresh.State, used.Task = lastmile.UploadArriving, "t"
+	fresh.State, used.Task = lastmile.UploadPending, "t"
 	bytes := []byte{0, 1, 255}
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(tx.SaveUpload(ctx, old), tx.SaveUpload(ctx, fresh), tx.SaveUpload(ctx, used), tx.SaveUploadBytes(ctx, acme, first, bytes))
@@ -50,7 +50,7 @@ func testUploads(t *testing.T, s store.Store) {
 	same(t, "stale uploads", stale, []lastmile.Upload{old})
 	same(t, "bytes", read(t, s, func(r store.Reader) ([]byte, error) { return r.UploadBytes(ctx, acme, first) }), bytes)
 
-	fresh.State, fresh.Task = lastmile.UploadKept, "t"
+	fresh.State, fresh.Task = lastmile.UploadStored, "t"
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(tx.SaveUpload(ctx, fresh), tx.DeleteUploadBytes(ctx, acme, first), tx.DeleteUpload(ctx, acme, first))
 	})

@@ -1,4 +1,4 @@
-package lastmile_test
+package customfield_test
 
 import (
 	"encoding/json"
@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/customfield"
 	"dray/internal/lastmile"
 )
 
 const fieldsOwner lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
 
-// only is the contexts of a field for pickups (true) or drop-offs (false).
+// only returns the contexts of a field for pickups (true) or drop-offs (false).
 func only(pickup, required bool) *[]lastmile.CustomFieldContext {
 	return &[]lastmile.CustomFieldContext{{Name: "save", Required: required, Conditions: when(pickup)}}
 }
@@ -23,15 +24,15 @@ func when(pickup bool) []lastmile.Condition {
 	return []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to", TargetValue: pickup}}
 }
 
-// everyTask is the contexts of a field for all tasks.
+// everyTask returns the contexts of a field for all tasks.
 func everyTask(required bool) *[]lastmile.CustomFieldContext {
 	return &[]lastmile.CustomFieldContext{{Name: "save", Required: required}}
 }
 
-// define makes fields, which have to be possible.
-func define(t testing.TB, changes ...lastmile.CustomFieldChange) lastmile.CustomFields {
+// define returns fields, which must be valid.
+func define(t testing.TB, changes ...customfield.Change) customfield.Fields {
 	t.Helper()
-	var fields lastmile.CustomFields
+	var fields customfield.Fields
 	for _, c := range changes {
 		if c.Name == nil {
 			c.Name = &c.Key
@@ -43,18 +44,18 @@ func define(t testing.TB, changes ...lastmile.CustomFieldChange) lastmile.Custom
 	return fields
 }
 
-// refusedWith fails the test unless err is a refusal with the code that says
-// all the words.
-func refusedWith(t testing.TB, err error, code lastmile.Code, words ...string) {
+// rejectedWith fails the test unless err has the code and its message contains
+// all words.
+func rejectedWith(t testing.TB, err error, code lastmile.Code, words ...string) {
 	t.Helper()
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	if !ok || refusal.Code != code {
+	rejection, ok := errors.AsType[*lastmile.Error](err)
+	if !ok || rejection.Code != code {
 		t.Errorf("got %v, want code %v", err, code)
 		return
 	}
 	for _, word := range words {
-		if !strings.Contains(refusal.Message, word) {
-			t.Errorf("%q does not say %q", refusal.Message, word)
+		if !strings.Contains(rejection.Message, word) {
+			t.Errorf("%q does not say %q", rejection.Message, word)
 		}
 	}
 }
@@ -65,49 +66,49 @@ func TestCustomFieldDefinitions(t *testing.T) {
 	value := func(v any) *any { return &v }
 	list := func(s ...string) *[]string { return &s }
 	tests := map[string]struct {
-		change lastmile.CustomFieldChange
+		change customfield.Change
 		code   lastmile.Code
 		word   string
 	}{
-		"the least there is":          {lastmile.CustomFieldChange{Name: text("When"), Type: &date}, 0, ""},
-		"no name":                     {lastmile.CustomFieldChange{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
-		"a blank name":                {lastmile.CustomFieldChange{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
-		"no type":                     {lastmile.CustomFieldChange{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
-		"a type nobody knows":         {lastmile.CustomFieldChange{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
-		"a key with a space":          {lastmile.CustomFieldChange{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key with an accent":        {lastmile.CustomFieldChange{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key that is too long":      {lastmile.CustomFieldChange{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
-		"a key that is taken":         {lastmile.CustomFieldChange{Key: "taken", Name: text("When"), Type: &date}, lastmile.CodeDuplicate, "taken"},
-		"a name that makes no key":    {lastmile.CustomFieldChange{Name: text("数量"), Type: &date}, lastmile.CodeMalformed, "field.key"},
-		"a name whose key is taken":   {lastmile.CustomFieldChange{Name: text("taken!"), Type: &date}, lastmile.CodeDuplicate, "taken"},
-		"a stranger in visibility":    {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Visibility: list("api", "public")}, lastmile.CodeInvalid, "field.visibility[1]"},
-		"a stranger in editability":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Editability: list("recipient")}, lastmile.CodeInvalid, "field.editability[0]"},
-		"a default":                   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value("2026-01-31")}, 0, ""},
-		"no default":                  {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value(nil)}, 0, ""},
-		"a default of another type":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Value: value(true)}, lastmile.CodeInvalid, "field.value"},
-		"a context of another name":   {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Name: "complete"}}}, lastmile.CodeInvalid, "field.contexts"},
-		"a context without a name":    {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Required: true}}}, 0, ""},
-		"a condition on another word": {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "notes", Comparison: "equal_to", TargetValue: true}}}}}, lastmile.CodeInvalid, "pickupTask"},
-		"another comparison":          {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "not", TargetValue: true}}}}}, lastmile.CodeInvalid, "equal_to"},
-		"a condition without a value": {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to"}}}}}, lastmile.CodeInvalid, "targetValue"},
-		"two conditions at once":      {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: append(when(true), when(false)...)}}}, lastmile.CodeInvalid, "one condition"},
-		"too many contexts":           {lastmile.CustomFieldChange{Name: text("When"), Type: &date, Contexts: new(make([]lastmile.CustomFieldContext, 11))}, lastmile.CodeInvalid, "at most 10"},
+		"the least there is":          {customfield.Change{Name: text("When"), Type: &date}, 0, ""},
+		"no name":                     {customfield.Change{Key: "k", Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"a blank name":                {customfield.Change{Key: "k", Name: text(" "), Type: &date}, lastmile.CodeMalformed, "field.name"},
+		"no type":                     {customfield.Change{Name: text("When")}, lastmile.CodeMalformed, "field.type"},
+		"a type that does not exist":  {customfield.Change{Name: text("When"), Type: &odd}, lastmile.CodeInvalid, "single_line_text_field"},
+		"a key with a space":          {customfield.Change{Key: "a b", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key with an accent":        {customfield.Change{Key: "é", Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is too long":      {customfield.Change{Key: strings.Repeat("k", 101), Name: text("When"), Type: &date}, lastmile.CodeInvalid, "field.key"},
+		"a key that is taken":         {customfield.Change{Key: "taken", Name: text("When"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"a name that makes no key":    {customfield.Change{Name: text("数量"), Type: &date}, lastmile.CodeMalformed, "field.key"},
+		"a name whose key is taken":   {customfield.Change{Name: text("taken!"), Type: &date}, lastmile.CodeDuplicate, "taken"},
+		"a stranger in visibility":    {customfield.Change{Name: text("When"), Type: &date, Visibility: list("api", "public")}, lastmile.CodeInvalid, "field.visibility[1]"},
+		"a stranger in editability":   {customfield.Change{Name: text("When"), Type: &date, Editability: list("recipient")}, lastmile.CodeInvalid, "field.editability[0]"},
+		"a default":                   {customfield.Change{Name: text("When"), Type: &date, Value: value("2026-01-31")}, 0, ""},
+		"no default":                  {customfield.Change{Name: text("When"), Type: &date, Value: value(nil)}, 0, ""},
+		"a default of another type":   {customfield.Change{Name: text("When"), Type: &date, Value: value(true)}, lastmile.CodeInvalid, "field.value"},
+		"a context of another name":   {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Name: "complete"}}}, lastmile.CodeInvalid, "field.contexts"},
+		"a context without a name":    {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Required: true}}}, 0, ""},
+		"a condition on another word": {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "notes", Comparison: "equal_to", TargetValue: true}}}}}, lastmile.CodeInvalid, "pickupTask"},
+		"another comparison":          {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "not", TargetValue: true}}}}}, lastmile.CodeInvalid, "equal_to"},
+		"a condition without a value": {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to"}}}}}, lastmile.CodeInvalid, "targetValue"},
+		"two conditions at once":      {customfield.Change{Name: text("When"), Type: &date, Contexts: &[]lastmile.CustomFieldContext{{Conditions: append(when(true), when(false)...)}}}, lastmile.CodeInvalid, "one condition"},
+		"too many contexts":           {customfield.Change{Name: text("When"), Type: &date, Contexts: new(make([]lastmile.CustomFieldContext, 11))}, lastmile.CodeInvalid, "at most 10"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			fields := define(t, lastmile.CustomFieldChange{Key: "taken", Type: &date})
+			fields := define(t, customfield.Change{Key: "taken", Type: &date})
 			made, err := fields.Define("field", fieldsOwner, test.change)
 			if test.code != 0 {
-				refusedWith(t, err, test.code, test.word)
+				rejectedWith(t, err, test.code, test.word)
 				if len(fields) != 1 {
-					t.Error("a field that was refused is there")
+					t.Error("a field that was rejected is there")
 				}
 				return
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(fields) != 2 || made.Position <= fields[0].Position || made.Contexts[0].Name != "save" || !made.Fits(true) || !made.Fits(false) {
+			if len(fields) != 2 || made.Position <= fields[0].Position || made.Contexts[0].Name != "save" || !made.AppliesTo(true) || !made.AppliesTo(false) {
 				t.Errorf("made %+v", made)
 			}
 		})
@@ -115,32 +116,32 @@ func TestCustomFieldDefinitions(t *testing.T) {
 
 	t.Run("a key is made of the name", func(t *testing.T) {
 		for name, want := range map[string]string{"Order number": "Order_number", " a--b ": "a_b", "newTest": "newTest", "Größe (cm)": "Gr_e_cm"} {
-			var fields lastmile.CustomFields
-			made, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: &name, Type: &date})
+			var fields customfield.Fields
+			made, err := fields.Define("field", fieldsOwner, customfield.Change{Name: &name, Type: &date})
 			if err != nil || made.Key != want {
 				t.Errorf("%q became %q, want %q: %v", name, made.Key, want, err)
 			}
 		}
 	})
 	t.Run("there are at most so many", func(t *testing.T) {
-		var fields lastmile.CustomFields
-		for i := range lastmile.MaxCustomFields {
+		var fields customfield.Fields
+		for i := range customfield.MaxFields {
 			name := fmt.Sprint("f", i)
-			if _, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: &name, Type: &date}); err != nil {
+			if _, err := fields.Define("field", fieldsOwner, customfield.Change{Name: &name, Type: &date}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := fields.Define("field", fieldsOwner, lastmile.CustomFieldChange{Name: text("more"), Type: &date})
-		refusedWith(t, err, lastmile.CodeInvalid, "100")
+		_, err := fields.Define("field", fieldsOwner, customfield.Change{Name: text("more"), Type: &date})
+		rejectedWith(t, err, lastmile.CodeInvalid, "100")
 	})
 	t.Run("a change leaves what was not sent", func(t *testing.T) {
-		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
-		changed, err := fields.Change("field", lastmile.CustomFieldChange{Key: "a", Name: text("new"), Value: value(nil)})
-		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !changed.RequiredFor(true) || changed.Fits(false) {
+		fields := define(t, customfield.Change{Key: "a", Type: &date, Description: text("d"), Value: value("2026-01-31"), Contexts: only(true, true)})
+		changed, err := fields.Change("field", customfield.Change{Key: "a", Name: text("new"), Value: value(nil)})
+		if err != nil || changed.Name != "new" || changed.Description != "d" || changed.Value != nil || !changed.RequiredFor(true) || changed.AppliesTo(false) {
 			t.Errorf("changed to %+v: %v", changed, err)
 		}
-		line, array := lastmile.FieldLine, true
-		for word, c := range map[string]lastmile.CustomFieldChange{
+		line, array := lastmile.FieldSingleLine, true
+		for word, c := range map[string]customfield.Change{
 			"field.key":     {Name: text("x")},
 			"field.type":    {Key: "a", Type: &line},
 			"field.asArray": {Key: "a", AsArray: &array},
@@ -150,14 +151,14 @@ func TestCustomFieldDefinitions(t *testing.T) {
 			if c.Key == "" {
 				code = lastmile.CodeMalformed
 			}
-			refusedWith(t, err, code, word)
+			rejectedWith(t, err, code, word)
 		}
-		_, err = fields.Change("field", lastmile.CustomFieldChange{Key: "b"})
-		refusedWith(t, err, lastmile.CodeNotFound, "b")
+		_, err = fields.Change("field", customfield.Change{Key: "b"})
+		rejectedWith(t, err, lastmile.CodeNotFound, "b")
 	})
 }
 
-// valueCases are values and the types they are of.
+// valueCases are values and the types that accept them.
 var valueCases = []struct {
 	json string
 	of   []lastmile.CustomFieldType
@@ -217,25 +218,25 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 			}
 			one, several := lastmile.CustomField{Key: "k", Type: kind}, lastmile.CustomField{Key: "k", Type: kind, AsArray: true}
 			value := decoded(t, test.json)
-			if err := one.CheckValue("v", value); (err == nil) != want {
+			if err := customfield.CheckValue(one, "v", value); (err == nil) != want {
 				t.Errorf("%s as %s: %v", test.json, kind, err)
 			}
-			if err := several.CheckValue("v", []any{value}); (err == nil) != want {
+			if err := customfield.CheckValue(several, "v", []any{value}); (err == nil) != want {
 				t.Errorf("[%s] as an array of %s: %v", test.json, kind, err)
 			}
-			if err := several.CheckValue("v", value); err == nil && test.json[0] != '[' {
+			if err := customfield.CheckValue(several, "v", value); err == nil && test.json[0] != '[' {
 				t.Errorf("%s as an array of %s passed", test.json, kind)
 			}
 		}
 	}
 	t.Run("texts have their limits", func(t *testing.T) {
-		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldLine: 1_000, lastmile.FieldText: 10_000, lastmile.FieldURL: 2_000} {
+		for kind, limit := range map[lastmile.CustomFieldType]int{lastmile.FieldSingleLine: 1_000, lastmile.FieldMultiLine: 10_000, lastmile.FieldURL: 2_000} {
 			field := lastmile.CustomField{Key: "k", Type: kind}
 			full := "http://a/" + strings.Repeat("é", limit-len("http://a/"))
-			if err := field.CheckValue("v", full); err != nil {
+			if err := customfield.CheckValue(field, "v", full); err != nil {
 				t.Errorf("%s of %d characters: %v", kind, limit, err)
 			}
-			refusedWith(t, field.CheckValue("v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
+			rejectedWith(t, customfield.CheckValue(field, "v", full+"x"), lastmile.CodeInvalid, "v", fmt.Sprint(limit))
 		}
 	})
 	t.Run("arrays have their limit", func(t *testing.T) {
@@ -244,30 +245,30 @@ func TestCustomFieldValuesAreOfTheirType(t *testing.T) {
 		for i := range long {
 			long[i] = true
 		}
-		if err := field.CheckValue("v", long[:100]); err != nil {
+		if err := customfield.CheckValue(field, "v", long[:100]); err != nil {
 			t.Error(err)
 		}
-		refusedWith(t, field.CheckValue("v", long), lastmile.CodeInvalid, "at most 100")
+		rejectedWith(t, customfield.CheckValue(field, "v", long), lastmile.CodeInvalid, "at most 100")
 	})
 }
 
-// sheetFields are one field of each sort.
-func sheetFields(t testing.TB) lastmile.CustomFields {
+// sheetFields returns one field of each kind.
+func sheetFields(t testing.TB) customfield.Fields {
 	t.Helper()
-	line, whole, date := lastmile.FieldLine, lastmile.FieldInteger, lastmile.FieldDate
+	line, whole, date := lastmile.FieldSingleLine, lastmile.FieldInteger, lastmile.FieldDate
 	var standard any = 5.0
 	return define(
 		t,
-		lastmile.CustomFieldChange{Key: "any", Type: &line},
-		lastmile.CustomFieldChange{Key: "preset", Type: &whole, Value: &standard},
-		lastmile.CustomFieldChange{Key: "pickup", Type: &line, Contexts: only(true, false)},
-		lastmile.CustomFieldChange{Key: "dropoff", Type: &line, Contexts: only(false, false)},
-		lastmile.CustomFieldChange{Key: "ship", Type: &date, Contexts: only(true, true)},
-		lastmile.CustomFieldChange{Key: "secret", Type: &line, Editability: &[]string{"admin"}},
+		customfield.Change{Key: "any", Type: &line},
+		customfield.Change{Key: "preset", Type: &whole, Value: &standard},
+		customfield.Change{Key: "pickup", Type: &line, Contexts: only(true, false)},
+		customfield.Change{Key: "dropoff", Type: &line, Contexts: only(false, false)},
+		customfield.Change{Key: "ship", Type: &date, Contexts: only(true, true)},
+		customfield.Change{Key: "secret", Type: &line, Editability: &[]string{"admin"}},
 	)
 }
 
-// shownValues is values as JSON, in their order.
+// shownValues returns values as JSON, in order.
 func shownValues(values []lastmile.CustomFieldValue) string {
 	var out []string
 	for _, v := range values {
@@ -291,12 +292,12 @@ func sentValues(t testing.TB, text string) []lastmile.FieldValue {
 
 func TestCustomFieldsOfATask(t *testing.T) {
 	const ship = `{"Key":"ship","Value":"2026-01-31"}`
-	type sheet = lastmile.FieldSheet
+	type sheet = customfield.TaskFields
 	create := func(s sheet, _ []lastmile.CustomFieldValue, sent []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error) {
 		return s.Create(sent)
 	}
 	tests := map[string]struct {
-		has    string // what a pickup was created with; nothing for a new task
+		has    string // fields of the existing pickup; empty for a new task
 		do     func(sheet, []lastmile.CustomFieldValue, []lastmile.FieldValue) ([]lastmile.CustomFieldValue, error)
 		pickup bool
 		sent   string
@@ -311,11 +312,11 @@ func TestCustomFieldsOfATask(t *testing.T) {
 		"a required field must be sent":           {do: create, pickup: true, sent: `[]`, code: lastmile.CodeMalformed, words: []string{"ship", "pickup"}},
 		"and have a value":                        {do: create, pickup: true, sent: `[{"Key":"ship"}]`, code: lastmile.CodeMalformed, words: []string{"ship"}},
 		"only where it is required":               {do: create, pickup: true, sent: `[` + ship + `]`, want: `preset=5 ship="2026-01-31"`},
-		"an unknown key is refused":               {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"nope","Value":1}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "nope"}},
+		"an unknown key is rejected":              {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"nope","Value":1}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "nope"}},
 		"keys differ by letter case":              {do: create, sent: `[{"Key":"Any","Value":"a"}]`, code: lastmile.CodeInvalid, words: []string{"Any"}},
-		"no key is refused":                       {do: create, sent: `[{"Value":"a"}]`, code: lastmile.CodeMalformed, words: []string{"customFields[0].key"}},
-		"a key twice is refused":                  {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"any","Value":"b"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "twice"}},
-		"a value of another type is refused":      {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
+		"no key is rejected":                      {do: create, sent: `[{"Value":"a"}]`, code: lastmile.CodeMalformed, words: []string{"customFields[0].key"}},
+		"a key twice is rejected":                 {do: create, sent: `[{"Key":"any","Value":"a"},{"Key":"any","Value":"b"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[1].key", "twice"}},
+		"a value of another type is rejected":     {do: create, sent: `[{"Key":"preset","Value":"1"}]`, code: lastmile.CodeInvalid, words: []string{"customFields[0].value", "preset", "integer"}},
 		"a pickup's field on a drop-off":          {do: create, sent: `[{"Key":"pickup","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"pickup", "drop-off"}},
 		"a drop-off's field on a pickup":          {do: create, pickup: true, sent: `[` + ship + `,{"Key":"dropoff","Value":"p"}]`, code: lastmile.CodeInvalid, words: []string{"dropoff", "pickup"}},
 		"a field that the API may not edit":       {do: create, sent: `[{"Key":"secret","Value":"s"}]`, code: lastmile.CodeInvalid, words: []string{"secret"}},
@@ -336,14 +337,14 @@ func TestCustomFieldsOfATask(t *testing.T) {
 			var has []lastmile.CustomFieldValue
 			if test.has != "" {
 				var err error
-				if has, err = fields.Sheet(true).Create(sentValues(t, test.has)); err != nil {
+				if has, err = fields.ForTask(true).Create(sentValues(t, test.has)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			before := shownValues(has)
-			got, err := test.do(fields.Sheet(test.pickup), has, sentValues(t, test.sent))
+			got, err := test.do(fields.ForTask(test.pickup), has, sentValues(t, test.sent))
 			if test.code != 0 {
-				refusedWith(t, err, test.code, test.words...)
+				rejectedWith(t, err, test.code, test.words...)
 			} else if shown := shownValues(got); err != nil || shown != test.want {
 				t.Errorf("got %s, want %s: %v", shown, test.want, err)
 			}
@@ -354,43 +355,43 @@ func TestCustomFieldsOfATask(t *testing.T) {
 	}
 	t.Run("what is sent as it is passes, whatever became of the definition", func(t *testing.T) {
 		has := []lastmile.CustomFieldValue{{Field: lastmile.CustomField{Key: "gone"}, Value: "x"}}
-		got, err := sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"x"}]`))
+		got, err := sheetFields(t).ForTask(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"x"}]`))
 		if err != nil || shownValues(got) != `gone="x"` {
 			t.Errorf("got %s: %v", shownValues(got), err)
 		}
-		if _, err = sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"y"}]`)); err == nil {
+		if _, err = sheetFields(t).ForTask(false).Update(has, sentValues(t, `[{"Key":"gone","Value":"y"}]`)); err == nil {
 			t.Error("a field without a definition took a new value")
 		}
-		if got, err = sheetFields(t).Sheet(false).Update(has, sentValues(t, `[{"Key":"gone"}]`)); err != nil || len(got) > 0 {
+		if got, err = sheetFields(t).ForTask(false).Update(has, sentValues(t, `[{"Key":"gone"}]`)); err != nil || len(got) > 0 {
 			t.Errorf("got %s: %v", shownValues(got), err)
 		}
 	})
 	t.Run("values have a limit together", func(t *testing.T) {
-		kind, array := lastmile.FieldText, true
-		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &kind, AsArray: &array}, lastmile.CustomFieldChange{Key: "b", Type: &kind, AsArray: &array})
+		kind, array := lastmile.FieldMultiLine, true
+		fields := define(t, customfield.Change{Key: "a", Type: &kind, AsArray: &array}, customfield.Change{Key: "b", Type: &kind, AsArray: &array})
 		long := strings.Repeat("x", 10_000)
-		has, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "a", Value: []any{long, long, long}}})
+		has, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "a", Value: []any{long, long, long}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = fields.Sheet(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
-		refusedWith(t, err, lastmile.CodeInvalid, "65536")
+		_, err = fields.ForTask(false).Update(has, []lastmile.FieldValue{{Key: "b", Value: []any{long, long, long, long}}})
+		rejectedWith(t, err, lastmile.CodeInvalid, "65536")
 	})
 	t.Run("an empty value is none where one is required", func(t *testing.T) {
-		line, array := lastmile.FieldLine, true
-		fields := define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, Contexts: everyTask(true)})
-		_, err := fields.Sheet(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
-		refusedWith(t, err, lastmile.CodeMalformed, "a")
-		fields = define(t, lastmile.CustomFieldChange{Key: "a", Type: &line, AsArray: &array, Contexts: everyTask(true)})
-		_, err = fields.Sheet(false).Create(sentValues(t, `[{"Key":"a","Value":[]}]`))
-		refusedWith(t, err, lastmile.CodeMalformed, "a")
+		line, array := lastmile.FieldSingleLine, true
+		fields := define(t, customfield.Change{Key: "a", Type: &line, Contexts: everyTask(true)})
+		_, err := fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":" "}]`))
+		rejectedWith(t, err, lastmile.CodeMalformed, "a")
+		fields = define(t, customfield.Change{Key: "a", Type: &line, AsArray: &array, Contexts: everyTask(true)})
+		_, err = fields.ForTask(false).Create(sentValues(t, `[{"Key":"a","Value":[]}]`))
+		rejectedWith(t, err, lastmile.CodeMalformed, "a")
 	})
 }
 
 func TestTemplates(t *testing.T) {
 	name, now := "T", time.Now()
-	template := func(conditions []lastmile.Condition, keys ...string) (lastmile.Template, error) {
-		return lastmile.NewTemplate("t", fieldsOwner, lastmile.TemplateChange{Name: &name, Conditions: &conditions, Fields: &keys}, sheetFields(t), now)
+	template := func(conditions []lastmile.Condition, keys ...string) (customfield.Template, error) {
+		return customfield.NewTemplate("t", fieldsOwner, customfield.TemplateChange{Name: &name, Conditions: &conditions, Fields: &keys}, sheetFields(t), now)
 	}
 	odd := []lastmile.Condition{{FieldName: "pickupTask", Comparison: "equal_to", TargetValue: "true"}}
 	tests := map[string]struct {
@@ -417,7 +418,7 @@ func TestTemplates(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			made, err := template(test.conditions, test.fields...)
 			if test.code != 0 {
-				refusedWith(t, err, test.code, test.words...)
+				rejectedWith(t, err, test.code, test.words...)
 			} else if err != nil || len(made.Fields) != len(test.fields) {
 				t.Errorf("made %+v: %v", made, err)
 			}
@@ -428,9 +429,9 @@ func TestTemplates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = chosen.Sheet(sheetFields(t), false)
-		refusedWith(t, err, lastmile.CodeInvalid, "customFieldGroup", "drop-off")
-		sheet, err := chosen.Sheet(sheetFields(t), true)
+		_, err = chosen.ForTask(sheetFields(t), false)
+		rejectedWith(t, err, lastmile.CodeInvalid, "customFieldGroup", "drop-off")
+		sheet, err := chosen.ForTask(sheetFields(t), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -439,7 +440,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("got %s: %v", shownValues(got), err)
 		}
 		_, err = sheet.Create(sentValues(t, `[{"Key":"any","Value":"a"}]`))
-		refusedWith(t, err, lastmile.CodeInvalid, "any", `"T"`)
+		rejectedWith(t, err, lastmile.CodeInvalid, "any", `"T"`)
 	})
 	t.Run("names are unique", func(t *testing.T) {
 		made, err := template(nil)
@@ -448,8 +449,8 @@ func TestTemplates(t *testing.T) {
 		}
 		other := made
 		other.ID = "o"
-		refusedWith(t, made.CheckAmong([]lastmile.Template{other}), lastmile.CodeDuplicate, "T")
-		if err := made.CheckAmong([]lastmile.Template{made}); err != nil {
+		rejectedWith(t, made.CheckAmong([]customfield.Template{other}), lastmile.CodeDuplicate, "T")
+		if err := made.CheckAmong([]customfield.Template{made}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -466,15 +467,15 @@ func FuzzCustomFieldValues(f *testing.F) {
 			return
 		}
 		kind := lastmile.CustomFieldTypes[int(nth)%len(lastmile.CustomFieldTypes)]
-		fields := define(t, lastmile.CustomFieldChange{Key: "k", Type: &kind, AsArray: &array})
-		values, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "k", Value: value}})
+		fields := define(t, customfield.Change{Key: "k", Type: &kind, AsArray: &array})
+		values, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "k", Value: value}})
 		if err != nil {
 			if _, ok := errors.AsType[*lastmile.Error](err); !ok {
-				t.Errorf("%s is no refusal: %v", text, err)
+				t.Errorf("%s is no rejection: %v", text, err)
 			}
 			return
 		}
-		// What is taken is kept exactly, and taken again as it is kept.
+		// An accepted value is stored exactly, and accepted again.
 		kept, err := json.Marshal(values[0].Value)
 		if err != nil {
 			t.Fatalf("%s cannot be written: %v", text, err)
@@ -483,7 +484,7 @@ func FuzzCustomFieldValues(f *testing.F) {
 		if !reflect.DeepEqual(again, value) {
 			t.Errorf("%s became %s", text, kept)
 		}
-		if _, err := fields.Sheet(false).Create([]lastmile.FieldValue{{Key: "k", Value: again}}); err != nil {
+		if _, err := fields.ForTask(false).Create([]lastmile.FieldValue{{Key: "k", Value: again}}); err != nil {
 			t.Errorf("%s was taken, and %s is not: %v", text, kept, err)
 		}
 	})

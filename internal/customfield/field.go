@@ -1,0 +1,241 @@
+package customfield
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"dray/internal/lastmile"
+)
+
+// Limits of custom fields.
+const (
+	MaxFields   = 100      // per organization
+	MaxKey      = 100      // characters
+	MaxContexts = 10       // per field
+	MaxElements = 100      // of an array value
+	MaxURL      = 2_000    // characters
+	MaxBytes    = 64 << 10 // all values of a task, as compact JSON
+)
+
+// ForAdmin stands for the dashboard in the visibility and editability of
+// custom fields.
+const ForAdmin = "admin"
+
+// Audiences lists everything that can see or edit custom fields.
+var Audiences = []string{ForAdmin, lastmile.VisibleToAPI, lastmile.VisibleToWorker}
+
+// The only condition that a task can be tested for: whether it is a pickup.
+const (
+	ConditionField      = "pickupTask"
+	ConditionComparison = "equal_to"
+)
+
+// SaveContext is the only context there is: saving a task.
+const SaveContext = "save"
+
+// Change defines a custom field, or updates the one with the same
+// key. Nil fields stay unchanged.
+type Change struct {
+	Key                     string
+	Name, Description       *string
+	Type                    *lastmile.CustomFieldType
+	AsArray                 *bool
+	Visibility, Editability *[]string
+	Contexts                *[]lastmile.CustomFieldContext
+	Value                   *any // points to nil to remove the default
+	Integration             *string
+}
+
+// Fields are the custom fields of an organization, in the order in which
+// they were defined.
+type Fields []lastmile.CustomField
+
+// Find returns the field with the key.
+func (fs Fields) Find(key string) (lastmile.CustomField, bool) {
+	at := slices.IndexFunc(fs, func(f lastmile.CustomField) bool { return f.Key == key })
+	if at < 0 {
+		return lastmile.CustomField{}, false
+	}
+	return fs[at], true
+}
+
+// DefinedBy returns the fields defined by an integration; all for "".
+func (fs Fields) DefinedBy(integration string) Fields {
+	if integration == "" {
+		return fs
+	}
+	return slices.DeleteFunc(slices.Clone(fs), func(f lastmile.CustomField) bool { return f.Integration != integration })
+}
+
+// Define adds a field to those of an organization. Error messages call it at. A
+// missing key is derived from the name.
+func (fs *Fields) Define(at string, org lastmile.OrganizationID, c Change) (lastmile.CustomField, error) {
+	f := lastmile.CustomField{
+		Key: c.Key, Organization: org,
+		Visibility: slices.Clone(Audiences), Editability: []string{ForAdmin, lastmile.VisibleToAPI},
+	}
+	switch {
+	case len(*fs) >= MaxFields:
+		return f, lastmile.Invalid("an organization has at most %d custom fields", MaxFields)
+	case c.Name == nil:
+		return f, lastmile.Missing(at + ".name")
+	case c.Type == nil:
+		return f, lastmile.Missing(at + ".type")
+	}
+	if f.Key == "" {
+		f.Key = keyOf(*c.Name)
+	}
+	if n := len(*fs); n > 0 {
+		f.Position = (*fs)[n-1].Position + 1
+	}
+	f.Type = *c.Type
+	lastmile.Set(&f.AsArray, c.AsArray)
+	if err := apply(&f, at, c); err != nil {
+		return f, err
+	}
+	if _, taken := fs.Find(f.Key); taken {
+		return f, lastmile.Duplicate("key", f.Key)
+	}
+	*fs = append(*fs, f)
+	return f, nil
+}
+
+// Change updates the field with the key of the change and returns it. Error
+// messages call it at. The type of its values cannot change, because tasks may
+// have values.
+func (fs Fields) Change(at string, c Change) (lastmile.CustomField, error) {
+	if c.Key == "" {
+		return lastmile.CustomField{}, lastmile.Missing(at + ".key")
+	}
+	place := slices.IndexFunc(fs, func(f lastmile.CustomField) bool { return f.Key == c.Key })
+	if place < 0 {
+		return lastmile.CustomField{}, lastmile.NotFound("custom field", c.Key)
+	}
+	err := update(&fs[place], at, c)
+	return fs[place], err
+}
+
+func update(f *lastmile.CustomField, at string, c Change) error {
+	switch {
+	case c.Type != nil && *c.Type != f.Type:
+		return lastmile.Invalid("%s.type is %s and cannot be changed: define another field", at, f.Type)
+	case c.AsArray != nil && *c.AsArray != f.AsArray:
+		return lastmile.Invalid("%s.asArray is %v and cannot be changed: define another field", at, f.AsArray)
+	}
+	return apply(f, at, c)
+}
+
+func apply(f *lastmile.CustomField, at string, c Change) error {
+	lastmile.Set(&f.Name, c.Name)
+	lastmile.Set(&f.Description, c.Description)
+	lastmile.Set(&f.Value, c.Value)
+	lastmile.Set(&f.Integration, c.Integration)
+	if c.Visibility != nil {
+		f.Visibility = lastmile.Unique(*c.Visibility)
+	}
+	if c.Editability != nil {
+		f.Editability = lastmile.Unique(*c.Editability)
+	}
+	if c.Contexts != nil {
+		f.Contexts = slices.Clone(*c.Contexts)
+	}
+	if len(f.Contexts) == 0 {
+		f.Contexts = make([]lastmile.CustomFieldContext, 1) // for every task, optional
+	}
+	for i := range f.Contexts {
+		f.Contexts[i].Name = cmp.Or(f.Contexts[i].Name, SaveContext)
+	}
+	return check(f, at)
+}
+
+// check rejects an invalid custom field.
+func check(f *lastmile.CustomField, at string) error {
+	err := lastmile.FirstError(
+		lastmile.RequireText(at+".name", f.Name),
+		lastmile.CheckText(at+".description", f.Description, lastmile.MaxText),
+		lastmile.CheckText("integration", f.Integration, lastmile.MaxText),
+		checkAudience(at+".visibility", f.Visibility),
+		checkAudience(at+".editability", f.Editability),
+		checkContexts(f, at+".contexts"),
+	)
+	switch {
+	case err != nil:
+		return err
+	case f.Key == "":
+		return lastmile.Missing(at + ".key").Because("none can be made from the name")
+	case len(f.Key) > MaxKey || strings.ContainsFunc(f.Key, func(r rune) bool { return !inKey(r) }):
+		return lastmile.Invalid("%s.key must be 1 to %d letters, digits and underscores", at, MaxKey)
+	case !slices.Contains(lastmile.CustomFieldTypes, f.Type):
+		return lastmile.Invalid("%s.type must be one of %s", at, joinWords(lastmile.CustomFieldTypes))
+	case f.Value != nil:
+		return CheckValue(*f, at+".value", f.Value)
+	}
+	return nil
+}
+
+func checkAudience(at string, who []string) error {
+	for i, one := range who {
+		if !slices.Contains(Audiences, one) {
+			return lastmile.Invalid("%s[%d] must be one of %s", at, i, joinWords(Audiences))
+		}
+	}
+	return nil
+}
+
+func checkContexts(f *lastmile.CustomField, at string) error {
+	if len(f.Contexts) > MaxContexts {
+		return lastmile.Invalid("%s has %d entries; at most %d are allowed", at, len(f.Contexts), MaxContexts)
+	}
+	for _, c := range f.Contexts {
+		if c.Name != SaveContext {
+			return lastmile.Invalid("%s must have the name %q only", at, SaveContext)
+		}
+		if err := checkConditions(at+".conditions", c.Conditions); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkConditions accepts only the three possible lists of conditions (see POST
+// /cfGroups/task): for any task, for pickups, for drop-offs.
+func checkConditions(at string, conditions []lastmile.Condition) error {
+	for i, c := range conditions {
+		_, ok := c.TargetValue.(bool)
+		if i > 0 || !ok || c.FieldName != ConditionField || c.Comparison != ConditionComparison {
+			return lastmile.Invalid("%s must be empty, or one condition with fieldName %s, comparison %s and targetValue true or false",
+				at, ConditionField, ConditionComparison)
+		}
+	}
+	return nil
+}
+
+// kindName returns what error messages call pickups and drop-offs.
+func kindName(pickup bool) string {
+	if pickup {
+		return "pickup"
+	}
+	return "drop-off"
+}
+
+// keyOf derives a key from a name by replacing invalid characters with
+// underscores.
+func keyOf(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return !inKey(r) })
+	key := strings.Join(words, "_")
+	return key[:min(len(key), MaxKey)]
+}
+
+func inKey(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+}
+
+// joinWords lists words for an error message.
+func joinWords[T ~string](words []T) string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = string(word)
+	}
+	return strings.Join(texts, ", ")
+}

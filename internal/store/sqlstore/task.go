@@ -214,7 +214,7 @@ func (t *tx) followTask(ctx context.Context, task lastmile.Task) error {
 	if task.Worker == "" {
 		return nil
 	}
-	return t.watch(ctx, task.Organization, string(task.Worker), t.now())
+	return t.scheduleEstimate(ctx, task.Organization, string(task.Worker), t.now())
 }
 
 // taskInsertion saves tasks.

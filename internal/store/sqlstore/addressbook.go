@@ -10,6 +10,61 @@ import (
 	"dray/internal/wire"
 )
 
+// Destination implements store.AddressReader.
+func (t *tx) Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error) {
+	found, err := t.destinations(ctx, org, within(org).and(`t.id = ?`, id), 1)
+	return only(ctx, t, store.Destinations, string(id), found, err)
+}
+
+// Destinations implements store.AddressReader.
+func (t *tx) Destinations(ctx context.Context, org lastmile.OrganizationID, f store.DestinationFilter) ([]lastmile.Destination, error) {
+	return t.destinations(ctx, org, within(org).has(store.Destinations, f.Metadata), f.Limit)
+}
+
+func (t *tx) destinations(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.Destination, error) {
+	scan := func(r rows) (lastmile.Destination, error) {
+		var (
+			doc      []byte
+			geocoded int64
+			form     wire.Destination
+		)
+		if err := r.Scan(&doc, &geocoded); err != nil {
+			return lastmile.Destination{}, err
+		}
+		err := json.Unmarshal(doc, &form)
+		d := form.Domain(org)
+		d.WasGeocoded = geocoded != 0
+		return d, err
+	}
+	found, err := collect(ctx, t, scan,
+		`SELECT t.doc, t.geocoded FROM destination t WHERE `+where.text+` ORDER BY t.created, t.id`+limit(most), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read destinations: %w", err)
+	}
+	return found, nil
+}
+
+// SaveDestination implements store.AddressWriter.
+func (t *tx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
+	row, err := destinationRow(d)
+	if err != nil {
+		return err
+	}
+	if err := t.send(ctx, destinationInsertion.one, row...); err != nil {
+		return fmt.Errorf("save destination %s: %w", d.ID, err)
+	}
+	return t.saveMetadata(ctx, store.Destinations, d.Organization, string(d.ID), d.Created.Equal(d.Modified), d.Metadata)
+}
+
+var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded`,
+	`(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v`)
+
+// destinationRow is a destination as destinationInsertion saves it.
+func destinationRow(d lastmile.Destination) ([]any, error) {
+	doc, err := wire.Encode(d)
+	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded)}, err
+}
+
 // Recipient implements store.AddressReader.
 func (t *tx) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
 	found, err := t.recipients(ctx, within(org).and(`t.id = ?`, id), 1)

@@ -29,7 +29,7 @@ type rule struct {
 var domain = []string{"analytics", "assignment", "lastmile", "textmessage", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
-// do not import one another, apart from the address book.
+// do not import one another.
 var useCases = []string{
 	"addressbook", "dispatch", "fleet", "messaging", "ordering", "taskflow", "tracking", "upload", "webhook",
 }
@@ -87,13 +87,13 @@ var rules = map[string]rule{
 	"access":      {may: []string{"lastmile", "store", "events"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
-	"taskflow":    {may: []string{"lastmile", "assignment", "trackingpage", "travel", "store", "events", "addressbook", "work"}},
+	"taskflow":    {may: []string{"lastmile", "assignment", "trackingpage", "travel", "store", "events", "work"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},
-	"webhook":     {may: []string{"lastmile", "store", "events"}},
+	"webhook":     {may: []string{"lastmile", "store", "events", "work"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
@@ -114,7 +114,7 @@ var reserved = map[string][]string{
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
-	"net/http/...":                            {"api", "app", "blob", "cli", "geo", "simulate", "sms", "web", "webhook"},
+	"net/http/...":                            {"api", "app", "blob", "cli", "geo", "simulate", "sms", "web", "webhook", "wire"},
 	"encoding/json/...":                       {"api", "cli", "geo", "geo/generate", "simulate", "sms", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},

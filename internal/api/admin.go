@@ -23,19 +23,19 @@ func adminDraft(body wire.AdminBody) access.AdminDraft {
 }
 
 func (s *Server) createAdmin(ctx context.Context, c *call, body wire.AdminBody) (any, error) {
-	return s.Staff.Create(ctx, c.who, adminDraft(body))
+	return s.Admins.Create(ctx, c.who, adminDraft(body))
 }
 
 func (s *Server) listAdmins(ctx context.Context, c *call) (any, error) {
-	return s.Staff.List(ctx, c.who, nil)
+	return s.Admins.List(ctx, c.who, nil)
 }
 
 func (s *Server) updateAdmin(ctx context.Context, c *call, body wire.AdminBody) (any, error) {
-	return s.Staff.Update(ctx, c.who, lastmile.AdminID(c.id()), adminDraft(body))
+	return s.Admins.Update(ctx, c.who, lastmile.AdminID(c.id()), adminDraft(body))
 }
 
 func (s *Server) deleteAdmin(ctx context.Context, c *call) (any, error) {
-	return nil, s.Staff.Delete(ctx, c.who, lastmile.AdminID(c.id()))
+	return nil, s.Admins.Delete(ctx, c.who, lastmile.AdminID(c.id()))
 }
 
 func (s *Server) findAdmins(ctx context.Context, c *call, entries metadataBody) (any, error) {
@@ -43,5 +43,5 @@ func (s *Server) findAdmins(ctx context.Context, c *call, entries metadataBody) 
 	if err != nil {
 		return nil, err
 	}
-	return s.Staff.List(ctx, c.who, metadata)
+	return s.Admins.List(ctx, c.who, metadata)
 }

@@ -3,14 +3,11 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
@@ -53,23 +50,16 @@ func (rt route) giveTime(w http.ResponseWriter, now time.Time) {
 	}
 }
 
-// shaped is an error in the shape that the route's errors have. Who may not ask
-// at all is told so as everywhere.
-func (rt route) shaped(status int, body ErrorBody) any {
-	if !rt.batch || !batchShaped(status) {
+// shaped returns an error in the shape of the route's errors. Callers without
+// access get the same error everywhere.
+func (rt route) shaped(rejected *lastmile.Error, body ErrorBody) any {
+	if !rt.batch || !batchShaped(wire.ErrorKindOf(rejected.Code).Status) {
 		return body
 	}
-	shown := wire.BatchError{StatusCode: status, Error: body.Message.Error, Message: body.Message.Message}
-	switch cause := body.Message.Cause.(type) {
-	case string:
-		shown.Cause = cause
-	case DuplicateCause:
-		shown.Cause = duplicateText(cause.Key, cause.Value)
-	}
-	return shown
+	return wire.NewBatchError(rejected)
 }
 
-// batchShaped tells whether an error of a batch has its own shape.
+// batchShaped reports whether an error of a batch has its own shape.
 func batchShaped(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
@@ -78,34 +68,8 @@ func batchShaped(status int) bool {
 	return true
 }
 
-func duplicateText(key, value string) string { return fmt.Sprintf("duplicateKey: %s %s", key, value) }
-
-// Explain is what clients are told of an error that is not a request's but that
-// of one item of many.
-func Explain(err error) lastmile.BatchFault {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	if !ok {
-		return lastmile.BatchFault{Status: http.StatusInternalServerError, Number: internalSubcode, Message: internalMessage}
-	}
-	entry := wireErrors[refusal.Code]
-	fault := lastmile.BatchFault{Status: entry.status, Number: entry.subcode, Message: refusal.Message, Cause: refusal.Cause}
-	if refusal.Key != nil {
-		fault.Cause = duplicateText(refusal.Key.Key, refusal.Key.Value)
-	}
-	return fault
-}
-
-// ReadDraft reads a task of a batch as an organization sent it.
-func ReadDraft(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
-	var body wire.TaskBody
-	if err := wire.Decode(sent, &body); err != nil {
-		return taskflow.Draft{}, err
-	}
-	return taskDraft(&call{who: lastmile.Principal{Organization: org}}, body)
-}
-
 func (s *Server) createTasks(ctx context.Context, c *call, body wire.BatchBody) (any, error) {
-	items, err := body.Items()
+	items, err := body.Items(c.who.Organization)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +77,7 @@ func (s *Server) createTasks(ctx context.Context, c *call, body wire.BatchBody) 
 }
 
 func (s *Server) submitBatch(ctx context.Context, c *call, body wire.BatchBody) (any, error) {
-	items, err := body.Items()
+	items, err := body.Items(c.who.Organization)
 	if err != nil {
 		return nil, err
 	}

@@ -7,34 +7,7 @@ import (
 	"net/http"
 
 	"dray/internal/lastmile"
-)
-
-// wireErrors is every error a client can see.
-var wireErrors = map[lastmile.Code]struct {
-	status, subcode int
-	class           string
-}{
-	lastmile.CodeUnauthenticated: {http.StatusUnauthorized, 1102, "InvalidCredentials"},
-	lastmile.CodeOutsideScope:    {http.StatusUnauthorized, 1103, "InvalidCredentials"},
-	lastmile.CodeForbidden:       {http.StatusForbidden, 1300, "Forbidden"},
-	lastmile.CodeNotFound:        {http.StatusNotFound, 1402, "ResourceNotFound"},
-	lastmile.CodeInvalid:         {http.StatusBadRequest, 1000, "InvalidContent"},
-	lastmile.CodeInvalidHook:     {http.StatusBadRequest, 1008, "InvalidContent"},
-	lastmile.CodeDuplicate:       {http.StatusBadRequest, 1004, "InvalidContent"},
-	lastmile.CodeMalformed:       {http.StatusBadRequest, 1900, "InvalidArgument"},
-	lastmile.CodeNotUnique:       {http.StatusBadRequest, 1901, "InvalidArgument"},
-	lastmile.CodeWrongMethod:     {http.StatusMethodNotAllowed, 1405, "MethodNotAllowed"},
-	lastmile.CodeConflict:        {http.StatusPreconditionFailed, 2218, "PreconditionFailed"},
-	lastmile.CodeTooLarge:        {http.StatusRequestEntityTooLarge, 1006, "InvalidContent"},
-	lastmile.CodeTooMany:         {http.StatusTooManyRequests, 2300, "TooManyRequests"},
-	lastmile.CodeOverloaded:      {http.StatusServiceUnavailable, 2503, "ServiceUnavailable"},
-}
-
-// internalError is what a client sees of a fault of ours.
-const (
-	internalSubcode = 2500
-	internalClass   = "Internal"
-	internalMessage = "Something went wrong on the server. Quote the request id when asking for help."
+	"dray/internal/wire"
 )
 
 // ErrorBody is an error as the interface shows it.
@@ -78,13 +51,10 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, rt route, requestID 
 		} else {
 			g.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
 		}
-		body := ErrorBody{Code: internalClass, Message: ErrorMessage{
-			Error: internalSubcode, Message: internalMessage, Request: requestID,
-		}}
-		return writeError(w, http.StatusInternalServerError, rt.shaped(http.StatusInternalServerError, body))
+		refusal = lastmile.Internal()
 	}
-	entry := wireErrors[refusal.Code]
-	body := ErrorBody{Code: entry.class, Message: ErrorMessage{Error: entry.subcode, Message: refusal.Message, Request: requestID}}
+	kind := wire.ErrorKindOf(refusal.Code)
+	body := ErrorBody{Code: kind.Class, Message: ErrorMessage{Error: kind.Number, Message: refusal.Message, Request: requestID}}
 	switch {
 	case refusal.Key != nil:
 		body.Message.Cause = DuplicateCause{Type: "duplicateKey", Key: refusal.Key.Key, Value: refusal.Key.Value}
@@ -96,8 +66,10 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, rt route, requestID 
 	if refusal.Code == lastmile.CodeOverloaded || refusal.Code == lastmile.CodeTooMany {
 		w.Header().Set("Retry-After", "1")
 	}
-	g.Log.Info("request refused", "request", requestID, "method", r.Method, "route", r.Pattern, "status", entry.status, "error", entry.subcode)
-	return writeError(w, entry.status, rt.shaped(entry.status, body))
+	if ok {
+		g.Log.Info("request refused", "request", requestID, "method", r.Method, "route", r.Pattern, "status", kind.Status, "error", kind.Number)
+	}
+	return writeError(w, kind.Status, rt.shaped(refusal, body))
 }
 
 func writeError(w http.ResponseWriter, status int, body any) int {

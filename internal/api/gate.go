@@ -127,7 +127,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, rt route, requestID
 		}
 	}
 	if rt.searches() && c.who.Receipt != nil {
-		if err := g.Directory.SaveReply(ctx, c.who, json.RawMessage(ready)); err != nil {
+		if err := g.Organizations.SaveReply(ctx, c.who, json.RawMessage(ready)); err != nil {
 			return g.fail(w, r, rt, requestID, err)
 		}
 	}
@@ -201,7 +201,7 @@ func (g *gate) once(ctx context.Context, c *call) error {
 		Organization: c.who.Organization, Key: key, Method: c.http.Method, Path: strings.TrimSuffix(c.http.URL.Path, "/"),
 		BodyHash: hex.EncodeToString(sum[:]), Created: g.Now(),
 	}
-	return g.Directory.CheckReplay(ctx, c.who)
+	return g.Organizations.CheckReplay(ctx, c.who)
 }
 
 // basicKey takes the API key out of an Authorization header as clients really

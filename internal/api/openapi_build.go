@@ -293,9 +293,9 @@ type errorRow struct {
 // errorTable is every error a client can see, by number.
 func errorTable(p prose) []errorRow {
 	meaning := func(number int) string { return p.notes["error "+strconv.Itoa(number)] }
-	rows := []errorRow{{http.StatusInternalServerError, internalSubcode, internalClass, meaning(internalSubcode)}}
-	for _, e := range wireErrors {
-		rows = append(rows, errorRow{e.status, e.subcode, e.class, meaning(e.subcode)})
+	var rows []errorRow
+	for _, kind := range wire.ErrorKinds() {
+		rows = append(rows, errorRow{kind.Status, kind.Number, kind.Class, meaning(kind.Number)})
 	}
 	slices.SortFunc(rows, func(a, b errorRow) int { return a.Number - b.Number })
 	return rows
@@ -303,9 +303,9 @@ func errorTable(p prose) []errorRow {
 
 // statuses is every HTTP status of an error, in order.
 func statuses() []int {
-	all := map[int]bool{http.StatusInternalServerError: true}
-	for _, e := range wireErrors {
-		all[e.status] = true
+	all := map[int]bool{}
+	for _, kind := range wire.ErrorKinds() {
+		all[kind.Status] = true
 	}
 	return slices.Sorted(maps.Keys(all))
 }

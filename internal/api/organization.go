@@ -28,9 +28,9 @@ func (s *Server) testKey(_ context.Context, c *call) (any, error) {
 }
 
 func (s *Server) organization(ctx context.Context, c *call) (any, error) {
-	return s.Directory.Organization(ctx, c.who)
+	return s.Organizations.Own(ctx, c.who)
 }
 
 func (s *Server) delegatee(ctx context.Context, c *call) (any, error) {
-	return s.Directory.Delegatee(ctx, c.who, lastmile.OrganizationID(c.id()))
+	return s.Organizations.Delegatee(ctx, c.who, lastmile.OrganizationID(c.id()))
 }

@@ -236,18 +236,18 @@ func metadataUpdate(b *schemas, f form) *schema {
 
 // errorClasses is every code of an error.
 func errorClasses() *schema {
-	classes := map[string]bool{internalClass: true}
-	for _, e := range wireErrors {
-		classes[e.class] = true
+	classes := map[string]bool{}
+	for _, kind := range wire.ErrorKinds() {
+		classes[kind.Class] = true
 	}
 	return oneOfText(slices.Sorted(maps.Keys(classes))...)
 }
 
 // errorNumbers is every number of an error.
 func errorNumbers() *schema {
-	numbers := []int{internalSubcode}
-	for _, e := range wireErrors {
-		numbers = append(numbers, e.subcode)
+	var numbers []int
+	for _, kind := range wire.ErrorKinds() {
+		numbers = append(numbers, kind.Number)
 	}
 	slices.Sort(numbers)
 	s := ofType("integer")

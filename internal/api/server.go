@@ -21,18 +21,18 @@ const Base = "/api/v2"
 
 // Server serves the interface.
 type Server struct {
-	Keys      *access.Keys
-	Sessions  *access.Sessions
-	Directory *access.Directory
-	Staff     *access.Staff
-	Book      *addressbook.Book
-	Fleet     *fleet.Fleet
-	Tasks     *taskflow.Flow
-	Tracking  *tracking.Tracker
-	Webhooks  *webhook.Registry
-	Feed      *webhook.Feed
-	Uploads   *upload.Uploads
-	SMS       SMS
+	Keys          *access.Keys
+	Sessions      *access.Sessions
+	Organizations *access.Organizations
+	Admins        *access.Admins
+	Book          *addressbook.Book
+	Fleet         *fleet.Fleet
+	Tasks         *taskflow.Flow
+	Tracking      *tracking.Tracker
+	Webhooks      *webhook.Registry
+	Feed          *webhook.Feed
+	Uploads       *upload.Uploads
+	SMS           SMS
 
 	Now       func() time.Time
 	RateLimit float64 // requests a second for each organization; 0 is no limit

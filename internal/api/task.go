@@ -40,66 +40,19 @@ func (s *Server) taskRoutes() []route {
 	)
 }
 
-// taskDraft translates a task as sent.
-func taskDraft(c *call, body wire.TaskBody) (taskflow.Draft, error) {
-	draft := taskflow.Draft{Change: body.Change(), Template: body.CustomFieldGroup}
-	if body.Destination.Set() {
-		draft.Destination = &taskflow.DestinationRef{ID: body.Destination.Value.ID}
-		if sent := body.Destination.Value.Body; sent != nil {
-			made := sent.Draft()
-			draft.Destination.Draft = &made
-		}
-	}
-	if body.Recipients.Set() {
-		refs := make([]taskflow.RecipientRef, 0, len(body.Recipients.Value))
-		for _, sent := range body.Recipients.Value {
-			if sent == (wire.RecipientRef{}) {
-				continue
-			}
-			ref := taskflow.RecipientRef{ID: sent.ID}
-			if sent.Body != nil {
-				made := sent.Body.Draft()
-				ref.Draft = &made
-			}
-			refs = append(refs, ref)
-		}
-		draft.Recipients = &refs
-	}
-	if body.Container != nil {
-		in, err := body.Container.Domain(c.who.Organization)
-		if err != nil {
-			return draft, err
-		}
-		draft.Container = &in
-	}
-	if body.AutoAssign != nil {
-		options := body.AutoAssign.Domain()
-		draft.AutoAssign = &options
-	}
-	if body.CustomFields != nil {
-		values := make([]lastmile.FieldValue, 0, len(*body.CustomFields))
-		for _, f := range *body.CustomFields {
-			values = append(values, lastmile.FieldValue(f))
-		}
-		draft.Fields = &values
-	}
-	return draft, nil
-}
-
 func (s *Server) createTask(ctx context.Context, c *call, body wire.TaskBody) (any, error) {
-	draft, err := taskDraft(c, body)
+	draft, err := body.Draft(c.who.Organization)
 	if err != nil {
 		return nil, err
 	}
-	return s.Tasks.Create(ctx, c.who, draft)
+	return s.Tasks.Create(ctx, c.who, draft, body.AssignOptions())
 }
 
 func (s *Server) updateTask(ctx context.Context, c *call, body wire.TaskBody) (any, error) {
-	draft, err := taskDraft(c, body)
+	draft, err := body.Draft(c.who.Organization)
 	if err != nil {
 		return nil, err
 	}
-	draft.AutoAssign = nil // for new tasks only
 	return s.Tasks.Update(ctx, c.who, lastmile.TaskID(c.id()), draft)
 }
 
@@ -136,13 +89,13 @@ func (s *Server) cloneTask(ctx context.Context, c *call, body wire.CloneBody) (a
 		Metadata: bool(chosen.IncludeMetadata), Barcodes: bool(chosen.IncludeBarcodes || chosen.IncludeBarCodes),
 		Dependencies: bool(chosen.IncludeDependencies),
 	}
-	var overrides taskflow.Draft
+	var overrides lastmile.TaskDraft
 	if chosen.Overrides != nil {
 		var err error
-		if overrides, err = taskDraft(c, *chosen.Overrides); err != nil {
+		if overrides, err = chosen.Overrides.Draft(c.who.Organization); err != nil {
 			return nil, err
 		}
-		overrides.AutoAssign, overrides.Container = nil, nil
+		overrides.Container = nil
 	}
 	return s.Tasks.Clone(ctx, c.who, lastmile.TaskID(c.id()), options, overrides)
 }

@@ -37,28 +37,28 @@ type workLoop = work.Loop[store.Reader, store.Writer]
 
 // App is the whole platform: one node of it.
 type App struct {
-	Config    Config
-	Log       *slog.Logger
-	Now       func() time.Time
-	Store     *sqlstore.Store
-	Keys      *access.Keys
-	Sessions  *access.Sessions
-	Directory *access.Directory
-	Staff     *access.Staff
-	Book      *addressbook.Book
-	Fleet     *fleet.Fleet
-	Tasks     *taskflow.Flow
-	Jobs      *workLoop
-	Webhooks  *webhook.Registry
-	Sender    *webhook.Sender
-	Feed      *webhook.Feed
-	Tracking  *tracking.Tracker
-	Travel    *geo.Travel
-	Uploads   *upload.Uploads
-	Hub       *events.Hub
-	Events    *events.Log
-	Messages  *messaging.Messages
-	Texts     *messaging.Sender
+	Config        Config
+	Log           *slog.Logger
+	Now           func() time.Time
+	Store         *sqlstore.Store
+	Keys          *access.Keys
+	Sessions      *access.Sessions
+	Organizations *access.Organizations
+	Admins        *access.Admins
+	Book          *addressbook.Book
+	Fleet         *fleet.Fleet
+	Tasks         *taskflow.Flow
+	Jobs          *workLoop
+	Webhooks      *webhook.Registry
+	Sender        *webhook.Sender
+	Feed          *webhook.Feed
+	Tracking      *tracking.Tracker
+	Travel        *geo.Travel
+	Uploads       *upload.Uploads
+	Hub           *events.Hub
+	Events        *events.Log
+	Messages      *messaging.Messages
+	Texts         *messaging.Sender
 
 	assets   *web.Assets
 	metrics  *metrics
@@ -107,25 +107,24 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	a.Keys = &access.Keys{Store: db, Now: now}
-	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
+	a.Organizations = &access.Organizations{Store: db, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
-	texts := &events.Wake{}
+	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
 	a.Sessions = &access.Sessions{Store: db, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
-	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	a.Admins = &access.Admins{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
+	a.Tracking = &tracking.Tracker{
+		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+	}
 	a.Tasks = &taskflow.Flow{
-		Store: db, Book: a.Book, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		Store: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 	}
-	a.Tracking = &tracking.Tracker{
-		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
-	}
-	a.Tasks.Reached = a.Tracking.Reached
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -135,7 +134,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.addJobs(newID)
+	a.addJobs(newID, batches)
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -146,7 +145,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 // Handler is everything the server answers.
 func (a *App) Handler() http.Handler {
 	interfaceServer := &api.Server{
-		Keys: a.Keys, Sessions: a.Sessions, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
+		Keys: a.Keys, Sessions: a.Sessions, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
 		Tracking: a.Tracking,
 		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, SMS: a.posts,
 		Address: a.callers.address, Ended: a.ended,

@@ -46,7 +46,7 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 		})
 		nodes[i] = node
 	}
-	made, err := nodes[0].Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Fleet", Country: "US", Timezone: "America/New_York"})
+	made, err := nodes[0].Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Fleet", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"dray/internal/lastmile"
@@ -12,16 +13,41 @@ type BatchBody struct {
 	Tasks *[]SentTask `json:"tasks"`
 }
 
-// Items returns the tasks as they were sent.
-func (b BatchBody) Items() ([][]byte, error) {
+// Items decodes the tasks that an organization sent. One that is not a valid
+// task is an item with an error: the others are created all the same.
+func (b BatchBody) Items(org lastmile.OrganizationID) ([]lastmile.BatchItem, error) {
 	if b.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	return each(*b.Tasks, func(t SentTask) []byte { return t }), nil
+	items := make([]lastmile.BatchItem, len(*b.Tasks))
+	for i, sent := range *b.Tasks {
+		var err error
+		if items[i], err = DecodeBatchItem(org, sent); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
 }
 
-// SentTask is a task of a batch as it was sent. It is read when its turn comes,
-// so that what is wrong with it is its own fault and not the batch's.
+// DecodeBatchItem decodes a task of a batch. Decode has scanned it with the
+// body of the batch, so that only its own shape is left to check. An error
+// means that no task can be decoded.
+func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchItem, error) {
+	item := lastmile.BatchItem{Sent: sent}
+	var body TaskBody
+	err := rejection(DecodePart(sent, &body))
+	if err == nil {
+		item.AutoAssign = body.AutoAssign != nil
+		item.Draft, err = body.Draft(org)
+	}
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
+		return lastmile.BatchItem{Err: rejected, Sent: sent}, nil
+	}
+	return item, err
+}
+
+// SentTask is a task of a batch as it was sent. It is decoded by itself, so that
+// an error in it is the item's and not the batch's.
 type SentTask []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -36,20 +62,20 @@ func (t *SentTask) UnmarshalJSON(data []byte) error {
 // MarshalJSON implements json.Marshaler.
 func (t SentTask) MarshalJSON() ([]byte, error) { return t, nil }
 
-// BatchJob is the answer to a batch that will be done in the background.
+// BatchJob is the response to a batch that is done in the background.
 type BatchJob struct {
 	Status lastmile.BatchStatus `json:"status"`
 	JobID  lastmile.BatchID     `json:"jobId"`
 }
 
-// Batch is how far a batch is.
+// Batch is the progress of a batch and the tasks that were created.
 type Batch struct {
 	BatchProgress
 	NewTasks             []ShownTask `json:"newTasks"`
 	NewTasksWithWarnings []ShownTask `json:"newTasksWithWarnings"`
 }
 
-// BatchProgress is how far a batch is, but for the tasks that were created.
+// BatchProgress is the progress of a batch without the tasks that were created.
 type BatchProgress struct {
 	Status        lastmile.BatchStatus `json:"status"`
 	Submitted     string               `json:"submitted"` // how long ago, in words
@@ -60,13 +86,13 @@ type BatchProgress struct {
 	FailedTasks   []SentTask           `json:"failedTasks"`
 }
 
-// ShownTask is a Task that is ready to send.
+// ShownTask is an encoded Task.
 type ShownTask []byte
 
 // MarshalJSON implements json.Marshaler.
 func (t ShownTask) MarshalJSON() ([]byte, error) { return t, nil }
 
-// BatchItemError is why a task of a batch was not created.
+// BatchItemError is the error of an item of a batch.
 type BatchItemError struct {
 	StatusCode int      `json:"statusCode"`
 	ErrorCode  int      `json:"errorCode"`
@@ -83,20 +109,26 @@ type BatchError struct {
 	Cause      string `json:"cause"` // "" when none
 }
 
-// TaskBatch is the answer to a batch that is done at once.
+// NewBatchError returns an error in the shape that requests for batches have.
+func NewBatchError(e *lastmile.Error) BatchError {
+	kind := ErrorKindOf(e.Code)
+	return BatchError{StatusCode: kind.Status, Error: kind.Number, Message: e.Message, Cause: CauseText(e)}
+}
+
+// TaskBatch is the response to a batch that is done at once.
 type TaskBatch struct {
 	Tasks  []Task           `json:"tasks"`
 	Errors []TaskBatchError `json:"errors"`
 }
 
-// TaskBatchError is why a task of such a batch was not created.
+// TaskBatchError is the error of an item of such a batch.
 type TaskBatchError struct {
 	Error BatchError `json:"error"`
 	Task  SentTask   `json:"task"`
 }
 
-// NewBatch returns how far a batch is. Tasks that do not exist any more are
-// counted and not shown.
+// NewBatch returns the progress of a batch. Tasks that were deleted are counted but
+// not shown.
 func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown := Batch{BatchProgress: BatchProgress{
 		Status: b.Status(), Submitted: lastmile.Ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.Made(),
@@ -105,9 +137,10 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown.TasksErrored = len(b.Results) - shown.TasksCreated
 	for _, r := range b.Results {
 		switch {
-		case r.Fault != nil:
+		case r.Err != nil:
+			kind := ErrorKindOf(r.Err.Code)
 			shown.Errors = append(shown.Errors, BatchItemError{
-				StatusCode: r.Fault.Status, ErrorCode: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause, TaskData: r.Sent,
+				StatusCode: kind.Status, ErrorCode: kind.Number, Message: r.Err.Message, Cause: CauseText(r.Err), TaskData: r.Sent,
 			})
 			shown.FailedTasks = append(shown.FailedTasks, r.Sent)
 		case r.Shown != nil:
@@ -120,8 +153,8 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	return shown
 }
 
-// encode writes the batch. The tasks in it are a megabyte that is not read
-// again, as encoding/json would.
+// encode encodes the batch. The tasks in it are a megabyte of JSON, which
+// encoding/json would parse again.
 func (b Batch) encode() ([]byte, error) {
 	head, err := Encode(b.BatchProgress)
 	if err != nil {
@@ -147,8 +180,8 @@ func appendShown(out []byte, tasks []ShownTask) []byte {
 	return out
 }
 
-// batchEvent is what a webhook is sent when a batch has been completed: beside
-// what all events have, the batch.
+// batchEvent is the event of a completed batch: the fields of all events, and the
+// batch.
 type batchEvent struct {
 	Event
 	JobID lastmile.BatchID `json:"jobId"`
@@ -180,9 +213,8 @@ func newBatchJob(b lastmile.Batch) BatchJob { return BatchJob{Status: b.Status()
 func newTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
 		Tasks: each(b.Tasks, NewTask),
-		Errors: each(b.Faults, func(r lastmile.BatchResult) TaskBatchError {
-			fault := BatchError{StatusCode: r.Fault.Status, Error: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause}
-			return TaskBatchError{Error: fault, Task: r.Sent}
+		Errors: each(b.Rejected, func(r lastmile.BatchResult) TaskBatchError {
+			return TaskBatchError{Error: NewBatchError(r.Err), Task: r.Sent}
 		}),
 	}
 }

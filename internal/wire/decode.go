@@ -31,9 +31,13 @@ func Decode(data []byte, into any) error {
 	if err := s.scan(data); err != nil {
 		return err.refusal()
 	}
-	err := DecodePart(data, into)
-	if refused, ok := errors.AsType[*fieldError](err); ok {
-		return refused.refusal()
+	return rejection(DecodePart(data, into))
+}
+
+// rejection turns an error of DecodePart into the one that clients see.
+func rejection(err error) error {
+	if rejected, ok := errors.AsType[*fieldError](err); ok {
+		return rejected.refusal()
 	}
 	return err
 }

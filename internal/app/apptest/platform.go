@@ -166,7 +166,7 @@ type Client struct {
 func (p *Platform) Organization(t testing.TB, name string) *Client {
 	t.Helper()
 	p.clock.pass()
-	made, err := p.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: name, Country: "US", Timezone: "America/New_York"})
+	made, err := p.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: name, Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}

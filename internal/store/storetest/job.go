@@ -49,22 +49,29 @@ func testTry(t *testing.T, s store.Store) {
 func testBatch(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	b := lastmile.Batch{ID: id[lastmile.BatchID]("b"), Organization: acme, Key: id[lastmile.KeyID]("k"), Created: now, Received: 3}
-	items := [][]byte{[]byte(`{"notes":"one"}`), []byte(`{ "notes" : "two é <&>" }`), []byte(`{}`)}
+	items := []lastmile.BatchItem{
+		{Sent: []byte(`{"notes":"one"}`), Draft: lastmile.TaskDraft{Change: lastmile.TaskChange{Notes: new("one")}}},
+		{Sent: []byte(`{ "notes" : "two é <&>" }`), Draft: lastmile.TaskDraft{Change: lastmile.TaskChange{Notes: new("two é <&>")}}},
+		{Sent: []byte(`{"notes":3}`), Err: lastmile.Malformed("notes must be a string, not a number")},
+	}
 	write(t, s, func(w store.Writer) error { return w.AddBatch(ctx, b, items) })
 	got := func() lastmile.Batch {
 		t.Helper()
 		return read(t, s, func(r store.Reader) (lastmile.Batch, error) { return r.Batch(ctx, acme, b.ID) })
 	}
-	sent := func() [][]byte {
+	stored := func(from, limit int) []lastmile.BatchItem {
 		t.Helper()
-		return read(t, s, func(r store.Reader) ([][]byte, error) { return r.BatchItems(ctx, acme, b.ID) })
+		return read(t, s, func(r store.Reader) ([]lastmile.BatchItem, error) { return r.BatchItems(ctx, acme, b.ID, from, limit) })
 	}
 	same(t, "a new batch", got(), b)
-	same(t, "its items", sent(), items)
+	same(t, "its items", stored(0, 3), items)
+	same(t, "its second item", stored(1, 1), items[1:2])
+	same(t, "its items from the second on", stored(1, 100), items[1:])
+	same(t, "its items behind the last", stored(3, 1), []lastmile.BatchItem{})
 
 	b.Results = []lastmile.BatchResult{
 		{TaskID: id[lastmile.TaskID]("t"), Warned: true},
-		{Fault: &lastmile.BatchFault{Status: 400, Number: 1000, Message: "no", Cause: "why"}, Sent: []byte(`{"notes":"two é"}`)},
+		{Err: &lastmile.Error{Code: lastmile.CodeInvalid, Message: "no", Cause: "why"}, Sent: []byte(`{"notes":"two é"}`)},
 	}
 	add := func(from int, results ...lastmile.BatchResult) error {
 		return s.Write(ctx, func(w store.Writer) error { return w.AddResults(ctx, acme, b.ID, from, results) })
@@ -92,7 +99,7 @@ func testBatch(t *testing.T, s store.Store) {
 	}
 	b.Results, b.Completed = append(b.Results, b.Results[0]), now.Add(time.Second)
 	same(t, "a completed batch", got(), b)
-	same(t, "its items", sent(), [][]byte{})
+	same(t, "its items", stored(0, 3), []lastmile.BatchItem{})
 	if err := complete(); err == nil {
 		t.Error("a batch was completed twice")
 	}
@@ -107,7 +114,7 @@ func testBatch(t *testing.T, s store.Store) {
 				return err
 			}),
 			"items": s.Read(ctx, func(r store.Reader) error {
-				_, err := r.BatchItems(ctx, org, sought)
+				_, err := r.BatchItems(ctx, org, sought, 0, 1)
 				return err
 			}),
 		} {

@@ -16,7 +16,7 @@ const SMSBase = "/sms"
 // SMS is what gateways post to: replies to text messages, and what became of
 // those that were sent.
 type SMS struct {
-	Desk *messaging.Desk
+	Desk *messaging.Messages
 	// Verify believes a post of a gateway over HTTP, or says why not; nil: there
 	// is none.
 	Verify func(header http.Header, body []byte) error

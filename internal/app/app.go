@@ -19,17 +19,21 @@ import (
 	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
-	"dray/internal/jobs"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/sms"
+	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
 	"dray/internal/web"
 	"dray/internal/webhook"
+	"dray/internal/work"
 )
+
+// workLoop runs one kind of background work.
+type workLoop = work.Loop[store.Reader, store.Writer]
 
 // App is the whole platform: one node of it.
 type App struct {
@@ -44,7 +48,7 @@ type App struct {
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
 	Tasks         *taskflow.Flow
-	Jobs          *jobs.Runner
+	Jobs          *workLoop
 	Webhooks      *webhook.Registry
 	Sender        *webhook.Sender
 	Feed          *webhook.Feed
@@ -53,7 +57,7 @@ type App struct {
 	Uploads       *upload.Uploads
 	Hub           *events.Hub
 	Events        *events.Log
-	Messages      *messaging.Desk
+	Messages      *messaging.Messages
 	Texts         *messaging.Sender
 
 	assets   *web.Assets
@@ -111,7 +115,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Admins = &access.Admins{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tracking = &tracking.Tracker{
-		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Woken: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
 	}
 	a.Tasks = &taskflow.Flow{
 		Store: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
@@ -130,7 +134,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.addJobs(batches)
+	a.addJobs(newID, batches)
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"dray/internal/app"
-	"dray/internal/jobs"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
+	"dray/internal/work"
 )
 
 // workshop is a platform whose background work is run by tests.
@@ -106,9 +106,10 @@ func (w *workshop) run(t *testing.T, s store.Store, fail func(item int) error, u
 	if _, mortal := s.(*dying); mortal {
 		lease = 200 * time.Millisecond
 	}
-	r := &jobs.Runner{
-		Store: s, Now: app.Clock, Log: slog.New(slog.DiscardHandler), Lease: lease,
-		Handlers: map[jobs.Kind]jobs.Handler{store.CreateBatch: {Run: flow.RunBatch, GiveUp: flow.GiveUpBatch}},
+	r := &work.Loop[store.Reader, store.Writer]{
+		Kind: store.CreateBatch, Store: s, Do: flow.RunBatch, GiveUp: flow.GiveUpBatch,
+		Limits: w.Jobs.Limits, Retry: w.Jobs.Retry, LeaseFor: lease,
+		Now: app.Clock, NewID: w.Jobs.NewID, Log: slog.New(slog.DiscardHandler),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -127,8 +128,9 @@ func (w *workshop) run(t *testing.T, s store.Store, fail func(item int) error, u
 func (w *workshop) left(t *testing.T) bool {
 	t.Helper()
 	n := 0
-	if err := w.Store.Read(t.Context(), func(r store.Reader) (err error) {
-		n, err = r.JobsLeft(t.Context())
+	if err := w.Store.Read(t.Context(), func(r store.Reader) error {
+		left, err := r.WorkBacklog(t.Context(), store.CreateBatch, app.Clock())
+		n = left.Waiting
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -264,13 +266,11 @@ func TestABatchWaitsForWhatWillPass(t *testing.T) {
 func (w *workshop) wear(t *testing.T, id lastmile.BatchID, failures int) {
 	t.Helper()
 	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
-		job := store.Job{Organization: w.who.Organization, ID: string(id), Kind: store.CreateBatch, Lease: time.Minute}
-		job, err := tx.ClaimJob(t.Context(), job, app.Clock())
-		if err != nil {
-			return err
+		job := work.Item{Kind: store.CreateBatch, Organization: w.who.Organization, ID: string(id), Lease: w.Jobs.NewID()}
+		if ok, err := tx.ClaimWork(t.Context(), job, app.Clock(), app.Clock().Add(time.Minute)); err != nil || !ok {
+			return errors.Join(err, fmt.Errorf("the batch could be leased: %v", ok))
 		}
-		job.Failures = failures
-		return tx.ReturnJob(t.Context(), job, app.Clock(), "worn")
+		return tx.ReleaseWork(t.Context(), job, work.Release{Due: app.Clock(), Failures: failures, Reason: "worn"})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -342,7 +342,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		expect("seen", 1, "40.5")
 		report(40.5001)
 		expect("moved", 1, "40.5001")
-		if _, err := node.Tracking.Look(ctx); err != nil {
+		if _, err := node.Tracking.RefreshDue(ctx); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

@@ -64,7 +64,7 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 						t.Errorf("report: %v", err)
 					}
 				}
-				if _, err := node.Tracking.Look(t.Context()); err != nil {
+				if _, err := node.Tracking.RefreshDue(t.Context()); err != nil {
 					t.Errorf("look: %v", err)
 				}
 			})
@@ -73,7 +73,7 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 		ahead.Add(int64(lastmile.ThresholdInterval + time.Second))
 	}
 	for range 2 {
-		if _, err := nodes[0].Tracking.Look(t.Context()); err != nil {
+		if _, err := nodes[0].Tracking.RefreshDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ahead.Add(int64(travel.RefreshOnDuty))

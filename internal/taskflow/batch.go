@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/work"
 )
 
 const (
@@ -42,7 +43,7 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 		}
 		w.OnCommit(f.Batches.Signal)
 		return made, w.AddJob(ctx, store.Job{
-			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, RunAt: now, Created: now,
+			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, Due: now, Created: now,
 		})
 	})
 }
@@ -111,7 +112,7 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 
 // RunBatch creates the tasks of a batch that have not been created yet. It returns
 // the function that completes the batch.
-func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writer) error, err error) {
+func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[store.Writer], err error) {
 	var batch lastmile.Batch
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		batch, err = r.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
@@ -142,7 +143,7 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 	if err := errors.Join(ctx.Err(), seen.into(batch.Results)); err != nil {
 		return nil, err
 	}
-	return func(w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
+	return func(ctx context.Context, w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
 }
 
 // shownTasks reads the created tasks in the form of the API while others are still
@@ -187,7 +188,7 @@ func (v *shownTasks) into(results []lastmile.BatchResult) error {
 
 // GiveUpBatch completes a batch that could not be run: items without a result get
 // an internal error.
-func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) error {
+func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job work.Item) error {
 	batch, err := w.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 	if err != nil || !batch.Completed.IsZero() {
 		return err
@@ -224,7 +225,7 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 // runChunk saves the tasks and results of a chunk in one transaction. In the last
 // attempt of a job each item has its own transaction, so that an item that fails
 // gets an error and the others are created.
-func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, c chunk) ([]lastmile.BatchResult, error) {
+func (f *Flow) runChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, c chunk) ([]lastmile.BatchResult, error) {
 	if err := errors.Join(ctx.Err(), c.err); err != nil {
 		return nil, err // not the fault of any item
 	}
@@ -240,7 +241,7 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Princip
 	var all []lastmile.BatchResult
 	for i, one := range items {
 		results, err := f.saveChunk(ctx, job, who, from+i, []item{one})
-		if err != nil && !errors.Is(err, store.ErrJobLost) && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, work.ErrLost) && ctx.Err() == nil {
 			one.err = err
 			results, err = f.saveChunk(ctx, job, who, from+i, []item{one})
 		}
@@ -253,11 +254,11 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Princip
 }
 
 // saveChunk creates the tasks of items and saves the results with them.
-func (f *Flow) saveChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
+func (f *Flow) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := f.Now()
 	return retryWithSavepoints(func(each savepoints) (results []lastmile.BatchResult, err error) {
 		err = f.Store.Write(ctx, func(w store.Writer) error {
-			if err := w.HoldJob(ctx, job, now); err != nil {
+			if err := job.Hold(ctx, w, now); err != nil {
 				return err
 			}
 			results = make([]lastmile.BatchResult, 0, len(items))

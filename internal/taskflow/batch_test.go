@@ -157,7 +157,7 @@ func TestABatchOfBeforeIsRun(t *testing.T) {
 		if err := w.AddBatch(t.Context(), batch, sent); err != nil {
 			return err
 		}
-		return w.AddJob(t.Context(), store.Job{Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, RunAt: now, Created: now})
+		return w.AddJob(t.Context(), store.Job{Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, Due: now, Created: now})
 	})
 	o.RunJobs(t)
 	got, err := o.Tasks.Batch(t.Context(), o.Principal, batch.ID)

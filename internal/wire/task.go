@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"strconv"
+	"time"
+
 	"dray/internal/lastmile"
 )
 
@@ -70,6 +73,33 @@ type TaskTimes struct {
 	EstimatedArrivalTime    Millis   `json:"estimatedArrivalTime"`    // null when unknown
 	ETA                     *Seconds `json:"eta"`                     // null when unknown
 	DelayTime               *Seconds `json:"delayTime"`               // null when not delayed
+}
+
+// AppendMembers appends the members of the JSON object, without braces.
+func (t TaskTimes) AppendMembers(b []byte) []byte {
+	millis := func(m Millis) {
+		if m.IsZero() {
+			b = append(b, "null"...)
+			return
+		}
+		b = strconv.AppendInt(b, m.Time().UnixMilli(), 10)
+	}
+	seconds := func(s *Seconds) {
+		if s == nil {
+			b = append(b, "null"...)
+			return
+		}
+		b = strconv.AppendInt(b, int64(s.Duration().Round(time.Second)/time.Second), 10)
+	}
+	b = append(b, `"estimatedCompletionTime":`...)
+	millis(t.EstimatedCompletionTime)
+	b = append(b, `,"estimatedArrivalTime":`...)
+	millis(t.EstimatedArrivalTime)
+	b = append(b, `,"eta":`...)
+	seconds(t.ETA)
+	b = append(b, `,"delayTime":`...)
+	seconds(t.DelayTime)
+	return b
 }
 
 // Completion is how a task was done, as far as it is.

@@ -171,7 +171,7 @@ func (t *tx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []l
 		_, err := collect(ctx, t, func(r rows) (none struct{}, err error) {
 			var row taskRow
 			if err = row.scan(r); err == nil {
-				left[row.id], err = row.shown(t.now())
+				left[row.id] = row.shown(t.now())
 			}
 			return none, err
 		}, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)

@@ -156,7 +156,7 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}
-	return t.watch(ctx, org, string(id), t.now())
+	return t.scheduleEstimate(ctx, org, string(id), t.now())
 }
 
 // DeleteWorker implements store.FleetWriter.

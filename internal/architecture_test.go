@@ -31,7 +31,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, []string{
-	"access", "api", "blob", "geo", "jobs", "lastmile", "optimize", "simulate", "sms", "store", "store/sqlstore", "web", "wire",
+	"access", "api", "blob", "driverapi", "edge", "geo", "jobs", "lastmile", "optimize", "recipientapi", "simulate", "sms", "spec", "store", "store/sqlstore", "web", "wire",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -74,7 +74,13 @@ var rules = map[string]rule{
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
-	"api": {wide: true, may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
+	"spec": {}, // describes types of other packages, by reflection, and knows none
+	"edge": {may: []string{"lastmile", "spec", "wire"}},
+
+	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "edge", "lastmile", "spec", "wire"})},
+	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "edge", "lastmile", "spec", "wire"})},
+	"recipientapi": {may: []string{"edge", "lastmile", "messaging", "taskflow", "wire"}},
+	"contract":     {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
 	"web": {wide: true, may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
 
 	"app":         {wide: true, may: everything},
@@ -89,8 +95,8 @@ var reserved = map[string][]string{
 	"database/sql/...":                        {"store/sqlstore"},
 	"github.com/jackc/pgx/...":                {"store/sqlstore"},
 	"modernc.org/sqlite/...":                  {"store/sqlstore"},
-	"net/http/...":                            {"api", "app", "blob", "geo", "simulate", "sms", "web", "webhook"},
-	"encoding/json/...":                       {"api", "app", "geo", "geo/generate", "simulate", "sms", "store/sqlstore", "web", "webhook", "wire"},
+	"net/http/...":                            {"api", "app", "blob", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
+	"encoding/json/...":                       {"app", "driverapi", "edge", "geo", "geo/generate", "simulate", "sms", "spec", "store/sqlstore", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cmd/dray", "geo/generate", "store/sqlstore"},
 	"log":                                     {},
 	"math/rand":                               {},

@@ -188,6 +188,6 @@ func (d *Directory) CheckReplay(ctx context.Context, who lastmile.Principal) err
 
 // SaveReply saves the reply to a request that changed nothing, for the
 // principal's idempotency key.
-func (d *Directory) SaveReply(ctx context.Context, who lastmile.Principal, reply any) error {
+func (d *Directory) SaveReply(ctx context.Context, who lastmile.Principal, reply []byte) error {
 	return store.SaveReply(ctx, d.Store, who, reply)
 }

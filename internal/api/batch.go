@@ -1,98 +1,71 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
-	"reflect"
-	"time"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
-// MaxBatchBody is the largest body of a request for a batch, in bytes: 500
-// tasks with the longest notes there can be are 20 MB of notes alone.
-const MaxBatchBody = 32 << 20
-
-func (s *Server) batchRoutes() []route {
-	return tagged("Tasks",
-		bulk(post("/tasks/batch", "Create up to 100 tasks at once", wire.TaskBatch{}, s.createTasks)),
-		bulk(post("/tasks/batch-async", "Create up to 500 tasks in the background", wire.BatchJob{}, s.submitBatch)),
-		get("/tasks/batch/{jobId}", "Read how far a batch is", wire.Batch{}, s.showBatch),
+func (s *Server) batchRoutes() []edge.Route {
+	return edge.Tagged("Tasks",
+		edge.Create("/tasks/batch", "Create up to 100 tasks at once", s.createTasks, wire.NewTaskBatch).Bulk().
+			Describe("Each task is created or refused for itself. Automatic assignment is not supported, and no webhook tells that the tasks were created. Larger batches are better sent to /tasks/batch-async.").
+			Example(`{
+				"tasks": [
+					{
+						"destination": {
+							"address": {
+								"number": "350",
+								"street": "5th Avenue",
+								"city": "New York",
+								"country": "United States"
+							},
+							"location": [-73.9857, 40.7484]
+						},
+						"recipients": [
+							{
+								"name": "Mary Seacole",
+								"phone": "+1 212 555 0142"
+							}
+						],
+						"notes": "Ring twice."
+					}
+				]
+			}`),
+		edge.Create("/tasks/batch-async", "Create up to 500 tasks in the background", s.submitBatch, wire.NewBatchJob).Bulk().
+			Describe("The answer comes when the batch is stored; its tasks are created afterwards, each once, unassigned and without automatic assignment. No webhook tells of each task; taskBatchCreateJobCompleted (19) tells of the end.").
+			Example(`{
+				"tasks": [
+					{
+						"destination": {
+							"address": {
+								"number": "350",
+								"street": "5th Avenue",
+								"city": "New York",
+								"country": "United States"
+							},
+							"location": [-73.9857, 40.7484]
+						},
+						"recipients": [
+							{
+								"name": "Mary Seacole",
+								"phone": "+1 212 555 0142"
+							}
+						]
+					},
+					{
+						"destination": "D8sK2lZx9CvB5nMq3WsF7hRt",
+						"recipients": [],
+						"pickupTask": true
+					}
+				]
+			}`),
+		edge.Get("/tasks/batch/{jobId}", "Read how far a batch is", s.showBatch).
+			Describe("Counts and errors grow while the batch is in progress. The tasks are shown once it has ended, as they are then."),
 	)
-}
-
-// bulk makes a route take a body as large as that of a batch, and have the
-// errors of one, which have another shape than all others (interface, "POST
-// /tasks/batch-async").
-func bulk(rt route) route {
-	rt.batch = true
-	return rt
-}
-
-// maxBody is the largest body that the route takes.
-func (rt route) maxBody() int64 {
-	if rt.batch {
-		return MaxBatchBody
-	}
-	return cmp.Or(rt.largest, MaxBody)
-}
-
-// uploadTime is how long the body of a batch, or an image, may take to arrive.
-const uploadTime = time.Minute
-
-// giveTime lets a body that may be large arrive later than others must.
-func (rt route) giveTime(w http.ResponseWriter, now time.Time) {
-	if rt.maxBody() > MaxBody {
-		//nolint:errcheck // then the limit for all bodies holds
-		http.NewResponseController(w).SetReadDeadline(now.Add(uploadTime))
-	}
-}
-
-// shaped is an error in the shape that the route's errors have. Who may not ask
-// at all is told so as everywhere.
-func (rt route) shaped(status int, body ErrorBody) any {
-	if !rt.batch || !batchShaped(status) {
-		return body
-	}
-	shown := wire.BatchError{StatusCode: status, Error: body.Message.Error, Message: body.Message.Message}
-	switch cause := body.Message.Cause.(type) {
-	case string:
-		shown.Cause = cause
-	case DuplicateCause:
-		shown.Cause = duplicateText(cause.Key, cause.Value)
-	}
-	return shown
-}
-
-// batchShaped tells whether an error of a batch has its own shape.
-func batchShaped(status int) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
-		return false
-	}
-	return true
-}
-
-func duplicateText(key, value string) string { return fmt.Sprintf("duplicateKey: %s %s", key, value) }
-
-// Explain is what clients are told of an error that is not a request's but that
-// of one item of many.
-func Explain(err error) lastmile.BatchFault {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	if !ok {
-		return lastmile.BatchFault{Status: http.StatusInternalServerError, Number: internalSubcode, Message: internalMessage}
-	}
-	entry := wireErrors[refusal.Code]
-	fault := lastmile.BatchFault{Status: entry.status, Number: entry.subcode, Message: refusal.Message, Cause: refusal.Cause}
-	if refusal.Key != nil {
-		fault.Cause = duplicateText(refusal.Key.Key, refusal.Key.Value)
-	}
-	return fault
 }
 
 // ReadDraft reads a task of a batch as an organization sent it.
@@ -101,53 +74,26 @@ func ReadDraft(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error)
 	if err := wire.Decode(sent, &body); err != nil {
 		return taskflow.Draft{}, err
 	}
-	return taskDraft(&call{who: lastmile.Principal{Organization: org}}, body)
+	return taskDraft(org, body)
 }
 
-func (s *Server) createTasks(ctx context.Context, c *call, body wire.BatchBody) (any, error) {
+func (s *Server) createTasks(ctx context.Context, c *edge.Call, body wire.BatchBody) (lastmile.CreatedBatch, error) {
 	items, err := body.Items()
 	if err != nil {
-		return nil, err
+		return lastmile.CreatedBatch{}, err
 	}
-	return s.Tasks.CreateAll(ctx, c.who, items)
+	return s.Tasks.CreateAll(ctx, c.Who, items)
 }
 
-func (s *Server) submitBatch(ctx context.Context, c *call, body wire.BatchBody) (any, error) {
+func (s *Server) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchBody) (made lastmile.NewlyMade[lastmile.Batch], err error) {
 	items, err := body.Items()
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	return s.Tasks.Submit(ctx, c.who, items)
+	return s.Tasks.Submit(ctx, c.Who, items)
 }
 
-func (s *Server) showBatch(ctx context.Context, c *call) (any, error) {
-	batch, err := s.Tasks.Batch(ctx, c.who, lastmile.BatchID(c.http.PathValue("jobId")))
-	if err != nil {
-		return nil, err
-	}
-	return wire.NewBatch(batch, wire.Millis(s.Now())), nil
+func (s *Server) showBatch(ctx context.Context, c *edge.Call) (wire.Batch, error) {
+	batch, err := s.Tasks.Batch(ctx, c.Who, lastmile.BatchID(c.Path("jobId")))
+	return wire.NewBatch(batch, wire.Millis(s.Now())), err
 }
-
-// sentTask describes a task of a batch as sent: whatever it is, it comes back
-// with its error.
-func sentTask(b *schemas, f form) *schema {
-	if !f.request {
-		return ofType("object")
-	}
-	return b.of(reflect.TypeFor[wire.TaskBody](), form{request: true, name: "NewTaskBody", needs: []string{"destination", "recipients"}})
-}
-
-func batchTasks(b *schemas) *schema {
-	list := listOf(sentTask(b, form{request: true}))
-	list.MinItems, list.MaxItems = 1, lastmile.MaxBatch
-	return list
-}
-
-// batchRefusal describes an error of a batch like one of other requests.
-func (b *specBuilder) batchRefusal(like *response) *response {
-	r := *like
-	r.Content = map[string]content{jsonType: {Schema: b.of(reflect.TypeFor[wire.BatchError](), form{})}}
-	return &r
-}
-
-func batchResponseName(status int) string { return "Batch" + responseName(status) }

@@ -101,7 +101,7 @@ func printAttempts(ctx context.Context, inv *invocation, a *App, who lastmile.Pr
 		return err
 	}
 	if inv.json {
-		body, err := wire.Encode(detail)
+		body, err := wire.Marshal(wire.NewDetailedNotification(detail))
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"dray/internal/api"
 	"dray/internal/jobs"
 	"dray/internal/store"
+	"dray/internal/wire"
 )
 
 // addJobs says who does which background work.
@@ -15,5 +16,5 @@ func (a *App) addJobs() {
 			store.CreateBatch: {Run: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch},
 		},
 	}
-	a.Tasks.ReadDraft, a.Tasks.Explain, a.Tasks.JobAdded = api.ReadDraft, api.Explain, a.Jobs.Wake
+	a.Tasks.ReadDraft, a.Tasks.Explain, a.Tasks.JobAdded = api.ReadDraft, wire.NewBatchFault, a.Jobs.Wake
 }

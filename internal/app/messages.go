@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/api"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
+	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/webhook"
@@ -126,7 +126,7 @@ func (a *App) addMessages(newID func() string) error {
 		Store: a.Store, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Woken: a.Store.Texted(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 	}
-	a.posts = api.SMS{Desk: a.Messages}
+	a.posts = recipientapi.SMS{Desk: a.Messages}
 	return a.openGateway()
 }
 

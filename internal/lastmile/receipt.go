@@ -15,8 +15,12 @@ type Receipt struct {
 	Key          string
 	Method, Path string
 	BodyHash     string
-	Reply        []byte // the answer as it was shown
+	Reply        []byte // the response to the request
 	Created      time.Time
+
+	// Encode encodes the result of the request's change as its response. A
+	// receipt that was read has none.
+	Encode func(result any) ([]byte, error)
 }
 
 // Matches refuses a key that was used for another request body.

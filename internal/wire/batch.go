@@ -2,14 +2,16 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
 	"dray/internal/lastmile"
 )
 
-// BatchBody is a request to create several tasks.
+// BatchBody is several tasks, as sent.
 type BatchBody struct {
-	Tasks *[]SentTask `json:"tasks"`
+	// The tasks, each as for POST /tasks; at most 100 in /tasks/batch.
+	Tasks *SentTasks `json:"tasks" required:"true"`
 }
 
 // Items returns the tasks as they were sent.
@@ -17,8 +19,17 @@ func (b BatchBody) Items() ([][]byte, error) {
 	if b.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	return each(*b.Tasks, func(t SentTask) []byte { return t }), nil
+	return Each(*b.Tasks, func(t SentTask) []byte { return t }), nil
 }
+
+// SentTasks are the tasks of a batch as they were sent.
+type SentTasks []SentTask
+
+// MinItems and MaxItems are the limits of a batch, for documentation.
+func (SentTasks) MinItems() int { return 1 }
+
+// MaxItems is the largest number of tasks.
+func (SentTasks) MaxItems() int { return lastmile.MaxBatch }
 
 // SentTask is a task of a batch as it was sent. It is read when its turn comes,
 // so that what is wrong with it is its own fault and not the batch's.
@@ -33,66 +44,86 @@ func (t *SentTask) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON implements json.Marshaler.
-func (t SentTask) MarshalJSON() ([]byte, error) { return t, nil }
+// SchemaOf returns the body of a task, for documentation.
+func (SentTask) SchemaOf() any { return NewTaskBody{} }
 
-// BatchJob is the answer to a batch that will be done in the background.
+// BatchJob is a batch that was taken in.
 type BatchJob struct {
+	// How far the batch is.
 	Status lastmile.BatchStatus `json:"status"`
-	JobID  lastmile.BatchID     `json:"jobId"`
+	// Id of the batch, to ask how far it is.
+	JobID lastmile.BatchID `json:"jobId" example:"B6tR2yNw8LkD4xHz7VbC1pJs"`
 }
 
-// Batch is how far a batch is.
+// Batch is how far a batch is, and what became of its tasks.
 type Batch struct {
 	BatchProgress
-	NewTasks             []ShownTask `json:"newTasks"`
-	NewTasksWithWarnings []ShownTask `json:"newTasksWithWarnings"`
+	// The tasks that were created and still exist, in the order they were sent. Empty until the batch
+	// has ended.
+	NewTasks []Raw[Task] `json:"newTasks" example:"[]"`
+	// Those of the new tasks whose destination has warnings.
+	NewTasksWithWarnings []Raw[Task] `json:"newTasksWithWarnings" example:"[]"`
 }
 
 // BatchProgress is how far a batch is, but for the tasks that were created.
 type BatchProgress struct {
-	Status        lastmile.BatchStatus `json:"status"`
-	Submitted     string               `json:"submitted"` // how long ago, in words
-	TasksReceived int                  `json:"tasksReceived"`
-	TasksCreated  int                  `json:"tasksCreated"`
-	TasksErrored  int                  `json:"tasksErrored"`
-	Errors        []BatchItemError     `json:"errors"`
-	FailedTasks   []SentTask           `json:"failedTasks"`
+	// How far the batch is: completedWithErrors when some tasks could not be created, failed when none
+	// could.
+	Status lastmile.BatchStatus `json:"status" example:"completedWithErrors"`
+	// When the batch was sent, in words.
+	Submitted string `json:"submitted" example:"Less than a minute ago."`
+	// How many tasks were sent.
+	TasksReceived int `json:"tasksReceived" example:"2"`
+	// How many of them were created so far.
+	TasksCreated int `json:"tasksCreated" example:"1"`
+	// How many of them could not be created.
+	TasksErrored int `json:"tasksErrored" example:"1"`
+	// Why tasks could not be created, in the order they were sent.
+	Errors []BatchItemError `json:"errors" example:"[]"`
+	// The tasks that could not be created, as they were sent.
+	FailedTasks []json.RawMessage `json:"failedTasks" example:"[]"`
 }
 
-// ShownTask is a Task that is ready to send.
-type ShownTask []byte
-
-// MarshalJSON implements json.Marshaler.
-func (t ShownTask) MarshalJSON() ([]byte, error) { return t, nil }
-
-// BatchItemError is why a task of a batch was not created.
+// BatchItemError is why a task of a batch could not be created.
 type BatchItemError struct {
-	StatusCode int      `json:"statusCode"`
-	ErrorCode  int      `json:"errorCode"`
-	Message    string   `json:"message"`
-	Cause      string   `json:"cause"` // "" when none
-	TaskData   SentTask `json:"taskData"`
+	// HTTP status that the error has in requests for a single task.
+	StatusCode int `json:"statusCode"`
+	// Number of the error; see the table of errors.
+	ErrorCode int `json:"errorCode"`
+	// A sentence for people. It may change: decide by the number.
+	Message string `json:"message"`
+	// More about why; empty when there is nothing more to say.
+	Cause string `json:"cause"`
+	// The task as it was sent.
+	TaskData json.RawMessage `json:"taskData"`
 }
 
-// BatchError is an error in the shape that requests for batches have.
+// BatchError is an error of a request for a batch, or of one task of it. Unlike others it has no code.
 type BatchError struct {
-	StatusCode int    `json:"statusCode"`
-	Error      int    `json:"error"`
-	Message    string `json:"message"`
-	Cause      string `json:"cause"` // "" when none
+	// HTTP status that the error has in requests for a single task.
+	StatusCode int `json:"statusCode"`
+	// Number of the error; see the table of errors.
+	Error int `json:"error"`
+	// A sentence for people. It may change: decide by the number.
+	Message string `json:"message"`
+	// More about why; empty when there is nothing more to say.
+	Cause string `json:"cause"`
 }
 
-// TaskBatch is the answer to a batch that is done at once.
+// TaskBatch is what became of the tasks of a batch.
 type TaskBatch struct {
-	Tasks  []Task           `json:"tasks"`
-	Errors []TaskBatchError `json:"errors"`
+	// The tasks that were created, in the order they were sent.
+	Tasks []Task `json:"tasks" example:"[]"`
+	// Why the others could not be created.
+	Errors []TaskBatchError `json:"errors" example:"[]"`
 }
 
-// TaskBatchError is why a task of such a batch was not created.
+// TaskBatchError is a task that could not be created.
 type TaskBatchError struct {
+	// Why.
 	Error BatchError `json:"error"`
-	Task  SentTask   `json:"task"`
+	// The task as it was sent.
+	Task json.RawMessage `json:"task"`
 }
 
 // NewBatch returns how far a batch is. Tasks that do not exist any more are
@@ -100,7 +131,7 @@ type TaskBatchError struct {
 func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown := Batch{BatchProgress: BatchProgress{
 		Status: b.Status(), Submitted: lastmile.Ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.Made(),
-		Errors: []BatchItemError{}, FailedTasks: []SentTask{},
+		Errors: []BatchItemError{}, FailedTasks: []json.RawMessage{},
 	}}
 	shown.TasksErrored = len(b.Results) - shown.TasksCreated
 	for _, r := range b.Results {
@@ -123,7 +154,7 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 // encode writes the batch. The tasks in it are a megabyte that is not read
 // again, as encoding/json would.
 func (b Batch) encode() ([]byte, error) {
-	head, err := Encode(b.BatchProgress)
+	head, err := Marshal(b.BatchProgress)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +168,7 @@ func (b Batch) encode() ([]byte, error) {
 	return append(out, `]}`...), nil
 }
 
-func appendShown(out []byte, tasks []ShownTask) []byte {
+func appendShown(out []byte, tasks []Raw[Task]) []byte {
 	for i, task := range tasks {
 		if i > 0 {
 			out = append(out, ',')
@@ -161,7 +192,7 @@ func newBatchEvent(e lastmile.Event) batchEvent {
 }
 
 func (e batchEvent) encode() ([]byte, error) {
-	head, err := Encode(struct {
+	head, err := Marshal(struct {
 		Event
 		JobID lastmile.BatchID `json:"jobId"`
 	}{e.Event, e.JobID})
@@ -175,12 +206,16 @@ func (e batchEvent) encode() ([]byte, error) {
 	return Splice(head, batch), nil
 }
 
-func newBatchJob(b lastmile.Batch) BatchJob { return BatchJob{Status: b.Status(), JobID: b.ID} }
+// NewBatchJob returns a batch in the form that responds to its submission.
+func NewBatchJob(made lastmile.NewlyMade[lastmile.Batch]) BatchJob {
+	return BatchJob{Status: made.Record.Status(), JobID: made.Record.ID}
+}
 
-func newTaskBatch(b lastmile.CreatedBatch) TaskBatch {
+// NewTaskBatch returns a batch that was done at once in the form that is sent.
+func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
-		Tasks: each(b.Tasks, NewTask),
-		Errors: each(b.Faults, func(r lastmile.BatchResult) TaskBatchError {
+		Tasks: Each(b.Tasks, NewTask),
+		Errors: Each(b.Faults, func(r lastmile.BatchResult) TaskBatchError {
 			fault := BatchError{StatusCode: r.Fault.Status, Error: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause}
 			return TaskBatchError{Error: fault, Task: r.Sent}
 		}),

@@ -4,126 +4,117 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"dray/internal/lastmile"
+	"slices"
 )
 
-// Encode writes a value of the domain, or a form of this package, as JSON.
-func Encode(v any) ([]byte, error) {
-	form := show(v)
-	if batch, ok := form.(interface{ encode() ([]byte, error) }); ok {
-		return batch.encode()
+// Marshal encodes a value of a type of this package as JSON. Other types, such as
+// those of the domain, have no JSON form that the API knows: convert them with
+// NewTask, NewWorker and so on.
+func Marshal(v any) ([]byte, error) {
+	switch v := v.(type) {
+	case rawJSON:
+		return v.raw(), nil
+	case interface{ encode() ([]byte, error) }:
+		return v.encode()
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(form); err != nil {
+	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// show returns a value of the domain in the form that is sent. Anything else
-// is a form already.
-func show(v any) any {
-	switch v := v.(type) {
-	case lastmile.Organization:
-		return NewOrganization(v)
-	case lastmile.Delegatee:
-		return NewDelegatee(v)
-	case lastmile.Admin:
-		return NewAdmin(v)
-	case []lastmile.Admin:
-		return each(v, NewAdmin)
-	case lastmile.Destination:
-		return NewDestination(v)
-	case []lastmile.Destination:
-		return each(v, NewDestination)
-	case lastmile.Recipient:
-		return NewRecipient(v)
-	case []lastmile.Recipient:
-		return each(v, NewRecipient)
-	case lastmile.Worker:
-		return NewWorker(v)
-	case []lastmile.Worker:
-		return each(v, NewWorker)
-	case lastmile.Schedule:
-		return NewSchedule(v)
-	case lastmile.Team:
-		return NewTeam(v)
-	case lastmile.NewlyMade[lastmile.Team]:
-		return NewNewTeam(v.Record)
-	case []lastmile.Team:
-		return each(v, NewTeam)
-	case lastmile.Task:
-		return NewTask(v)
-	case []lastmile.Task:
-		return each(v, NewTask)
-	case lastmile.CreatedTask:
-		return newCreatedTask(v)
-	case lastmile.AutoAssigned:
-		return AutoAssigned{AssignedTasksCount: len(v), AssignedTasks: v}
-	case lastmile.Explanation:
-		return NewExplanation(v)
-	case lastmile.Container:
-		return NewContainer(v)
-	case lastmile.Webhook:
-		return NewWebhook(v)
-	case lastmile.NewlyMade[lastmile.Webhook]:
-		return newNewWebhook(v.Record)
-	case []lastmile.Webhook:
-		return each(v, NewWebhook)
-	case []lastmile.Notification:
-		return each(v, NewNotification)
-	case lastmile.DetailedNotification:
-		return newDetailedNotification(v)
-	case lastmile.Redelivered:
-		return Redelivered{Count: int(v)}
-	case lastmile.NewlyMade[lastmile.Batch]:
-		return newBatchJob(v.Record)
-	case lastmile.CreatedBatch:
-		return newTaskBatch(v)
-	case lastmile.Event:
-		if v.Batch != nil {
-			return newBatchEvent(v)
+// Raw is a T that is encoded already: records are stored as JSON and sent as
+// they were stored.
+type Raw[T any] []byte
+
+type rawJSON interface{ raw() []byte }
+
+func (r Raw[T]) raw() []byte { return r }
+
+// MarshalJSON implements json.Marshaler.
+func (r Raw[T]) MarshalJSON() ([]byte, error) { return r, nil }
+
+// SchemaOf returns a T, which has the same JSON, for documentation.
+func (Raw[T]) SchemaOf() any {
+	var sample T
+	return sample
+}
+
+// MarshalRaw encodes a value as a Raw.
+func MarshalRaw[T any](v T) (Raw[T], error) {
+	data, err := Marshal(v)
+	return data, err
+}
+
+// RawList makes an array of encoded records.
+func RawList[T any](docs [][]byte) Raw[[]T] {
+	size := 2
+	for _, doc := range docs {
+		size += len(doc) + 1
+	}
+	joined := append(make([]byte, 0, size), '[')
+	for i, doc := range docs {
+		if i > 0 {
+			joined = append(joined, ',')
 		}
-		return NewEvent(v)
-	case lastmile.CustomFields:
-		return CustomFields{Fields: each(v, NewCustomFieldDefinition)}
-	case lastmile.Template:
-		return NewTemplate(v)
-	case []lastmile.Template:
-		return each(v, NewTemplate)
-	case lastmile.RoutePlan:
-		return NewRoutePlan(v)
-	case []lastmile.RoutePlan:
-		return each(v, NewRoutePlan)
-	case lastmile.WorkerDetails:
-		return NewWorkerDetails(v)
-	case lastmile.Estimate:
-		return NewTeamEstimate(v)
-	case lastmile.Manifest:
-		return NewManifest(v)
-	case lastmile.Hub:
-		return NewHub(v)
-	case []lastmile.Hub:
-		return each(v, NewHub)
+		joined = append(joined, doc...)
 	}
-	return v
+	return append(joined, ']')
 }
 
-func each[T, F any](list []T, form func(T) F) []F {
-	forms := make([]F, 0, len(list))
+// Each converts every item of a list; the result is never nil.
+func Each[T, F any](list []T, convert func(T) F) []F {
+	converted := make([]F, 0, len(list))
 	for _, item := range list {
-		forms = append(forms, form(item))
+		converted = append(converted, convert(item))
 	}
-	return forms
+	return converted
 }
 
-// Splice puts the members of two encoded objects into one. Neither is empty.
+// Lister returns a function that converts a list, item by item.
+func Lister[T, F any](convert func(T) F) func([]T) []F {
+	return func(list []T) []F { return Each(list, convert) }
+}
+
+// Splice merges the members of two encoded objects into one. Neither is empty.
 func Splice(record, live []byte) []byte {
 	joined := make([]byte, 0, len(record)+len(live))
 	joined = append(joined, record[:len(record)-1]...)
 	joined = append(joined, ',')
 	return append(joined, live[1:]...)
+}
+
+// MarshalFields encodes a record, or a list of records, with only the named
+// fields and the id. Without names it encodes all fields.
+func MarshalFields[T any](records T, fields []string) (Raw[T], error) {
+	encoded, err := Marshal(records)
+	if err != nil || len(fields) == 0 {
+		return encoded, err
+	}
+	keep := func(record map[string]json.RawMessage) {
+		for name := range record {
+			if name != "id" && !slices.Contains(fields, name) {
+				delete(record, name)
+			}
+		}
+	}
+	if encoded[0] == '{' {
+		var one map[string]json.RawMessage
+		if err := json.Unmarshal(encoded, &one); err != nil {
+			return nil, err
+		}
+		keep(one)
+		return Marshal(one)
+	}
+	var many []map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &many); err != nil {
+		return nil, err
+	}
+	for _, record := range many {
+		keep(record)
+	}
+	return Marshal(many)
 }

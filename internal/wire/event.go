@@ -53,6 +53,14 @@ var withoutWorker = []lastmile.Trigger{
 	lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed, lastmile.TriggerTaskCloned,
 }
 
+// EncodeEvent encodes an event as webhooks and followers receive it.
+func EncodeEvent(e lastmile.Event) ([]byte, error) {
+	if e.Batch != nil {
+		return newBatchEvent(e).encode()
+	}
+	return Marshal(NewEvent(e))
+}
+
 // NewEvent returns an event in the form that is sent.
 func NewEvent(e lastmile.Event) Event {
 	body := Event{TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At), Test: e.Test}
@@ -80,7 +88,7 @@ func NewEvent(e lastmile.Event) Event {
 		plan := NewRoutePlan(*e.RoutePlan)
 		body.RoutePlanID, body.WorkerID, body.Data.RoutePlan = e.RoutePlan.ID, plan.Worker, &plan
 	}
-	body.foretell(e)
+	body.addEstimates(e)
 	if r := e.Reply; r != nil && e.Recipient != nil {
 		body.Recipient = &OptedOut{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
 		body.Timestamp, body.SMS = body.Time, &r.Body
@@ -90,8 +98,8 @@ func NewEvent(e lastmile.Event) Event {
 	return body
 }
 
-// foretell adds what made an event of a threshold happen.
-func (b *Event) foretell(e lastmile.Event) {
+// addEstimates adds the estimates that triggered the event of a threshold.
+func (b *Event) addEstimates(e lastmile.Event) {
 	b.EtaSeconds, b.Distance = seconds(e.ETA), (*float64)(e.Distance)
 	if e.Trigger == lastmile.TriggerPredictedTaskDelay {
 		b.Data.DelayTime = (*Seconds)(e.Delay)

@@ -6,13 +6,18 @@ import (
 	"dray/internal/lastmile"
 )
 
-// MetadataEntry is a metadata entry as the interface shows it.
+// MetadataEntry is a named value that an integration keeps on a record.
 type MetadataEntry struct {
-	Name       string                `json:"name"`
-	Type       lastmile.MetadataType `json:"type"`
-	Subtype    lastmile.MetadataType `json:"subtype,omitzero"` // arrays only
-	Visibility []string              `json:"visibility"`
-	Value      any                   `json:"value"`
+	// Name, unique on the record.
+	Name string `json:"name" required:"true" example:"customerId"`
+	// Type of the value.
+	Type lastmile.MetadataType `json:"type" required:"true" example:"string"`
+	// Type of the elements. For arrays only, and required for them.
+	Subtype lastmile.MetadataType `json:"subtype,omitzero" enum:"boolean,number,string,object"`
+	// Who sees the entry; api unless sent.
+	Visibility []string `json:"visibility" enum:"api,dashboard,worker" example:"api"`
+	// The value, of the type declared.
+	Value any `json:"value" type:"boolean,number,string,object,array" required:"true" example:"C-1044"`
 }
 
 // Metadata is a record's metadata as the interface shows it: [] when none.
@@ -39,7 +44,10 @@ func (m Metadata) Domain() lastmile.Metadata {
 	return entries
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It refuses what cannot be within
+// MaxItems is the limit of entries, for documentation.
+func (Metadata) MaxItems() int { return lastmile.MaxMetadataEntries }
+
+// UnmarshalJSON implements json.Unmarshaler. It rejects what cannot be within
 // the limits of metadata before anything is made of it: in Go, an array of
 // small numbers takes many times the memory of its JSON.
 func (m *Metadata) UnmarshalJSON(data []byte) error {
@@ -69,6 +77,14 @@ type MetadataUpdate lastmile.MetadataChange
 
 // Domain returns the change, which lastmile.Metadata.Apply checks.
 func (u MetadataUpdate) Domain() lastmile.MetadataChange { return lastmile.MetadataChange(u) }
+
+// OneOf returns a value of each form, for documentation.
+func (MetadataUpdate) OneOf() []any {
+	return []any{Metadata{}, struct {
+		Set Metadata `json:"$set"`
+		Pop []string `json:"$pop"`
+	}{}}
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (u *MetadataUpdate) UnmarshalJSON(data []byte) error {

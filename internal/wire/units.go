@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// The interface counts time in four units. A type for each makes it a compile
+// The API counts time in four units. A type for each makes it a compile
 // error to mix them up.
 type (
 	// Millis is a time, in Unix milliseconds. The zero time is null.
@@ -25,14 +26,14 @@ type (
 	Minutes time.Duration
 )
 
-// LonLat is a place, as an array of longitude and latitude.
+// LonLat is a location, as an array of longitude and latitude.
 type LonLat lastmile.Point
 
 // Flag is a boolean that is also read from the strings "true" and "false",
 // which published clients send.
 type Flag bool
 
-// Times that the interface takes are from the first of these instants up to,
+// Times that the API takes are from the first of these instants up to,
 // but without, the second. A time outside is in another unit, most likely.
 var (
 	earliest = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -40,13 +41,13 @@ var (
 )
 
 // maxDuration bounds durations in both directions: a century is longer than
-// any the interface has, and far from overflowing a time.Duration.
+// any that the API has, and far from overflowing a time.Duration.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
 // Time returns the time in UTC.
 func (m Millis) Time() time.Time { return time.Time(m) }
 
-// IsZero tells whether there is no time.
+// IsZero reports whether there is no time.
 func (m Millis) IsZero() bool { return time.Time(m).IsZero() }
 
 // MarshalJSON implements json.Marshaler.
@@ -70,7 +71,7 @@ func (m *Millis) UnmarshalJSON(data []byte) error {
 // Time returns the time in UTC.
 func (u UnixSeconds) Time() time.Time { return time.Time(u) }
 
-// IsZero tells whether there is no time.
+// IsZero reports whether there is no time.
 func (u UnixSeconds) IsZero() bool { return time.Time(u).IsZero() }
 
 // MarshalJSON implements json.Marshaler.
@@ -227,4 +228,60 @@ func shown(data []byte) string {
 		return kindName(data[0])
 	}
 	return clip(string(data))
+}
+
+// Text is a string that is also read from a JSON number: house numbers,
+// apartments and postal codes are sent as both.
+type Text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Text) UnmarshalJSON(data []byte) error {
+	if data = bytes.TrimSpace(data); string(data) == "null" {
+		return nil
+	}
+	if _, ok := number(data); ok && data[0] != '"' {
+		*t = Text(data)
+		return nil
+	}
+	if data[0] != '"' {
+		return malformed("must be a string, not %s", kindName(data[0]))
+	}
+	return json.Unmarshal(data, (*string)(t))
+}
+
+// JSONSchema describes the JSON of a text.
+func (Text) JSONSchema() string { return `{"type": ["string", "number"]}` }
+
+// The JSONSchema methods are for documentation.
+
+// JSONSchema describes the JSON of a time.
+func (Millis) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Unix time in milliseconds"}`
+}
+
+// JSONSchema describes the JSON of a time.
+func (UnixSeconds) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Unix time in seconds"}`
+}
+
+// JSONSchema describes the JSON of a duration.
+func (Seconds) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Seconds"}`
+}
+
+// JSONSchema describes the JSON of a duration.
+func (Minutes) JSONSchema() string { return `{"type": "number", "description": "Minutes"}` }
+
+// JSONSchema describes the JSON of a location.
+func (LonLat) JSONSchema() string {
+	return `{
+		"type": "array", "minItems": 2, "maxItems": 2, "description": "[longitude, latitude] in degrees",
+		"prefixItems": [{"type": "number", "minimum": -180, "maximum": 180}, {"type": "number", "minimum": -90, "maximum": 90}],
+		"items": {"type": "number"}
+	}`
+}
+
+// JSONSchema describes the JSON of a boolean.
+func (Flag) JSONSchema() string {
+	return `{"type": ["boolean", "string"], "enum": [true, false, "true", "false"]}`
 }

@@ -14,6 +14,7 @@ import (
 
 	"dray/internal/api"
 	"dray/internal/app/apptest"
+	"dray/internal/edge"
 )
 
 // verdict is a test that only remembers whether it was failed.
@@ -25,10 +26,10 @@ type verdict struct {
 func (v *verdict) Helper()               {}
 func (v *verdict) Errorf(string, ...any) { v.failed = true }
 
-// document is the interface's document, without a platform behind it.
+// document is the OpenAPI document, without a platform behind it.
 func document(t *testing.T) []byte {
 	t.Helper()
-	server := &api.Server{Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	server := &api.Server{Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}}
 	w := httptest.NewRecorder()
 	server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v2/openapi.json", nil))
 	return w.Body.Bytes()

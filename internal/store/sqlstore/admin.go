@@ -65,7 +65,7 @@ func (t *tx) admins(ctx context.Context, where *condition) ([]lastmile.Admin, er
 
 // SaveAdmin implements store.AdminWriter.
 func (t *tx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
-	doc, err := wire.Encode(wire.NewAdminRecord(a))
+	doc, err := wire.Marshal(wire.NewAdminRecord(a))
 	if err != nil {
 		return err
 	}

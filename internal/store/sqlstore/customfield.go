@@ -37,7 +37,7 @@ func (t *tx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (las
 
 // SaveCustomField implements store.CustomFieldWriter.
 func (t *tx) SaveCustomField(ctx context.Context, f lastmile.CustomField) error {
-	doc, err := wire.Encode(wire.NewCustomFieldDefinition(f))
+	doc, err := wire.Marshal(wire.NewCustomFieldDefinition(f))
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *
 
 // SaveTemplate implements store.CustomFieldWriter.
 func (t *tx) SaveTemplate(ctx context.Context, template lastmile.Template) error {
-	doc, err := wire.Encode(template)
+	doc, err := wire.Marshal(wire.NewTemplate(template))
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,6 @@ var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created
 
 // destinationRow is a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {
-	doc, err := wire.Encode(d)
+	doc, err := wire.Marshal(wire.NewDestination(d))
 	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded)}, err
 }

@@ -25,7 +25,7 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 		return err
 	}
 	for _, e := range events {
-		body, err := wire.Encode(e)
+		body, err := wire.EncodeEvent(e)
 		if err != nil {
 			return err
 		}

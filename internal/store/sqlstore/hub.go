@@ -55,7 +55,7 @@ func (t *tx) hubs(ctx context.Context, org lastmile.OrganizationID, where *condi
 // SaveHub implements store.FleetWriter. That a team has this hub is saved with
 // the team, so the list of teams is written there.
 func (t *tx) SaveHub(ctx context.Context, h lastmile.Hub) error {
-	doc, err := wire.Encode(wire.NewHubRecord(h))
+	doc, err := wire.Marshal(wire.NewHubRecord(h))
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (t *tx) organizations(ctx context.Context, where string, args ...any) ([]la
 
 // SaveOrganization implements store.OrganizationWriter.
 func (t *tx) SaveOrganization(ctx context.Context, o lastmile.Organization) error {
-	doc, err := wire.Encode(wire.NewOrganizationRecord(o))
+	doc, err := wire.Marshal(wire.NewOrganizationRecord(o))
 	if err != nil {
 		return err
 	}

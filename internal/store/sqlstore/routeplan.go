@@ -127,7 +127,7 @@ func (t *tx) planTasks(ctx context.Context, org lastmile.OrganizationID, plans [
 
 // SaveRoutePlan implements store.RoutePlanWriter.
 func (t *tx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
-	doc, err := wire.Encode(wire.NewRoutePlanRecord(p))
+	doc, err := wire.Marshal(wire.NewRoutePlanRecord(p))
 	if err != nil {
 		return err
 	}

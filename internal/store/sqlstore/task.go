@@ -55,7 +55,7 @@ func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 
 // shown joins the parts of a task as the interface shows it.
 func (r *taskRow) shown(now time.Time) ([]byte, error) {
-	live, err := wire.Encode(wire.NewTaskTimes(r.estimates(now)))
+	live, err := wire.Marshal(wire.NewTaskTimes(r.estimates(now)))
 	if err != nil {
 		return nil, err
 	}
@@ -253,11 +253,11 @@ const (
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.
 func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
-	doc, err := wire.Encode(wire.NewTaskRecord(task))
+	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
 	}
-	history, err := wire.Encode(wire.NewAssignments(task.History))
+	history, err := wire.Marshal(wire.NewAssignments(task.History))
 	if err != nil {
 		return nil, err
 	}
@@ -372,7 +372,7 @@ func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id la
 
 // SaveExplanation implements store.TaskWriter.
 func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e lastmile.Explanation) error {
-	doc, err := wire.Encode(e)
+	doc, err := wire.Marshal(wire.NewExplanation(e))
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (t *tx) teams(ctx context.Context, org lastmile.OrganizationID, where *cond
 
 // SaveTeam implements store.FleetWriter.
 func (t *tx) SaveTeam(ctx context.Context, team lastmile.Team) error {
-	doc, err := wire.Encode(wire.NewTeamRecord(team))
+	doc, err := wire.Marshal(wire.NewTeamRecord(team))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,63 @@
+package driverapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"dray/internal/access"
+	"dray/internal/edge"
+	"dray/internal/fleet"
+	"dray/internal/lastmile"
+	"dray/internal/spec"
+	"dray/internal/taskflow"
+	"dray/internal/tracking"
+	"dray/internal/upload"
+)
+
+// Base is the path that the whole API is under.
+const Base = "/driver/v1"
+
+// Server serves the API of workers' phones.
+type Server struct {
+	edge.Settings
+	Sessions *access.Sessions
+	Fleet    *fleet.Fleet
+	Tasks    *taskflow.Flow
+	Tracking *tracking.Tracker
+	Uploads  *upload.Gallery
+	Watch    *taskflow.Watch
+
+	Version string // of the program, for the document
+}
+
+// Handler returns the API, to be mounted at Base, and its OpenAPI document.
+func (s *Server) Handler() http.Handler {
+	access := edge.Access{Authenticate: s.authenticate, SetPassword: Base + "/password"}
+	mux := edge.NewMux(s.Settings, Base, access, append(s.routes(), s.osmandRoutes()...)...)
+	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
+	return mux
+}
+
+// authenticate finds the worker whose token a request carries.
+func (s *Server) authenticate(ctx context.Context, r *http.Request) (lastmile.Principal, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return lastmile.Principal{}, lastmile.UnknownToken()
+	}
+	return s.Sessions.Authenticate(ctx, strings.TrimSpace(token))
+}
+
+// Spec describes the API.
+func (s *Server) Spec() spec.API {
+	return edge.Document(spec.API{
+		Base: Base, Title: "Dray: the worker's interface", Version: "1", Program: s.Version,
+		Description: "The interface of workers' phones. Answers and errors have the shapes of the interface of organizations. What a phone sends twice is done once: every action has an id that the phone makes.",
+		Security:    spec.Security{Name: "session", Scheme: "bearer", Description: "The token that signing in answers with. It is good for 30 days without use."},
+		Tags:        []spec.Tag{{Name: tag, Description: "What a worker's phone does, from signing in to completing a task."}},
+		Paths:       map[string]spec.PathParameter{"id": {Description: "Id of the record."}},
+	}, s.routes())
+}
+
+// tag is the one group of the operations.
+const tag = "Workers' interface"

@@ -80,7 +80,9 @@ var rules = map[string]rule{
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "edge", "lastmile", "spec", "wire"})},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "edge", "lastmile", "spec", "wire"})},
 	"recipientapi": {may: []string{"edge", "lastmile", "messaging", "taskflow", "wire"}},
-	"contract":     {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
+
+	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
+	"contract/openapi": {wide: true, may: everything},                                                // tests only
 	"web": {wide: true, may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
 
 	"app":         {wide: true, may: everything},

@@ -1,4 +1,4 @@
-package contract_test
+package openapi_test
 
 import (
 	"html"

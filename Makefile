@@ -118,7 +118,7 @@ test-race: ## All tests under the race detector, on both databases (needs a C co
 
 .PHONY: test-postgres
 test-postgres: ## Only the tests that use a database, on both, never from the cache
-	$(POSTGRES) go test -count=1 -timeout 15m ./internal/store/... ./internal/app/...
+	$(POSTGRES) go test -count=1 -timeout 15m ./internal/store/... ./internal/app/... ./internal/cli
 
 .PHONY: torture
 torture: ## The long campaigns: kill -9, power cuts, contention, on both databases

@@ -9,12 +9,12 @@ import (
 	"syscall"
 	_ "time/tzdata" // time zones, on machines that have none
 
-	"dray/internal/app"
+	"dray/internal/cli"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := cli.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }

@@ -5,14 +5,13 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
 // assignedQuery are the parameters of the lists of a worker's and of a team's
 // tasks.
-var assignedQuery = []spec.Parameter{
+var assignedQuery = []edge.Parameter{
 	{Name: "from", Description: "Unix milliseconds; created at or after this time. Default: seven days ago", Type: "number"},
 	{Name: "to", Description: "Unix milliseconds; created before this time. Default: now", Type: "number"},
 	{Name: "isPickupTask", Description: "true for pickups only, false for drop-offs only", Type: "boolean"},

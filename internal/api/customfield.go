@@ -6,7 +6,6 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/wire"
 )
 
@@ -35,7 +34,7 @@ func (s *Server) customFieldRoutes() []edge.Route {
 				]
 			}`),
 		edge.Get("/customFields/{model}", "List custom fields", s.listFields,
-			spec.Parameter{Name: "integration", Description: "only those that this integration defined"}),
+			edge.Parameter{Name: "integration", Description: "only those that this integration defined"}),
 		edge.Put("/customFields", "Update custom fields", s.updateFields).
 			Describe("Fields are found by their keys; only what is sent changes. The type and asArray never do. Tasks keep what they have.").
 			Example(`{"model": "Task", "field": [{"key": "orderNumber", "name": "Order"}]}`),

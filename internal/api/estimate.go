@@ -7,12 +7,11 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/wire"
 )
 
 // estimateQuery are the parameters of an estimate.
-var estimateQuery = []spec.Parameter{
+var estimateQuery = []edge.Parameter{
 	{Name: "dropoffLocation", Description: "longitude,latitude of the drop-off; this or pickupLocation must be there"},
 	{Name: "pickupLocation", Description: "longitude,latitude of the pickup"},
 	{Name: "pickupTime", Description: "Unix seconds; no pickup before this time. Default: as soon as possible", Type: "number"},
@@ -23,7 +22,7 @@ var estimateQuery = []spec.Parameter{
 
 // estimate finds the worker of a team who could do something first.
 func (s *Server) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimate, error) {
-	q := lastmile.EstimateRequest{Service: lastmile.DefaultEstimateService}
+	q := wire.NewEstimateRequest()
 	var err error
 	if q.Pickup, err = point(c, "pickupLocation"); err != nil {
 		return wire.TeamEstimate{}, err

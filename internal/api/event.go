@@ -8,13 +8,12 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 )
 
 func (s *Server) eventRoutes() []edge.Route {
 	return edge.Tagged("Events",
 		edge.Follow("/events", "Follow the organization's events as they happen", s.followEvents, "text/event-stream").WithQuery(
-			spec.Parameter{Name: "since", Description: "number of the last event that was received, instead of the Last-Event-ID header. Default: only new events", Type: "number"}).
+			edge.Parameter{Name: "since", Description: "number of the last event that was received, instead of the Last-Event-ID header. Default: only new events", Type: "number"}).
 			Describe("Server-sent events. Each has a number as its id: a client that reconnects sends the last one it saw in the Last-Event-ID header and misses nothing. The data is what a webhook would be sent."),
 	)
 }

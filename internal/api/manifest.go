@@ -7,17 +7,16 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/wire"
 )
 
 func (s *Server) manifestRoutes() []edge.Route {
-	dates := []spec.Parameter{
+	dates := []edge.Parameter{
 		{Name: "startDate", Description: "Unix milliseconds; without tasks that must be done before this time", Type: "number"},
 		{Name: "endDate", Description: "Unix milliseconds; without tasks that must not be done until after this time", Type: "number"},
 	}
 	return edge.Tagged("Delivery manifest",
-		edge.Get("/integrations/manifest/generate", "Generate a delivery manifest", s.manifest, append([]spec.Parameter{
+		edge.Get("/integrations/manifest/generate", "Generate a delivery manifest", s.manifest, append([]edge.Parameter{
 			{Name: "hubId", Description: "id of the hub where the route starts", Required: true, Example: "H7jK3lZx9CvB5nMq2WsD8fRt"},
 			{Name: "workerId", Description: "id of the worker", Required: true, Example: "W4nB7xKq9LsT2vDz6MfR3hYc"},
 		}, dates...)...),

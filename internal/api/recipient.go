@@ -5,7 +5,6 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/wire"
 )
 
@@ -28,7 +27,7 @@ func (s *Server) recipientRoutes() []edge.Route {
 		edge.Get("/recipients/{id}", "Read a recipient", s.showRecipient),
 		edge.Get("/recipients/name/{name}", "Find a recipient by name", s.recipientByName),
 		edge.Get("/recipients/phone/{phone}", "Find a recipient by phone number", s.recipientByPhone,
-			spec.Parameter{Name: "skipPhoneNumberValidation", Description: "take the number as it stands, with its leading plus", Type: "boolean"}),
+			edge.Parameter{Name: "skipPhoneNumberValidation", Description: "take the number as it stands, with its leading plus", Type: "boolean"}),
 		edge.Put("/recipients/{id}", "Update a recipient", s.updateRecipient).
 			Describe("Only the fields that are sent change. The phone number never does.").
 			Example(`{

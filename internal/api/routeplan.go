@@ -6,13 +6,12 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
 func (s *Server) routePlanRoutes() []edge.Route {
-	list := []spec.Parameter{
+	list := []edge.Parameter{
 		{Name: "workerId", Description: "id of the worker"},
 		{Name: "startTimeFrom", Description: "Unix milliseconds; startTime at or after this time", Type: "number"},
 		{Name: "startTimeTo", Description: "Unix milliseconds; startTime before this time", Type: "number"},

@@ -5,24 +5,23 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 )
 
 // Revision is the revision of the API that the document describes.
 const Revision = "2.6"
 
 // Spec describes the API.
-func (s *Server) Spec() spec.API {
-	return edge.Document(spec.API{
+func (s *Server) Spec() edge.API {
+	return edge.Document(edge.API{
 		Base: Base, Title: "Dray", Version: Revision, Program: s.Version, Idempotent: true,
 		Description: "The interface of Dray, a self-hosted last-mile delivery platform. Every answer and every error has the shape described here; fields that are not described are never sent. Unknown fields in requests are ignored.",
-		Security:    spec.Security{Name: "apiKey", Scheme: "basic", Description: "The API key is the user name; the password is empty."},
+		Security:    edge.Security{Name: "apiKey", Scheme: "basic", Description: "The API key is the user name; the password is empty."},
 		Tags:        tags, Paths: pathParameters,
 	}, s.routes())
 }
 
 // tags are the resources, in the order of the document.
-var tags = []spec.Tag{
+var tags = []edge.Tag{
 	{Name: "Organizations", Description: "The organization that the API key belongs to, and those connected to it."},
 	{Name: "Administrators", Description: "People who work with the dashboard and manage teams."},
 	{Name: "Destinations", Description: "Places where tasks are done. A destination never changes: a new place is a new destination."},
@@ -42,7 +41,7 @@ var tags = []spec.Tag{
 }
 
 // pathParameters are the parameters in the paths of routes.
-var pathParameters = map[string]spec.PathParameter{
+var pathParameters = map[string]edge.PathParameter{
 	"id":           {Description: "Id of the record."},
 	"jobId":        {Description: "The jobId of the batch."},
 	"kind":         {Description: "Whose container it is: organizations, teams or workers.", Example: "workers"},
@@ -55,7 +54,7 @@ var pathParameters = map[string]spec.PathParameter{
 
 // DocsHandler serves the reference of the API for people, at /docs.
 func (s *Server) DocsHandler() http.Handler {
-	return s.PageHandler(s.Spec(), spec.Limits{
+	return s.PageHandler(s.Spec(), edge.Limits{
 		MaxBodyMB: edge.MaxBody >> 20, MaxEntries: lastmile.MaxMetadataEntries,
 		MaxMetadataKB: lastmile.MaxMetadataBytes >> 10, MaxNotes: lastmile.MaxNotes,
 	})

@@ -6,13 +6,12 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
 func (s *Server) taskRoutes() []edge.Route {
-	list := []spec.Parameter{
+	list := []edge.Parameter{
 		{Name: "from", Description: "Unix milliseconds; completed tasks by completion, others by creation", Required: true, Type: "number"},
 		{Name: "to", Description: "Unix milliseconds; default: now", Type: "number"},
 		{Name: "lastId", Description: "the lastId of the previous page"},
@@ -56,7 +55,7 @@ func (s *Server) taskRoutes() []edge.Route {
 		edge.Get("/tasks/all", "List tasks", s.listTasks, list...).
 			Describe("In the order of creation, 64 a page. Completed tasks are listed by when they were completed, all others by when they were created: from is inclusive, to is not. A page without lastId is the last."),
 		edge.Get("/tasks/{id}", "Read a task", s.showTask,
-			spec.Parameter{Name: "assignmentHistory", Description: "true adds who put the task where", Type: "boolean"}),
+			edge.Parameter{Name: "assignmentHistory", Description: "true adds who put the task where", Type: "boolean"}),
 		edge.Get("/tasks/shortId/{shortId}", "Read a task by its short id", s.taskByShortID),
 		edge.Put("/tasks/{id}", "Update a task", s.updateTask).
 			Describe("Only the fields that are sent change. A task that is not started takes all of them, an active one notes and metadata, a completed one metadata and custom fields; the others are ignored. A container moves the task to its end. Null takes completeAfter, completeBefore and triangleColor away.").
@@ -211,15 +210,11 @@ func (s *Server) explainTask(ctx context.Context, c *edge.Call) (wire.Explanatio
 	return wire.NewExplanation(explanation), err
 }
 
-func (s *Server) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.AutoAssignTasksBody) (lastmile.AutoAssigned, error) {
+func (s *Server) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.AutoAssignTasksBody) (wire.Assigned, error) {
 	if body.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	options := lastmile.AssignOptions{Mode: lastmile.AssignByDistance}
-	if body.Options != nil {
-		options = body.Options.Domain()
-	}
-	return s.Tasks.AutoAssign(ctx, c.Who, *body.Tasks, options)
+	return s.Tasks.AutoAssign(ctx, c.Who, *body.Tasks, body.Terms())
 }
 
 func (s *Server) findTasks(ctx context.Context, c *edge.Call, entries wire.Metadata) (wire.Raw[[]wire.Task], error) {

@@ -5,7 +5,6 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/webhook"
 	"dray/internal/wire"
 )
@@ -22,8 +21,8 @@ func (s *Server) webhookRoutes() []edge.Route {
 		edge.Delete("/webhooks/{id}", "Delete a webhook", s.deleteWebhook).
 			Describe("What it is still owed is not sent any more."),
 		edge.Get("/webhooks/{id}/notifications", "List what a webhook was sent, newest first", s.listNotifications,
-			spec.Parameter{Name: "before", Description: "id of a notification; list older ones"},
-			spec.Parameter{Name: "failed", Description: "true lists only those that were given up", Type: "boolean"}),
+			edge.Parameter{Name: "before", Description: "id of a notification; list older ones"},
+			edge.Parameter{Name: "failed", Description: "true lists only those that were given up", Type: "boolean"}),
 		edge.Get("/webhooks/{id}/notifications/{notification}", "Read a notification and every attempt at it", s.showNotification),
 		edge.Create("/webhooks/{id}/notifications/{notification}/redeliver", "Send a notification again", s.redeliver, wire.NewRedelivered).
 			Example(`{}`),

@@ -6,12 +6,11 @@ import (
 	"dray/internal/edge"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/wire"
 )
 
 func (s *Server) workerRoutes() []edge.Route {
-	filter := spec.Parameter{Name: "filter", Description: "comma-separated names of the fields to return"}
+	filter := edge.Parameter{Name: "filter", Description: "comma-separated names of the fields to return"}
 	return edge.Tagged("Workers",
 		edge.Create("/workers", "Create a worker", s.createWorker, wire.NewWorker).
 			Describe("The worker is invited by text message. The phone number must be new to the organization.").
@@ -27,18 +26,18 @@ func (s *Server) workerRoutes() []edge.Route {
 				"capacity": 20
 			}`),
 		edge.Get("/workers", "List workers", s.listWorkers, filter,
-			spec.Parameter{Name: "teams", Description: "comma-separated team ids; workers in any of them"},
-			spec.Parameter{Name: "states", Description: "comma-separated: 0 off duty, 1 idle, 2 active"},
-			spec.Parameter{Name: "phones", Description: "comma-separated phone numbers"}),
+			edge.Parameter{Name: "teams", Description: "comma-separated team ids; workers in any of them"},
+			edge.Parameter{Name: "states", Description: "comma-separated: 0 off duty, 1 idle, 2 active"},
+			edge.Parameter{Name: "phones", Description: "comma-separated phone numbers"}),
 		edge.Get("/workers/location", "List workers on duty near a place", s.nearbyWorkers,
-			spec.Parameter{Name: "longitude", Description: "of the center", Required: true, Type: "number", Example: "-73.9857"},
-			spec.Parameter{Name: "latitude", Description: "of the center", Required: true, Type: "number", Example: "40.7484"},
-			spec.Parameter{Name: "radius", Description: "in metres; default 1000, maximum 10000", Type: "number"}).
+			edge.Parameter{Name: "longitude", Description: "of the center", Required: true, Type: "number", Example: "-73.9857"},
+			edge.Parameter{Name: "latitude", Description: "of the center", Required: true, Type: "number", Example: "40.7484"},
+			edge.Parameter{Name: "radius", Description: "in metres; default 1000, maximum 10000", Type: "number"}).
 			Describe("Nearest first."),
 		edge.Get("/workers/{id}", "Read a worker", s.showWorker, filter,
-			spec.Parameter{Name: "analytics", Description: "true adds what the worker did", Type: "boolean"},
-			spec.Parameter{Name: "from", Description: "Unix milliseconds; start of the analytics; at most 24 hours before to", Type: "number"},
-			spec.Parameter{Name: "to", Description: "Unix milliseconds; end of the analytics; without from and to, the last seven days", Type: "number"}).
+			edge.Parameter{Name: "analytics", Description: "true adds what the worker did", Type: "boolean"},
+			edge.Parameter{Name: "from", Description: "Unix milliseconds; start of the analytics; at most 24 hours before to", Type: "number"},
+			edge.Parameter{Name: "to", Description: "Unix milliseconds; end of the analytics; without from and to, the last seven days", Type: "number"}).
 			Describe("With analytics=true it also tells what the worker did, in the last seven days or in a window of at most 24 hours."),
 		edge.Put("/workers/{id}", "Update a worker", s.updateWorker).
 			Describe("Only the fields that are sent change. The phone number never does; a vehicle or address of null is taken away.").
@@ -154,7 +153,7 @@ func (s *Server) analyticsWindow(c *edge.Call) (*lastmile.Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	window, err := lastmile.AnalyticsWindow(from, to, s.Now())
+	window, err := wire.AnalyticsWindow(from, to, s.Now())
 	return &window, err
 }
 

@@ -73,6 +73,10 @@ type App struct {
 	callers    callers
 }
 
+// ExitUnsynced is the exit code of a process whose disk failed to make a write
+// durable.
+const ExitUnsynced = 74
+
 // Clock is the wall clock, to the millisecond, as everything is stored.
 func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
@@ -80,8 +84,8 @@ func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // until Start. serve says that this process is the server of its data.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
-		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.existing, Now: now, Logger: log, Patience: c.Patience,
-		Unsynced: func(error) { os.Exit(exitUnsynced) }, // nothing that is answered from now on could be believed
+		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Logger: log, Patience: c.Patience,
+		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // nothing that is answered from now on could be believed
 	})
 	if err != nil {
 		return nil, err
@@ -107,12 +111,12 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
 		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
-		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.url(),
+		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
 	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.url() + "/driver",
+		Now: now, NewID: newID, AppURL: c.URL() + "/driver",
 	}
 	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
 	a.Tasks.Reached = a.Tracking.Reached
@@ -180,7 +184,7 @@ func (a *App) Start(ctx context.Context) error {
 		return fmt.Errorf("listen on %s: %w", a.Config.Listen, err)
 	}
 	a.listener = limitPerIP(listener, a.Config.Connections)
-	a.server = newServer(a.Handler())
+	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)
 	if a.Config.AdminListen != "" {
@@ -188,7 +192,7 @@ func (a *App) Start(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("listen on %s: %w", a.Config.AdminListen, err), a.Stop(ctx))
 		}
-		a.admin = newServer(a.metrics.handler())
+		a.admin = NewServer(a.metrics.handler())
 		a.admin.WriteTimeout = 0 // profiles take as long as they are asked to
 		a.serve(a.admin, private)
 	}
@@ -211,7 +215,7 @@ func (a *App) serve(server *http.Server, on net.Listener) {
 }
 
 // The limits of a server; see docs/operations.md.
-func newServer(handler http.Handler) *http.Server {
+func NewServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -228,6 +232,35 @@ const (
 	drainFor = time.Second
 	endFor   = 25 * time.Second
 )
+
+// Run serves the platform until ctx ends. ready is called once it answers, with
+// a context that ends when the server begins to stop.
+func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
+	log := c.logger()
+	a, err := New(ctx, c, log, Clock, true)
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx); err != nil {
+		return errors.Join(err, a.Store.Close())
+	}
+	log.Info("serving", "address", a.Address(), "url", c.URL(), "engine", a.Store.Engine(), "version", Version)
+	serving, end := context.WithCancel(ctx)
+	defer end()
+	err = ready(serving, a)
+	if err == nil {
+		select {
+		case <-ctx.Done():
+			log.Info("stopping")
+		case err = <-a.failed:
+		}
+	}
+	end()
+	return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+}
+
+// Go runs fn in the background; Stop waits for it to return.
+func (a *App) Go(fn func()) { a.loops.Go(fn) }
 
 // Stop ends the server: no further connection is taken, every request that
 // arrived is answered.

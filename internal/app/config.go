@@ -16,16 +16,16 @@ import (
 	"dray/internal/webhook"
 )
 
-// Config is all that can be set from outside.
+// Config holds the settings of a node.
 type Config struct {
 	Listen         string
 	AdminListen    string
-	PublicURL      string // how others reach the server; http://Listen when empty
+	PublicURL      string // of the server; http://Listen when empty
 	Data           string
 	Database       string // postgres:// URL; SQLite in Data when empty
 	MasterKey      string // file of the master key; see masterKey
 	RateLimit      float64
-	Connections    int // of one address; 0 is no limit
+	Connections    int // per address; 0 for no limit
 	LogLevel       slog.Level
 	WebhookCAs     list // files
 	WebhookNets    list // CIDRs
@@ -33,50 +33,50 @@ type Config struct {
 	LogFormat      string
 	Geocoders      list // URLs of map services, the best first
 	Routers        list
-	TrustedProxies list   // CIDRs of proxies that say whom they speak for
+	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
 
-	// Patience is the longest wait of a write on SQLite before it is refused; 0
-	// is the usual one. It has no flag: the test kit waits for slow machines.
+	// Patience is the longest wait of a write on SQLite before it is rejected; 0
+	// means the default. It has no flag: the test kit waits longer on slow machines.
 	Patience time.Duration
 
-	existing  bool // refuse a data folder without a database instead of making one
-	keepShort bool // forget events and positions after a day: a demonstration makes many
+	Existing       bool // reject a data folder without a database instead of creating one
+	ShortRetention bool // purge events and positions after a day: a demonstration creates many
 }
 
-// DefaultConfig is what holds where nothing is set.
+// DefaultConfig returns the default settings.
 func DefaultConfig() Config {
 	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS}
 }
 
-// bindStorage adds the flags that say where the data is.
-func (c *Config) bindStorage(f *flag.FlagSet) {
+// BindStorage adds the flags that locate the data.
+func (c *Config) BindStorage(f *flag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "`folder` of the embedded database")
 	f.StringVar(&c.Database, "database", c.Database, "PostgreSQL `URL` (postgres://…) instead of the embedded database")
-	f.StringVar(&c.MasterKey, "master-key-file", c.MasterKey, "`file` of the key that seals stored secrets (made on first use)")
+	f.StringVar(&c.MasterKey, "master-key-file", c.MasterKey, "`file` of the key that encrypts stored secrets; created on first use")
 }
 
-// bindServer adds the flags of a server.
-func (c *Config) bindServer(f *flag.FlagSet) {
+// BindServer adds the flags of a server.
+func (c *Config) BindServer(f *flag.FlagSet) {
 	f.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on")
-	f.StringVar(&c.AdminListen, "admin-listen", c.AdminListen, "`address` for metrics and profiles; never public; empty for none")
-	f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "`URL` at which others reach this server")
-	f.Float64Var(&c.RateLimit, "rate-limit", c.RateLimit, "`requests` a second allowed to each organization; 0 for no limit")
-	f.IntVar(&c.Connections, "connections-per-address", c.Connections, "`connections` that one address may hold open; 0 for no limit")
-	f.Var(&c.TrustedProxies, "trusted-proxy", "`network` of reverse proxies whose X-Forwarded-For is believed, besides loopback; may be given again")
-	f.Var(&c.WebhookCAs, "webhook-ca-file", "PEM `file` of a certificate authority that webhooks may use besides the system's; may be given again")
-	f.Var(&c.WebhookNets, "webhook-allow-cidr", "private `network` that webhooks may reach, such as 127.0.0.1/32; may be given again")
-	f.Var(&c.WebhookPorts, "webhook-port", "`port` that webhooks may use besides 443 and 8443; may be given again")
-	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; may be given again")
-	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; may be given again")
-	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`place` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=…; disk unless given, or database with PostgreSQL")
+	f.StringVar(&c.AdminListen, "admin-listen", c.AdminListen, "`address` for metrics and profiles, never public; empty for none")
+	f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "public `URL` of this server")
+	f.Float64Var(&c.RateLimit, "rate-limit", c.RateLimit, "maximum `requests` per second of an organization; 0 for no limit")
+	f.IntVar(&c.Connections, "connections-per-address", c.Connections, "maximum open `connections` of one address; 0 for no limit")
+	f.Var(&c.TrustedProxies, "trusted-proxy", "`network` of reverse proxies whose X-Forwarded-For is trusted, besides loopback; repeatable")
+	f.Var(&c.WebhookCAs, "webhook-ca-file", "PEM `file` of a certificate authority that webhooks may use besides the system's; repeatable")
+	f.Var(&c.WebhookNets, "webhook-allow-cidr", "private `network` that webhooks may reach, such as 127.0.0.1/32; repeatable")
+	f.Var(&c.WebhookPorts, "webhook-port", "`port` that webhooks may use besides 443 and 8443; repeatable")
+	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; repeatable")
+	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; repeatable")
+	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")
 	c.SMS.bind(f)
-	f.Var((*level)(&c.LogLevel), "log-level", "least important log `level`: debug, info, warn or error")
-	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`form` of log lines: json or text")
+	f.Var((*level)(&c.LogLevel), "log-level", "minimum log `level`: debug, info, warn or error")
+	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "log `format`: json or text")
 }
 
-// level is how important log lines must be.
+// level is the minimum level of log lines.
 type level slog.Level
 
 // String implements flag.Value.
@@ -90,8 +90,8 @@ func (l *level) Set(text string) error {
 	return nil
 }
 
-// list is a flag that may be given several times; a variable holds the values
-// separated by commas.
+// list is a repeatable flag; its environment variable holds the values separated
+// by commas.
 type list []string
 
 // String implements flag.Value.
@@ -107,8 +107,8 @@ func (l *list) Set(text string) error {
 	return nil
 }
 
-// check refuses settings that cannot be right.
-func (c *Config) check() error {
+// Check rejects invalid settings.
+func (c *Config) Check() error {
 	if c.RateLimit < 0 {
 		return errors.New("--rate-limit must not be negative")
 	}
@@ -142,7 +142,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// checkAddresses refuses what cannot be listened on, reached or believed.
+// checkAddresses rejects invalid addresses, networks and URLs.
 func (c *Config) checkAddresses() error {
 	for flag, address := range map[string]string{"--listen": c.Listen, "--admin-listen": c.AdminListen} {
 		if address == "" && flag == "--admin-listen" {
@@ -172,8 +172,8 @@ func (c *Config) checkAddresses() error {
 	return err
 }
 
-// url is where others reach the server, without a slash at the end.
-func (c *Config) url() string {
+// URL is the public URL of the server, without a trailing slash.
+func (c *Config) URL() string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")
 	}

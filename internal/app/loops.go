@@ -15,7 +15,7 @@ const (
 )
 
 // refreshKeysEvery is how soon a node hears that a key was revoked.
-func (a *App) refreshKeysEvery() time.Duration {
+func (a *App) RefreshKeysEvery() time.Duration {
 	if a.Store.Engine() == "sqlite" {
 		return 100 * time.Millisecond
 	}
@@ -23,7 +23,7 @@ func (a *App) refreshKeysEvery() time.Duration {
 }
 
 func (a *App) startLoops(ctx context.Context) {
-	a.every(ctx, a.refreshKeysEvery(), "refresh keys", a.Keys.Refresh)
+	a.every(ctx, a.RefreshKeysEvery(), "refresh keys", a.Keys.Refresh)
 	a.every(ctx, saveKeyUseEvery, "save use of keys", a.Keys.SaveUse)
 	a.every(ctx, forgetReceiptEvery, "forget receipts", a.forgetReceipts)
 	a.every(ctx, forgetReceiptEvery, "forget events", a.forgetEvents)
@@ -61,7 +61,7 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 // kept is how long it is kept what happened: events and notifications,
 // positions, text messages, explanations of automatic assignment.
 func (a *App) kept() time.Duration {
-	if a.Config.keepShort {
+	if a.Config.ShortRetention {
 		return 24 * time.Hour
 	}
 	return 30 * 24 * time.Hour

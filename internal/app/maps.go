@@ -14,7 +14,7 @@ import (
 // openMaps returns what finds addresses and what tells travel times: the map
 // services that were set, and behind them what the program knows by itself.
 func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
-	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.url())}
+	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	failed := func(ctx context.Context, err error) {
 		if !errors.Is(err, geo.ErrLeftAlone) { // it has been said why
 			log.WarnContext(ctx, "a map service does not answer", "error", err)

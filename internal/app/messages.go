@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 	"dray/internal/webhook"
 )
 
@@ -26,10 +26,10 @@ type smsConfig struct {
 	Account    string // of Twilio
 	From       string
 	SecretFile string
-	Caps       lastmile.MessageCaps
+	Caps       textmessage.Caps
 }
 
-var defaultSMS = smsConfig{Gateway: "outbox", Caps: lastmile.DefaultMessageCaps}
+var defaultSMS = smsConfig{Gateway: "outbox", Caps: textmessage.DefaultCaps}
 
 // smsSecret is the environment variable that holds the gateway's secret. It is
 // no flag: those of a process can be seen by everybody on its machine.
@@ -139,7 +139,7 @@ func (a *App) openGateway() error {
 	}
 	if base, is := c.twilio(); is {
 		twilio, err := sms.NewTwilio(sms.Twilio{
-			Base: base, Account: c.Account, Token: string(secret), Sender: c.From, PublicURL: a.Config.url(), Now: a.Now,
+			Base: base, Account: c.Account, Token: string(secret), Sender: c.From, PublicURL: a.Config.URL(), Now: a.Now,
 		})
 		if err != nil {
 			return fmt.Errorf("--sms: %w", err)

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/app"
+	"dray/internal/cli"
 )
 
 // asProgram is the variable that makes this test binary be the program.
@@ -34,7 +34,7 @@ func init() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := app.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := cli.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // uploadFolder keeps images on disk.
-func (c *Config) uploadFolder() blob.Folder {
+func (c *Config) UploadFolder() blob.Folder {
 	return blob.Folder{Path: filepath.Join(c.Data, "uploads")}
 }
 
@@ -34,7 +34,7 @@ func checkUploads(place string) error {
 // addUploads puts together what keeps the images that workers send.
 func (a *App) addUploads(newID func() string) error {
 	places := map[string]upload.Bytes{
-		onDisk:     a.Config.uploadFolder(),
+		onDisk:     a.Config.UploadFolder(),
 		inDatabase: blob.Table{Store: a.Store},
 	}
 	place := a.Config.Uploads

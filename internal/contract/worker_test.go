@@ -11,7 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"dray/internal/app"
+	"dray/internal/cli"
+
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
 )
@@ -63,7 +64,7 @@ func place[W interface {
 func outbox(t testing.TB, p *apptest.Platform, to string) []map[string]any {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := app.Main(t.Context(), []string{"outbox", "--json", "--to", to, "--data", p.Config.Data, "--database", p.Config.Database}, &out, &errs)
+	code := cli.Main(t.Context(), []string{"outbox", "--json", "--to", to, "--data", p.Config.Data, "--database", p.Config.Database}, &out, &errs)
 	var messages []map[string]any
 	if err := json.Unmarshal(out.Bytes(), &messages); code != 0 || err != nil {
 		t.Fatalf("dray outbox ended with %d: %v: %s%s", code, err, out.Bytes(), errs.Bytes())

@@ -9,7 +9,6 @@ import (
 	"dray/internal/edge"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
-	"dray/internal/spec"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
@@ -49,13 +48,13 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request) (lastmile.Pr
 }
 
 // Spec describes the API.
-func (s *Server) Spec() spec.API {
-	return edge.Document(spec.API{
+func (s *Server) Spec() edge.API {
+	return edge.Document(edge.API{
 		Base: Base, Title: "Dray: the worker's interface", Version: "1", Program: s.Version,
 		Description: "The interface of workers' phones. Answers and errors have the shapes of the interface of organizations. What a phone sends twice is done once: every action has an id that the phone makes.",
-		Security:    spec.Security{Name: "session", Scheme: "bearer", Description: "The token that signing in answers with. It is good for 30 days without use."},
-		Tags:        []spec.Tag{{Name: tag, Description: "What a worker's phone does, from signing in to completing a task."}},
-		Paths:       map[string]spec.PathParameter{"id": {Description: "Id of the record."}},
+		Security:    edge.Security{Name: "session", Scheme: "bearer", Description: "The token that signing in answers with. It is good for 30 days without use."},
+		Tags:        []edge.Tag{{Name: tag, Description: "What a worker's phone does, from signing in to completing a task."}},
+		Paths:       map[string]edge.PathParameter{"id": {Description: "Id of the record."}},
 	}, s.routes())
 }
 

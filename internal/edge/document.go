@@ -9,6 +9,22 @@ import (
 	"dray/internal/wire"
 )
 
+// The parts of an API's description, so that APIs need not import package spec.
+type (
+	// API describes an API: see Document.
+	API = spec.API
+	// Security is how callers are authenticated.
+	Security = spec.Security
+	// Tag is a group of operations.
+	Tag = spec.Tag
+	// Parameter is a query parameter.
+	Parameter = spec.Parameter
+	// PathParameter is a parameter in the path of operations.
+	PathParameter = spec.PathParameter
+	// Limits are the limits that the reference page tells of.
+	Limits = spec.Limits
+)
+
 // responseHeaders are the headers of responses, for the document.
 var responseHeaders = []spec.Header{
 	{Name: "X-RateLimit-Limit", Type: "integer", Description: "Requests a second that the organization may make."},
@@ -20,7 +36,7 @@ var responseHeaders = []spec.Header{
 
 // Document completes the description of an API with its routes and with what all
 // APIs have in common.
-func Document(api spec.API, routes []Route) spec.API {
+func Document(api API, routes []Route) API {
 	api.Headers, api.Descriptions = responseHeaders, wire.Descriptions()
 	api.ErrorBody = reflect.TypeFor[wire.ErrorBody]()
 	api.BatchErrors = spec.BatchErrors{Body: reflect.TypeFor[wire.BatchError](), Applies: wire.HasBatchError}
@@ -38,12 +54,12 @@ func Document(api spec.API, routes []Route) spec.API {
 }
 
 // SpecHandler serves the OpenAPI document of an API.
-func (s Settings) SpecHandler(api spec.API) http.Handler {
+func (s Settings) SpecHandler(api API) http.Handler {
 	return s.fallback(api.Handler())
 }
 
 // PageHandler serves the reference of an API for people.
-func (s Settings) PageHandler(api spec.API, limits spec.Limits) http.Handler {
+func (s Settings) PageHandler(api API, limits Limits) http.Handler {
 	return s.fallback(api.PageHandler(limits))
 }
 

@@ -46,8 +46,5 @@ func (ContainerKind) Values() []ContainerKind {
 	return []ContainerKind{InOrganization, InTeam, InWorker}
 }
 
-// Values lists every mode of automatic assignment.
-func (AssignMode) Values() []AssignMode { return []AssignMode{AssignByDistance, AssignByLoad} }
-
 // Values lists every type of actor.
 func (ActorType) Values() []ActorType { return []ActorType{ActorAPI, ActorAdmin, ActorWorker} }

@@ -7,6 +7,7 @@ import (
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 
@@ -26,7 +27,7 @@ type SMS struct {
 // TwilioPosts reads what Twilio posts, and checks its signature.
 type TwilioPosts interface {
 	ReadReply(r *http.Request, body []byte) (lastmile.Reply, error)
-	ReadReport(r *http.Request, body []byte) (lastmile.DeliveryReport, error)
+	ReadReport(r *http.Request, body []byte) (textmessage.DeliveryReport, error)
 }
 
 // Handler returns what gateways call, to be mounted at SMSBase. The signature of

@@ -12,6 +12,7 @@ import (
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 
@@ -72,7 +73,7 @@ func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 // follow reads a task as the recipient sees it, in her language.
 func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.Following, error) {
 	found, err := s.Tasks.Follow(ctx, link(c))
-	return wire.NewFollowing(found, lastmile.ChooseLanguage(c.HTTP.Header.Get("Accept-Language"), found.Country)), err
+	return wire.NewFollowing(found, textmessage.ChooseLanguage(c.HTTP.Header.Get("Accept-Language"), found.Country)), err
 }
 
 func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.FeedbackBody) error {

@@ -1,7 +1,13 @@
 package wire
 
 import (
+	"time"
+
+	"dray/internal/analytics"
+
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // WorkerDetails is one worker, with what lists of workers leave out.
@@ -55,8 +61,13 @@ type WorkerTaskCounts struct {
 	Failed int `json:"failed"`
 }
 
+// AnalyticsWindow returns the window of analytics that a request asks for.
+func AnalyticsWindow(from, to, now time.Time) (lastmile.Window, error) {
+	return analytics.NewWindow(from, to, now)
+}
+
 // NewWorkerDetails returns one worker in the form that is sent.
-func NewWorkerDetails(d lastmile.WorkerDetails) WorkerDetails {
+func NewWorkerDetails(d analytics.WorkerDetails) WorkerDetails {
 	shown := WorkerDetails{Worker: NewWorker(d.Worker), ETA: (*Seconds)(d.ETA)}
 	if a := d.Analytics; a != nil {
 		shown.Analytics = &WorkerAnalytics{
@@ -102,11 +113,17 @@ type EstimateStep struct {
 	CompletionTime UnixSeconds `json:"completionTime" example:"1894021860"`
 }
 
+// NewEstimateRequest returns a request for an estimate with the default service
+// time.
+func NewEstimateRequest() travel.EstimateRequest {
+	return travel.EstimateRequest{Service: travel.DefaultStopTime}
+}
+
 // NewTeamEstimate returns an estimate in the form that is sent.
-func NewTeamEstimate(e lastmile.Estimate) TeamEstimate {
+func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	return TeamEstimate{
 		WorkerID: e.Worker, Vehicle: orNull(e.Vehicle),
-		Steps: Each(e.Steps, func(s lastmile.EstimateStep) EstimateStep {
+		Steps: Each(e.Steps, func(s travel.EstimateStep) EstimateStep {
 			return EstimateStep{
 				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: metres(s.Distance),
 				ServiceTime: Seconds(s.Service), ArrivalTime: UnixSeconds(s.Arrival), CompletionTime: UnixSeconds(s.Completion),
@@ -122,7 +139,7 @@ type Explanation struct {
 	// When it was decided, in Unix milliseconds.
 	Time Millis `json:"time" example:"1767229200000"`
 	// How workers were compared.
-	Mode lastmile.AssignMode `json:"mode" example:"distance"`
+	Mode assignment.Mode `json:"mode" example:"distance"`
 	// Id of the worker who was chosen; null when nobody could be.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 	// The workers who were on duty, the best first.
@@ -142,21 +159,21 @@ type Consideration struct {
 }
 
 // NewExplanation returns an explanation in the form that is sent.
-func NewExplanation(e lastmile.Explanation) Explanation {
+func NewExplanation(e assignment.Explanation) Explanation {
 	return Explanation{
 		Task: e.Task, Time: Millis(e.At), Mode: e.Mode, Worker: orNull(e.Chosen),
-		Candidates: Each(e.Considered, func(c lastmile.Consideration) Consideration {
+		Candidates: Each(e.Considered, func(c assignment.Consideration) Consideration {
 			return Consideration{Worker: c.Worker, Name: c.Name, Distance: (*float64)(c.Measure), Excluded: orNull(c.Excluded)}
 		}),
 	}
 }
 
 // Domain returns the explanation that the form shows.
-func (e Explanation) Domain() lastmile.Explanation {
-	return lastmile.Explanation{
+func (e Explanation) Domain() assignment.Explanation {
+	return assignment.Explanation{
 		Task: e.Task, At: e.Time.Time(), Mode: e.Mode, Chosen: orZero(e.Worker),
-		Considered: Each(e.Candidates, func(c Consideration) lastmile.Consideration {
-			return lastmile.Consideration{Worker: c.Worker, Name: c.Name, Measure: (*lastmile.Meters)(c.Distance), Excluded: orZero(c.Excluded)}
+		Considered: Each(e.Candidates, func(c Consideration) assignment.Consideration {
+			return assignment.Consideration{Worker: c.Worker, Name: c.Name, Measure: (*lastmile.Meters)(c.Distance), Excluded: orZero(c.Excluded)}
 		}),
 	}
 }

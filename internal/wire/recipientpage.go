@@ -2,24 +2,26 @@ package wire
 
 import (
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
+	"dray/internal/trackingpage"
 )
 
 // Following is a task as its recipient sees it.
 type Following struct {
-	Stage            lastmile.Stage    `json:"stage"`
-	Organization     string            `json:"organization"`
-	Pickup           bool              `json:"pickup"`
-	CompleteAfter    Millis            `json:"completeAfter"`        // null when none
-	CompleteBefore   Millis            `json:"completeBefore"`       // null when none
-	EstimatedArrival Millis            `json:"estimatedArrivalTime"` // null when unknown
-	DelayTime        *Seconds          `json:"delayTime"`            // null when not delayed
-	Worker           *FollowedWorker   `json:"worker"`               // null unless active
-	Requirements     AskedFor          `json:"requirements"`
-	CompletionTime   Millis            `json:"completionTime"` // null until completed
-	Feedback         FollowingFeedback `json:"feedback"`
-	Timezone         string            `json:"timezone"`
-	Language         string            `json:"language"`
-	Expires          Millis            `json:"expires"` // null until completed
+	Stage            trackingpage.Stage `json:"stage"`
+	Organization     string             `json:"organization"`
+	Pickup           bool               `json:"pickup"`
+	CompleteAfter    Millis             `json:"completeAfter"`        // null when none
+	CompleteBefore   Millis             `json:"completeBefore"`       // null when none
+	EstimatedArrival Millis             `json:"estimatedArrivalTime"` // null when unknown
+	DelayTime        *Seconds           `json:"delayTime"`            // null when not delayed
+	Worker           *FollowedWorker    `json:"worker"`               // null unless active
+	Requirements     AskedFor           `json:"requirements"`
+	CompletionTime   Millis             `json:"completionTime"` // null until completed
+	Feedback         FollowingFeedback  `json:"feedback"`
+	Timezone         string             `json:"timezone"`
+	Language         string             `json:"language"`
+	Expires          Millis             `json:"expires"` // null until completed
 }
 
 // FollowedWorker is the worker who is on the way.
@@ -46,7 +48,7 @@ type FollowingFeedback struct {
 
 // NewFollowing returns a task in the form its recipient is shown, in a
 // language.
-func NewFollowing(f lastmile.Following, language string) Following {
+func NewFollowing(f trackingpage.Page, language string) Following {
 	shown := Following{
 		Stage: f.Stage, Organization: f.Organization, Pickup: f.Pickup,
 		CompleteAfter: Millis(f.CompleteAfter), CompleteBefore: Millis(f.CompleteBy), EstimatedArrival: Millis(f.Arrival),
@@ -98,14 +100,14 @@ type ReportBody struct {
 }
 
 // Domain returns the report.
-func (b ReportBody) Domain() (lastmile.DeliveryReport, error) {
-	report := lastmile.DeliveryReport{Message: b.ID, State: lastmile.MessageState(b.Status), Reason: b.Reason}
+func (b ReportBody) Domain() (textmessage.DeliveryReport, error) {
+	report := textmessage.DeliveryReport{Message: b.ID, State: textmessage.State(b.Status), Reason: b.Reason}
 	switch {
 	case b.ID == "":
 		return report, lastmile.Missing("id")
 	case b.Status == "":
 		return report, lastmile.Missing("status")
-	case report.State != lastmile.TextSent && report.State != lastmile.TextDelivered && report.State != lastmile.TextFailed:
+	case report.State != textmessage.StateSent && report.State != textmessage.StateDelivered && report.State != textmessage.StateFailed:
 		return report, lastmile.Invalid("status must be sent, delivered or failed, not %q", b.Status)
 	}
 	return report, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 )
 
@@ -82,7 +83,7 @@ type TaskBody struct {
 type AutoAssignBody struct {
 	// distance: whose last place is nearest. load: whose way through all tasks to this one is
 	// shortest.
-	Mode lastmile.AssignMode `json:"mode" required:"true"`
+	Mode assignment.Mode `json:"mode" required:"true"`
 	// Id of the team that the worker must be in.
 	Team lastmile.TeamID `json:"team"`
 	// Ids of teams whose workers come first.
@@ -99,8 +100,8 @@ type AutoAssignBody struct {
 
 // Domain returns the terms. A single team is always strict: nobody else is
 // asked.
-func (b AutoAssignBody) Domain() lastmile.AssignOptions {
-	o := lastmile.AssignOptions{
+func (b AutoAssignBody) Domain() assignment.Options {
+	o := assignment.Options{
 		Mode: b.Mode, Teams: b.Teams, RestrictToTeams: bool(b.RestrictAutoAssignmentToTeam),
 		MaxAssignedTaskCount: b.MaxAssignedTaskCount, ExcludedWorkers: b.ExcludedWorkerIDs,
 		ConsiderDependencies: bool(b.ConsiderDependencies),
@@ -364,8 +365,20 @@ type AutoAssigned struct {
 	AssignedTasks map[lastmile.TaskID]lastmile.WorkerID `json:"assignedTasks" example:"{\"K2dF8gHj5LzX9cVb7NmQ4wRt\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`
 }
 
+// Assigned is the result of an automatic assignment.
+type Assigned = assignment.Assigned
+
+// Terms returns the terms of the assignment; by default, the nearest worker gets
+// a task.
+func (b AutoAssignTasksBody) Terms() assignment.Options {
+	if b.Options == nil {
+		return assignment.Options{Mode: assignment.ByDistance}
+	}
+	return b.Options.Domain()
+}
+
 // NewAutoAssigned returns what became of tasks in the form that is sent.
-func NewAutoAssigned(a lastmile.AutoAssigned) AutoAssigned {
+func NewAutoAssigned(a assignment.Assigned) AutoAssigned {
 	return AutoAssigned{AssignedTasksCount: len(a), AssignedTasks: a}
 }
 

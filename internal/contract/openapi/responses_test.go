@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/spec"
+	"dray/internal/travel"
 	"dray/internal/wire"
 )
 
@@ -43,7 +45,7 @@ var sampleValues = map[reflect.Type]any{
 	reflect.TypeFor[lastmile.AdminType]():        lastmile.AdminSuper,
 	reflect.TypeFor[lastmile.AccountStatus]():    lastmile.AccountAccepted,
 	reflect.TypeFor[lastmile.TaskState]():        lastmile.TaskActive,
-	reflect.TypeFor[lastmile.AssignMode]():       lastmile.AssignByLoad,
+	reflect.TypeFor[assignment.Mode]():       assignment.ByLoad,
 	reflect.TypeFor[lastmile.ContainerRef]():     lastmile.OrganizationContainer(sampleID),
 	reflect.TypeFor[*int]():                      new(int),
 	reflect.TypeFor[lastmile.Point]():            lastmile.Point{Lon: 12.5, Lat: 55.7},
@@ -146,13 +148,13 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.RoutePlan]():     routePlanSamples(),
 	reflect.TypeFor[wire.RoutePlanPage](): {wire.NewRoutePlanPage(nil, ""), wire.NewRoutePlanPage([]lastmile.RoutePlan{sampleOf[lastmile.RoutePlan](full)}, sampleID)},
 	reflect.TypeFor[wire.WorkerDetails](): samplesOf(wire.NewWorkerDetails),
-	reflect.TypeFor[wire.TeamEstimate]():  {wire.NewTeamEstimate(sampleOf[lastmile.Estimate](full)), wire.NewTeamEstimate(lastmile.Estimate{Worker: sampleID})},
+	reflect.TypeFor[wire.TeamEstimate]():  {wire.NewTeamEstimate(sampleOf[travel.Estimate](full)), wire.NewTeamEstimate(travel.Estimate{Worker: sampleID})},
 	reflect.TypeFor[wire.Manifest]():      manifestSamples(),
 	reflect.TypeFor[wire.Task]():          taskSamples(),
 	reflect.TypeFor[wire.TaskPage]():      {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
-	reflect.TypeFor[wire.AutoAssigned]():  {wire.NewAutoAssigned(lastmile.AutoAssigned{}), wire.NewAutoAssigned(lastmile.AutoAssigned{sampleID: sampleID})},
-	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(lastmile.Explanation{
-		Task: sampleID, At: sampleTime, Mode: lastmile.AssignByLoad, Considered: []lastmile.Consideration{{Worker: sampleID}},
+	reflect.TypeFor[wire.AutoAssigned]():  {wire.NewAutoAssigned(assignment.Assigned{}), wire.NewAutoAssigned(assignment.Assigned{sampleID: sampleID})},
+	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(assignment.Explanation{
+		Task: sampleID, At: sampleTime, Mode: assignment.ByLoad, Considered: []assignment.Consideration{{Worker: sampleID}},
 	})),
 	reflect.TypeFor[wire.ContainerRecord](): {
 		sampleContainer(lastmile.InOrganization), sampleContainer(lastmile.InTeam), sampleContainer(lastmile.InWorker),
@@ -217,7 +219,7 @@ func routePlanSamples() []any {
 
 // manifestSamples are manifests, also with the directions that no server has.
 func manifestSamples() []any {
-	directed := wire.NewManifest(sampleOf[lastmile.Manifest](full))
+	directed := wire.NewManifest(sampleOf[travel.Manifest](full))
 	distance := "30.6 mi"
 	directed.TotalDistance = &distance
 	directed.TurnByTurn = []wire.ManifestLeg{{ETA: wire.Millis(sampleTime), Steps: []string{"Turn left."}}}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"dray/internal/app"
+	"dray/internal/lastmile"
+)
+
+// Exit codes of the program.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // it did not work; the message says why
+	exitUsage    = 2 // the command line is wrong
+	exitNotFound = 3 // what was named does not exist
+	exitDamaged  = 4 // fsck found something
+)
+
+// command is one command of the program.
+type command struct {
+	name     string // as typed: "org create"
+	args     string // placeholder of the positional arguments
+	summary  string
+	examples []string
+	setup    func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error
+}
+
+// invocation is one run of a command.
+type invocation struct {
+	Config app.Config
+	Args   []string // positional arguments
+	out    io.Writer
+	errs   io.Writer
+	json   bool
+}
+
+// usageError is an error in the command line.
+type usageError struct{ text string }
+
+// Error implements error.
+func (e *usageError) Error() string { return e.text }
+
+func usageErrorf(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// commands lists every command, in the order in which help shows them.
+func commands() []command {
+	return []command{
+		serveCommand(), demoCommand(), simulateCommand(),
+		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
+		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
+		outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand(),
+		tailCommand(), geoImportCommand(),
+		webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(),
+		webhookSecretCommand(), webhookReceiverCommand(),
+		backupCommand(), restoreCommand(), fsckCommand(), versionCommand(),
+	}
+}
+
+// Main runs the program and returns its exit code.
+func Main(ctx context.Context, args []string, out, errs io.Writer) int {
+	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		if len(args) > 1 {
+			return Main(ctx, append(args[1:], "--help"), out, errs)
+		}
+		help(out)
+		if len(args) == 0 {
+			return exitUsage
+		}
+		return exitOK
+	}
+	cmd, rest, ok := find(args)
+	if !ok {
+		fmt.Fprintf(errs, "dray: there is no command %q; %s\n", strings.Join(args[:min(2, len(args))], " "), instead(args[0]))
+		return exitUsage
+	}
+	return cmd.run(ctx, rest, out, errs)
+}
+
+// instead suggests commands in place of one that does not exist.
+func instead(word string) string {
+	var all []string
+	for _, cmd := range commands() {
+		if strings.HasPrefix(cmd.name, word+" ") {
+			all = append(all, "`dray "+cmd.name+"`")
+		}
+	}
+	if len(all) == 0 {
+		return "`dray help` lists them"
+	}
+	return "there is " + strings.Join(all, ", ")
+}
+
+// find splits the arguments into the command and the rest.
+func find(args []string) (command, []string, bool) {
+	for _, cmd := range commands() {
+		words := strings.Fields(cmd.name)
+		if len(args) >= len(words) && strings.Join(args[:len(words)], " ") == cmd.name {
+			return cmd, args[len(words):], true
+		}
+	}
+	return command{}, nil, false
+}
+
+func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) int {
+	inv := &invocation{Config: app.DefaultConfig(), out: out, errs: errs}
+	flags := flag.NewFlagSet("dray "+cmd.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.BoolVar(&inv.json, "json", false, "write JSON")
+	act := cmd.setup(flags, &inv.Config)
+	err := parse(flags, args, &inv.Args)
+	if errors.Is(err, flag.ErrHelp) {
+		cmd.help(flags, out)
+		return exitOK
+	}
+	if err == nil && cmd.args == "" && len(inv.Args) > 0 {
+		err = usageErrorf("unexpected %q", inv.Args[0])
+	}
+	if err == nil {
+		err = inv.Config.Check()
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "dray %s: %v\nsee `dray %s --help`\n", cmd.name, err, cmd.name)
+		return exitUsage
+	}
+	return inv.exit(cmd, act(ctx, inv))
+}
+
+// exit prints the error and returns its exit code.
+func (inv *invocation) exit(cmd command, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(inv.errs, "dray %s: %v\n", cmd.name, err)
+	if isUsage(err) {
+		fmt.Fprintf(inv.errs, "see `dray %s --help`\n", cmd.name)
+		return exitUsage
+	}
+	switch {
+	case lastmile.IsNotFound(err):
+		return exitNotFound
+	case errors.Is(err, errDamaged):
+		return exitDamaged
+	}
+	return exitFailed
+}
+
+// isUsage reports whether the error is in the command line.
+func isUsage(err error) bool {
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return true
+	}
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	return ok && (refusal.Code == lastmile.CodeInvalid || refusal.Code == lastmile.CodeMalformed)
+}
+
+// parse reads flags, which may come before, between and after positional
+// arguments, and then the environment variables of the flags that are not set.
+func parse(flags *flag.FlagSet, args []string, rest *[]string) error {
+	for len(args) > 0 {
+		if err := flags.Parse(args); err != nil {
+			return err
+		}
+		if args = flags.Args(); len(args) > 0 {
+			*rest = append(*rest, args[0])
+			args = args[1:]
+		}
+	}
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var err error
+	flags.VisitAll(func(f *flag.Flag) {
+		value, set := os.LookupEnv(variable(f.Name))
+		if !set || given[f.Name] || err != nil {
+			return
+		}
+		if e := f.Value.Set(value); e != nil {
+			err = fmt.Errorf("%s: %w", variable(f.Name), e)
+		}
+	})
+	return err
+}
+
+// variable is the environment variable that corresponds to a flag.
+func variable(name string) string {
+	return "DRAY_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+func help(out io.Writer) {
+	fmt.Fprint(out, "dray is a last-mile delivery platform in one program.\n\nCommands:\n")
+	for _, cmd := range commands() {
+		fmt.Fprintf(out, "  dray %-19s %s\n", cmd.name, cmd.summary)
+	}
+	fmt.Fprint(out, "\n`dray COMMAND --help` describes a command. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")
+}
+
+func (cmd command) help(flags *flag.FlagSet, out io.Writer) {
+	fmt.Fprintf(out, "%s.\n\nUsage: dray %s [flags]%s\n\nFlags:\n", cmd.summary, cmd.name, prefixed(cmd.args))
+	flags.VisitAll(func(f *flag.Flag) {
+		placeholder, usage := flag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if placeholder != "" {
+			name += " " + strings.ToUpper(placeholder)
+		}
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(out, "  %-28s %s\n", name, usage)
+	})
+	if len(cmd.examples) > 0 {
+		fmt.Fprint(out, "\nExamples:\n")
+		for _, example := range cmd.examples {
+			fmt.Fprintf(out, "  %s\n", example)
+		}
+	}
+	fmt.Fprint(out, "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 no such record, 4 damage found.\n")
+}
+
+func prefixed(args string) string {
+	if args == "" {
+		return ""
+	}
+	return " " + args
+}
+
+// print writes a result, as JSON with --json and as text otherwise.
+func (inv *invocation) print(result any, text string, args ...any) error {
+	if inv.json {
+		enc := json.NewEncoder(inv.out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(result)
+	}
+	_, err := fmt.Fprintf(inv.out, text, args...)
+	return err
+}
+
+// with opens the platform for a command that works alongside a server. It
+// rejects a folder without a database, which is most likely misspelled.
+func (inv *invocation) with(ctx context.Context, do func(*app.App) error) error {
+	inv.Config.Existing = true
+	return inv.withNew(ctx, do)
+}
+
+// withNew is like with, but creates the database if there is none.
+func (inv *invocation) withNew(ctx context.Context, do func(*app.App) error) error {
+	quiet := slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError}))
+	a, err := app.New(ctx, inv.Config, quiet, app.Clock, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(a), a.Store.Close())
+}
+
+// formatTime formats a time for people.
+func formatTime(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	return at.Format("2006-01-02 15:04:05 UTC")
+}
+
+// optionalMillis is a time in JSON output; null for the zero time.
+func optionalMillis(at time.Time) *int64 {
+	if at.IsZero() {
+		return nil
+	}
+	ms := at.UnixMilli()
+	return &ms
+}

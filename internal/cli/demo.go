@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dray/internal/access"
+	"dray/internal/app"
+	"dray/internal/lastmile"
+	"dray/internal/simulate"
+)
+
+// demoFile stores the API key of the demonstration in the data folder, so that
+// the next start uses the same one.
+const demoFile = "demo.json"
+
+// The workers of the demonstration. Their numbers are from the range reserved
+// for fiction.
+const (
+	demoPassword = "demonstration"
+	demoPrefix   = "+1212555"
+	demoFirst    = 100
+	demoMost     = 42 // the next number is the visitor's
+	demoVisitor  = "+12125550142"
+)
+
+func demoCommand() command {
+	return command{
+		name: "demo", summary: "Serve a demonstration organization with workers on the move",
+		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8"},
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			c.LogFormat, c.ShortRetention = "text", true
+			c.BindStorage(f)
+			c.BindServer(f)
+			pace := simulate.Options{Every: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, Busy: time.Hour}
+			f.IntVar(&pace.Workers, "workers", 18, "number `n` of simulated workers; 0 for none")
+			f.Float64Var(&pace.Speed, "speed", 4, "`factor` by which they are faster than in real life")
+			f.Uint64Var(&pace.Seed, "seed", 1, "`seed` of the random number generator")
+			return func(ctx context.Context, inv *invocation) error {
+				if err := checkPace(pace); err != nil {
+					return err
+				}
+				if pace.Workers > demoMost {
+					return usageErrorf("--workers must be at most %d", demoMost)
+				}
+				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
+					shown, err := openDemonstration(ctx, a)
+					if err != nil {
+						return err
+					}
+					return shown.start(ctx, a, pace, inv.out)
+				})
+			}
+		},
+	}
+}
+
+// demonstration is the demonstration organization.
+type demonstration struct {
+	Organization lastmile.OrganizationID `json:"organization"`
+	APIKey       string                  `json:"apiKey"`
+	Starts       uint64                  `json:"starts"` // each start creates different tasks
+}
+
+// openDemonstration creates the demonstration organization, or finds the one of
+// an earlier start.
+func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
+	file := filepath.Join(a.Config.Data, demoFile)
+	var shown demonstration
+	text, err := os.ReadFile(file)
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(text, &shown); err != nil {
+			return shown, fmt.Errorf("read %s: %w", file, err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return shown, err
+	}
+	if _, err := a.Keys.Authenticate(ctx, shown.APIKey); err != nil {
+		made, err := a.Directory.Create(ctx, lastmile.OrganizationDraft{
+			Name: "Demonstration Courier", Country: "US", Timezone: "America/New_York",
+		})
+		if err != nil {
+			return shown, err
+		}
+		shown = demonstration{Organization: made.Organization.ID, APIKey: made.APIKey}
+	}
+	shown.Starts++
+	if text, err = json.Marshal(shown); err != nil {
+		return shown, err
+	}
+	if err := os.MkdirAll(a.Config.Data, 0o700); err != nil {
+		return shown, err
+	}
+	return shown, os.WriteFile(file, text, 0o600)
+}
+
+// startTimeout is how long to wait for the first active task before printing
+// the instructions.
+const startTimeout = 20 * time.Second
+
+// start moves the workers in the background and prints what to do next.
+func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, out io.Writer) error {
+	var underWay simulate.Active
+	if o.Workers > 0 {
+		started := make(chan simulate.Active, 1)
+		o.Ready = func(active simulate.Active) { started <- active }
+		a.Go(func() { d.moveWorkers(ctx, a, o) })
+		late := time.NewTimer(startTimeout)
+		defer late.Stop()
+		select {
+		case underWay = <-started:
+		case <-late.C:
+		case <-ctx.Done():
+		}
+	}
+	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
+		underWay.TrackingURL = ""
+	}
+	return d.explain(out, a.Config.URL(), o.Workers > 0, underWay)
+}
+
+// serves reports whether the server has a page at a path. No link is printed
+// that would not open.
+func serves(ctx context.Context, a *app.App, path string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.Address()+path, nil)
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
+// moveWorkers moves the workers until the context ends.
+func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.Options) {
+	o.URL, o.Key, o.Password = "http://"+a.Address(), d.APIKey, demoPassword
+	o.Now, o.Log = time.Now, a.Log
+	o.Prefix, o.First = demoPrefix, demoFirst
+	o.Visitor = &simulate.Person{Name: "Ada Example", Phone: demoVisitor}
+	o.Temporary = func(ctx context.Context, phone string) (string, error) {
+		return readTemporaryPassword(ctx, a, d.Organization, lastmile.Phone(phone))
+	}
+	for ; ctx.Err() == nil; d.Starts++ {
+		o.Run, o.Errand = access.RandomSecret(12), d.Starts<<24
+		if _, err := simulate.Run(ctx, o); err != nil && ctx.Err() == nil {
+			a.Log.Error("the demonstration failed and restarts", "error", err)
+			wait := time.NewTimer(startTimeout)
+			select {
+			case <-wait.C:
+			case <-ctx.Done():
+			}
+			wait.Stop()
+		}
+	}
+}
+
+// explain prints the instructions.
+func (d demonstration) explain(out io.Writer, url string, moving bool, underWay simulate.Active) error {
+	text := fmt.Sprintf(`
+Dray is serving a demonstration organization.
+
+  Start page  %[1]s/
+  Reference   %[1]s/docs
+  API         %[1]s/api/v2
+  API key     %[2]s
+`, url, d.APIKey)
+	if moving {
+		text += fmt.Sprintf(`
+Its workers are at work in New York. See their locations and live events:
+
+  curl -u %[2]s: '%[1]s/api/v2/workers?filter=name,location,activeTask'
+  curl -u %[2]s: -N %[1]s/api/v2/events
+
+One worker with a list of tasks is yours to play in the driver app:
+
+  Open        %[1]s/driver
+  Phone       %[3]s
+  Password    %[4]s
+`, url, d.APIKey, demoVisitor, demoPassword)
+	}
+	if underWay.Task != "" {
+		text += fmt.Sprintf(`
+A task under way:
+
+  curl -u %[2]s: %[1]s/api/v2/tasks/%[3]s
+`, url, d.APIKey, underWay.Task)
+	}
+	if underWay.TrackingURL != "" {
+		text += fmt.Sprintf("\nWhat its recipient sees:\n\n  Open        %s\n", underWay.TrackingURL)
+	}
+	text += `
+Ctrl-C stops the server; its data is kept for the next start.
+
+`
+	_, err := io.WriteString(out, text)
+	return err
+}

@@ -74,7 +74,7 @@ var rules = map[string]rule{
 	"store/engine/postgres":   {may: []string{"lastmile", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
 	"store/sqlstore": {may: []string{
-		"lastmile", "assignment", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire",
+		"codec", "lastmile", "assignment", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire",
 	}},
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
@@ -104,7 +104,7 @@ var rules = map[string]rule{
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "taskflow", "wire"})},
 
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
-	"contract/openapi": {wide: true, may: everything},                                               // tests only
+	"contract/openapi": {wide: true, may: everything},                                                // tests only
 
 	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
@@ -71,7 +72,7 @@ func (s *Server) batchRoutes() []edge.Route {
 // ReadDraft reads a task of a batch as an organization sent it.
 func ReadDraft(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
 	var body wire.TaskBody
-	if err := wire.Decode(sent, &body); err != nil {
+	if err := codec.Decode(sent, &body); err != nil {
 		return taskflow.Draft{}, err
 	}
 	return taskDraft(org, body)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/wire"
 )
@@ -30,7 +31,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 	text := []byte(": following\n\n")
 	for {
 		outline := wire.NewListOutline(list.Version, list.ActiveTask, list.Tasks)
-		data, err := wire.Marshal(outline)
+		data, err := codec.Marshal(outline)
 		if err != nil {
 			return nil // the phone asks again
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
@@ -75,7 +76,7 @@ func osmandValues(c *edge.Call) (url.Values, error) {
 		return values, nil
 	case strings.HasPrefix(text, "{"):
 		var body wire.TrackerBody
-		if err := wire.Decode(c.Body, &body); err != nil {
+		if err := codec.Decode(c.Body, &body); err != nil {
 			return nil, err
 		}
 		for name, value := range body.Values() {

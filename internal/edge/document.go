@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"reflect"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/spec"
-	"dray/internal/wire"
 )
 
 // The parts of an API's description, so that APIs need not import package spec.
@@ -37,10 +37,10 @@ var responseHeaders = []spec.Header{
 // Document completes the description of an API with its routes and with what all
 // APIs have in common.
 func Document(api API, routes []Route) API {
-	api.Headers, api.Descriptions = responseHeaders, wire.Descriptions()
-	api.ErrorBody = reflect.TypeFor[wire.ErrorBody]()
-	api.BatchErrors = spec.BatchErrors{Body: reflect.TypeFor[wire.BatchError](), Applies: wire.HasBatchError}
-	for _, e := range wire.Errors() {
+	api.Headers = responseHeaders
+	api.ErrorBody = reflect.TypeFor[codec.ErrorBody]()
+	api.BatchErrors = spec.BatchErrors{Body: reflect.TypeFor[codec.BatchError](), Applies: codec.HasBatchError}
+	for _, e := range codec.Errors() {
 		api.Errors = append(api.Errors, spec.Error{Status: e.Status, Number: int(e.Number), Class: string(e.Class), Meaning: e.Meaning})
 	}
 	api.IdempotencyKey = spec.IdempotencyKey{

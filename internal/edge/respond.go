@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
-	"dray/internal/wire"
 )
 
 // respondError writes an error, or the saved reply to a request that was served
@@ -20,7 +20,7 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		w.Header().Set("Idempotent-Replayed", "true")
 		return write(w, http.StatusOK, before.Reply)
 	}
-	status, body := wire.NewError(err, requestID)
+	status, body := codec.NewError(err, requestID)
 	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
 		if refusal.Code == lastmile.CodeOverloaded || refusal.Code == lastmile.CodeTooMany {
 			w.Header().Set("Retry-After", "1")
@@ -31,7 +31,7 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 	} else {
 		m.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
 	}
-	if rt.BatchErrors && wire.HasBatchError(status) {
+	if rt.BatchErrors && codec.HasBatchError(status) {
 		return writeError(w, status, body.Batch(status))
 	}
 	return writeError(w, status, body)

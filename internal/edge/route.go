@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/spec"
-	"dray/internal/wire"
 )
 
 // Limits of request bodies, in bytes.
@@ -73,14 +73,14 @@ func Create[Body, Result, Reply any](
 		if !ok {
 			return nil, fmt.Errorf("%s %s: the reply is a %T, want %T", rt.Method, rt.Path, result, made)
 		}
-		return wire.Marshal(toWire(made))
+		return codec.Marshal(toWire(made))
 	}
 	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) {
 		made, err := serve(ctx, c, body)
 		if err != nil {
 			return nil, err
 		}
-		return wire.Marshal(toWire(made))
+		return codec.Marshal(toWire(made))
 	})
 }
 
@@ -157,7 +157,7 @@ func withBody[Body any](rt Route, serve func(context.Context, *Call, Body) ([]by
 	rt.Body = reflect.TypeFor[Body]()
 	rt.serve = func(ctx context.Context, c *Call) ([]byte, error) {
 		var body Body
-		if err := wire.Decode(c.Body, &body); err != nil {
+		if err := codec.Decode(c.Body, &body); err != nil {
 			return nil, err
 		}
 		return serve(ctx, c, body)
@@ -169,7 +169,7 @@ func encoded[Reply any](reply Reply, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.Marshal(reply)
+	return codec.Marshal(reply)
 }
 
 // Describe adds the description of the operation.

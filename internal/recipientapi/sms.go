@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
@@ -77,7 +78,7 @@ func (s SMS) signed(c *edge.Call, body any) error {
 	if err := s.Verify(c.HTTP.Header, c.Body); err != nil {
 		return err
 	}
-	return wire.Decode(c.Body, body)
+	return codec.Decode(c.Body, body)
 }
 
 // takeTwilioReply responds in Twilio's own form that no message is to be sent.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
@@ -101,7 +102,7 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 	if err != nil {
 		return err
 	}
-	sent, err := wire.Marshal(seen)
+	sent, err := codec.Marshal(seen)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 		case err != nil:
 			return nil // the page asks again
 		}
-		latest, err := wire.Marshal(now)
+		latest, err := codec.Marshal(now)
 		switch {
 		case err != nil:
 			return nil // the page asks again

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -38,7 +39,7 @@ type SentTask []byte
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *SentTask) UnmarshalJSON(data []byte) error {
 	if data = bytes.TrimSpace(data); data[0] != '{' {
-		return malformed("must be an object, not %s", kindName(data[0]))
+		return codec.Malformed("must be an object, not %s", codec.KindName(data[0]))
 	}
 	*t = bytes.Clone(data)
 	return nil
@@ -98,18 +99,6 @@ type BatchItemError struct {
 	TaskData json.RawMessage `json:"taskData"`
 }
 
-// BatchError is an error of a request for a batch, or of one task of it. Unlike others it has no code.
-type BatchError struct {
-	// HTTP status that the error has in requests for a single task.
-	StatusCode int `json:"statusCode"`
-	// Number of the error; see the table of errors.
-	Error int `json:"error"`
-	// A sentence for people. It may change: decide by the number.
-	Message string `json:"message"`
-	// More about why; empty when there is nothing more to say.
-	Cause string `json:"cause"`
-}
-
 // TaskBatch is what became of the tasks of a batch.
 type TaskBatch struct {
 	// The tasks that were created, in the order they were sent.
@@ -121,7 +110,7 @@ type TaskBatch struct {
 // TaskBatchError is a task that could not be created.
 type TaskBatchError struct {
 	// Why.
-	Error BatchError `json:"error"`
+	Error codec.BatchError `json:"error"`
 	// The task as it was sent.
 	Task json.RawMessage `json:"task"`
 }
@@ -153,8 +142,8 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 
 // encode writes the batch. The tasks in it are a megabyte that is not read
 // again, as encoding/json would.
-func (b Batch) encode() ([]byte, error) {
-	head, err := Marshal(b.BatchProgress)
+func (b Batch) Encode() ([]byte, error) {
+	head, err := codec.Marshal(b.BatchProgress)
 	if err != nil {
 		return nil, err
 	}
@@ -191,15 +180,15 @@ func newBatchEvent(e lastmile.Event) batchEvent {
 	return batchEvent{Event: event, JobID: e.Batch.ID, batch: NewBatch(*e.Batch, event.Time)}
 }
 
-func (e batchEvent) encode() ([]byte, error) {
-	head, err := Marshal(struct {
+func (e batchEvent) Encode() ([]byte, error) {
+	head, err := codec.Marshal(struct {
 		Event
 		JobID lastmile.BatchID `json:"jobId"`
 	}{e.Event, e.JobID})
 	if err != nil {
 		return nil, err
 	}
-	batch, err := e.batch.encode()
+	batch, err := e.batch.Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +205,16 @@ func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
 		Tasks: Each(b.Tasks, NewTask),
 		Errors: Each(b.Faults, func(r lastmile.BatchResult) TaskBatchError {
-			fault := BatchError{StatusCode: r.Fault.Status, Error: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause}
+			fault := codec.BatchError{StatusCode: r.Fault.Status, Error: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause}
 			return TaskBatchError{Error: fault, Task: r.Sent}
 		}),
+	}
+}
+
+// NewBatchFault returns the error of one item of a batch.
+func NewBatchFault(err error) lastmile.BatchFault {
+	status, body := codec.NewError(err, "")
+	return lastmile.BatchFault{
+		Status: status, Number: int(body.Message.Error), Message: body.Message.Message, Cause: body.Message.Cause.String(),
 	}
 }

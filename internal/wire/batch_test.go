@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -28,7 +29,7 @@ func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
 	for name, b := range map[string]lastmile.Batch{"whole": whole, "empty": {Created: now}} {
 		t.Run(name, func(t *testing.T) {
 			form := wire.NewBatch(b, wire.Millis(now))
-			written, err := wire.Marshal(form)
+			written, err := codec.Marshal(form)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -78,7 +79,7 @@ func (placementItem) OneOf() []any { return []any{lastmile.TaskID(""), 0} }
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *TaskPlacement) UnmarshalJSON(data []byte) error {
 	var items []json.RawMessage
-	if err := DecodePart(data, &items); err != nil {
+	if err := codec.DecodePart(data, &items); err != nil {
 		return err
 	}
 	for i, item := range items {
@@ -87,17 +88,17 @@ func (p *TaskPlacement) UnmarshalJSON(data []byte) error {
 		switch {
 		case i == 0 && numeric && item[0] != '"':
 			if n != float64(int32(n)) {
-				return malformed("must begin with a whole number or with a task id")
+				return codec.Malformed("must begin with a whole number or with a task id")
 			}
 			p.Index, p.placed = int(n), true
 		case item[0] == '"':
 			var id lastmile.TaskID
-			if err := DecodePart(item, (*string)(&id)); err != nil {
+			if err := codec.DecodePart(item, (*string)(&id)); err != nil {
 				return err
 			}
 			p.IDs = append(p.IDs, id)
 		default:
-			return malformed("must hold task ids, and a position before them at most, not %s", kindName(item[0]))
+			return codec.Malformed("must hold task ids, and a position before them at most, not %s", codec.KindName(item[0]))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -148,11 +149,11 @@ func (f *CustomFieldBodies) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '{':
 		*f = make(CustomFieldBodies, 1)
-		return DecodePart(data, &(*f)[0])
+		return codec.DecodePart(data, &(*f)[0])
 	case '[', 'n':
-		return DecodePart(data, (*[]CustomFieldDefinitionBody)(f))
+		return codec.DecodePart(data, (*[]CustomFieldDefinitionBody)(f))
 	}
-	return malformed("must be a custom field or an array of them, not %s", kindName(data[0]))
+	return codec.Malformed("must be a custom field or an array of them, not %s", codec.KindName(data[0]))
 }
 
 // Changes returns what the request asks for.
@@ -193,14 +194,14 @@ func (k *CustomFieldKeys) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '[':
 		var all []customFieldKey
-		err := DecodePart(data, &all)
+		err := codec.DecodePart(data, &all)
 		*k = Each(all, func(key customFieldKey) string { return string(key) })
 		return err
 	case 'n':
 		*k = nil
 		return nil
 	}
-	err := DecodePart(data, &one)
+	err := codec.DecodePart(data, &one)
 	*k = CustomFieldKeys{string(one)}
 	return err
 }
@@ -224,16 +225,16 @@ func (customFieldKey) OneOf() []any {
 func (k *customFieldKey) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '"':
-		return DecodePart(data, (*string)(k))
+		return codec.DecodePart(data, (*string)(k))
 	case '{':
 		var named struct {
 			Key string `json:"key"`
 		}
-		err := DecodePart(data, &named)
+		err := codec.DecodePart(data, &named)
 		*k = customFieldKey(named.Key)
 		return err
 	}
-	return malformed("must be the key of a custom field or an object with its key, not %s", kindName(data[0]))
+	return codec.Malformed("must be the key of a custom field or an object with its key, not %s", codec.KindName(data[0]))
 }
 
 // Template is a task template.

@@ -8,6 +8,8 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -42,30 +44,36 @@ func TestDocsDescribeFieldsAsTheSourceDoes(t *testing.T) {
 	}
 }
 
-// sourceDescriptions reads the comments of the structs in this folder and of
-// their fields.
+// sourceDescriptions reads the comments of the structs in this package, and in
+// package codec, which has those of errors.
 func sourceDescriptions(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := descriptions{}
-	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
-			continue
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), f.Name(), nil, parser.ParseComments)
+	for _, folder := range []string{".", "../codec"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, decl := range parsed.Decls {
-			if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.TYPE {
-				all.add(d)
+		for _, name := range files {
+			if !strings.HasSuffix(name, "_test.go") {
+				all.addFile(t, name)
 			}
 		}
 	}
 	return all
+}
+
+func (d descriptions) addFile(t *testing.T, name string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range parsed.Decls {
+		if g, ok := decl.(*ast.GenDecl); ok && g.Tok == token.TYPE {
+			d.add(g)
+		}
+	}
 }
 
 type descriptions map[string]string
@@ -86,6 +94,34 @@ func (d descriptions) add(decl *ast.GenDecl) {
 		}
 		d[spec.Name.Name] = withoutName(spec.Name.Name, firstParagraph(doc))
 		d.addFields(spec.Name.Name, object)
+	}
+}
+
+// tagKeys are the tags that a field may have: see package spec.
+var tagKeys = regexp.MustCompile(`^(json|required|nullable|enum|type|example):"$`)
+
+func TestTagsAreKnown(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			for _, key := range regexp.MustCompile("(?:^`| )[a-zA-Z]+:\"").FindAllString(field.Tag.Value, -1) {
+				if !tagKeys.MatchString(strings.TrimLeft(key, "` ")) && !strings.Contains(field.Tag.Value, `\"`) {
+					t.Errorf("%s: package spec does not know the tag %s", name, key)
+				}
+			}
+			return true
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -56,9 +57,9 @@ var withoutWorker = []lastmile.Trigger{
 // EncodeEvent encodes an event as webhooks and followers receive it.
 func EncodeEvent(e lastmile.Event) ([]byte, error) {
 	if e.Batch != nil {
-		return newBatchEvent(e).encode()
+		return newBatchEvent(e).Encode()
 	}
-	return Marshal(NewEvent(e))
+	return codec.Marshal(NewEvent(e))
 }
 
 // NewEvent returns an event in the form that is sent.

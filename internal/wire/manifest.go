@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/travel"
 )
@@ -100,10 +101,10 @@ func (b MarketplaceBody) Query() (url.Values, error) {
 	}
 	address, err := url.Parse(strings.TrimPrefix(b.Path, "/"))
 	if err != nil || address.Path != manifestPath || address.Host != "" {
-		return nil, lastmile.Invalid("path must be %s?hubId=…&workerId=…, not %q", manifestPath, clip(b.Path))
+		return nil, lastmile.Invalid("path must be %s?hubId=…&workerId=…, not %q", manifestPath, codec.Clip(b.Path))
 	}
 	if b.Method != "" && !strings.EqualFold(b.Method, "GET") {
-		return nil, lastmile.Invalid("method must be GET, not %q", clip(b.Method))
+		return nil, lastmile.Invalid("method must be GET, not %q", codec.Clip(b.Method))
 	}
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil {

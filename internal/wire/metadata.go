@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -52,22 +53,22 @@ func (Metadata) MaxItems() int { return lastmile.MaxMetadataEntries }
 // small numbers takes many times the memory of its JSON.
 func (m *Metadata) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
-		var s scanner
-		if err := s.scan(data); err != nil {
+		var s codec.Scanner
+		if err := s.Scan(data); err != nil {
 			return err
 		}
-		if s.items > lastmile.MaxMetadataEntries {
-			return invalid("must have at most %d entries, not %d", lastmile.MaxMetadataEntries, s.items)
+		if s.Items > lastmile.MaxMetadataEntries {
+			return codec.Invalid("must have at most %d entries, not %d", lastmile.MaxMetadataEntries, s.Items)
 		}
 		// A value and the comma, colon or bracket after it are two bytes, so
 		// this is never stricter than the domain. The names, types and
 		// visibility of each entry are besides.
 		const perEntry = 8
-		if s.values > lastmile.MaxMetadataBytes/2+perEntry*lastmile.MaxMetadataEntries {
-			return invalid("must be at most %d bytes of names and values in all", lastmile.MaxMetadataBytes)
+		if s.Values > lastmile.MaxMetadataBytes/2+perEntry*lastmile.MaxMetadataEntries {
+			return codec.Invalid("must be at most %d bytes of names and values in all", lastmile.MaxMetadataBytes)
 		}
 	}
-	return DecodePart(data, (*[]MetadataEntry)(m))
+	return codec.DecodePart(data, (*[]MetadataEntry)(m))
 }
 
 // MetadataUpdate is metadata in the body of an update: an array replaces all
@@ -94,23 +95,23 @@ func (u *MetadataUpdate) UnmarshalJSON(data []byte) error {
 		return nil
 	case data[0] == '[':
 		var all Metadata
-		if err := DecodePart(data, &all); err != nil {
+		if err := codec.DecodePart(data, &all); err != nil {
 			return err
 		}
 		u.Replace, u.Replaced = all.Domain(), true
 		return nil
 	case data[0] != '{':
-		return malformed("must be an array of entries, or an object with $set and $pop, not %s", kindName(data[0]))
+		return codec.Malformed("must be an array of entries, or an object with $set and $pop, not %s", codec.KindName(data[0]))
 	}
 	var change struct {
 		Set Optional[Metadata] `json:"$set"`
 		Pop Optional[[]string] `json:"$pop"`
 	}
-	if err := DecodePart(data, &change); err != nil {
+	if err := codec.DecodePart(data, &change); err != nil {
 		return err
 	}
 	if !change.Set.Present && !change.Pop.Present && len(bytes.TrimSpace(data[1:len(data)-1])) > 0 {
-		return malformed("must be an array of entries, or an object with $set and $pop: this object has neither")
+		return codec.Malformed("must be an array of entries, or an object with $set and $pop: this object has neither")
 	}
 	u.Set, u.Pop = change.Set.Value.Domain(), change.Pop.Value
 	return nil

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"encoding/json"
+
+	"dray/internal/codec"
 )
 
 // Optional is a field of an update, which can be absent, null or a value.
@@ -39,7 +41,7 @@ func (o *Optional[T]) UnmarshalJSON(data []byte) error {
 	if o.Null {
 		return nil
 	}
-	return DecodePart(data, &o.Value)
+	return codec.DecodePart(data, &o.Value)
 }
 
 // MarshalJSON implements json.Marshaler.

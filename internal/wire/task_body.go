@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dray/internal/assignment"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -185,21 +186,21 @@ func (BarcodeBodies) OneOf() []any {
 func (b *BarcodeBodies) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '[':
-		return DecodePart(data, (*[]BarcodeBody)(b))
+		return codec.DecodePart(data, (*[]BarcodeBody)(b))
 	case '{':
 		var shown struct {
 			Required *[]BarcodeBody `json:"required"`
 		}
-		if err := DecodePart(data, &shown); err != nil {
+		if err := codec.DecodePart(data, &shown); err != nil {
 			return err
 		}
 		if shown.Required == nil {
-			return malformed("must be an array, or an object with the array required")
+			return codec.Malformed("must be an array, or an object with the array required")
 		}
 		*b = *shown.Required
 		return nil
 	}
-	return malformed("must be an array, not %s", kindName(data[0]))
+	return codec.Malformed("must be an array, not %s", codec.KindName(data[0]))
 }
 
 // AppearanceBody is how a task shall look on the map.
@@ -230,14 +231,14 @@ func (RecipientRef) OneOf() []any { return []any{lastmile.RecipientID(""), Recip
 func (r *RecipientRef) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '"':
-		return decodeID(data, &r.ID, "the id of a recipient or an object")
+		return codec.DecodeID(data, &r.ID, "the id of a recipient or an object")
 	case '{':
 		r.Body = new(RecipientBody)
-		return DecodePart(data, r.Body)
+		return codec.DecodePart(data, r.Body)
 	case 'n':
 		return nil
 	}
-	return malformed("must be the id of a recipient or an object, not %s", kindName(data[0]))
+	return codec.Malformed("must be the id of a recipient or an object, not %s", codec.KindName(data[0]))
 }
 
 // Change returns what the request asks for, but for what must be found first:

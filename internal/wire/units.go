@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -100,15 +101,15 @@ func readTime(data []byte, unit string, instant func(int64) time.Time) (time.Tim
 	}
 	n, ok := number(data)
 	if !ok {
-		return time.Time{}, malformed("must be a time in Unix %s, not %s", unit, shown(data))
+		return time.Time{}, codec.Malformed("must be a time in Unix %s, not %s", unit, shown(data))
 	}
-	if math.Abs(n) <= maxNumber {
+	if math.Abs(n) <= codec.MaxNumber {
 		t := instant(int64(n)).UTC()
 		if !t.Before(earliest) && t.Before(latest) {
 			return t, nil
 		}
 	}
-	return time.Time{}, invalid("must be a time in Unix %s between the years 2000 and 2100, not %s", unit, shown(data))
+	return time.Time{}, codec.Invalid("must be a time in Unix %s between the years 2000 and 2100, not %s", unit, shown(data))
 }
 
 // Duration returns the duration.
@@ -128,9 +129,9 @@ func (s *Seconds) UnmarshalJSON(data []byte) error {
 	n, ok := number(data)
 	switch {
 	case !ok || n != math.Trunc(n):
-		return malformed("must be a whole number of seconds, not %s", shown(data))
+		return codec.Malformed("must be a whole number of seconds, not %s", shown(data))
 	case math.Abs(n) > maxDuration.Seconds():
-		return invalid("must be a number of seconds of at most a hundred years, not %s", shown(data))
+		return codec.Invalid("must be a number of seconds of at most a hundred years, not %s", shown(data))
 	}
 	*s = Seconds(int64(n)) * Seconds(time.Second)
 	return nil
@@ -153,9 +154,9 @@ func (m *Minutes) UnmarshalJSON(data []byte) error {
 	n, ok := number(data)
 	switch {
 	case !ok:
-		return malformed("must be a number of minutes, not %s", shown(data))
+		return codec.Malformed("must be a number of minutes, not %s", shown(data))
 	case math.Abs(n) > maxDuration.Minutes():
-		return invalid("must be a number of minutes of at most a hundred years, not %s", shown(data))
+		return codec.Invalid("must be a number of minutes of at most a hundred years, not %s", shown(data))
 	}
 	*m = Minutes(math.Round(n * float64(time.Minute)))
 	return nil
@@ -180,16 +181,16 @@ func (l *LonLat) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if data[0] != '[' {
-		return malformed(form+", not %s", kindName(data[0]))
+		return codec.Malformed(form+", not %s", codec.KindName(data[0]))
 	}
 	// Pointers, because null would otherwise pass as 0.
 	var pair []*float64
 	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
-		return malformed(form)
+		return codec.Malformed(form)
 	}
 	p, err := lastmile.NewPoint(*pair[0], *pair[1])
 	if err != nil {
-		return invalid("must be [longitude, latitude], in this order: %s", err)
+		return codec.Invalid("must be [longitude, latitude], in this order: %s", err)
 	}
 	*l = LonLat(p)
 	return nil
@@ -203,7 +204,7 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	case "false", `"false"`, "null":
 		*f = false
 	default:
-		return malformed("must be true or false, not %s", shown(data))
+		return codec.Malformed("must be true or false, not %s", shown(data))
 	}
 	return nil
 }
@@ -214,7 +215,7 @@ func number(data []byte) (float64, bool) {
 	if len(data) > 2 && data[0] == '"' {
 		data = data[1 : len(data)-1]
 	}
-	if size, ok := numberSize(data); !ok || size != len(data) {
+	if size, ok := codec.NumberSize(data); !ok || size != len(data) {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(string(data), 64)
@@ -225,9 +226,9 @@ func number(data []byte) (float64, bool) {
 // their kind.
 func shown(data []byte) string {
 	if data[0] == '{' || data[0] == '[' {
-		return kindName(data[0])
+		return codec.KindName(data[0])
 	}
-	return clip(string(data))
+	return codec.Clip(string(data))
 }
 
 // Text is a string that is also read from a JSON number: house numbers,
@@ -244,7 +245,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if data[0] != '"' {
-		return malformed("must be a string, not %s", kindName(data[0]))
+		return codec.Malformed("must be a string, not %s", codec.KindName(data[0]))
 	}
 	return json.Unmarshal(data, (*string)(t))
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -106,12 +107,12 @@ func (DestinationRef) OneOf() []any { return []any{lastmile.DestinationID(""), D
 func (d *DestinationRef) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '"':
-		return decodeID(data, &d.ID, "the id of a destination or an object")
+		return codec.DecodeID(data, &d.ID, "the id of a destination or an object")
 	case '{':
 		d.Body = new(DestinationBody)
-		return DecodePart(data, d.Body)
+		return codec.DecodePart(data, d.Body)
 	}
-	return malformed("must be the id of a destination or an object, not %s", kindName(data[0]))
+	return codec.Malformed("must be the id of a destination or an object, not %s", codec.KindName(data[0]))
 }
 
 // pointer is the value as an update of the domain has it: nil leaves as it is,

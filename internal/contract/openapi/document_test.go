@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/codec"
+
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"dray/internal/api"
@@ -21,7 +23,6 @@ import (
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/spec"
-	"dray/internal/wire"
 )
 
 const (
@@ -306,7 +307,7 @@ func TestDocumentHasEveryError(t *testing.T) {
 	}
 	code := doc.Components.Schemas["ErrorBody"].Value.Properties["code"].Value
 	number := doc.Components.Schemas["ErrorMessage"].Value.Properties["error"].Value
-	rows := wire.Errors()
+	rows := codec.Errors()
 	if len(rows) != len(lastmile.Codes())+1 {
 		t.Errorf("the table has %d errors, want one for each of %d codes and the internal one", len(rows), len(lastmile.Codes()))
 	}
@@ -368,7 +369,7 @@ func testRequests(t *testing.T, api spec.API) {
 			continue
 		}
 		key := op.Method + " " + op.Path
-		read := func(data []byte) error { return wire.Decode(data, reflect.New(op.Body).Interface()) }
+		read := func(data []byte) error { return codec.Decode(data, reflect.New(op.Body).Interface()) }
 		media := doc.Paths.Value(op.Path).GetOperation(op.Method).RequestBody.Value.Content.Get(jsonType)
 		if op.Example == "" {
 			t.Errorf("%s has no example of its body", key)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dray/internal/wire"
+	"dray/internal/codec"
 )
 
 // openDocs asks the reference for a path as a browser would.
@@ -63,7 +63,7 @@ func TestReference(t *testing.T) {
 				t.Errorf("%s is not in the page", name)
 			}
 		}
-		for _, row := range wire.Errors() {
+		for _, row := range codec.Errors() {
 			if !strings.Contains(page, `id="error-`+strconv.Itoa(int(row.Number))+`"`) {
 				t.Errorf("error %d is not in the page", row.Number)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dray/internal/assignment"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/spec"
 	"dray/internal/travel"
@@ -45,7 +46,7 @@ var sampleValues = map[reflect.Type]any{
 	reflect.TypeFor[lastmile.AdminType]():        lastmile.AdminSuper,
 	reflect.TypeFor[lastmile.AccountStatus]():    lastmile.AccountAccepted,
 	reflect.TypeFor[lastmile.TaskState]():        lastmile.TaskActive,
-	reflect.TypeFor[assignment.Mode]():       assignment.ByLoad,
+	reflect.TypeFor[assignment.Mode]():           assignment.ByLoad,
 	reflect.TypeFor[lastmile.ContainerRef]():     lastmile.OrganizationContainer(sampleID),
 	reflect.TypeFor[*int]():                      new(int),
 	reflect.TypeFor[lastmile.Point]():            lastmile.Point{Lon: 12.5, Lat: 55.7},
@@ -228,7 +229,7 @@ func manifestSamples() []any {
 
 // sampleBatch is a batch of two tasks, one of which was created.
 func sampleBatch() lastmile.Batch {
-	task, err := wire.Marshal(wire.NewTask(sampleOf[lastmile.Task](full)))
+	task, err := codec.Marshal(wire.NewTask(sampleOf[lastmile.Task](full)))
 	if err != nil {
 		task = []byte(err.Error())
 	}
@@ -275,7 +276,7 @@ func testResponses(t *testing.T, api spec.API, seen sightings) {
 			if reflect.TypeOf(value) != shape {
 				t.Errorf("%s: the sample is a %T, want a %s", key, value, shape)
 			}
-			data, err := wire.Marshal(value)
+			data, err := codec.Marshal(value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -299,12 +300,12 @@ func TestFilteredResponsesMatchTheirSchemas(t *testing.T) {
 
 func TestErrorsMatchTheirSchema(t *testing.T) {
 	schema := document(t, bareServer().Spec()).Components.Schemas["ErrorBody"]
-	for name, cause := range map[string]wire.ErrorCause{
-		"without a cause": {}, "a sentence": {Text: "because"}, "a key": {Duplicate: &wire.DuplicateCause{Type: "duplicateKey"}},
-		"a list": {Lack: &wire.LackCause{Type: lastmile.LackRequirements, Missing: []string{"photo"}}},
+	for name, cause := range map[string]codec.ErrorCause{
+		"without a cause": {}, "a sentence": {Text: "because"}, "a key": {Duplicate: &codec.DuplicateCause{Type: "duplicateKey"}},
+		"a list": {Lack: &codec.LackCause{Type: lastmile.LackRequirements, Missing: []string{"photo"}}},
 	} {
-		for _, e := range wire.Errors() {
-			data, err := json.Marshal(wire.ErrorBody{Code: e.Class, Message: wire.ErrorMessage{Error: e.Number, Cause: cause}})
+		for _, e := range codec.Errors() {
+			data, err := json.Marshal(codec.ErrorBody{Code: e.Class, Message: codec.ErrorMessage{Error: e.Number, Cause: cause}})
 			if err != nil {
 				t.Fatal(err)
 			}

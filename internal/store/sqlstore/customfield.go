@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -37,7 +38,7 @@ func (t *tx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (las
 
 // SaveCustomField implements store.CustomFieldWriter.
 func (t *tx) SaveCustomField(ctx context.Context, f lastmile.CustomField) error {
-	doc, err := wire.Marshal(wire.NewCustomFieldDefinition(f))
+	doc, err := codec.Marshal(wire.NewCustomFieldDefinition(f))
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *
 
 // SaveTemplate implements store.CustomFieldWriter.
 func (t *tx) SaveTemplate(ctx context.Context, template lastmile.Template) error {
-	doc, err := wire.Marshal(wire.NewTemplate(template))
+	doc, err := codec.Marshal(wire.NewTemplate(template))
 	if err != nil {
 		return err
 	}

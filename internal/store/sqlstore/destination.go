@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -61,6 +62,6 @@ var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created
 
 // destinationRow is a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {
-	doc, err := wire.Marshal(wire.NewDestination(d))
+	doc, err := codec.Marshal(wire.NewDestination(d))
 	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded)}, err
 }

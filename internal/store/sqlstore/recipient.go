@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -66,6 +67,6 @@ var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name
 
 // recipientRow is a recipient as recipientInsertion saves it.
 func recipientRow(r lastmile.Recipient) ([]any, error) {
-	doc, err := wire.Marshal(wire.NewRecipient(r))
+	doc, err := codec.Marshal(wire.NewRecipient(r))
 	return []any{r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli()}, err
 }

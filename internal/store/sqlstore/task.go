@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dray/internal/assignment"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -56,7 +57,7 @@ func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 
 // shown joins the parts of a task as the interface shows it.
 func (r *taskRow) shown(now time.Time) ([]byte, error) {
-	live, err := wire.Marshal(wire.NewTaskTimes(r.estimates(now)))
+	live, err := codec.Marshal(wire.NewTaskTimes(r.estimates(now)))
 	if err != nil {
 		return nil, err
 	}
@@ -254,11 +255,11 @@ const (
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.
 func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
-	doc, err := wire.Marshal(wire.NewTaskRecord(task))
+	doc, err := codec.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
 	}
-	history, err := wire.Marshal(wire.NewAssignments(task.History))
+	history, err := codec.Marshal(wire.NewAssignments(task.History))
 	if err != nil {
 		return nil, err
 	}
@@ -373,7 +374,7 @@ func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id la
 
 // SaveExplanation implements store.TaskWriter.
 func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
-	doc, err := wire.Marshal(wire.NewExplanation(e))
+	doc, err := codec.Marshal(wire.NewExplanation(e))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package wire_test
+package codec_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -184,7 +185,7 @@ func TestDecodeRefuses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var into taskLike
-			err := wire.Decode([]byte(test.body), &into)
+			err := codec.Decode([]byte(test.body), &into)
 			refusal, ok := errors.AsType[*lastmile.Error](err)
 			if !ok {
 				t.Fatalf("got %v, want a refusal", err)
@@ -230,7 +231,7 @@ func TestDecodeAccepts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got, want taskLike
-			if err := wire.Decode([]byte(test.body), &got); err != nil {
+			if err := codec.Decode([]byte(test.body), &got); err != nil {
 				t.Fatal(err)
 			}
 			if test.want != nil {
@@ -252,7 +253,7 @@ func (b *taskLike) picked() string { return b.Picky.said }
 func TestNoBodyLeavesTheTargetAlone(t *testing.T) {
 	for _, body := range []string{"", "  ", "null", "\nnull\t"} {
 		into := taskLike{Notes: "as before"}
-		if err := wire.Decode([]byte(body), &into); err != nil || into.Notes != "as before" {
+		if err := codec.Decode([]byte(body), &into); err != nil || into.Notes != "as before" {
 			t.Errorf("%q: %v, %q", body, err, into.Notes)
 		}
 	}
@@ -262,7 +263,7 @@ func TestDecodeBlamesUsForUnreadableTypes(t *testing.T) {
 	var into struct {
 		C chan int `json:"c"`
 	}
-	err := wire.Decode([]byte(`{"c":1}`), &into)
+	err := codec.Decode([]byte(`{"c":1}`), &into)
 	if _, ok := errors.AsType[*lastmile.Error](err); ok || err == nil {
 		t.Errorf("got %v, want an error that is no refusal", err)
 	}
@@ -282,7 +283,7 @@ func TestNothingWithControlCharactersPasses(t *testing.T) {
 			} {
 				var into any
 				body := fmt.Sprintf(shape, written)
-				if err := wire.Decode([]byte(body), &into); err == nil {
+				if err := codec.Decode([]byte(body), &into); err == nil {
 					t.Errorf("%q passed", body)
 				}
 			}
@@ -311,7 +312,7 @@ func TestMemoryFollowsTheBody(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			var into taskLike
-			err := wire.Decode(data, &into)
+			err := codec.Decode(data, &into)
 			runtime.ReadMemStats(&after)
 			used := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%d bytes took %d (%.1f times), error: %t", len(data), used, float64(used)/float64(len(data)), err != nil)
@@ -343,7 +344,7 @@ const typicalBody = `{"destination":{"address":{"number":"543","street":"Howard 
 
 func TestTypicalBody(t *testing.T) {
 	var got taskLike
-	if err := wire.Decode([]byte(typicalBody), &got); err != nil {
+	if err := codec.Decode([]byte(typicalBody), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Destination.Location.Point() != (lastmile.Point{Lon: -122.396832, Lat: 37.789271}) ||
@@ -360,7 +361,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var into taskLike
-		if err := wire.Decode(data, &into); err != nil {
+		if err := codec.Decode(data, &into); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -393,7 +394,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkAny(t, data)
 		var into taskLike
-		err := wire.Decode(data, &into)
+		err := codec.Decode(data, &into)
 		if err != nil {
 			checkRefusal(t, data, err)
 			return
@@ -403,7 +404,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q was accepted but cannot be written: %v", data, err)
 		}
 		var again taskLike
-		if err := wire.Decode(written, &again); err != nil {
+		if err := codec.Decode(written, &again); err != nil {
 			t.Fatalf("%q was accepted, but not as it is written again, %q: %v", data, written, err)
 		}
 		if twice, _ := json.Marshal(again); string(twice) != string(written) {
@@ -415,7 +416,7 @@ func FuzzDecode(f *testing.F) {
 // checkAny compares Decode with encoding/json on bodies of any shape.
 func checkAny(t *testing.T, data []byte) {
 	var got, want any
-	if err := wire.Decode(data, &got); err != nil {
+	if err := codec.Decode(data, &got); err != nil {
 		checkRefusal(t, data, err)
 		return
 	}
@@ -454,7 +455,7 @@ func TestWhatWeWritePasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got any
-		if err := wire.Decode(data, &got); err != nil {
+		if err := codec.Decode(data, &got); err != nil {
 			t.Fatalf("%s: %v", data, err)
 		}
 		if !reflect.DeepEqual(got, value) {

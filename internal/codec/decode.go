@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"bytes"
@@ -27,12 +27,12 @@ func Decode(data []byte, into any) error {
 	case "", "null":
 		return nil
 	}
-	var s scanner
-	if err := s.scan(data); err != nil {
+	var s Scanner
+	if err := s.Scan(data); err != nil {
 		return err.refusal()
 	}
 	err := DecodePart(data, into)
-	if refused, ok := errors.AsType[*fieldError](err); ok {
+	if refused, ok := errors.AsType[*FieldError](err); ok {
 		return refused.refusal()
 	}
 	return err
@@ -55,7 +55,7 @@ func DecodePart(data []byte, into any) error {
 		return nil
 	}
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return invalid("is not valid JSON at byte %d", syntactic.ByteOffset).at(dotted(syntactic.JSONPointer))
+		return Invalid("is not valid JSON at byte %d", syntactic.ByteOffset).at(dotted(syntactic.JSONPointer))
 	}
 	semantic, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
@@ -79,17 +79,17 @@ var noNullItems = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) err
 	if parent, _ := d.StackIndex(d.StackDepth()); parent != '[' || want == "" || item.Kind() == reflect.Pointer || readsItself(item) {
 		return errors.ErrUnsupported
 	}
-	return malformed("must be %s, not null", want)
+	return Malformed("must be %s, not null", want)
 })
 
 // decodeID reads an id where something else may stand too.
-func decodeID[ID ~string](data []byte, id *ID, want string) error {
+func DecodeID[ID ~string](data []byte, id *ID, want string) error {
 	var text string
 	if err := DecodePart(data, &text); err != nil {
 		return err
 	}
 	if text == "" {
-		return malformed("must be %s, not an empty string", want)
+		return Malformed("must be %s, not an empty string", want)
 	}
 	*id = ID(text)
 	return nil
@@ -97,11 +97,11 @@ func decodeID[ID ~string](data []byte, id *ID, want string) error {
 
 // explain puts a decoder's error in the client's terms. It returns nil for an
 // error that no body can cause unless a Go type is at fault.
-func explain(e *json.SemanticError) *fieldError {
+func explain(e *json.SemanticError) *FieldError {
 	if e.GoType == nil {
 		return nil
 	}
-	if inner, ok := errors.AsType[*fieldError](e.Err); ok {
+	if inner, ok := errors.AsType[*FieldError](e.Err); ok {
 		return inner
 	}
 	if e.Err != nil && readsItself(e.GoType) {
@@ -114,30 +114,30 @@ func explain(e *json.SemanticError) *fieldError {
 	case e.JSONKind == '0' && isWhole(e.GoType.Kind()):
 		return explainWhole(e)
 	case e.GoType.Kind() == reflect.Array && e.Err != nil:
-		return malformed("must be an array of exactly %d elements", e.GoType.Len())
-	case kindName(byte(e.JSONKind)) != want:
-		return malformed("must be %s, not %s", want, kindName(byte(e.JSONKind)))
+		return Malformed("must be an array of exactly %d elements", e.GoType.Len())
+	case KindName(byte(e.JSONKind)) != want:
+		return Malformed("must be %s, not %s", want, KindName(byte(e.JSONKind)))
 	case e.JSONKind == '0' && errors.Is(e.Err, strconv.ErrRange):
-		return invalid("must be a smaller number, not %s", clip(string(e.JSONValue)))
+		return Invalid("must be a smaller number, not %s", Clip(string(e.JSONValue)))
 	}
 	return nil
 }
 
 // explainWhole says why a number does not fit a whole number.
-func explainWhole(e *json.SemanticError) *fieldError {
-	value := clip(string(e.JSONValue))
-	if size, ok := numberSize(e.JSONValue); !ok || size != len(e.JSONValue) {
-		return malformed("must be a whole number")
+func explainWhole(e *json.SemanticError) *FieldError {
+	value := Clip(string(e.JSONValue))
+	if size, ok := NumberSize(e.JSONValue); !ok || size != len(e.JSONValue) {
+		return Malformed("must be a whole number")
 	}
 	if bytes.ContainsAny(e.JSONValue, ".eE") {
-		return malformed("must be a whole number, written without a fraction or an exponent, not %s", value)
+		return Malformed("must be a whole number, written without a fraction or an exponent, not %s", value)
 	}
 	bits := e.GoType.Bits()
 	if e.GoType.Kind() >= reflect.Uint {
-		return invalid("must be a whole number between 0 and %d, not %s", uint64(1)<<min(bits, 53)-1, value)
+		return Invalid("must be a whole number between 0 and %d, not %s", uint64(1)<<min(bits, 53)-1, value)
 	}
 	limit := int64(1) << min(bits-1, 53)
-	return invalid("must be a whole number between %d and %d, not %s", -limit, limit-1, value)
+	return Invalid("must be a whole number between %d and %d, not %s", -limit, limit-1, value)
 }
 
 // isWhole tells whether a kind holds whole numbers only.

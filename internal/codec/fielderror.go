@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"encoding/json"
@@ -17,42 +17,42 @@ const theBody = "the request body"
 // maxShown is how much of a key or value of the client's a message repeats.
 const maxShown = 64
 
-// fieldError is a refusal of one value inside a body. Whoever refuses knows
+// FieldError is a refusal of one value inside a body. Whoever refuses knows
 // what is wrong with the value but not where it is: the places are put in
 // front on the way out, and Decode makes one message of both.
-type fieldError struct {
+type FieldError struct {
 	path string          // from the value that was being read; may be empty
 	err  *lastmile.Error // says "must be a number": a sentence without its subject
 	full bool            // err is a whole sentence that somebody else wrote
 }
 
 // malformed refuses a value of the wrong form.
-func malformed(format string, args ...any) *fieldError {
-	return &fieldError{err: lastmile.Malformed(format, args...)}
+func Malformed(format string, args ...any) *FieldError {
+	return &FieldError{err: lastmile.Malformed(format, args...)}
 }
 
 // invalid refuses a value of the right form that cannot be taken.
-func invalid(format string, args ...any) *fieldError {
-	return &fieldError{err: lastmile.Invalid(format, args...)}
+func Invalid(format string, args ...any) *FieldError {
+	return &FieldError{err: lastmile.Invalid(format, args...)}
 }
 
 // at returns the error as seen from further out, where path leads to what the
 // error was relative to.
-func (e *fieldError) at(path string) *fieldError {
+func (e *FieldError) at(path string) *FieldError {
 	further := *e
 	further.path = join(path, e.path)
 	return &further
 }
 
 // Error implements error.
-func (e *fieldError) Error() string { return e.refusal().Error() }
+func (e *FieldError) Error() string { return e.refusal().Error() }
 
 // Unwrap makes the error a *lastmile.Error for errors.As, also when a method
 // of this package is called by something other than Decode.
-func (e *fieldError) Unwrap() error { return e.refusal() }
+func (e *FieldError) Unwrap() error { return e.refusal() }
 
 // refusal returns what the client is told.
-func (e *fieldError) refusal() *lastmile.Error {
+func (e *FieldError) refusal() *lastmile.Error {
 	told := *e.err
 	switch {
 	case e.full && strings.Contains(told.Message, e.path):
@@ -66,14 +66,14 @@ func (e *fieldError) refusal() *lastmile.Error {
 }
 
 // asFieldError returns the refusal that a type's own method made.
-func asFieldError(err error) *fieldError {
-	if inner, ok := errors.AsType[*fieldError](err); ok {
+func asFieldError(err error) *FieldError {
+	if inner, ok := errors.AsType[*FieldError](err); ok {
 		return inner
 	}
 	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
-		return &fieldError{err: refusal, full: true}
+		return &FieldError{err: refusal, full: true}
 	}
-	return malformed("%s", err.Error())
+	return Malformed("%s", err.Error())
 }
 
 // join puts two paths together.
@@ -88,7 +88,7 @@ func join(outer, inner string) string {
 // those that are not plain words are quoted, and all are kept short.
 func appendKey(path []byte, key string) []byte {
 	if !plain(key) {
-		return fmt.Appendf(path, "[%s]", strconv.Quote(clip(key)))
+		return fmt.Appendf(path, "[%s]", strconv.Quote(Clip(key)))
 	}
 	if len(path) > 0 {
 		path = append(path, '.')
@@ -113,7 +113,7 @@ func appendIndex(path []byte, index int) []byte {
 }
 
 // clip shortens the client's text for a message.
-func clip(text string) string {
+func Clip(text string) string {
 	if len(text) <= maxShown {
 		return text
 	}
@@ -134,7 +134,7 @@ func unquote(quoted []byte) string {
 }
 
 // kindName says what a JSON value is, by its first byte.
-func kindName(first byte) string {
+func KindName(first byte) string {
 	switch first {
 	case '{':
 		return "an object"

@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"strings"
@@ -19,14 +19,14 @@ func FuzzScanner(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var s scanner
-		err := s.scan(data)
+		var s Scanner
+		err := s.Scan(data)
 		valid := jsontext.Value(data).IsValid()
 		switch {
 		case err == nil && !valid:
 			t.Fatalf("%q was passed", data)
-		case err == nil && s.depth != 0, err == nil && len(s.keys) != 0:
-			t.Fatalf("%q left %d containers and %d keys open", data, s.depth, len(s.keys))
+		case err == nil && s.Depth != 0, err == nil && len(s.Keys) != 0:
+			t.Fatalf("%q left %d containers and %d keys open", data, s.Depth, len(s.Keys))
 		case err != nil && valid && !limit(err.Error()):
 			t.Fatalf("%q was refused: %v", data, err)
 		}
@@ -51,7 +51,7 @@ func TestInRange(t *testing.T) {
 		"9007199254740992." + strings.Repeat("0", 100): false, // not worth the exact arithmetic
 	}
 	for literal, want := range tests {
-		if got := inRange([]byte(literal)); got != want {
+		if got := InRange([]byte(literal)); got != want {
 			t.Errorf("%s: got %t", literal, got)
 		}
 	}

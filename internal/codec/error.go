@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"encoding/json"
@@ -207,6 +207,18 @@ func NewError(err error, request string) (status int, body ErrorBody) {
 	return entry.Status, body
 }
 
+// BatchError is an error of a request for a batch, or of one task of it. Unlike others it has no code.
+type BatchError struct {
+	// HTTP status that the error has in requests for a single task.
+	StatusCode int `json:"statusCode"`
+	// Number of the error; see the table of errors.
+	Error int `json:"error"`
+	// A sentence for people. It may change: decide by the number.
+	Message string `json:"message"`
+	// More about why; empty when there is nothing more to say.
+	Cause string `json:"cause"`
+}
+
 // Batch returns the error in the shape that requests for batches have.
 func (b ErrorBody) Batch(status int) BatchError {
 	return BatchError{StatusCode: status, Error: int(b.Message.Error), Message: b.Message.Message, Cause: b.Message.Cause.String()}
@@ -220,12 +232,4 @@ func HasBatchError(status int) bool {
 		return false
 	}
 	return true
-}
-
-// NewBatchFault returns the error of one item of a batch.
-func NewBatchFault(err error) lastmile.BatchFault {
-	status, body := NewError(err, "")
-	return lastmile.BatchFault{
-		Status: status, Number: int(body.Message.Error), Message: body.Message.Message, Cause: body.Message.Cause.String(),
-	}
 }

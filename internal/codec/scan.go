@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"bytes"
@@ -20,19 +20,19 @@ const (
 // maxNumber is the largest magnitude of a number. Every whole number up to it
 // survives a float64, so that it means the same here, in JavaScript and in a
 // database.
-const maxNumber = 1 << 53
+const MaxNumber = 1 << 53
 
 // scanner walks a body once, before it is decoded. It allocates nothing
 // unless it refuses, and it refuses everything that is not JSON or that no
 // honest client sends, also in members that nobody reads.
-type scanner struct {
+type Scanner struct {
 	data   []byte
 	at     int
-	depth  int
+	Depth  int
 	frames [MaxDepth]frame // the containers around at
-	keys   []key           // the keys of the objects around at, outermost first
-	values int             // values met so far
-	items  int             // elements of the outermost array
+	Keys   []key           // the keys of the objects around at, outermost first
+	Values int             // values met so far
+	Items  int             // elements of the outermost array
 }
 
 // frame is one open container and the place reached in it.
@@ -59,10 +59,10 @@ const usualKeys = 16
 
 // scan examines a body, which must be exactly one JSON value with white space
 // around it.
-func (s *scanner) scan(data []byte) *fieldError {
-	s.data, s.keys = data, make([]key, 0, usualKeys)
+func (s *Scanner) Scan(data []byte) *FieldError {
+	s.data, s.Keys = data, make([]key, 0, usualKeys)
 	if len(data) >= 3 && string(data[:3]) == "\uFEFF" {
-		return invalid("must not begin with a byte order mark: send plain UTF-8")
+		return Invalid("must not begin with a byte order mark: send plain UTF-8")
 	}
 	s.space()
 	if err := s.value(); err != nil {
@@ -70,12 +70,12 @@ func (s *scanner) scan(data []byte) *fieldError {
 	}
 	s.space()
 	if s.at < len(data) {
-		return invalid("must be one JSON value, but %s follows it at byte %d", s.found(), s.at)
+		return Invalid("must be one JSON value, but %s follows it at byte %d", s.found(), s.at)
 	}
 	return nil
 }
 
-func (s *scanner) space() {
+func (s *Scanner) space() {
 	for s.at < len(s.data) {
 		switch s.data[s.at] {
 		case ' ', '\t', '\n', '\r':
@@ -88,15 +88,15 @@ func (s *scanner) space() {
 
 // peek returns the byte that comes next, or zero at the end. A zero byte in
 // the body fits nowhere in the grammar, so the two need not be told apart.
-func (s *scanner) peek() byte {
+func (s *Scanner) peek() byte {
 	if s.at < len(s.data) {
 		return s.data[s.at]
 	}
 	return 0
 }
 
-func (s *scanner) value() *fieldError {
-	s.values++
+func (s *Scanner) value() *FieldError {
+	s.Values++
 	switch c := s.peek(); {
 	case c == '{':
 		return s.object()
@@ -116,7 +116,7 @@ func (s *scanner) value() *fieldError {
 	return s.syntax("a value")
 }
 
-func (s *scanner) word(word string) *fieldError {
+func (s *Scanner) word(word string) *FieldError {
 	if len(s.data)-s.at < len(word) || string(s.data[s.at:s.at+len(word)]) != word {
 		return s.syntax(word)
 	}
@@ -125,25 +125,25 @@ func (s *scanner) word(word string) *fieldError {
 }
 
 // open enters the container that begins at the next byte.
-func (s *scanner) open(array bool) (*frame, *fieldError) {
-	if s.depth == MaxDepth {
+func (s *Scanner) open(array bool) (*frame, *FieldError) {
+	if s.Depth == MaxDepth {
 		return nil, s.refuse("is nested too deeply: at most %d levels are allowed", MaxDepth)
 	}
 	s.at++
 	s.space()
-	f := &s.frames[s.depth]
-	*f = frame{array: array, index: -1, keys: len(s.keys)}
-	s.depth++
+	f := &s.frames[s.Depth]
+	*f = frame{array: array, index: -1, keys: len(s.Keys)}
+	s.Depth++
 	return f, nil
 }
 
-func (s *scanner) shut() {
+func (s *Scanner) shut() {
 	s.at++
-	s.depth--
-	s.keys = s.keys[:s.frames[s.depth].keys]
+	s.Depth--
+	s.Keys = s.Keys[:s.frames[s.Depth].keys]
 }
 
-func (s *scanner) object() *fieldError {
+func (s *Scanner) object() *FieldError {
 	f, err := s.open(false)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (s *scanner) object() *fieldError {
 }
 
 // member reads a key, a colon, a value and the space after it.
-func (s *scanner) member(f *frame) *fieldError {
+func (s *Scanner) member(f *frame) *FieldError {
 	if s.peek() != '"' {
 		return s.syntax("a key in double quotes")
 	}
@@ -200,7 +200,7 @@ func (s *scanner) member(f *frame) *fieldError {
 
 // name makes what is between start and end the key of f's current member. It
 // tells whether the object had that key before.
-func (s *scanner) name(f *frame, start, end int) (again bool) {
+func (s *Scanner) name(f *frame, start, end int) (again bool) {
 	text := s.data[start:end]
 	if bytes.IndexByte(text, '\\') >= 0 {
 		text = []byte(unquote(s.data[start-1 : end+1]))
@@ -208,21 +208,21 @@ func (s *scanner) name(f *frame, start, end int) (again bool) {
 	k := key{start, end, maphash.Bytes(keySeed, text)}
 	word, bit := k.hash>>6&3, uint64(1)<<(k.hash&63)
 	if f.seen[word]&bit != 0 {
-		for _, earlier := range s.keys[f.keys:] {
+		for _, earlier := range s.Keys[f.keys:] {
 			again = again || earlier.hash == k.hash && s.keyText(earlier) == s.keyText(k)
 		}
 	}
 	f.seen[word] |= bit
-	s.keys = append(s.keys, k)
+	s.Keys = append(s.Keys, k)
 	f.named = true
 	return again
 }
 
-func (s *scanner) keyText(k key) string {
+func (s *Scanner) keyText(k key) string {
 	return unquote(s.data[k.start-1 : k.end+1])
 }
 
-func (s *scanner) array() *fieldError {
+func (s *Scanner) array() *FieldError {
 	f, err := s.open(true)
 	if err != nil {
 		return err
@@ -232,11 +232,11 @@ func (s *scanner) array() *fieldError {
 		return nil
 	}
 	for f.index = 0; ; f.index++ {
-		if s.depth == 1 {
-			s.items++
+		if s.Depth == 1 {
+			s.Items++
 		}
 		if f.index == MaxItems {
-			s.depth-- // the fault is the array's, not the element's
+			s.Depth-- // the fault is the array's, not the element's
 			return s.refuse("has too many elements: at most %d are allowed", MaxItems)
 		}
 		if err := s.value(); err != nil {
@@ -257,7 +257,7 @@ func (s *scanner) array() *fieldError {
 }
 
 // text reads a string, which is a key or a value.
-func (s *scanner) text(key bool) *fieldError {
+func (s *Scanner) text(key bool) *FieldError {
 	for s.at++; s.at < len(s.data); {
 		switch c := s.data[s.at]; {
 		case c == '"':
@@ -283,7 +283,7 @@ func (s *scanner) text(key bool) *fieldError {
 }
 
 // escape reads what begins with a backslash.
-func (s *scanner) escape(key bool) *fieldError {
+func (s *Scanner) escape(key bool) *FieldError {
 	s.at++
 	switch c := s.peek(); c {
 	case '"', '\\', '/', 'n', 'r', 't':
@@ -301,7 +301,7 @@ func (s *scanner) escape(key bool) *fieldError {
 
 // unicode reads the u of an escape and its digits, and the second half of a
 // surrogate pair.
-func (s *scanner) unicode(key bool) *fieldError {
+func (s *Scanner) unicode(key bool) *FieldError {
 	r, ok := hex4(s.data[s.at+1:])
 	if !ok {
 		s.at++
@@ -350,7 +350,7 @@ func hex4(b []byte) (rune, bool) {
 
 // control refuses a control character: PostgreSQL's text cannot hold NUL, and
 // the others have no business in a name, an address or a note.
-func (s *scanner) control(key bool, r rune, raw bool) *fieldError {
+func (s *Scanner) control(key bool, r rune, raw bool) *FieldError {
 	if raw && (r == '\t' || r == '\n' || r == '\r') {
 		return s.inText(key, "holds %U as it is: write it as %s", r, strconv.QuoteRune(r)[1:3])
 	}
@@ -358,29 +358,29 @@ func (s *scanner) control(key bool, r rune, raw bool) *fieldError {
 }
 
 // inText refuses a string that is a key or a value.
-func (s *scanner) inText(key bool, format string, args ...any) *fieldError {
+func (s *Scanner) inText(key bool, format string, args ...any) *FieldError {
 	if key {
 		return s.refuse("has a key that "+format, args...)
 	}
 	return s.refuse(format, args...)
 }
 
-func (s *scanner) number() *fieldError {
-	size, ok := numberSize(s.data[s.at:])
+func (s *Scanner) number() *FieldError {
+	size, ok := NumberSize(s.data[s.at:])
 	literal := s.data[s.at : s.at+size]
 	s.at += size
 	if !ok {
 		return s.syntax("a digit")
 	}
-	if !inRange(literal) {
-		return s.refuse("must be a number between -2^53 and 2^53, not %s", clip(string(literal)))
+	if !InRange(literal) {
+		return s.refuse("must be a number between -2^53 and 2^53, not %s", Clip(string(literal)))
 	}
 	return nil
 }
 
 // numberSize returns how many bytes of b are a JSON number. When it is not
 // ok, the number breaks off after that many.
-func numberSize(b []byte) (size int, ok bool) {
+func NumberSize(b []byte) (size int, ok bool) {
 	at := 0
 	digits := func() bool {
 		start := at
@@ -416,16 +416,16 @@ func numberSize(b []byte) (size int, ok bool) {
 }
 
 // inRange tells whether a number's magnitude is within maxNumber.
-func inRange(literal []byte) bool {
+func InRange(literal []byte) bool {
 	// Fifteen bytes without an exponent are below 10^15: the usual case.
 	if len(literal) <= 15 && !hasExponent(literal) {
 		return true
 	}
 	f, err := strconv.ParseFloat(string(literal), 64)
 	switch {
-	case err != nil, f > maxNumber, f < -maxNumber:
+	case err != nil, f > MaxNumber, f < -MaxNumber:
 		return false
-	case f < maxNumber && f > -maxNumber:
+	case f < MaxNumber && f > -MaxNumber:
 		return true
 	}
 	// At the limit itself the float64 was rounded, and 2^53+1 looks like 2^53.
@@ -434,7 +434,7 @@ func inRange(literal []byte) bool {
 		return false
 	}
 	exact, ok := new(big.Rat).SetString(string(literal))
-	return ok && exact.Abs(exact).Cmp(big.NewRat(maxNumber, 1)) <= 0
+	return ok && exact.Abs(exact).Cmp(big.NewRat(MaxNumber, 1)) <= 0
 }
 
 func hasExponent(literal []byte) bool {
@@ -447,21 +447,21 @@ func hasExponent(literal []byte) bool {
 }
 
 // refuse reports that the value at hand cannot be taken.
-func (s *scanner) refuse(format string, args ...any) *fieldError {
-	return invalid(format, args...).at(s.path())
+func (s *Scanner) refuse(format string, args ...any) *FieldError {
+	return Invalid(format, args...).at(s.path())
 }
 
 // syntax reports that the next byte is not what the grammar asks for.
-func (s *scanner) syntax(want string) *fieldError {
+func (s *Scanner) syntax(want string) *FieldError {
 	place := ""
 	if path := s.path(); path != "" {
 		place = " in " + path
 	}
-	return invalid("is not valid JSON: at byte %d%s there is %s instead of %s", s.at, place, s.found(), want)
+	return Invalid("is not valid JSON: at byte %d%s there is %s instead of %s", s.at, place, s.found(), want)
 }
 
 // found describes the next byte or character for a message.
-func (s *scanner) found() string {
+func (s *Scanner) found() string {
 	if s.at >= len(s.data) {
 		return "the end"
 	}
@@ -473,18 +473,18 @@ func (s *scanner) found() string {
 }
 
 // path returns the place reached, such as tasks[3].notes.
-func (s *scanner) path() string {
+func (s *Scanner) path() string {
 	var path []byte
-	for i, f := range s.frames[:s.depth] {
+	for i, f := range s.frames[:s.Depth] {
 		switch {
 		case f.array && f.index >= 0:
 			path = appendIndex(path, f.index)
 		case f.named:
-			last := len(s.keys)
-			if i+1 < s.depth {
+			last := len(s.Keys)
+			if i+1 < s.Depth {
 				last = s.frames[i+1].keys
 			}
-			path = appendKey(path, s.keyText(s.keys[last-1]))
+			path = appendKey(path, s.keyText(s.Keys[last-1]))
 		}
 	}
 	return string(path)

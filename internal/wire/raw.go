@@ -1,38 +1,18 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
-)
 
-// Marshal encodes a value of a type of this package as JSON. Other types, such as
-// those of the domain, have no JSON form that the API knows: convert them with
-// NewTask, NewWorker and so on.
-func Marshal(v any) ([]byte, error) {
-	switch v := v.(type) {
-	case rawJSON:
-		return v.raw(), nil
-	case interface{ encode() ([]byte, error) }:
-		return v.encode()
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode %T: %w", v, err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
+	"dray/internal/codec"
+)
 
 // Raw is a T that is encoded already: records are stored as JSON and sent as
 // they were stored.
 type Raw[T any] []byte
 
-type rawJSON interface{ raw() []byte }
-
-func (r Raw[T]) raw() []byte { return r }
+// Encode returns the JSON as it is.
+func (r Raw[T]) Encode() ([]byte, error) { return r, nil }
 
 // MarshalJSON implements json.Marshaler.
 func (r Raw[T]) MarshalJSON() ([]byte, error) { return r, nil }
@@ -45,7 +25,7 @@ func (Raw[T]) SchemaOf() any {
 
 // MarshalRaw encodes a value as a Raw.
 func MarshalRaw[T any](v T) (Raw[T], error) {
-	data, err := Marshal(v)
+	data, err := codec.Marshal(v)
 	return data, err
 }
 
@@ -74,11 +54,6 @@ func Each[T, F any](list []T, convert func(T) F) []F {
 	return converted
 }
 
-// Lister returns a function that converts a list, item by item.
-func Lister[T, F any](convert func(T) F) func([]T) []F {
-	return func(list []T) []F { return Each(list, convert) }
-}
-
 // Splice merges the members of two encoded objects into one. Neither is empty.
 func Splice(record, live []byte) []byte {
 	joined := make([]byte, 0, len(record)+len(live))
@@ -90,7 +65,7 @@ func Splice(record, live []byte) []byte {
 // MarshalFields encodes a record, or a list of records, with only the named
 // fields and the id. Without names it encodes all fields.
 func MarshalFields[T any](records T, fields []string) (Raw[T], error) {
-	encoded, err := Marshal(records)
+	encoded, err := codec.Marshal(records)
 	if err != nil || len(fields) == 0 {
 		return encoded, err
 	}
@@ -107,7 +82,7 @@ func MarshalFields[T any](records T, fields []string) (Raw[T], error) {
 			return nil, err
 		}
 		keep(one)
-		return Marshal(one)
+		return codec.Marshal(one)
 	}
 	var many []map[string]json.RawMessage
 	if err := json.Unmarshal(encoded, &many); err != nil {
@@ -116,5 +91,5 @@ func MarshalFields[T any](records T, fields []string) (Raw[T], error) {
 	for _, record := range many {
 		keep(record)
 	}
-	return Marshal(many)
+	return codec.Marshal(many)
 }

@@ -12,7 +12,7 @@ import (
 func (s *Server) adminRoutes() []edge.Route {
 	return edge.Tagged("Administrators",
 		edge.Create("/admins", "Create an administrator", s.createAdmin, wire.NewAdmin).
-			Describe("The administrator is inactive until the invitation is taken up.").
+			Describe("The administrator is inactive until the invitation is accepted.").
 			Example(`{"name": "Grace Hopper", "email": "grace@example.com", "type": "standard"}`),
 		edge.Get("/admins", "List administrators", s.listAdmins),
 		edge.Put("/admins/{id}", "Update an administrator", s.updateAdmin).

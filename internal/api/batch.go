@@ -13,7 +13,7 @@ import (
 func (s *Server) batchRoutes() []edge.Route {
 	return edge.Tagged("Tasks",
 		edge.Create("/tasks/batch", "Create up to 100 tasks at once", s.createTasks, wire.NewTaskBatch).Bulk().
-			Describe("Each task is created or refused for itself. Automatic assignment is not supported, and no webhook tells that the tasks were created. Larger batches are better sent to /tasks/batch-async.").
+			Describe("Each task is created or rejected individually. Automatic assignment is not supported, and webhooks are not notified that the tasks were created. Send larger batches to /tasks/batch-async.").
 			Example(`{
 				"tasks": [
 					{
@@ -37,7 +37,7 @@ func (s *Server) batchRoutes() []edge.Route {
 				]
 			}`),
 		edge.Create("/tasks/batch-async", "Create up to 500 tasks in the background", s.submitBatch, wire.NewBatchJob).Bulk().
-			Describe("The answer comes when the batch is stored; its tasks are created afterwards, each once, unassigned and without automatic assignment. No webhook tells of each task; taskBatchCreateJobCompleted (19) tells of the end.").
+			Describe("The response is sent when the batch is stored; its tasks are created afterwards, each once, unassigned and without automatic assignment. Webhooks are not notified of each task; taskBatchCreateJobCompleted (19) reports the end.").
 			Example(`{
 				"tasks": [
 					{

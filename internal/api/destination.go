@@ -11,7 +11,7 @@ import (
 func (s *Server) destinationRoutes() []edge.Route {
 	return edge.Tagged("Destinations",
 		edge.Create("/destinations", "Create a destination", s.createDestination, wire.NewDestination).
-			Describe("With a location, the address is taken as it stands. Without one it is looked up, and warnings tells where the place found differs from what was asked for.").
+			Describe("With a location, the address is stored as it is. Without one, it is geocoded, and warnings lists where the location found differs from the address.").
 			Example(`{
 				"address": {
 					"number": "350",

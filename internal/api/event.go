@@ -30,7 +30,7 @@ func (s *Server) followEvents(ctx context.Context, c *edge.Call, w http.Response
 		return err
 	}
 	if err := out.Send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
-		return nil //nolint:nilerr // the client is gone; there is nobody to tell
+		return nil //nolint:nilerr // the client is gone; the client has disconnected
 	}
 	for ctx.Err() == nil {
 		waiting, cancel := context.WithTimeout(ctx, edge.KeepAliveInterval)

@@ -5,6 +5,7 @@ import (
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
+	"dray/internal/wire"
 )
 
 // Revision is the revision of the API that the document describes.
@@ -14,9 +15,9 @@ const Revision = "2.6"
 func (s *Server) Spec() edge.API {
 	return edge.Document(edge.API{
 		Base: Base, Title: "Dray", Version: Revision, Program: s.Version, Idempotent: true,
-		Description: "The interface of Dray, a self-hosted last-mile delivery platform. Every answer and every error has the shape described here; fields that are not described are never sent. Unknown fields in requests are ignored.",
+		Description: "The API of Dray, a self-hosted last-mile delivery platform. Every response and every error has the shape described here; fields that are not described are never sent. Unknown fields in requests are ignored.",
 		Security:    edge.Security{Name: "apiKey", Scheme: "basic", Description: "The API key is the user name; the password is empty."},
-		Tags:        tags, Paths: pathParameters,
+		Tags:        tags, Paths: pathParameters, Descriptions: wire.Descriptions(),
 	}, s.routes())
 }
 
@@ -35,9 +36,9 @@ var tags = []edge.Tag{
 	{Name: "Delivery manifest", Description: "What a worker has to do, for the papers that go along."},
 	{Name: "Custom fields", Description: "Fields that an organization adds to its tasks. Tasks keep them as they were when they got their values."},
 	{Name: "Task templates", Description: "Choices of custom fields for pickups, for drop-offs or for both."},
-	{Name: "Webhooks", Description: "Servers of the organization that are told what happens, one trigger each, and the log of what they were sent."},
+	{Name: "Webhooks", Description: "Servers of the organization that are notified of events, one trigger each, and the log of what they were sent."},
 	{Name: "Events", Description: "What happens, as it happens."},
-	{Name: "Uploads", Description: "The signatures and photos that workers handed in. The ids are in completionDetails of tasks."},
+	{Name: "Uploads", Description: "The signatures and photos that workers uploaded. The ids are in completionDetails of tasks."},
 }
 
 // pathParameters are the parameters in the paths of routes.

@@ -72,7 +72,7 @@ func (s *Server) taskRoutes() []edge.Route {
 			Describe("Only active tasks can be completed.").
 			Example(`{"completionDetails": {"success": true, "notes": "Handed to the concierge."}}`),
 		edge.Create("/tasks/{id}/clone", "Clone a task", s.cloneTask, wire.NewTask).
-			Describe("The clone is unassigned, has a destination of its own and the same recipient. Times that have passed are dropped. The options may also stand at the top of the body.").
+			Describe("The clone is unassigned, has a new destination and the same recipient. Times that have passed are dropped. The options may also be at the top level of the body.").
 			Example(`{
 				"options": {
 					"includeMetadata": true,
@@ -85,7 +85,7 @@ func (s *Server) taskRoutes() []edge.Route {
 		edge.Get("/tasks/{id}/explanation", "Tell why a task was assigned automatically, or was not", s.explainTask).
 			Describe("The latest automatic decision. 1402 when there was none."),
 		edge.Create("/tasks/autoAssign", "Assign tasks automatically", s.autoAssignTasks, wire.NewAutoAssigned).
-			Describe("Tasks that a worker has already stay where they are. Tasks for which nobody can be found stay, and are not in the answer; see the explanation.").
+			Describe("Tasks that are already assigned stay where they are. So do tasks for which no worker can be found; they are not in the response; see the explanation.").
 			Example(`{"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"], "options": {"mode": "load", "maxAssignedTaskCount": 10}}`),
 		edge.Search("/tasks/metadata", "Find tasks by metadata", s.findTasks).
 			Describe("Finds records that have all the entries, by name, type and value.").

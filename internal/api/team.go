@@ -22,7 +22,7 @@ func (s *Server) teamRoutes() []edge.Route {
 		edge.Get("/teams/{id}/tasks", "List a team's tasks", s.teamTasks, assignedQuery...).
 			Describe("The tasks that the team has and no worker yet, in the order they were made, 64 a page."),
 		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", s.estimate, estimateQuery...).
-			Describe("Finds who of the team would be done first after all that the worker has to do already. The team needs a hub and somebody on duty, else the answer is 1402."),
+			Describe("Finds the worker of the team who would finish first, after all tasks that the worker already has. The team needs a hub and a worker on duty; otherwise the error is 1402."),
 		edge.Search("/teams/metadata", "Find teams by metadata", s.findTeams).
 			Describe("Finds records that have all the entries, by name, type and value.").
 			Example(`[{"name": "zone", "type": "number", "value": 4}]`),

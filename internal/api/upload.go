@@ -10,7 +10,7 @@ import (
 
 func (s *Server) uploadRoutes() []edge.Route {
 	return edge.Tagged("Uploads", edge.Follow("/uploads/{id}", "Read a signature or a photo", s.showUpload, edge.ImageTypes...).
-		Describe("The answer is the image, as JPEG or PNG. It is not what the phone sent but made anew of it, upright and without anything that was hidden in it. Only the organization's own are found."))
+		Describe("The response is the image, as JPEG or PNG. It is re-encoded from what the phone sent, upright and without metadata. Only uploads of the organization are found."))
 }
 
 func (s *Server) showUpload(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {

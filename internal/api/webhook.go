@@ -12,14 +12,14 @@ import (
 func (s *Server) webhookRoutes() []edge.Route {
 	return edge.Tagged("Webhooks",
 		edge.Create("/webhooks", "Create a webhook", s.createWebhook, wire.NewCreatedWebhook).
-			Describe("The server must answer GET ?check=TEXT with status 200 and exactly that text before the webhook is registered.").
+			Describe("The server must respond to GET ?check=TEXT with status 200 and exactly that text before the webhook is registered.").
 			Example(`{"url": "https://hooks.example.com/dray", "trigger": 6, "name": "new tasks"}`),
 		edge.Get("/webhooks", "List webhooks", s.listWebhooks),
 		edge.Put("/webhooks/{id}", "Update a webhook", s.updateWebhook).
 			Describe("A new url must pass the same check as a new webhook.").
 			Example(`{"name": "all new tasks"}`),
 		edge.Delete("/webhooks/{id}", "Delete a webhook", s.deleteWebhook).
-			Describe("What it is still owed is not sent any more."),
+			Describe("Pending notifications are not sent any more."),
 		edge.Get("/webhooks/{id}/notifications", "List what a webhook was sent, newest first", s.listNotifications,
 			edge.Parameter{Name: "before", Description: "id of a notification; list older ones"},
 			edge.Parameter{Name: "failed", Description: "true lists only those that were given up", Type: "boolean"}),

@@ -38,9 +38,9 @@ func (s *Server) workerRoutes() []edge.Route {
 			edge.Parameter{Name: "analytics", Description: "true adds what the worker did", Type: "boolean"},
 			edge.Parameter{Name: "from", Description: "Unix milliseconds; start of the analytics; at most 24 hours before to", Type: "number"},
 			edge.Parameter{Name: "to", Description: "Unix milliseconds; end of the analytics; without from and to, the last seven days", Type: "number"}).
-			Describe("With analytics=true it also tells what the worker did, in the last seven days or in a window of at most 24 hours."),
+			Describe("With analytics=true it also contains what the worker did, in the last seven days or in a window of at most 24 hours."),
 		edge.Put("/workers/{id}", "Update a worker", s.updateWorker).
-			Describe("Only the fields that are sent change. The phone number never does; a vehicle or address of null is taken away.").
+			Describe("Only the fields that are sent change. The phone number never does; null removes a vehicle or an address.").
 			Example(`{"displayName": "Ada", "vehicle": null, "capacity": 12}`),
 		edge.Delete("/workers/{id}", "Delete a worker", s.deleteWorker),
 		edge.Get("/workers/{id}/schedule", "Read a worker's schedule", s.schedule),

@@ -68,7 +68,7 @@ func DecodePart(data []byte, into any) error {
 	return refused.at(dotted(semantic.JSONPointer))
 }
 
-// noNullItems refuses null among the items of a list, which would be read as
+// noNullItems rejects null among the items of a list, which would be read as
 // an empty item.
 var noNullItems = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 	if d.PeekKind() != 'n' {
@@ -140,12 +140,12 @@ func explainWhole(e *json.SemanticError) *FieldError {
 	return Invalid("must be a whole number between %d and %d, not %s", -limit, limit-1, value)
 }
 
-// isWhole tells whether a kind holds whole numbers only.
+// isWhole reports whether a kind holds whole numbers only.
 func isWhole(kind reflect.Kind) bool {
 	return kind >= reflect.Int && kind <= reflect.Uint64
 }
 
-// readsItself tells whether a type has its own method to read JSON or text, so
+// readsItself reports whether a type has its own method to read JSON or text, so
 // that the error is the method's.
 func readsItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
@@ -175,7 +175,7 @@ func wanted(t reflect.Type) string {
 
 // dotted turns a JSON pointer such as /tasks/3/notes into tasks[3].notes. A
 // pointer does not say whether 3 is a key or a position; keys of digits are
-// not part of the interface.
+// not part of the API.
 func dotted(pointer jsontext.Pointer) string {
 	var path []byte
 	for token := range pointer.Tokens() {

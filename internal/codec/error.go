@@ -130,8 +130,7 @@ type ErrorMessage struct {
 	Error ErrorNumber `json:"error" example:"1004"`
 	// A sentence for people. It may change: decide by the number.
 	Message string `json:"message" example:"phone is already in use"`
-	// More about why. Only for some errors; an object for 1004, and where a list of what is missing
-	// tells more.
+	// More about why. Only for some errors; an object for 1004, and where something is missing.
 	Cause ErrorCause `json:"cause,omitzero" example:"{\"type\": \"duplicateKey\", \"key\": \"phone\", \"value\": \"+12125550187\"}"`
 	// Id of the request, to be quoted when asking for help.
 	Request string `json:"request" example:"0b0f4a3e-8c55-4d0c-9a53-6d1f0e8a7c21"`

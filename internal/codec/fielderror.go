@@ -23,15 +23,15 @@ const maxShown = 64
 type FieldError struct {
 	path string          // from the value that was being read; may be empty
 	err  *lastmile.Error // says "must be a number": a sentence without its subject
-	full bool            // err is a whole sentence that somebody else wrote
+	full bool            // err is a whole sentence
 }
 
-// malformed refuses a value of the wrong form.
+// Malformed rejects a value of the wrong form.
 func Malformed(format string, args ...any) *FieldError {
 	return &FieldError{err: lastmile.Malformed(format, args...)}
 }
 
-// invalid refuses a value of the right form that cannot be taken.
+// Invalid rejects a value of the right form that is not acceptable.
 func Invalid(format string, args ...any) *FieldError {
 	return &FieldError{err: lastmile.Invalid(format, args...)}
 }
@@ -51,7 +51,7 @@ func (e *FieldError) Error() string { return e.refusal().Error() }
 // of this package is called by something other than Decode.
 func (e *FieldError) Unwrap() error { return e.refusal() }
 
-// refusal returns what the client is told.
+// refusal returns the error that the client sees.
 func (e *FieldError) refusal() *lastmile.Error {
 	told := *e.err
 	switch {

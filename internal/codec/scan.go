@@ -24,7 +24,7 @@ const MaxNumber = 1 << 53
 
 // scanner walks a body once, before it is decoded. It allocates nothing
 // unless it refuses, and it refuses everything that is not JSON or that no
-// honest client sends, also in members that nobody reads.
+// honest client sends, also in members that are ignored.
 type Scanner struct {
 	data   []byte
 	at     int
@@ -50,7 +50,7 @@ type key struct {
 	hash       uint64
 }
 
-// keySeed makes hashes of keys unpredictable, so that nobody can send a body
+// keySeed makes hashes of keys unpredictable, so that no client can send a body
 // whose keys must all be compared.
 var keySeed = maphash.MakeSeed()
 
@@ -87,7 +87,7 @@ func (s *Scanner) space() {
 }
 
 // peek returns the byte that comes next, or zero at the end. A zero byte in
-// the body fits nowhere in the grammar, so the two need not be told apart.
+// the body fits nowhere in the grammar, so the two need not be distinguished.
 func (s *Scanner) peek() byte {
 	if s.at < len(s.data) {
 		return s.data[s.at]
@@ -348,7 +348,7 @@ func hex4(b []byte) (rune, bool) {
 	return r, true
 }
 
-// control refuses a control character: PostgreSQL's text cannot hold NUL, and
+// control rejects a control character: PostgreSQL's text cannot hold NUL, and
 // the others have no business in a name, an address or a note.
 func (s *Scanner) control(key bool, r rune, raw bool) *FieldError {
 	if raw && (r == '\t' || r == '\n' || r == '\r') {
@@ -357,7 +357,7 @@ func (s *Scanner) control(key bool, r rune, raw bool) *FieldError {
 	return s.inText(key, "holds the control character %U: only tab, newline and carriage return are allowed, escaped", r)
 }
 
-// inText refuses a string that is a key or a value.
+// inText rejects a string that is a key or a value.
 func (s *Scanner) inText(key bool, format string, args ...any) *FieldError {
 	if key {
 		return s.refuse("has a key that "+format, args...)
@@ -415,7 +415,7 @@ func NumberSize(b []byte) (size int, ok bool) {
 	return at, true
 }
 
-// inRange tells whether a number's magnitude is within maxNumber.
+// InRange reports whether a number's magnitude is within maxNumber.
 func InRange(literal []byte) bool {
 	// Fifteen bytes without an exponent are below 10^15: the usual case.
 	if len(literal) <= 15 && !hasExponent(literal) {
@@ -446,7 +446,7 @@ func hasExponent(literal []byte) bool {
 	return false
 }
 
-// refuse reports that the value at hand cannot be taken.
+// refuse reports that the current value is not acceptable.
 func (s *Scanner) refuse(format string, args ...any) *FieldError {
 	return Invalid(format, args...).at(s.path())
 }

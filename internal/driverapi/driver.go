@@ -15,7 +15,7 @@ func (s *Server) routes() []edge.Route {
 			Describe("The temporary password of the invitation, or the one that was set. A phone number of several organizations signs in to the first whose password fits.").
 			Example(`{"phone": "+12125550142", "password": "correct horse"}`),
 		edge.Do("/password", "Set a password", s.setPassword).AllowTemporaryPassword().
-			Describe("Takes up the invitation. Until it is done, everything else but reading who is signed in is refused with 1300. Other sessions of the worker end.").
+			Describe("Accepts the invitation. Until then, everything except reading who is signed in is denied with 1300. Other sessions of the worker end.").
 			Example(`{"password": "correct horse"}`),
 		edge.Get("/me", "Read who is signed in", s.self).AllowTemporaryPassword(),
 		edge.Put("/duty", "Go on or off duty", s.setDuty).
@@ -25,12 +25,12 @@ func (s *Server) routes() []edge.Route {
 			Describe("The active task first, then in order."),
 		edge.Get("/tasks/available", "List what the worker may claim", s.availableTasks),
 		edge.Follow("/events", "Follow the list as it changes", s.followList, "text/event-stream").
-			Describe("Server-sent events named list, with version, activeTask and for each task id and timeLastModified, whenever any of that changed. Send the id of the last one in the Last-Event-ID header to be told only if something was missed."),
+			Describe("Server-sent events named list, with version, activeTask and for each task id and timeLastModified, whenever any of that changed. Send the id of the last one in the Last-Event-ID header to receive an event at once only if something was missed."),
 		edge.Post("/tasks/{id}/claim", "Take a task of the team", act(s.Tasks.Claim).serve).
 			Describe("Only where the team has enableSelfAssignment.").
 			Example(`{"actionId": "0b9c8f0e-claim"}`),
 		edge.Post("/tasks/{id}/start", "Start a task", act(s.Tasks.Start).serve).
-			Describe("Refused off duty, while another task is active, and before the tasks that this one depends on are completed; the cause lists those.").
+			Describe("Rejected off duty, while another task is active, and before the tasks that this one depends on are completed; the cause lists those.").
 			Example(`{"actionId": "0b9c8f0e-start", "time": 1767229200000, "location": [-73.9857, 40.7484]}`),
 		edge.Post("/tasks/{id}/arrive", "Arrive at a task", act(s.Tasks.Arrive).serve).
 			Describe("The task must be active.").
@@ -48,7 +48,7 @@ func (s *Server) routes() []edge.Route {
 				"photoUploadIds": ["V2dF8gHj5LzX9cVb7NmQ4wRt"]
 			}`),
 		edge.Send("/uploads", "Send a signature or a photo", s.takeUpload, "image/jpeg", "image/png", "image/webp", "image/gif").Limit(lastmile.MaxUpload).
-			Describe("The image itself is the body: JPEG, PNG, WebP or GIF, whatever the Content-Type says. At most 10 MB and 40 million pixels. The same image sent again is the same upload until it is handed in."),
+			Describe("The image itself is the body: JPEG, PNG, WebP or GIF, whatever the Content-Type says. At most 10 MB and 40 million pixels. The same image sent again is the same upload until a task is completed with it."),
 		edge.Follow("/uploads/{id}", "Read a signature or a photo that was sent", s.showUpload, edge.ImageTypes...).
 			Describe("The image, as JPEG or PNG; of one's own only."),
 		edge.Post("/positions", "Report positions", s.reportPositions).

@@ -12,6 +12,7 @@ import (
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
+	"dray/internal/wire"
 )
 
 // Base is the path that the whole API is under.
@@ -51,10 +52,11 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request) (lastmile.Pr
 func (s *Server) Spec() edge.API {
 	return edge.Document(edge.API{
 		Base: Base, Title: "Dray: the worker's interface", Version: "1", Program: s.Version,
-		Description: "The interface of workers' phones. Answers and errors have the shapes of the interface of organizations. What a phone sends twice is done once: every action has an id that the phone makes.",
-		Security:    edge.Security{Name: "session", Scheme: "bearer", Description: "The token that signing in answers with. It is good for 30 days without use."},
-		Tags:        []edge.Tag{{Name: tag, Description: "What a worker's phone does, from signing in to completing a task."}},
-		Paths:       map[string]edge.PathParameter{"id": {Description: "Id of the record."}},
+		Description:  "The API of workers' phones. Responses and errors have the shapes of the API of organizations. An action that a phone sends twice is performed once: every action has an id that the phone makes.",
+		Security:     edge.Security{Name: "session", Scheme: "bearer", Description: "The token that signing in returns. It expires after 30 days without use."},
+		Tags:         []edge.Tag{{Name: tag, Description: "What a worker's phone does, from signing in to completing a task."}},
+		Descriptions: wire.Descriptions(),
+		Paths:        map[string]edge.PathParameter{"id": {Description: "Id of the record."}},
 	}, s.routes())
 }
 

@@ -12,7 +12,9 @@ func (MetadataType) Values() []MetadataType {
 }
 
 // Values lists every account status.
-func (AccountStatus) Values() []AccountStatus { return []AccountStatus{AccountInvited, AccountAccepted} }
+func (AccountStatus) Values() []AccountStatus {
+	return []AccountStatus{AccountInvited, AccountAccepted}
+}
 
 // Values lists every vehicle type.
 func (VehicleType) Values() []VehicleType { return VehicleTypes }

@@ -93,7 +93,7 @@ func (b *builder) body(o Operation) *requestBody {
 
 // success describes the response to a request that succeeded.
 func (b *builder) success(o Operation) *response {
-	ok := &response{Description: "Done; the answer is empty.", Headers: headerRefs("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id")}
+	ok := &response{Description: "Done; the response is empty.", Headers: headerRefs("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id")}
 	if o.Method == http.MethodPost && b.api.Idempotent {
 		ok.Headers = append(ok.Headers, headerRefs("Idempotent-Replayed")...)
 	}

@@ -25,7 +25,7 @@ type reference struct {
 	Limits
 }
 
-// Limits are the limits that the page tells of.
+// Limits are the limits that the page mentions.
 type Limits struct {
 	MaxBodyMB, MaxEntries, MaxMetadataKB, MaxNotes int
 }

@@ -13,7 +13,7 @@ type Admin struct {
 type AdminRecord struct {
 	// Id of the record.
 	ID lastmile.AdminID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
@@ -27,9 +27,9 @@ type AdminRecord struct {
 	Name string `json:"name" example:"Grace Hopper"`
 	// Phone number in international form. Only if one was given.
 	Phone lastmile.Phone `json:"phone,omitzero" example:"+12125550142"`
-	// Has taken up the invitation.
+	// Whether the administrator has accepted the invitation.
 	IsActive bool `json:"isActive" example:"true"`
-	// May look, but not change.
+	// Whether the administrator may read, but not change anything.
 	IsReadOnly bool `json:"isReadOnly"`
 	// Owns the account, and cannot be deleted.
 	IsAccountOwner bool `json:"isAccountOwner"`
@@ -74,9 +74,9 @@ type AdminBody struct {
 	Email *string `json:"email" example:"dispatch@example.com"`
 	// Phone number in any usual form.
 	Phone *string `json:"phone" example:"+12125550142"`
-	// standard unless sent.
+	// What the administrator may do; default standard.
 	Type *string `json:"type" enum:"super,standard"`
-	// May look, but not change.
+	// Whether the administrator may read, but not change anything.
 	IsReadOnly *bool `json:"isReadOnly"`
 	// An array takes the place of all entries; an object sets entries with $set and removes them by
 	// name with $pop.

@@ -132,7 +132,7 @@ func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	}
 }
 
-// Explanation is why a task went to a worker, or to nobody.
+// Explanation is why a task was assigned to a worker, or was not assigned.
 type Explanation struct {
 	// Id of the task.
 	Task lastmile.TaskID `json:"task" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
@@ -140,7 +140,7 @@ type Explanation struct {
 	Time Millis `json:"time" example:"1767229200000"`
 	// How workers were compared.
 	Mode assignment.Mode `json:"mode" example:"distance"`
-	// Id of the worker who was chosen; null when nobody could be.
+	// Id of the worker who was chosen; null when there was none.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 	// The workers who were on duty, the best first.
 	Candidates []Consideration `json:"candidates" example:"[\n    {\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"name\": \"Ada Lovelace\", \"distance\": 1240.5, \"excluded\": null},\n    {\"worker\": \"Q8xC5vBn2MlK7jHg4FdS9aPo\", \"name\": \"Charles Babbage\", \"distance\": null, \"excluded\": \"capacity exceeded: capacity 12 of 10\"}\n  ]"`

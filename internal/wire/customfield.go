@@ -13,7 +13,7 @@ type CustomField struct {
 	Description string `json:"description" example:"Number of the order in the shop"`
 	// Values are arrays.
 	AsArray bool `json:"asArray"`
-	// Who is shown the field.
+	// Who sees the field.
 	Visibility []string `json:"visibility" enum:"admin,api,worker" example:"admin,api,worker"`
 	// Who may give the field a value.
 	Editability []string `json:"editability" enum:"admin,api,worker" example:"admin,api"`
@@ -134,11 +134,11 @@ type CustomFieldDefinitionBody struct {
 	Type *lastmile.CustomFieldType `json:"type"`
 	// Values are arrays.
 	AsArray *bool `json:"asArray"`
-	// Who is shown the field; everybody unless sent.
+	// Who sees the field; default all.
 	Visibility *[]string `json:"visibility" enum:"admin,api,worker"`
-	// Who may give the field a value; admin and api unless sent.
+	// Who may set the value; default admin and api.
 	Editability *[]string `json:"editability" enum:"admin,api,worker"`
-	// Which tasks have the field; all, and none must, unless sent.
+	// Which tasks have the field; by default all, and it is optional.
 	Contexts *[]CustomFieldContext `json:"contexts"`
 	// What new tasks have that are sent no value.
 	Value Optional[any] `json:"value" type:"boolean,number,string,array,null"`

@@ -8,7 +8,7 @@ import (
 type Destination struct {
 	// Id of the record.
 	ID lastmile.DestinationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`

@@ -35,7 +35,7 @@ type PasswordBody struct {
 type DutyBody struct {
 	// Whether the worker works now.
 	OnDuty *bool `json:"onDuty" required:"true"`
-	// The phone that the worker has with her; left as it is unless sent.
+	// The phone that the worker uses; by default it does not change.
 	UserData *Device `json:"userData"`
 }
 
@@ -54,8 +54,8 @@ func NewWorkList(version int64, active lastmile.TaskID, tasks []lastmile.Task) W
 	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, NewTask)}
 }
 
-// ListOutline is what a phone is told of a list that has changed: enough to
-// see whether it knows all of it.
+// ListOutline is the part of a list that is sent to a phone when the list has changed: enough to see
+// whether the phone has all of it.
 type ListOutline struct {
 	Version    int64            `json:"version"`
 	ActiveTask *lastmile.TaskID `json:"activeTask"` // null when none
@@ -77,10 +77,10 @@ func NewListOutline(version int64, active lastmile.TaskID, tasks []lastmile.Task
 
 // ActionBody is something the worker did.
 type ActionBody struct {
-	// Made by the phone, 1 to 100 characters. The same again changes nothing and answers with the task
+	// Made by the phone, 1 to 100 characters. A repeated action changes nothing and returns the task
 	// as it is.
 	ActionID string `json:"actionId" required:"true"`
-	// When it happened, by the phone's clock; now unless sent. At most a week ago.
+	// When it happened, by the phone's clock; default now. At most a week ago.
 	Time Millis `json:"time"`
 	// Where the worker was.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
@@ -120,7 +120,7 @@ type ScannedBarcode struct {
 	Symbology string `json:"symbology"`
 }
 
-// Outcome returns how the task ends and what was handed in.
+// Outcome returns how the task ends and the evidence for it.
 func (b FinishBody) Outcome(newID func() string) (lastmile.Outcome, lastmile.Evidence, error) {
 	if b.Success == nil {
 		return lastmile.Outcome{}, lastmile.Evidence{}, lastmile.Missing("success")

@@ -24,13 +24,13 @@ type Event struct {
 	EtaSeconds    *float64             `json:"etaSeconds,omitzero"`  // for taskEta
 	Distance      *float64             `json:"distance,omitzero"`    // metres, for taskArrival
 	Delay         *float64             `json:"delay,omitzero"`       // seconds, for taskDelayed
-	From          *string              `json:"from,omitzero"`        // for a reply that nobody took
+	From          *string              `json:"from,omitzero"`        // for a reply that no rule handled
 	To            *string              `json:"to,omitzero"`
 	Body          *string              `json:"body,omitzero"`
 	Recipient     *OptedOut            `json:"recipient,omitzero"` // for one who wants no more text messages
 	Timestamp     Millis               `json:"timestamp,omitzero"`
-	SMS           *string              `json:"SMS,omitzero"`  // empty when a gateway was told
-	Test          bool                 `json:"test,omitzero"` // only when somebody tries the webhook out
+	SMS           *string              `json:"SMS,omitzero"`  // empty when the gateway reported it
+	Test          bool                 `json:"test,omitzero"` // only in a test event
 }
 
 // EventData is the records of an event, as they were right after it.

@@ -13,9 +13,10 @@ import (
 //
 // Directions need a road network: without one there are none, and no total distance.
 type Manifest struct {
-	// When the manifest was made, in Unix milliseconds.
+	// When the manifest was generated, in Unix milliseconds.
 	ManifestDate Millis `json:"manifestDate" example:"1894017600000"`
-	// The completeAfter of the first task, else when the manifest was made; in Unix milliseconds.
+	// The completeAfter of the first task, or else the time when the manifest was generated, in Unix
+	// milliseconds.
 	DepartureTime Millis `json:"departureTime" example:"1894021200000"`
 	// The worker.
 	Driver ManifestDriver `json:"driver"`

@@ -15,13 +15,13 @@ type MetadataEntry struct {
 	Type lastmile.MetadataType `json:"type" required:"true" example:"string"`
 	// Type of the elements. For arrays only, and required for them.
 	Subtype lastmile.MetadataType `json:"subtype,omitzero" enum:"boolean,number,string,object"`
-	// Who sees the entry; api unless sent.
+	// Who sees the entry; default api.
 	Visibility []string `json:"visibility" enum:"api,dashboard,worker" example:"api"`
 	// The value, of the type declared.
 	Value any `json:"value" type:"boolean,number,string,object,array" required:"true" example:"C-1044"`
 }
 
-// Metadata is a record's metadata as the interface shows it: [] when none.
+// Metadata is the metadata of a record; never null.
 type Metadata []MetadataEntry
 
 // NewMetadata returns metadata in the form that is sent.

@@ -13,7 +13,7 @@ type Organization struct {
 type OrganizationRecord struct {
 	// Id of the record.
 	ID lastmile.OrganizationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
@@ -79,7 +79,7 @@ func NewDelegatee(d lastmile.Delegatee) Delegatee {
 	}
 }
 
-// Greeting is the answer to a test of a key.
+// Greeting is the response to a test of a key.
 type Greeting struct {
 	// A sentence that contains the organization's id.
 	Message string `json:"message" example:"Hello organization 'a8Jd0sKqLw3Zx7Vn5Bm1Tc9P' hitting Dray from 203.0.113.7"`

@@ -8,7 +8,7 @@ type Recipient struct {
 	ID lastmile.RecipientID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 	// Id of the organization that owns the record.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`

@@ -40,7 +40,7 @@ type AskedFor struct {
 	MinimumAge int  `json:"minimumAge"`
 }
 
-// FollowingFeedback tells whether the recipient may say something, and did.
+// FollowingFeedback is whether the recipient may rate the task, and has done so.
 type FollowingFeedback struct {
 	Allowed bool `json:"allowed"`
 	Given   bool `json:"given"`

@@ -20,7 +20,7 @@ type RoutePlanRecord struct {
 	ID lastmile.RoutePlanID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 	// Short id, eight hexadecimal digits.
 	ShortID string `json:"shortId" example:"5f2c81d0"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
@@ -35,7 +35,7 @@ type RoutePlanRecord struct {
 	Color *string `json:"color" example:"#2F80ED"`
 	// Vehicle the route is planned for; null leaves it to the worker.
 	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"CAR"`
-	// IANA time zone that the plan was made in; null when none.
+	// IANA time zone of the plan; null when none.
 	Timezone *string `json:"timezone" example:"America/New_York"`
 	// When the route is to start, in Unix milliseconds.
 	StartTime Millis `json:"startTime" example:"1894021200000"`
@@ -148,13 +148,13 @@ type RoutePlanBody struct {
 	Tasks *[]lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 	// Another name for tasks.
 	TaskIDs *[]lastmile.TaskID `json:"taskIds"`
-	// Color on the map, as #RRGGBB; null takes it away.
+	// Color on the map, as #RRGGBB; null removes it.
 	Color Optional[string] `json:"color" example:"white"`
 	// Vehicle to plan for; null leaves it to the worker.
 	VehicleType Optional[lastmile.VehicleType] `json:"vehicleType"`
-	// Id of the worker who gets the tasks; null takes them away.
+	// Id of the worker who gets the tasks; null unassigns them.
 	Worker Optional[lastmile.WorkerID] `json:"worker"`
-	// Id of the team that gets the tasks when there is no worker; null takes them away.
+	// Id of the team that gets the tasks when there is no worker; null unassigns them.
 	Team Optional[lastmile.TeamID] `json:"team"`
 	// Where the route starts; null means anywhere.
 	StartAt Optional[lastmile.RoutePoint] `json:"startAt" example:"HUB"`
@@ -168,7 +168,7 @@ type RoutePlanBody struct {
 	StartingHubID Optional[lastmile.HubID] `json:"startingHubId" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
 	// Id of the hub. Required when endAt is HUB.
 	EndingHubID Optional[lastmile.HubID] `json:"endingHubId"`
-	// IANA time zone; null takes it away.
+	// IANA time zone; null removes it.
 	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
 }
 

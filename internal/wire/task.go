@@ -8,7 +8,7 @@ import (
 type Task struct {
 	TaskRecord
 	TaskLive
-	// Whether a worker was found automatically. Only in the answer that creates the task.
+	// Whether a worker was found automatically. Only in the response that creates the task.
 	DidAutoAssign *bool `json:"didAutoAssign,omitzero" example:"true"`
 	// Who put the task where. Only when asked for.
 	AssignmentHistory []Assignment `json:"assignmentHistory,omitzero" example:"[]"`
@@ -18,7 +18,7 @@ type Task struct {
 type TaskRecord struct {
 	// Id of the record.
 	ID lastmile.TaskID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
@@ -82,7 +82,7 @@ type TaskRecord struct {
 	Barcodes Barcodes `json:"barcodes"`
 	// The task's custom fields.
 	CustomFields []CustomField `json:"customFields" example:"[]"`
-	// What the worker must hand in to complete the task.
+	// What the worker must provide to complete the task.
 	Requirements Requirements `json:"requirements"`
 	// Where the task is. Absent when it is completed.
 	Container *Container `json:"container,omitzero" example:"{\"type\": \"WORKER\", \"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`
@@ -100,7 +100,7 @@ type TaskRecord struct {
 // TaskLive is the part of a task that changes by the minute or with other
 // records.
 type TaskLive struct {
-	// The recipient, or nobody.
+	// The recipient; empty when there is none.
 	Recipients []Recipient `json:"recipients"`
 	// Where the task is done.
 	Destination Destination `json:"destination"`
@@ -271,7 +271,7 @@ type CapturedBarcode struct {
 	WasRequested bool `json:"wasRequested"`
 }
 
-// Requirements are what a worker must hand in to complete a task.
+// Requirements are what a worker must provide to complete a task.
 type Requirements struct {
 	// A signature is required.
 	Signature bool `json:"signature"`
@@ -295,7 +295,7 @@ type Container struct {
 	Worker lastmile.WorkerID `json:"worker,omitzero"`
 }
 
-// Assignment is somebody put a task somewhere.
+// Assignment is the assignment of a task to a container.
 type Assignment struct {
 	// Who did.
 	ActionContext ActionContext `json:"actionContext"`

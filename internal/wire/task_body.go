@@ -20,13 +20,13 @@ type NewTaskBody struct {
 type TaskBody struct {
 	// Id of a destination, or the fields of a new one.
 	Destination Optional[DestinationRef] `json:"destination"`
-	// Id of a recipient, or the fields of one; or nobody.
+	// Id of a recipient, or the fields of one; empty for none.
 	Recipients Optional[[]RecipientRef] `json:"recipients"`
-	// Id of the organization that the recipient is shown: the own, or one connected to it. The own
-	// unless sent.
+	// Id of the organization that the recipient sees: the caller's, or one connected to it; default
+	// the caller's.
 	Merchant *lastmile.OrganizationID `json:"merchant"`
-	// Id of the organization that fulfils the task: the own, or one connected to it. The own unless
-	// sent.
+	// Id of the organization that fulfils the task: the caller's, or one connected to it; default
+	// the caller's.
 	Executor *lastmile.OrganizationID `json:"executor"`
 	// Not to be completed before this, in Unix milliseconds.
 	CompleteAfter Optional[Millis] `json:"completeAfter" example:"1894021200000"`
@@ -57,7 +57,7 @@ type TaskBody struct {
 	RecipientSkipSMSNotifications Optional[Flag] `json:"recipientSkipSMSNotifications"`
 	// Use the merchant organization's number for this task.
 	UseMerchantForProxy Optional[Flag] `json:"useMerchantForProxy"`
-	// What the worker must hand in to complete the task.
+	// What the worker must provide to complete the task.
 	Requirements *RequirementsBody `json:"requirements"`
 	// Other barcodes than the required ones cannot be scanned.
 	ScanOnlyRequiredBarcodes *Flag `json:"scanOnlyRequiredBarcodes"`
@@ -99,8 +99,7 @@ type AutoAssignBody struct {
 	RestrictAutoAssignmentToTeam Flag `json:"restrictAutoAssignmentToTeam"`
 }
 
-// Domain returns the terms. A single team is always strict: nobody else is
-// asked.
+// Domain returns the terms. A single team is always strict: no other worker is considered.
 func (b AutoAssignBody) Domain() assignment.Options {
 	o := assignment.Options{
 		Mode: b.Mode, Teams: b.Teams, RestrictToTeams: bool(b.RestrictAutoAssignmentToTeam),
@@ -117,7 +116,7 @@ func (b AutoAssignBody) Domain() assignment.Options {
 type ContainerRefBody struct {
 	// Whose container it is.
 	Type lastmile.ContainerKind `json:"type" required:"true"`
-	// Id of the organization; the own unless sent.
+	// Id of the organization; default the caller's.
 	Organization string `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// Id of the team. Required for a team's.
 	Team string `json:"team"`
@@ -150,7 +149,7 @@ func (b ContainerRefBody) Domain(own lastmile.OrganizationID) (lastmile.Containe
 	return ref, nil
 }
 
-// RequirementsBody are what a worker must hand in, as sent.
+// RequirementsBody is what a worker must provide, as sent.
 type RequirementsBody struct {
 	// A signature is required.
 	Signature Flag `json:"signature"`
@@ -218,7 +217,7 @@ type CustomFieldBody struct {
 }
 
 // RecipientRef is a recipient in a request: the id of one, or the fields of a
-// new one. Neither is nobody: a published client sends null for that.
+// new one. Neither means no recipient: a published client sends null for that.
 type RecipientRef struct {
 	ID   lastmile.RecipientID
 	Body *RecipientBody
@@ -354,13 +353,13 @@ type TaskPage struct {
 type AutoAssignTasksBody struct {
 	// Ids of tasks, at most 1,000.
 	Tasks *[]lastmile.TaskID `json:"tasks" required:"true" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// How workers are found; by distance unless sent.
+	// How workers are found; by default by distance.
 	Options *AutoAssignBody `json:"options"`
 }
 
 // AutoAssigned is which tasks went to whom.
 type AutoAssigned struct {
-	// How many went to somebody.
+	// How many were assigned.
 	AssignedTasksCount int `json:"assignedTasksCount" example:"1"`
 	// Ids of workers by the ids of tasks.
 	AssignedTasks map[lastmile.TaskID]lastmile.WorkerID `json:"assignedTasks" example:"{\"K2dF8gHj5LzX9cVb7NmQ4wRt\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`

@@ -6,7 +6,7 @@ import "dray/internal/lastmile"
 type Team struct {
 	TeamRecord
 	TeamLive
-	// Ids of the team's tasks. Not in the answer that creates the team.
+	// Ids of the team's tasks. Not in the response that creates the team.
 	Tasks []lastmile.TaskID `json:"tasks,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 }
 
@@ -14,7 +14,7 @@ type Team struct {
 type TeamRecord struct {
 	// Id of the record.
 	ID lastmile.TeamID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`

@@ -165,7 +165,7 @@ func (m *Minutes) UnmarshalJSON(data []byte) error {
 // Point returns the place.
 func (l LonLat) Point() lastmile.Point { return lastmile.Point(l) }
 
-// IsZero tells whether there is no place.
+// IsZero reports whether there is no location.
 func (l LonLat) IsZero() bool { return lastmile.Point(l).IsZero() }
 
 // MarshalJSON implements json.Marshaler.

@@ -6,14 +6,14 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Webhook is a server that is told of one trigger.
+// Webhook is a server that is notified of one trigger.
 type Webhook struct {
 	NewWebhookBody
 	// A name for people; empty when none.
 	Name string `json:"name"`
 	// false after more than 300 failures in a row.
 	IsEnabled bool `json:"isEnabled"`
-	// Seconds or metres at which it is told; only if given.
+	// Seconds or metres at which it is notified; only if set.
 	Threshold *float64 `json:"threshold,omitzero"`
 	// Whether events of connected organizations are wanted.
 	CanReceiveConnectionEvents bool `json:"canReceiveConnectionEvents"`
@@ -27,7 +27,7 @@ type NewWebhookBody struct {
 	Count int64 `json:"count"`
 	// Where notifications are sent.
 	URL string `json:"url"`
-	// What it is told of.
+	// The trigger that it is notified of.
 	Trigger lastmile.Trigger `json:"trigger"`
 }
 
@@ -54,9 +54,9 @@ type WebhookBody struct {
 	Name *string `json:"name"`
 	// An https address with a valid certificate.
 	URL *string `json:"url"`
-	// What it is told of; see the interface's list of triggers.
+	// The trigger that it is notified of; see the list of triggers.
 	Trigger *float64 `json:"trigger"`
-	// For triggers 1 and 12 in seconds, for 2 in metres; 0 unless given.
+	// For triggers 1 and 12 in seconds, for 2 in metres; default 0.
 	Threshold *float64 `json:"threshold"`
 	// true enables a webhook that was disabled after too many failures.
 	IsEnabled *bool `json:"isEnabled"`
@@ -86,9 +86,9 @@ type Notification struct {
 	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 	// Id of the webhook.
 	Webhook lastmile.WebhookID `json:"webhook" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// What it tells of.
+	// The trigger of the event.
 	TriggerID lastmile.Trigger `json:"triggerId"`
-	// Id of the task it tells of; null when of none.
+	// Id of the task of the event; null when there is none.
 	TaskID *lastmile.TaskID `json:"taskId"`
 	// When it was first due.
 	Time Millis `json:"time" example:"1794700000000"`
@@ -115,11 +115,11 @@ type Attempt struct {
 	Number int64 `json:"number" example:"1"`
 	// When it began.
 	Time Millis `json:"time" example:"1794700000000"`
-	// Seconds until the answer, or until it was given up.
+	// Seconds until the response, or until the attempt was given up.
 	Duration float64 `json:"duration" example:"0.042"`
-	// HTTP status of the answer; null when there was none. Only 200 is a success.
+	// HTTP status of the response; null when there was none. Only 200 is a success.
 	Status *int `json:"status" example:"200"`
-	// Why there was no complete answer; null when there was one.
+	// Why there was no complete response; null when there was one.
 	Reason *string `json:"reason"`
 }
 

@@ -16,7 +16,7 @@ type Worker struct {
 type WorkerRecord struct {
 	// Id of the record.
 	ID lastmile.WorkerID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was made, in Unix milliseconds.
+	// When the record was created, in Unix milliseconds.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
 	// When the record last changed, in Unix milliseconds.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
@@ -33,9 +33,9 @@ type WorkerRecord struct {
 	Capacity float64 `json:"capacity" example:"20"`
 	// Three more measures of what the worker can carry.
 	AdditionalCapacities Capacities `json:"additionalCapacities"`
-	// What the worker's app told of its phone; an empty object when nothing.
+	// What the worker's app reported about the phone; an empty object when nothing.
 	UserData Device `json:"userData"`
-	// Whether the invitation was taken up.
+	// Whether the invitation was accepted.
 	AccountStatus lastmile.AccountStatus `json:"accountStatus" example:"ACCEPTED"`
 	// Values that integrations keep on the record.
 	Metadata Metadata `json:"metadata"`
@@ -80,7 +80,7 @@ type Capacities struct {
 	C float64 `json:"capacityC" example:"0"`
 }
 
-// Device is what the worker's app told of its phone.
+// Device is what the worker's app reported about the phone.
 type Device struct {
 	// Version of the app.
 	AppVersion string `json:"appVersion,omitzero" example:"1.0.0"`

@@ -36,7 +36,7 @@ type WorkerUpdate struct {
 	Addresses RoutingBody `json:"addresses"`
 	// Another name for addresses.
 	Address RoutingBody `json:"address"`
-	// IANA time zone; null takes it away.
+	// IANA time zone; null removes it.
 	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
 	// An array takes the place of all entries; an object sets entries with $set and removes them by
 	// name with $pop.

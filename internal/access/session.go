@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -24,6 +25,7 @@ const (
 // Sessions are the workers who are signed in.
 type Sessions struct {
 	Store      store.Store
+	Events     *events.Log
 	Passwords  *Passwords
 	Now        func() time.Time
 	NewID      func() string
@@ -229,10 +231,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, pass
 			if err := w.SaveWorker(ctx, worker); err != nil {
 				return err
 			}
-			for i := range events {
-				events[i].ID, events[i].Stored = s.NewID(), now
-			}
-			if err := w.AppendEvents(ctx, events); err != nil {
+			if err := s.Events.Append(ctx, w, events...); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,7 @@ type Server struct {
 	Tasks     *taskflow.Flow
 	Webhooks  *webhook.Registry
 	Feed      *webhook.Feed
-	Uploads   *upload.Gallery
+	Uploads   *upload.Uploads
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document

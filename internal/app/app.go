@@ -18,6 +18,7 @@ import (
 	"dray/internal/api"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
+	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
 	"dray/internal/jobs"
@@ -52,8 +53,9 @@ type App struct {
 	Feed      *webhook.Feed
 	Tracking  *tracking.Tracker
 	Travel    *geo.Travel
-	Uploads   *upload.Gallery
-	Watch     *taskflow.Watch
+	Uploads   *upload.Uploads
+	Hub       *events.Hub
+	Events    *events.Log
 	Messages  *messaging.Desk
 	Texts     *messaging.Sender
 
@@ -106,27 +108,30 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Keys = &access.Keys{Store: db, Now: now}
 	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
-	a.Sessions = &access.Sessions{Store: db, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	texts := &events.Wake{}
+	a.addEvents(newID, texts)
+	a.Sessions = &access.Sessions{Store: db, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
 	a.Tasks = &taskflow.Flow{
-		Store: db, Book: a.Book, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		Store: db, Book: a.Book, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
-	a.Watch = &taskflow.Watch{Store: db, Log: log}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
-		Now: now, NewID: newID, AppURL: c.URL() + "/driver",
+		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 	}
-	a.Tracking = &tracking.Tracker{Store: db, Travel: travel, Now: now, NewID: newID, Log: log, Woken: db.Woken(), Alone: db.Engine() == "sqlite"}
+	a.Tracking = &tracking.Tracker{
+		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Woken: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+	}
 	a.Tasks.Reached = a.Tracking.Reached
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := a.addUploads(newID); err != nil {
+	if err := a.addUploads(ctx, newID, serve); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := a.addMessages(newID); err != nil {
+	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	a.addJobs()
@@ -148,7 +153,7 @@ func (a *App) Handler() http.Handler {
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Tasks: a.Tasks, Tracking: a.Tracking, Uploads: a.Uploads,
-		Watch: a.Watch, Version: Version,
+		Version: Version,
 	}
 	recipients := &recipientapi.Tracking{Settings: settings, Tasks: a.Tasks}
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()

@@ -61,13 +61,10 @@ func (p *platform) newTask(n int) lastmile.Task {
 func (p *platform) saveTask(b *testing.B, w store.Writer, n int) error {
 	task := p.newTask(n)
 	events := task.Create(lastmile.Actor{Type: lastmile.ActorAPI, ID: string(p.org)})
-	for i := range events {
-		events[i].ID, events[i].Stored = access.RandomSecret(lastmile.IDLength), p.created
-	}
 	if err := p.save(b, w, task); err != nil {
 		return err
 	}
-	return w.AppendEvents(b.Context(), events)
+	return p.Events.Append(b.Context(), w, events...)
 }
 
 // save saves a task, its destination and its recipient.

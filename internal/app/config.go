@@ -40,6 +40,9 @@ type Config struct {
 	// Patience is the longest wait of a write on SQLite before it is rejected; 0
 	// means the default. It has no flag: the test kit waits longer on slow machines.
 	Patience time.Duration
+	// Poll is how often a node checks for changes by other processes where no
+	// notification says so; 0 is the usual interval. It has no flag: tests set it.
+	Poll time.Duration
 
 	Existing       bool // reject a data folder without a database instead of creating one
 	ShortRetention bool // purge events and positions after a day: a demonstration creates many

@@ -31,13 +31,13 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, forgetReceiptEvery, "forget positions", a.forgetPositions)
 	a.every(ctx, forgetReceiptEvery, "forget explanations", a.forgetExplanations)
 	a.every(ctx, forgetReceiptEvery, "forget answers of map services", a.forgetAnswers)
-	a.every(ctx, forgetReceiptEvery, "forget uploads", a.Uploads.Forget)
+	a.every(ctx, forgetReceiptEvery, "forget uploads", a.Uploads.Purge)
 	a.every(ctx, forgetReceiptEvery, "forget text messages", a.forgetMessages)
 	a.loops.Go(func() { a.Texts.Run(ctx) })
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
 	a.loops.Go(func() { a.Tracking.Run(ctx) })
-	a.loops.Go(func() { a.Watch.Run(ctx) })
+	a.loops.Go(func() { a.Hub.Run(ctx) })
 }
 
 // every runs a step again and again until the context ends.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
@@ -119,11 +120,10 @@ func (c *smsConfig) secret() ([]byte, error) {
 }
 
 // addMessages puts together what tells recipients of their tasks.
-func (a *App) addMessages(newID func() string) error {
-	a.Messages = &messaging.Desk{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, NewID: newID, Log: a.Log}
-	a.Tasks.Notify, a.Fleet.Notify, a.Tracking.Notify = a.Messages.Notify, a.Messages.Notify, a.Messages.Notify
+func (a *App) addMessages(newID func() string, texts *events.Wake) error {
+	a.Messages = &messaging.Desk{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, Events: a.Events, Log: a.Log}
 	a.Texts = &messaging.Sender{
-		Store: a.Store, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Woken: a.Store.Texted(),
+		Store: a.Store, Events: a.Events, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Woken: texts.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 	}
 	a.posts = recipientapi.SMS{Desk: a.Messages}

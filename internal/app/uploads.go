@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,19 +12,19 @@ import (
 	"dray/internal/upload"
 )
 
-// The places of uploads, as --uploads and the records of uploads name them.
+// Names of the storage of uploads, in --uploads and in the records of uploads.
 const (
 	onDisk     = lastmile.UploadsOnDisk
 	inDatabase = lastmile.UploadsInDatabase
 	inS3       = "s3"
 )
 
-// uploadFolder keeps images on disk.
+// UploadFolder stores images on disk.
 func (c *Config) UploadFolder() blob.Folder {
 	return blob.Folder{Path: filepath.Join(c.Data, "uploads")}
 }
 
-// checkUploads refuses a place that is none.
+// checkUploads rejects a value of --uploads that names no storage.
 func checkUploads(place string) error {
 	if place == "" || place == onDisk || place == inDatabase || strings.HasPrefix(place, inS3+":") {
 		return nil
@@ -31,28 +32,29 @@ func checkUploads(place string) error {
 	return fmt.Errorf("--uploads must be disk, database or s3://bucket/prefix?region=…, not %q", place)
 }
 
-// addUploads puts together what keeps the images that workers send.
-func (a *App) addUploads(newID func() string) error {
-	places := map[string]upload.Bytes{
+// addUploads sets up the storage of images that workers send. A server must have
+// credentials for its bucket; other commands do not use it.
+func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) error {
+	blobs := map[string]upload.Blobs{
 		onDisk:     a.Config.UploadFolder(),
 		inDatabase: blob.Table{Store: a.Store},
 	}
 	place := a.Config.Uploads
 	switch {
 	case strings.HasPrefix(place, inS3+":"):
-		keys := blob.S3Keys{
-			ID: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
+		bucket, err := blob.OpenS3(blob.S3Options{Location: place, Getenv: os.Getenv, Now: a.Now})
+		if err == nil && serve {
+			err = bucket.CheckCredentials(ctx)
 		}
-		bucket, err := blob.OpenS3(place, keys, a.Now)
 		if err != nil {
 			return fmt.Errorf("--uploads: %w", err)
 		}
-		places[inS3], place = bucket, inS3
+		blobs[inS3], place = bucket, inS3
 	case place == "" && a.Store.Engine() == "sqlite":
 		place = onDisk
 	case place == "":
-		place = inDatabase // another node may be asked for it
+		place = inDatabase // every node can read it
 	}
-	a.Uploads = upload.New(a.Store, places, place, a.Now, newID)
+	a.Uploads = upload.New(a.Store, blobs, place, a.Now, newID)
 	return nil
 }

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
 	"os"
 	"strconv"
+	"time"
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
@@ -15,6 +17,9 @@ import (
 // checkLength is the length of the random text of a webhook's handshake.
 const checkLength = 43
 
+// numberEvery is how often a node checks for events that have no number.
+const numberEvery = 250 * time.Millisecond
+
 // addWebhooks puts together what tells other servers of events.
 func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	egress, err := newEgress(a.Config)
@@ -22,11 +27,11 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 		return err
 	}
 	a.Webhooks = &webhook.Registry{
-		Store: a.Store, Egress: egress, Now: a.Now, NewID: newID,
+		Store: a.Store, Events: a.Events, Egress: egress, Now: a.Now, NewID: newID,
 		NewCheck: func() string { return access.RandomSecret(checkLength) },
 	}
 	a.Sender = &webhook.Sender{
-		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Store.Woken(), Owed: a.Store.Owed,
+		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Events.Committed(), Owed: a.Events.Drain,
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 			return a.Directory.WebhookSecrets(ctx, org)
@@ -34,7 +39,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Woken: a.Store.Woken(), Ended: a.ended}
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEvery)}
 	return nil
 }
 

@@ -28,7 +28,7 @@ func shelf(u lastmile.Upload) string { return string(u.ID[len(u.ID)-2:]) }
 
 func file(u lastmile.Upload) string { return shelf(u) + "/" + string(u.ID) }
 
-// Put implements upload.Bytes. When it returns, the bytes survive a power cut.
+// Put implements upload.Blobs. When it returns, the bytes survive a power cut.
 func (f Folder) Put(_ context.Context, u lastmile.Upload, data []byte) error {
 	if err := os.MkdirAll(f.Path, 0o700); err != nil {
 		return err
@@ -66,7 +66,7 @@ func syncNames(root *os.Root, name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Get implements upload.Bytes.
+// Get implements upload.Blobs.
 func (f Folder) Get(_ context.Context, u lastmile.Upload) (data []byte, err error) {
 	err = f.within(func(root *os.Root) (err error) {
 		data, err = root.ReadFile(file(u))
@@ -75,7 +75,7 @@ func (f Folder) Get(_ context.Context, u lastmile.Upload) (data []byte, err erro
 	return data, err
 }
 
-// Remove implements upload.Bytes.
+// Remove implements upload.Blobs.
 func (f Folder) Remove(_ context.Context, u lastmile.Upload) error {
 	err := f.within(func(root *os.Root) error {
 		return errors.Join(remove(root, file(u)), remove(root, file(u)+".part"))

@@ -3,6 +3,7 @@ package blob
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -12,39 +13,49 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+
 	"dray/internal/lastmile"
 )
 
 // S3 keeps bytes in a bucket of a service that speaks the protocol of S3.
 type S3 struct {
-	endpoint *url.URL // with the bucket and the prefix as its path
-	signer   signer
-	client   *http.Client
-	now      func() time.Time
+	bucket      *url.URL // the endpoint, the bucket and the prefix
+	region      string
+	credentials *aws.CredentialsCache
+	retryer     *retry.Standard
+	client      *http.Client
+	now         func() time.Time
 }
 
-// S3Keys are what the service knows the caller by.
-type S3Keys struct{ ID, Secret, Token string }
+// S3Options say where a bucket is and how to use it.
+type S3Options struct {
+	// Location has the form
+	//
+	//	s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.example.com:9000
+	//
+	// The default region is us-east-1, the default endpoint Amazon's of the region.
+	Location   string
+	Getenv     func(string) string // the environment, for credentials
+	Now        func() time.Time
+	MaxBackoff time.Duration // longest pause between two attempts; default 3 s
+}
 
-// How long a request to the service may take, and how much of an answer is
-// read.
+// Limits of requests to the service.
 const (
-	s3Time   = 30 * time.Second
-	s3Answer = 64 << 20
+	s3Timeout         = 30 * time.Second // of all attempts together
+	s3Attempts        = 4
+	defaultMaxBackoff = 3 * time.Second
+	maxS3Response     = 64 << 20 // bytes
 )
 
-// OpenS3 reads a setting of the form
-//
-//	s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.example.com:9000
-//
-// Without an endpoint it is that of the region at Amazon.
-func OpenS3(setting string, keys S3Keys, now func() time.Time) (*S3, error) {
-	u, err := url.Parse(setting)
+// OpenS3 returns the bucket at a location. It makes no requests: see
+// CheckCredentials.
+func OpenS3(o S3Options) (*S3, error) {
+	u, err := url.Parse(o.Location)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil {
-		return nil, fmt.Errorf("%q is not of the form s3://bucket/prefix?region=…&endpoint=https://…", setting)
-	}
-	if keys.ID == "" || keys.Secret == "" {
-		return nil, errors.New("s3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+		return nil, fmt.Errorf("%q is not of the form s3://bucket/prefix?region=…&endpoint=https://…", o.Location)
 	}
 	query := u.Query()
 	region := query.Get("region")
@@ -59,50 +70,166 @@ func OpenS3(setting string, keys S3Keys, now func() time.Time) (*S3, error) {
 	if err != nil || endpoint.Host == "" || (endpoint.Scheme != "https" && endpoint.Scheme != "http") {
 		return nil, fmt.Errorf("s3: the endpoint must be an http or https URL, not %q", address)
 	}
-	endpoint = endpoint.JoinPath(u.Host, strings.Trim(u.Path, "/"))
+	credentials, err := newCredentials(o.Getenv, region)
+	if err != nil {
+		return nil, fmt.Errorf("s3: %w", err)
+	}
 	return &S3{
-		endpoint: endpoint, signer: signer{keys: keys, region: region, service: "s3"}, now: now,
-		client: &http.Client{Timeout: s3Time, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		bucket: endpoint.JoinPath(u.Host, strings.Trim(u.Path, "/")), region: region,
+		credentials: credentials, retryer: newRetryer(o.MaxBackoff), now: o.Now,
+		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
 
-// Put implements upload.Bytes.
+// newRetryer returns the policy for failed requests: exponential back-off with
+// jitter after connection errors, throttling and faults of the service.
+func newRetryer(maxBackoff time.Duration) *retry.Standard {
+	if maxBackoff == 0 {
+		maxBackoff = defaultMaxBackoff
+	}
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts, o.MaxBackoff = s3Attempts, maxBackoff
+		o.Retryables = append(o.Retryables,
+			retry.RetryableHTTPStatusCode{Codes: map[int]struct{}{http.StatusTooManyRequests: {}}},
+			retry.RetryableErrorCode{Codes: expiredCodes},
+			retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
+				_, unsent := errors.AsType[*url.Error](err)
+				return aws.BoolTernary(unsent || errors.Is(err, io.ErrUnexpectedEOF)) // the latter: the response broke off
+			}))
+	})
+}
+
+// CheckCredentials reports whether there are credentials for the service. Those
+// of a role are fetched, which takes a few seconds where there is no role.
+func (s *S3) CheckCredentials(ctx context.Context) error {
+	_, err := s.retrieve(ctx)
+	return err
+}
+
+func (s *S3) retrieve(ctx context.Context) (aws.Credentials, error) {
+	found, err := s.credentials.Retrieve(ctx)
+	if err != nil {
+		return found, fmt.Errorf("s3: no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or give the machine a role: %w", err)
+	}
+	return found, nil
+}
+
+// Put implements upload.Blobs.
 func (s *S3) Put(ctx context.Context, u lastmile.Upload, data []byte) error {
 	_, err := s.do(ctx, http.MethodPut, u, data, http.StatusOK)
 	return err
 }
 
-// Get implements upload.Bytes.
+// Get implements upload.Blobs.
 func (s *S3) Get(ctx context.Context, u lastmile.Upload) ([]byte, error) {
 	return s.do(ctx, http.MethodGet, u, nil, http.StatusOK)
 }
 
-// Remove implements upload.Bytes.
+// Remove implements upload.Blobs.
 func (s *S3) Remove(ctx context.Context, u lastmile.Upload) error {
 	_, err := s.do(ctx, http.MethodDelete, u, nil, http.StatusOK, http.StatusNoContent, http.StatusNotFound)
 	return err
 }
 
+// do sends a request until it succeeds or another attempt is pointless. All
+// requests may be repeated: they put, get or delete one object.
 func (s *S3) do(ctx context.Context, method string, u lastmile.Upload, body []byte, good ...int) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, method, s.endpoint.JoinPath(string(u.Organization), string(u.ID)).String(), bytes.NewReader(body))
+	ctx, cancel := context.WithTimeout(ctx, s3Timeout)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		credentials, err := s.retrieve(ctx)
+		if err != nil {
+			return nil, err
+		}
+		content, err := s.attempt(ctx, credentials, method, u, body, good)
+		if err == nil {
+			return content, nil
+		}
+		if refusal, ok := errors.AsType[*s3Error](err); ok && refusal.expired() {
+			s.credentials.Invalidate()
+		}
+		if attempt >= s.retryer.MaxAttempts() || !s.retryer.IsErrorRetryable(err) || !s.pause(ctx, attempt, err) {
+			return nil, err
+		}
+	}
+}
+
+// pause waits before the next attempt. It returns false if there is no time for
+// one.
+func (s *S3) pause(ctx context.Context, attempt int, cause error) bool {
+	delay, err := s.retryer.RetryDelay(attempt, cause)
+	if err != nil {
+		return false
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attempt sends a request once.
+func (s *S3) attempt(ctx context.Context, credentials aws.Credentials, method string, u lastmile.Upload, body []byte, good []int) ([]byte, error) {
+	object := s.bucket.JoinPath(string(u.Organization), string(u.ID))
+	request, err := http.NewRequestWithContext(ctx, method, object.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", u.Type)
 	}
-	s.signer.sign(request, body, s.now())
+	if err := sign(request, body, credentials, s.region, s.now()); err != nil {
+		return nil, err
+	}
 	response, err := s.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, s3Answer))
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxS3Response))
 	if err != nil {
 		return nil, err
 	}
 	if slices.Contains(good, response.StatusCode) {
-		return answer, nil
+		return content, nil
 	}
-	return nil, fmt.Errorf("s3: %s answered %s: %.200s", method, response.Status, answer)
+	return nil, newS3Error(method, response, content)
 }
+
+// s3Error is a response of the service that reports an error.
+type s3Error struct {
+	status int
+	code   string // as Amazon names it; empty if the response has none
+	text   string
+}
+
+func newS3Error(method string, response *http.Response, content []byte) *s3Error {
+	var body struct{ Code string }
+	if err := xml.Unmarshal(content, &body); err != nil {
+		body.Code = "" // a proxy's page
+	}
+	return &s3Error{
+		status: response.StatusCode, code: body.Code,
+		text: fmt.Sprintf("s3: %s answered %s: %.200s", method, response.Status, content),
+	}
+}
+
+// expiredCodes are the errors for credentials that have expired.
+var expiredCodes = map[string]struct{}{"ExpiredToken": {}, "ExpiredTokenException": {}, "InvalidToken": {}, "TokenRefreshRequired": {}}
+
+func (e *s3Error) expired() bool {
+	_, ok := expiredCodes[e.code]
+	return ok
+}
+
+// Error implements error.
+func (e *s3Error) Error() string { return e.text }
+
+// HTTPStatusCode lets the retry policy see the status.
+func (e *s3Error) HTTPStatusCode() int { return e.status }
+
+// ErrorCode lets the retry policy see the code.
+func (e *s3Error) ErrorCode() string { return e.code }

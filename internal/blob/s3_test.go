@@ -1,6 +1,7 @@
 package blob_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,21 +18,36 @@ import (
 	"dray/internal/blob"
 )
 
+// keys are credentials as the bucket knows them.
+type keys struct{ id, secret, token string }
+
+func (k keys) env() environment {
+	return environment{"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": k.secret, "AWS_SESSION_TOKEN": k.token}
+}
+
+// environment stands in for that of the process.
+type environment map[string]string
+
+func (e environment) get(name string) string { return e[name] }
+
 var (
-	keys   = blob.S3Keys{ID: "AKIAEXAMPLE", Secret: "secret/with+signs", Token: "a token"}
+	good   = keys{id: "AKIAEXAMPLE", secret: "secret/with+signs", token: "a token"}
 	moment = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// bucket is a service that believes nobody: it makes the signature of each
-// request anew, from the request as it arrived.
+// bucket is a service that trusts no request: it computes the signature of each
+// from the request as it arrived.
 type bucket struct {
-	t       *testing.T
-	mu      sync.Mutex
-	objects map[string][]byte
-	broken  int // status to answer with, whatever is asked
+	t        *testing.T
+	mu       sync.Mutex
+	keys     keys // that requests must be signed with
+	objects  map[string][]byte
+	failures []int // statuses of the next responses
+	broken   int   // status of every response
+	requests int
 }
 
-var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/s3/aws4_request,SignedHeaders=([a-z0-9;-]+),Signature=([0-9a-f]{64})$`)
+var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/s3/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$`)
 
 func hashed(data []byte) string {
 	sum := sha256.Sum256(data)
@@ -43,10 +60,10 @@ func keyed(key []byte, text string) []byte {
 	return m.Sum(nil)
 }
 
-// believes tells whether a request is signed by who knows the secret.
-func (b *bucket) believes(r *http.Request, body []byte) bool {
+// authentic reports whether a request is signed with the bucket's keys.
+func (b *bucket) authentic(r *http.Request, body []byte) bool {
 	parts := authorization.FindStringSubmatch(r.Header.Get("Authorization"))
-	if parts == nil || parts[1] != keys.ID || r.Header.Get("X-Amz-Security-Token") != keys.Token {
+	if parts == nil || parts[1] != b.keys.id || r.Header.Get("X-Amz-Security-Token") != b.keys.token {
 		return false
 	}
 	day, region, names, signature := parts[2], parts[3], parts[4], parts[5]
@@ -57,8 +74,11 @@ func (b *bucket) believes(r *http.Request, body []byte) bool {
 	var headers strings.Builder
 	for name := range strings.SplitSeq(names, ";") {
 		value := r.Header.Get(name)
-		if name == "host" {
+		switch name {
+		case "host":
 			value = r.Host
+		case "content-length":
+			value = strconv.FormatInt(r.ContentLength, 10)
 		}
 		headers.WriteString(name + ":" + value + "\n")
 	}
@@ -67,9 +87,9 @@ func (b *bucket) believes(r *http.Request, body []byte) bool {
 			return false
 		}
 	}
-	canonical := r.Method + "\n" + r.URL.EscapedPath() + "\n\n" + headers.String() + "\n" + names + "\n" + hashed(body)
+	canonical := r.Method + "\n" + r.URL.EscapedPath() + "\n" + r.URL.RawQuery + "\n" + headers.String() + "\n" + names + "\n" + hashed(body)
 	text := "AWS4-HMAC-SHA256\n" + at + "\n" + day + "/" + region + "/s3/aws4_request\n" + hashed([]byte(canonical))
-	key := keyed(keyed(keyed(keyed([]byte("AWS4"+keys.Secret), day), region), "s3"), "aws4_request")
+	key := keyed(keyed(keyed(keyed([]byte("AWS4"+b.keys.secret), day), region), "s3"), "aws4_request")
 	return hmac.Equal([]byte(signature), []byte(hex.EncodeToString(keyed(key, text))))
 }
 
@@ -81,11 +101,23 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.requests++
 	switch {
 	case b.broken != 0:
 		w.WriteHeader(b.broken)
 		return
-	case !b.believes(r, body):
+	case len(b.failures) > 0:
+		status := b.failures[0]
+		b.failures = b.failures[1:]
+		if status == hangUp {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(status)
+		return
+	case r.Header.Get("X-Amz-Security-Token") == expiredToken:
+		http.Error(w, "<Error><Code>ExpiredToken</Code></Error>", http.StatusBadRequest)
+		return
+	case !b.authentic(r, body):
 		http.Error(w, "SignatureDoesNotMatch", http.StatusForbidden)
 		return
 	}
@@ -105,9 +137,26 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func open(t *testing.T, setting string, with blob.S3Keys) *blob.S3 {
+// Special values that the bucket knows.
+const (
+	hangUp       = -1        // among failures: ends the connection without a response
+	expiredToken = "expired" // of credentials
+)
+
+// newBucket starts a bucket and returns it with its location.
+func newBucket(t *testing.T) (*bucket, string) {
 	t.Helper()
-	s3, err := blob.OpenS3(setting, with, func() time.Time { return moment })
+	service := &bucket{t: t, keys: good, objects: map[string][]byte{}}
+	server := httptest.NewServer(service)
+	t.Cleanup(server.Close)
+	return service, "s3://images/some/prefix?region=eu-north-1&endpoint=" + server.URL
+}
+
+func open(t *testing.T, location string, env environment) *blob.S3 {
+	t.Helper()
+	s3, err := blob.OpenS3(blob.S3Options{
+		Location: location, Getenv: env.get, Now: func() time.Time { return moment }, MaxBackoff: time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,11 +164,8 @@ func open(t *testing.T, setting string, with blob.S3Keys) *blob.S3 {
 }
 
 func TestS3(t *testing.T) {
-	service := &bucket{t: t, objects: map[string][]byte{}}
-	server := httptest.NewServer(service)
-	defer server.Close()
-	setting := "s3://images/some/prefix?region=eu-north-1&endpoint=" + server.URL
-	s3 := open(t, setting, keys)
+	service, location := newBucket(t)
+	s3 := open(t, location, good.env())
 	testPlace(t, s3)
 
 	t.Run("objects are under the bucket, the prefix and the organization", func(t *testing.T) {
@@ -131,15 +177,34 @@ func TestS3(t *testing.T) {
 			t.Errorf("there is %v, want %s", service.objects, want)
 		}
 	})
-	t.Run("a wrong secret is told", func(t *testing.T) {
-		wrong := keys
-		wrong.Secret = "guess"
-		err := open(t, setting, wrong).Put(t.Context(), sample, []byte("x"))
+	t.Run("a prefix may have any characters", func(t *testing.T) {
+		odd := strings.Replace(location, "some/prefix", "a%20b+c@d$e=é/%2525", 1)
+		if err := open(t, odd, good.env()).Put(t.Context(), sample, []byte("x")); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("an endpoint may have a path", func(t *testing.T) {
+		if err := open(t, location+"/storage/v1", good.env()).Put(t.Context(), sample, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		want := "/storage/v1/images/some/prefix/" + string(sample.Organization) + "/" + string(sample.ID)
+		if _, ok := service.objects[want]; !ok {
+			t.Errorf("there is %v, want %s", service.objects, want)
+		}
+	})
+	t.Run("a wrong secret is reported", func(t *testing.T) {
+		wrong := good
+		wrong.secret = "guess"
+		before := service.requests
+		err := open(t, location, wrong.env()).Put(t.Context(), sample, []byte("x"))
 		if err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "guess") {
 			t.Errorf("got %v", err)
 		}
+		if got := service.requests - before; got != 1 {
+			t.Errorf("%d requests, want no second attempt", got)
+		}
 	})
-	t.Run("a service that does not do it is an error", func(t *testing.T) {
+	t.Run("a service that fails is an error", func(t *testing.T) {
 		defer func() { service.broken = 0 }()
 		for _, status := range []int{301, 307, 403, 404, 500, 503} {
 			service.broken = status
@@ -147,21 +212,75 @@ func TestS3(t *testing.T) {
 				t.Errorf("%d: taken for done", status)
 			}
 			if _, err := s3.Get(t.Context(), sample); err == nil {
-				t.Errorf("%d: taken for an answer", status)
+				t.Errorf("%d: taken for a response", status)
 			}
 		}
 	})
 }
 
+func TestS3Retries(t *testing.T) {
+	service, location := newBucket(t)
+	s3 := open(t, location, good.env())
+	for name, test := range map[string]struct {
+		failures []int
+		ok       bool
+		requests int
+	}{
+		"no failure":                 {nil, true, 1},
+		"an overloaded service":      {[]int{503, 503, 503}, true, 4},
+		"too many requests":          {[]int{429}, true, 2},
+		"a fault, a gateway":         {[]int{500, 502, 504}, true, 4},
+		"a lost connection":          {[]int{hangUp, hangUp}, true, 3},
+		"an outage":                  {[]int{503, 503, 503, 503, 503}, false, 4},
+		"what another attempt keeps": {[]int{403, 403}, false, 1},
+		"a redirection":              {[]int{301, 301}, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for method, do := range map[string]func() error{
+				http.MethodPut: func() error { return s3.Put(t.Context(), sample, []byte("body of the object")) },
+				http.MethodGet: func() error {
+					got, err := s3.Get(t.Context(), sample)
+					if err == nil && string(got) != "body of the object" {
+						t.Errorf("got %q", got)
+					}
+					return err
+				},
+				http.MethodDelete: func() error { return s3.Remove(t.Context(), sample) },
+			} {
+				if method == http.MethodGet {
+					if err := s3.Put(t.Context(), sample, []byte("body of the object")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				service.failures, service.requests = test.failures, 0
+				if err := do(); (err == nil) != test.ok || service.requests != test.requests {
+					t.Errorf("%s: %d requests, want %d: %v", method, service.requests, test.requests, err)
+				}
+				service.failures = nil
+			}
+		})
+	}
+	t.Run("no attempt after the caller has gone", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		service.requests = 0
+		if err := s3.Put(ctx, sample, []byte("x")); err == nil || service.requests > 0 {
+			t.Errorf("%d requests: %v", service.requests, err)
+		}
+	})
+}
+
 func TestS3Settings(t *testing.T) {
-	for _, setting := range []string{"s3://", "s3:bucket", "https://bucket", "s3://b?endpoint=ftp://x", "s3://b?endpoint=nonsense", "s3://user:pass@b"} {
-		if _, err := blob.OpenS3(setting, keys, time.Now); err == nil {
-			t.Errorf("%q is taken", setting)
+	for _, location := range []string{"s3://", "s3:bucket", "https://bucket", "s3://b?endpoint=ftp://x", "s3://b?endpoint=nonsense", "s3://user:pass@b"} {
+		if _, err := blob.OpenS3(blob.S3Options{Location: location, Getenv: good.env().get, Now: time.Now}); err == nil {
+			t.Errorf("%q is accepted", location)
 		}
 	}
-	for _, lacking := range []blob.S3Keys{{}, {ID: "a"}, {Secret: "a"}} {
-		if _, err := blob.OpenS3("s3://bucket", lacking, time.Now); err == nil {
-			t.Errorf("keys %v are taken", lacking)
+	for _, missing := range []keys{{}, {id: "a"}, {secret: "a"}} {
+		env := missing.env()
+		env["AWS_EC2_METADATA_DISABLED"] = "true"
+		if _, err := blob.OpenS3(blob.S3Options{Location: "s3://bucket", Getenv: env.get, Now: time.Now}); err == nil {
+			t.Errorf("keys %v are accepted", missing)
 		}
 	}
 }

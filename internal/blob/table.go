@@ -10,12 +10,12 @@ import (
 // Table keeps bytes in the database, where every node finds them.
 type Table struct{ Store store.Store }
 
-// Put implements upload.Bytes.
+// Put implements upload.Blobs.
 func (t Table) Put(ctx context.Context, u lastmile.Upload, data []byte) error {
 	return t.Store.Write(ctx, func(w store.Writer) error { return w.SaveUploadBytes(ctx, u.Organization, u.ID, data) })
 }
 
-// Get implements upload.Bytes.
+// Get implements upload.Blobs.
 func (t Table) Get(ctx context.Context, u lastmile.Upload) (data []byte, err error) {
 	err = t.Store.Read(ctx, func(r store.Reader) (err error) {
 		data, err = r.UploadBytes(ctx, u.Organization, u.ID)
@@ -24,7 +24,7 @@ func (t Table) Get(ctx context.Context, u lastmile.Upload) (data []byte, err err
 	return data, err
 }
 
-// Remove implements upload.Bytes.
+// Remove implements upload.Blobs.
 func (t Table) Remove(ctx context.Context, u lastmile.Upload) error {
 	return t.Store.Write(ctx, func(w store.Writer) error { return w.DeleteUploadBytes(ctx, u.Organization, u.ID) })
 }

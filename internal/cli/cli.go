@@ -258,7 +258,11 @@ func (inv *invocation) withNew(ctx context.Context, do func(*app.App) error) err
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(a), a.Store.Close())
+	err = do(a)
+	if late := a.Hub.Flush(ctx); late != nil { // the change is made; other nodes find it later
+		quiet.Warn("notify the nodes", "error", late)
+	}
+	return errors.Join(err, a.Store.Close())
 }
 
 // formatTime formats a time for people.

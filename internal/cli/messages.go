@@ -244,7 +244,7 @@ func messagesReceiveCommand() command {
 					return usageErrorf("--from and --body are required")
 				}
 				return inv.with(ctx, func(a *app.App) error {
-					reply.ID = a.Messages.NewID()
+					reply.ID = a.Tasks.NewID()
 					if err := a.Messages.Receive(ctx, reply); err != nil {
 						return err
 					}

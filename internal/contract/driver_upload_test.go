@@ -337,7 +337,7 @@ func testForgetUpload(t *testing.T, p *apptest.Platform, c *apptest.Client, team
 	phone.do(t, "complete", task, "c", map[string]any{"success": true, "photoUploadIds": []string{kept}})
 	later := *p.Uploads
 	later.Now = func() time.Time { return app.Clock().Add(lastmile.UnusedUploadKept + time.Hour) }
-	if err := later.Forget(t.Context()); err != nil {
+	if err := later.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.Call(t, http.MethodGet, "/uploads/"+kept, nil).OK(t)

@@ -142,7 +142,7 @@ func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body wire.Po
 }
 
 func (s *Server) takeUpload(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {
-	id, err := s.Uploads.Take(ctx, c.Who, c.Body)
+	id, err := s.Uploads.Accept(ctx, c.Who, c.Body)
 	return wire.Uploaded{UploadID: id}, err
 }
 

@@ -16,9 +16,8 @@ import (
 // that has changed. The id of an event stands for all that the list was, so a
 // phone that comes back, to whatever node, is told if it missed anything.
 func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
-	moved, leave := s.Watch.Join(c.Who)
-	defer leave()
-	next := moved()
+	following := s.Tasks.FollowList(c.Who)
+	defer following.Close()
 	list, err := s.Tasks.Work(ctx, c.Who)
 	if err != nil {
 		return err
@@ -42,10 +41,12 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 			return nil
 		}
 		text = nil
-		if !s.Await(ctx, next) {
+		if !s.Pause(ctx, edge.StreamPause) {
+			return nil
+		}
+		if !s.Await(ctx, following.Changed()) {
 			text = []byte(": still here\n\n")
 		}
-		next = moved()
 		if ctx.Err() != nil || s.Stopping() {
 			return nil
 		}

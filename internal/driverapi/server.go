@@ -25,8 +25,7 @@ type Server struct {
 	Fleet    *fleet.Fleet
 	Tasks    *taskflow.Flow
 	Tracking *tracking.Tracker
-	Uploads  *upload.Gallery
-	Watch    *taskflow.Watch
+	Uploads  *upload.Uploads
 
 	Version string // of the program, for the document
 }

@@ -91,7 +91,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	m.limiter.head(header)
+	m.limiter.setHeaders(header)
 	if err := crossOrigin.Check(r); err != nil {
 		m.reject(w, r, lastmile.Forbidden("requests from pages of other sites are not allowed"))
 		return

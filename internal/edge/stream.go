@@ -10,6 +10,10 @@ import (
 // comment, so that proxies keep the connection open.
 const KeepAliveInterval = 20 * time.Second
 
+// StreamPause is the shortest time between two updates of a stream, so that many
+// changes at once are read together.
+const StreamPause = 50 * time.Millisecond
+
 // Stream is a response of server-sent events that has no end.
 type Stream struct {
 	w   http.ResponseWriter

@@ -37,10 +37,7 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 		if err := w.SaveWhereabouts(ctx, who.Organization, who.Worker, worker.Whereabouts); err != nil {
 			return err
 		}
-		for i := range events {
-			events[i].ID, events[i].Stored = f.NewID(), now
-		}
-		return f.append(ctx, w, events)
+		return f.Events.Append(ctx, w, events...)
 	})
 	return worker, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -20,18 +21,8 @@ type Fleet struct {
 	Now        func() time.Time
 	NewID      func() string
 	AppURL     string // where workers sign in
-
-	// Notify saves the text messages that events owe, in their transaction; nil
-	// owes none.
-	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
-}
-
-// append stores events and the text messages that they owe.
-func (f *Fleet) append(ctx context.Context, w store.Writer, events []lastmile.Event) error {
-	if err := w.AppendEvents(ctx, events); err != nil || f.Notify == nil {
-		return err
-	}
-	return f.Notify(ctx, w, events)
+	Events     *events.Log
+	Messages   *events.Wake // of the loop that sends text messages
 }
 
 // Places finds the place of an address.

@@ -72,7 +72,8 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 		if err := w.SaveMessage(ctx, invitation); err != nil {
 			return worker, err
 		}
-		return worker, f.tell(ctx, w, who, lastmile.TriggerWorkerCreated, worker, now)
+		w.OnCommit(f.Messages.Signal)
+		return worker, f.appendEvent(ctx, w, who, lastmile.TriggerWorkerCreated, worker, now)
 	})
 }
 
@@ -116,16 +117,16 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who lastmile.Principal, id las
 		if err := w.SaveWorker(ctx, worker); err != nil {
 			return err
 		}
-		return f.tell(ctx, w, who, lastmile.TriggerWorkerUpdated, worker, now)
+		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerUpdated, worker, now)
 	})
 	return worker, err
 }
 
-// tell stores what happened to a worker.
-func (f *Fleet) tell(ctx context.Context, w store.Writer, who lastmile.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
-	return f.append(ctx, w, []lastmile.Event{{
-		ID: f.NewID(), Organization: who.Organization, Trigger: trigger, At: now, Stored: now, Actor: who.Actor(), Worker: &worker,
-	}})
+// appendEvent stores an event of a worker.
+func (f *Fleet) appendEvent(ctx context.Context, w store.Writer, who lastmile.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
+	return f.Events.Append(ctx, w, lastmile.Event{
+		Organization: who.Organization, Trigger: trigger, At: now, Actor: who.Actor(), Worker: &worker,
+	})
 }
 
 // DeleteWorker removes a worker who is not on an active task. Tasks that were
@@ -146,7 +147,7 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 		if err := w.DeleteWorker(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		return f.tell(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
+		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
 	})
 }
 

@@ -16,8 +16,8 @@ import (
 // one request a second to a whole application.
 const publicNominatim = "nominatim.openstreetmap.org"
 
-// publicEvery is a second, and a little for clocks that differ.
-const publicEvery = time.Second + 10*time.Millisecond
+// publicInterval is a second, and a little for clocks that differ.
+const publicInterval = time.Second + 10*time.Millisecond
 
 // maxHits is how many places a service is asked for.
 const maxHits = "5"
@@ -29,7 +29,7 @@ type Nominatim struct{ service *service }
 func NewNominatim(base url.URL, o Options) *Nominatim {
 	s := newService("nominatim", base, maxAnswer, o)
 	if strings.EqualFold(base.Hostname(), publicNominatim) {
-		s.pacer = &pacer{now: o.Now, every: publicEvery}
+		s.pacer = newPacer(publicInterval)
 	}
 	return &Nominatim{s}
 }

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -101,7 +100,7 @@ func (s *service) do(ctx context.Context, within time.Duration, method string, u
 	}
 	err := s.exchange(limited, method, u, body, answer)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		s.breaker.skip() // whoever asked has gone; that says nothing of the service
+		s.breaker.skip() // the caller has gone, which says nothing about the service
 	} else {
 		s.breaker.done(err)
 	}
@@ -168,117 +167,4 @@ func retryAfter(header string) time.Duration {
 		return 0
 	}
 	return time.Duration(seconds) * time.Second
-}
-
-// When a service that fails is left alone, and for how long.
-const (
-	failuresToOpen = 4
-	openFor        = 30 * time.Second
-	openAtMost     = 5 * time.Minute // however long the service itself asks for
-)
-
-// ErrLeftAlone says that a map service was not asked, because it has failed too
-// often of late.
-var ErrLeftAlone = errors.New("it has failed too often and is left alone for a while")
-
-// breaker stops asking a service that fails, so that nobody waits for it. When
-// its time is over one request goes through: if that works, all do.
-type breaker struct {
-	now func() time.Time
-
-	mu       sync.Mutex
-	failures int
-	until    time.Time // left alone until
-	trying   bool      // one request is finding out
-}
-
-func (b *breaker) allow() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.failures < failuresToOpen {
-		return nil
-	}
-	if b.trying || b.now().Before(b.until) {
-		return ErrLeftAlone
-	}
-	b.trying = true
-	return nil
-}
-
-// done records how a request went.
-func (b *breaker) done(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.trying = false
-	if err == nil {
-		b.failures = 0
-		return
-	}
-	b.failures++
-	wait := openFor
-	if status, ok := errors.AsType[*statusError](err); ok {
-		if status.status == http.StatusBadRequest || status.status == http.StatusNotFound {
-			b.failures-- // it works, and does not like the question
-			return
-		}
-		if status.retryAfter > 0 {
-			b.failures = max(b.failures, failuresToOpen)
-			wait = min(max(status.retryAfter, openFor), openAtMost)
-		}
-	}
-	if b.failures >= failuresToOpen {
-		b.until = b.now().Add(wait)
-	}
-}
-
-// skip records a request that was allowed and not made.
-func (b *breaker) skip() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.trying = false
-}
-
-var errBusy = errors.New("its limit of requests leaves no time for this one")
-
-// pacer keeps requests a time apart.
-type pacer struct {
-	now   func() time.Time
-	every time.Duration
-
-	mu   sync.Mutex
-	next time.Time
-}
-
-// wait returns when it is this request's turn. It fails at once if that would
-// be too late.
-func (p *pacer) wait(ctx context.Context) error {
-	if p == nil {
-		return nil
-	}
-	turn, err := p.reserve(ctx)
-	if err != nil {
-		return err
-	}
-	timer := time.NewTimer(turn.Sub(p.now()))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (p *pacer) reserve(ctx context.Context) (time.Time, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	turn := p.now()
-	if turn.Before(p.next) {
-		turn = p.next
-	}
-	if last, ok := ctx.Deadline(); ok && last.Before(turn.Add(p.every/2)) {
-		return turn, errBusy
-	}
-	p.next = turn.Add(p.every)
-	return turn, nil
 }

@@ -29,10 +29,10 @@ type Event struct {
 	Organization OrganizationID
 	Sequence     int64 // grows with each event of the same task
 	Trigger      Trigger
-	Test         bool        // asked for by somebody who tries a webhook out
+	Test         bool        // requested to try a webhook out
 	At           time.Time   // when it happened
-	Stored       time.Time   // when the platform heard of it
-	Webhooks     []WebhookID // the only ones to tell; nil for all that wait for the trigger
+	Stored       time.Time   // when the platform stored it
+	Webhooks     []WebhookID // the only ones to notify, and no recipient; nil for all of the trigger
 	Actor        Actor
 	Task         *Task      // for triggers of tasks
 	Worker       *Worker    // for triggers of workers, and who a task was assigned to
@@ -44,11 +44,22 @@ type Event struct {
 	ETA      *time.Duration // for taskEta
 	Distance *Meters        // for taskArrival
 	Delay    *time.Duration // for taskDelayed and predictedTaskDelay
+
+	// RecipientsOnly says that only recipients are notified, by text message:
+	// the event is neither stored nor sent to webhooks.
+	RecipientsOnly bool
 }
 
-// Tells tells whether a webhook is owed the event. One that is named is, even
-// if it is disabled: somebody tries it out.
-func (e Event) Tells(h Webhook) bool {
+// EventRecord is an event as it is stored.
+type EventRecord struct {
+	Event
+	Order int64  // grows with each event that a process stores
+	Body  []byte // as it is sent
+}
+
+// Concerns reports whether a webhook is notified of the event. A webhook that is
+// named is, even if it is disabled, so that it can be tried out.
+func (e Event) Concerns(h Webhook) bool {
 	if h.Trigger != e.Trigger {
 		return false
 	}
@@ -56,6 +67,33 @@ func (e Event) Tells(h Webhook) bool {
 		return h.Enabled
 	}
 	return slices.Contains(e.Webhooks, h.ID)
+}
+
+// Notifications returns one notification of the event for each webhook that it
+// concerns. hooks are all webhooks of the organization, in their usual order.
+func (e Event) Notifications(hooks []Webhook, body []byte) []Notification {
+	var all []Notification
+	for i, h := range hooks {
+		if !e.Concerns(h) {
+			continue
+		}
+		n := Notification{
+			ID: notificationID(e.ID, i), Organization: e.Organization, Webhook: h.ID, Event: e.ID, Trigger: e.Trigger,
+			Sequence: e.Sequence, Due: e.Stored, Next: e.Stored, Body: body,
+		}
+		if e.Task != nil {
+			n.Task = e.Task.ID
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// notificationID is the id of the notification of an event for the nth webhook:
+// the id of the event with two letters changed, so that it is as hard to guess.
+func notificationID(event string, nth int) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return event[:len(event)-2] + string(letters[nth/len(letters)%len(letters)]) + string(letters[nth%len(letters)])
 }
 
 // Trigger is what a webhook can be told of. The numbers are the interface's.
@@ -130,7 +168,10 @@ var TriggerNames = map[Trigger]string{
 // String returns the trigger's name.
 func (t Trigger) String() string { return TriggerNames[t] }
 
-// ShowsWorker tells whether an event of a task shows the worker who has it.
+// IsCreation reports whether an event of a task is the first of the task.
+func (t Trigger) IsCreation() bool { return t == TriggerTaskCreated || t == TriggerTaskCloned }
+
+// ShowsWorker reports whether an event of a task shows the worker who has it.
 func (t Trigger) ShowsWorker() bool {
 	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
 }

@@ -129,6 +129,12 @@ type Estimates struct {
 	Delay               *time.Duration
 }
 
+// Equal reports whether two estimates are the same.
+func (e Estimates) Equal(other Estimates) bool {
+	same := func(a, b *time.Duration) bool { return a == b || a != nil && b != nil && *a == *b }
+	return e.Arrival.Equal(other.Arrival) && e.Completion.Equal(other.Completion) && same(e.ETA, other.ETA) && same(e.Delay, other.Delay)
+}
+
 // Assignment is an entry of a task's history: who put it where.
 type Assignment struct {
 	Actor     Actor

@@ -45,8 +45,8 @@ const (
 	UploadLeaving
 )
 
-// HandIn gives an upload to a task that its worker completes.
-func (u *Upload) HandIn(worker WorkerID, task TaskID) error {
+// Attach gives an upload to a task that its worker completes.
+func (u *Upload) Attach(worker WorkerID, task TaskID) error {
 	switch {
 	case u.Worker != worker:
 		return OutsideScope(string(u.ID))

@@ -25,7 +25,7 @@ func TestARecipientIsToldHowNearOrLateTheWorkerIs(t *testing.T) {
 		{Organization: acme, Trigger: lastmile.TriggerTaskStarted, Task: &task, At: now().Add(-2 * time.Hour)}, // a phone that was out of reach
 	}
 	for range 2 {
-		w.write(func(ctx context.Context, tx store.Writer) error { return w.desk.Notify(ctx, tx, events) })
+		w.write(func(ctx context.Context, tx store.Writer) error { return w.log.Append(ctx, tx, events...) })
 	}
 	told := map[textmessage.Kind]string{}
 	err := w.store.Read(t.Context(), func(r store.Reader) error {

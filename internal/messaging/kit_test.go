@@ -9,12 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
+	"dray/internal/wire"
 )
 
 // The organizations of these tests.
@@ -35,6 +37,8 @@ type world struct {
 	t     testing.TB
 	store *sqlstore.Store
 	desk  *messaging.Desk
+	log   *events.Log
+	texts events.Wake
 
 	mu   sync.Mutex
 	sent []sending
@@ -54,8 +58,16 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, store: db}
+	composer := &messaging.Composer{Now: now, NewID: newID, Saved: w.texts.Signal}
+	w.log = events.NewLog(events.Options{
+		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
+		Encode: wire.EncodeEvent,
+		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
+			return composer.Notify(ctx, tx.(store.Writer), all)
+		},
+	})
 	w.desk = &messaging.Desk{
-		Store: db, Now: now, NewID: newID, Log: quiet,
+		Store: db, Now: now, Events: w.log, Log: quiet,
 		ParsePhone: func(raw, _ string) (lastmile.Phone, error) { return lastmile.Phone(raw), nil },
 	}
 	for id, name := range map[lastmile.OrganizationID]string{acme: "Acme", zenith: "Zenith"} {
@@ -89,7 +101,10 @@ func (w *world) owe(org lastmile.OrganizationID, kind textmessage.Kind, to lastm
 	if kind != textmessage.KindInvitation {
 		m.Task = lastmile.TaskID(newID())
 	}
-	w.write(func(ctx context.Context, tx store.Writer) error { return tx.SaveMessage(ctx, m) })
+	w.write(func(ctx context.Context, tx store.Writer) error {
+		tx.OnCommit(w.texts.Signal)
+		return tx.SaveMessage(ctx, m)
+	})
 	return m.ID
 }
 
@@ -149,7 +164,7 @@ func taken(_ context.Context, m textmessage.Message) textmessage.Result {
 // sender makes a sender with a gateway; nil: the outbox.
 func (w *world) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
-		Store: w.store, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.store.Texted(),
+		Store: w.store, Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.texts.Channel(),
 	}
 }
 

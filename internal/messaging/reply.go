@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/textmessage"
@@ -35,11 +36,11 @@ func (d *Desk) Receive(ctx context.Context, reply lastmile.Reply) error {
 			d.Log.InfoContext(ctx, "a reply by text message that no organization waits for", "gateway", reply.Gateway)
 			return nil
 		case textmessage.IsStop(reply):
-			return each(concerned, func(org lastmile.OrganizationID) error { return stop(ctx, w, d.NewID, org, reply, now) })
+			return each(concerned, func(org lastmile.OrganizationID) error { return stop(ctx, w, d.Events, org, reply, now) })
 		case textmessage.IsStart(reply):
 			return each(concerned, func(org lastmile.OrganizationID) error { return d.resume(ctx, w, org, reply, now) })
 		}
-		return tell(ctx, w, d.NewID, lastmile.Event{Organization: concerned[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
+		return appendEvent(ctx, w, d.Events, lastmile.Event{Organization: concerned[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
 	})
 }
 
@@ -101,7 +102,7 @@ func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 
 // stop notes that a number wants no messages of an organization, and tells the
 // organization which recipient that is.
-func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
+func stop(ctx context.Context, w store.Writer, log *events.Log, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	if _, already, err := w.OptOut(ctx, org, reply.From); err != nil || already {
 		return err
 	}
@@ -117,7 +118,7 @@ func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile
 				return err
 			}
 		}
-		err := tell(ctx, w, newID, lastmile.Event{
+		err := appendEvent(ctx, w, log, lastmile.Event{
 			Organization: org, Trigger: lastmile.TriggerSMSRecipientOptOut, Reply: &reply, Recipient: &r,
 		}, now)
 		if err != nil {
@@ -129,8 +130,8 @@ func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile
 
 // refuseAll notes what a gateway says of the number of a message: that it wants
 // none. There is no text to show for it.
-func refuseAll(ctx context.Context, w store.Writer, newID func() string, m textmessage.Message, now time.Time) error {
-	return stop(ctx, w, newID, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
+func refuseAll(ctx context.Context, w store.Writer, log *events.Log, m textmessage.Message, now time.Time) error {
+	return stop(ctx, w, log, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
 }
 
 // resume notes that a number wants messages again.
@@ -161,9 +162,9 @@ func mute(ctx context.Context, w store.Writer, r *lastmile.Recipient, off bool, 
 	return w.SaveRecipient(ctx, *r)
 }
 
-func tell(ctx context.Context, w store.Writer, newID func() string, e lastmile.Event, now time.Time) error {
-	e.ID, e.At, e.Stored = newID(), now, now
-	return w.AppendEvents(ctx, []lastmile.Event{e})
+func appendEvent(ctx context.Context, w store.Writer, log *events.Log, e lastmile.Event, now time.Time) error {
+	e.At = now
+	return log.Append(ctx, w, e)
 }
 
 // Report takes in what a gateway says of a message.
@@ -175,7 +176,7 @@ func (d *Desk) Report(ctx context.Context, r textmessage.DeliveryReport) error {
 			return err
 		}
 		if r.OptedOut {
-			if err := refuseAll(ctx, w, d.NewID, m, now); err != nil {
+			if err := refuseAll(ctx, w, d.Events, m, now); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/textmessage"
@@ -44,6 +45,7 @@ type Finder interface {
 // Sender sends the messages that are to be sent. Any number of processes may.
 type Sender struct {
 	Store   store.Store
+	Events  *events.Log
 	Gateway Gateway // nil: messages stay where they are, in the outbox
 	Caps    textmessage.Caps
 	Now     func() time.Time
@@ -262,7 +264,7 @@ func (s *Sender) deliver(ctx context.Context, m textmessage.Message) {
 		if err != nil || !recorded || !result.OptedOut {
 			return err
 		}
-		return refuseAll(writing, w, s.NewID, m, now)
+		return refuseAll(writing, w, s.Events, m, now)
 	})
 	if err != nil {
 		s.Log.Warn("what came of a text message cannot be recorded; it will be tried again when its claim ends", "message", m.ID, "error", err)

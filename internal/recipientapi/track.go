@@ -25,7 +25,7 @@ const TrackBase = "/t"
 const (
 	trackRate    = 20.0 // requests a second of one address
 	maxFollowers = 2_000
-	lookEvery    = 3 * time.Second
+	refreshEvery = 3 * time.Second // what a page shows changes with time, which needs no query
 )
 
 // Tracking serves what the page of a recipient requests.
@@ -74,7 +74,7 @@ func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 // follow reads a task as the recipient sees it, in her language.
 func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.Following, error) {
 	found, err := s.Tasks.Follow(ctx, link(c))
-	return wire.NewFollowing(found, textmessage.ChooseLanguage(c.HTTP.Header.Get("Accept-Language"), found.Country)), err
+	return wire.NewFollowing(found, language(c, found.Country)), err
 }
 
 func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.FeedbackBody) error {
@@ -94,7 +94,12 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 	default:
 		return lastmile.Overloaded("too many follow tasks just now: ask for the state instead")
 	}
-	seen, err := s.follow(ctx, c)
+	page, err := s.Tasks.FollowTask(ctx, link(c))
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	sent, err := s.encodePage(c, page)
 	if err != nil {
 		return err
 	}
@@ -102,33 +107,64 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 	if err != nil {
 		return err
 	}
-	sent, err := codec.Marshal(seen)
-	if err != nil {
-		return err
-	}
 	text := fmt.Appendf(nil, "event: state\ndata: %s\n\n", sent)
-	quiet := time.Duration(0)
-	for out.Send(text) == nil && s.Pause(ctx, lookEvery) {
-		text, quiet = nil, quiet+lookEvery
-		now, err := s.follow(ctx, c)
+	last := s.Now()
+	for out.Send(text) == nil && s.Pause(ctx, edge.StreamPause) {
+		latest, err := s.nextPage(ctx, c, page)
+		text = nil
 		switch {
 		case isRejection(err):
 			out.Send([]byte("event: gone\ndata: {}\n\n")) //nolint:errcheck // it ends in any case
 			return nil
 		case err != nil:
 			return nil // the page asks again
-		}
-		latest, err := codec.Marshal(now)
-		switch {
-		case err != nil:
-			return nil // the page asks again
 		case !bytes.Equal(latest, sent):
-			text, sent, quiet = fmt.Appendf(nil, "event: state\ndata: %s\n\n", latest), latest, 0
-		case quiet >= edge.KeepAliveInterval:
-			text, quiet = []byte(": still here\n\n"), 0
+			text, sent = fmt.Appendf(nil, "event: state\ndata: %s\n\n", latest), latest
+		case s.Now().Sub(last) >= edge.KeepAliveInterval:
+			text = []byte(": still here\n\n")
+		}
+		if text != nil {
+			last = s.Now()
 		}
 	}
 	return nil
+}
+
+// nextPage waits until the page has changed, or might look different because time
+// has passed, and returns how it looks then. Only a change is read.
+func (s *Tracking) nextPage(ctx context.Context, c *edge.Call, page *taskflow.TaskFollower) (shown []byte, err error) {
+	timer := time.NewTimer(refreshEvery)
+	defer timer.Stop()
+	select {
+	case <-page.Changed():
+		err = page.Read(ctx)
+	case <-timer.C:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-s.Ended:
+		err = errStreamsEnded
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.encodePage(c, page)
+}
+
+// errStreamsEnded ends a stream when the server stops.
+var errStreamsEnded = errors.New("streams have ended")
+
+// encodePage returns a page as its recipient sees it now.
+func (s *Tracking) encodePage(c *edge.Call, page *taskflow.TaskFollower) ([]byte, error) {
+	found, err := page.Show()
+	if err != nil {
+		return nil, err
+	}
+	return codec.Marshal(wire.NewFollowing(found, language(c, found.Country)))
+}
+
+// language is the language in which a page is shown in a country.
+func language(c *edge.Call, country string) string {
+	return textmessage.ChooseLanguage(c.HTTP.Header.Get("Accept-Language"), country)
 }
 
 // isRejection reports whether an error is for the client to act on.

@@ -75,6 +75,7 @@ type Writer interface {
 	AddressWriter
 	FleetWriter
 	TaskWriter
+	EventWriter
 	RoutePlanWriter
 	CustomFieldWriter
 	WebhookWriter
@@ -91,4 +92,10 @@ type Writer interface {
 	// fn returns an error, what it saved is undone and the transaction goes on.
 	// A statement that fails still ends the transaction.
 	Try(ctx context.Context, fn func() error) error
+
+	// OnCommit registers a function that runs once, after the transaction was
+	// committed and before Write returns. Functions run in the order in which
+	// they were registered. None runs when the write fails, nor those registered
+	// in an earlier run of it or in a Try that failed.
+	OnCommit(fn func())
 }

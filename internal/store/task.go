@@ -82,6 +82,4 @@ type TaskWriter interface {
 	// DeleteExplanations forgets explanations of decisions before a time, about so
 	// many at most, and returns how many.
 	DeleteExplanations(ctx context.Context, before time.Time, most int) (int64, error)
-	// AppendEvents stores what happened.
-	AppendEvents(ctx context.Context, events []lastmile.Event) error
 }

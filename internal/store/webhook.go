@@ -102,8 +102,8 @@ type WebhookWriter interface {
 	GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 
 	// NumberEvents gives committed events their numbers in the log, up to
-	// limit of them, and returns how many it numbered.
-	NumberEvents(ctx context.Context, limit int) (int, error)
+	// limit of them, and returns the organization of each event it numbered.
+	NumberEvents(ctx context.Context, limit int) ([]lastmile.OrganizationID, error)
 	// DeleteEvents forgets events of before a time and what was owed of them,
 	// unless somebody waits for it or asked for it again since. It forgets so
 	// many events at most, and returns how many.

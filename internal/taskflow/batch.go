@@ -230,7 +230,7 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
 		return err
 	}
-	return f.tell(ctx, w, []lastmile.Event{event})
+	return f.Events.Append(ctx, w, event)
 }
 
 // runChunk gives some items of a batch their results, all in one transaction.

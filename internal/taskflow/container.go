@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -117,7 +118,7 @@ func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.
 				return err
 			}
 		}
-		if err := w.LockContainer(ctx, who.Organization, in, now); err != nil {
+		if err := f.lock(ctx, w, who.Organization, in, now); err != nil {
 			return err
 		}
 		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
@@ -145,7 +146,7 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Princi
 	for _, task := range tasks {
 		containers = append(containers, task.Container)
 	}
-	if err := lockAll(ctx, w, who.Organization, now, containers...); err != nil {
+	if err := f.lockAll(ctx, w, who.Organization, now, containers...); err != nil {
 		return err
 	}
 	var events []lastmile.Event
@@ -166,7 +167,7 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Princi
 	if err := w.Enqueue(ctx, who.Organization, in, index, ids, now); err != nil {
 		return err
 	}
-	return f.tell(ctx, w, events)
+	return f.Events.Append(ctx, w, events...)
 }
 
 // Release moves the tasks of a container to the organization's, when what had
@@ -182,16 +183,24 @@ func (f *Flow) Release(ctx context.Context, w store.Writer, who lastmile.Princip
 // lockAll locks containers, and must come before tasks in them are saved. The
 // order is the same for all, so that two who need the same never wait for each
 // other.
-func lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
+func (f *Flow) lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
 	slices.SortFunc(containers, func(a, b lastmile.ContainerRef) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
 	})
 	for _, c := range slices.Compact(containers) {
-		if err := w.LockContainer(ctx, org, c, now); err != nil {
+		if err := f.lock(ctx, w, org, c, now); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lock locks one container. A worker's phone is notified after the commit.
+func (f *Flow) lock(ctx context.Context, w store.Writer, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	if in.Kind == lastmile.InWorker {
+		f.Events.Publish(w, events.ListTopic(lastmile.WorkerID(in.Owner)))
+	}
+	return w.LockContainer(ctx, org, in, now)
 }
 
 // families adds to tasks the unfinished ones they are linked with by

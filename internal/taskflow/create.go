@@ -63,20 +63,20 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principa
 		tell = task.Create
 	}
 	events := tell(who.Actor())
-	if err := saveNew(ctx, w, task, now); err != nil {
+	if err := f.saveNew(ctx, w, task, now); err != nil {
 		return made, err
 	}
 	made.Task = task
-	return made, f.tell(ctx, w, events)
+	return made, f.Events.Append(ctx, w, events...)
 }
 
 // saveNew saves a new task at the end of its container. In the organization's
 // it is there without a lock, so that tasks are created side by side.
-func saveNew(ctx context.Context, w store.Writer, task lastmile.Task, now time.Time) error {
+func (f *Flow) saveNew(ctx context.Context, w store.Writer, task lastmile.Task, now time.Time) error {
 	if task.Container.Kind == lastmile.InOrganization {
 		return w.SaveTask(ctx, task)
 	}
-	if err := w.LockContainer(ctx, task.Organization, task.Container, now); err != nil {
+	if err := f.lock(ctx, w, task.Organization, task.Container, now); err != nil {
 		return err
 	}
 	if err := w.SaveTask(ctx, task); err != nil {
@@ -142,6 +142,6 @@ func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 		if err := w.SaveTask(ctx, clone); err != nil {
 			return clone, err
 		}
-		return clone, f.tell(ctx, w, events)
+		return clone, f.Events.Append(ctx, w, events...)
 	})
 }

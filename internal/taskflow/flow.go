@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/addressbook"
 	"dray/internal/assignment"
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -14,15 +15,13 @@ import (
 type Flow struct {
 	Store      store.Store
 	Book       *addressbook.Book
+	Events     *events.Log
+	Hub        *events.Hub
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
 	NewToken   func() string // for tracking; cannot be guessed
 	PublicURL  string
-
-	// Notify saves the text messages that events owe, in their transaction; nil
-	// owes none.
-	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
 
 	// Reached hears of a worker who says to be at the active task, or done, in
 	// the transaction of the action and before it counts; nil for nobody.
@@ -221,35 +220,6 @@ func checkContainer(ctx context.Context, r store.Reader, org lastmile.Organizati
 		return err
 	}
 	return lastmile.OutsideScope(in.Owner)
-}
-
-// tell stores events with ids of their own. Those of a task that a worker has
-// show the worker too.
-func (f *Flow) tell(ctx context.Context, w store.Writer, events []lastmile.Event) error {
-	workers := map[lastmile.WorkerID]*lastmile.Worker{}
-	for i := range events {
-		e := &events[i]
-		e.ID, e.Stored = f.NewID(), f.Now()
-		if e.Task == nil || e.Task.Worker == "" || !e.Trigger.ShowsWorker() {
-			continue
-		}
-		id := e.Task.Worker
-		if workers[id] == nil {
-			worker, err := w.Worker(ctx, e.Organization, id)
-			if lastmile.IsNotFound(err) {
-				continue // deleted since; the task remembers who did it
-			}
-			if err != nil {
-				return err
-			}
-			workers[id] = &worker
-		}
-		e.Worker = workers[id]
-	}
-	if err := w.AppendEvents(ctx, events); err != nil || f.Notify == nil {
-		return err
-	}
-	return f.Notify(ctx, w, events)
 }
 
 // identity is what a new task is given.

@@ -2,36 +2,100 @@ package taskflow
 
 import (
 	"context"
+	"slices"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/trackingpage"
 )
 
-// Follow shows a task to whoever has the link to its page.
-func (f *Flow) Follow(ctx context.Context, token string) (shown trackingpage.Page, err error) {
-	now := f.Now()
-	err = f.Store.Read(ctx, func(r store.Reader) error {
-		task, err := followed(ctx, r, token)
-		if err != nil {
+// Follow shows a task to a caller who has the link to its page.
+func (f *Flow) Follow(ctx context.Context, token string) (trackingpage.Page, error) {
+	p := TaskFollower{flow: f, token: token}
+	if err := p.read(ctx); err != nil {
+		return trackingpage.Page{}, err
+	}
+	return p.Show()
+}
+
+// TaskFollower is a tracking page that is open. What it shows is read when
+// something of it changes, and at no other time.
+type TaskFollower struct {
+	flow      *Flow
+	token     string
+	following *events.Subscription
+
+	task     lastmile.Task
+	merchant lastmile.Organization
+	worker   *lastmile.Worker // nil unless the task is active
+}
+
+// FollowTask opens the tracking page of a task. It must be closed.
+func (f *Flow) FollowTask(ctx context.Context, token string) (*TaskFollower, error) {
+	p := &TaskFollower{flow: f, token: token, following: f.Hub.Subscribe()}
+	if err := p.Read(ctx); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close ends the subscription of the page.
+func (p *TaskFollower) Close() { p.following.Close() }
+
+// Changed returns a channel that receives a value when the page must be read
+// again.
+func (p *TaskFollower) Changed() <-chan struct{} { return p.following.Changed() }
+
+// Read reads what the page shows. What it follows depends on the task, so that
+// it is read again if that has changed, lest a change in between be missed.
+func (p *TaskFollower) Read(ctx context.Context) error {
+	for {
+		before := p.topics()
+		if err := p.read(ctx); err != nil {
 			return err
 		}
-		merchant, err := r.Organization(ctx, task.Merchant)
-		if err != nil {
+		now := p.topics()
+		if slices.Equal(before, now) {
+			return nil
+		}
+		p.following.Follow(now...)
+	}
+}
+
+// topics are what the page follows.
+func (p *TaskFollower) topics() []events.Topic {
+	topics := []events.Topic{events.TaskTopic(p.task.ID)}
+	if p.worker != nil {
+		topics = append(topics, events.WorkerTopic(p.worker.ID))
+	}
+	return topics
+}
+
+// read reads the page once.
+func (p *TaskFollower) read(ctx context.Context) error {
+	return p.flow.Store.Read(ctx, func(r store.Reader) (err error) {
+		if p.task, err = followed(ctx, r, p.token); err != nil {
 			return err
 		}
-		var worker *lastmile.Worker
-		if task.State == lastmile.TaskActive {
-			found, err := r.Worker(ctx, task.Organization, task.Worker)
-			if err != nil {
-				return err
-			}
-			worker = &found
+		if p.merchant, err = r.Organization(ctx, p.task.Merchant); err != nil {
+			return err
 		}
-		shown, err = trackingpage.New(&task, merchant, worker, now)
+		p.worker = nil
+		if p.task.State != lastmile.TaskActive {
+			return nil
+		}
+		worker, err := r.Worker(ctx, p.task.Organization, p.task.Worker)
+		p.worker = &worker
 		return err
 	})
-	return shown, err
+}
+
+// Show returns what the page shows now. It changes with time even if nothing
+// else does, and reads nothing.
+func (p *TaskFollower) Show() (trackingpage.Page, error) {
+	return trackingpage.New(&p.task, p.merchant, p.worker, p.flow.Now())
 }
 
 // followed finds a task by what its link says.
@@ -73,6 +137,6 @@ func (f *Flow) heard(ctx context.Context, token string, change func(*lastmile.Ta
 		if err := w.SaveTask(ctx, task); err != nil {
 			return err
 		}
-		return f.tell(ctx, w, events)
+		return f.Events.Append(ctx, w, events...)
 	})
 }

@@ -60,7 +60,7 @@ func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, chan
 		if err := f.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
 			return plan, err
 		}
-		return plan, f.tell(ctx, w, plan.Create(who.Actor()))
+		return plan, f.Events.Append(ctx, w, plan.Create(who.Actor())...)
 	})
 }
 
@@ -111,7 +111,7 @@ func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmi
 				return err
 			}
 		}
-		return f.tell(ctx, w, append(events, ended...))
+		return f.Events.Append(ctx, w, append(events, ended...)...)
 	})
 	return plan, err
 }
@@ -198,7 +198,7 @@ func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who lastmile.Princi
 			return err
 		}
 	}
-	return f.tell(ctx, w, events)
+	return f.Events.Append(ctx, w, events...)
 }
 
 // leavePlan takes tasks out of the plan they are in.
@@ -214,7 +214,7 @@ func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who lastmile.Princ
 			return err
 		}
 	}
-	return f.tell(ctx, w, events)
+	return f.Events.Append(ctx, w, events...)
 }
 
 // measure plans the length of a route. It refuses a worker, a team or a hub
@@ -287,5 +287,5 @@ func (f *Flow) planProgress(ctx context.Context, w store.Writer, task lastmile.T
 	if err := w.SaveRoutePlan(ctx, plan); err != nil {
 		return err
 	}
-	return f.tell(ctx, w, events)
+	return f.Events.Append(ctx, w, events...)
 }

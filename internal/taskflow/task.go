@@ -174,26 +174,26 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 			}
 			events = append(moved, events[:len(events)-min(len(moved), 1)]...)
 		}
-		if err := saveMoved(ctx, w, task, before, now); err != nil {
+		if err := f.saveMoved(ctx, w, task, before, now); err != nil {
 			return err
 		}
-		return f.tell(ctx, w, events)
+		return f.Events.Append(ctx, w, events...)
 	})
 	return task, err
 }
 
 // saveMoved saves a task that may be in another container than before, where it
 // comes last.
-func saveMoved(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (f *Flow) saveMoved(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container == before {
 		if before.Kind == lastmile.InWorker { // the worker's phone has to know
-			if err := w.LockContainer(ctx, task.Organization, before, now); err != nil {
+			if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
 				return err
 			}
 		}
 		return w.SaveTask(ctx, task)
 	}
-	if err := lockAll(ctx, w, task.Organization, now, before, task.Container); err != nil {
+	if err := f.lockAll(ctx, w, task.Organization, now, before, task.Container); err != nil {
 		return err
 	}
 	if err := w.SaveTask(ctx, task); err != nil {
@@ -215,13 +215,13 @@ func (f *Flow) Complete(ctx context.Context, who lastmile.Principal, id lastmile
 		if err != nil {
 			return nil, err
 		}
-		if err := w.LockContainer(ctx, who.Organization, before, o.At); err != nil {
+		if err := f.lock(ctx, w, who.Organization, before, o.At); err != nil {
 			return nil, err
 		}
 		if err := w.SaveTask(ctx, task); err != nil {
 			return nil, err
 		}
-		if err := f.tell(ctx, w, events); err != nil {
+		if err := f.Events.Append(ctx, w, events...); err != nil {
 			return nil, err
 		}
 		return nil, f.planProgress(ctx, w, task, o.At)
@@ -240,7 +240,7 @@ func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err := task.CheckDelete(); err != nil {
 			return err
 		}
-		if err := w.LockContainer(ctx, who.Organization, task.Container, now); err != nil {
+		if err := f.lock(ctx, w, who.Organization, task.Container, now); err != nil {
 			return err
 		}
 		children, err := w.Children(ctx, who.Organization, id)
@@ -261,7 +261,7 @@ func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.T
 				return err
 			}
 		}
-		if err := f.tell(ctx, w, events); err != nil {
+		if err := f.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
 		return f.planProgress(ctx, w, task, now)

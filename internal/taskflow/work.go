@@ -111,18 +111,18 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 			if err := w.SaveTask(ctx, task); err != nil {
 				return err
 			}
-			return f.tell(ctx, w, []lastmile.Event{noted.event})
+			return f.Events.Append(ctx, w, noted.event)
 		}
 		if err != nil {
 			return err
 		}
-		if err := saveActed(ctx, w, task, list, now); err != nil {
+		if err := f.saveActed(ctx, w, task, list, now); err != nil {
 			return err
 		}
 		if err := w.SaveAction(ctx, record); err != nil {
 			return err
 		}
-		if err := f.tell(ctx, w, events); err != nil {
+		if err := f.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
 		return f.planProgress(ctx, w, task, a.At)
@@ -153,11 +153,11 @@ func (n *notedError) Error() string { return n.refusal.Error() }
 
 // saveActed saves a task that its worker did something with, and raises the
 // version of the lists it is or was in.
-func saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (f *Flow) saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container != before && task.State == lastmile.TaskAssigned {
-		return saveMoved(ctx, w, task, before, now)
+		return f.saveMoved(ctx, w, task, before, now)
 	}
-	if err := w.LockContainer(ctx, task.Organization, before, now); err != nil {
+	if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
 		return err
 	}
 	return w.SaveTask(ctx, task)
@@ -269,7 +269,7 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err != nil {
 			return nil, err
 		}
-		if err := handIn(ctx, w, who, id, e.Uploads()); err != nil {
+		if err := attach(ctx, w, who, id, e.Uploads()); err != nil {
 			return nil, err
 		}
 		return events, learn(ctx, w, *task, who)
@@ -302,14 +302,14 @@ func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.
 	return refusal
 }
 
-// handIn gives the images that a worker sent before to the task.
-func handIn(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
+// attach gives the images that a worker sent before to the task.
+func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
 	for _, id := range ids {
 		upload, err := w.Upload(ctx, who.Organization, id)
 		if err != nil {
 			return err
 		}
-		if err := upload.HandIn(who.Worker, task); err != nil {
+		if err := upload.Attach(who.Worker, task); err != nil {
 			return err
 		}
 		if err := w.SaveUpload(ctx, upload); err != nil {

@@ -125,7 +125,7 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 	if len(told) == 0 {
 		return nil
 	}
-	return t.tell(ctx, w, fallout{webhooks: []lastmile.Event{task.Cross(lastmile.TriggerTaskArrival, sighting, told, now)}}, now)
+	return t.Events.Append(ctx, w, task.Cross(lastmile.TriggerTaskArrival, sighting, told, now))
 }
 
 // met are the webhooks whose thresholds the active task meets and has not met

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -196,7 +197,7 @@ func (t *Tracker) see(ctx context.Context, watch store.Watch, now time.Time) (v 
 		if v.Tasks, err = r.TasksOf(ctx, watch.Organization, v.Worker.Route()); err != nil {
 			return err
 		}
-		if v.hooks, err = r.Webhooks(ctx, watch.Organization); err != nil || t.Notify == nil {
+		if v.hooks, err = r.Webhooks(ctx, watch.Organization); err != nil {
 			return err
 		}
 		thresholds, err := r.NotificationThresholds(ctx, watch.Organization)
@@ -221,6 +222,7 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, watch *store.Watch, 
 	if err := w.SaveForeseen(ctx, watch.Organization, watch.Worker, foreseen, delay); err != nil {
 		return err
 	}
+	t.publish(w, seen, estimates)
 	told, err := t.judge(ctx, w, watch, seen, estimates, now)
 	if err != nil {
 		return err
@@ -230,7 +232,20 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, watch *store.Watch, 
 			return err
 		}
 	}
-	return t.tell(ctx, w, told, now)
+	return t.appendEvents(ctx, w, told)
+}
+
+// publish wakes the pages of tasks whose estimates change.
+func (t *Tracker) publish(w store.Writer, seen view, estimates []lastmile.Estimates) {
+	var topics []events.Topic
+	for i, task := range seen.Tasks {
+		if !task.Estimates.Equal(estimates[i]) {
+			topics = append(topics, events.TaskTopic(task.ID))
+		}
+	}
+	if len(topics) > 0 {
+		t.Events.Publish(w, topics...)
+	}
 }
 
 // fallout is the events that come of a look.
@@ -240,22 +255,12 @@ type fallout struct {
 	all        []lastmile.Event // what concerns everybody
 }
 
-// tell stores events with ids of their own, and lets recipients hear of those
-// that are for them.
-func (t *Tracker) tell(ctx context.Context, w store.Writer, told fallout, now time.Time) error {
-	for _, events := range [][]lastmile.Event{told.webhooks, told.recipients, told.all} {
-		for i := range events {
-			events[i].ID, events[i].Stored = t.NewID(), now
-		}
+// appendEvents stores the events of a look.
+func (t *Tracker) appendEvents(ctx context.Context, w store.Writer, out fallout) error {
+	for i := range out.recipients {
+		out.recipients[i].RecipientsOnly = true
 	}
-	if err := w.AppendEvents(ctx, slices.Concat(told.webhooks, told.all)); err != nil {
-		return err
-	}
-	heard := slices.Concat(told.recipients, told.all)
-	if t.Notify == nil || len(heard) == 0 {
-		return nil
-	}
-	return t.Notify(ctx, w, heard)
+	return t.Events.Append(ctx, w, slices.Concat(out.webhooks, out.recipients, out.all)...)
 }
 
 // current reads a task as it is in the transaction, with its estimates. It

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/textmessage"
+	"dray/internal/wire"
 )
 
 // TestRecipientsHearOfATaskOnce lets a worker come near, and be late, where no
@@ -19,10 +21,14 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	p := apptest.New(t)
 	c := p.Organization(t, "Acme")
 	var heard []lastmile.Event
-	p.Tracking.Notify = func(_ context.Context, _ store.Writer, events []lastmile.Event) error {
-		heard = append(heard, events...)
-		return nil
-	}
+	p.Tracking.Events = events.NewLog(events.Options{
+		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
+		Encode: wire.EncodeEvent,
+		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
+			heard = append(heard, all...)
+			return nil
+		},
+	})
 	now := p.Now()
 	worker := lastmile.Worker{
 		ID: "workerworkerworkerworker", Organization: c.Organization.ID, Created: now, Modified: now, Name: "W", Phone: "+12125550101",

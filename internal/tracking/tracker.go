@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -14,17 +15,13 @@ import (
 // Tracker follows the workers of all organizations.
 type Tracker struct {
 	Store  store.Store
+	Events *events.Log
 	Travel Travel
 	Now    func() time.Time
 	NewID  func() string
 	Log    *slog.Logger
 	Woken  <-chan struct{} // when something was committed here
 	Alone  bool            // no other process looks: claims of one that is gone end at the start
-
-	// Notify is told, in the transaction of a look, of what recipients are to
-	// hear of: the organization's thresholds that were met, and events for all;
-	// nil tells nobody.
-	Notify func(ctx context.Context, w store.Writer, events []lastmile.Event) error
 
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
@@ -64,6 +61,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 				return err
 			}
 		}
+		t.Events.Publish(w, events.WorkerTopic(who.Worker))
 		return w.SaveSighting(ctx, who.Organization, who.Worker, seen, now)
 	})
 	return believed, err

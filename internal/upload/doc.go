@@ -1,7 +1,7 @@
-// Package upload takes in the images that workers send: signatures and photos.
+// Package upload accepts the images that workers send: signatures and photos.
 //
-// Nothing is kept as it was sent. An image is measured before it is decoded,
-// decoded, and encoded anew, so that what is kept is an image and nothing else:
-// no position, no name of a phone, no second file hidden behind the first. Where
-// the bytes go is not known here: see Bytes.
+// No image is kept as it was sent. It is measured before it is decoded, decoded,
+// and encoded again, so that the result is an image and nothing else: without the
+// position or the name of a phone, and without a second file hidden behind the
+// first. Storing the bytes is left to Blobs.
 package upload

@@ -15,34 +15,35 @@ import (
 	"dray/internal/lastmile"
 )
 
-// What an image may be, so that decoding it cannot use up the machine.
+// Limits of images, so that decoding one cannot exhaust the machine.
 const (
 	maxPixels  = 40_000_000
 	maxSide    = 16_383
-	maxMemory  = 192 << 20 // bytes it takes to decode and turn
-	maxKept    = 20 << 20  // bytes after encoding it anew
+	maxMemory  = 192 << 20 // bytes to decode and rotate it
+	maxEncoded = 20 << 20  // bytes after encoding it again
 	quality    = 85
 	typeJPEG   = "image/jpeg"
 	typePNG    = "image/png"
 	acceptable = "send a JPEG, PNG, WebP or GIF image"
 )
 
-// format is a file format of images.
+// format is a file format of images that is accepted.
 type format struct {
-	name    string
-	magic   string // how a file begins; ? is any byte
-	measure func(io.Reader) (image.Config, error)
-	decode  func(io.Reader) (image.Image, error)
+	name   string
+	magic  string // first bytes of a file; ? matches any byte
+	config func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
 }
 
 var formats = []format{
 	{"JPEG", "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
 	{"PNG", "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
 	{"WebP", "RIFF????WEBP", webp.DecodeConfig, webp.Decode},
-	{"GIF", "GIF8?a", gif.DecodeConfig, gif.Decode}, // the first picture
+	{"GIF", "GIF8?a", gif.DecodeConfig, gif.Decode}, // the first frame
 }
 
-func (f format) begins(data []byte) bool {
+// matches reports whether a file begins like one of this format.
+func (f format) matches(data []byte) bool {
 	if len(data) < len(f.magic) {
 		return false
 	}
@@ -54,22 +55,22 @@ func (f format) begins(data []byte) bool {
 	return true
 }
 
-// picture is an image as it is kept.
+// picture is an image as it is stored.
 type picture struct {
 	data      []byte
 	mediaType string
 }
 
-// clean decodes an image and encodes it anew.
-func clean(data []byte) (p picture, err error) {
+// sanitize decodes an image and encodes it again.
+func sanitize(data []byte) (p picture, err error) {
 	defer func() {
-		if fault := recover(); fault != nil { // a decoder met what it did not expect
+		if recover() != nil { // a bug in a decoder
 			err = unreadable("image")
 		}
 	}()
 	for _, f := range formats {
-		if f.begins(data) {
-			return f.clean(data)
+		if f.matches(data) {
+			return f.sanitize(data)
 		}
 	}
 	if len(data) == 0 {
@@ -82,8 +83,8 @@ func unreadable(what string) error {
 	return lastmile.Invalid("the %s cannot be read: it is damaged or cut short; %s", what, acceptable)
 }
 
-func (f format) clean(data []byte) (picture, error) {
-	config, err := f.measure(bytes.NewReader(data))
+func (f format) sanitize(data []byte) (picture, error) {
+	config, err := f.config(bytes.NewReader(data))
 	if err != nil {
 		return picture{}, unreadable(f.name)
 	}
@@ -98,10 +99,10 @@ func (f format) clean(data []byte) (picture, error) {
 	if err != nil {
 		return picture{}, unreadable(f.name)
 	}
-	return encode(turn(decoded, head.orientation), f.name == "JPEG" || f.name == "WebP")
+	return encode(rotate(decoded, head.orientation), f.name == "JPEG" || f.name == "WebP")
 }
 
-// check refuses what is too large to decode.
+// check rejects an image that is too large to decode.
 func (f format) check(c image.Config, head jpegHead) error {
 	pixels := int64(c.Width) * int64(c.Height)
 	switch {
@@ -116,17 +117,17 @@ func (f format) check(c image.Config, head jpegHead) error {
 	return nil
 }
 
-// memory is about how many half bytes it takes to decode a pixel.
+// memory is about how many half bytes decoding takes per pixel.
 func (f format) memory(model color.Model, head jpegHead) int64 {
-	const turned = 2 * 4 // the copy that is turned
+	const rotated = 2 * 4 // the rotated copy
 	switch f.name {
 	case "JPEG":
-		halves := head.samples // a byte for each sample
+		halves := head.samples // a byte per sample
 		if head.progressive {
-			halves *= 5 // and four bytes for each coefficient
+			halves *= 5 // and four bytes per coefficient
 		}
 		if head.orientation > 1 {
-			halves += turned
+			halves += rotated
 		}
 		return halves
 	case "WebP":
@@ -143,13 +144,13 @@ func (f format) memory(model color.Model, head jpegHead) int64 {
 	case color.NRGBAModel, color.RGBAModel:
 		return 2 * 8
 	}
-	return 2 * 4 // gray or of a palette
+	return 2 * 4 // gray or with a palette
 }
 
-// encode writes an image as it is kept: photos as JPEG, drawings and what can
-// be seen through as PNG.
+// encode writes an image as it is stored: photos as JPEG, drawings and images
+// with transparency as PNG.
 func encode(img image.Image, photo bool) (picture, error) {
-	out := &bounded{most: maxKept}
+	out := &bounded{limit: maxEncoded}
 	p := picture{mediaType: typePNG}
 	var err error
 	if photo && opaque(img) {
@@ -158,8 +159,8 @@ func encode(img image.Image, photo bool) (picture, error) {
 	} else {
 		err = png.Encode(out, img)
 	}
-	if errors.Is(err, errTooMuch) {
-		return p, lastmile.TooLarge("the image has more than %d bytes when it is encoded anew: scale it down", maxKept)
+	if errors.Is(err, errTooLong) {
+		return p, lastmile.TooLarge("the image has more than %d bytes when it is encoded anew: scale it down", maxEncoded)
 	}
 	p.data = out.Bytes()
 	return p, err
@@ -170,25 +171,25 @@ func opaque(img image.Image) bool {
 	return ok && known.Opaque()
 }
 
-// bounded is a buffer that holds so much and no more.
+// bounded is a buffer that rejects bytes beyond a limit.
 type bounded struct {
 	bytes.Buffer
-	most int
+	limit int
 }
 
-var errTooMuch = errors.New("too many bytes")
+var errTooLong = errors.New("too many bytes")
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		return 0, errTooMuch
+	if b.Len()+len(p) > b.limit {
+		return 0, errTooLong
 	}
 	return b.Buffer.Write(p)
 }
 
-// turn puts an image upright. The orientation is that of Exif: 1 is upright, 3
-// upside down, 6 and 8 on a side, and the others are seen in a mirror.
-func turn(img image.Image, orientation int) image.Image {
+// rotate returns an image upright. The orientation is that of Exif: 1 is upright,
+// 3 upside down, 6 and 8 on a side, and the others are mirrored.
+func rotate(img image.Image, orientation int) image.Image {
 	if orientation < 2 || orientation > 8 {
 		return img
 	}

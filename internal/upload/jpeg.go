@@ -5,35 +5,35 @@ import (
 	"encoding/binary"
 )
 
-// jpegHead is what the segments before the picture say of it.
+// jpegHead is what the segments before the pixels say about an image.
 type jpegHead struct {
-	orientation int   // of Exif; 1 when nothing is said
-	progressive bool  // decoded from coefficients that are all kept
-	samples     int64 // half samples of a pixel: 6 for three components, 3 when colour is coarser
+	orientation int   // of Exif; default 1
+	progressive bool  // the decoder keeps all coefficients in memory
+	samples     int64 // half samples per pixel: 6 for three components, 3 with subsampled color
 }
 
-// The marks of the segments that are looked at.
+// Markers of the segments that are read.
 const (
-	markSOF0 = 0xc0
-	markSOF2 = 0xc2
-	markSOS  = 0xda
-	markAPP1 = 0xe1
+	markerSOF0 = 0xc0
+	markerSOF2 = 0xc2
+	markerSOS  = 0xda
+	markerAPP1 = 0xe1
 )
 
-// readJPEGHead walks the segments of a JPEG file up to its picture. What it
-// cannot read it leaves at what is most careful.
+// readJPEGHead walks the segments of a JPEG file up to its pixels. For what it
+// cannot read it assumes the value that needs the most memory.
 func readJPEGHead(data []byte) jpegHead {
 	head := jpegHead{orientation: 1, samples: 8}
 	for at := 2; at+4 <= len(data); {
 		if data[at] != 0xff {
 			return head
 		}
-		mark := data[at+1]
-		if mark == 0xff { // filling
+		marker := data[at+1]
+		if marker == 0xff { // padding
 			at++
 			continue
 		}
-		if mark == markSOS {
+		if marker == markerSOS {
 			return head
 		}
 		end := at + 2 + int(binary.BigEndian.Uint16(data[at+2:]))
@@ -42,10 +42,10 @@ func readJPEGHead(data []byte) jpegHead {
 		}
 		segment := data[at+4 : end]
 		switch {
-		case mark >= markSOF0 && mark <= markSOF2:
-			head.progressive = mark == markSOF2
+		case marker >= markerSOF0 && marker <= markerSOF2:
+			head.progressive = marker == markerSOF2
 			head.samples = halfSamples(segment)
-		case mark == markAPP1:
+		case marker == markerAPP1:
 			if exif, ok := bytes.CutPrefix(segment, []byte("Exif\x00\x00")); ok {
 				head.orientation = orientation(exif)
 			}
@@ -55,16 +55,16 @@ func readJPEGHead(data []byte) jpegHead {
 	return head
 }
 
-// halfSamples counts, of a frame header, how many half samples a pixel has in
-// all components together.
+// halfSamples returns how many half samples a pixel has in all components of a
+// frame header together.
 func halfSamples(frame []byte) int64 {
-	const fixed, each, careful = 6, 3, 8
+	const fixed, each, worst = 6, 3, 8
 	if len(frame) < fixed {
-		return careful
+		return worst
 	}
 	components := int(frame[5])
 	if components == 0 || len(frame) < fixed+each*components {
-		return careful
+		return worst
 	}
 	var all, most int64
 	for i := range components {
@@ -73,12 +73,12 @@ func halfSamples(frame []byte) int64 {
 		all, most = all+samples, max(most, samples)
 	}
 	if most == 0 {
-		return careful
+		return worst
 	}
 	return (2*all + most - 1) / most
 }
 
-// orientation finds how a picture was taken in an Exif block: a TIFF header and
+// orientation reads how the camera was held from an Exif block: a TIFF header and
 // a list of entries.
 func orientation(exif []byte) int {
 	const (

@@ -95,7 +95,7 @@ func BenchmarkSend(b *testing.B) {
 		})
 	}
 	worker := lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme, Name: strings.Repeat("x", 2500)} // a task is as long
-	events := make([]lastmile.Event, round/hosts)                                                                  // of each organization
+	many := make([]lastmile.Event, round/hosts)                                                                    // of each organization
 	body, err := wire.EncodeEvent(lastmile.Event{Organization: acme, Trigger: created, At: now(), Worker: &worker})
 	if err != nil {
 		b.Fatal(err)
@@ -122,10 +122,10 @@ func BenchmarkSend(b *testing.B) {
 
 			w.write(func(ctx context.Context, tx store.Writer) error {
 				for _, org := range owners {
-					for i := range events {
-						events[i] = lastmile.Event{ID: newID(), Organization: org, Trigger: created, At: now(), Stored: now(), Worker: &worker}
+					for i := range many {
+						many[i] = lastmile.Event{Organization: org, Trigger: created, At: now(), Worker: &worker}
 					}
-					if err := tx.AppendEvents(ctx, events); err != nil {
+					if err := w.log.Append(ctx, tx, many...); err != nil {
 						return err
 					}
 				}
@@ -286,10 +286,11 @@ func tellSteadily(w *world, r *receivers, owners []lastmile.OrganizationID, phas
 		events = append(events, id[:lastmile.IDLength-2])
 		group.Go(func() {
 			w.write(func(ctx context.Context, tx store.Writer) error {
-				return tx.AppendEvents(ctx, []lastmile.Event{{
-					ID: id, Organization: org, Trigger: created, At: now(), Stored: now(),
+				w.nextID = id // one transaction runs at a time
+				return w.log.Append(ctx, tx, lastmile.Event{
+					Organization: org, Trigger: created, At: now(),
 					Worker: &lastmile.Worker{ID: "workerworkerworkerworker", Organization: org, Name: strings.Repeat("x", 2500)},
-				}})
+				})
 			})
 			mu.Lock()
 			defer mu.Unlock()

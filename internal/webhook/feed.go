@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
+	"slices"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -14,7 +15,6 @@ import (
 // How the log is numbered and followed.
 const (
 	numberAtOnce = 500
-	numberEvery  = 250 * time.Millisecond
 	followPage   = 100
 )
 
@@ -24,27 +24,19 @@ const (
 type Feed struct {
 	Store store.Store
 	Log   *slog.Logger
-	Woken <-chan struct{}
-	Ended <-chan struct{} // closed when nobody may follow any more
-
-	mu      sync.Mutex
-	waiting map[lastmile.OrganizationID]*followers
+	Hub   *events.Hub
+	Woken <-chan struct{} // receives after events were committed by this process
+	Ended <-chan struct{} // closed when no client may follow any more
+	Poll  time.Duration   // between two checks for events that other nodes left without a number
 }
 
 // ErrEnded tells a follower that the feed has ended here, and goes on
 // elsewhere.
 var ErrEnded = errors.New("the feed has ended")
 
-// followers are the clients of one organization that wait for what comes next.
-type followers struct {
-	moved chan struct{} // closed when there is something new
-	head  int64
-	count int
-}
-
 // Run numbers events and wakes followers until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
-	tick := time.NewTicker(numberEvery)
+	tick := time.NewTicker(f.Poll)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if err := f.step(ctx); err != nil && ctx.Err() == nil {
@@ -58,8 +50,8 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// step numbers what is new, here or on other nodes, and wakes who waits for
-// it.
+// step numbers the new events of all nodes and wakes the clients that wait for
+// them.
 func (f *Feed) step(ctx context.Context) error {
 	for {
 		pending := false
@@ -71,52 +63,26 @@ func (f *Feed) step(ctx context.Context) error {
 			return err
 		}
 		if !pending {
-			break
+			return nil
 		}
-		err = f.Store.Write(ctx, func(w store.Writer) error {
-			_, err := w.NumberEvents(ctx, numberAtOnce)
+		var numbered []lastmile.OrganizationID
+		err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+			numbered, err = w.NumberEvents(ctx, numberAtOnce)
 			return err
 		})
 		if err != nil {
 			return err
 		}
+		f.publish(numbered)
 	}
-	return f.wake(ctx)
 }
 
-// wake looks how far the log of each followed organization has come.
-func (f *Feed) wake(ctx context.Context) error {
-	f.mu.Lock()
-	orgs := make([]lastmile.OrganizationID, 0, len(f.waiting))
-	for org := range f.waiting {
-		orgs = append(orgs, org)
+// publish wakes the clients that follow organizations.
+func (f *Feed) publish(orgs []lastmile.OrganizationID) {
+	slices.Sort(orgs)
+	for _, org := range slices.Compact(orgs) {
+		f.Hub.Publish(events.OrganizationTopic(org))
 	}
-	f.mu.Unlock()
-	if len(orgs) == 0 {
-		return nil
-	}
-	heads := make(map[lastmile.OrganizationID]int64, len(orgs))
-	err := f.Store.Read(ctx, func(r store.Reader) (err error) {
-		for _, org := range orgs {
-			if heads[org], err = r.LastEvent(ctx, org); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for org, head := range heads {
-		if w := f.waiting[org]; w != nil && head > w.head {
-			w.head = head
-			close(w.moved)
-			w.moved = make(chan struct{})
-		}
-	}
-	return nil
 }
 
 // Head is the number of the newest event of the caller's organization.
@@ -131,17 +97,14 @@ func (f *Feed) Head(ctx context.Context, who lastmile.Principal) (seq int64, err
 // Next returns the events after seq, waiting for one until ctx ends. It returns
 // none when ctx ended first, and ErrEnded when the feed did.
 func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]store.LoggedEvent, error) {
-	w, leave := f.join(who.Organization)
-	defer leave()
+	following := f.Hub.Subscribe(events.OrganizationTopic(who.Organization))
+	defer following.Close()
 	for {
 		select {
 		case <-f.Ended:
 			return nil, ErrEnded
 		default:
 		}
-		f.mu.Lock()
-		moved := w.moved
-		f.mu.Unlock()
 		var found []store.LoggedEvent
 		err := f.Store.Read(ctx, func(r store.Reader) (err error) {
 			found, err = r.EventsAfter(ctx, who.Organization, seq, followPage)
@@ -151,33 +114,11 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return found, err
 		}
 		select {
-		case <-moved:
+		case <-following.Changed():
 		case <-f.Ended:
 			return nil, ErrEnded
 		case <-ctx.Done():
 			return nil, nil
-		}
-	}
-}
-
-// join adds a follower of an organization; leave takes it away again.
-func (f *Feed) join(org lastmile.OrganizationID) (w *followers, leave func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.waiting == nil {
-		f.waiting = map[lastmile.OrganizationID]*followers{}
-	}
-	w = f.waiting[org]
-	if w == nil {
-		w = &followers{moved: make(chan struct{})}
-		f.waiting[org] = w
-	}
-	w.count++
-	return w, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if w.count--; w.count == 0 && f.waiting[org] == w {
-			delete(f.waiting, org)
 		}
 	}
 }

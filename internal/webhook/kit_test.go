@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,11 +12,13 @@ import (
 	"time"
 
 	"dray/internal/access"
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/webhook"
+	"dray/internal/wire"
 )
 
 // acme is the organization of these tests.
@@ -26,7 +29,10 @@ const acme lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
 type world struct {
 	t     testing.TB
 	store *sqlstore.Store
+	log   *events.Log
 	start time.Time
+
+	nextID string // of the next event; empty for any
 
 	mu    sync.Mutex
 	posts []post
@@ -55,7 +61,19 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, store: db, start: now()}
+	w := &world{t: t, store: db, start: now()}
+	w.log = events.NewLog(events.Options{
+		Now: now, NewID: w.eventID, Hub: events.NewHub(events.HubOptions{}),
+		Encode: wire.EncodeEvent,
+	})
+	return w
+}
+
+// eventID is the id of the next event.
+func (w *world) eventID() string {
+	id := cmp.Or(w.nextID, newID())
+	w.nextID = ""
+	return id
 }
 
 // close ends the world; in a bubble, before the bubble does.
@@ -110,17 +128,17 @@ func (w *world) tell(trigger lastmile.Trigger, count int) {
 func (w *world) tellOf(org lastmile.OrganizationID, trigger lastmile.Trigger) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Writer) error {
-		return tx.AppendEvents(ctx, []lastmile.Event{{
-			ID: newID(), Organization: org, Trigger: trigger, At: now(), Stored: now(),
+		return w.log.Append(ctx, tx, lastmile.Event{
+			Organization: org, Trigger: trigger, At: now(),
 			Worker: &lastmile.Worker{ID: "workerworkerworkerworker", Organization: org},
-		}})
+		})
 	})
 }
 
 // sender makes a sender whose posts go to the server.
 func (w *world) sender(serve server) *webhook.Sender {
 	return &webhook.Sender{
-		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Woken: w.store.Woken(), Owed: w.store.Owed,
+		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Woken: w.log.Committed(), Owed: w.log.Drain,
 		Poster: poster(func(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
 			p := post{
 				at: now(), hook: lastmile.WebhookID(url[len("https://") : len("https://")+lastmile.IDLength]),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -12,6 +13,7 @@ import (
 // sent.
 type Registry struct {
 	Store    store.Store
+	Events   *events.Log
 	Egress   Handshaker
 	Now      func() time.Time
 	NewID    func() string
@@ -178,6 +180,7 @@ func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook l
 		if err != nil {
 			return 0, err
 		}
+		r.Events.HandOver(w, n)
 		return 1, w.Redeliver(ctx, n, now)
 	})
 }
@@ -199,6 +202,7 @@ func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, 
 		if err != nil {
 			return 0, err
 		}
+		r.Events.HandOver(w, failed...)
 		for _, n := range failed {
 			if err := w.Redeliver(ctx, n, now); err != nil {
 				return 0, err
@@ -216,9 +220,9 @@ func (r *Registry) Test(ctx context.Context, who lastmile.Principal, id lastmile
 		if err != nil {
 			return 0, err
 		}
-		return 1, w.AppendEvents(ctx, []lastmile.Event{{
-			ID: r.NewID(), Organization: who.Organization, Trigger: hook.Trigger, At: now, Stored: now,
+		return 1, r.Events.Append(ctx, w, lastmile.Event{
+			Organization: who.Organization, Trigger: hook.Trigger, At: now,
 			Actor: who.Actor(), Webhooks: []lastmile.WebhookID{id}, Test: true,
-		}})
+		})
 	})
 }

@@ -385,11 +385,11 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 		defer w.close()
 		behind, other := w.hook(created), w.hook(updated)
 		w.write(func(ctx context.Context, tx store.Writer) error {
-			events := make([]lastmile.Event, 3000)
-			for i := range events {
-				events[i] = lastmile.Event{ID: newID(), Organization: acme, Trigger: created, At: now(), Stored: now()}
+			many := make([]lastmile.Event, 3000)
+			for i := range many {
+				many[i] = lastmile.Event{Organization: acme, Trigger: created, At: now()}
 			}
-			return tx.AppendEvents(ctx, events)
+			return w.log.Append(ctx, tx, many...)
 		})
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
 			time.Sleep(50 * time.Millisecond)

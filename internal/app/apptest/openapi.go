@@ -4,21 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// Spec is the interface's document, for holding live traffic against it. It
-// may be used by several goroutines.
-//
-// It does not use the validator of package openapi3, which compiles a schema
-// anew for each value and takes a hundred times as long as the request.
+// Spec is an OpenAPI spec, for checking live traffic against it. It may be used
+// by several goroutines.
 type Spec struct {
-	base   string
-	paths  map[string]map[string]*specOperation
-	errors specContent // what every refusal looks like
-	checker
+	base    string
+	paths   map[string]map[string]*specOperation
+	errors  specContent // of every error response
+	schemas *schemas
 }
 
 type (
@@ -28,74 +26,81 @@ type (
 	}
 
 	specContent struct {
-		Ref     string `json:"$ref"`
-		Content map[string]struct {
-			Schema jsonSchema `json:"schema"`
-		} `json:"content"`
+		Ref     string              `json:"$ref"`
+		Content map[string]struct{} `json:"content"` // by media type
+
+		at []string // keys that lead to it
 	}
 )
 
-// NewSpec reads a document and fails the test when it is none.
+// NewSpec reads a spec and fails the test if it is not valid.
 func NewSpec(t testing.TB, document []byte) *Spec {
 	t.Helper()
 	var doc struct {
 		Servers    []struct{ URL string }
 		Paths      map[string]map[string]*specOperation
-		Components struct {
-			Responses map[string]specContent
-			Schemas   map[string]jsonSchema
-		}
+		Components struct{ Responses map[string]specContent }
 	}
 	if err := json.Unmarshal(document, &doc); err != nil {
-		t.Fatalf("read the document: %v", err)
+		t.Fatalf("read the spec: %v", err)
 	}
 	if len(doc.Servers) != 1 || len(doc.Paths) == 0 {
-		t.Fatal("the document has no server or no paths")
+		t.Fatal("the spec has no server or no paths")
 	}
-	for _, path := range doc.Paths {
-		for _, operation := range path {
+	shared := func(name string) specContent {
+		content := doc.Components.Responses[name]
+		content.at = []string{"components", "responses", name}
+		return content
+	}
+	for path, methods := range doc.Paths {
+		for method, operation := range methods {
+			if operation.RequestBody != nil {
+				operation.RequestBody.at = []string{"paths", path, method, "requestBody"}
+			}
 			for status, response := range operation.Responses {
+				response.at = []string{"paths", path, method, "responses", status}
 				if name, ok := strings.CutPrefix(response.Ref, "#/components/responses/"); ok {
-					shared := doc.Components.Responses[name]
-					operation.Responses[status] = &shared
+					*response = shared(name)
 				}
 			}
 		}
 	}
-	return &Spec{
-		base: doc.Servers[0].URL, paths: doc.Paths, errors: doc.Components.Responses["NotFound"],
-		checker: checker{schemas: doc.Components.Schemas},
+	schemas, err := schemasOf(document)
+	if err != nil {
+		t.Fatalf("read the schemas of the spec: %v", err)
 	}
+	return &Spec{base: doc.Servers[0].URL, paths: doc.Paths, errors: shared("NotFound"), schemas: schemas}
 }
 
-// Check fails the test when a live answer does not match the document: its
-// route, its status and its body. path may begin with the server's path and
-// may end with a query. A request that was done must match as well; leave
-// requestBody out where a test sends what the server takes by tolerance alone.
+// Check fails the test if a live response does not match the spec: its route, its
+// status and its body. path may begin with the server's path and may end with a
+// query. The body of a request that succeeded must match as well; leave
+// requestBody out where a test sends what the server only tolerates.
 func (s *Spec) Check(t testing.TB, method, path string, status int, requestBody, responseBody []byte) {
 	t.Helper()
-	answered := method + " " + path + " answered " + strconv.Itoa(status)
+	responded := method + " " + path + " returned " + strconv.Itoa(status)
 	operation := s.operation(method, path)
 	if operation == nil {
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed {
-			t.Errorf("%s, but it is not in the document", answered)
+			t.Errorf("%s, but it is not in the spec", responded)
 			return
 		}
-		s.checkContent(t, answered, s.errors, responseBody)
+		s.checkContent(t, responded, s.errors, responseBody)
 		return
 	}
 	documented := operation.Responses[strconv.Itoa(status)]
 	if documented == nil {
-		t.Errorf("%s, which the document does not have: %s", answered, responseBody)
+		t.Errorf("%s, which the spec does not have: %s", responded, responseBody)
 		return
 	}
-	s.checkContent(t, answered, *documented, responseBody)
+	s.checkContent(t, responded, *documented, responseBody)
 	if status == http.StatusOK && operation.RequestBody != nil && hasBody(requestBody) {
-		s.checkContent(t, method+" "+path+" took a request", *operation.RequestBody, requestBody)
+		s.checkContent(t, method+" "+path+" accepted a request", *operation.RequestBody, requestBody)
 	}
 }
 
-// hasBody tells whether the server would see a body: nothing and null are none.
+// hasBody reports whether the server takes a body for one: it ignores an empty
+// body and null.
 func hasBody(body []byte) bool {
 	text := bytes.TrimSpace(body)
 	return len(text) > 0 && string(text) != "null"
@@ -118,7 +123,7 @@ func (s *Spec) operation(method, path string) *specOperation {
 	return found
 }
 
-// match tells whether a path fits a pattern, and with how many parameters.
+// match reports whether a path matches a pattern, and with how many parameters.
 func match(pattern, path string) (parameters int, ok bool) {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(want) != len(got) {
@@ -135,18 +140,17 @@ func match(pattern, path string) (parameters int, ok bool) {
 	return parameters, true
 }
 
-// checkContent holds a body against the schema of its content; no content
-// means that there must be no body.
+// checkContent validates a body against the schema of its content; without
+// content there must be no body.
 func (s *Spec) checkContent(t testing.TB, what string, documented specContent, body []byte) {
 	t.Helper()
 	if len(documented.Content) == 0 {
 		if len(body) > 0 {
-			t.Errorf("%s with a body, which the document does not have: %s", what, body)
+			t.Errorf("%s with a body, which the spec does not have: %s", what, body)
 		}
 		return
 	}
-	documentedJSON, isJSON := documented.Content["application/json"]
-	if !isJSON {
+	if _, isJSON := documented.Content["application/json"]; !isJSON {
 		return
 	}
 	var value any
@@ -154,7 +158,8 @@ func (s *Spec) checkContent(t testing.TB, what string, documented specContent, b
 		t.Errorf("%s with what is not JSON: %v: %s", what, err, body)
 		return
 	}
-	if err := s.check(documentedJSON.Schema, value, "body"); err != nil {
+	schema := pointer(slices.Concat(documented.at, []string{"content", "application/json", "schema"})...)
+	if err := s.schemas.validate(schema, value); err != nil {
 		t.Errorf("%s not as documented: %v\n%s", what, err, body)
 	}
 }

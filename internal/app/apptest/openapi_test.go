@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 	"dray/internal/edge"
 )
 
-// verdict is a test that only remembers whether it was failed.
+// verdict is a test that only records whether it failed.
 type verdict struct {
 	testing.TB
 	failed bool
@@ -25,6 +27,10 @@ type verdict struct {
 
 func (v *verdict) Helper()               {}
 func (v *verdict) Errorf(string, ...any) { v.failed = true }
+func (v *verdict) Fatalf(string, ...any) {
+	v.failed = true
+	runtime.Goexit()
+}
 
 // document is the OpenAPI document, without a platform behind it.
 func document(t *testing.T) []byte {
@@ -80,8 +86,41 @@ func TestSpecCheck(t *testing.T) {
 	}
 }
 
-// The checker is our own; where it would differ from a validator that others
-// rely on, it is wrong.
+// TestSpecRejectsSchemasItCannotCheck changes one schema at a time.
+func TestSpecRejectsSchemasItCannotCheck(t *testing.T) {
+	const spec = `{"servers":[{"url":"/api"}],
+		"paths":{"/x":{"get":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"object","properties":{"a":{"type":"string"}}}}}}}}}},
+		"components":{"schemas":{"A":{"type":"object","properties":{"b":{"anyOf":[{"type":"null"},{"$ref":"#/components/schemas/B"}]}}},"B":{"minimum":1}}}}`
+	apptest.NewSpec(t, []byte(spec)).Check(t, "GET", "/x", 200, nil, []byte(`{"a":"b"}`))
+	for name, change := range map[string][2]string{
+		"a keyword that is not of the standard": {`"minimum":1`, `"minimumm":1`},
+		"one inside another":                    {`{"type":"null"}`, `{"nullable":true}`},
+		"one of a single response":              {`"a":{"type":"string"}`, `"a":{"type":"string","lenght":1}`},
+		"a value that the keyword cannot have":  {`"minimum":1`, `"minimum":"1"`},
+		"a type that does not exist":            {`"type":"null"`, `"type":"nil"`},
+		"a reference to nothing":                {`schemas/B"`, `schemas/C"`},
+		"a pattern that cannot be compiled":     {`"minimum":1`, `"pattern":"("`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := strings.Replace(spec, change[0], change[1], 1)
+			if changed == spec {
+				t.Fatal("nothing was changed")
+			}
+			v := &verdict{TB: t}
+			done := make(chan struct{})
+			go func() { // which Fatalf ends
+				defer close(done)
+				apptest.NewSpec(v, []byte(changed)).Check(v, "GET", "/x", 200, nil, []byte(`{"a":"b"}`))
+			}()
+			if <-done; !v.failed {
+				t.Error("accepted")
+			}
+		})
+	}
+}
+
+// TestSpecAgreesWithAnotherValidator compares with a validator that compiles
+// schemas in its own way.
 func TestSpecAgreesWithAnotherValidator(t *testing.T) {
 	data := document(t)
 	spec := apptest.NewSpec(t, data)

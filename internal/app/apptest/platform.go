@@ -74,7 +74,7 @@ func New(t testing.TB, options ...Option) *Platform {
 	working, stopWork := context.WithCancel(context.WithoutCancel(t.Context()))
 	var work sync.WaitGroup
 	work.Go(func() { a.Jobs.Run(working) })
-	work.Go(func() { a.Watch.Run(working) })
+	work.Go(func() { a.Hub.Run(working) })
 	t.Cleanup(func() {
 		server.Close()
 		stopWork()

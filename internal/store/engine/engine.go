@@ -59,6 +59,9 @@ type Engine interface {
 	Close() error
 	// Ping reports whether the database is reachable and its schema current.
 	Ping(ctx context.Context) error
+	// DataVersion returns a value that changes whenever another process has
+	// committed something.
+	DataVersion(ctx context.Context) (string, error)
 	// Stats returns counters since the database was opened.
 	Stats() Stats
 }

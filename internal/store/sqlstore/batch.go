@@ -160,8 +160,10 @@ func (t *tx) Try(ctx context.Context, fn func() error) error {
 	if _, err := t.exec(ctx, `SAVEPOINT part`); err != nil {
 		return fmt.Errorf("begin a part: %w", err)
 	}
+	registered := len(t.committed)
 	refused := fn()
 	if refused != nil {
+		t.committed = t.committed[:registered]
 		if _, err := t.exec(ctx, `ROLLBACK TO SAVEPOINT part`); err != nil {
 			return fmt.Errorf("undo a part: %w", errors.Join(err, refused))
 		}

@@ -19,7 +19,7 @@ type insertion struct {
 }
 
 // newInsertion makes an insertion of its three parts: the table, its columns,
-// and what happens to rows that exist.
+// and what happens to rows that exist, which is an error if it is empty.
 func newInsertion(table, columns, otherwise string) insertion {
 	return newComputed(table, columns, otherwise, "", "")
 }
@@ -47,7 +47,10 @@ func newComputed(table, columns, otherwise, column, expression string) insertion
 			}
 			b.WriteString(value)
 		}
-		b.WriteString(") ON CONFLICT " + otherwise)
+		b.WriteString(")")
+		if otherwise != "" {
+			b.WriteString(" ON CONFLICT " + otherwise)
+		}
 		return b.String()
 	}
 	return insertion{one: text(1), many: text(bulkRows)}

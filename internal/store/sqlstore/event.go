@@ -12,29 +12,36 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/wire"
 )
 
-// AppendEvents implements store.TaskWriter.
-func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
-	if len(events) == 0 {
-		return nil
+// WebhookTriggers implements store.EventWriter.
+func (t *tx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
+	scan := func(r rows) (lastmile.Webhook, error) {
+		h := lastmile.Webhook{Organization: org}
+		var trigger, enabled int64
+		err := r.Scan(&h.ID, &trigger, &enabled)
+		h.Trigger, h.Enabled = lastmile.Trigger(trigger), enabled != 0
+		return h, err
 	}
-	hooks, err := t.listeners(ctx, events[0].Organization)
+	found, err := collect(ctx, t, scan, `SELECT id, trigger_id, enabled FROM webhook WHERE org = $1 ORDER BY created, id`, org)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("read triggers of webhooks: %w", err)
 	}
-	for _, e := range events {
-		body, err := wire.EncodeEvent(e)
-		if err != nil {
-			return err
-		}
+	return found, nil
+}
+
+var eventInsertion = newInsertion(`event`, `org, id, trigger_id, task, task_sequence, worker, created, nth, body`, ``)
+
+// InsertEvents implements store.EventWriter.
+func (t *tx) InsertEvents(ctx context.Context, events []lastmile.EventRecord) error {
+	rows := make([][]any, len(events))
+	for i, e := range events {
 		var (
 			task, worker *string
 			sequence     *int64
 		)
 		if e.Task != nil {
-			task, worker, sequence = (*string)(&e.Task.ID), orNull(string(e.Task.Worker)), &e.Sequence
+			task, worker, sequence = (*string)(&e.Task.ID), orNull(string(e.Task.Worker)), &events[i].Sequence
 		}
 		if e.Worker != nil {
 			worker = (*string)(&e.Worker.ID)
@@ -42,36 +49,30 @@ func (t *tx) AppendEvents(ctx context.Context, events []lastmile.Event) error {
 		if e.RoutePlan != nil {
 			worker = orNull(string(e.RoutePlan.Worker))
 		}
-		const query = `
-			INSERT INTO event (org, id, trigger_id, task, task_sequence, worker, created, nth, body)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
-		err = t.send(ctx, query, e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), t.nextEvent(), body)
-		if err != nil {
-			return fmt.Errorf("append event %s: %w", e.Trigger, err)
-		}
-		if err := t.owe(ctx, e, body, hooks); err != nil {
-			return err
-		}
+		rows[i] = []any{e.Organization, e.ID, int64(e.Trigger), task, sequence, worker, e.Stored.UnixMilli(), e.Order, e.Body}
 	}
-	if w, ok := t.conn.(*watched); ok {
-		w.told = true
+	if err := t.insert(ctx, eventInsertion, rows); err != nil {
+		return fmt.Errorf("insert events: %w", err)
 	}
 	return nil
 }
 
-// nextEvent is the place of an event among those of this process.
-func (t *tx) nextEvent() int64 {
-	if w, ok := t.conn.(*watched); ok {
-		return w.events.Add(1)
-	}
-	return 0
-}
+var notificationInsertion = newInsertion(`notification`, `org, id, webhook, event, trigger_id, task, sequence, due, next_at,
+	attempts, state, attempted_at, took, status, reason`, ``)
 
-// notificationID is the id of what one webhook is owed of an event: the event's
-// own with two letters changed, so that it is as hard to guess.
-func notificationID(event string, nth int) string {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	return event[:len(event)-2] + string(letters[nth/len(letters)%len(letters)]) + string(letters[nth%len(letters)])
+// InsertNotifications implements store.EventWriter.
+func (t *tx) InsertNotifications(ctx context.Context, notifications []lastmile.Notification) error {
+	rows := make([][]any, len(notifications))
+	for i, n := range notifications {
+		rows[i] = []any{
+			n.Organization, n.ID, n.Webhook, n.Event, int64(n.Trigger), orNull(string(n.Task)), n.Sequence, n.Due.UnixMilli(), millis(n.Next),
+			0, int64(n.State), 0, 0, 0, "",
+		}
+	}
+	if err := t.insert(ctx, notificationInsertion, rows); err != nil {
+		return fmt.Errorf("insert notifications: %w", err)
+	}
+	return nil
 }
 
 // unnumbered is an event that has no place in the log yet.
@@ -82,7 +83,7 @@ type unnumbered struct {
 }
 
 // NumberEvents implements store.WebhookWriter.
-func (t *tx) NumberEvents(ctx context.Context, most int) (int, error) {
+func (t *tx) NumberEvents(ctx context.Context, most int) ([]lastmile.OrganizationID, error) {
 	scan := func(r rows) (e unnumbered, err error) {
 		var (
 			task     *string
@@ -97,28 +98,29 @@ func (t *tx) NumberEvents(ctx context.Context, most int) (int, error) {
 	found, err := collect(ctx, t, scan,
 		`SELECT org, id, task, task_sequence, created FROM event WHERE seq IS NULL ORDER BY created, nth`+limit(most))
 	if err != nil {
-		return 0, fmt.Errorf("read new events: %w", err)
+		return nil, fmt.Errorf("read new events: %w", err)
 	}
 	putInOrder(found)
-	heads := map[string]int64{}
-	for _, e := range found {
+	heads, numbered := map[string]int64{}, make([]lastmile.OrganizationID, len(found))
+	for i, e := range found {
+		numbered[i] = lastmile.OrganizationID(e.org)
 		if _, known := heads[e.org]; !known {
 			if heads[e.org], err = t.LastEvent(ctx, lastmile.OrganizationID(e.org)); err != nil {
-				return 0, err
+				return nil, err
 			}
 		}
 		heads[e.org]++
 		if err := t.send(ctx, `UPDATE event SET seq = $3 WHERE org = $1 AND id = $2`, e.org, e.id, heads[e.org]); err != nil {
-			return 0, fmt.Errorf("number event %s: %w", e.id, err)
+			return nil, fmt.Errorf("number event %s: %w", e.id, err)
 		}
 	}
 	for _, org := range slices.Sorted(maps.Keys(heads)) { // in one order, so that nodes do not wait for each other
 		const query = `INSERT INTO event_head (org, seq) VALUES ($1, $2) ON CONFLICT (org) DO UPDATE SET seq = excluded.seq`
 		if err := t.send(ctx, query, org, heads[org]); err != nil {
-			return 0, fmt.Errorf("number events of %s: %w", org, err)
+			return nil, fmt.Errorf("number events of %s: %w", org, err)
 		}
 	}
-	return len(found), nil
+	return numbered, nil
 }
 
 // putInOrder gives the places that the events of a task have among all to

@@ -63,7 +63,7 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			noted := &asked{queries: map[string][]any{}}
 			enginetest.Must(t, s.engine.Read(ctx, func(c engine.Conn) error {
 				noted.conn = sqlConn{c}
-				return lookUp(&tx{noted, time.Now})
+				return lookUp(&tx{conn: noted, now: time.Now})
 			}))
 			if len(noted.queries) == 0 {
 				t.Error("nothing was asked")

@@ -141,9 +141,6 @@ func (t *tx) SaveMessage(ctx context.Context, m textmessage.Message) error {
 	if err != nil {
 		return fmt.Errorf("save message %s: %w", m.ID, err)
 	}
-	if w, ok := t.conn.(*watched); ok {
-		w.texted = true
-	}
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		err := c.Row(ctx, query, string(org), id).Scan(&doc)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{sqlConn{c}, s.now}).missing(ctx, kind, id)
+			return (&tx{conn: sqlConn{c}, now: s.now}).missing(ctx, kind, id)
 		case err != nil:
 			return fmt.Errorf("read %s %s: %w", kind, id, err)
 		}
@@ -49,7 +49,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 // assemble reads a record that is made of several rows.
 func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	err = s.engine.Read(ctx, func(c engine.Conn) error {
-		t := &tx{sqlConn{c}, s.now}
+		t := &tx{conn: sqlConn{c}, now: s.now}
 		var record any
 		switch kind {
 		case store.Workers:

@@ -5,12 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"dray/internal/lastmile"
@@ -22,13 +18,6 @@ import (
 type Store struct {
 	engine engine.Engine
 	now    func() time.Time
-	events atomic.Int64 // appended so far
-
-	mu    sync.Mutex
-	woken []chan struct{}
-	texts []chan struct{}
-	owed  []lastmile.Notification
-	more  map[lastmile.WebhookID]lastmile.Notification // what owed has no room for
 }
 
 var _ store.Store = (*Store)(nil)
@@ -48,105 +37,33 @@ const maxUniqueRetries = 3
 
 // Read implements store.Store.
 func (s *Store) Read(ctx context.Context, fn func(store.Reader) error) error {
-	return s.engine.Read(ctx, func(c engine.Conn) error { return fn(&tx{sqlConn{c}, s.now}) })
+	return s.engine.Read(ctx, func(c engine.Conn) error { return fn(&tx{conn: sqlConn{c}, now: s.now}) })
 }
 
 // Write implements store.Store.
 func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 	var (
-		seen *watched
+		last *tx
 		err  error
 	)
-	// What was made up anew and happened to be taken, such as a short id, is
-	// made up again by the next run.
+	// A value that was generated and happened to exist already, such as a short
+	// id, is generated again by the next run.
 	for range 1 + maxUniqueRetries {
 		err = s.engine.Write(ctx, func(c engine.Conn) error {
-			seen = &watched{conn: sqlConn{c}, events: &s.events}
-			return fn(&tx{seen, s.now})
+			last = &tx{conn: sqlConn{c}, now: s.now}
+			return fn(last)
 		})
 		if !s.engine.IsUnique(err) {
 			break
 		}
 	}
-	if err == nil && (seen.told || len(seen.owed) > 0) {
-		s.wake(seen.owed)
+	if err != nil {
+		return err
 	}
-	if err == nil && seen.texted {
-		s.mu.Lock()
-		nudge(s.texts)
-		s.mu.Unlock()
+	for _, fn := range last.committed {
+		fn()
 	}
-	return err
-}
-
-// watched notices whether events were appended over a connection, and what
-// webhooks are owed of them.
-type watched struct {
-	conn
-	events *atomic.Int64 // how many this process has appended
-	told   bool
-	texted bool // a text message was saved
-	owed   []lastmile.Notification
-}
-
-// Woken returns a channel that is sent to after events were committed by this
-// process. One message may stand for many events.
-func (s *Store) Woken() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := make(chan struct{}, 1)
-	s.woken = append(s.woken, c)
-	return c
-}
-
-// Texted is as Woken, but after text messages were saved.
-func (s *Store) Texted() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := make(chan struct{}, 1)
-	s.texts = append(s.texts, c)
-	return c
-}
-
-// nudge sends to channels that have room.
-func nudge(all []chan struct{}) {
-	for _, c := range all {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// maxOwed is how many notifications are kept for whoever asks what is owed.
-const maxOwed = 16_384
-
-// Owed returns what commits of this process have owed webhooks since it was
-// last asked. When that is much, it is one notification of each webhook, and no
-// body: there are more in the database.
-func (s *Store) Owed() []lastmile.Notification {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owed := slices.AppendSeq(s.owed, maps.Values(s.more))
-	s.owed, s.more = nil, nil
-	return owed
-}
-
-func (s *Store) wake(owed []lastmile.Notification) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range owed {
-		if len(s.owed) < maxOwed {
-			s.owed = append(s.owed, n)
-			continue
-		}
-		if s.more == nil {
-			s.more = map[lastmile.WebhookID]lastmile.Notification{}
-		}
-		n.Body = nil
-		s.more[n.Webhook] = n
-	}
-	nudge(s.woken)
+	return nil
 }
 
 // Ping tells whether the database can be reached and its schema is at head.
@@ -165,8 +82,12 @@ func (s *Store) Close() error { return s.engine.Close() }
 // are in the file of that noun.
 type tx struct {
 	conn
-	now func() time.Time
+	now       func() time.Time
+	committed []func() // to run after the commit
 }
+
+// OnCommit implements store.Writer.
+func (t *tx) OnCommit(fn func()) { t.committed = append(t.committed, fn) }
 
 var _ store.Writer = (*tx)(nil)
 

@@ -10,7 +10,7 @@ import (
 	"dray/internal/store/storetest"
 )
 
-func open(t *testing.T, o sqlstore.Options) store.Store {
+func open(t *testing.T, o sqlstore.Options) *sqlstore.Store {
 	t.Helper()
 	o.Now, o.Logger = time.Now, slog.New(slog.DiscardHandler)
 	s, err := sqlstore.Open(t.Context(), o)

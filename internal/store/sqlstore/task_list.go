@@ -25,7 +25,7 @@ import (
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
 	var page []store.ShownTask
 	err := s.engine.Read(ctx, func(c engine.Conn) error {
-		t := &tx{sqlConn{c}, s.now}
+		t := &tx{conn: sqlConn{c}, now: s.now}
 		after, err := t.createdAt(ctx, org, f.After)
 		if err != nil {
 			return err
@@ -264,7 +264,7 @@ func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id st
 		err := row.scan(c.Row(ctx, `SELECT `+taskColumns+taskTables+` WHERE t.org = $1 AND t.id = $2`, org, id))
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{sqlConn{c}, s.now}).missing(ctx, store.Tasks, id)
+			return (&tx{conn: sqlConn{c}, now: s.now}).missing(ctx, store.Tasks, id)
 		case err != nil:
 			return fmt.Errorf("read task %s: %w", id, err)
 		}

@@ -43,23 +43,6 @@ func (t *tx) webhooks(ctx context.Context, where *condition) ([]lastmile.Webhook
 	return found, nil
 }
 
-// listeners lists the webhooks of an organization as far as it takes to know
-// what each is owed.
-func (t *tx) listeners(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
-	scan := func(r rows) (lastmile.Webhook, error) {
-		h := lastmile.Webhook{Organization: org}
-		var trigger, enabled int64
-		err := r.Scan(&h.ID, &trigger, &enabled)
-		h.Trigger, h.Enabled = lastmile.Trigger(trigger), enabled != 0
-		return h, err
-	}
-	found, err := collect(ctx, t, scan, `SELECT id, trigger_id, enabled FROM webhook WHERE org = $1 ORDER BY created, id`, org)
-	if err != nil {
-		return nil, fmt.Errorf("read who listens: %w", err)
-	}
-	return found, nil
-}
-
 // SaveWebhook implements store.WebhookWriter.
 func (t *tx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
 	const query = `
@@ -217,40 +200,6 @@ func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notifica
 	return found, nil
 }
 
-// owe stores a notification of an event for each webhook that waits for it. An
-// event for one webhook is for it even when it is disabled.
-func (t *tx) owe(ctx context.Context, e lastmile.Event, body []byte, hooks []lastmile.Webhook) error {
-	for i, h := range hooks {
-		if !e.Tells(h) {
-			continue
-		}
-		n := lastmile.Notification{
-			ID: notificationID(e.ID, i), Organization: e.Organization, Webhook: h.ID, Event: e.ID, Trigger: e.Trigger,
-			Sequence: e.Sequence, Due: e.Stored, Next: e.Stored, Body: body,
-		}
-		if e.Task != nil {
-			n.Task = e.Task.ID
-		}
-		const query = `
-			INSERT INTO notification (org, id, webhook, event, trigger_id, task, sequence, due, next_at, attempts, state,
-				attempted_at, took, status, reason)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0, 0, 0, 0, 0, '')`
-		_, err := t.exec(ctx, query, n.Organization, n.ID, n.Webhook, n.Event, int64(n.Trigger), orNull(string(n.Task)), n.Sequence, n.Due.UnixMilli())
-		if err != nil {
-			return fmt.Errorf("owe webhook %s event %s: %w", h.ID, e.ID, err)
-		}
-		t.owed(n)
-	}
-	return nil
-}
-
-// owed notes that a webhook has something to be sent once this is committed.
-func (t *tx) owed(n lastmile.Notification) {
-	if w, ok := t.conn.(*watched); ok {
-		w.owed = append(w.owed, n)
-	}
-}
-
 // WaitingWebhooks implements store.WebhookReader. It jumps from each webhook to
 // the next, so that what one is owed does not make it slow, however much it is.
 func (t *tx) WaitingWebhooks(ctx context.Context) ([]store.Waiting, error) {
@@ -320,8 +269,6 @@ func (t *tx) Redeliver(ctx context.Context, n lastmile.Notification, now time.Ti
 	if err != nil {
 		return fmt.Errorf("redeliver notification %s: %w", n.ID, err)
 	}
-	n.Body = nil // it is read again
-	t.owed(n)
 	return nil
 }
 

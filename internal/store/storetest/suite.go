@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	runTasks(t, open)
 	runJobs(t, open)
 	runWebhooks(t, open)
+	runCommits(t, open)
 }
 
 func write(t *testing.T, s store.Store, fn func(w store.Writer) error) {

@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ func runWebhooks(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
+	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
 	t.Run("old events are forgotten, unless somebody waits for them", func(t *testing.T) { testForgetting(t, open(t)) })
 	t.Run("what waits is counted", func(t *testing.T) { testBacklog(t, open(t)) })
 }
@@ -80,6 +83,27 @@ func testWebhooks(t *testing.T, s store.Store) {
 	}
 }
 
+// inserted counts the events of these tests.
+var inserted atomic.Int64
+
+// insertEvents stores events with their notifications, as package events does.
+func insertEvents(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+	for _, e := range events {
+		hooks, err := w.WebhookTriggers(ctx, e.Organization)
+		if err != nil {
+			return err
+		}
+		record := lastmile.EventRecord{Event: e, Order: inserted.Add(1), Body: []byte(`{"event":"` + e.ID + `"}`)}
+		if err := w.InsertEvents(ctx, []lastmile.EventRecord{record}); err != nil {
+			return err
+		}
+		if err := w.InsertNotifications(ctx, e.Notifications(hooks, record.Body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // owedTo lists what a webhook is owed at a time, by the event.
 func owedTo(t *testing.T, s store.Store, h lastmile.Webhook, at time.Time, after store.Place, limit int) []lastmile.Notification {
 	t.Helper()
@@ -106,7 +130,7 @@ func testOwed(t *testing.T, s store.Store) {
 	meant := happened(acme, "e3", workerCreated, 3)
 	meant.Webhooks, meant.Test = []lastmile.WebhookID{disabled.ID}, true
 	write(t, s, func(w store.Writer) error {
-		return w.AppendEvents(ctx, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
+		return insertEvents(ctx, w, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
 	})
 	later := now.Add(time.Second)
 	same(t, "owed to one who waits", eventsOf(owedTo(t, s, a, later, store.Place{}, 10)), []string{"e1", "e2"})
@@ -197,7 +221,7 @@ func testAttempts(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
 	write(t, s, func(w store.Writer) error {
-		return errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
+		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
 	})
 	n := owedTo(t, s, h, now, store.Place{}, 1)[0]
 	var want []lastmile.Attempt
@@ -225,12 +249,13 @@ func testNumbers(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	append1 := func(e lastmile.Event) {
 		t.Helper()
-		write(t, s, func(w store.Writer) error { return w.AppendEvents(ctx, []lastmile.Event{e}) })
+		write(t, s, func(w store.Writer) error { return insertEvents(ctx, w, []lastmile.Event{e}) })
 	}
 	number := func(limit int) (count int) {
 		t.Helper()
 		write(t, s, func(w store.Writer) (err error) {
-			count, err = w.NumberEvents(ctx, limit)
+			numbered, err := w.NumberEvents(ctx, limit)
+			count = len(numbered)
 			return err
 		})
 		return count
@@ -278,17 +303,62 @@ func testNumbers(t *testing.T, s store.Store) {
 		caused = append(caused, e)
 	}
 	write(t, s, func(w store.Writer) error {
-		return errors.Join(w.AppendEvents(ctx, caused[:4]), w.AppendEvents(ctx, caused[4:]))
+		return errors.Join(insertEvents(ctx, w, caused[:4]), insertEvents(ctx, w, caused[4:]))
 	})
 	number(10)
 	same(t, "of one change, at one time", log(acme, 5, 10), []string{"6 f9", "7 f2", "8 f7", "9 f4", "10 f8", "11 f3"})
+}
+
+// testManyEvents stores more at once than one statement inserts.
+func testManyEvents(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	h := hook(acme, "h", workerCreated)
+	const count = 60
+	var want, got []string
+	write(t, s, func(w store.Writer) error {
+		records, notifications := make([]lastmile.EventRecord, count), make([]lastmile.Notification, 0, count)
+		want = nil
+		for i := range records {
+			e := happened(acme, fmt.Sprintf("%02d", count-i), workerCreated, 1)
+			records[i] = lastmile.EventRecord{Event: e, Order: int64(i), Body: []byte(e.ID)}
+			notifications = append(notifications, e.Notifications([]lastmile.Webhook{h}, records[i].Body)...)
+			want = append(want, fmt.Sprint(i+1, " ", e.ID, " ", e.ID))
+		}
+		return errors.Join(w.SaveWebhook(ctx, h), w.InsertEvents(ctx, records), w.InsertNotifications(ctx, notifications))
+	})
+	write(t, s, func(w store.Writer) error {
+		numbered, err := w.NumberEvents(ctx, 2*count)
+		if len(numbered) != count || slices.ContainsFunc(numbered, func(org lastmile.OrganizationID) bool { return org != acme }) {
+			t.Errorf("numbered events of %v", numbered)
+		}
+		return err
+	})
+	for _, e := range read(t, s, func(r store.Reader) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 2*count) }) {
+		got = append(got, fmt.Sprint(e.Seq, " ", e.ID, " ", string(e.Body)))
+	}
+	same(t, "events in the order in which they were caused", got, want)
+	for _, n := range owedTo(t, s, h, now.Add(time.Second), store.Place{}, 2*count) {
+		if n.Attempts != 0 || n.State != lastmile.NotificationPending || !n.Due.Equal(n.Next) || string(n.Body) != n.Event {
+			t.Errorf("a new notification is %+v", n)
+		}
+	}
+	if n := len(owedTo(t, s, h, now.Add(time.Second), store.Place{}, 2*count)); n != count {
+		t.Errorf("%d notifications are due", n)
+	}
+	err := s.Write(ctx, func(w store.Writer) error {
+		e := lastmile.EventRecord{Event: happened(acme, "01", workerCreated, 1), Body: []byte("other")}
+		return w.InsertEvents(ctx, []lastmile.EventRecord{e})
+	})
+	if err == nil {
+		t.Error("an event was stored twice")
+	}
 }
 
 func testForgetting(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
 	write(t, s, func(w store.Writer) error {
-		return errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{
+		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{
 			happened(acme, "o1", workerCreated, 1), happened(acme, "o2", workerUpdated, 2), happened(acme, "n1", workerUpdated, 5_000),
 		}))
 	})
@@ -321,7 +391,7 @@ func testForgetting(t *testing.T, s store.Store) {
 	same(t, "when it was given up", left(), []string{"n1"})
 	write(t, s, func(w store.Writer) error {
 		_, err := w.NumberEvents(ctx, 10)
-		return errors.Join(err, w.AppendEvents(ctx, []lastmile.Event{happened(acme, "n2", workerUpdated, 6_000)}))
+		return errors.Join(err, insertEvents(ctx, w, []lastmile.Event{happened(acme, "n2", workerUpdated, 6_000)}))
 	})
 	write(t, s, func(w store.Writer) error {
 		_, err := w.NumberEvents(ctx, 10)
@@ -344,7 +414,7 @@ func testBacklog(t *testing.T, s store.Store) {
 	held, givenUp := job(acme, "j1", now), job(acme, "j2", now)
 	held.Lease = time.Hour
 	write(t, s, func(w store.Writer) error {
-		err := errors.Join(w.SaveWebhook(ctx, h), w.AppendEvents(ctx, []lastmile.Event{
+		err := errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{
 			happened(acme, "e1", workerCreated, 1), happened(acme, "e2", workerCreated, 2), happened(acme, "e3", workerCreated, 3_600_000),
 		}))
 		for _, j := range []store.Job{held, givenUp, job(zenith, "j3", now.Add(time.Second)), job(zenith, "j4", now.Add(2*time.Second)), job(zenith, "j5", at.Add(time.Second))} {

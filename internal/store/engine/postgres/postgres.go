@@ -56,6 +56,9 @@ type Engine struct {
 	waiting    atomic.Int64  // for a connection
 	again      chan struct{} // held by the operation that runs again
 	count      engine.Counters
+
+	unversioned atomic.Int64 // counts versions on a server that has none
+	relay       *Relay
 }
 
 // Open connects, checks the server and migrates the schema to head.
@@ -74,6 +77,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		pool: pool, patience: pool.Config().ConnConfig.ConnectTimeout,
 		log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1),
+		relay: &Relay{config: pool.Config().ConnConfig},
 	}
 	if err := e.prepare(ctx, o, all); err != nil {
 		pool.Close()
@@ -285,8 +289,9 @@ func (e *Engine) Stats() engine.Stats {
 
 // Close implements engine.Engine.
 func (e *Engine) Close() error {
+	err := e.relay.close()
 	e.pool.Close()
-	return nil
+	return err
 }
 
 // errUnknownOutcome is returned when the connection broke after a commit was

@@ -32,6 +32,7 @@ type writer struct {
 	patience time.Duration // longest wait before an operation is refused
 	longest  time.Duration // that a transaction takes in more operations
 	queue    chan *operation
+	versions chan chan versionReply
 	quit     chan struct{} // closed to stop
 	gone     chan struct{} // closed when stopped
 	begin    func() error  // opens a transaction
@@ -67,6 +68,7 @@ func newWriter(h *handle, log *slog.Logger, patience time.Duration) *writer {
 		patience: patience,
 		longest:  maxBatchTime,
 		queue:    make(chan *operation, queueLength),
+		versions: make(chan chan versionReply),
 		quit:     make(chan struct{}),
 		gone:     make(chan struct{}),
 		between:  func() {},
@@ -140,6 +142,9 @@ func (w *writer) loop() {
 		select {
 		case op := <-w.queue:
 			w.batch(op)
+			continue
+		case reply := <-w.versions:
+			reply <- w.version()
 			continue
 		case <-w.quit:
 		}

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/messaging"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// How often a node checks whether another process has changed something, where
+// no notification says so.
+const (
+	pollSQLite   = 250 * time.Millisecond // for commands that run beside the server
+	pollPostgres = time.Second            // while the connection that listens is down
+)
+
+// addEvents puts together the event log and what wakes its followers. texts wakes
+// the loop that sends text messages.
+func (a *App) addEvents(newID func() string, texts *events.Wake) {
+	options := events.HubOptions{Log: a.Log, Node: newID(), Version: a.Store.DataVersion, Poll: pollSQLite}
+	if relay := a.Store.Relay(); relay != nil {
+		options.Relay, options.Poll = relay, pollPostgres
+	}
+	options.Poll = cmp.Or(a.Config.Poll, options.Poll)
+	a.Hub = events.NewHub(options)
+	composer := &messaging.Composer{Now: a.Now, NewID: newID, Saved: texts.Signal}
+	a.Events = events.NewLog(events.Options{
+		Now: a.Now, NewID: newID, Hub: a.Hub,
+		Encode: wire.EncodeEvent,
+		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
+			w, ok := tx.(store.Writer)
+			if !ok {
+				return errors.New("events were appended to a transaction that cannot save text messages")
+			}
+			return composer.Notify(ctx, w, all)
+		},
+	})
+}

@@ -1,0 +1,162 @@
+package events
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Committer is a transaction that runs functions after its commit.
+type Committer interface {
+	// OnCommit registers a function that runs once, after the transaction was
+	// committed.
+	OnCommit(fn func())
+}
+
+// Transaction is what a Log needs of a transaction.
+type Transaction interface {
+	Committer
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+	WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error)
+	InsertEvents(ctx context.Context, events []lastmile.EventRecord) error
+	InsertNotifications(ctx context.Context, notifications []lastmile.Notification) error
+}
+
+// Options are what a Log is made of.
+type Options struct {
+	Now    func() time.Time
+	NewID  func() string
+	Encode func(lastmile.Event) ([]byte, error) // the body that is sent
+	Hub    *Hub
+
+	// Messages saves the text messages that follow from events, in their
+	// transaction; nil if there are none.
+	Messages func(ctx context.Context, tx Transaction, events []lastmile.Event) error
+}
+
+// Log appends the events of all organizations.
+type Log struct {
+	options   Options
+	order     atomic.Int64 // of the last event that was appended
+	committed Wake
+	handover  handover
+}
+
+// NewLog returns a Log.
+func NewLog(o Options) *Log { return &Log{options: o} }
+
+// Append stores events in the transaction that causes them, and everything that
+// follows from them: an event with named webhooks is for those alone, one that is
+// RecipientsOnly for text messages alone, and any other for every webhook of its
+// trigger and for recipients. Ids, times of storage and the workers of tasks are
+// filled in; the events of the caller are not changed.
+func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	events = slices.Clone(events)
+	if err := l.complete(ctx, tx, events); err != nil {
+		return err
+	}
+	stored := slices.DeleteFunc(slices.Clone(events), func(e lastmile.Event) bool { return e.RecipientsOnly })
+	notifications, err := l.insert(ctx, tx, stored)
+	if err != nil {
+		return err
+	}
+	if len(stored) > 0 {
+		topics := topicsOf(stored)
+		tx.OnCommit(func() {
+			l.handover.add(notifications)
+			l.committed.Signal()
+			l.options.Hub.Publish(topics...)
+		})
+	}
+	if l.options.Messages == nil {
+		return nil
+	}
+	public := slices.DeleteFunc(events, func(e lastmile.Event) bool { return e.Webhooks != nil })
+	if len(public) == 0 {
+		return nil
+	}
+	return l.options.Messages(ctx, tx, public)
+}
+
+// complete fills in what no caller has to know.
+func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Event) error {
+	now, workers := l.options.Now(), map[lastmile.WorkerID]*lastmile.Worker{}
+	for i := range events {
+		e := &events[i]
+		e.ID, e.Stored = l.options.NewID(), now
+		if e.Task == nil || e.Task.Worker == "" || !e.Trigger.ShowsWorker() {
+			continue
+		}
+		id := e.Task.Worker
+		if workers[id] == nil {
+			worker, err := tx.Worker(ctx, e.Organization, id)
+			if lastmile.IsNotFound(err) {
+				continue // deleted since; the task still names the worker
+			}
+			if err != nil {
+				return err
+			}
+			workers[id] = &worker
+		}
+		e.Worker = workers[id]
+	}
+	return nil
+}
+
+// insert stores events and returns their notifications, which are stored too.
+func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Event) (notifications []lastmile.Notification, err error) {
+	hooks := map[lastmile.OrganizationID][]lastmile.Webhook{}
+	records := make([]lastmile.EventRecord, len(events))
+	for i, e := range events {
+		body, err := l.options.Encode(e)
+		if err != nil {
+			return nil, err
+		}
+		if _, read := hooks[e.Organization]; !read {
+			if hooks[e.Organization], err = tx.WebhookTriggers(ctx, e.Organization); err != nil {
+				return nil, err
+			}
+		}
+		records[i] = lastmile.EventRecord{Event: e, Order: l.order.Add(1), Body: body}
+		notifications = append(notifications, e.Notifications(hooks[e.Organization], body)...)
+	}
+	if err := tx.InsertEvents(ctx, records); err != nil {
+		return nil, err
+	}
+	return notifications, tx.InsertNotifications(ctx, notifications)
+}
+
+// HandOver passes notifications that a transaction made due again to the webhook
+// sender, after the commit. Their bodies are read from the database.
+func (l *Log) HandOver(tx Committer, notifications ...lastmile.Notification) {
+	notifications = slices.Clone(notifications)
+	for i := range notifications {
+		notifications[i].Body = nil
+	}
+	tx.OnCommit(func() {
+		l.handover.add(notifications)
+		l.committed.Signal()
+	})
+}
+
+// Publish wakes the subscribers of topics after the commit of a transaction that
+// changed them without an event.
+func (l *Log) Publish(tx Committer, topics ...Topic) {
+	tx.OnCommit(func() { l.options.Hub.Publish(topics...) })
+}
+
+// Committed returns a channel that receives a value after events were committed
+// by this process, or notifications became due again.
+func (l *Log) Committed() <-chan struct{} { return l.committed.Channel() }
+
+// Drain removes and returns the notifications that this process has committed
+// since the last call. If there were very many, the rest is represented by one
+// notification of each webhook, without its body: the others are in the
+// database.
+func (l *Log) Drain() []lastmile.Notification { return l.handover.drain() }

@@ -1,0 +1,185 @@
+package events_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+)
+
+func hook(org lastmile.OrganizationID, id lastmile.WebhookID, trigger lastmile.Trigger) lastmile.Webhook {
+	return lastmile.Webhook{ID: id, Organization: org, Trigger: trigger, Enabled: true}
+}
+
+// TestAppendStoresEventsWithTheirConsequences appends events for different
+// audiences and compares everything that follows from them.
+func TestAppendStoresEventsWithTheirConsequences(t *testing.T) {
+	disabled := hook(acme, "disabled", lastmile.TriggerTaskEta)
+	disabled.Enabled = false
+	tx := &transaction{
+		workers: map[lastmile.WorkerID]lastmile.Worker{"ann": {ID: "ann", Name: "Ann"}},
+		hooks: []lastmile.Webhook{
+			hook(acme, "eta", lastmile.TriggerTaskEta), hook(acme, "updated", lastmile.TriggerTaskUpdated), disabled,
+			hook(acme, "eta2", lastmile.TriggerTaskEta), hook(zenith, "other", lastmile.TriggerTaskUpdated),
+		},
+	}
+	var texted []string
+	log := newLog(events.NewHub(events.HubOptions{}), func(all []lastmile.Event) {
+		for _, e := range all {
+			texted = append(texted, e.Trigger.String())
+		}
+	})
+	task := &lastmile.Task{ID: "task", Worker: "ann"}
+	caused := []lastmile.Event{
+		{Organization: acme, Trigger: lastmile.TriggerTaskUpdated, Task: task, Sequence: 7},
+		{Organization: acme, Trigger: lastmile.TriggerTaskEta, Task: task, Webhooks: []lastmile.WebhookID{"eta2", "disabled"}},
+		{Organization: acme, Trigger: lastmile.TriggerTaskDelayed, Task: task, RecipientsOnly: true},
+		{Organization: zenith, Trigger: lastmile.TriggerTaskUpdated, Task: &lastmile.Task{ID: "theirs", Worker: "gone"}},
+	}
+	if err := log.Append(t.Context(), tx, caused...); err != nil {
+		t.Fatal(err)
+	}
+	var stored []string
+	for _, e := range tx.events {
+		name := "-"
+		if e.Worker != nil {
+			name = e.Worker.Name
+		}
+		stored = append(stored, fmt.Sprint(e.Order, " ", e.Trigger, " ", name, " ", string(e.Body) == "body of "+e.ID, " ", e.Stored.Equal(noon)))
+	}
+	want := []string{"1 taskUpdated Ann true true", "2 taskEta - true true", "3 taskUpdated - true true"}
+	if !slices.Equal(stored, want) {
+		t.Errorf("stored %q, want %q", stored, want)
+	}
+	var notified []string
+	ids := map[string]bool{}
+	for _, n := range tx.notifications {
+		notified = append(notified, fmt.Sprint(n.Webhook, " ", n.Task, " ", n.Sequence, " ", n.Due.Equal(noon) && n.Next.Equal(noon), " ", string(n.Body) == "body of "+n.Event))
+		ids[n.ID] = true
+	}
+	want = []string{"updated task 7 true true", "disabled task 0 true true", "eta2 task 0 true true", "other theirs 0 true true"}
+	if !slices.Equal(notified, want) || len(ids) != len(want) {
+		t.Errorf("notified %q, want %q", notified, want)
+	}
+	if want := []string{"taskUpdated", "taskDelayed", "taskUpdated"}; !slices.Equal(texted, want) {
+		t.Errorf("recipients may get texts of %q, want %q", texted, want)
+	}
+	if tx.reads != 2 {
+		t.Errorf("webhooks were read %d times for two organizations", tx.reads)
+	}
+	if caused[0].ID != "" || caused[0].Worker != nil {
+		t.Errorf("the caller's event was changed: %+v", caused[0])
+	}
+}
+
+func TestAppendKeepsTheOrderOfCauses(t *testing.T) {
+	log, tx := newLog(events.NewHub(events.HubOptions{}), quiet), &transaction{}
+	for range 3 {
+		err := log.Append(t.Context(), tx, lastmile.Event{Organization: acme}, lastmile.Event{Organization: acme})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, e := range tx.events {
+		if e.Order != int64(i+1) {
+			t.Errorf("event %d has order %d", i, e.Order)
+		}
+	}
+}
+
+func TestAppendNothing(t *testing.T) {
+	log, tx := newLog(events.NewHub(events.HubOptions{}), quiet), &transaction{}
+	if err := log.Append(t.Context(), tx); err != nil || len(tx.committed) > 0 || tx.reads > 0 {
+		t.Errorf("appending nothing did something: %v, %+v", err, tx)
+	}
+}
+
+// TestNothingHappensBeforeTheCommit appends to a transaction that is committed
+// later.
+func TestNothingHappensBeforeTheCommit(t *testing.T) {
+	hub := events.NewHub(events.HubOptions{})
+	log, tx := newLog(hub, quiet), &transaction{hooks: []lastmile.Webhook{hook(acme, "h", lastmile.TriggerTaskUpdated)}}
+	committed := log.Committed()
+	task, list, other := hub.Subscribe(events.TaskTopic("t")), hub.Subscribe(events.ListTopic("w")), hub.Subscribe(events.TaskTopic("u"))
+	err := log.Append(t.Context(), tx, lastmile.Event{
+		Organization: acme, Trigger: lastmile.TriggerTaskUpdated, Task: &lastmile.Task{ID: "t", Worker: "w"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if received(committed) || received(task.Changed()) || len(log.Drain()) > 0 {
+		t.Error("something happened before the commit")
+	}
+	tx.commit()
+	if !received(committed) || !received(task.Changed()) || !received(list.Changed()) || received(other.Changed()) {
+		t.Error("after the commit the wrong subscribers were woken")
+	}
+	if drained := log.Drain(); len(drained) != 1 || drained[0].Webhook != "h" || drained[0].Body == nil {
+		t.Errorf("handed over %+v", drained)
+	}
+	if len(log.Drain()) > 0 {
+		t.Error("handed over twice")
+	}
+}
+
+func TestAppendPassesErrorsOn(t *testing.T) {
+	broken := errors.New("broken")
+	log := events.NewLog(events.Options{
+		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
+		Encode: func(lastmile.Event) ([]byte, error) { return nil, broken }, Hub: events.NewHub(events.HubOptions{}),
+	})
+	tx := &transaction{}
+	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) || len(tx.events)+len(tx.committed) > 0 {
+		t.Errorf("an event that cannot be encoded: %v, %+v", err, tx)
+	}
+	log = events.NewLog(events.Options{
+		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
+		Encode: func(lastmile.Event) ([]byte, error) { return nil, nil }, Hub: events.NewHub(events.HubOptions{}),
+		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return broken },
+	})
+	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) {
+		t.Errorf("messages that cannot be saved: %v", err)
+	}
+}
+
+// TestHandOverIsBounded commits far more than the sender takes.
+func TestHandOverIsBounded(t *testing.T) {
+	const most, rounds = 16_384, 40
+	log := newLog(events.NewHub(events.HubOptions{}), quiet)
+	hooks := []lastmile.WebhookID{"a", "b", "c"}
+	for range rounds {
+		tx := &transaction{}
+		many := make([]lastmile.Notification, 1_000)
+		for i := range many {
+			many[i] = lastmile.Notification{Webhook: hooks[i%len(hooks)], Body: []byte("x")}
+		}
+		log.HandOver(tx, many...)
+		tx.commit()
+	}
+	drained := log.Drain()
+	if len(drained) != most+len(hooks) {
+		t.Fatalf("%d notifications were kept", len(drained))
+	}
+	var rest []string
+	for _, n := range drained[most:] {
+		rest = append(rest, fmt.Sprint(n.Webhook, " ", n.Body == nil))
+	}
+	if want := []string{"a true", "b true", "c true"}; !slices.Equal(sorted(rest), want) {
+		t.Errorf("the rest is %q, want %q", sorted(rest), want)
+	}
+}
+
+func TestWakeMergesSignals(t *testing.T) {
+	var w events.Wake
+	a, b := w.Channel(), w.Channel()
+	w.Signal()
+	w.Signal()
+	if !received(a) || received(a) || !received(b) {
+		t.Error("two signals must be one value, for each")
+	}
+}

@@ -1,0 +1,83 @@
+package geo
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Limits of a circuit breaker.
+const (
+	failuresToOpen = 4
+	openFor        = 30 * time.Second
+	maxOpen        = 5 * time.Minute // whatever the service's Retry-After says
+)
+
+// ErrLeftAlone is returned for a request that was not sent, because the map
+// service has failed too often recently.
+var ErrLeftAlone = errors.New("it has failed too often and is left alone for a while")
+
+// breaker is a circuit breaker. It opens after several failures in a row, or when
+// the service asks for a pause, so that callers do not wait for a service that is
+// down. After the pause one request is let through: if it succeeds, the breaker
+// closes.
+type breaker struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	failures int       // in a row
+	until    time.Time // open until
+	probing  bool      // the request that was let through is under way
+}
+
+// allow returns ErrLeftAlone if the service must not be asked. After nil, done or
+// skip must be called.
+func (b *breaker) allow() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures < failuresToOpen {
+		return nil
+	}
+	wait := b.until.Sub(b.now())
+	if wait > maxOpen { // the clock was set back
+		wait = 0
+	}
+	if b.probing || wait > 0 {
+		return ErrLeftAlone
+	}
+	b.probing = true
+	return nil
+}
+
+// done records the result of a request.
+func (b *breaker) done(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+	if err == nil {
+		b.failures = 0
+		return
+	}
+	wait := openFor
+	if response, ok := errors.AsType[*statusError](err); ok {
+		if response.status == http.StatusBadRequest || response.status == http.StatusNotFound {
+			return // the service works, and rejects the question
+		}
+		if response.retryAfter > 0 {
+			b.failures = failuresToOpen
+			wait = min(max(response.retryAfter, openFor), maxOpen)
+		}
+	}
+	b.failures++
+	if b.failures >= failuresToOpen {
+		b.until = b.now().Add(wait)
+	}
+}
+
+// skip records that a request was allowed and not sent, or not waited for.
+func (b *breaker) skip() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+}

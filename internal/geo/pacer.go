@@ -1,0 +1,43 @@
+package geo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+var errBusy = errors.New("its limit of requests leaves no time for this one")
+
+// pacer spaces the requests to a service that limits them.
+type pacer struct {
+	limiter  *rate.Limiter
+	exchange time.Duration // that must be left for the request itself
+}
+
+// newPacer returns a pacer of one request per interval.
+func newPacer(interval time.Duration) *pacer {
+	return &pacer{limiter: rate.NewLimiter(rate.Every(interval), 1), exchange: interval / 2}
+}
+
+// wait returns when the request may be sent. It fails at once if that would be
+// too late for the deadline of ctx. A nil pacer does not wait.
+func (p *pacer) wait(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	waiting := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithDeadline(ctx, deadline.Add(-p.exchange))
+		defer cancel()
+	}
+	if err := p.limiter.Wait(waiting); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return errBusy
+	}
+	return nil
+}

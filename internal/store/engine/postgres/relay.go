@@ -1,0 +1,87 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// notifyChannel is the name under which nodes notify each other.
+const notifyChannel = "dray"
+
+// notifyQuery sends a notification. A crash of the server loses notifications
+// anyway, so that the commit need not wait for the disk. The setting ends with the
+// transaction: through a proxy, the connection may be shared.
+const notifyQuery = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`
+
+// Relay sends notifications to the processes that use the same PostgreSQL
+// database, and receives theirs. It has connections of its own: one that listens
+// while Listen runs, and one that sends, so that neither waits for the pool.
+type Relay struct {
+	config *pgx.ConnConfig
+
+	mu     sync.Mutex
+	sender *pgx.Conn // nil until it is needed, and after it broke
+}
+
+// Relay returns what connects the processes that use the database. It is closed
+// with the engine.
+func (e *Engine) Relay() *Relay { return e.relay }
+
+// Notify sends payloads to every process that listens. It is no part of any
+// transaction: a transaction that notifies holds a lock of the whole server
+// until its commit is on disk.
+func (r *Relay) Notify(ctx context.Context, payloads []string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sender == nil || r.sender.IsClosed() {
+		c, err := pgx.ConnectConfig(ctx, r.config.Copy())
+		if err != nil {
+			return fmt.Errorf("connect to notify other nodes: %w", err)
+		}
+		r.sender = c
+	}
+	batch := &pgx.Batch{}
+	for _, payload := range payloads {
+		batch.Queue(notifyQuery, notifyChannel, payload)
+	}
+	if err := r.sender.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("notify other nodes: %w", err)
+	}
+	return nil
+}
+
+// Listen passes on what any process sends until ctx ends or the connection is
+// lost, and returns why. It calls listening once it listens.
+func (r *Relay) Listen(ctx context.Context, listening func(), receive func(payload string)) error {
+	c, err := pgx.ConnectConfig(ctx, r.config.Copy())
+	if err != nil {
+		return fmt.Errorf("connect to listen: %w", err)
+	}
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // whatever it says, it is closed
+	if _, err := c.Exec(ctx, `LISTEN `+notifyChannel); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	listening()
+	for {
+		n, err := c.WaitForNotification(ctx)
+		if err != nil {
+			return fmt.Errorf("listen: %w", err)
+		}
+		receive(n.Payload)
+	}
+}
+
+// close closes the connection that sends.
+func (r *Relay) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sender == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), postgresPatience)
+	defer cancel()
+	return r.sender.Close(ctx)
+}

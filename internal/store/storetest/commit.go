@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+func runCommits(t *testing.T, open func(t *testing.T) store.Store) {
+	t.Run("functions run after the commit, in order", func(t *testing.T) { testOnCommit(t, open(t)) })
+	t.Run("no function runs after a failed write", func(t *testing.T) { testOnCommitFails(t, open(t)) })
+	t.Run("a write that is run again begins without functions", func(t *testing.T) { testOnCommitAgain(t, open(t)) })
+	t.Run("functions of a part that failed do not run", func(t *testing.T) { testOnCommitTry(t, open(t)) })
+	t.Run("functions of concurrent writes run once each", func(t *testing.T) { testOnCommitConcurrent(t, open(t)) })
+}
+
+func testOnCommit(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	var ran []string
+	write(t, s, func(w store.Writer) error {
+		for _, name := range []string{"first", "second", "third"} {
+			w.OnCommit(func() {
+				var found lastmile.Hub
+				err := s.Read(ctx, func(r store.Reader) (err error) {
+					found, err = r.Hub(ctx, acme, id[lastmile.HubID]("h"))
+					return err
+				})
+				ran = append(ran, fmt.Sprint(name, " ", found.Name, " ", err))
+			})
+		}
+		return w.SaveHub(ctx, hub(acme, "h"))
+	})
+	same(t, "what ran, and what it saw", ran, []string{"first h <nil>", "second h <nil>", "third h <nil>"})
+	write(t, s, func(store.Writer) error { return nil })
+	if len(ran) != 3 {
+		t.Errorf("another write ran them again: %v", ran)
+	}
+}
+
+func testOnCommitFails(t *testing.T, s store.Store) {
+	ran, refused := 0, errors.New("refused")
+	err := s.Write(t.Context(), func(w store.Writer) error {
+		w.OnCommit(func() { ran++ })
+		return errors.Join(w.SaveHub(t.Context(), hub(acme, "h")), refused)
+	})
+	if !errors.Is(err, refused) || ran != 0 {
+		t.Errorf("failed with %v, and %d functions ran", err, ran)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = s.Write(ctx, func(w store.Writer) error {
+		w.OnCommit(func() { ran++ })
+		return w.SaveHub(ctx, hub(acme, "h"))
+	})
+	if err == nil || ran != 0 {
+		t.Errorf("given up with %v, and %d functions ran", err, ran)
+	}
+}
+
+// testOnCommitAgain makes the first run fail on a unique key, which is a reason
+// to run the function again on both databases.
+func testOnCommitAgain(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	e := lastmile.EventRecord{Event: happened(acme, "e1", workerCreated, 1), Order: 1, Body: []byte("{}")}
+	write(t, s, func(w store.Writer) error { return w.InsertEvents(ctx, []lastmile.EventRecord{e}) })
+	var ran []int
+	runs := 0
+	write(t, s, func(w store.Writer) error {
+		runs++
+		run := runs
+		w.OnCommit(func() { ran = append(ran, run) })
+		if run > 1 {
+			e.ID = id[string]("e2")
+		}
+		return w.InsertEvents(ctx, []lastmile.EventRecord{e})
+	})
+	same(t, "the runs whose functions ran", ran, []int{runs})
+	if runs < 2 {
+		t.Errorf("the function ran %d times, which proves nothing", runs)
+	}
+}
+
+func testOnCommitTry(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	var ran []string
+	write(t, s, func(w store.Writer) error {
+		ran = nil
+		register := func(name string) { w.OnCommit(func() { ran = append(ran, name) }) }
+		register("before")
+		err := w.Try(ctx, func() error {
+			register("kept")
+			return w.SaveHub(ctx, hub(acme, "k"))
+		})
+		if err != nil {
+			return err
+		}
+		refused := errors.New("refused")
+		err = w.Try(ctx, func() error {
+			register("undone")
+			return errors.Join(w.SaveHub(ctx, hub(acme, "u")), refused)
+		})
+		register("after")
+		if !errors.Is(err, refused) {
+			return fmt.Errorf("the part ended with %w", err)
+		}
+		return nil
+	})
+	same(t, "what ran", ran, []string{"before", "kept", "after"})
+}
+
+func testOnCommitConcurrent(t *testing.T, s store.Store) {
+	const writers, each = 8, 20
+	var (
+		group sync.WaitGroup
+		ran   [writers * each]atomic.Int64
+	)
+	refused := errors.New("refused")
+	for i := range writers {
+		group.Go(func() {
+			for j := range each {
+				nth := i*each + j
+				err := s.Write(t.Context(), func(w store.Writer) error {
+					w.OnCommit(func() { ran[nth].Add(1) })
+					if err := w.SaveHub(t.Context(), hub(acme, fmt.Sprint("h", nth))); err != nil || nth%3 > 0 {
+						return err
+					}
+					return refused
+				})
+				if (nth%3 == 0) != errors.Is(err, refused) {
+					t.Errorf("write %d ended with %v", nth, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for nth := range ran {
+		if want := int64(min(nth%3, 1)); ran[nth].Load() != want {
+			t.Errorf("the function of write %d ran %d times, want %d", nth, ran[nth].Load(), want)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package upload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Blobs stores the bytes of uploads.
+type Blobs interface {
+	Put(ctx context.Context, u lastmile.Upload, data []byte) error
+	Get(ctx context.Context, u lastmile.Upload) ([]byte, error)
+	// Remove deletes the bytes. It succeeds if there are none.
+	Remove(ctx context.Context, u lastmile.Upload) error
+}
+
+// Uploads are the images of all organizations.
+type Uploads struct {
+	Store   store.Store
+	Blobs   map[string]Blobs // by the name that records have in Place
+	Default string           // where new uploads go
+	Now     func() time.Time
+	NewID   func() string
+
+	waiting  chan struct{} // one for each image that is decoded or waits for it
+	decoding chan struct{} // one for the image that is decoded, which takes much memory
+}
+
+// maxWaiting is how many images may wait to be decoded on a node.
+const maxWaiting = 8
+
+// New returns the uploads of a store.
+func New(s store.Store, blobs map[string]Blobs, byDefault string, now func() time.Time, newID func() string) *Uploads {
+	return &Uploads{
+		Store: s, Blobs: blobs, Default: byDefault, Now: now, NewID: newID,
+		waiting: make(chan struct{}, maxWaiting), decoding: make(chan struct{}, 1),
+	}
+}
+
+// Image is an upload with its bytes.
+type Image struct {
+	lastmile.Upload
+	Data []byte
+}
+
+// Accept stores an image that the worker who is asking sent. The same image sent
+// again before it is attached to a task is the same upload.
+func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
+	if len(sent) > lastmile.MaxUpload {
+		return "", lastmile.TooLarge("the image has more than %d bytes: scale it down", lastmile.MaxUpload)
+	}
+	sum := sha256.Sum256(sent)
+	u := lastmile.Upload{
+		ID: lastmile.UploadID(s.NewID()), Organization: who.Organization, Worker: who.Worker,
+		Digest: hex.EncodeToString(sum[:]), Place: s.Default, Created: s.Now(),
+	}
+	known, err := s.known(ctx, u)
+	if err != nil || known != "" {
+		return known, err
+	}
+	clean, err := s.sanitize(ctx, sent)
+	if err != nil {
+		return "", err
+	}
+	u.Type, u.Size = clean.mediaType, int64(len(clean.data))
+	if err := s.save(ctx, u); err != nil {
+		return "", err
+	}
+	if err := s.Blobs[u.Place].Put(ctx, u, clean.data); err != nil {
+		return "", fmt.Errorf("store upload %s: %w", u.ID, err)
+	}
+	u.State = lastmile.UploadKept
+	return u.ID, s.save(ctx, u)
+}
+
+// known returns the id of an earlier upload of the same image. It rejects the
+// image of a worker who has too many that are attached to no task.
+func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (id lastmile.UploadID, err error) {
+	err = s.Store.Read(ctx, func(r store.Reader) error {
+		unused, err := r.UnusedUploads(ctx, u.Organization, u.Worker)
+		if err != nil {
+			return err
+		}
+		for _, other := range unused {
+			if other.Digest == u.Digest && other.State == lastmile.UploadKept {
+				id = other.ID
+				return nil
+			}
+		}
+		if len(unused) >= lastmile.MaxUnusedUploads {
+			return lastmile.Invalid("%d images wait to be handed in with a task; no more are taken before that", len(unused))
+		}
+		return nil
+	})
+	return id, err
+}
+
+// sanitize re-encodes an image when its turn comes.
+func (s *Uploads) sanitize(ctx context.Context, sent []byte) (picture, error) {
+	select {
+	case s.waiting <- struct{}{}:
+	default:
+		return picture{}, lastmile.Overloaded("too many images arrive at once: try again")
+	}
+	defer func() { <-s.waiting }()
+	select {
+	case s.decoding <- struct{}{}:
+	case <-ctx.Done():
+		return picture{}, ctx.Err()
+	}
+	defer func() { <-s.decoding }()
+	return sanitize(sent)
+}
+
+func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {
+	return s.Store.Write(ctx, func(w store.Writer) error { return w.SaveUpload(ctx, u) })
+}
+
+// Open reads an upload. A worker may read only her own, an organization those of
+// all its workers.
+func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (Image, error) {
+	var u lastmile.Upload
+	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
+		u, err = r.Upload(ctx, who.Organization, id)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Image{}, err
+	case who.Worker != "" && u.Worker != who.Worker:
+		return Image{}, lastmile.OutsideScope(string(id))
+	case u.State != lastmile.UploadKept:
+		return Image{}, lastmile.NotFound("upload", string(id))
+	}
+	blobs, ok := s.Blobs[u.Place]
+	if !ok {
+		return Image{}, fmt.Errorf("upload %s is in %s, which is not set: see --uploads", id, u.Place)
+	}
+	data, err := blobs.Get(ctx, u)
+	if err != nil {
+		return Image{}, fmt.Errorf("read upload %s: %w", id, err)
+	}
+	return Image{Upload: u, Data: data}, nil
+}
+
+// purgeBatch is how many uploads one call of Purge deletes.
+const purgeBatch = 100
+
+// Purge deletes uploads that were attached to no task in time.
+func (s *Uploads) Purge(ctx context.Context) error {
+	stale, err := s.markStale(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range stale {
+		blobs, ok := s.Blobs[u.Place]
+		if !ok {
+			continue // it can be deleted once its storage is configured again
+		}
+		if err := blobs.Remove(ctx, u); err != nil {
+			return fmt.Errorf("remove upload %s: %w", u.ID, err)
+		}
+		err := s.Store.Write(ctx, func(w store.Writer) error { return w.DeleteUpload(ctx, u.Organization, u.ID) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markStale returns the uploads to delete, which from then on cannot be attached
+// to a task.
+func (s *Uploads) markStale(ctx context.Context) (stale []lastmile.Upload, err error) {
+	err = s.Store.Write(ctx, func(w store.Writer) (err error) {
+		stale, err = w.StaleUploads(ctx, s.Now().Add(-lastmile.UnusedUploadKept), purgeBatch)
+		if err != nil {
+			return err
+		}
+		for i := range stale {
+			stale[i].State = lastmile.UploadLeaving
+			if err := w.SaveUpload(ctx, stale[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return stale, err
+}

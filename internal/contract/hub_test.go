@@ -9,6 +9,10 @@ import (
 	"dray/internal/app/apptest"
 )
 
+func init() {
+	register("POST /hubs", [2]string{`{"name":"A","address":{"city":"X","country":"Y"},"location":[1,2]}`, `{"name":"B","address":{"city":"X","country":"Y"},"location":[1,2]}`})
+}
+
 func TestHubContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {

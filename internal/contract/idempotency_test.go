@@ -20,7 +20,8 @@ const destinationBody = `{"address":{"city":"X","country":"Y"},"location":[1,2],
 
 // postBodies is two different bodies for each POST operation. OWN-… stands for
 // an id of the organization's, NEW-phone and NEW-name for something new. The test
-// fails when the document has another operation.
+// fails when the document has another operation. Files of resources add theirs with
+// register.
 var postBodies = map[string][2]string{
 	"POST /admins":                {`{"name":"A","email":"NEW-name@example.com"}`, `{"name":"B","email":"NEW-name@example.com"}`},
 	"POST /admins/metadata":       {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
@@ -41,7 +42,6 @@ var postBodies = map[string][2]string{
 	"POST /tasks/{id}/complete":   {`{"completionDetails":{"success":true}}`, `{"completionDetails":{"success":false}}`},
 	"POST /customFields":          {`{"model":"Task","field":[{"name":"NEW-name","type":"date"}]}`, `{"model":"Task","field":[{"name":"NEW-name","type":"Url"}]}`},
 	"POST /cfGroups/task":         {`{"name":"NEW-name","contextSaveConditions":[],"fields":[]}`, `{"name":"NEW-namex","contextSaveConditions":[],"fields":[]}`},
-	"POST /hubs":                  {`{"name":"A","address":{"city":"X","country":"Y"},"location":[1,2]}`, `{"name":"B","address":{"city":"X","country":"Y"},"location":[1,2]}`},
 }
 
 // start has a worker start a task. It stands in for the worker's app.

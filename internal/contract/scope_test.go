@@ -28,6 +28,22 @@ type idPlace struct {
 	unmarked bool    // the document does not say that it is an id
 }
 
+// resourcePlaces is the places that files of resources add.
+var resourcePlaces []idPlace
+
+// register adds an operation to the tables of the tests that go through all of
+// them: two different bodies of a POST, for the test of idempotency keys, and the
+// places that take ids.
+func register(operation string, bodies [2]string, places ...idPlace) {
+	if strings.HasPrefix(operation, "POST ") {
+		postBodies[operation] = bodies
+	}
+	for _, at := range places {
+		at.operation = operation
+		resourcePlaces = append(resourcePlaces, at)
+	}
+}
+
 // idPlaces is every such place. The test fails when the document has another.
 func idPlaces() []idPlace {
 	const (
@@ -170,7 +186,7 @@ func taskPlaces() []idPlace {
 			})
 		}
 	}
-	return places
+	return append(places, resourcePlaces...)
 }
 
 // documented is how the document spells a place.

@@ -26,7 +26,7 @@ POSTGRES := scripts/postgres.sh with
 
 # Packages where a data race costs a record. `make test` runs them under the
 # race detector wherever a C compiler works.
-RACE_PACKAGES := $(patsubst %,./%/...,$(wildcard internal/store internal/jobs))
+RACE_PACKAGES := $(patsubst %,./%/...,$(wildcard internal/store internal/work))
 HAVE_CC = $(shell echo '\#include <stdlib.h>' | $$(CGO_ENABLED=1 go env CC) -E - >/dev/null 2>&1 && echo yes)
 
 .PHONY: help
@@ -93,7 +93,7 @@ test-browser: build ## Use the built program's pages in a real Chromium of a pho
 go-test:
 ifeq ($(HAVE_CC),yes)
 	CGO_ENABLED=1 go test -race -timeout 15m $(RACE_PACKAGES)
-	go test -timeout 15m $$(go list ./... | grep -vE '^dray/internal/(store|jobs)(/|$$)')
+	go test -timeout 15m $$(go list ./... | grep -vE '^dray/internal/(store|work)(/|$$)')
 else
 	go test -timeout 15m ./...
 endif

@@ -8,8 +8,8 @@ import (
 	"dray/internal/store"
 )
 
-// Staff is the administrators of organizations.
-type Staff struct {
+// Admins manages the administrators of organizations.
+type Admins struct {
 	Store      store.Store
 	Now        func() time.Time
 	NewID      func() string
@@ -22,11 +22,11 @@ type AdminDraft struct {
 	Phone  *string // as sent
 }
 
-// Create makes an administrator.
-func (s *Staff) Create(ctx context.Context, who lastmile.Principal, draft AdminDraft) (lastmile.Admin, error) {
-	id, now := lastmile.AdminID(s.NewID()), s.Now()
-	return store.Idempotent(ctx, s.Store, who, func(w store.Writer) (lastmile.Admin, error) {
-		change, err := s.change(ctx, w, who, draft)
+// Create creates an administrator.
+func (a *Admins) Create(ctx context.Context, who lastmile.Principal, draft AdminDraft) (lastmile.Admin, error) {
+	id, now := lastmile.AdminID(a.NewID()), a.Now()
+	return store.Idempotent(ctx, a.Store, who, func(w store.Writer) (lastmile.Admin, error) {
+		change, err := a.change(ctx, w, who, draft)
 		if err != nil {
 			return lastmile.Admin{}, err
 		}
@@ -42,13 +42,13 @@ func (s *Staff) Create(ctx context.Context, who lastmile.Principal, draft AdminD
 }
 
 // Update changes an administrator.
-func (s *Staff) Update(ctx context.Context, who lastmile.Principal, id lastmile.AdminID, draft AdminDraft) (admin lastmile.Admin, err error) {
-	now := s.Now()
-	err = s.Store.Write(ctx, func(w store.Writer) (err error) {
+func (a *Admins) Update(ctx context.Context, who lastmile.Principal, id lastmile.AdminID, draft AdminDraft) (admin lastmile.Admin, err error) {
+	now := a.Now()
+	err = a.Store.Write(ctx, func(w store.Writer) (err error) {
 		if admin, err = w.Admin(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		change, err := s.change(ctx, w, who, draft)
+		change, err := a.change(ctx, w, who, draft)
 		if err != nil {
 			return err
 		}
@@ -63,9 +63,9 @@ func (s *Staff) Update(ctx context.Context, who lastmile.Principal, id lastmile.
 	return admin, err
 }
 
-// Delete removes an administrator.
-func (s *Staff) Delete(ctx context.Context, who lastmile.Principal, id lastmile.AdminID) error {
-	return s.Store.Write(ctx, func(w store.Writer) error {
+// Delete deletes an administrator.
+func (a *Admins) Delete(ctx context.Context, who lastmile.Principal, id lastmile.AdminID) error {
+	return a.Store.Write(ctx, func(w store.Writer) error {
 		admin, err := w.Admin(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -78,15 +78,15 @@ func (s *Staff) Delete(ctx context.Context, who lastmile.Principal, id lastmile.
 }
 
 // List returns the administrators that have all of the metadata entries.
-func (s *Staff) List(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (admins []lastmile.Admin, err error) {
-	err = s.Store.Read(ctx, func(r store.Reader) (err error) {
+func (a *Admins) List(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (admins []lastmile.Admin, err error) {
+	err = a.Store.Read(ctx, func(r store.Reader) (err error) {
 		admins, err = r.Admins(ctx, who.Organization, store.AdminFilter{Metadata: metadata})
 		return err
 	})
 	return admins, err
 }
 
-func (s *Staff) change(ctx context.Context, r store.Reader, who lastmile.Principal, draft AdminDraft) (lastmile.AdminChange, error) {
+func (a *Admins) change(ctx context.Context, r store.Reader, who lastmile.Principal, draft AdminDraft) (lastmile.AdminChange, error) {
 	change := draft.Change
 	if draft.Phone == nil {
 		return change, nil
@@ -97,7 +97,7 @@ func (s *Staff) change(ctx context.Context, r store.Reader, who lastmile.Princip
 		if err != nil {
 			return change, err
 		}
-		if phone, err = s.ParsePhone(*draft.Phone, org.Country); err != nil {
+		if phone, err = a.ParsePhone(*draft.Phone, org.Country); err != nil {
 			return change, err
 		}
 	}
@@ -105,8 +105,8 @@ func (s *Staff) change(ctx context.Context, r store.Reader, who lastmile.Princip
 	return change, nil
 }
 
-// checkEmailFree refuses an e-mail address that someone else signs in with, in
-// whatever organization.
+// checkEmailFree rejects an e-mail address that another administrator has, in any
+// organization.
 func checkEmailFree(ctx context.Context, r store.Reader, email string, self lastmile.AdminID) error {
 	other, err := r.AdminByEmail(ctx, email)
 	if lastmile.IsNotFound(err) {

@@ -1,7 +1,6 @@
-// Package access knows who is asking: organizations, API keys, workers who are
-// signed in, passwords, and the receipts that make a repeated request harmless.
+// Package access authenticates callers, and manages organizations, their API keys,
+// administrators and webhook secrets, and the sessions and passwords of workers.
 //
-// It does not know HTTP: package api hands it what the caller sent. A
-// A Principal is an argument of everything done for a caller; it is never put
-// into a context.
+// It does not know HTTP. Every use case takes the lastmile.Principal that this
+// package returns as an argument; it is never put into a context.
 package access

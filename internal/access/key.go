@@ -14,8 +14,7 @@ import (
 )
 
 // The form of an API key: the prefix, 43 random characters (256 bits) and a
-// checksum, so that typing errors and guesses are refused without a look at
-// the database.
+// checksum, so that typing errors and guesses are rejected without a query.
 const (
 	keyPrefix   = "dray_"
 	keyRandom   = 43
@@ -25,17 +24,17 @@ const (
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// MaxKeyAge is how long a node may go by what it knows of a key without
-// having heard from the database that nothing was revoked.
+// MaxKeyAge is how long a node may use cached keys without having checked that no
+// key was revoked.
 const MaxKeyAge = 2 * time.Second
 
-// newKey makes an API key of random characters of base62.
+// newKey makes an API key of random base62 characters.
 func newKey(random string) string {
 	body := keyPrefix + random
 	return body + checksum(body)
 }
 
-// wellFormed tells whether s can be an API key at all.
+// wellFormed reports whether s has the form of an API key.
 func wellFormed(s string) bool {
 	if len(s) != keyLength || !strings.HasPrefix(s, keyPrefix) {
 		return false
@@ -54,16 +53,16 @@ func checksum(body string) string {
 	return string(sum[:])
 }
 
-// keyHash is what is kept of a key. A fast hash is right for a secret of 256
-// random bits.
+// keyHash is the stored hash of a key. A fast hash is sufficient for a secret of
+// 256 random bits.
 type keyHash [sha256.Size]byte
 
 func hashKey(key string) keyHash { return sha256.Sum256([]byte(key)) }
 
-// String is the hash as it is stored.
+// String returns the hash as it is stored.
 func (h keyHash) String() string { return hex.EncodeToString(h[:]) }
 
-// Keys turns API keys into principals.
+// Keys authenticates API keys.
 type Keys struct {
 	Store store.Store
 	Now   func() time.Time
@@ -71,20 +70,20 @@ type Keys struct {
 	mu         sync.Mutex
 	known      map[keyHash]lastmile.APIKey // active ones only
 	generation int64
-	heard      time.Time // when the generation was last read
+	refreshed  time.Time // when the generation was last read
 	used       map[lastmile.KeyID]time.Time
 }
 
-// maxKnown bounds the memory that known keys take.
+// maxKnown bounds the number of cached keys.
 const maxKnown = 10_000
 
-// Authenticate returns who holds the key, or lastmile.Unauthenticated.
+// Authenticate returns the principal of a key, or lastmile.Unauthenticated.
 func (k *Keys) Authenticate(ctx context.Context, key string) (lastmile.Principal, error) {
 	if !wellFormed(key) {
 		return lastmile.Principal{}, lastmile.Unauthenticated()
 	}
 	hash, now := hashKey(key), k.Now()
-	if found, ok := k.recall(hash, now); ok {
+	if found, ok := k.cached(hash, now); ok {
 		return lastmile.Principal{Organization: found.Organization, Key: found.ID}, nil
 	}
 	var (
@@ -104,15 +103,15 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (lastmile.Principal
 	if !found.Active() {
 		return lastmile.Principal{}, lastmile.Unauthenticated()
 	}
-	k.learn(hash, found, generation, now)
+	k.cache(hash, found, generation, now)
 	return lastmile.Principal{Organization: found.Organization, Key: found.ID}, nil
 }
 
-// recall finds a key this node has seen, while what it knows is fresh.
-func (k *Keys) recall(hash keyHash, now time.Time) (lastmile.APIKey, bool) {
+// cached returns a key from the cache, unless the cache is too old.
+func (k *Keys) cached(hash keyHash, now time.Time) (lastmile.APIKey, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now.Sub(k.heard) > MaxKeyAge {
+	if now.Sub(k.refreshed) > MaxKeyAge {
 		return lastmile.APIKey{}, false
 	}
 	found, ok := k.known[hash]
@@ -122,7 +121,7 @@ func (k *Keys) recall(hash keyHash, now time.Time) (lastmile.APIKey, bool) {
 	return found, ok
 }
 
-func (k *Keys) learn(hash keyHash, found lastmile.APIKey, generation int64, now time.Time) {
+func (k *Keys) cache(hash keyHash, found lastmile.APIKey, generation int64, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if generation != k.generation || k.known == nil || len(k.known) >= maxKnown {
@@ -140,8 +139,8 @@ func (k *Keys) markUsed(id lastmile.KeyID, now time.Time) {
 	k.used[id] = now
 }
 
-// Refresh asks the database whether any key was revoked and forgets all keys
-// if so. The app calls it a few times a second.
+// Refresh checks whether any key was revoked, and clears the cache if so. It is
+// called a few times a second.
 func (k *Keys) Refresh(ctx context.Context) error {
 	asked := k.Now()
 	var generation int64
@@ -157,7 +156,7 @@ func (k *Keys) Refresh(ctx context.Context) error {
 	if generation != k.generation {
 		k.known, k.generation = nil, generation
 	}
-	k.heard = asked
+	k.refreshed = asked
 	return nil
 }
 

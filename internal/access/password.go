@@ -24,24 +24,25 @@ const (
 	saltSize    = 16
 )
 
-// TemporaryPasswordLifetime is how long an invitation is good for.
+// TemporaryPasswordLifetime is how long an invitation is valid.
 const TemporaryPasswordLifetime = 72 * time.Hour
 
-// temporaryPasswordLength gives 47 bits: letters and digits that nobody
-// confuses, typed once.
+// temporaryPasswordLength gives 47 bits of letters and digits that are hard to
+// confuse. The password is typed once.
 const temporaryPasswordLength = 9
 
 const unambiguous = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 
-// Passwords hashes passwords, so many at once that the machine stays usable.
+// Passwords hashes passwords, with limited concurrency because hashing is
+// expensive.
 type Passwords struct{ slots chan struct{} }
 
-// NewPasswords allows so many hashes at once.
-func NewPasswords(atOnce int) *Passwords {
-	return &Passwords{slots: make(chan struct{}, atOnce)}
+// NewPasswords returns a Passwords that computes at most limit hashes at a time.
+func NewPasswords(limit int) *Passwords {
+	return &Passwords{slots: make(chan struct{}, limit)}
 }
 
-// Hash returns what is stored of a password.
+// Hash returns the hash of a password, as it is stored.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltSize)
 	rand.Read(salt)
@@ -53,7 +54,7 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashTime, hashThreads, encode(salt), encode(sum)), nil
 }
 
-// Verify tells whether the password is the one that was hashed.
+// Verify reports whether a hash is that of the password.
 func (p *Passwords) Verify(ctx context.Context, password, hash string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
@@ -81,8 +82,8 @@ func (p *Passwords) derive(ctx context.Context, password string, salt []byte) ([
 	return argon2.IDKey([]byte(password), salt, hashTime, hashMemory, hashThreads, hashSize), nil
 }
 
-// Temporary makes the password a new worker signs in with for the first time,
-// and the credential to store.
+// Temporary returns the password with which a new worker first signs in, and the
+// credential to store.
 func (p *Passwords) Temporary(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential, error) {
 	password := randomText(temporaryPasswordLength, unambiguous)
 	hash, err := p.Hash(ctx, password)
@@ -91,8 +92,8 @@ func (p *Passwords) Temporary(ctx context.Context, org lastmile.OrganizationID, 
 	}, err
 }
 
-// randomText draws characters of an alphabet of at most 256, each as likely as
-// any other.
+// randomText returns characters of an alphabet of at most 256, all with the same
+// probability.
 func randomText(length int, alphabet string) string {
 	limit := 256 - 256%len(alphabet)
 	text := make([]byte, 0, length)

@@ -11,18 +11,18 @@ import (
 	"dray/internal/store"
 )
 
-// The terms of a worker's session and password.
+// The limits of workers' sessions and passwords.
 const (
-	SessionLifetime    = 30 * 24 * time.Hour // without being used
+	SessionLifetime    = 30 * 24 * time.Hour // since the last use
 	MinPassword        = 8                   // characters
 	MaxPassword        = 200
-	maxSignInFailures  = 5 // after which a temporary password is no good, and others must wait
+	maxSignInFailures  = 5 // then a temporary password is invalid, and any other is locked
 	maxSignInWait      = 15 * time.Minute
 	sessionUseRecorded = time.Hour
 	sessionTokenLength = 43
 )
 
-// Sessions are the workers who are signed in.
+// Sessions signs workers in and authenticates them.
 type Sessions struct {
 	Store      store.Store
 	Events     *events.Log
@@ -32,25 +32,26 @@ type Sessions struct {
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 }
 
-// SignedIn is a session just begun. The token is never shown again.
+// SignedIn is a new session. The token is never shown again.
 type SignedIn struct {
 	Token           string
 	MustSetPassword bool
 	Principal       lastmile.Principal
 }
 
-// errSignIn is all that a caller learns of why signing in failed.
+// errSignIn is the error for every failed attempt to sign in: callers must not
+// learn why it failed.
 func errSignIn() error {
-	refusal := lastmile.Unauthenticated()
-	refusal.Message = "The phone number or the password is wrong, or the password has expired."
-	return refusal
+	rejected := lastmile.Unauthenticated()
+	rejected.Message = "The phone number or the password is wrong, or the password has expired."
+	return rejected
 }
 
-// SignIn begins a session for the worker with a phone number and password.
+// SignIn starts a session of the worker with a phone number and password.
 func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn, error) {
 	number, err := s.ParsePhone(phone, "")
-	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
-		return SignedIn{}, refusal.Because("give it in international form with a leading +")
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
+		return SignedIn{}, rejected.Because("give it in international form with a leading +")
 	}
 	if err != nil {
 		return SignedIn{}, err
@@ -65,13 +66,13 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 		return SignedIn{}, err
 	}
 	if len(known) == 0 {
-		// Whoever guesses numbers waits as long as for a wrong password.
+		// An unknown number must take as long as a wrong password.
 		if _, err := s.Passwords.Hash(ctx, password); err != nil {
 			return SignedIn{}, err
 		}
 	}
 	for _, c := range known {
-		if barred(c, now) {
+		if denied(c, now) {
 			continue
 		}
 		right, err := s.Passwords.Verify(ctx, password, c.Hash)
@@ -79,7 +80,7 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 			return SignedIn{}, err
 		}
 		if right {
-			return s.begin(ctx, number, c, now)
+			return s.start(ctx, number, c, now)
 		}
 		if err := s.Store.Write(ctx, func(w store.Writer) error { return saveFailure(ctx, w, number, c, now) }); err != nil {
 			return SignedIn{}, err
@@ -88,32 +89,32 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 	return SignedIn{}, errSignIn()
 }
 
-// barred tells whether a password is not even tried: a temporary one that has
-// expired or was guessed at, or another that was guessed at just now.
-func barred(c store.Credential, now time.Time) bool {
+// denied reports whether a password is not even verified: a temporary one that
+// has expired or was guessed at, or another that is locked after guesses.
+func denied(c store.Credential, now time.Time) bool {
 	if c.Temporary {
 		return now.After(c.Expires) || c.Failures >= maxSignInFailures
 	}
-	return now.Before(c.Expires)
+	return now.Before(c.LockedUntil)
 }
 
-// saveFailure counts a wrong password. After a few, the next try must wait,
-// each time twice as long.
+// saveFailure counts a wrong password. After a few, the password is locked, each
+// time for twice as long.
 func saveFailure(ctx context.Context, w store.Writer, number lastmile.Phone, c store.Credential, now time.Time) error {
-	c, err := current(ctx, w, number, c)
+	c, err := reload(ctx, w, number, c)
 	if err != nil {
 		return err
 	}
 	c.Failures++
 	if over := c.Failures - maxSignInFailures; !c.Temporary && over >= 0 {
-		c.Expires = now.Add(min(time.Second<<min(over, 20), maxSignInWait))
+		c.LockedUntil = now.Add(min(time.Second<<min(over, 20), maxSignInWait))
 	}
 	return w.SaveCredential(ctx, c)
 }
 
-// current reads a credential again, inside a transaction. One whose password
-// was changed meanwhile is as good as wrong.
-func current(ctx context.Context, r store.Reader, number lastmile.Phone, c store.Credential) (store.Credential, error) {
+// reload reads a credential again, in a transaction. If its password has changed,
+// the one that was verified is wrong.
+func reload(ctx context.Context, r store.Reader, number lastmile.Phone, c store.Credential) (store.Credential, error) {
 	known, err := r.CredentialsByPhone(ctx, number)
 	if err != nil {
 		return c, err
@@ -126,17 +127,14 @@ func current(ctx context.Context, r store.Reader, number lastmile.Phone, c store
 	return c, errSignIn()
 }
 
-func (s *Sessions) begin(ctx context.Context, number lastmile.Phone, c store.Credential, now time.Time) (SignedIn, error) {
+func (s *Sessions) start(ctx context.Context, number lastmile.Phone, c store.Credential, now time.Time) (SignedIn, error) {
 	token := RandomSecret(sessionTokenLength)
 	err := s.Store.Write(ctx, func(w store.Writer) error {
-		fresh, err := current(ctx, w, number, c)
+		fresh, err := reload(ctx, w, number, c)
 		if err != nil {
 			return err
 		}
-		fresh.Failures = 0
-		if !fresh.Temporary {
-			fresh.Expires = time.Time{}
-		}
+		fresh.Failures, fresh.LockedUntil = 0, time.Time{}
 		if err := w.SaveCredential(ctx, fresh); err != nil {
 			return err
 		}
@@ -147,7 +145,7 @@ func (s *Sessions) begin(ctx context.Context, number lastmile.Phone, c store.Cre
 	}, err
 }
 
-// Authenticate returns the worker whose session a token is.
+// Authenticate returns the worker whose session has the token.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Principal, error) {
 	if len(token) != sessionTokenLength {
 		return lastmile.Principal{}, lastmile.UnknownToken()
@@ -175,8 +173,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 	}, nil
 }
 
-// checkNew refuses the temporary password as one of the worker's own: it was
-// sent in a text message, where others may read it.
+// checkNew rejects the temporary password as the new one: it was sent in a text
+// message, which others may read.
 func (s *Sessions) checkNew(ctx context.Context, who lastmile.Principal, password string) error {
 	var known []store.Credential
 	err := s.Store.Read(ctx, func(r store.Reader) error {
@@ -205,8 +203,8 @@ func (s *Sessions) checkNew(ctx context.Context, who lastmile.Principal, passwor
 	return nil
 }
 
-// SetPassword replaces a worker's password by one of her own, which takes up
-// the invitation. Whoever else was signed in as her is not any more.
+// SetPassword sets the password of a worker, which accepts the invitation, and ends
+// all other sessions of the worker.
 func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, password string) error {
 	switch n := len([]rune(password)); {
 	case n < MinPassword || n > MaxPassword:

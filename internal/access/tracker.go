@@ -7,13 +7,13 @@ import (
 	"dray/internal/store"
 )
 
-// trackerTokenLength makes tokens of trackers too long to guess, and of another
-// length than those of sessions.
+// trackerTokenLength makes tracker tokens infeasible to guess, and different in
+// length from session tokens.
 const trackerTokenLength = 32
 
-// NewTracker makes a token with which a tracker app reports positions of the
-// worker who is asking, and can do nothing else: such apps show it in addresses,
-// which end up in logs. It replaces the one before, and is not shown again.
+// NewTracker creates a token with which a tracker app can report positions of the
+// calling worker and do nothing else: such apps send it in URLs, which end up in
+// logs. It replaces the previous token and is never shown again.
 func (s *Sessions) NewTracker(ctx context.Context, who lastmile.Principal) (string, error) {
 	token := RandomSecret(trackerTokenLength)
 	err := s.Store.Write(ctx, func(w store.Writer) error {
@@ -30,12 +30,12 @@ func (s *Sessions) NewTracker(ctx context.Context, who lastmile.Principal) (stri
 	return token, err
 }
 
-// EndTracker makes the token of the worker's tracker app useless.
+// EndTracker revokes the token of the worker's tracker app.
 func (s *Sessions) EndTracker(ctx context.Context, who lastmile.Principal) error {
 	return s.Store.Write(ctx, func(w store.Writer) error { return w.DeleteTracker(ctx, who.Organization, who.Worker) })
 }
 
-// AuthenticateTracker returns the worker whose positions a token reports.
+// AuthenticateTracker returns the worker whose tracker app has the token.
 func (s *Sessions) AuthenticateTracker(ctx context.Context, token string) (lastmile.Principal, error) {
 	if len(token) != trackerTokenLength {
 		return lastmile.Principal{}, lastmile.UnknownToken()

@@ -18,15 +18,15 @@ import (
 // MasterKeySize is the length of a master key in bytes.
 const MasterKeySize = 32
 
-// webhookSecretSize is the length of a webhook secret in bytes; it is shown as
-// twice as many hexadecimal digits.
+// webhookSecretSize is the length of a webhook secret in bytes. It is shown in
+// hexadecimal.
 const webhookSecretSize = 64
 
-// Vault seals the secrets that must be readable again, such as those that sign
+// Vault encrypts secrets that must be readable later, such as those that sign
 // webhooks.
 type Vault struct{ aead cipher.AEAD }
 
-// NewVault makes a vault of a master key.
+// NewVault returns a vault with a master key.
 func NewVault(master []byte) (Vault, error) {
 	if len(master) != MasterKeySize {
 		return Vault{}, fmt.Errorf("the master key has %d bytes, not %d", len(master), MasterKeySize)
@@ -53,29 +53,29 @@ func (v Vault) Open(org lastmile.OrganizationID, sealed []byte) ([]byte, error) 
 	return secret, nil
 }
 
-// Fingerprint tells master keys apart without giving anything of them away.
+// Fingerprint identifies a master key without revealing anything about it.
 func Fingerprint(master []byte) string {
 	sum := sha256.Sum256(append([]byte("dray master key "), master...))
 	return hex.EncodeToString(sum[:8])
 }
 
-func (d *Directory) newWebhookSecret(org lastmile.OrganizationID, now time.Time) (string, store.SealedSecret) {
+func (o *Organizations) newWebhookSecret(org lastmile.OrganizationID, now time.Time) (string, store.SealedSecret) {
 	secret := make([]byte, webhookSecretSize)
 	rand.Read(secret)
 	return hex.EncodeToString(secret), store.SealedSecret{
-		ID: d.NewID(), Organization: org, Sealed: d.Vault.Seal(org, secret), Created: now,
+		ID: o.NewID(), Organization: org, Sealed: o.Vault.Seal(org, secret), Created: now,
 	}
 }
 
-// SecretOverlap is how long an old webhook secret still signs after a new one
-// was made.
+// SecretOverlap is how long the previous webhook secret still signs after a
+// rotation.
 const SecretOverlap = 24 * time.Hour
 
-// WebhookSecrets opens the webhook secrets of an organization that sign what
-// it is sent: the newest first, and older ones while they overlap.
-func (d *Directory) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
+// WebhookSecrets returns the secrets that sign the webhooks of an organization:
+// the newest first, then older ones during their overlap.
+func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 	var sealed []store.SealedSecret
-	err := d.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := o.Store.Read(ctx, func(r store.Reader) (err error) {
 		sealed, err = r.WebhookSecrets(ctx, org)
 		return err
 	})
@@ -84,10 +84,10 @@ func (d *Directory) WebhookSecrets(ctx context.Context, org lastmile.Organizatio
 	}
 	var secrets [][]byte
 	for i, s := range sealed {
-		if i > 0 && d.Now().Sub(sealed[i-1].Created) > SecretOverlap {
+		if i > 0 && o.Now().Sub(sealed[i-1].Created) > SecretOverlap {
 			break
 		}
-		secret, err := d.Vault.Open(org, s.Sealed)
+		secret, err := o.Vault.Open(org, s.Sealed)
 		if err != nil {
 			return nil, err
 		}
@@ -99,11 +99,11 @@ func (d *Directory) WebhookSecrets(ctx context.Context, org lastmile.Organizatio
 	return secrets, nil
 }
 
-// RotateWebhookSecret makes a new webhook secret and returns it. The one
-// before signs along for SecretOverlap.
-func (d *Directory) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
-	secret, sealed := d.newWebhookSecret(org, d.Now())
-	err := d.Store.Write(ctx, func(w store.Writer) error {
+// RotateWebhookSecret creates a new webhook secret and returns it. The previous one
+// keeps signing for SecretOverlap.
+func (o *Organizations) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
+	secret, sealed := o.newWebhookSecret(org, o.Now())
+	err := o.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := w.Organization(ctx, org); err != nil {
 			return err
 		}

@@ -8,17 +8,17 @@ import (
 	"dray/internal/store"
 )
 
-// MaxFound is the most records a metadata search answers with.
+// MaxFound is the most records that a metadata search returns.
 const MaxFound = 10_000
 
-// Geocoder finds the place of an address.
+// Geocoder finds the location of an address.
 type Geocoder interface {
-	// Geocode returns the best place for an address, or a *lastmile.Error when
-	// there is none good enough.
+	// Geocode returns the best match for an address, or a *lastmile.Error if there
+	// is none of the required precision.
 	Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.Place, error)
 }
 
-// Book is the address book of all organizations.
+// Book manages the destinations and recipients of all organizations.
 type Book struct {
 	Store      store.Store
 	Geocoder   Geocoder
@@ -27,8 +27,8 @@ type Book struct {
 	NewID      func() string
 }
 
-// Locate checks a draft and makes a destination of it, asking the geocoder if
-// it has no location. It saves nothing. field is a prefix for messages.
+// Locate checks a draft and returns it as a destination, geocoded if it has no
+// location. It saves nothing. field is a prefix for error messages.
 func (b *Book) Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
 	if err := draft.Check(field); err != nil {
 		return lastmile.Destination{}, err
@@ -64,7 +64,7 @@ func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmi
 	return b.Geocoder.Geocode(ctx, query)
 }
 
-// CreateDestination makes a destination.
+// CreateDestination creates a destination.
 func (b *Book) CreateDestination(ctx context.Context, who lastmile.Principal, draft lastmile.DestinationDraft) (lastmile.Destination, error) {
 	made, err := b.Locate(ctx, who, "", draft)
 	if err != nil {
@@ -75,12 +75,12 @@ func (b *Book) CreateDestination(ctx context.Context, who lastmile.Principal, dr
 	})
 }
 
-// ShowDestination reads a destination as the interface shows it.
+// ShowDestination returns a destination in the form of the API.
 func (b *Book) ShowDestination(ctx context.Context, who lastmile.Principal, id lastmile.DestinationID) ([]byte, error) {
 	return b.Store.Show(ctx, store.Destinations, who.Organization, string(id))
 }
 
-// FindDestinations lists the destinations that have all of the metadata
+// FindDestinations returns the destinations that have all of the metadata
 // entries.
 func (b *Book) FindDestinations(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Destination, err error) {
 	err = b.Store.Read(ctx, func(r store.Reader) (err error) {

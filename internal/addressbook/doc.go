@@ -1,6 +1,6 @@
-// Package addressbook keeps destinations and recipients: it finds, creates and
-// geocodes them.
+// Package addressbook finds, creates and geocodes destinations, and finds and
+// creates recipients.
 //
-// Asking a geocoder takes long and may fail, so it happens before the
-// transaction, never inside: Locate first, save afterwards.
+// Geocoding is slow and may fail, so it always happens before a transaction:
+// Locate first, then save.
 package addressbook

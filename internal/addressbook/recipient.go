@@ -8,7 +8,7 @@ import (
 	"dray/internal/store"
 )
 
-// CreateRecipient makes a recipient, or updates the one who has the phone
+// CreateRecipient creates a recipient, or updates the one who has the phone
 // number already.
 func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draft lastmile.RecipientDraft) (lastmile.Recipient, error) {
 	ready, err := b.PrepareRecipient(ctx, who, "", draft)
@@ -16,62 +16,35 @@ func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draf
 		return lastmile.Recipient{}, err
 	}
 	return store.Idempotent(ctx, b.Store, who, func(w store.Writer) (lastmile.Recipient, error) {
-		return ready.Save(ctx, w)
+		return store.SavePreparedRecipient(ctx, w, ready)
 	})
 }
 
-// PreparedRecipient is a recipient draft that has been checked and can be
-// saved inside a transaction.
-type PreparedRecipient struct {
-	draft lastmile.RecipientDraft
-	made  lastmile.Recipient // as it is if nobody has the phone number yet
-}
-
-// PrepareRecipient checks a draft. It saves nothing. field is a prefix for
+// PrepareRecipient checks a draft. It saves nothing. field is a prefix for error
 // messages.
-func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (PreparedRecipient, error) {
+func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error) {
 	if err := draft.Check(field); err != nil {
-		return PreparedRecipient{}, err
+		return lastmile.PreparedRecipient{}, err
 	}
 	phone, err := b.phone(ctx, who, draft.Phone, draft.SkipPhoneNumberValidation)
 	if err != nil {
-		return PreparedRecipient{}, err
+		return lastmile.PreparedRecipient{}, err
 	}
 	made, err := lastmile.NewRecipient(lastmile.RecipientID(b.NewID()), who.Organization, draft, phone, b.Now())
-	return PreparedRecipient{draft: draft, made: made}, err
+	return lastmile.PreparedRecipient{Draft: draft, New: made}, err
 }
 
-// Phone is the number that the recipient is known by.
-func (p PreparedRecipient) Phone() lastmile.Phone { return p.made.Phone }
-
-// Save saves the recipient, or updates the one with the same phone number.
-func (p PreparedRecipient) Save(ctx context.Context, w store.Writer) (lastmile.Recipient, error) {
-	known, err := w.Recipients(ctx, p.made.Organization, store.RecipientFilter{Phone: p.made.Phone, Limit: 1})
-	if err != nil {
-		return lastmile.Recipient{}, err
-	}
-	recipient := p.made
-	if len(known) > 0 {
-		recipient = known[0]
-		if err := recipient.Rewrite(p.draft, p.made.Modified); err != nil {
-			return lastmile.Recipient{}, err
-		}
-	}
-	return recipient, w.SaveRecipient(ctx, recipient)
-}
-
-// ShowRecipient reads a recipient as the interface shows it.
+// ShowRecipient returns a recipient in the form of the API.
 func (b *Book) ShowRecipient(ctx context.Context, who lastmile.Principal, id lastmile.RecipientID) ([]byte, error) {
 	return b.Store.Show(ctx, store.Recipients, who.Organization, string(id))
 }
 
-// RecipientByName finds the newest recipient of a name; letter case does not
-// count.
+// RecipientByName returns the newest recipient with a name, ignoring letter case.
 func (b *Book) RecipientByName(ctx context.Context, who lastmile.Principal, name string) (lastmile.Recipient, error) {
 	return b.findRecipient(ctx, who, store.RecipientFilter{Name: name}, name)
 }
 
-// RecipientByPhone finds the recipient with a phone number.
+// RecipientByPhone returns the recipient with a phone number.
 func (b *Book) RecipientByPhone(ctx context.Context, who lastmile.Principal, raw string, unchecked bool) (lastmile.Recipient, error) {
 	phone, err := b.phone(ctx, who, raw, unchecked)
 	if err != nil {
@@ -96,7 +69,7 @@ func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f stor
 	return found[0], nil
 }
 
-// FindRecipients lists the recipients that have all of the metadata entries.
+// FindRecipients returns the recipients that have all of the metadata entries.
 func (b *Book) FindRecipients(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Recipient, err error) {
 	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
 		found, err = r.Recipients(ctx, who.Organization, store.RecipientFilter{Metadata: metadata, Limit: MaxFound + 1})

@@ -31,21 +31,21 @@ func adminDraft(body wire.AdminBody) access.AdminDraft {
 }
 
 func (s *Server) createAdmin(ctx context.Context, c *edge.Call, body wire.NewAdminBody) (lastmile.Admin, error) {
-	return s.Staff.Create(ctx, c.Who, adminDraft(body.AdminBody))
+	return s.Admins.Create(ctx, c.Who, adminDraft(body.AdminBody))
 }
 
 func (s *Server) listAdmins(ctx context.Context, c *edge.Call) ([]wire.Admin, error) {
-	admins, err := s.Staff.List(ctx, c.Who, nil)
+	admins, err := s.Admins.List(ctx, c.Who, nil)
 	return wire.Each(admins, wire.NewAdmin), err
 }
 
 func (s *Server) updateAdmin(ctx context.Context, c *edge.Call, body wire.AdminBody) (wire.Admin, error) {
-	admin, err := s.Staff.Update(ctx, c.Who, lastmile.AdminID(c.ID()), adminDraft(body))
+	admin, err := s.Admins.Update(ctx, c.Who, lastmile.AdminID(c.ID()), adminDraft(body))
 	return wire.NewAdmin(admin), err
 }
 
 func (s *Server) deleteAdmin(ctx context.Context, c *edge.Call) error {
-	return s.Staff.Delete(ctx, c.Who, lastmile.AdminID(c.ID()))
+	return s.Admins.Delete(ctx, c.Who, lastmile.AdminID(c.ID()))
 }
 
 func (s *Server) findAdmins(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Admin, error) {
@@ -53,6 +53,6 @@ func (s *Server) findAdmins(ctx context.Context, c *edge.Call, entries wire.Meta
 	if err != nil {
 		return nil, err
 	}
-	admins, err := s.Staff.List(ctx, c.Who, metadata)
+	admins, err := s.Admins.List(ctx, c.Who, metadata)
 	return wire.Each(admins, wire.NewAdmin), err
 }

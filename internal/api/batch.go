@@ -3,10 +3,8 @@ package api
 import (
 	"context"
 
-	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
@@ -69,17 +67,8 @@ func (s *Server) batchRoutes() []edge.Route {
 	)
 }
 
-// ReadDraft reads a task of a batch as an organization sent it.
-func ReadDraft(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
-	var body wire.TaskBody
-	if err := codec.Decode(sent, &body); err != nil {
-		return taskflow.Draft{}, err
-	}
-	return taskDraft(org, body)
-}
-
 func (s *Server) createTasks(ctx context.Context, c *edge.Call, body wire.BatchBody) (lastmile.CreatedBatch, error) {
-	items, err := body.Items()
+	items, err := body.Items(c.Who.Organization)
 	if err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
@@ -87,7 +76,7 @@ func (s *Server) createTasks(ctx context.Context, c *edge.Call, body wire.BatchB
 }
 
 func (s *Server) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchBody) (made lastmile.NewlyMade[lastmile.Batch], err error) {
-	items, err := body.Items()
+	items, err := body.Items(c.Who.Organization)
 	if err != nil {
 		return made, err
 	}

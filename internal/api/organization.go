@@ -31,11 +31,11 @@ func (*Server) testKey(_ context.Context, c *edge.Call) (wire.Greeting, error) {
 }
 
 func (s *Server) organization(ctx context.Context, c *edge.Call) (wire.Organization, error) {
-	organization, err := s.Directory.Organization(ctx, c.Who)
+	organization, err := s.Organizations.Own(ctx, c.Who)
 	return wire.NewOrganization(organization), err
 }
 
 func (s *Server) delegatee(ctx context.Context, c *edge.Call) (wire.Delegatee, error) {
-	delegatee, err := s.Directory.Delegatee(ctx, c.Who, lastmile.OrganizationID(c.ID()))
+	delegatee, err := s.Organizations.Delegatee(ctx, c.Who, lastmile.OrganizationID(c.ID()))
 	return wire.NewDelegatee(delegatee), err
 }

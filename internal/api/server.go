@@ -21,15 +21,15 @@ const Base = "/api/v2"
 // Server serves the public API.
 type Server struct {
 	edge.Settings
-	Keys      *access.Keys
-	Directory *access.Directory
-	Staff     *access.Staff
-	Book      *addressbook.Book
-	Fleet     *fleet.Fleet
-	Tasks     *taskflow.Flow
-	Webhooks  *webhook.Registry
-	Feed      *webhook.Feed
-	Uploads   *upload.Uploads
+	Keys          *access.Keys
+	Organizations *access.Organizations
+	Admins        *access.Admins
+	Book          *addressbook.Book
+	Fleet         *fleet.Fleet
+	Tasks         *taskflow.Flow
+	Webhooks      *webhook.Registry
+	Feed          *webhook.Feed
+	Uploads       *upload.Uploads
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document

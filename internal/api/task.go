@@ -93,66 +93,19 @@ func (s *Server) taskRoutes() []edge.Route {
 	)
 }
 
-// taskDraft translates a task as an organization sent it.
-func taskDraft(org lastmile.OrganizationID, body wire.TaskBody) (taskflow.Draft, error) {
-	draft := taskflow.Draft{Change: body.Change(), Template: body.CustomFieldGroup}
-	if body.Destination.Set() {
-		draft.Destination = &taskflow.DestinationRef{ID: body.Destination.Value.ID}
-		if sent := body.Destination.Value.Body; sent != nil {
-			made := sent.Draft()
-			draft.Destination.Draft = &made
-		}
-	}
-	if body.Recipients.Set() {
-		refs := make([]taskflow.RecipientRef, 0, len(body.Recipients.Value))
-		for _, sent := range body.Recipients.Value {
-			if sent == (wire.RecipientRef{}) {
-				continue
-			}
-			ref := taskflow.RecipientRef{ID: sent.ID}
-			if sent.Body != nil {
-				made := sent.Body.Draft()
-				ref.Draft = &made
-			}
-			refs = append(refs, ref)
-		}
-		draft.Recipients = &refs
-	}
-	if body.Container != nil {
-		in, err := body.Container.Domain(org)
-		if err != nil {
-			return draft, err
-		}
-		draft.Container = &in
-	}
-	if body.AutoAssign != nil {
-		options := body.AutoAssign.Domain()
-		draft.AutoAssign = &options
-	}
-	if body.CustomFields != nil {
-		values := make([]lastmile.FieldValue, 0, len(*body.CustomFields))
-		for _, f := range *body.CustomFields {
-			values = append(values, lastmile.FieldValue(f))
-		}
-		draft.Fields = &values
-	}
-	return draft, nil
-}
-
 func (s *Server) createTask(ctx context.Context, c *edge.Call, body wire.NewTaskBody) (lastmile.CreatedTask, error) {
-	draft, err := taskDraft(c.Who.Organization, body.TaskBody)
+	draft, err := body.Draft(c.Who.Organization)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
-	return s.Tasks.Create(ctx, c.Who, draft)
+	return s.Tasks.Create(ctx, c.Who, draft, body.AssignOptions())
 }
 
 func (s *Server) updateTask(ctx context.Context, c *edge.Call, body wire.TaskBody) (wire.Task, error) {
-	draft, err := taskDraft(c.Who.Organization, body)
+	draft, err := body.Draft(c.Who.Organization)
 	if err != nil {
 		return wire.Task{}, err
 	}
-	draft.AutoAssign = nil // for new tasks only
 	task, err := s.Tasks.Update(ctx, c.Who, lastmile.TaskID(c.ID()), draft)
 	return wire.NewTask(task), err
 }
@@ -194,13 +147,13 @@ func (s *Server) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBod
 		Metadata: bool(chosen.IncludeMetadata), Barcodes: bool(chosen.IncludeBarcodes || chosen.IncludeBarCodes),
 		Dependencies: bool(chosen.IncludeDependencies),
 	}
-	var overrides taskflow.Draft
+	var overrides lastmile.TaskDraft
 	if chosen.Overrides != nil {
 		var err error
-		if overrides, err = taskDraft(c.Who.Organization, *chosen.Overrides); err != nil {
+		if overrides, err = chosen.Overrides.Draft(c.Who.Organization); err != nil {
 			return lastmile.Task{}, err
 		}
-		overrides.AutoAssign, overrides.Container = nil, nil
+		overrides.Container = nil
 	}
 	return s.Tasks.Clone(ctx, c.Who, lastmile.TaskID(c.ID()), options, overrides)
 }

@@ -21,43 +21,47 @@ import (
 	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
-	"dray/internal/jobs"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
+	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
 	"dray/internal/upload"
 	"dray/internal/web"
 	"dray/internal/webhook"
+	"dray/internal/work"
 )
+
+// workLoop runs one kind of background work.
+type workLoop = work.Loop[store.Reader, store.Writer]
 
 // App is the whole platform: one node of it.
 type App struct {
-	Config    Config
-	Log       *slog.Logger
-	Now       func() time.Time
-	Store     *sqlstore.Store
-	Keys      *access.Keys
-	Sessions  *access.Sessions
-	Directory *access.Directory
-	Staff     *access.Staff
-	Book      *addressbook.Book
-	Fleet     *fleet.Fleet
-	Tasks     *taskflow.Flow
-	Jobs      *jobs.Runner
-	Webhooks  *webhook.Registry
-	Sender    *webhook.Sender
-	Feed      *webhook.Feed
-	Tracking  *tracking.Tracker
-	Travel    *geo.Travel
-	Uploads   *upload.Uploads
-	Hub       *events.Hub
-	Events    *events.Log
-	Messages  *messaging.Desk
-	Texts     *messaging.Sender
+	Config        Config
+	Log           *slog.Logger
+	Now           func() time.Time
+	Store         *sqlstore.Store
+	Keys          *access.Keys
+	Sessions      *access.Sessions
+	Organizations *access.Organizations
+	Admins        *access.Admins
+	Book          *addressbook.Book
+	Fleet         *fleet.Fleet
+	Tasks         *taskflow.Flow
+	Jobs          *workLoop
+	Webhooks      *webhook.Registry
+	Sender        *webhook.Sender
+	Feed          *webhook.Feed
+	Tracking      *tracking.Tracker
+	Travel        *geo.Travel
+	Uploads       *upload.Uploads
+	Hub           *events.Hub
+	Events        *events.Log
+	Messages      *messaging.Messages
+	Texts         *messaging.Sender
 
 	assets   *web.Assets
 	metrics  *metrics
@@ -106,25 +110,24 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	a.Keys = &access.Keys{Store: db, Now: now}
-	a.Directory = &access.Directory{Store: db, Now: now, NewID: newID, Vault: vault}
+	a.Organizations = &access.Organizations{Store: db, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
-	texts := &events.Wake{}
+	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
 	a.Sessions = &access.Sessions{Store: db, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
-	a.Staff = &access.Staff{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	a.Admins = &access.Admins{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
+	a.Tracking = &tracking.Tracker{
+		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+	}
 	a.Tasks = &taskflow.Flow{
-		Store: db, Book: a.Book, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		Store: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
 	a.Fleet = &fleet.Fleet{
 		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 	}
-	a.Tracking = &tracking.Tracker{
-		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Woken: a.Events.Committed(), Alone: db.Engine() == "sqlite",
-	}
-	a.Tasks.Reached = a.Tracking.Reached
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -134,7 +137,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err := a.addMessages(newID, texts); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.addJobs()
+	a.addJobs(newID, batches)
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -145,10 +148,10 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 // Handler serves every path of the server.
 func (a *App) Handler() http.Handler {
 	settings := edge.Settings{
-		Now: a.Now, Log: a.Log, Receipts: a.Directory, Address: a.callers.address, Ended: a.ended, Observe: a.metrics.observe,
+		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.callers.address, Ended: a.ended, Observe: a.metrics.observe,
 	}
 	public := &api.Server{
-		Settings: settings, Keys: a.Keys, Directory: a.Directory, Staff: a.Staff, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
+		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
 		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{

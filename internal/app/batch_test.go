@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"dray/internal/app"
-	"dray/internal/jobs"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
 	"dray/internal/taskflow"
+	"dray/internal/wire"
+	"dray/internal/work"
 )
 
 // workshop is a platform whose background work is run by tests.
@@ -46,7 +48,7 @@ func newWorkshop(t *testing.T, c app.Config) *workshop {
 			t.Error(err)
 		}
 	})
-	made, err := a.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Workshop", Country: "US", Timezone: "America/New_York"})
+	made, err := a.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Workshop", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +58,14 @@ func newWorkshop(t *testing.T, c app.Config) *workshop {
 // submit takes in a batch of so many tasks, marked with a name.
 func (w *workshop) submit(t *testing.T, name string, tasks int) lastmile.BatchID {
 	t.Helper()
-	items := make([][]byte, tasks)
-	for i := range items {
-		items[i] = fmt.Appendf(nil, `{"destination":%s,"recipients":[%s],"notes":"item %d","metadata":[{"name":"of","type":"string","value":%q}]}`,
+	bodies := make(wire.SentTasks, tasks)
+	for i := range bodies {
+		bodies[i] = fmt.Appendf(nil, `{"destination":%s,"recipients":[%s],"notes":"item %d","metadata":[{"name":"of","type":"string","value":%q}]}`,
 			destinationBody(i), recipientBody(i), i, name)
+	}
+	items, err := wire.BatchBody{Tasks: &bodies}.Items(w.who.Organization)
+	if err != nil {
+		t.Fatal(err)
 	}
 	made, err := w.Tasks.Submit(t.Context(), w.who, items)
 	if err != nil {
@@ -68,23 +74,43 @@ func (w *workshop) submit(t *testing.T, name string, tasks int) lastmile.BatchID
 	return made.Record.ID
 }
 
-// run runs jobs over a store, with another way to read drafts if one is given,
-// until the condition holds. What a process had when it died is free again soon;
-// who lives keeps a job, however slow the machine is.
-func (w *workshop) run(t *testing.T, s store.Store, read func(lastmile.OrganizationID, []byte) (taskflow.Draft, error), until func() bool) {
+// failingBook is an address book in which items of a batch fail.
+type failingBook struct {
+	taskflow.AddressBook
+	fail func(item int) error // nil when the item does not fail
+}
+
+// PrepareRecipient finds the item by the phone number of its recipient.
+func (b failingBook) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error) {
+	for item := range lastmile.MaxBatch {
+		if draft.Phone != benchPhone(item) {
+			continue
+		}
+		if err := b.fail(item); err != nil {
+			return lastmile.PreparedRecipient{}, err
+		}
+	}
+	return b.AddressBook.PrepareRecipient(ctx, who, field, draft)
+}
+
+// run runs jobs over a store until the condition holds. Items for which fail,
+// unless it is nil, returns an error cannot be prepared. A process that dies
+// loses its jobs soon; one that lives keeps them, however slow the machine is.
+func (w *workshop) run(t *testing.T, s store.Store, fail func(item int) error, until func() bool) {
 	t.Helper()
 	flow := *w.Tasks
 	flow.Store = s
-	if read != nil {
-		flow.ReadDraft = read
+	if fail != nil {
+		flow.Book = failingBook{flow.Book, fail}
 	}
 	lease := time.Minute
 	if _, mortal := s.(*dying); mortal {
 		lease = 200 * time.Millisecond
 	}
-	r := &jobs.Runner{
-		Store: s, Now: app.Clock, Log: slog.New(slog.DiscardHandler), Lease: lease,
-		Handlers: map[jobs.Kind]jobs.Handler{store.CreateBatch: {Run: flow.RunBatch, GiveUp: flow.GiveUpBatch}},
+	r := &work.Loop[store.Reader, store.Writer]{
+		Kind: store.CreateBatch, Store: s, Do: flow.RunBatch, GiveUp: flow.GiveUpBatch,
+		Limits: w.Jobs.Limits, Retry: w.Jobs.Retry, LeaseFor: lease,
+		Now: app.Clock, NewID: w.Jobs.NewID, Log: slog.New(slog.DiscardHandler),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -103,8 +129,9 @@ func (w *workshop) run(t *testing.T, s store.Store, read func(lastmile.Organizat
 func (w *workshop) left(t *testing.T) bool {
 	t.Helper()
 	n := 0
-	if err := w.Store.Read(t.Context(), func(r store.Reader) (err error) {
-		n, err = r.JobsLeft(t.Context())
+	if err := w.Store.Read(t.Context(), func(r store.Reader) error {
+		left, err := r.WorkBacklog(t.Context(), store.CreateBatch, app.Clock())
+		n = left.Waiting
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -223,13 +250,13 @@ func TestABatchWaitsForWhatWillPass(t *testing.T) {
 	onWorkshops(t, func(t *testing.T, w *workshop) {
 		id := w.submit(t, "patient", 3)
 		var tries atomic.Int64
-		read := func(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
-			if strings.Contains(string(sent), `"item 1"`) && tries.Add(1) <= 2 {
-				return taskflow.Draft{}, lastmile.Overloaded("the geocoder is busy")
+		fail := func(item int) error {
+			if item == 1 && tries.Add(1) <= 2 {
+				return lastmile.Overloaded("the geocoder is busy")
 			}
-			return w.Tasks.ReadDraft(org, sent)
+			return nil
 		}
-		w.run(t, w.Store, read, func() bool { return !w.left(t) })
+		w.run(t, w.Store, fail, func() bool { return !w.left(t) })
 		if b := w.batch(t, id); b.Status() != lastmile.BatchSucceeded || tries.Load() != 3 {
 			t.Errorf("the batch is %s after %d tries", b.Status(), tries.Load())
 		}
@@ -240,13 +267,11 @@ func TestABatchWaitsForWhatWillPass(t *testing.T) {
 func (w *workshop) wear(t *testing.T, id lastmile.BatchID, failures int) {
 	t.Helper()
 	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
-		job := store.Job{Organization: w.who.Organization, ID: string(id), Kind: store.CreateBatch, Lease: time.Minute}
-		job, err := tx.ClaimJob(t.Context(), job, app.Clock())
-		if err != nil {
-			return err
+		job := work.Item{Kind: store.CreateBatch, Organization: w.who.Organization, ID: string(id), Lease: w.Jobs.NewID()}
+		if ok, err := tx.ClaimWork(t.Context(), job, app.Clock(), app.Clock().Add(time.Minute)); err != nil || !ok {
+			return errors.Join(err, fmt.Errorf("the batch could be leased: %v", ok))
 		}
-		job.Failures = failures
-		return tx.ReturnJob(t.Context(), job, app.Clock(), "worn")
+		return tx.ReleaseWork(t.Context(), job, work.Release{Due: app.Clock(), Failures: failures, Reason: "worn"})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -263,19 +288,19 @@ func TestAnItemThatAlwaysFailsDoesNotTakeTheOthersWithIt(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				id := w.submit(t, name, 5)
 				w.wear(t, id, 9)
-				read := func(org lastmile.OrganizationID, sent []byte) (taskflow.Draft, error) {
-					if strings.Contains(string(sent), `"item 2"`) {
-						return taskflow.Draft{}, fail()
+				failSecond := func(item int) error {
+					if item == 2 {
+						return fail()
 					}
-					return w.Tasks.ReadDraft(org, sent)
+					return nil
 				}
-				w.run(t, w.Store, read, func() bool { return !w.left(t) })
+				w.run(t, w.Store, failSecond, func() bool { return !w.left(t) })
 				b := w.batch(t, id)
 				if b.Status() != lastmile.BatchCompletedWithErrors || b.Made() != 4 || w.tasks(t, name) != 4 || w.ends(t, id) != 1 {
 					t.Fatalf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.Made(), w.tasks(t, name), w.ends(t, id))
 				}
-				fault := b.Results[2].Fault
-				if fault == nil || fault.Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
+				fault := b.Results[2].Err
+				if fault == nil || codec.ErrorOf(fault.Code).Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
 					t.Errorf("item 2 has the result %+v", b.Results[2])
 				}
 			})
@@ -308,7 +333,9 @@ func TestABatchThatCannotBeRunEnds(t *testing.T) {
 		if b.Status() != lastmile.BatchFailed || b.Made() != 0 || w.tasks(t, "hopeless") != 0 || w.ends(t, id) != 1 {
 			t.Errorf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.Made(), w.tasks(t, "hopeless"), w.ends(t, id))
 		}
-		if slices.ContainsFunc(b.Results, func(r lastmile.BatchResult) bool { return r.Fault == nil || r.Fault.Number != 2500 || r.Sent == nil }) {
+		if slices.ContainsFunc(b.Results, func(r lastmile.BatchResult) bool {
+			return r.Err == nil || r.Err.Code != lastmile.CodeInternal || r.Sent == nil
+		}) {
 			t.Errorf("the results are %+v", b.Results)
 		}
 	})

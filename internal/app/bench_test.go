@@ -249,7 +249,7 @@ func startPlatform(tb testing.TB, c app.Config) *platform {
 		})
 	}
 	tb.Cleanup(func() { end(tb) })
-	made, err := a.Directory.Create(tb.Context(), lastmile.OrganizationDraft{Name: "Bench", Country: "US", Timezone: "America/New_York"})
+	made, err := a.Organizations.Create(tb.Context(), lastmile.OrganizationDraft{Name: "Bench", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -26,7 +26,6 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
-	"dray/internal/taskflow"
 )
 
 // followed is an organization with a worker, who is signed in and has a task,
@@ -56,7 +55,7 @@ func newFollowed(t *testing.T, count int, c app.Config) *followed {
 		}
 		f.nodes = append(f.nodes, node)
 	}
-	made, err := f.nodes[0].Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Acme", Country: "US", Timezone: "America/New_York"})
+	made, err := f.nodes[0].Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Acme", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,9 +221,9 @@ func TestChangesReachOtherNodes(t *testing.T) {
 func assign(t *testing.T, node *app.App, f *followed) string {
 	t.Helper()
 	in := lastmile.WorkerContainer(f.worker.ID)
-	made, err := node.Tasks.Create(t.Context(), lastmile.Principal{Organization: f.org}, taskflow.Draft{
-		Destination: &taskflow.DestinationRef{ID: f.task.Destination.ID}, Recipients: &[]taskflow.RecipientRef{}, Container: &in,
-	})
+	made, err := node.Tasks.Create(t.Context(), lastmile.Principal{Organization: f.org}, lastmile.TaskDraft{
+		Destination: &lastmile.DestinationRef{ID: f.task.Destination.ID}, Recipients: &[]lastmile.RecipientRef{}, Container: &in,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +342,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		expect("seen", 1, "40.5")
 		report(40.5001)
 		expect("moved", 1, "40.5001")
-		if _, err := node.Tracking.Look(ctx); err != nil {
+		if _, err := node.Tracking.RefreshDue(ctx); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

@@ -1,20 +1,23 @@
 package app
 
 import (
-	"dray/internal/api"
-	"dray/internal/jobs"
+	"dray/internal/events"
 	"dray/internal/store"
-	"dray/internal/wire"
+	"dray/internal/work"
 )
 
-// addJobs says who does which background work.
-func (a *App) addJobs() {
-	a.Jobs = &jobs.Runner{
-		Store: a.Store, Now: a.Now, Log: a.Log,
+// addJobs sets up the loop that creates the tasks of batches, which batches
+// wakes.
+func (a *App) addJobs(newID func() string, batches *events.Wake) {
+	a.Jobs = &workLoop{
+		Kind: store.CreateBatch, Store: a.Store, Do: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch,
+		Limits: work.Limits{Total: 4, PerOrganization: 2},
+		// A claim that ended without an error, because a process was killed, is
+		// not the batch's fault, but only so often: it may be the batch that takes
+		// processes down.
+		Retry: work.Retry{Failures: 10, Attempts: 200},
+		Wake:  batches.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
-		Handlers: map[jobs.Kind]jobs.Handler{
-			store.CreateBatch: {Run: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch},
-		},
+		Now:   a.Now, NewID: newID, Log: a.Log,
 	}
-	a.Tasks.ReadDraft, a.Tasks.Explain, a.Tasks.JobAdded = api.ReadDraft, wire.NewBatchFault, a.Jobs.Wake
 }

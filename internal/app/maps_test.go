@@ -124,7 +124,7 @@ func TestTravelTimesComeFromTheRouter(t *testing.T) {
 		"destination": map[string]any{"address": map[string]any{"city": "New York", "country": "US"}, "location": []float64{-74, 40.72}},
 		"recipients":  []any{}, "container": map[string]any{"type": "WORKER", "worker": worker},
 	})["id"].(string)
-	p.Look(t)
+	p.RefreshDue(t)
 	if got, want := c.Must(t, "GET", "/tasks/"+task, nil)["estimatedArrivalTime"], float64(now.UnixMilli()+777_000); got == nil || got.(float64)-want > 60_000 || got.(float64) < want {
 		t.Errorf("estimated to arrive at %v, want about %v", got, want)
 	}
@@ -140,7 +140,7 @@ func TestTravelTimesComeFromTheRouter(t *testing.T) {
 	before := asked.Load()
 	first()
 	p.Advance(time.Minute)
-	p.Look(t)
+	p.RefreshDue(t)
 	if asked.Load() != before {
 		t.Errorf("the router was asked %d times more for what it told already", asked.Load()-before)
 	}

@@ -121,9 +121,9 @@ func (c *smsConfig) secret() ([]byte, error) {
 
 // addMessages puts together what tells recipients of their tasks.
 func (a *App) addMessages(newID func() string, texts *events.Wake) error {
-	a.Messages = &messaging.Desk{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, Events: a.Events, Log: a.Log}
+	a.Messages = &messaging.Messages{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, Events: a.Events, Log: a.Log}
 	a.Texts = &messaging.Sender{
-		Store: a.Store, Events: a.Events, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Woken: texts.Channel(),
+		Store: a.Store, Events: a.Events, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Wake: texts.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 	}
 	a.posts = recipientapi.SMS{Desk: a.Messages}

@@ -67,7 +67,7 @@ func newYard(t *testing.T, nodes, workers int, c app.Config) *yard {
 		})
 		y.nodes, y.servers = append(y.nodes, a), append(y.servers, server)
 	}
-	made, err := y.nodes[0].Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Yard", Country: "US", Timezone: "America/New_York"})
+	made, err := y.nodes[0].Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Yard", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 		})
 		nodes[i] = node
 	}
-	made, err := nodes[0].Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Fleet", Country: "US", Timezone: "America/New_York"})
+	made, err := nodes[0].Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Fleet", Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 						t.Errorf("report: %v", err)
 					}
 				}
-				if _, err := node.Tracking.Look(t.Context()); err != nil {
+				if _, err := node.Tracking.RefreshDue(t.Context()); err != nil {
 					t.Errorf("look: %v", err)
 				}
 			})
@@ -73,7 +73,7 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 		ahead.Add(int64(lastmile.ThresholdInterval + time.Second))
 	}
 	for range 2 {
-		if _, err := nodes[0].Tracking.Look(t.Context()); err != nil {
+		if _, err := nodes[0].Tracking.RefreshDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ahead.Add(int64(travel.RefreshOnDuty))

@@ -15,6 +15,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/work"
 )
 
 // TestKilledNotifications is the short form of TestTortureNotifications.
@@ -172,18 +173,18 @@ func (rig *hookRig) call(t *testing.T, method, path, body, key string) (status i
 func (rig *hookRig) settle(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(patientEnough); ; time.Sleep(100 * time.Millisecond) {
-		var waiting []store.Waiting
+		var backlog work.Backlog
 		withStore(t, rig.storage, func(s *sqlstore.Store) error {
 			return s.Read(t.Context(), func(r store.Reader) (err error) {
-				waiting, err = r.WaitingWebhooks(t.Context())
+				backlog, err = r.WorkBacklog(t.Context(), work.Webhooks, time.Now())
 				return err
 			})
 		})
-		if len(waiting) == 0 {
+		if backlog.Waiting == 0 {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d webhooks are still owed something after two minutes: %+v\n%s", len(waiting), waiting, rig.nodes[0].logged)
+			t.Fatalf("notifications are still pending after two minutes: %+v\n%s", backlog, rig.nodes[0].logged)
 		}
 	}
 }

@@ -31,10 +31,10 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 		NewCheck: func() string { return access.RandomSecret(checkLength) },
 	}
 	a.Sender = &webhook.Sender{
-		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Woken: a.Events.Committed(), Owed: a.Events.Drain,
+		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Events.Committed(), Drain: a.Events.Drain,
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
-			return a.Directory.WebhookSecrets(ctx, org)
+			return a.Organizations.WebhookSecrets(ctx, org)
 		},
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))

@@ -10,6 +10,7 @@ import (
 	"dray/internal/messaging"
 	"dray/internal/store"
 	"dray/internal/webhook"
+	"dray/internal/work"
 )
 
 // workload is the metrics of what is done in the background: what this node
@@ -39,12 +40,19 @@ var (
 	jobsDue          = describe("dray_jobs_due", "Background jobs that may begin and that nobody runs.")
 	jobsRunning      = describe("dray_jobs_running", "Background jobs that a node runs.")
 	jobsGivenUp      = describe("dray_jobs_given_up", "Background jobs that failed for good.")
+	workDue          = describe("dray_work_due", "Background work that is due and that no node does, by kind. Of webhooks it counts notifications.", "kind")
+	workLeased       = describe("dray_work_leased", "Background work that a node is doing, by kind.", "kind")
+	workGivenUp      = describe("dray_work_given_up", "Background work that failed for good, by kind.", "kind")
+	workSince        = describe("dray_work_oldest_due_seconds", "How long the oldest due work of a kind has been due.", "kind")
 	jobsSince        = describe("dray_jobs_oldest_due_seconds", "How long the job has been due that has been so the longest.")
 )
 
 // Describe implements prometheus.Collector.
 func (w workload) Describe(out chan<- *prometheus.Desc) {
-	for _, one := range []*prometheus.Desc{attemptsMade, attemptsUnderWay, textsSent, owed, owedNow, owedSince, jobsDue, jobsRunning, jobsGivenUp, jobsSince} {
+	for _, one := range []*prometheus.Desc{
+		attemptsMade, attemptsUnderWay, textsSent, owed, owedNow, owedSince,
+		jobsDue, jobsRunning, jobsGivenUp, jobsSince, workDue, workLeased, workGivenUp, workSince,
+	} {
 		out <- one
 	}
 }
@@ -64,27 +72,50 @@ func (w workload) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(textsSent, prometheus.CounterValue, float64(count), result)
 	}
 
+	left, now := w.backlog(), w.now()
+	for kind, b := range left {
+		perKind := func(what *prometheus.Desc, value float64) {
+			out <- prometheus.MustNewConstMetric(what, prometheus.GaugeValue, value, string(kind))
+		}
+		perKind(workDue, float64(b.Due))
+		perKind(workLeased, float64(b.Leased))
+		perKind(workGivenUp, float64(b.GivenUp))
+		perKind(workSince, age(b.Oldest, now))
+	}
+	if notifications, ok := left[work.Webhooks]; ok {
+		level(owed, float64(notifications.Waiting))
+		level(owedNow, float64(notifications.Due))
+		level(owedSince, age(notifications.Oldest, now))
+	}
+	if jobs, ok := left[store.CreateBatch]; ok {
+		level(jobsDue, float64(jobs.Due))
+		level(jobsRunning, float64(jobs.Leased))
+		level(jobsGivenUp, float64(jobs.GivenUp))
+		level(jobsSince, age(jobs.Oldest, now))
+	}
+}
+
+// backlog counts the work of every kind, or of none if that cannot be read.
+func (w workload) backlog() map[work.Kind]work.Backlog {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
-	var (
-		left store.Backlog
-		now  = w.now()
-	)
-	err := w.db.Read(ctx, func(r store.Reader) (err error) {
-		left, err = r.Backlog(ctx, now)
-		return err
+	left := map[work.Kind]work.Backlog{}
+	err := w.db.Read(ctx, func(r store.Reader) error {
+		clear(left)
+		for _, kind := range []work.Kind{store.CreateBatch, work.Webhooks, work.Messages, work.Estimates} {
+			b, err := r.WorkBacklog(ctx, kind, w.now())
+			if err != nil {
+				return err
+			}
+			left[kind] = b
+		}
+		return nil
 	})
 	if err != nil {
 		w.log.Warn("metrics of what is waiting are missing", "error", err)
-		return
+		return nil
 	}
-	level(owed, float64(left.Owed))
-	level(owedNow, float64(left.Due))
-	level(owedSince, age(left.OldestDue, now))
-	level(jobsDue, float64(left.JobsDue))
-	level(jobsRunning, float64(left.JobsHeld))
-	level(jobsGivenUp, float64(left.GivenUp))
-	level(jobsSince, age(left.OldestWork, now))
+	return left
 }
 
 // age is how many seconds ago a time was; 0 for none.

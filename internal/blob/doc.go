@@ -1,4 +1,3 @@
-// Package blob is the places that can keep the bytes of uploads: a folder, the
-// database, or a service that speaks the protocol of S3. It knows nothing of
-// what the bytes are.
+// Package blob stores the bytes of uploads: in a folder, in the database, or in a
+// bucket of a service that speaks the protocol of S3.
 package blob

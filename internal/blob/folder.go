@@ -9,11 +9,11 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Folder keeps bytes in files, for a server that is alone on its data. It is
-// made when the first file is.
+// Folder stores bytes in files, for an installation with one server. It is created
+// together with the first file.
 type Folder struct{ Path string }
 
-// within runs do in the folder. No name reaches anything outside of it.
+// within runs do in the folder. No name leads outside of it.
 func (f Folder) within(do func(*os.Root) error) error {
 	root, err := os.OpenRoot(f.Path)
 	if err != nil {
@@ -22,11 +22,11 @@ func (f Folder) within(do func(*os.Root) error) error {
 	return errors.Join(do(root), root.Close())
 }
 
-// shelf is the folder of a file: one of some thousands, so that none gets too
-// long. Ids end with what is random in them.
-func shelf(u lastmile.Upload) string { return string(u.ID[len(u.ID)-2:]) }
+// shard is the subfolder of a file, one of some thousands, so that none has too
+// many entries. Ids end with their random part.
+func shard(u lastmile.Upload) string { return string(u.ID[len(u.ID)-2:]) }
 
-func file(u lastmile.Upload) string { return shelf(u) + "/" + string(u.ID) }
+func file(u lastmile.Upload) string { return shard(u) + "/" + string(u.ID) }
 
 // Put implements upload.Blobs. When it returns, the bytes survive a power cut.
 func (f Folder) Put(_ context.Context, u lastmile.Upload, data []byte) error {
@@ -34,17 +34,17 @@ func (f Folder) Put(_ context.Context, u lastmile.Upload, data []byte) error {
 		return err
 	}
 	return f.within(func(root *os.Root) error {
-		if err := root.Mkdir(shelf(u), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := root.Mkdir(shard(u), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		half := file(u) + ".part"
-		if err := write(root, half, data); err != nil {
-			return errors.Join(err, remove(root, half))
+		partial := file(u) + ".part"
+		if err := write(root, partial, data); err != nil {
+			return errors.Join(err, remove(root, partial))
 		}
-		if err := root.Rename(half, file(u)); err != nil {
-			return errors.Join(err, remove(root, half))
+		if err := root.Rename(partial, file(u)); err != nil {
+			return errors.Join(err, remove(root, partial))
 		}
-		return errors.Join(syncNames(root, shelf(u)), syncNames(root, "."))
+		return errors.Join(syncNames(root, shard(u)), syncNames(root, "."))
 	})
 }
 
@@ -57,7 +57,7 @@ func write(root *os.Root, name string, data []byte) error {
 	return errors.Join(err, out.Sync(), out.Close())
 }
 
-// syncNames makes the names in a folder survive a power cut.
+// syncNames makes the entries of a folder survive a power cut.
 func syncNames(root *os.Root, name string) error {
 	dir, err := root.Open(name)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f Folder) Remove(_ context.Context, u lastmile.Upload) error {
 	err := f.within(func(root *os.Root) error {
 		return errors.Join(remove(root, file(u)), remove(root, file(u)+".part"))
 	})
-	if errors.Is(err, fs.ErrNotExist) { // there is not even the folder
+	if errors.Is(err, fs.ErrNotExist) { // the folder does not exist yet
 		return nil
 	}
 	return err

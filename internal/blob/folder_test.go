@@ -12,7 +12,7 @@ import (
 func TestFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "uploads")
 	folder := blob.Folder{Path: path}
-	testPlace(t, folder)
+	testBlobs(t, folder)
 
 	t.Run("only its owner may look", func(t *testing.T) {
 		if err := folder.Put(t.Context(), sample, []byte("x")); err != nil {

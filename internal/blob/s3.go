@@ -19,7 +19,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// S3 keeps bytes in a bucket of a service that speaks the protocol of S3.
+// S3 stores bytes in a bucket of a service that speaks the protocol of S3.
 type S3 struct {
 	bucket      *url.URL // the endpoint, the bucket and the prefix
 	region      string
@@ -44,10 +44,11 @@ type S3Options struct {
 
 // Limits of requests to the service.
 const (
-	s3Timeout         = 30 * time.Second // of all attempts together
-	s3Attempts        = 4
-	defaultMaxBackoff = 3 * time.Second
-	maxS3Response     = 64 << 20 // bytes
+	s3Timeout          = 30 * time.Second // of all attempts together
+	credentialsTimeout = 15 * time.Second // when the server starts
+	s3Attempts         = 4
+	defaultMaxBackoff  = 3 * time.Second
+	maxS3Response      = 64 << 20 // bytes
 )
 
 // OpenS3 returns the bucket at a location. It makes no requests: see
@@ -99,9 +100,11 @@ func newRetryer(maxBackoff time.Duration) *retry.Standard {
 	})
 }
 
-// CheckCredentials reports whether there are credentials for the service. Those
-// of a role are fetched, which takes a few seconds where there is no role.
+// CheckCredentials returns an error if there are no credentials for the service.
+// Those of a role are fetched, which takes a few seconds where there is no role.
 func (s *S3) CheckCredentials(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, credentialsTimeout)
+	defer cancel()
 	_, err := s.retrieve(ctx)
 	return err
 }

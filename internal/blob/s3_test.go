@@ -166,7 +166,7 @@ func open(t *testing.T, location string, env environment) *blob.S3 {
 func TestS3(t *testing.T) {
 	service, location := newBucket(t)
 	s3 := open(t, location, good.env())
-	testPlace(t, s3)
+	testBlobs(t, s3)
 
 	t.Run("objects are under the bucket, the prefix and the organization", func(t *testing.T) {
 		if err := s3.Put(t.Context(), sample, []byte("x")); err != nil {

@@ -7,7 +7,7 @@ import (
 	"dray/internal/store"
 )
 
-// Table keeps bytes in the database, where every node finds them.
+// Table stores bytes in the database, where every node finds them.
 type Table struct{ Store store.Store }
 
 // Put implements upload.Blobs.

@@ -87,7 +87,7 @@ func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 		return shown, err
 	}
 	if _, err := a.Keys.Authenticate(ctx, shown.APIKey); err != nil {
-		made, err := a.Directory.Create(ctx, lastmile.OrganizationDraft{
+		made, err := a.Organizations.Create(ctx, lastmile.OrganizationDraft{
 			Name: "Demonstration Courier", Country: "US", Timezone: "America/New_York",
 		})
 		if err != nil {

@@ -57,7 +57,7 @@ func createOrganization(ctx context.Context, inv *invocation, draft lastmile.Org
 		return usageErrorf("--%s", strings.Replace(err.Error(), "driverSupportEmail", "driver-support-email", 1))
 	}
 	return inv.withNew(ctx, func(a *app.App) error {
-		made, err := a.Directory.Create(ctx, draft)
+		made, err := a.Organizations.Create(ctx, draft)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func orgListCommand() command {
 			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
 				return inv.with(ctx, func(a *app.App) error {
-					all, err := a.Directory.Organizations(ctx)
+					all, err := a.Organizations.List(ctx)
 					if err != nil {
 						return err
 					}
@@ -108,7 +108,7 @@ func orgConnectCommand() command {
 					return usageErrorf("--org and --with are required")
 				}
 				return inv.with(ctx, func(a *app.App) error {
-					if err := a.Directory.Connect(ctx, lastmile.OrganizationID(*one), lastmile.OrganizationID(*other)); err != nil {
+					if err := a.Organizations.Connect(ctx, lastmile.OrganizationID(*one), lastmile.OrganizationID(*other)); err != nil {
 						return err
 					}
 					return inv.print(map[string]string{"organization": *one, "with": *other}, "%s and %s are connected.\n", *one, *other)

@@ -129,17 +129,17 @@ func runSimulation(ctx context.Context, inv *invocation, s *simulationFlags) err
 // simulationKey creates a key of the simulation organization, and the
 // organization if it does not exist yet.
 func simulationKey(ctx context.Context, a *app.App) (string, error) {
-	all, err := a.Directory.Organizations(ctx)
+	all, err := a.Organizations.List(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, o := range all {
 		if o.Name == simulationName {
-			key, _, err := a.Directory.CreateKey(ctx, o.ID, "dray simulate")
+			key, _, err := a.Organizations.CreateKey(ctx, o.ID, "dray simulate")
 			return key, err
 		}
 	}
-	made, err := a.Directory.Create(ctx, lastmile.OrganizationDraft{Name: simulationName, Country: "US", Timezone: "America/New_York"})
+	made, err := a.Organizations.Create(ctx, lastmile.OrganizationDraft{Name: simulationName, Country: "US", Timezone: "America/New_York"})
 	return made.APIKey, err
 }
 

@@ -57,7 +57,7 @@ func webhookListCommand() command {
 
 func listWebhooks(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 	who := lastmile.Principal{Organization: org}
-	if _, err := a.Directory.Organization(ctx, who); err != nil {
+	if _, err := a.Organizations.Own(ctx, who); err != nil {
 		return err
 	}
 	hooks, err := a.Webhooks.List(ctx, who)
@@ -164,13 +164,13 @@ func webhookSecretCommand() command {
 			rotate := f.Bool("rotate", false, "create a new secret; the old one stays valid for a day")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				if *rotate {
-					secret, err := a.Directory.RotateWebhookSecret(ctx, org)
+					secret, err := a.Organizations.RotateWebhookSecret(ctx, org)
 					if err != nil {
 						return err
 					}
 					return inv.print(map[string]string{"webhookSecret": secret}, "%s\n", secret)
 				}
-				secrets, err := a.Directory.WebhookSecrets(ctx, org)
+				secrets, err := a.Organizations.WebhookSecrets(ctx, org)
 				if err != nil {
 					return err
 				}
@@ -194,7 +194,7 @@ func tailCommand() command {
 }
 
 func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, seq int64) error {
-	if _, err := a.Directory.Organization(ctx, who); err != nil {
+	if _, err := a.Organizations.Own(ctx, who); err != nil {
 		return err
 	}
 	if seq < 0 {

@@ -31,9 +31,13 @@ func Decode(data []byte, into any) error {
 	if err := s.Scan(data); err != nil {
 		return err.refusal()
 	}
-	err := DecodePart(data, into)
-	if refused, ok := errors.AsType[*FieldError](err); ok {
-		return refused.refusal()
+	return Rejection(DecodePart(data, into))
+}
+
+// Rejection turns an error of DecodePart into the one that clients see.
+func Rejection(err error) error {
+	if rejected, ok := errors.AsType[*FieldError](err); ok {
+		return rejected.refusal()
 	}
 	return err
 }

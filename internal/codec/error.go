@@ -76,17 +76,15 @@ var errorEntries = map[lastmile.Code]ErrorEntry{
 		Status: 503, Number: 2503, Class: "ServiceUnavailable",
 		Meaning: "The server is busy. Try again after the time Retry-After says; with an Idempotency-Key, nothing is done twice.",
 	},
-}
-
-// internalError is how the API shows errors that are not the client's.
-var internalError = ErrorEntry{
-	Status: 500, Number: 2500, Class: "Internal",
-	Meaning: "Something went wrong on the server. Quote the request id when asking for help.",
+	lastmile.CodeInternal: {
+		Status: 500, Number: 2500, Class: "Internal",
+		Meaning: "Something went wrong on the server. Quote the request id when asking for help.",
+	},
 }
 
 // Errors lists every error that a client can see, by number.
 func Errors() []ErrorEntry {
-	all := append(slices.Collect(maps.Values(errorEntries)), internalError)
+	all := slices.Collect(maps.Values(errorEntries))
 	slices.SortFunc(all, func(a, b ErrorEntry) int { return int(a.Number - b.Number) })
 	return all
 }
@@ -176,22 +174,12 @@ func (c ErrorCause) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c.Text)
 }
 
-// String is the cause in one line.
-func (c ErrorCause) String() string {
-	if c.Duplicate != nil {
-		return fmt.Sprintf("duplicateKey: %s %s", c.Duplicate.Key, c.Duplicate.Value)
-	}
-	return c.Text
-}
-
 // NewError returns the HTTP status and the body of an error. An error that is
 // not a *lastmile.Error is the server's own, of which clients learn nothing.
 func NewError(err error, request string) (status int, body ErrorBody) {
 	refusal, ok := errors.AsType[*lastmile.Error](err)
 	if !ok {
-		return internalError.Status, ErrorBody{Code: internalError.Class, Message: ErrorMessage{
-			Error: internalError.Number, Message: internalError.Meaning, Request: request,
-		}}
+		refusal = lastmile.Internal()
 	}
 	entry := errorEntries[refusal.Code]
 	body = ErrorBody{Code: entry.Class, Message: ErrorMessage{Error: entry.Number, Message: refusal.Message, Request: request}}
@@ -218,9 +206,31 @@ type BatchError struct {
 	Cause string `json:"cause"`
 }
 
-// Batch returns the error in the shape that requests for batches have.
-func (b ErrorBody) Batch(status int) BatchError {
-	return BatchError{StatusCode: status, Error: int(b.Message.Error), Message: b.Message.Message, Cause: b.Message.Cause.String()}
+// NewBatchError returns an error in the shape that requests for batches have.
+func NewBatchError(e *lastmile.Error) BatchError {
+	entry := errorEntries[e.Code]
+	return BatchError{StatusCode: entry.Status, Error: int(entry.Number), Message: e.Message, Cause: CauseText(e)}
+}
+
+// CauseText is the cause of an error where causes are texts, as in batches.
+func CauseText(e *lastmile.Error) string {
+	if e.Key != nil {
+		return fmt.Sprintf("duplicateKey: %s %s", e.Key.Key, e.Key.Value)
+	}
+	return e.Cause
+}
+
+// ErrorOf returns how the API shows errors of a code.
+func ErrorOf(code lastmile.Code) ErrorEntry { return errorEntries[code] }
+
+// ErrorCode returns the code that has a number; CodeInternal if there is none.
+func ErrorCode(number int) lastmile.Code {
+	for code, entry := range errorEntries {
+		if int(entry.Number) == number {
+			return code
+		}
+	}
+	return lastmile.CodeInternal
 }
 
 // HasBatchError reports whether an error of a request for a batch has the shape

@@ -12,7 +12,7 @@ func TestOrganizationContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		acme, zenith := p.Organization(t, "Acme Courier"), p.Organization(t, "Zenith canary")
-		made, err := p.Directory.Create(t.Context(), lastmile.OrganizationDraft{
+		made, err := p.Organizations.Create(t.Context(), lastmile.OrganizationDraft{
 			Name: "Full Ltd", Email: "Owner@Full.example", DriverSupportEmail: "help@full.example", Country: "dk", Timezone: "Europe/Copenhagen",
 		})
 		if err != nil {
@@ -59,7 +59,7 @@ func TestOrganizationContract(t *testing.T) {
 		t.Run("an organization that is not connected is outside the scope, until it is", func(t *testing.T) {
 			path := "/organizations/" + string(zenith.Organization.ID)
 			outsideScope.check(t, acme.Call(t, "GET", path, nil), string(zenith.Organization.ID))
-			if err := p.Directory.Connect(t.Context(), acme.Organization.ID, zenith.Organization.ID); err != nil {
+			if err := p.Organizations.Connect(t.Context(), acme.Organization.ID, zenith.Organization.ID); err != nil {
 				t.Fatal(err)
 			}
 			matches(t, acme.Must(t, "GET", path, nil), `{

@@ -40,7 +40,7 @@ func TestRecipientContract(t *testing.T) {
 			matches(t, made["useLongCodeForText"], `false`)
 		})
 		t.Run("a phone without a plus is one of the organization's country", func(t *testing.T) {
-			made, err := p.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: "Danish", Country: "DK", Timezone: "Europe/Copenhagen"})
+			made, err := p.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: "Danish", Country: "DK", Timezone: "Europe/Copenhagen"})
 			if err != nil {
 				t.Fatal(err)
 			}

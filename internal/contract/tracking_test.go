@@ -78,12 +78,12 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 	worker, phone := driver(t, c, team, "+12125550401")
 	first := taskOf(t, c, worker, 40.71, map[string]any{"serviceTime": 5})
 	second := taskOf(t, c, worker, 40.72, nil)
-	p.Look(t)
+	p.RefreshDue(t)
 	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); got["estimatedArrivalTime"] != nil || got["estimatedCompletionTime"] != nil || got["eta"] != nil {
 		t.Errorf("estimated although nobody knows where the worker is: %v", got)
 	}
 	phone.at(t, 40.7)
-	p.Look(t)
+	p.RefreshDue(t)
 	leg := travels(40.7, 40.71)
 	now := float64(p.Now().UnixMilli())
 	shown := c.Must(t, http.MethodGet, "/tasks/"+first, nil)
@@ -99,7 +99,7 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 		t.Errorf("second: completion %v, want about %v", got["estimatedCompletionTime"], now+whole*1000)
 	}
 	phone.do(t, "start", first, "s", nil)
-	p.Look(t)
+	p.RefreshDue(t)
 	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); !near(got["eta"], leg, 1) || got["estimatedCompletionTime"] != nil || got["estimatedArrivalTime"] == nil {
 		t.Errorf("started: eta %v, completion %v, arrival %v", got["eta"], got["estimatedCompletionTime"], got["estimatedArrivalTime"])
 	}
@@ -120,7 +120,7 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 	more := map[string]any{"completeBefore": due.UnixMilli(), "serviceTime": 1}
 	task := taskOf(t, c, worker, 40.75, more)
 	free := driverTask(t, c, map[string]any{"completeBefore": due.UnixMilli()})
-	p.Look(t)
+	p.RefreshDue(t)
 	leg := travels(40.7, 40.75)
 	if got := c.Must(t, http.MethodGet, "/tasks/"+task, nil); !near(got["delayTime"], leg, 3) {
 		t.Errorf("delay %v, want about %v", got["delayTime"], leg)
@@ -140,7 +140,7 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 		t.Errorf("given more time, and late by %v", got["delayTime"])
 	}
 	c.Must(t, http.MethodPut, "/tasks/"+task, map[string]any{"completeBefore": p.Now().Add(10 * time.Hour).UnixMilli()})
-	p.Look(t)
+	p.RefreshDue(t)
 	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); got["delayTime"] != nil {
 		t.Errorf("the worker is late by %v with nothing late", got["delayTime"])
 	}
@@ -151,7 +151,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	worker, phone := driver(t, c, team, "+12125550403")
 	phone.at(t, 40.7)
 	first, second := taskOf(t, c, worker, 40.71, nil), taskOf(t, c, worker, 40.72, nil)
-	p.Look(t)
+	p.RefreshDue(t)
 	earlier := func(a, b string) bool {
 		one, other := c.Must(t, http.MethodGet, "/tasks/"+a, nil), c.Must(t, http.MethodGet, "/tasks/"+b, nil)
 		x, _ := one["estimatedCompletionTime"].(float64)
@@ -162,7 +162,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 		t.Error("the first is not estimated to be done first")
 	}
 	c.Must(t, http.MethodPut, "/containers/workers/"+worker, map[string]any{"tasks": []string{second, first}})
-	p.Look(t)
+	p.RefreshDue(t)
 	if !earlier(second, first) {
 		t.Error("the estimates do not follow the order of the list")
 	}
@@ -173,20 +173,20 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	// Off duty the estimates live ten minutes, on duty one.
 	before := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]
 	p.Advance(travel.RefreshOnDuty)
-	p.Look(t)
+	p.RefreshDue(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after == before {
 		t.Error("not estimated anew after a minute on duty")
 	}
 	phone.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": false}).OK(t)
-	p.Look(t)
+	p.RefreshDue(t)
 	before = c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]
 	p.Advance(travel.RefreshOffDuty - time.Minute)
-	p.Look(t)
+	p.RefreshDue(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after != before {
 		t.Error("estimated anew before ten minutes off duty")
 	}
 	p.Advance(time.Minute)
-	p.Look(t)
+	p.RefreshDue(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after == before {
 		t.Error("not estimated anew after ten minutes off duty")
 	}
@@ -220,18 +220,18 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	phone.at(t, 40.6)
 	task := taskOf(t, c, worker, 40.7, map[string]any{"completeBefore": p.Now().Add(30 * time.Minute).UnixMilli()})
 	next := taskOf(t, c, worker, 40.7, map[string]any{"completeBefore": p.Now().Add(-time.Minute).UnixMilli()})
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("assigned only", 0, 0, 0, 0)
 	phone.do(t, "start", task, "s", nil)
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("far away", 0, 0, 0, 0)
 
 	p.Advance(10 * time.Second)
 	phone.at(t, 40.601)
-	p.Look(t)
+	p.RefreshDue(t)
 	p.Advance(9 * time.Minute)
 	phone.at(t, 40.68)
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("within 400 seconds", 1, 0, 0, 0)
 	if body := owed(t, c, soon)[0]; !near(body["etaSeconds"], travels(40.68, 40.7), 0.01) || body["taskId"] != task || body["workerId"] != nil || body["triggerName"] != "taskEta" || body["data"].(map[string]any)["task"].(map[string]any)["id"] != task {
 		t.Errorf("told %v", body)
@@ -239,37 +239,37 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 
 	p.Advance(5 * time.Second) // judged just now
 	phone.at(t, 40.685)
-	p.Look(t)
+	p.RefreshDue(t)
 	p.Advance(20 * time.Second)
 	phone.at(t, 40.6995)
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("judged a moment ago", 1, 0, 0, 0)
 	p.Advance(6 * time.Second)
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("half a minute later", 1, 1, 1, 0)
 	if body := owed(t, c, arrival)[0]; !near(body["distance"], 55.5, 1) || body["triggerName"] != "taskArrival" {
 		t.Errorf("told %v", body)
 	}
 
 	p.Advance(22 * time.Minute)
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("late", 1, 1, 1, 1)
 	if body := owed(t, c, delay)[0]; !near(body["delay"], 280, 120) || body["triggerName"] != "taskDelayed" {
 		t.Errorf("told %v", body)
 	}
 	phone.at(t, 40.6995)
 	p.Advance(time.Minute)
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("and no second time", 1, 1, 1, 1)
 	phone.do(t, "complete", task, "c", map[string]any{"success": true})
 	phone.do(t, "start", next, "s2", nil)
-	p.Look(t)
+	p.RefreshDue(t)
 	counts("the next task meets them anew", 2, 2, 2, 2)
 
 	quick := taskOf(t, c, worker, 40.72, nil)
 	phone.do(t, "complete", next, "c2", map[string]any{"success": true})
 	phone.do(t, "start", quick, "s3", nil)
-	p.Look(t)
+	p.RefreshDue(t)
 	p.Advance(20 * time.Second)
 	phone.at(t, 40.7199)
 	if got := owed(t, c, arrival); len(got) != 2 {
@@ -281,7 +281,7 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 		t.Errorf("there and done at once: %v", got)
 	}
 	p.Advance(time.Minute)
-	p.Look(t)
+	p.RefreshDue(t)
 	if got := owed(t, c, arrival); len(got) != 3 {
 		t.Errorf("done before: owed %d", len(got))
 	}
@@ -297,7 +297,7 @@ func testPredictions(t *testing.T, p *apptest.Platform) {
 		"name": "P", "startTime": p.Now().Add(-time.Hour).UnixMilli(), "tasks": []string{task}, "worker": worker,
 	})
 	for range 3 {
-		p.Look(t)
+		p.RefreshDue(t)
 		p.Advance(2 * time.Minute)
 		phone.at(t, 40.6)
 	}
@@ -343,11 +343,11 @@ func testBrokenReceiver(t *testing.T, p *apptest.Platform) {
 	random.Shuffle(len(sent)-1, func(i, j int) { sent[i+1], sent[j+1] = sent[j+1], sent[i+1] }) // the first is true
 	for i := 0; i < total; i += inOne {
 		phone.report(t, sent[i:i+inOne])
-		p.Look(t)
+		p.RefreshDue(t)
 		p.Advance(time.Second)
 	}
 	p.Advance(time.Minute)
-	p.Look(t)
+	p.RefreshDue(t)
 	shown := c.Must(t, http.MethodGet, "/workers/"+worker, nil)
 	if place, _ := json.Marshal(shown["location"]); string(place) != "[-74,40.7]" {
 		t.Errorf("the worker is at %s", place)

@@ -606,7 +606,7 @@ func testTestEvent(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 // secretOf is the secret that signs an organization's webhooks.
 func secretOf(t testing.TB, c *apptest.Client) []byte {
 	t.Helper()
-	secrets, err := c.Platform.Directory.WebhookSecrets(t.Context(), c.Organization.ID)
+	secrets, err := c.Platform.Organizations.WebhookSecrets(t.Context(), c.Organization.ID)
 	if err != nil || len(secrets) == 0 {
 		t.Fatalf("%d secrets: %v", len(secrets), err)
 	}
@@ -628,7 +628,7 @@ func testRotateSecret(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	if post := r.Await(t, path, 1)[0]; !signed(post, first) {
 		t.Errorf("before, it was signed %v", post.Header)
 	}
-	shown, err := c.Platform.Directory.RotateWebhookSecret(t.Context(), c.Organization.ID)
+	shown, err := c.Platform.Organizations.RotateWebhookSecret(t.Context(), c.Organization.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -648,7 +648,7 @@ func testRotateSecret(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	for after, want := range map[time.Duration]int{23 * time.Hour: 2, 25 * time.Hour: 1} {
-		later := *c.Platform.Directory
+		later := *c.Platform.Organizations
 		later.Now = func() time.Time { return c.Platform.Now().Add(after) }
 		if secrets, err := later.WebhookSecrets(t.Context(), c.Organization.ID); err != nil || len(secrets) != want || string(secrets[0]) != string(second) {
 			t.Errorf("%v later %d secrets sign: %v", after, len(secrets), err)

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -21,7 +22,8 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		return write(w, http.StatusOK, before.Reply)
 	}
 	status, body := codec.NewError(err, requestID)
-	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	if ok {
 		if refusal.Code == lastmile.CodeOverloaded || refusal.Code == lastmile.CodeTooMany {
 			w.Header().Set("Retry-After", "1")
 		}
@@ -32,7 +34,7 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		m.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	if rt.BatchErrors && codec.HasBatchError(status) {
-		return writeError(w, status, body.Batch(status))
+		return writeError(w, status, codec.NewBatchError(cmp.Or(refusal, lastmile.Internal())))
 	}
 	return writeError(w, status, body)
 }

@@ -9,7 +9,7 @@ import (
 	"dray/internal/travel"
 )
 
-// WorkerDetails reads one worker, with what the worker did in a window if
+// WorkerDetails returns a worker, with an analysis of the work in a window if
 // there is one.
 func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d analytics.WorkerDetails, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
@@ -44,8 +44,8 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id la
 	return d, err
 }
 
-// Estimate finds who of a team could do a pickup, a drop-off or both first,
-// and when. The team needs a hub and somebody on duty.
+// Estimate returns which worker of a team could do a pickup, a drop-off or both
+// first, and when. The team needs a hub and a worker on duty.
 func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q travel.EstimateRequest) (travel.Estimate, error) {
 	if err := q.Check(); err != nil {
 		return travel.Estimate{}, err
@@ -67,8 +67,8 @@ func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmil
 	return best, nil
 }
 
-// members are the workers of a team who are on duty, with what they have to do,
-// and what the organization's past work says of it.
+// members returns the workers of a team who are on duty, with their tasks. It adds
+// the organization's experience to the request.
 func (f *Fleet) members(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q *travel.EstimateRequest) (members []travel.TeamMember, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		team, err := r.Team(ctx, who.Organization, id)

@@ -1,5 +1,5 @@
-// Package fleet keeps workers, teams, hubs and schedules, and who is on duty.
+// Package fleet manages workers, teams, hubs, schedules and duty.
 //
-// It does not move tasks: what a worker or team has to do is the business of
-// package taskflow, and where workers are that of package tracking.
+// Task lists of workers and teams are managed by package taskflow, and locations
+// of workers by package tracking.
 package fleet

@@ -8,7 +8,7 @@ import (
 	"dray/internal/store"
 )
 
-// Self reads the worker who is asking.
+// Self returns the worker who is the caller.
 func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmile.Worker, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		worker, err = r.Worker(ctx, who.Organization, who.Worker)
@@ -17,8 +17,8 @@ func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmi
 	return worker, err
 }
 
-// SetDuty puts the worker who is asking on or off duty, with a phone if the app
-// tells of it.
+// SetDuty puts the calling worker on or off duty, and stores the worker's phone if
+// the app reports it.
 func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool, phone *lastmile.Handset) (worker lastmile.Worker, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
@@ -26,7 +26,7 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 			return err
 		}
 		if phone != nil {
-			if err := carry(ctx, w, &worker, *phone, now); err != nil {
+			if err := updateDevice(ctx, w, &worker, *phone, now); err != nil {
 				return err
 			}
 		}
@@ -42,8 +42,8 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 	return worker, err
 }
 
-// carry saves the phone that a worker has, if it is another one.
-func carry(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.Handset, now time.Time) error {
+// updateDevice saves a worker's phone if it has changed.
+func updateDevice(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.Handset, now time.Time) error {
 	changed, err := worker.Carry(phone, now)
 	if err != nil || !changed {
 		return err

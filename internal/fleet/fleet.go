@@ -10,7 +10,7 @@ import (
 	"dray/internal/travel"
 )
 
-// Fleet is the workers, teams and hubs of all organizations.
+// Fleet manages the workers, teams and hubs of all organizations.
 type Fleet struct {
 	Store      store.Store
 	Places     Places
@@ -25,22 +25,22 @@ type Fleet struct {
 	Messages   *events.Wake // of the loop that sends text messages
 }
 
-// Places finds the place of an address.
+// Places geocodes addresses.
 type Places interface {
 	Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
 }
 
-// Passwords makes the temporary passwords of new workers.
+// Passwords creates the temporary passwords of new workers.
 type Passwords interface {
 	Temporary(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential, error)
 }
 
-// Travel tells how long the legs of a way take.
+// Travel estimates how long the legs of a route take.
 type Travel interface {
 	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
-// Tasks gives back what a worker or a team had to do.
+// Tasks unassigns the tasks of a worker or a team.
 type Tasks interface {
 	// Release moves the tasks of a container to the organization's.
 	Release(ctx context.Context, w store.Writer, who lastmile.Principal, from lastmile.ContainerRef) error

@@ -14,7 +14,7 @@ type HubDraft struct {
 	Phone   *string // as sent
 }
 
-// CreateHub makes a hub.
+// CreateHub creates a hub.
 func (f *Fleet) CreateHub(ctx context.Context, who lastmile.Principal, draft HubDraft) (lastmile.Hub, error) {
 	change, err := f.hubChange(ctx, who, draft)
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *Fleet) UpdateHub(ctx context.Context, who lastmile.Principal, id lastmi
 	return hub, err
 }
 
-// Hubs lists the organization's hubs.
+// Hubs returns the organization's hubs.
 func (f *Fleet) Hubs(ctx context.Context, who lastmile.Principal) (hubs []lastmile.Hub, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		hubs, err = r.Hubs(ctx, who.Organization)
@@ -63,7 +63,7 @@ func (f *Fleet) Hubs(ctx context.Context, who lastmile.Principal) (hubs []lastmi
 	return hubs, err
 }
 
-// hubChange finds the place and the phone number of a draft.
+// hubChange geocodes the address of a draft and parses its phone number.
 func (f *Fleet) hubChange(ctx context.Context, who lastmile.Principal, draft HubDraft) (lastmile.HubChange, error) {
 	change := draft.Change
 	if draft.Phone != nil {
@@ -81,7 +81,7 @@ func (f *Fleet) hubChange(ctx context.Context, who lastmile.Principal, draft Hub
 	return change, err
 }
 
-// hubPhone is a phone number as sent; an empty one is none.
+// hubPhone parses a phone number; an empty one removes it.
 func (f *Fleet) hubPhone(ctx context.Context, who lastmile.Principal, sent string) (lastmile.Phone, error) {
 	if sent == "" {
 		return "", nil

@@ -15,7 +15,7 @@ const (
 	MaxRadius     lastmile.Meters = 10_000
 )
 
-// WorkerQuery chooses workers; zero fields choose all.
+// WorkerQuery selects workers; zero fields select all.
 type WorkerQuery struct {
 	Teams    []lastmile.TeamID      // in any of these
 	States   []lastmile.WorkerState // in any of these
@@ -23,7 +23,7 @@ type WorkerQuery struct {
 	Metadata lastmile.Metadata      // all of these entries
 }
 
-// Workers lists workers, oldest first.
+// Workers returns workers, oldest first.
 func (f *Fleet) Workers(ctx context.Context, who lastmile.Principal, q WorkerQuery) ([]lastmile.Worker, error) {
 	filter := store.WorkerFilter{Teams: q.Teams, Metadata: q.Metadata}
 	if len(q.Phones) > 0 {
@@ -46,8 +46,8 @@ func (f *Fleet) Workers(ctx context.Context, who lastmile.Principal, q WorkerQue
 	return workers, err
 }
 
-// WorkersNear lists the workers on duty within a radius of a point, nearest
-// first. A radius of zero is the default one.
+// WorkersNear returns the workers on duty within a radius of a point, nearest
+// first. A radius of zero means DefaultRadius.
 func (f *Fleet) WorkersNear(ctx context.Context, who lastmile.Principal, center lastmile.Point, radius lastmile.Meters) ([]lastmile.Worker, error) {
 	if radius == 0 {
 		radius = DefaultRadius

@@ -7,7 +7,7 @@ import (
 	"dray/internal/store"
 )
 
-// CreateTeam makes a team.
+// CreateTeam creates a team.
 func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change lastmile.TeamChange) (lastmile.NewlyMade[lastmile.Team], error) {
 	made, err := lastmile.NewTeam(lastmile.TeamID(f.NewID()), who.Organization, change, f.Now())
 	if err != nil {
@@ -40,8 +40,8 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 	return team, err
 }
 
-// DeleteTeam removes a team; its workers stay, and its tasks go back to the
-// organization.
+// DeleteTeam deletes a team. Its workers stay, and its tasks move to the
+// organization's container.
 func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := w.Team(ctx, who.Organization, id); err != nil {
@@ -54,12 +54,12 @@ func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastm
 	})
 }
 
-// ShowTeam reads a team as the interface shows it.
+// ShowTeam returns a team in the form of the API.
 func (f *Fleet) ShowTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID) ([]byte, error) {
 	return f.Store.Show(ctx, store.Teams, who.Organization, string(id))
 }
 
-// Teams lists the teams that have all of the metadata entries.
+// Teams returns the teams that have all of the metadata entries.
 func (f *Fleet) Teams(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (teams []lastmile.Team, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		teams, err = r.Teams(ctx, who.Organization, store.TeamFilter{Metadata: metadata})
@@ -68,8 +68,8 @@ func (f *Fleet) Teams(ctx context.Context, who lastmile.Principal, metadata last
 	return teams, err
 }
 
-// checkTeam refuses a team whose name is taken or that refers to what is not
-// the organization's.
+// checkTeam rejects a team whose name is in use, or that refers to records of
+// another organization.
 func checkTeam(ctx context.Context, r store.Reader, t lastmile.Team) error {
 	for _, id := range t.Workers {
 		if _, err := r.Worker(ctx, t.Organization, id); err != nil {

@@ -22,8 +22,7 @@ type WorkerDraft struct {
 	Routing *RoutingAddress // nil leaves as it is
 }
 
-// CreateWorker makes a worker and sends the temporary password by text
-// message.
+// CreateWorker creates a worker and sends a temporary password by text message.
 func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft WorkerDraft) (lastmile.Worker, error) {
 	if err := draft.Check(); err != nil {
 		return lastmile.Worker{}, err
@@ -45,7 +44,7 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 	if err != nil {
 		return lastmile.Worker{}, err
 	}
-	// What can be refused is refused before the work of hashing a password.
+	// Invalid requests are rejected before the cost of hashing a password.
 	err = f.Store.Read(ctx, func(r store.Reader) error { return checkNewWorker(ctx, r, made) })
 	if err != nil {
 		return lastmile.Worker{}, err
@@ -129,8 +128,8 @@ func (f *Fleet) appendEvent(ctx context.Context, w store.Writer, who lastmile.Pr
 	})
 }
 
-// DeleteWorker removes a worker who is not on an active task. Tasks that were
-// still to be done are unassigned again.
+// DeleteWorker deletes a worker who has no active task, and unassigns the worker's
+// other tasks.
 func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) error {
 	now := f.Now()
 	return f.Store.Write(ctx, func(w store.Writer) error {
@@ -151,7 +150,7 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 	})
 }
 
-// checkTeams refuses teams that are not the organization's.
+// checkTeams rejects teams that are not the organization's.
 func checkTeams(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TeamID) error {
 	for _, id := range ids {
 		if _, err := r.Team(ctx, org, id); err != nil {
@@ -161,7 +160,7 @@ func checkTeams(ctx context.Context, r store.Reader, org lastmile.OrganizationID
 	return nil
 }
 
-// located is a routing address whose place is known.
+// located is a geocoded routing address.
 type located struct {
 	id   lastmile.DestinationID
 	made *lastmile.Destination
@@ -178,8 +177,8 @@ func (f *Fleet) locate(ctx context.Context, who lastmile.Principal, a *RoutingAd
 	return located{made: &made}, err
 }
 
-// save stores a new destination or reads the one that was named; nil when the
-// caller sent none.
+// save saves a new destination, or reads the one with the id that was sent. It
+// returns nil if none was sent.
 func (l located) save(ctx context.Context, w store.Writer, who lastmile.Principal) (*lastmile.Destination, error) {
 	switch {
 	case l.made != nil:

@@ -1,17 +1,18 @@
 package lastmile
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
 
 // Limits of batches.
 const (
-	MaxBatch     = 500 // tasks of a batch that is done in the background
-	MaxSyncBatch = 100 // tasks of a batch that is answered when it is done
+	MaxBatch     = 500 // tasks of a batch in the background
+	MaxSyncBatch = 100 // tasks of a batch that is done at once
 )
 
-// BatchStatus is how far a batch is, and how it ended.
+// BatchStatus is the progress and outcome of a batch.
 type BatchStatus string
 
 // The statuses of a batch.
@@ -37,30 +38,41 @@ type Batch struct {
 	Results      []BatchResult // of the items so far, in their order
 }
 
-// BatchResult is what became of one item of a batch: a task, or a fault.
+// BatchItem is one task of a batch as it was sent: a draft, or the error that
+// rejects it.
+type BatchItem struct {
+	Draft      TaskDraft
+	AutoAssign bool   // the item asks for automatic assignment, which batches do not support
+	Err        *Error // nil when Draft is valid
+	Sent       []byte // what the client sent, to be returned with an error
+}
+
+// BatchResult is the outcome of one item of a batch: a task, or an error.
 type BatchResult struct {
 	TaskID TaskID
-	Warned bool        // the task's destination has warnings
-	Shown  []byte      // the task as it is shown; nil when it was not read, or does not exist any more
-	Fault  *BatchFault // nil when the task was created
-	Sent   []byte      // the item as it was sent, when it has a fault
+	Warned bool   // the task's destination has warnings
+	Shown  []byte // the task as it is shown; nil when it was not read, or was deleted
+	Err    *Error // nil when the task was created
+	Sent   []byte // what the client sent, when there is an error
 }
 
-// CreatedBatch is the answer to a batch that is done at once: the tasks that
-// were created, and the results of the items that became none.
+// CreatedBatch is the outcome of a batch that is done at once: the tasks that
+// were created, and the results of the items that were rejected.
 type CreatedBatch struct {
-	Tasks  []Task
-	Faults []BatchResult
+	Tasks    []Task
+	Rejected []BatchResult
 }
 
-// BatchFault is why an item became no task, as the client is told of it.
-type BatchFault struct {
-	Status         int // the HTTP status it would have had alone
-	Number         int // of the error
-	Message, Cause string
+// ItemError is the error that an item of a batch is rejected with: err, if
+// clients may see it.
+func ItemError(err error) *Error {
+	if rejected, ok := errors.AsType[*Error](err); ok {
+		return rejected
+	}
+	return Internal()
 }
 
-// CheckBatch refuses a batch of no tasks or of too many.
+// CheckBatch rejects a batch with no tasks or too many.
 func CheckBatch(tasks, most int) error {
 	if tasks < 1 || tasks > most {
 		return Invalid("tasks must have 1 to %d entries, not %d", most, tasks)
@@ -68,8 +80,8 @@ func CheckBatch(tasks, most int) error {
 	return nil
 }
 
-// CheckBatchItem refuses what a task of a batch cannot have: it is created
-// unassigned, and nobody is looked for.
+// CheckBatchItem rejects options that the tasks of a batch cannot have: they are
+// created unassigned, and no worker is assigned automatically.
 func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
 	if autoAssign {
 		return Invalid("autoAssign is not supported in a batch")
@@ -84,14 +96,14 @@ func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
 func (b Batch) Made() int {
 	n := 0
 	for _, r := range b.Results {
-		if r.Fault == nil {
+		if r.Err == nil {
 			n++
 		}
 	}
 	return n
 }
 
-// Status is how far the batch is.
+// Status returns the progress of the batch.
 func (b Batch) Status() BatchStatus {
 	switch made := b.Made(); {
 	case b.Completed.IsZero() && len(b.Results) == 0:
@@ -106,23 +118,23 @@ func (b Batch) Status() BatchStatus {
 	return BatchCompletedWithErrors
 }
 
-// Complete ends a batch whose items have all got their results.
+// Complete completes a batch, all items of which have a result.
 func (b *Batch) Complete(by Actor, now time.Time) Event {
 	b.Completed = later(b.Created, now)
 	as := *b
 	return Event{Organization: b.Organization, Trigger: TriggerTaskBatchCreateJobCompleted, Actor: by, At: now, Batch: &as}
 }
 
-// CreateQuietly tells of a task of a batch just made: that it was created is
-// no event of its own, that a worker has it is.
-func (t *Task) CreateQuietly(by Actor) []Event {
+// CreateInBatch returns the events of a new task of a batch. Its creation is
+// none, but its assignment to a worker is.
+func (t *Task) CreateInBatch(by Actor) []Event {
 	if t.State != TaskAssigned {
 		return nil
 	}
 	return []Event{t.event(TriggerTaskAssigned, by, t.Created)}
 }
 
-// Ago says in words how long before now something was.
+// Ago describes in words how long before now a time was.
 func Ago(at, now time.Time) string {
 	const day = 24 * time.Hour
 	passed := now.Sub(at)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestBatchStatus(t *testing.T) {
-	made, refused := lastmile.BatchResult{TaskID: "t"}, lastmile.BatchResult{Fault: &lastmile.BatchFault{}}
+	made, refused := lastmile.BatchResult{TaskID: "t"}, lastmile.BatchResult{Err: &lastmile.Error{}}
 	tests := map[string]struct {
 		results   []lastmile.BatchResult
 		completed bool

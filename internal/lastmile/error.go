@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Code says what kind of refusal an Error is. The numbers and HTTP statuses
-// that clients see are given to codes by package api alone.
+// Code is the kind of an Error. Package wire maps codes to the numbers and HTTP
+// statuses that clients see.
 type Code int
 
-// The kinds of refusal.
+// The kinds of errors.
 const (
 	CodeUnauthenticated Code = iota + 1 // the API key is unknown or inactive
 	CodeOutsideScope                    // the record belongs to another organization
@@ -26,12 +26,13 @@ const (
 	CodeTooLarge                        // the request is larger than its limit
 	CodeTooMany                         // the caller's rate limit is used up
 	CodeOverloaded                      // the server sheds load; try again
+	CodeInternal                        // a fault of the server, which is logged and not explained to clients
 )
 
 // Codes lists every code, for tables that must be complete.
 func Codes() []Code {
-	codes := make([]Code, 0, CodeOverloaded)
-	for c := CodeUnauthenticated; c <= CodeOverloaded; c++ {
+	codes := make([]Code, 0, CodeInternal)
+	for c := CodeUnauthenticated; c <= CodeInternal; c++ {
 		codes = append(codes, c)
 	}
 	return codes
@@ -172,7 +173,12 @@ func Overloaded(format string, args ...any) *Error {
 	return &Error{Code: CodeOverloaded, Message: fmt.Sprintf(format, args...)}
 }
 
-// IsNotFound tells whether err says that there is no such record.
+// Internal is what a client learns of a fault of the server.
+func Internal() *Error {
+	return &Error{Code: CodeInternal, Message: "Something went wrong on the server. Quote the request id when asking for help."}
+}
+
+// IsNotFound reports whether err says that there is no such record.
 func IsNotFound(err error) bool {
 	refusal, ok := errors.AsType[*Error](err)
 	return ok && refusal.Code == CodeNotFound

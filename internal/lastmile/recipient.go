@@ -86,6 +86,24 @@ func (r *Recipient) Update(c RecipientChange, now time.Time) error {
 	)
 }
 
+// PreparedRecipient is a recipient draft that has been checked, ready to be
+// saved in a transaction.
+type PreparedRecipient struct {
+	Draft RecipientDraft
+	New   Recipient // to be saved if no recipient has the phone number yet
+}
+
+// Merge returns the recipient to save, where known is the one who has the phone
+// number already, or nil.
+func (p PreparedRecipient) Merge(known *Recipient) (Recipient, error) {
+	if known == nil {
+		return p.New, nil
+	}
+	merged := *known
+	err := merged.Rewrite(p.Draft, p.New.Modified)
+	return merged, err
+}
+
 // set stores a new value where one was sent.
 func set[T any](field *T, value *T) {
 	if value != nil {

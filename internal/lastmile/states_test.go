@@ -163,7 +163,7 @@ func drawStates(t *testing.T) string {
 func newTasks(t *testing.T) string {
 	t.Helper()
 	made, given := taskIn(t, TaskUnassigned), taskIn(t, TaskAssigned)
-	if quiet := made.CreateQuietly(Actor{}); len(quiet) > 0 || triggers(given.CreateQuietly(Actor{})) != triggers(given.Create(Actor{})[1:]) {
+	if quiet := made.CreateInBatch(Actor{}); len(quiet) > 0 || triggers(given.CreateInBatch(Actor{})) != triggers(given.Create(Actor{})[1:]) {
 		t.Errorf("a task of a batch tells %v", quiet)
 	}
 	_, cloned, err := made.Clone(Identity{ID: "c"}, Destination{}, CloneOptions{}, made.Modified)

@@ -25,11 +25,11 @@ func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile
 		if kind == "" || !textmessage.WantsMessages(e.Task) {
 			continue
 		}
-		m, owed, err := c.write(ctx, w, kind, e)
+		m, wanted, err := c.write(ctx, w, kind, e)
 		if err != nil {
 			return err
 		}
-		if !owed {
+		if !wanted {
 			continue
 		}
 		if err := w.SaveMessage(ctx, m); err != nil {
@@ -40,9 +40,9 @@ func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile
 	return nil
 }
 
-// write writes the message that an event owes, unless the organization or the
-// recipient wants none, or it is too late for it.
-func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, owed bool, err error) {
+// write writes the message about an event. It is not wanted when the
+// organization or the recipient has turned it off, or when it is too late.
+func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
 	task, now := *e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
 	if err != nil || !settings.On(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
@@ -53,28 +53,28 @@ func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.K
 	}
 	task.Estimates.ETA = cmp.Or(e.ETA, task.Estimates.ETA)
 	task.Estimates.Delay = cmp.Or(e.Delay, task.Estimates.Delay)
-	told := textmessage.Notice{Kind: kind, Task: task}
-	if told.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
+	notice := textmessage.Notice{Kind: kind, Task: task}
+	if notice.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
 		return m, false, err
 	}
-	told.Country = told.Merchant.Country
+	notice.Country = notice.Merchant.Country
 	if task.Merchant != e.Organization {
 		own, err := r.Organization(ctx, e.Organization)
 		if err != nil {
 			return m, false, err
 		}
-		told.Country = own.Country
+		notice.Country = own.Country
 	}
-	if told.Worker, err = workerName(ctx, r, e); err != nil {
+	if notice.Worker, err = workerName(ctx, r, e); err != nil {
 		return m, false, err
 	}
-	m = textmessage.New(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(told), e.At, now)
+	m = textmessage.New(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(notice), e.At, now)
 	m.Task, m.From = task.ID, settings.From
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }
 
-// workerName is how recipients know the worker of a task; empty when there is
-// none any more.
+// workerName is the name by which recipients know the worker of a task; empty
+// when the task has no worker any more.
 func workerName(ctx context.Context, r store.Reader, e lastmile.Event) (string, error) {
 	worker := e.Worker
 	if worker == nil {

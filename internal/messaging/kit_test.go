@@ -3,6 +3,8 @@ package messaging_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
 	"dray/internal/wire"
+	"dray/internal/work"
 )
 
 // The organizations of these tests.
@@ -34,11 +37,11 @@ func newID() string { return rand.Text()[:lastmile.IDLength] }
 // world is a real database with organizations in it, and gateways that are
 // functions.
 type world struct {
-	t     testing.TB
-	store *sqlstore.Store
-	desk  *messaging.Desk
-	log   *events.Log
-	texts events.Wake
+	t        testing.TB
+	store    *sqlstore.Store
+	messages *messaging.Messages
+	log      *events.Log
+	texts    events.Wake
 
 	mu   sync.Mutex
 	sent []sending
@@ -66,7 +69,7 @@ func newWorld(t testing.TB) *world {
 			return composer.Notify(ctx, tx.(store.Writer), all)
 		},
 	})
-	w.desk = &messaging.Desk{
+	w.messages = &messaging.Messages{
 		Store: db, Now: now, Events: w.log, Log: quiet,
 		ParsePhone: func(raw, _ string) (lastmile.Phone, error) { return lastmile.Phone(raw), nil },
 	}
@@ -94,8 +97,8 @@ func (w *world) write(change func(ctx context.Context, tx store.Writer) error) {
 	}
 }
 
-// owe saves a message to be sent and returns its id.
-func (w *world) owe(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
+// enqueue saves a message to be sent and returns its id.
+func (w *world) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
 	w.t.Helper()
 	m := textmessage.New(lastmile.MessageID(newID()), org, kind, to, "hello", now(), now())
 	if kind != textmessage.KindInvitation {
@@ -106,6 +109,27 @@ func (w *world) owe(org lastmile.OrganizationID, kind textmessage.Kind, to lastm
 		return tx.SaveMessage(ctx, m)
 	})
 	return m.ID
+}
+
+// begin leases a message and marks it as being sent, as a process does that then
+// dies.
+func begin(ctx context.Context, tx store.Writer, id lastmile.MessageID, until time.Time) error {
+	m, err := tx.MessageByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	item := work.Item{Kind: work.Messages, Organization: m.Organization, ID: string(id), Lease: newID()}
+	if ok, err := tx.ClaimWork(ctx, item, now(), until); err != nil || !ok {
+		return errors.Join(err, fmt.Errorf("the message could be leased: %v", ok))
+	}
+	if m.State == textmessage.StateSending {
+		m.Unsure++
+	}
+	m.State, m.Attempts = textmessage.StateSending, m.Attempts+1
+	if m.Sent.IsZero() {
+		m.Sent = now()
+	}
+	return tx.BeginMessage(ctx, m)
 }
 
 // message reads a message.
@@ -164,7 +188,7 @@ func taken(_ context.Context, m textmessage.Message) textmessage.Result {
 // sender makes a sender with a gateway; nil: the outbox.
 func (w *world) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
-		Store: w.store, Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.texts.Channel(),
+		Store: w.store, Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.texts.Channel(),
 	}
 }
 

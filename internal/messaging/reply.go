@@ -11,36 +11,36 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Receive takes in a text message that somebody sent to a number of ours, once
-// however often the gateway brings it. Whoever wants no more messages gets none;
-// any other reply is told to the organization that wrote last.
-func (d *Desk) Receive(ctx context.Context, reply lastmile.Reply) error {
+// Receive handles a text message that came to one of our numbers, once however
+// often the gateway delivers it. STOP and START turn messages off and on; any
+// other reply is reported to the organization that wrote last.
+func (m *Messages) Receive(ctx context.Context, reply lastmile.Reply) error {
 	if err := reply.Check(); err != nil {
 		return err
 	}
-	if phone, err := d.ParsePhone(string(reply.From), ""); err == nil {
-		reply.From = phone // else a short code, which is no number but answers
+	if phone, err := m.ParsePhone(string(reply.From), ""); err == nil {
+		reply.From = phone // else a short code, which is not a phone number
 	}
-	now := d.Now()
-	return d.Store.Write(ctx, func(w store.Writer) error {
+	now := m.Now()
+	return m.Store.Write(ctx, func(w store.Writer) error {
 		isNew, err := w.SaveReply(ctx, reply, now)
 		if err != nil || !isNew {
 			return err
 		}
-		concerned, err := d.concerned(ctx, w, reply)
+		addressees, err := m.addressees(ctx, w, reply)
 		if err != nil {
 			return err
 		}
 		switch {
-		case len(concerned) == 0:
-			d.Log.InfoContext(ctx, "a reply by text message that no organization waits for", "gateway", reply.Gateway)
+		case len(addressees) == 0:
+			m.Log.InfoContext(ctx, "a reply by text message that belongs to no organization", "gateway", reply.Gateway)
 			return nil
 		case textmessage.IsStop(reply):
-			return each(concerned, func(org lastmile.OrganizationID) error { return stop(ctx, w, d.Events, org, reply, now) })
+			return each(addressees, func(org lastmile.OrganizationID) error { return stop(ctx, w, m.Events, org, reply, now) })
 		case textmessage.IsStart(reply):
-			return each(concerned, func(org lastmile.OrganizationID) error { return d.resume(ctx, w, org, reply, now) })
+			return each(addressees, func(org lastmile.OrganizationID) error { return m.resume(ctx, w, org, reply, now) })
 		}
-		return appendEvent(ctx, w, d.Events, lastmile.Event{Organization: concerned[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
+		return appendEvent(ctx, w, m.Events, lastmile.Event{Organization: addressees[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
 	})
 }
 
@@ -53,23 +53,23 @@ func each(orgs []lastmile.OrganizationID, do func(lastmile.OrganizationID) error
 	return nil
 }
 
-// concerned are the organizations that a reply is for, the likeliest first:
-// those that wrote to the number from the one that was answered; if that is
-// not known, those that wrote at all; else those that have such a recipient.
-func (d *Desk) concerned(ctx context.Context, r store.Reader, reply lastmile.Reply) ([]lastmile.OrganizationID, error) {
+// addressees returns the organizations that a reply is for, the likeliest first:
+// those that wrote to the number from the one replied to; if there is none, those
+// that wrote to it at all; else those that have a recipient with the number.
+func (m *Messages) addressees(ctx context.Context, r store.Reader, reply lastmile.Reply) ([]lastmile.OrganizationID, error) {
 	texters, err := r.Texters(ctx, reply.From)
 	if err != nil {
 		return nil, err
 	}
-	var wrote, fromThere []lastmile.OrganizationID
+	var wrote, fromNumber []lastmile.OrganizationID
 	for _, t := range texters {
 		wrote = append(wrote, t.Organization)
 		if t.From == reply.To {
-			fromThere = append(fromThere, t.Organization)
+			fromNumber = append(fromNumber, t.Organization)
 		}
 	}
-	if len(fromThere) > 0 {
-		wrote = fromThere
+	if len(fromNumber) > 0 {
+		wrote = fromNumber
 	}
 	if len(wrote) > 0 {
 		return distinct(wrote), nil
@@ -90,7 +90,7 @@ func (d *Desk) concerned(ctx context.Context, r store.Reader, reply lastmile.Rep
 	return wrote, nil
 }
 
-// distinct keeps the first of each, in order.
+// distinct removes all but the first of each organization.
 func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 	for _, org := range orgs {
 		if !slices.Contains(some, org) {
@@ -100,8 +100,8 @@ func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 	return some
 }
 
-// stop notes that a number wants no messages of an organization, and tells the
-// organization which recipient that is.
+// stop records that a number wants no messages from an organization, and reports
+// to the organization which recipients that concerns.
 func stop(ctx context.Context, w store.Writer, log *events.Log, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	if _, already, err := w.OptOut(ctx, org, reply.From); err != nil || already {
 		return err
@@ -128,19 +128,19 @@ func stop(ctx context.Context, w store.Writer, log *events.Log, org lastmile.Org
 	return w.SaveOptOut(ctx, out)
 }
 
-// refuseAll notes what a gateway says of the number of a message: that it wants
-// none. There is no text to show for it.
-func refuseAll(ctx context.Context, w store.Writer, log *events.Log, m textmessage.Message, now time.Time) error {
+// optOut records that, according to the gateway, the number of a message wants no
+// messages. There is no text of a reply to show for it.
+func optOut(ctx context.Context, w store.Writer, log *events.Log, m textmessage.Message, now time.Time) error {
 	return stop(ctx, w, log, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
 }
 
-// resume notes that a number wants messages again.
-func (d *Desk) resume(ctx context.Context, w store.Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
+// resume records that a number wants messages again.
+func (m *Messages) resume(ctx context.Context, w store.Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	out, found, err := w.OptOut(ctx, org, reply.From)
 	if err != nil || !found {
 		return err
 	}
-	if out.Muted { // what the organization set itself stays
+	if out.Muted { // a setting of the organization stays
 		recipients, err := w.Recipients(ctx, org, store.RecipientFilter{Phone: reply.From})
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (d *Desk) resume(ctx context.Context, w store.Writer, org lastmile.Organiza
 	return w.DeleteOptOut(ctx, org, reply.From)
 }
 
-// mute sets whether a recipient gets messages.
+// mute turns messages to a recipient off or on.
 func mute(ctx context.Context, w store.Writer, r *lastmile.Recipient, off bool, now time.Time) error {
 	if err := r.Update(lastmile.RecipientChange{SkipSMSNotifications: &off}, now); err != nil {
 		return err
@@ -167,19 +167,19 @@ func appendEvent(ctx context.Context, w store.Writer, log *events.Log, e lastmil
 	return log.Append(ctx, w, e)
 }
 
-// Report takes in what a gateway says of a message.
-func (d *Desk) Report(ctx context.Context, r textmessage.DeliveryReport) error {
-	now := d.Now()
-	return d.Store.Write(ctx, func(w store.Writer) error {
-		m, err := w.MessageByID(ctx, r.Message)
-		if err != nil || !m.Report(r) {
+// Report records what a gateway reports about a message.
+func (m *Messages) Report(ctx context.Context, r textmessage.DeliveryReport) error {
+	now := m.Now()
+	return m.Store.Write(ctx, func(w store.Writer) error {
+		message, err := w.MessageByID(ctx, r.Message)
+		if err != nil || !message.Report(r) {
 			return err
 		}
 		if r.OptedOut {
-			if err := refuseAll(ctx, w, d.Events, m, now); err != nil {
+			if err := optOut(ctx, w, m.Events, message, now); err != nil {
 				return err
 			}
 		}
-		return w.SaveReported(ctx, m)
+		return w.SaveReported(ctx, message)
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"dray/internal/textmessage"
 )
 
-// told are the events of an organization, in order.
-func (w *world) told(org lastmile.OrganizationID) (bodies []map[string]any) {
+// events returns the events of an organization, in order.
+func (w *world) events(org lastmile.OrganizationID) (bodies []map[string]any) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Writer) error {
 		bodies = nil
@@ -64,20 +64,16 @@ func (w *world) wrote(org lastmile.OrganizationID, from string) {
 		if err := tx.SaveMessage(ctx, m); err != nil {
 			return err
 		}
-		claimed, _, err := tx.ClaimMessage(ctx, m, m.Claim+"x", now(), now())
-		if err != nil {
-			return err
-		}
-		claimed.Record(textmessage.Result{Verdict: textmessage.SendAccepted}, "fake", now())
-		claimed.From = from
-		_, err = tx.SaveSent(ctx, claimed, "x")
-		return err
+		m.Sent = now()
+		m.Record(textmessage.Result{Verdict: textmessage.SendAccepted}, "fake", now())
+		m.From = from
+		return tx.SaveMessageResult(ctx, m)
 	})
 }
 
 func (w *world) receive(id, to, body string) {
 	w.t.Helper()
-	err := w.desk.Receive(w.t.Context(), lastmile.Reply{Gateway: "fake", ID: id, From: phone, To: to, Body: body})
+	err := w.messages.Receive(w.t.Context(), lastmile.Reply{Gateway: "fake", ID: id, From: phone, To: to, Body: body})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -94,31 +90,31 @@ func TestARecipientStopsAndStartsMessages(t *testing.T) {
 		t.Error("the recipient still gets messages")
 	}
 	for _, org := range []lastmile.OrganizationID{acme, zenith} {
-		events := w.told(org)
+		events := w.events(org)
 		if len(events) != 1 {
-			t.Fatalf("%s was told %v", org, events)
+			t.Fatalf("%s got the events %v", org, events)
 		}
 		e, who := events[0], events[0]["recipient"].(map[string]any)
 		if e["triggerId"] != 17.0 || e["triggerName"] != "SMSRecipientOptOut" || e["SMS"] != "Stop" || e["timestamp"] != e["time"] || e["time"] == nil ||
 			who["name"] != "Grace" || who["phone"] != string(phone) || len(e["data"].(map[string]any)) != 0 {
-			t.Errorf("told %v", e)
+			t.Errorf("the event is %v", e)
 		}
 	}
 	w.receive("2", "+12125550001", "STOP")
-	if n := len(w.told(acme)); n != 1 {
-		t.Errorf("told %d times that nothing changed", n)
+	if n := len(w.events(acme)); n != 1 {
+		t.Errorf("%d events although nothing changed", n)
 	}
 	w.receive("3", "+12125550001", "start")
 	if w.skips(acme, willing) || !w.skips(zenith, unwilling) {
 		t.Error("what the organization set itself stays, what the recipient set goes")
 	}
-	w.receive("1", "+12125550001", "Stop") // brought once more
+	w.receive("1", "+12125550001", "Stop") // delivered once more
 	if w.skips(acme, willing) {
 		t.Error("an old reply counted again")
 	}
 }
 
-func TestAReplyIsToldToWhoeverWroteLast(t *testing.T) {
+func TestAReplyIsReportedToTheOrganizationThatWroteLast(t *testing.T) {
 	w := newWorld(t)
 	defer w.close()
 	w.recipient(acme, false)
@@ -130,33 +126,33 @@ func TestAReplyIsToldToWhoeverWroteLast(t *testing.T) {
 	w.receive("2", "+12125550002", "and you?")
 	w.receive("3", "+12125550009", "hello?")
 	for org, want := range map[lastmile.OrganizationID][]string{acme: {"where are you?", "hello?"}, zenith: {"and you?"}} {
-		events := w.told(org)
+		events := w.events(org)
 		if len(events) != len(want) {
-			t.Fatalf("%s was told %v", org, events)
+			t.Fatalf("%s got the events %v", org, events)
 		}
 		for i, e := range events {
 			if e["triggerId"] != 14.0 || e["triggerName"] != "smsRecipientResponseMissed" || e["from"] != string(phone) || e["body"] != want[i] || e["to"] == nil {
-				t.Errorf("told %v", e)
+				t.Errorf("the event is %v", e)
 			}
 		}
 	}
 }
 
-func TestAReplyOfOneToWhomNobodyWrote(t *testing.T) {
+func TestAReplyFromANumberThatWasNeverWrittenTo(t *testing.T) {
 	w := newWorld(t)
 	defer w.close()
 	w.receive("1", "+12125550001", "STOP")
 	w.recipient(acme, false)
 	w.receive("2", "+12125550001", "hello")
-	if events := w.told(acme); len(events) != 1 || events[0]["body"] != "hello" {
-		t.Errorf("told %v", events)
+	if events := w.events(acme); len(events) != 1 || events[0]["body"] != "hello" {
+		t.Errorf("the event is %v", events)
 	}
-	if events := w.told(zenith); len(events) != 0 {
-		t.Errorf("another organization was told %v", events)
+	if events := w.events(zenith); len(events) != 0 {
+		t.Errorf("another organization got the events %v", events)
 	}
 }
 
-func TestRepliesThatCannotBe(t *testing.T) {
+func TestInvalidRepliesAreRejected(t *testing.T) {
 	w := newWorld(t)
 	defer w.close()
 	for name, reply := range map[string]lastmile.Reply{
@@ -165,11 +161,11 @@ func TestRepliesThatCannotBe(t *testing.T) {
 		"an id with a control": {ID: "1\x00", From: phone, Body: "x"},
 		"a long number":        {ID: "1", From: lastmile.Phone(make([]byte, 100)), Body: "x"},
 	} {
-		if err := w.desk.Receive(t.Context(), reply); err == nil {
+		if err := w.messages.Receive(t.Context(), reply); err == nil {
 			t.Errorf("%s: taken in", name)
 		}
 	}
-	if err := w.desk.Report(t.Context(), textmessage.DeliveryReport{Message: "unknown", State: textmessage.StateSent}); !lastmile.IsNotFound(err) {
+	if err := w.messages.Report(t.Context(), textmessage.DeliveryReport{Message: "unknown", State: textmessage.StateSent}); !lastmile.IsNotFound(err) {
 		t.Errorf("a report of nothing: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func TestAMessageIsSentOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var ids []lastmile.MessageID
 		for range 40 {
-			ids = append(ids, w.owe(acme, textmessage.KindFailed, lastmile.Phone("+1212555"+newID()[:4])), w.owe(zenith, textmessage.KindFailed, lastmile.Phone("+1212556"+newID()[:4])))
+			ids = append(ids, w.enqueue(acme, textmessage.KindFailed, lastmile.Phone("+1212555"+newID()[:4])), w.enqueue(zenith, textmessage.KindFailed, lastmile.Phone("+1212556"+newID()[:4])))
 		}
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			time.Sleep(time.Second)
@@ -46,7 +46,7 @@ func TestAMessageIsSentOnce(t *testing.T) {
 
 func TestAnInvitationIsUnreadableOnceItIsSent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, textmessage.KindInvitation, phone)
+		id := w.enqueue(acme, textmessage.KindInvitation, phone)
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
 		if m := w.is(id, textmessage.StateSent, ""); m.Body != "" {
 			t.Errorf("its body is %q", m.Body)
@@ -54,9 +54,9 @@ func TestAnInvitationIsUnreadableOnceItIsSent(t *testing.T) {
 	})
 }
 
-func TestTheOutboxKeepsWhatItIsGiven(t *testing.T) {
+func TestTheOutboxKeepsMessages(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, textmessage.KindInvitation, phone)
+		id := w.enqueue(acme, textmessage.KindInvitation, phone)
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(nil))
 		if m := w.is(id, textmessage.StateSent, ""); m.Body != "hello" || m.Gateway != "outbox" {
 			t.Errorf("kept as %+v", m)
@@ -67,7 +67,7 @@ func TestTheOutboxKeepsWhatItIsGiven(t *testing.T) {
 func TestAGatewayThatIsDownAtFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		start := now()
-		id := w.owe(acme, textmessage.KindStarted, phone)
+		id := w.enqueue(acme, textmessage.KindStarted, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			if now().Before(start.Add(time.Minute)) {
 				return textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "down"}
@@ -83,7 +83,7 @@ func TestAGatewayThatIsDownAtFirst(t *testing.T) {
 
 func TestAGatewayThatIsDownForGood(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		late := w.owe(acme, textmessage.KindArrived, phone)
+		late := w.enqueue(acme, textmessage.KindArrived, phone)
 		g := gateway{w, func(context.Context, textmessage.Message) textmessage.Result {
 			return textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "down"}
 		}}
@@ -94,7 +94,7 @@ func TestAGatewayThatIsDownForGood(t *testing.T) {
 
 func TestAMessageThatIsTooOldIsNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, textmessage.KindETA, phone)
+		id := w.enqueue(acme, textmessage.KindETA, phone)
 		time.Sleep(11 * time.Minute)
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
 		if m := w.is(id, textmessage.StateFailed, "too late to be of use"); !m.Sent.IsZero() || len(w.sendings()) != 0 {
@@ -125,7 +125,7 @@ func TestAMessageThatMayHaveGoneThrough(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				id := w.owe(acme, textmessage.KindFailed, phone)
+				id := w.enqueue(acme, textmessage.KindFailed, phone)
 				s := w.sender(gateway{w, lost})
 				if tt.find != nil {
 					s = w.sender(asked{gateway{w, lost}, tt.find})
@@ -140,8 +140,8 @@ func TestAMessageThatMayHaveGoneThrough(t *testing.T) {
 	}
 }
 
-// A process that was killed leaves a claim, and nobody knows whether its message
-// went out.
+// A process that was killed leaves a lease, and it is not known whether its
+// message was sent.
 func TestAProcessDiesWhileItSends(t *testing.T) {
 	for name, tt := range map[string]struct {
 		found bool
@@ -152,10 +152,9 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				id := w.owe(acme, textmessage.KindFailed, phone)
+				id := w.enqueue(acme, textmessage.KindFailed, phone)
 				w.write(func(ctx context.Context, tx store.Writer) error {
-					_, _, err := tx.ClaimMessage(ctx, w.message(id), "the dead", now(), now().Add(30*time.Second))
-					return err
+					return begin(ctx, tx, id, now().Add(30*time.Second))
 				})
 				g := asked{gateway{w, taken}, func(context.Context, textmessage.Message) textmessage.Result {
 					if tt.found {
@@ -181,15 +180,10 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 
 func TestMessagesThatTakeProcessesDown(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, textmessage.KindFailed, phone)
+		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		for range textmessage.MaxUncertain {
 			w.write(func(ctx context.Context, tx store.Writer) error {
-				m := w.message(id)
-				if m.State == textmessage.StateSending {
-					m.Unsure++
-				}
-				_, _, err := tx.ClaimMessage(ctx, m, newID(), now(), now().Add(time.Second))
-				return err
+				return begin(ctx, tx, id, now().Add(time.Second))
 			})
 			time.Sleep(time.Minute)
 		}
@@ -200,9 +194,9 @@ func TestMessagesThatTakeProcessesDown(t *testing.T) {
 
 func TestAReportSettlesWhatIsNotKnown(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, textmessage.KindFailed, phone)
+		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
-			if err := w.desk.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
+			if err := w.messages.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
 				t.Error(err)
 			}
 			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
@@ -238,22 +232,22 @@ func TestCapsAreKept(t *testing.T) {
 		}
 		w.during(func() {
 			for range 3 {
-				w.owe(acme, textmessage.KindFailed, phone)
+				w.enqueue(acme, textmessage.KindFailed, phone)
 			}
 			expect("three to a number", 2, 1)
 			for _, other := range []lastmile.Phone{"+12125550101", "+12125550102", "+12125550103"} {
-				w.owe(acme, textmessage.KindFailed, other)
+				w.enqueue(acme, textmessage.KindFailed, other)
 			}
 			expect("five of an organization", 4, 2)
-			w.owe(zenith, textmessage.KindFailed, "+12125550104")
+			w.enqueue(zenith, textmessage.KindFailed, "+12125550104")
 			expect("another organization has room", 5, 2)
-			w.owe(zenith, textmessage.KindFailed, phone)
-			expect("the number has none, whoever writes", 5, 3)
+			w.enqueue(zenith, textmessage.KindFailed, phone)
+			expect("the number has no room for another organization", 5, 3)
 			time.Sleep(2 * time.Hour)
-			last := w.owe(acme, textmessage.KindFailed, phone)
+			last := w.enqueue(acme, textmessage.KindFailed, phone)
 			expect("an hour later it has", 6, 3)
 			w.is(last, textmessage.StateSent, "")
-			held := w.owe(acme, textmessage.KindFailed, phone)
+			held := w.enqueue(acme, textmessage.KindFailed, phone)
 			expect("not for a fourth that day", 6, 4)
 			if m := w.is(held, textmessage.StateSuppressed, "too many messages to this number in a day"); m.Body == "" || !m.Sent.IsZero() {
 				t.Errorf("held back as %+v", m)
@@ -265,9 +259,9 @@ func TestCapsAreKept(t *testing.T) {
 	})
 }
 
-func TestWhoWantsNoMessagesGetsNoneThatWait(t *testing.T) {
+func TestMessagesToANumberThatOptedOutAreSuppressed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		waiting, invitation := w.owe(acme, textmessage.KindFailed, phone), w.owe(acme, textmessage.KindInvitation, phone)
+		waiting, invitation := w.enqueue(acme, textmessage.KindFailed, phone), w.enqueue(acme, textmessage.KindInvitation, phone)
 		w.write(func(ctx context.Context, tx store.Writer) error {
 			return tx.SaveOptOut(ctx, textmessage.OptOut{Organization: acme, Phone: phone, At: now()})
 		})
@@ -277,8 +271,7 @@ func TestWhoWantsNoMessagesGetsNoneThatWait(t *testing.T) {
 	})
 }
 
-// A gateway that hangs keeps a node no longer than its patience.
-func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
+func TestAGatewayReportsAnOptOut(t *testing.T) {
 	for name, answer := range map[string]textmessage.Result{
 		"when it is sent": {Verdict: textmessage.SendRejected, Reason: "opted out", OptedOut: true},
 		"later":           {Verdict: textmessage.SendAccepted},
@@ -289,19 +282,19 @@ func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
 				defer w.close()
 				grace := w.recipient(acme, false)
 				sender := w.sender(gateway{w, func(context.Context, textmessage.Message) textmessage.Result { return answer }})
-				first := w.owe(acme, textmessage.KindStarted, phone)
+				first := w.enqueue(acme, textmessage.KindStarted, phone)
 				var second, theirs lastmile.MessageID
 				w.during(func() {
 					time.Sleep(time.Minute)
 					if answer.Verdict == textmessage.SendAccepted {
 						for range 2 {
-							err := w.desk.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
+							err := w.messages.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
 							if err != nil {
 								t.Error(err)
 							}
 						}
 					}
-					second, theirs = w.owe(acme, textmessage.KindCompleted, phone), w.owe(zenith, textmessage.KindCompleted, phone)
+					second, theirs = w.enqueue(acme, textmessage.KindCompleted, phone), w.enqueue(zenith, textmessage.KindCompleted, phone)
 					time.Sleep(time.Minute)
 				}, sender)
 				w.is(first, textmessage.StateFailed, "opted out")
@@ -312,9 +305,9 @@ func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
 				if !w.skips(acme, grace) {
 					t.Error("the recipient is shown as one who wants messages")
 				}
-				told := w.told(acme)
-				if len(told) != 1 || told[0]["triggerName"] != "SMSRecipientOptOut" || told[0]["SMS"] != "" {
-					t.Errorf("the organization was told %v", told)
+				events := w.events(acme)
+				if len(events) != 1 || events[0]["triggerName"] != "SMSRecipientOptOut" || events[0]["SMS"] != "" {
+					t.Errorf("the organization got the events %v", events)
 				}
 				w.receive("r1", "+12125550001", "START")
 				if w.skips(acme, grace) {
@@ -325,9 +318,10 @@ func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
 	}
 }
 
+// A gateway that hangs does not keep a node from stopping.
 func TestANodeStopsWhileItSends(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, textmessage.KindFailed, phone)
+		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, _ textmessage.Message) textmessage.Result {
 			<-ctx.Done()
 			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the node is stopping"}
@@ -339,13 +333,13 @@ func TestANodeStopsWhileItSends(t *testing.T) {
 	})
 }
 
-// One organization with much to say does not keep another waiting.
+// An organization with many messages does not keep another waiting.
 func TestOrganizationsTakeTurns(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		for i := range 100 {
-			w.owe(acme, textmessage.KindFailed, lastmile.Phone("+121255501"+string(rune('0'+i/10))+string(rune('0'+i%10))))
+			w.enqueue(acme, textmessage.KindFailed, lastmile.Phone("+121255501"+string(rune('0'+i/10))+string(rune('0'+i%10))))
 		}
-		w.owe(zenith, textmessage.KindFailed, phone)
+		w.enqueue(zenith, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			time.Sleep(time.Second)
 			return taken(ctx, m)

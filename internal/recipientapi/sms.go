@@ -18,7 +18,7 @@ const SMSBase = "/sms"
 // SMS takes what gateways post: replies to text messages, and reports on those
 // that were sent.
 type SMS struct {
-	Desk *messaging.Desk
+	Desk *messaging.Messages
 	// Verify checks the signature of a post of the HTTP gateway; nil when there is
 	// no such gateway.
 	Verify func(header http.Header, body []byte) error

@@ -12,33 +12,32 @@ const Batches Kind = "batch"
 
 // BatchReader reads batches.
 type BatchReader interface {
-	// Batch reads a batch with the results so far, which name the tasks and do
-	// not hold them.
+	// Batch reads a batch with its results so far, which have the ids of tasks
+	// but not the tasks.
 	Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error)
-	// BatchItems reads the items of a batch as they were sent. A completed one
-	// has none any more.
-	BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) ([][]byte, error)
-	// TasksLeft reads those of the tasks that exist, as the interface shows
-	// them, by id.
+	// BatchItems reads at most limit items of a batch, beginning with number
+	// from. A completed batch has none.
+	BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from, limit int) ([]lastmile.BatchItem, error)
+	// TasksLeft reads the tasks that still exist, in the form of the API, by id.
 	TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error)
 }
 
 // NewRecords are records to save at once.
 type NewRecords struct {
-	Destinations []lastmile.Destination // that nobody has yet
-	Recipients   []lastmile.Recipient   // new or known, none twice
-	Tasks        []lastmile.Task        // that nobody has yet
+	Destinations []lastmile.Destination // new ones
+	Recipients   []lastmile.Recipient   // new or known, without duplicates
+	Tasks        []lastmile.Task        // new ones
 }
 
 // BatchWriter saves batches.
 type BatchWriter interface {
-	// SaveNew saves many records as their own methods would, but faster.
+	// SaveNew does the same as saving each record alone, but faster.
 	SaveNew(ctx context.Context, r NewRecords) error
 	// AddBatch saves a new batch with its items.
-	AddBatch(ctx context.Context, b lastmile.Batch, items [][]byte) error
-	// AddResults saves what became of items, which must be those right after
-	// the ones that have a result: from is where they begin.
+	AddBatch(ctx context.Context, b lastmile.Batch, items []lastmile.BatchItem) error
+	// AddResults saves the results of the next items without one, which begin
+	// with number from.
 	AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error
-	// CompleteBatch saves when a batch ended, and forgets its items.
+	// CompleteBatch saves when a batch ended, and deletes its items.
 	CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error
 }

@@ -63,6 +63,7 @@ type Credential struct {
 	Worker       lastmile.WorkerID
 	Hash         string
 	Temporary    bool
-	Expires      time.Time // when a temporary password ends; until when another is not tried again
+	Expires      time.Time // of a temporary password; zero for others
+	LockedUntil  time.Time // after wrong passwords; never set for a temporary one
 	Failures     int64     // wrong passwords in a row
 }

@@ -8,36 +8,35 @@ import (
 	"dray/internal/textmessage"
 )
 
-// MessageReader reads text messages, what organizations have set for them, and
-// who wants none.
+// MessageReader reads text messages, the settings of organizations for them, and
+// opt-outs.
 type MessageReader interface {
 	// Messages lists text messages, oldest first.
 	Messages(ctx context.Context, f MessageFilter) ([]textmessage.Message, error)
-	// MessageByID finds a text message of any organization: gateways know none.
+	// MessageByID finds a text message of any organization: gateways do not know
+	// the organization.
 	MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error)
-	// Texters lists the organizations that have sent a number text messages,
-	// the one that did so last first.
+	// Texters lists the organizations that have sent text messages to a number,
+	// the latest first.
 	Texters(ctx context.Context, to lastmile.Phone) ([]Texter, error)
 
-	// MessageSettings are what an organization has set for its text messages.
+	// MessageSettings returns the settings of an organization for its text
+	// messages.
 	MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error)
-	// NotificationThresholds are when recipients of an organization are told
-	// that the worker is near or late.
+	// NotificationThresholds returns how near or late a worker is when the
+	// recipients of an organization are notified.
 	NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (textmessage.Thresholds, error)
-	// OptOut tells whether a number wants no text messages of an organization.
+	// OptOut returns the opt-out of a number from an organization's messages, and
+	// reports whether there is one.
 	OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error)
 
-	// DueMessages lists text messages of all organizations that are to be sent,
-	// each organization's first first: at most so many of each, and in all.
-	// It begins with the organization after the given one and goes around.
-	DueMessages(ctx context.Context, now time.Time, after lastmile.OrganizationID, each, limit int) ([]textmessage.Message, error)
-	// SentTo counts the text messages that a number was sent since a time.
+	// SentTo counts the text messages sent to a number since a time.
 	SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error)
 	// SentBy counts the text messages that an organization sent since a time.
 	SentBy(ctx context.Context, org lastmile.OrganizationID, since time.Time) (int, error)
 }
 
-// MessageFilter chooses text messages; zero fields choose all.
+// MessageFilter selects text messages; zero fields select all.
 type MessageFilter struct {
 	Organization lastmile.OrganizationID
 	To           lastmile.Phone
@@ -52,31 +51,28 @@ type Texter struct {
 	From         string
 }
 
-// MessageWriter saves text messages and what came of them.
+// MessageWriter saves text messages and the results of sending them.
 type MessageWriter interface {
 	// SaveMessage saves a new text message, unless it is about a task and its
-	// receiver has had one of the kind.
+	// recipient has had one of the same kind about that task.
 	SaveMessage(ctx context.Context, m textmessage.Message) error
-	// ClaimMessage lets nobody else send a due message until a time, counts an
-	// attempt and returns the message as it is then. It tells whether it did:
-	// not if somebody else was faster. Nobody may have used the claim before.
-	ClaimMessage(ctx context.Context, m textmessage.Message, claim string, now, until time.Time) (textmessage.Message, bool, error)
-	// SaveSent records what came of a message that was claimed. It tells
-	// whether it did: not if the claim is another's by now.
-	SaveSent(ctx context.Context, m textmessage.Message, claim string) (bool, error)
-	// SaveReported records what a gateway says of a message.
+	// BeginMessage saves that a message is being sent: its state, its attempts
+	// and when it was first sent. The caller has its lease.
+	BeginMessage(ctx context.Context, m textmessage.Message) error
+	// SaveMessageResult saves the result of an attempt, and when to try again.
+	// It runs in the transaction that ends the lease.
+	SaveMessageResult(ctx context.Context, m textmessage.Message) error
+	// SaveReported saves what a gateway reported about a message. It ends the
+	// lease if there is one: a result is not recorded any more.
 	SaveReported(ctx context.Context, m textmessage.Message) error
-	// ReleaseMessages ends all claims.
-	ReleaseMessages(ctx context.Context, now time.Time) error
-	// DeleteMessages forgets text messages that were made before a time and are
-	// not to be sent, and replies that came before it, about so many of each at
-	// most, and returns how many.
-	DeleteMessages(ctx context.Context, before time.Time, most int) (int64, error)
+	// DeleteMessages deletes text messages older than a time that are not to be
+	// sent, and replies older than it, up to about limit of each. It returns how
+	// many it deleted.
+	DeleteMessages(ctx context.Context, before time.Time, limit int) (int64, error)
 
 	SaveMessageSettings(ctx context.Context, s textmessage.Settings) error
 	SaveOptOut(ctx context.Context, o textmessage.OptOut) error
 	DeleteOptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) error
-	// SaveReply notes that a reply came. It tells whether it did: not if the
-	// same came before.
+	// SaveReply records a reply, and reports whether it is new.
 	SaveReply(ctx context.Context, r lastmile.Reply, now time.Time) (bool, error)
 }

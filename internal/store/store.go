@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dray/internal/lastmile"
+	"dray/internal/work"
 )
 
 // Store is a database.
@@ -47,6 +48,7 @@ const (
 
 // Reader reads records, as one snapshot.
 type Reader interface {
+	work.Reader
 	OrganizationReader
 	AdminReader
 	AddressReader
@@ -60,7 +62,6 @@ type Reader interface {
 	TrackingReader
 	UploadReader
 	GeographyReader
-	JobReader
 	BatchReader
 	MessageReader
 	ReceiptReader
@@ -70,6 +71,7 @@ type Reader interface {
 // exists replaces it.
 type Writer interface {
 	Reader
+	work.Writer
 	OrganizationWriter
 	AdminWriter
 	AddressWriter

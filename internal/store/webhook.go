@@ -13,7 +13,7 @@ const Webhooks Kind = "webhook"
 // Notifications is the kind of notifications.
 const Notifications Kind = "notification"
 
-// WebhookReader reads webhooks, what they are owed, and the event log.
+// WebhookReader reads webhooks, their notifications, and the event log.
 type WebhookReader interface {
 	Webhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) (lastmile.Webhook, error)
 	// Webhooks lists webhooks, oldest first.
@@ -26,13 +26,10 @@ type WebhookReader interface {
 	// Attempts lists the attempts at a notification, oldest first.
 	Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error)
 
-	// WaitingWebhooks lists the webhooks that are owed something, each with the
-	// time at which the first of it is to be sent.
-	WaitingWebhooks(ctx context.Context) ([]Waiting, error)
-	// DueNotifications lists what a webhook is owed at now, with bodies, the
-	// first first: those after a place, up to limit.
-	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after Place, limit int) ([]lastmile.Notification, error)
-	// EventsPending tells whether any event has no number in the log yet.
+	// DueNotifications lists the notifications of a webhook that are due at now,
+	// with bodies, in order of due time: those following after, up to limit.
+	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after NotificationCursor, limit int) ([]lastmile.Notification, error)
+	// EventsPending reports whether any event has no number in the log yet.
 	EventsPending(ctx context.Context) (bool, error)
 
 	// EventsAfter reads events of the log in order, those after seq.
@@ -41,32 +38,23 @@ type WebhookReader interface {
 	LastEvent(ctx context.Context, org lastmile.OrganizationID) (int64, error)
 }
 
-// NotificationFilter chooses notifications; zero fields choose all.
+// NotificationFilter selects notifications; zero fields select all.
 type NotificationFilter struct {
 	Webhook lastmile.WebhookID
-	Before  string // older than this one, by its id
+	Before  string // an id: only older notifications
 	Since   time.Time
 	State   *lastmile.NotificationState
 	Limit   int
 }
 
-// Waiting is a webhook that is owed something.
-type Waiting struct {
-	Organization lastmile.OrganizationID
-	Webhook      lastmile.WebhookID
-	Next         time.Time // when the first of it is to be sent
-	Failing      bool      // the last attempt failed
-	Claim        string    // of who sends it
-	ClaimedUntil time.Time
-}
-
-// Place is a place in the order of what a webhook is owed; zero is before all.
-type Place struct {
+// NotificationCursor is a position in the order of a webhook's due
+// notifications; the zero value precedes all.
+type NotificationCursor struct {
 	Next time.Time
 	ID   string
 }
 
-// LoggedEvent is an event of the log as it is sent.
+// LoggedEvent is an event of the log in its encoded form.
 type LoggedEvent struct {
 	Seq     int64
 	ID      string
@@ -74,38 +62,29 @@ type LoggedEvent struct {
 	Body    []byte
 }
 
-// WebhookWriter saves webhooks and what came of their notifications.
+// WebhookWriter saves webhooks and the attempts at their notifications.
 type WebhookWriter interface {
 	SaveWebhook(ctx context.Context, h lastmile.Webhook) error
-	// DeleteWebhook deletes a webhook and what it is owed.
+	// DeleteWebhook deletes a webhook and its notifications.
 	DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 
-	// ClaimWebhook lets nobody else send to a webhook until a time. It tells
-	// whether it did: not if another claim lasts beyond now, nor if there is no
-	// such webhook. Nobody may have used the claim for another webhook.
-	ClaimWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, now, until time.Time) (bool, error)
-	// HoldWebhook makes a claim last until a time and tells whether it was still
-	// there: nobody has claimed the webhook since.
-	HoldWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, until time.Time) (bool, error)
-	// ReleaseWebhooks ends all claims.
-	ReleaseWebhooks(ctx context.Context) error
-	// SaveTally saves what attempts make of a webhook: how many went well, how
-	// many failed in a row, and whether it is enabled.
-	SaveTally(ctx context.Context, h lastmile.Webhook) error
-	// SaveResult records a notification after an attempt, and the attempt. It
-	// tells whether it did: not if another attempt of that number was recorded.
-	SaveResult(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error)
+	// SaveCounts saves the effect of attempts on a webhook: how many succeeded,
+	// how many failed in a row, and whether it is enabled.
+	SaveCounts(ctx context.Context, h lastmile.Webhook) error
+	// SaveAttempt saves an attempt and the state of its notification after it.
+	// It reports whether it did: not if an attempt of that number exists.
+	SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error)
 	// Redeliver makes a notification due again.
 	Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error
-	// GiveUpNotifications ends all that a webhook is owed. What is being sent
-	// can still be recorded.
+	// GiveUpNotifications gives up the pending notifications of a webhook. An
+	// attempt under way can still be saved.
 	GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
 
 	// NumberEvents gives committed events their numbers in the log, up to
 	// limit of them, and returns the organization of each event it numbered.
 	NumberEvents(ctx context.Context, limit int) ([]lastmile.OrganizationID, error)
-	// DeleteEvents forgets events of before a time and what was owed of them,
-	// unless somebody waits for it or asked for it again since. It forgets so
-	// many events at most, and returns how many.
+	// DeleteEvents deletes events older than a time with their notifications,
+	// except those with a notification that is pending or was redelivered since.
+	// It deletes at most so many events, and returns how many.
 	DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error)
 }

@@ -13,8 +13,8 @@ import (
 // MaxAutoAssign is the most tasks one request may assign.
 const MaxAutoAssign = 1_000
 
-// AutoAssign finds workers for tasks that nobody has yet. Each task is decided
-// for itself, and why is stored.
+// AutoAssign finds workers for unassigned tasks, one task after the other. The
+// reasons for each choice are stored.
 func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options) (assignment.Assigned, error) {
 	if err := o.Check("options"); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []las
 	})
 }
 
-// candidates are the workers on duty, with what they have to do. It refuses
-// teams and workers in the options that are not the organization's.
+// candidates returns the workers on duty with their task lists. It rejects teams
+// and workers in the options that are not the organization's.
 func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID, o assignment.Options) ([]assignment.Candidate, error) {
 	for _, id := range o.Teams {
 		if _, err := r.Team(ctx, org, id); err != nil {
@@ -66,17 +66,17 @@ func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID
 	return crew, nil
 }
 
-// autoAssign decides one task, with its family if that is asked for.
+// autoAssign assigns one task, with related tasks if the options ask for it.
 func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Principal, id lastmile.TaskID, crew []assignment.Candidate,
 	o assignment.Options, now time.Time, assigned assignment.Assigned,
 ) error {
 	task, err := w.Task(ctx, who.Organization, id)
 	if err != nil || task.State != lastmile.TaskUnassigned {
-		return err // somebody has it already
+		return err // it is assigned already
 	}
 	together := []lastmile.Task{task}
 	if o.ConsiderDependencies {
-		if together, err = kin(ctx, w, who.Organization, []lastmile.TaskID{id}); err != nil {
+		if together, err = relatedTasks(ctx, w, who.Organization, []lastmile.TaskID{id}); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Prin
 	return nil
 }
 
-// kin are tasks that are not started, with those they are linked with by
-// dependencies: parents before children.
-func kin(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+// relatedTasks returns tasks that are not started and the tasks that they are
+// linked with by dependencies: parents before children.
+func relatedTasks(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	all, err := families(ctx, r, org, ids)
 	if err != nil {
 		return nil, err
@@ -113,9 +113,9 @@ func idsOf(tasks []lastmile.Task) []lastmile.TaskID {
 	return ids
 }
 
-// choose finds the best worker for a task and those it goes together with, and
-// stores why. It returns "" when nobody fits. The worker's container must be
-// locked before the task is put there, so that nobody else has done that since.
+// choose finds the best worker for a task and its related tasks, and stores the
+// reasons. It returns "" if no worker is suitable. Callers lock the worker's
+// container before they put the task there.
 func (f *Flow) choose(ctx context.Context, w store.Writer, task lastmile.Task, together []lastmile.Task, crew []assignment.Candidate,
 	o assignment.Options, now time.Time,
 ) (lastmile.WorkerID, error) {

@@ -9,12 +9,12 @@ import (
 	"dray/internal/travel"
 )
 
-// AssignedSince is how far back the lists of a worker's and of a team's tasks
-// go unless the request says otherwise.
+// AssignedSince is how far back the task lists of workers and teams go by
+// default.
 const AssignedSince = 7 * 24 * time.Hour
 
-// Assigned reads one page of the tasks that a worker or a team has now, as the
-// interface shows them, and the id to ask for the next with.
+// Assigned returns one page of the tasks that a worker or a team has now, in the
+// form of the API, and the id that the next page starts after.
 func (f *Flow) Assigned(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error { return checkContainer(ctx, r, who.Organization, in) })
 	if err != nil {
@@ -27,8 +27,8 @@ func (f *Flow) Assigned(ctx context.Context, who lastmile.Principal, in lastmile
 	return f.List(ctx, who, q)
 }
 
-// Manifest makes the delivery manifest of a worker who starts from a hub: all
-// that the worker has to do, or what can be done in a window.
+// Manifest returns the delivery manifest of a worker who starts from a hub: all
+// tasks of the worker, or those that can be done in a window.
 func (f *Flow) Manifest(ctx context.Context, who lastmile.Principal, hub lastmile.HubID, worker lastmile.WorkerID, within lastmile.Window) (m travel.Manifest, err error) {
 	switch {
 	case hub == "":

@@ -9,25 +9,26 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/work"
 )
 
 const (
-	// The items of a batch become tasks chunk by chunk, each in one transaction.
-	// The first chunk is small, so that the next can be prepared while it is
-	// saved; then they grow, because tasks of one transaction share the pages
-	// that are written and the price of making them durable, but not so much that
-	// others wait long for it. A batch that has failed before, perhaps against
-	// others, stays with small ones.
-	firstChunk, largestChunk, carefulChunk = 100, 400, 50
+	// The items of a batch become tasks chunk by chunk, each chunk in one
+	// transaction. The first chunk is small, so that the next can be prepared
+	// while it is saved. Later chunks are larger, because the tasks of a
+	// transaction share written pages and the cost of making them durable, but
+	// small enough that other writers do not wait long. A batch that has failed
+	// before, perhaps in a conflict with other writers, uses small chunks only.
+	firstChunk, largestChunk, retryChunk = 100, 400, 50
 
-	// atOnce is how many items are prepared at the same time, which may mean to
-	// ask a geocoder.
-	atOnce = 8
+	// prepareConcurrency is how many items are prepared at the same time, which
+	// may include a request to a geocoder.
+	prepareConcurrency = 8
 )
 
-// Submit takes in a batch of tasks, to be created in the background. When it
-// returns, the batch will be done whatever happens.
-func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byte) (made lastmile.NewlyMade[lastmile.Batch], err error) {
+// Submit stores a batch of tasks to be created in the background. Once it has
+// returned, the batch survives crashes.
+func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (made lastmile.NewlyMade[lastmile.Batch], err error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
 		return made, err
 	}
@@ -35,22 +36,19 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items [][]byt
 	batch := lastmile.Batch{
 		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
 	}
-	made, err = store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.NewlyMade[lastmile.Batch], error) {
 		made := lastmile.NewlyMade[lastmile.Batch]{Record: batch}
 		if err := w.AddBatch(ctx, batch, items); err != nil {
 			return made, err
 		}
+		w.OnCommit(f.Batches.Signal)
 		return made, w.AddJob(ctx, store.Job{
-			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, RunAt: now, Created: now,
+			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, Due: now, Created: now,
 		})
 	})
-	if err == nil {
-		f.JobAdded()
-	}
-	return made, err
 }
 
-// Batch reads a batch: how far it is, and once it is completed the tasks that
+// Batch returns the progress of a batch and, once it is completed, the tasks that
 // were created.
 func (f *Flow) Batch(ctx context.Context, who lastmile.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -75,36 +73,36 @@ func fillTasks(ctx context.Context, r store.Reader, batch *lastmile.Batch) error
 func createdIDs(results []lastmile.BatchResult) []lastmile.TaskID {
 	ids := make([]lastmile.TaskID, 0, len(results))
 	for _, result := range results {
-		if result.Fault == nil {
+		if result.Err == nil {
 			ids = append(ids, result.TaskID)
 		}
 	}
 	return ids
 }
 
-// CreateAll creates a small batch of tasks at once. What is wrong with one of
-// them is its own result and does not keep the others from being created.
-func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]byte) (lastmile.CreatedBatch, error) {
+// CreateAll creates a small batch of tasks at once. An error in one of them is
+// its own result and does not keep the others from being created.
+func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (lastmile.CreatedBatch, error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	prepared := f.prepareItems(ctx, who, items, func(d Draft) error { return lastmile.CheckBatchItem(nil, d.AutoAssign != nil) })
+	prepared := f.prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
 	if err := ctx.Err(); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
 	for _, one := range prepared {
 		if _, ok := errors.AsType[*lastmile.Error](one.err); one.err != nil && !ok {
-			return lastmile.CreatedBatch{}, one.err // our own fault, and nothing has been done
+			return lastmile.CreatedBatch{}, one.err // a fault of the server; nothing has been done
 		}
 	}
 	now := f.Now()
-	return carefully(func(care care) (lastmile.CreatedBatch, error) {
+	return retryWithSavepoints(func(each savepoints) (lastmile.CreatedBatch, error) {
 		return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
-			err = f.createChunk(ctx, w, who, prepared, now, care, func(task *lastmile.Task, fault lastmile.BatchResult) {
+			err = f.createChunk(ctx, w, who, prepared, now, each, func(task *lastmile.Task, rejected lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
 				} else {
-					made.Faults = append(made.Faults, fault)
+					made.Rejected = append(made.Rejected, rejected)
 				}
 			})
 			return made, err
@@ -112,39 +110,32 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]
 	})
 }
 
-// RunBatch creates the tasks of a batch that have not been created yet, and
-// returns what ends it.
-func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writer) error, err error) {
-	var (
-		batch lastmile.Batch
-		items [][]byte
-		id    = lastmile.BatchID(job.ID)
-	)
+// RunBatch creates the tasks of a batch that have not been created yet. It returns
+// the function that completes the batch.
+func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[store.Writer], err error) {
+	var batch lastmile.Batch
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
-		if batch, err = r.Batch(ctx, job.Organization, id); err != nil {
-			return err
-		}
-		items, err = r.BatchItems(ctx, job.Organization, id)
+		batch, err = r.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 		return err
 	})
 	if err != nil || !batch.Completed.IsZero() {
 		return nil, err
 	}
 	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
-	var seen viewing
+	var seen shownTasks
 	defer seen.group.Wait()
 	seen.add(ctx, f.Store, batch.Organization, batch.Results)
 	most := largestChunk
 	if job.Failures > 0 {
-		most = carefulChunk
+		most = retryChunk
 	}
-	chunks, stop := f.prepareChunks(ctx, who, items[len(batch.Results):], most)
+	chunks, stop := f.prepareChunks(ctx, who, batch, most)
 	defer stop()
 	for chunk := range chunks {
 		from := len(batch.Results)
 		results, err := f.runChunk(ctx, job, who, from, chunk)
 		if err != nil {
-			return nil, fmt.Errorf("items %d to %d of batch %s: %w", from, from+len(chunk)-1, id, err)
+			return nil, fmt.Errorf("items of batch %s from number %d: %w", batch.ID, from, err)
 		}
 		seen.add(ctx, f.Store, batch.Organization, results)
 		batch.Results = append(batch.Results, results...)
@@ -152,12 +143,12 @@ func (f *Flow) RunBatch(ctx context.Context, job store.Job) (end func(store.Writ
 	if err := errors.Join(ctx.Err(), seen.into(batch.Results)); err != nil {
 		return nil, err
 	}
-	return func(w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
+	return func(ctx context.Context, w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
 }
 
-// viewing reads created tasks as they are shown, while others are still being
-// created.
-type viewing struct {
+// shownTasks reads the created tasks in the form of the API while others are still
+// being created.
+type shownTasks struct {
 	group sync.WaitGroup
 	mu    sync.Mutex
 	shown map[lastmile.TaskID][]byte
@@ -165,7 +156,7 @@ type viewing struct {
 }
 
 // add reads the tasks of some results.
-func (v *viewing) add(ctx context.Context, s store.Store, org lastmile.OrganizationID, results []lastmile.BatchResult) {
+func (v *shownTasks) add(ctx context.Context, s store.Store, org lastmile.OrganizationID, results []lastmile.BatchResult) {
 	ids := createdIDs(results)
 	if len(ids) == 0 {
 		return
@@ -186,8 +177,8 @@ func (v *viewing) add(ctx context.Context, s store.Store, org lastmile.Organizat
 	})
 }
 
-// into puts the tasks into the results they came from, once all are read.
-func (v *viewing) into(results []lastmile.BatchResult) error {
+// into waits for all reads and puts the tasks into their results.
+func (v *shownTasks) into(results []lastmile.BatchResult) error {
 	v.group.Wait()
 	for i, result := range results {
 		results[i].Shown = v.shown[result.TaskID]
@@ -195,22 +186,22 @@ func (v *viewing) into(results []lastmile.BatchResult) error {
 	return v.err
 }
 
-// GiveUpBatch ends a batch that could not be run: what has no result yet gets
-// an error of ours.
-func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) error {
+// GiveUpBatch completes a batch that could not be run: items without a result get
+// an internal error.
+func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job work.Item) error {
 	batch, err := w.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 	if err != nil || !batch.Completed.IsZero() {
 		return err
 	}
-	items, err := w.BatchItems(ctx, batch.Organization, batch.ID)
+	from := len(batch.Results)
+	items, err := w.BatchItems(ctx, batch.Organization, batch.ID, from, batch.Received)
 	if err != nil {
 		return err
 	}
-	from, fault := len(batch.Results), f.Explain(errGivenUp)
-	for _, sent := range items[from:] {
-		batch.Results = append(batch.Results, lastmile.BatchResult{Fault: &fault, Sent: sent})
+	for _, item := range items {
+		batch.Results = append(batch.Results, lastmile.BatchResult{Err: lastmile.Internal(), Sent: item.Sent})
 	}
-	if from < len(items) {
+	if len(items) > 0 {
 		if err := w.AddResults(ctx, batch.Organization, batch.ID, from, batch.Results[from:]); err != nil {
 			return err
 		}
@@ -221,9 +212,7 @@ func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job store.Job) e
 	return f.completeBatch(ctx, w, batch)
 }
 
-var errGivenUp = errors.New("the batch was given up")
-
-// completeBatch ends a batch, all items of which have a result, and tells so.
+// completeBatch completes a batch, all items of which have a result.
 func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile.Batch) error {
 	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
 	event := batch.Complete(who.Actor(), f.Now())
@@ -233,15 +222,17 @@ func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile
 	return f.Events.Append(ctx, w, event)
 }
 
-// runChunk gives some items of a batch their results, all in one transaction.
-// When that failed too often, each has its own, and what fails is its result.
-func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err // whatever the items say, it is not their fault
+// runChunk saves the tasks and results of a chunk in one transaction. In the last
+// attempt of a job each item has its own transaction, so that an item that fails
+// gets an error and the others are created.
+func (f *Flow) runChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, c chunk) ([]lastmile.BatchResult, error) {
+	if err := errors.Join(ctx.Err(), c.err); err != nil {
+		return nil, err // not the fault of any item
 	}
+	items := c.items
 	if !job.Last {
 		for _, one := range items {
-			if one.err != nil && !isRefusal(one.err) {
+			if one.err != nil && !isRejection(one.err) {
 				return nil, one.err
 			}
 		}
@@ -250,7 +241,7 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Princip
 	var all []lastmile.BatchResult
 	for i, one := range items {
 		results, err := f.saveChunk(ctx, job, who, from+i, []item{one})
-		if err != nil && !errors.Is(err, store.ErrJobLost) && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, work.ErrLost) && ctx.Err() == nil {
 			one.err = err
 			results, err = f.saveChunk(ctx, job, who, from+i, []item{one})
 		}
@@ -263,15 +254,15 @@ func (f *Flow) runChunk(ctx context.Context, job store.Job, who lastmile.Princip
 }
 
 // saveChunk creates the tasks of items and saves the results with them.
-func (f *Flow) saveChunk(ctx context.Context, job store.Job, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
+func (f *Flow) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := f.Now()
-	return carefully(func(care care) (results []lastmile.BatchResult, err error) {
+	return retryWithSavepoints(func(each savepoints) (results []lastmile.BatchResult, err error) {
 		err = f.Store.Write(ctx, func(w store.Writer) error {
-			if err := w.HoldJob(ctx, job, now); err != nil {
+			if err := job.Hold(ctx, w, now); err != nil {
 				return err
 			}
 			results = make([]lastmile.BatchResult, 0, len(items))
-			err := f.createChunk(ctx, w, who, items, now, care, func(task *lastmile.Task, result lastmile.BatchResult) {
+			err := f.createChunk(ctx, w, who, items, now, each, func(task *lastmile.Task, result lastmile.BatchResult) {
 				if task != nil {
 					result = lastmile.BatchResult{TaskID: task.ID, Warned: len(task.Destination.Warnings) > 0}
 				}

@@ -11,9 +11,8 @@ import (
 	"dray/internal/store"
 )
 
-// Container reads a container. When it ends with new tasks that nobody has seen
-// there yet, their order is settled first: it must be the same for all who look
-// later.
+// Container returns a container. The order of new tasks at its end is fixed when
+// they are first read, so that all later readers see the same order.
 func (f *Flow) Container(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef) (c lastmile.Container, err error) {
 	unplaced := false
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -52,27 +51,28 @@ func container(ctx context.Context, r store.Reader, org lastmile.OrganizationID,
 	case lastmile.InTeam:
 		owner, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))
 		c.Created = owner.Created
-		return settled(c), err
+		return withModified(c), err
 	case lastmile.InWorker:
 		owner, err := r.Worker(ctx, org, lastmile.WorkerID(in.Owner))
 		c.Created = owner.Created
-		return settled(c), err
+		return withModified(c), err
 	case lastmile.InOrganization:
 	}
 	owner, err := r.Organization(ctx, org)
 	c.Created = owner.Created
-	return settled(c), err
+	return withModified(c), err
 }
 
-// settled gives a container that nobody changed yet the time it was made.
-func settled(c lastmile.Container) lastmile.Container {
+// withModified sets when a container was modified, if it never was, to when it was
+// created.
+func withModified(c lastmile.Container) lastmile.Container {
 	if c.Modified.IsZero() {
 		c.Modified = c.Created
 	}
 	return c
 }
 
-// Resolve finds whose container an id means when only the id was sent.
+// Resolve finds the owner of a container by the id alone.
 func (f *Flow) Resolve(ctx context.Context, who lastmile.Principal, id string) (in lastmile.ContainerRef, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		for _, kind := range []lastmile.ContainerKind{lastmile.InWorker, lastmile.InTeam, lastmile.InOrganization} {
@@ -87,8 +87,8 @@ func (f *Flow) Resolve(ctx context.Context, who lastmile.Principal, id string) (
 	return in, err
 }
 
-// Arrange changes a container: it puts tasks at a place of the list, or makes
-// them the whole list.
+// Arrange changes a container: it puts tasks at a position of the list, or replaces
+// the whole list.
 func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, err error) {
 	if err := change.Check(in.Kind); err != nil {
 		return c, err
@@ -106,7 +106,7 @@ func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.
 			}
 		}
 		also := []lastmile.ContainerRef{}
-		if change.Replace { // what was here goes home
+		if change.Replace { // replaced tasks go to the organization's container
 			also = append(also, home)
 		}
 		if err := f.transfer(ctx, w, who, in, change.Index, ids, also...); err != nil {
@@ -130,9 +130,9 @@ func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.
 	return c, err
 }
 
-// transfer puts tasks into a container, from wherever they are, and locks other
-// containers along with those it changes. For a replacement, whose index is
-// AtStart, the tasks come first and in order.
+// transfer moves tasks into a container from the containers they are in. It locks
+// the containers that it changes, and those in also. For a replacement, whose
+// index is AtStart, the tasks come first and in order.
 func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
 	if len(ids) == 0 {
 		return nil
@@ -170,8 +170,8 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Princi
 	return f.Events.Append(ctx, w, events...)
 }
 
-// Release moves the tasks of a container to the organization's, when what had
-// them is about to go.
+// Release moves the tasks of a container to the organization's, because the
+// container's owner is about to be deleted.
 func (f *Flow) Release(ctx context.Context, w store.Writer, who lastmile.Principal, from lastmile.ContainerRef) error {
 	c, err := w.Container(ctx, who.Organization, from)
 	if err != nil {
@@ -180,9 +180,8 @@ func (f *Flow) Release(ctx context.Context, w store.Writer, who lastmile.Princip
 	return f.transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), lastmile.AtEnd, c.Tasks)
 }
 
-// lockAll locks containers, and must come before tasks in them are saved. The
-// order is the same for all, so that two who need the same never wait for each
-// other.
+// lockAll locks containers, before tasks in them are saved. It always locks in the
+// same order, so that transactions do not deadlock.
 func (f *Flow) lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
 	slices.SortFunc(containers, func(a, b lastmile.ContainerRef) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
@@ -195,26 +194,32 @@ func (f *Flow) lockAll(ctx context.Context, w store.Writer, org lastmile.Organiz
 	return nil
 }
 
+// containerLocker locks containers.
+type containerLocker interface {
+	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+	OnCommit(fn func())
+}
+
 // lock locks one container. A worker's phone is notified after the commit.
-func (f *Flow) lock(ctx context.Context, w store.Writer, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+func (f *Flow) lock(ctx context.Context, w containerLocker, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	if in.Kind == lastmile.InWorker {
 		f.Events.Publish(w, events.ListTopic(lastmile.WorkerID(in.Owner)))
 	}
 	return w.LockContainer(ctx, org, in, now)
 }
 
-// families adds to tasks the unfinished ones they are linked with by
+// families adds the unfinished tasks that the given ones are linked with by
 // dependencies: parents before children, each family together.
 func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	var all []lastmile.TaskID
 	parents := map[lastmile.TaskID][]lastmile.TaskID{}
 	seen := map[lastmile.TaskID]bool{}
 	for _, id := range ids {
-		kin, err := family(ctx, r, org, id, parents)
+		related, err := family(ctx, r, org, id, parents)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range kin {
+		for _, one := range related {
 			parentsFirst(one, parents, seen, &all)
 		}
 	}
@@ -231,9 +236,9 @@ func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, 
 	return movable, nil
 }
 
-// family finds the tasks linked with one, itself first, and notes the parents of
-// each. It finds none when the parents of the task are known: then so is its
-// family.
+// family returns a task and the tasks linked with it, and adds the parents of each
+// to parents. It returns none for a task that is in parents already: its family has
+// been found before.
 func family(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID) ([]lastmile.TaskID, error) {
 	var found []lastmile.TaskID
 	for next := []lastmile.TaskID{id}; len(next) > 0; next = next[1:] {
@@ -255,7 +260,7 @@ func family(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id
 	return found, nil
 }
 
-// parentsFirst adds a task to all of them, after those it depends on.
+// parentsFirst appends a task to all, after those it depends on.
 func parentsFirst(id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID, seen map[lastmile.TaskID]bool, all *[]lastmile.TaskID) {
 	if seen[id] {
 		return

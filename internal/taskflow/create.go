@@ -9,36 +9,44 @@ import (
 	"dray/internal/store"
 )
 
-// Create makes a task.
-func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d Draft) (lastmile.CreatedTask, error) {
+// Create creates a task, and finds a worker for it unless assign is nil.
+func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft, assign *assignment.Options) (lastmile.CreatedTask, error) {
+	if err := checkAssign(d, assign); err != nil {
+		return lastmile.CreatedTask{}, err
+	}
 	ready, err := f.prepare(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
 	now := f.Now()
 	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedTask, error) {
-		return f.create(ctx, w, who, ready, now, true)
+		return f.create(ctx, w, who, ready, assign, now)
 	})
 }
 
-// create makes a prepared task inside a transaction. loud says whether its
-// creation is told: that of tasks of batches is not.
-func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principal, p prepared, now time.Time, loud bool) (lastmile.CreatedTask, error) {
-	change, err := p.change(ctx, w, who.Organization)
-	if err != nil {
-		return lastmile.CreatedTask{}, err
+// checkAssign rejects options for the assignment of a new task that make no
+// sense.
+func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
+	switch {
+	case assign == nil:
+		return nil
+	case d.Container != nil:
+		return lastmile.Invalid("autoAssign cannot be combined with container")
 	}
-	task, err := lastmile.NewTask(f.identity(who), who.Organization, change, now)
-	if err != nil {
-		return lastmile.CreatedTask{}, err
-	}
-	if err := checkDependencies(ctx, w, task); err != nil {
-		return lastmile.CreatedTask{}, err
-	}
+	return assign.Check("autoAssign")
+}
+
+// create creates a prepared task in a transaction, and finds a worker for it
+// unless assign is nil.
+func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principal, p prepared, assign *assignment.Options, now time.Time) (lastmile.CreatedTask, error) {
 	made := lastmile.CreatedTask{}
+	task, err := f.newTask(ctx, w, who, p, now)
+	if err != nil {
+		return made, err
+	}
 	in := p.draft.Container
-	if options := p.draft.AutoAssign; options != nil {
-		chosen, err := f.assignNew(ctx, w, who, task, *options, now)
+	if assign != nil {
+		chosen, err := f.assignNew(ctx, w, who, task, *assign, now)
 		if err != nil {
 			return made, err
 		}
@@ -47,22 +55,10 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principa
 			in, made.DidAutoAssign = &ref, true
 		}
 	}
-	if in != nil && *in != task.Container {
-		if err := checkContainer(ctx, w, who.Organization, *in); err != nil {
-			return made, err
-		}
-		// A new task has been nowhere else: that it moves is no event.
-		task.History = nil
-		if _, err := task.Put(*in, who.Actor(), now); err != nil {
-			return made, err
-		}
-		task.Modified, task.Events = now, 0
+	if err := putNew(ctx, w, who, &task, in, now); err != nil {
+		return made, err
 	}
-	tell := task.CreateQuietly
-	if loud {
-		tell = task.Create
-	}
-	events := tell(who.Actor())
+	events := task.Create(who.Actor())
 	if err := f.saveNew(ctx, w, task, now); err != nil {
 		return made, err
 	}
@@ -70,9 +66,71 @@ func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principa
 	return made, f.Events.Append(ctx, w, events...)
 }
 
-// saveNew saves a new task at the end of its container. In the organization's
-// it is there without a lock, so that tasks are created side by side.
-func (f *Flow) saveNew(ctx context.Context, w store.Writer, task lastmile.Task, now time.Time) error {
+// createInBatch creates a prepared task of a batch and returns its events, which
+// the caller appends.
+func (f *Flow) createInBatch(ctx context.Context, w creationStore, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, []lastmile.Event, error) {
+	task, err := f.newTask(ctx, w, who, p, now)
+	if err != nil {
+		return task, nil, err
+	}
+	if err := putNew(ctx, w, who, &task, p.draft.Container, now); err != nil {
+		return task, nil, err
+	}
+	events := task.CreateInBatch(who.Actor())
+	return task, events, f.saveNew(ctx, w, task, now)
+}
+
+// creationStore is what the creation of a task needs of a transaction. A batch
+// buffers writes behind it (see bulkWriter), so a method added here must say
+// there what it does to the buffer.
+type creationStore interface {
+	store.RecipientStore
+	containerReader
+	containerLocker
+	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
+	SaveDestination(ctx context.Context, d lastmile.Destination) error
+	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
+	CustomFields(ctx context.Context, org lastmile.OrganizationID) (lastmile.CustomFields, error)
+	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error)
+	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
+	SaveTask(ctx context.Context, t lastmile.Task) error
+	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
+}
+
+// newTask makes a task of a prepared draft, in the organization's container. It
+// saves the draft's destination and recipient, but not the task.
+func (f *Flow) newTask(ctx context.Context, w creationStore, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, error) {
+	change, err := p.change(ctx, w, who.Organization)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	task, err := lastmile.NewTask(f.identity(who), who.Organization, change, now)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	return task, checkDependencies(ctx, w, task)
+}
+
+// putNew puts a new task into a container, if it is to be in another one. The
+// task has been in no other: that it moves is no event.
+func putNew(ctx context.Context, r containerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
+	if in == nil || *in == task.Container {
+		return nil
+	}
+	if err := checkContainer(ctx, r, who.Organization, *in); err != nil {
+		return err
+	}
+	task.History = nil
+	if _, err := task.Put(*in, who.Actor(), now); err != nil {
+		return err
+	}
+	task.Modified, task.Events = now, 0
+	return nil
+}
+
+// saveNew saves a new task at the end of its container. The organization's
+// container needs no lock, so that tasks are created side by side.
+func (f *Flow) saveNew(ctx context.Context, w creationStore, task lastmile.Task, now time.Time) error {
 	if task.Container.Kind == lastmile.InOrganization {
 		return w.SaveTask(ctx, task)
 	}
@@ -85,8 +143,8 @@ func (f *Flow) saveNew(ctx context.Context, w store.Writer, task lastmile.Task, 
 	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
 }
 
-// assignNew finds a worker for a task in the making, who also gets the tasks
-// it goes together with. It returns "" when nobody fits.
+// assignNew finds a worker for a task that is not saved yet, and gives the related
+// tasks to that worker. It returns "" if no worker is suitable.
 func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
 	crew, err := candidates(ctx, w, who.Organization, o)
 	if err != nil {
@@ -94,7 +152,7 @@ func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Princ
 	}
 	var family []lastmile.Task
 	if o.ConsiderDependencies {
-		if family, err = kin(ctx, w, who.Organization, task.Dependencies); err != nil {
+		if family, err = relatedTasks(ctx, w, who.Organization, task.Dependencies); err != nil {
 			return "", err
 		}
 	}
@@ -105,8 +163,8 @@ func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Princ
 	return chosen, f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(family))
 }
 
-// Clone makes a new task like an existing one.
-func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides Draft) (lastmile.Task, error) {
+// Clone creates a copy of a task, with overrides.
+func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides lastmile.TaskDraft) (lastmile.Task, error) {
 	now := f.Now()
 	options.Overrides = overrides.Change
 	if err := options.Check(now); err != nil {
@@ -125,14 +183,14 @@ func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 		if options.Overrides, err = ready.change(ctx, w, who.Organization); err != nil {
 			return lastmile.Task{}, err
 		}
-		place := source.Destination
+		destination := source.Destination
 		if options.Overrides.Destination == nil {
-			place.ID, place.Created, place.Modified = lastmile.DestinationID(f.NewID()), now, now
-			if err := w.SaveDestination(ctx, place); err != nil {
+			destination.ID, destination.Created, destination.Modified = lastmile.DestinationID(f.NewID()), now, now
+			if err := w.SaveDestination(ctx, destination); err != nil {
 				return lastmile.Task{}, err
 			}
 		}
-		clone, events, err := source.Clone(f.identity(who), place, options, now)
+		clone, events, err := source.Clone(f.identity(who), destination, options, now)
 		if err != nil {
 			return clone, err
 		}

@@ -34,8 +34,8 @@ func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes
 	})
 }
 
-// UpdateFields changes custom fields, which are found by their keys: all of
-// them, or none. Tasks keep the fields they have as they were.
+// UpdateFields changes the custom fields with the given keys: all of them, or
+// none. Tasks keep their values.
 func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes []lastmile.CustomFieldChange) (changed lastmile.CustomFields, err error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
@@ -70,8 +70,8 @@ func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes
 	return changed, err
 }
 
-// DeleteFields removes custom fields: all of them, or none. Tasks keep what
-// they have.
+// DeleteFields deletes custom fields: all of them, or none. Tasks keep their
+// values.
 func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []string) error {
 	if len(keys) == 0 {
 		return lastmile.Missing("field")
@@ -101,8 +101,8 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 	})
 }
 
-// Fields lists the organization's custom fields: those of an integration, or
-// all when it is empty.
+// Fields returns the organization's custom fields: those of an integration, or all
+// if it is empty.
 func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields lastmile.CustomFields, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		fields, err = r.CustomFields(ctx, who.Organization)
@@ -111,12 +111,12 @@ func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration s
 	return fields.Of(integration), err
 }
 
-// fieldName is what messages call a definition of a request.
+// fieldName is the name of a field definition in error messages.
 func fieldName(i int) string { return fmt.Sprintf("field[%d]", i) }
 
 // customFields checks the custom fields of a draft against the organization's
 // definitions and puts them into the change.
-func (p prepared) customFields(ctx context.Context, r store.Reader, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
+func (p prepared) customFields(ctx context.Context, r creationStore, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
 	var sent []lastmile.FieldValue
 	if p.draft.Fields != nil {
 		sent = *p.draft.Fields
@@ -155,8 +155,8 @@ func (p prepared) customFields(ctx context.Context, r store.Reader, org lastmile
 	return err
 }
 
-// pickup tells whether the task will be a pickup, and whether that makes it
-// another kind of task than the one it is made of.
+// pickup reports whether the task will be a pickup, and whether that differs from
+// the task that is changed or cloned.
 func (p prepared) pickup(change lastmile.TaskChange) (pickup, converts bool) {
 	sent := change.Pickup
 	switch {

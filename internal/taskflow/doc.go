@@ -1,6 +1,6 @@
-// Package taskflow is a task's life: it is created, alone or in a batch, cloned,
-// put into containers, assigned, planned, worked on, completed and deleted here.
+// Package taskflow creates tasks, alone or in batches, and clones, moves, assigns,
+// plans, starts, completes and deletes them.
 //
-// What the rules are is decided by package lastmile; this package finds what a
-// rule needs to know, and stores the change together with its events.
+// The rules are in package lastmile. This package reads the records that a rule
+// needs and stores the change together with its events.
 package taskflow

@@ -4,79 +4,56 @@ import (
 	"context"
 	"time"
 
-	"dray/internal/addressbook"
-	"dray/internal/assignment"
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// Flow is the tasks of all organizations.
+// Flow manages the tasks of all organizations.
 type Flow struct {
 	Store      store.Store
-	Book       *addressbook.Book
+	Book       AddressBook
+	Arrivals   Arrivals
 	Events     *events.Log
 	Hub        *events.Hub
+	Batches    *events.Wake // of the loop that runs batches
 	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
-	NewToken   func() string // for tracking; cannot be guessed
+	NewToken   func() string // for tracking links; must not be guessable
 	PublicURL  string
-
-	// Reached hears of a worker who says to be at the active task, or done, in
-	// the transaction of the action and before it counts; nil for nobody.
-	Reached func(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
-
-	// For batches, whose items are read when their turn comes.
-	ReadDraft func(org lastmile.OrganizationID, sent []byte) (Draft, error) // of a task as sent
-	Explain   func(error) lastmile.BatchFault                               // as a client is told
-	JobAdded  func()                                                        // called after the commit
 }
 
-// Draft is a task as sent, to create one or to change it.
-type Draft struct {
-	Change      lastmile.TaskChange
-	Destination *DestinationRef        // nil when none was sent
-	Recipients  *[]RecipientRef        // nil when none were sent
-	Container   *lastmile.ContainerRef // nil: the organization's own
-	AutoAssign  *assignment.Options
-	Fields      *[]lastmile.FieldValue
-	Template    lastmile.TemplateID // empty when none was sent
+// Arrivals checks the thresholds that a worker who arrives at the active task
+// has reached.
+type Arrivals interface {
+	// Reached is called in the transaction of the worker's report, before the
+	// task is changed by it. It may change the task.
+	Reached(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
 }
 
-// DestinationRef is a destination that was sent: the id of one, or a draft.
-type DestinationRef struct {
-	ID    lastmile.DestinationID
-	Draft *lastmile.DestinationDraft
+// AddressBook checks the destinations and recipients of drafts. It saves
+// nothing. field is a prefix for error messages.
+type AddressBook interface {
+	// Locate makes a destination of a draft and geocodes it if needed.
+	Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
+	// PrepareRecipient makes a recipient of a draft.
+	PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error)
 }
 
-// RecipientRef is a recipient that was sent: the id of one, or a draft.
-type RecipientRef struct {
-	ID    lastmile.RecipientID
-	Draft *lastmile.RecipientDraft
-}
-
-// prepared is a draft whose places and phone numbers have been found, ready
-// for a transaction.
+// prepared is a draft whose addresses are geocoded and whose phone numbers are
+// parsed, ready for a transaction.
 type prepared struct {
-	draft       Draft
-	destination *lastmile.Destination // nil when it is named by its id
-	recipients  []addressbook.PreparedRecipient
+	draft       lastmile.TaskDraft
+	destination *lastmile.Destination // nil when the draft has an id instead
+	recipients  []lastmile.PreparedRecipient
 	of          *lastmile.Task // the one to change or to clone; nil for a new one
 	clones      bool
 }
 
-// prepare does what must not happen inside a transaction.
-func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d Draft) (prepared, error) {
+// prepare does the part of a change that must not happen in a transaction.
+func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
 	p := prepared{draft: d}
-	if d.AutoAssign != nil && d.Container != nil {
-		return p, lastmile.Invalid("autoAssign cannot be combined with container")
-	}
-	if d.AutoAssign != nil {
-		if err := d.AutoAssign.Check("autoAssign"); err != nil {
-			return p, err
-		}
-	}
 	if d.Recipients != nil {
 		if len(*d.Recipients) > 1 {
 			return p, lastmile.Invalid("recipients has %d entries; at most one is allowed", len(*d.Recipients))
@@ -102,20 +79,9 @@ func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d Draft) (pr
 	return p, nil
 }
 
-// effective is the draft without what an update of the task leaves as it is,
-// so that nothing is looked for, made or refused for nothing.
-func (d Draft) effective(of lastmile.Task) Draft {
-	if of.Pending() {
-		return d
-	}
-	d.Destination, d.Recipients, d.Container = nil, nil, nil
-	d.Change.Merchant, d.Change.Executor = nil, nil
-	return d
-}
-
-// change saves the destination and recipient of a draft, or finds those it
-// names, and returns the change with them in it.
-func (p prepared) change(ctx context.Context, w store.Writer, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
+// change saves the destination and recipient of a draft, or reads those that it
+// has the ids of, and returns the change with them in it.
+func (p prepared) change(ctx context.Context, w creationStore, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
 	change := p.draft.Change
 	switch {
 	case p.destination != nil:
@@ -143,10 +109,10 @@ func (p prepared) change(ctx context.Context, w store.Writer, org lastmile.Organ
 	return change, p.customFields(ctx, w, org, &change)
 }
 
-func (p prepared) saveRecipients(ctx context.Context, w store.Writer, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
+func (p prepared) saveRecipients(ctx context.Context, w creationStore, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
 	recipients := []lastmile.Recipient{}
 	for _, ready := range p.recipients {
-		saved, err := ready.Save(ctx, w)
+		saved, err := store.SavePreparedRecipient(ctx, w, ready)
 		if err != nil {
 			return nil, err
 		}
@@ -165,9 +131,9 @@ func (p prepared) saveRecipients(ctx context.Context, w store.Writer, org lastmi
 	return recipients, nil
 }
 
-// checkConnections refuses a merchant or executor that the organization is not
+// checkConnections rejects a merchant or executor that the organization is not
 // connected with.
-func checkConnections(ctx context.Context, r store.Reader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
+func checkConnections(ctx context.Context, r containerReader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
 	for _, other := range []*lastmile.OrganizationID{c.Merchant, c.Executor} {
 		if other == nil || *other == org {
 			continue
@@ -186,24 +152,31 @@ func checkConnections(ctx context.Context, r store.Reader, org lastmile.Organiza
 	return nil
 }
 
-// checkDependencies refuses dependencies that are not the organization's tasks.
-// Those of a new task lead nowhere back: nothing can depend on it yet.
-func checkDependencies(ctx context.Context, r store.Reader, t lastmile.Task) error {
+// checkDependencies rejects dependencies that are not the organization's tasks. A
+// new task needs no check for cycles: no task can depend on it yet.
+func checkDependencies(ctx context.Context, r creationStore, t lastmile.Task) error {
 	_, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
 	return err
 }
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have
 // changed.
-func checkNewDependencies(ctx context.Context, r store.Reader, t lastmile.Task) error {
+func checkNewDependencies(ctx context.Context, r store.Writer, t lastmile.Task) error {
 	if err := checkDependencies(ctx, r, t); err != nil {
 		return err
 	}
 	return t.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return r.Parents(ctx, t.Organization, id) })
 }
 
-// checkContainer refuses a container that is not the organization's.
-func checkContainer(ctx context.Context, r store.Reader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+// containerReader reads the owners of containers.
+type containerReader interface {
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
+// checkContainer rejects a container that is not the organization's.
+func checkContainer(ctx context.Context, r containerReader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
 	switch in.Kind {
 	case lastmile.InTeam:
 		_, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))
@@ -222,7 +195,7 @@ func checkContainer(ctx context.Context, r store.Reader, org lastmile.Organizati
 	return lastmile.OutsideScope(in.Owner)
 }
 
-// identity is what a new task is given.
+// identity returns the ids and links of a new task.
 func (f *Flow) identity(who lastmile.Principal) lastmile.Identity {
 	token := f.NewToken()
 	return lastmile.Identity{

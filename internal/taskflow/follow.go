@@ -76,7 +76,7 @@ func (p *TaskFollower) topics() []events.Topic {
 // read reads the page once.
 func (p *TaskFollower) read(ctx context.Context) error {
 	return p.flow.Store.Read(ctx, func(r store.Reader) (err error) {
-		if p.task, err = followed(ctx, r, p.token); err != nil {
+		if p.task, err = taskByLink(ctx, r, p.token); err != nil {
 			return err
 		}
 		if p.merchant, err = r.Organization(ctx, p.task.Merchant); err != nil {
@@ -98,8 +98,8 @@ func (p *TaskFollower) Show() (trackingpage.Page, error) {
 	return trackingpage.New(&p.task, p.merchant, p.worker, p.flow.Now())
 }
 
-// followed finds a task by what its link says.
-func followed(ctx context.Context, r store.Reader, token string) (lastmile.Task, error) {
+// taskByLink reads a task by the token of its tracking link.
+func taskByLink(ctx context.Context, r store.Reader, token string) (lastmile.Task, error) {
 	if !lastmile.ValidID(token) {
 		return lastmile.Task{}, trackingpage.NotFound()
 	}
@@ -110,20 +110,21 @@ func followed(ctx context.Context, r store.Reader, token string) (lastmile.Task,
 	return task, err
 }
 
-// View notes that somebody opened a task's page.
+// View records that a task's tracking page was opened.
 func (f *Flow) View(ctx context.Context, token string) error {
-	return f.heard(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(f.Now()), nil })
+	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(f.Now()), nil })
 }
 
-// Rate keeps what the recipient says of a completed task.
+// Rate stores the recipient's feedback on a completed task.
 func (f *Flow) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
-	return f.heard(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
+	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
 }
 
-// heard lets a recipient change a task whose page is there.
-func (f *Flow) heard(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
+// recipientUpdate changes a task on behalf of its recipient, while the task has a
+// tracking page.
+func (f *Flow) recipientUpdate(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
-		task, err := followed(ctx, w, token)
+		task, err := taskByLink(ctx, w, token)
 		if err != nil {
 			return err
 		}

@@ -10,10 +10,10 @@ import (
 	"dray/internal/travel"
 )
 
-// MaxRoutePlans is how many route plans one answer lists.
+// MaxRoutePlans is the most route plans that one response lists.
 const MaxRoutePlans = 500
 
-// RoutePlanQuery chooses route plans; zero fields choose all.
+// RoutePlanQuery selects route plans; zero fields select all.
 type RoutePlanQuery = store.RoutePlanFilter
 
 // RoutePlan reads a route plan.
@@ -26,8 +26,8 @@ func (f *Flow) RoutePlan(ctx context.Context, who lastmile.Principal, id lastmil
 	return plan, err
 }
 
-// RoutePlans lists route plans, oldest first, and the id to ask for more with;
-// empty when there are none.
+// RoutePlans returns route plans, oldest first, and the id that the next page
+// starts after; empty for the last page.
 func (f *Flow) RoutePlans(ctx context.Context, who lastmile.Principal, q RoutePlanQuery) (plans []lastmile.RoutePlan, last lastmile.RoutePlanID, err error) {
 	if q.Limit < 1 || q.Limit > MaxRoutePlans {
 		return nil, "", lastmile.Invalid("limit must be between 1 and %d", MaxRoutePlans)
@@ -47,8 +47,7 @@ func (f *Flow) RoutePlans(ctx context.Context, who lastmile.Principal, q RoutePl
 	return plans, last, err
 }
 
-// CreateRoutePlan makes a route plan and gives its tasks to its worker, or to
-// its team.
+// CreateRoutePlan creates a route plan and moves its tasks to its worker or team.
 func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
 	now := f.Now()
 	made, err := lastmile.NewRoutePlan(lastmile.RoutePlanID(f.NewID()), f.NewShortID(), who.Organization, change, now)
@@ -64,8 +63,8 @@ func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, chan
 	})
 }
 
-// UpdateRoutePlan changes a route plan. When it gets another worker or team,
-// or other tasks, the tasks that are not started follow, in the plan's order.
+// UpdateRoutePlan changes a route plan. If its worker, team or tasks change, the
+// tasks that are not started move to the worker or team, in the plan's order.
 func (f *Flow) UpdateRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
 	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		before, _ := plan.Container()
@@ -77,8 +76,8 @@ func (f *Flow) UpdateRoutePlan(ctx context.Context, who lastmile.Principal, id l
 	})
 }
 
-// AddToRoutePlan puts tasks at the end of a route plan. Those that it has
-// already stay where they are.
+// AddToRoutePlan appends tasks to a route plan. Tasks that are in it already keep
+// their positions.
 func (f *Flow) AddToRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
 	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
@@ -87,8 +86,8 @@ func (f *Flow) AddToRoutePlan(ctx context.Context, who lastmile.Principal, id la
 	})
 }
 
-// changePlan runs a change of a plan, which returns the tasks that must be put
-// where the plan belongs.
+// changePlan applies change to a plan. change returns the tasks that must move to
+// the plan's container.
 func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) error {
@@ -131,14 +130,14 @@ func (f *Flow) DeleteRoutePlan(ctx context.Context, who lastmile.Principal, id l
 	})
 }
 
-// savePlan saves a plan with its tasks, of which those in moved are put where
-// the plan belongs, and reads it back as it is then.
+// savePlan saves a plan with its tasks, moves the tasks in moved to the plan's
+// container, and reads the plan again.
 func (f *Flow) savePlan(ctx context.Context, w store.Writer, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, plan.Tasks)
 	if err != nil {
 		return err
 	}
-	if err := measure(ctx, w, plan, tasks); err != nil {
+	if err := measureRoute(ctx, w, plan, tasks); err != nil {
 		return err
 	}
 	if err := w.SaveRoutePlan(ctx, *plan); err != nil {
@@ -169,7 +168,7 @@ func (f *Flow) savePlan(ctx context.Context, w store.Writer, who lastmile.Princi
 	return err
 }
 
-// movable returns which of some tasks are not started, in their order.
+// movable returns the tasks in among that are not started, in their order.
 func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
 	var ids []lastmile.TaskID
 	for _, t := range tasks {
@@ -180,8 +179,8 @@ func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
 	return ids
 }
 
-// joinPlan makes tasks those of a plan. Tasks that move for it are told of
-// when they do.
+// joinPlan adds tasks to a plan. A task that moves as well gets its events when it
+// moves.
 func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
 	var events []lastmile.Event
 	for _, task := range tasks {
@@ -201,7 +200,7 @@ func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who lastmile.Princi
 	return f.Events.Append(ctx, w, events...)
 }
 
-// leavePlan takes tasks out of the plan they are in.
+// leavePlan removes tasks from the plan they are in.
 func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who lastmile.Principal, ids []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
@@ -217,9 +216,9 @@ func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who lastmile.Princ
 	return f.Events.Append(ctx, w, events...)
 }
 
-// measure plans the length of a route. It refuses a worker, a team or a hub
-// that is not the organization's.
-func measure(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
+// measureRoute sets the planned length of a route. It rejects a worker, a team or
+// a hub that is not the organization's.
+func measureRoute(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
 	var worker *lastmile.Worker
 	if plan.Worker != "" {
 		found, err := r.Worker(ctx, plan.Organization, plan.Worker)
@@ -249,7 +248,8 @@ func measure(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan, task
 	return nil
 }
 
-// routePoint is where a route starts or ends; empty when it is not known.
+// routePoint returns the location where a route starts or ends; none if it is
+// unknown.
 func routePoint(ctx context.Context, r store.Reader, org lastmile.OrganizationID, at lastmile.RoutePoint, hub lastmile.HubID, worker *lastmile.Worker) ([]lastmile.Point, error) {
 	if hub != "" {
 		found, err := r.Hub(ctx, org, hub)
@@ -270,8 +270,8 @@ func routePoint(ctx context.Context, r store.Reader, org lastmile.OrganizationID
 	return nil, nil
 }
 
-// planProgress starts or completes the plan of a task that was just started,
-// completed or deleted. It is called after the task was saved.
+// planProgress starts or completes the plan of a task that was started, completed
+// or deleted. Callers save the task first.
 func (f *Flow) planProgress(ctx context.Context, w store.Writer, task lastmile.Task, now time.Time) error {
 	if task.RoutePlan == "" {
 		return nil

@@ -36,10 +36,10 @@ func newDepot(t *testing.T, p *apptest.Platform) *depot {
 func (d *depot) task(t *testing.T) lastmile.TaskID {
 	t.Helper()
 	at := lastmile.Point{Lon: 1, Lat: 2}
-	made, err := d.Tasks.Create(t.Context(), d.who, taskflow.Draft{
-		Destination: &taskflow.DestinationRef{Draft: &lastmile.DestinationDraft{Address: &lastmile.Address{City: "X", Country: "Y"}, Location: &at}},
-		Recipients:  &[]taskflow.RecipientRef{},
-	})
+	made, err := d.Tasks.Create(t.Context(), d.who, lastmile.TaskDraft{
+		Destination: &lastmile.DestinationRef{Draft: &lastmile.DestinationDraft{Address: &lastmile.Address{City: "X", Country: "Y"}, Location: &at}},
+		Recipients:  &[]lastmile.RecipientRef{},
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

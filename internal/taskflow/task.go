@@ -14,7 +14,7 @@ import (
 // PageSize is how many tasks a page of a list holds.
 const PageSize = 64
 
-// Show reads a task as the interface shows it.
+// Show returns a task in the form of the API.
 func (f *Flow) Show(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) ([]byte, error) {
 	return f.Store.Show(ctx, store.Tasks, who.Organization, string(id))
 }
@@ -37,14 +37,14 @@ func (f *Flow) ByShortID(ctx context.Context, who lastmile.Principal, shortID st
 	return task, err
 }
 
-// Query chooses tasks; zero fields choose all.
+// Query selects tasks; zero fields select all.
 type Query = store.TaskFilter
 
-// List reads one page of tasks as the interface shows them, and the id to ask
-// for the next with; empty when this is the last.
+// List returns one page of tasks in the form of the API, and the id that the next
+// page starts after; empty for the last page.
 func (f *Flow) List(ctx context.Context, who lastmile.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
 	q.Limit = PageSize + 1
-	if q.Containers, err = f.owners(ctx, who, q.Containers); err != nil {
+	if q.Containers, err = f.containerOwners(ctx, who, q.Containers); err != nil {
 		return nil, "", err
 	}
 	found, err := f.Store.ShowTasks(ctx, who.Organization, q)
@@ -58,9 +58,10 @@ func (f *Flow) List(ctx context.Context, who lastmile.Principal, q Query) (docs 
 	return bodies(found), last, nil
 }
 
-// owners puts whose it is in the place of a container's own id. A container with
-// tasks in it has been changed; only the organization's need not have been.
-func (f *Flow) owners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
+// containerOwners replaces ids of containers by the ids of their owners. The store
+// knows every container that has been changed, which all with tasks have been,
+// except perhaps the organization's.
+func (f *Flow) containerOwners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		return ids, nil
 	}
@@ -84,10 +85,10 @@ func (f *Flow) owners(ctx context.Context, who lastmile.Principal, ids []string)
 	return owners, nil
 }
 
-// maxFound is the most tasks a metadata search answers with.
+// maxFound is the most tasks that a metadata search returns.
 const maxFound = 10_000
 
-// Find lists the tasks that have all of the metadata entries.
+// Find returns the tasks that have all of the metadata entries.
 func (f *Flow) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([][]byte, error) {
 	found, err := f.Store.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
 	if err == nil && len(found) > maxFound {
@@ -104,7 +105,7 @@ func bodies(found []store.ShownTask) [][]byte {
 	return docs
 }
 
-// Explanation tells why a task was assigned by itself, or was not.
+// Explanation returns why a task was assigned automatically, or was not.
 func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		if _, err = r.Task(ctx, who.Organization, id); err != nil {
@@ -117,29 +118,29 @@ func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastm
 }
 
 // Update changes a task.
-func (f *Flow) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d Draft) (lastmile.Task, error) {
+func (f *Flow) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d lastmile.TaskDraft) (lastmile.Task, error) {
 	task, err := f.Task(ctx, who, id)
 	if err != nil {
 		return task, err
 	}
 	for {
-		ready, err := f.prepare(ctx, who, d.effective(task))
+		ready, err := f.prepare(ctx, who, d.Effective(task))
 		if err != nil {
 			return task, err
 		}
 		pending := task.Pending()
-		if task, err = f.update(ctx, who, id, ready, pending); !errors.Is(err, errMeanwhile) {
+		if task, err = f.update(ctx, who, id, ready, pending); !errors.Is(err, errStateChanged) {
 			return task, err
 		}
 	}
 }
 
-// errMeanwhile ends an update of a task that was started, or given back, while
+// errStateChanged ends an update of a task that was started or unassigned while
 // the update was prepared.
-var errMeanwhile = errors.New("the task has moved on")
+var errStateChanged = errors.New("the state of the task has changed")
 
-// update changes a task by a draft that was prepared for one that is pending, or
-// for one that is not.
+// update applies a draft that was prepared for a task that is pending, or for one
+// that is not.
 func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
 	now := f.Now()
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
@@ -147,7 +148,7 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 			return err
 		}
 		if task.Pending() != pending {
-			return errMeanwhile
+			return errStateChanged
 		}
 		ready.of = &task
 		change, err := ready.change(ctx, w, who.Organization)
@@ -182,11 +183,11 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 	return task, err
 }
 
-// saveMoved saves a task that may be in another container than before, where it
-// comes last.
+// saveMoved saves a task that may have moved from another container, to the end of
+// its new one.
 func (f *Flow) saveMoved(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container == before {
-		if before.Kind == lastmile.InWorker { // the worker's phone has to know
+		if before.Kind == lastmile.InWorker { // so that the worker's phone sees the change
 			if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 	"dray/internal/store"
 )
 
-// CreateTemplate makes a task template.
+// CreateTemplate creates a task template.
 func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, change lastmile.TemplateChange) (lastmile.Template, error) {
 	id, now := lastmile.TemplateID(f.NewID()), f.Now()
 	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Template, error) {
@@ -24,7 +24,8 @@ func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, chang
 	})
 }
 
-// UpdateTemplate changes a task template. Tasks made from it stay as they are.
+// UpdateTemplate changes a task template. Tasks created from it do
+// not change.
 func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID, change lastmile.TemplateChange) (changed lastmile.Template, err error) {
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
 		if changed, err = template(ctx, w, who.Organization, id); err != nil {
@@ -42,7 +43,8 @@ func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id la
 	return changed, err
 }
 
-// DeleteTemplate removes a task template. Tasks made from it stay as they are.
+// DeleteTemplate deletes a task template. Tasks created from it do
+// not change.
 func (f *Flow) DeleteTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) error {
 	return f.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := template(ctx, w, who.Organization, id); err != nil {
@@ -52,10 +54,10 @@ func (f *Flow) DeleteTemplate(ctx context.Context, who lastmile.Principal, id la
 	})
 }
 
-// ShowTemplate reads a task template as the interface shows it.
+// ShowTemplate returns a task template in the form of the API.
 func (f *Flow) ShowTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) ([]byte, error) {
 	doc, err := f.Store.Show(ctx, store.Templates, who.Organization, string(id))
-	return doc, lostTemplate(err)
+	return doc, templateNotFound(err)
 }
 
 // Templates lists the task templates of the organization.
@@ -67,7 +69,7 @@ func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates
 	return templates, err
 }
 
-// saveTemplate saves a template whose name no other has.
+// saveTemplate saves a template and rejects a name that another template has.
 func saveTemplate(ctx context.Context, w store.Writer, t lastmile.Template) error {
 	all, err := w.Templates(ctx, t.Organization)
 	if err != nil {
@@ -80,17 +82,17 @@ func saveTemplate(ctx context.Context, w store.Writer, t lastmile.Template) erro
 }
 
 // template reads a template that must be the organization's.
-func template(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
+func template(ctx context.Context, r creationStore, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
 	found, err := r.Template(ctx, org, id)
-	return found, lostTemplate(err)
+	return found, templateNotFound(err)
 }
 
-// lostTemplate says that there is no such template in the words that published
-// clients know.
-func lostTemplate(err error) error {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
+// templateNotFound adds the cause that published clients expect to the error about
+// a missing template.
+func templateNotFound(err error) error {
+	rejected, ok := errors.AsType[*lastmile.Error](err)
 	if ok && lastmile.IsNotFound(err) {
-		return refusal.Because("Custom fields group not found.")
+		return rejected.Because("Custom fields group not found.")
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"dray/internal/travel"
 )
 
-// The verbs of a worker's work.
+// The verbs of workers' actions, as they are stored.
 const (
 	verbClaim    = "claim"
 	verbStart    = "start"
@@ -20,14 +20,14 @@ const (
 	verbComplete = "complete"
 )
 
-// WorkList is what a worker has to do, as the phone shows it.
+// WorkList is the task list of a worker.
 type WorkList struct {
 	Version    int64
 	ActiveTask lastmile.TaskID
 	Tasks      []lastmile.Task // the active one first
 }
 
-// Work lists what a worker has to do.
+// Work returns the task list of a worker.
 func (f *Flow) Work(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		c, err := r.Container(ctx, who.Organization, lastmile.WorkerContainer(who.Worker))
@@ -45,7 +45,7 @@ func (f *Flow) Work(ctx context.Context, who lastmile.Principal) (list WorkList,
 	return list, err
 }
 
-// Available lists the tasks that a worker may claim, team by team.
+// Available returns the tasks that a worker may claim, team by team.
 func (f *Flow) Available(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		tasks = nil
@@ -80,8 +80,8 @@ func (f *Flow) Available(ctx context.Context, who lastmile.Principal) (tasks []l
 	return tasks, err
 }
 
-// act does something a worker reports, once: the same action sent again changes
-// nothing and answers with the task as it is.
+// act performs an action of a worker once: the same action sent again changes
+// nothing and returns the task as it is.
 func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb string, a lastmile.Action,
 	do func(store.Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
 ) (task lastmile.Task, err error) {
@@ -90,10 +90,10 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 	if err != nil {
 		return task, err
 	}
-	var refused error
+	var rejected error
 	record := store.Action{Organization: who.Organization, Worker: who.Worker, ID: a.ID, Task: id, Verb: verb, At: a.At, Received: now}
 	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
-		refused = nil
+		rejected = nil
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -102,16 +102,16 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 			return err
 		}
 		if done {
-			return repeated(record, before)
+			return checkRepeated(record, before)
 		}
 		list := task.Container
 		events, err := do(w, &task, a)
-		if noted, ok := errors.AsType[*notedError](err); ok {
-			refused = noted.refusal
+		if recorded, ok := errors.AsType[*recordedError](err); ok {
+			rejected = recorded.rejection
 			if err := w.SaveTask(ctx, task); err != nil {
 				return err
 			}
-			return f.Events.Append(ctx, w, noted.event)
+			return f.Events.Append(ctx, w, recorded.event)
 		}
 		if err != nil {
 			return err
@@ -128,31 +128,31 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 		return f.planProgress(ctx, w, task, a.At)
 	})
 	if err == nil {
-		err = refused
+		err = rejected
 	}
 	return task, err
 }
 
-// repeated refuses an action that has the id of another one: a phone that gave
-// an id twice must not believe that both were done.
-func repeated(a, before store.Action) error {
+// checkRepeated rejects an action that has the id of a different one: a phone that
+// used an id twice must not conclude that both actions were done.
+func checkRepeated(a, before store.Action) error {
 	if a.Task == before.Task && a.Verb == before.Verb {
 		return nil
 	}
 	return lastmile.Invalid("actionId %q is that of another action, %s of task %s: make a new one for each", a.ID, before.Verb, before.Task)
 }
 
-// notedError is a refusal that the task remembers.
-type notedError struct {
-	refusal error
-	event   lastmile.Event
+// recordedError is a rejection that is stored with the task.
+type recordedError struct {
+	rejection error
+	event     lastmile.Event
 }
 
 // Error implements error.
-func (n *notedError) Error() string { return n.refusal.Error() }
+func (n *recordedError) Error() string { return n.rejection.Error() }
 
-// saveActed saves a task that its worker did something with, and raises the
-// version of the lists it is or was in.
+// saveActed saves a task after an action of its worker, and increments the version
+// of the lists that it is or was in.
 func (f *Flow) saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container != before && task.State == lastmile.TaskAssigned {
 		return f.saveMoved(ctx, w, task, before, now)
@@ -163,11 +163,11 @@ func (f *Flow) saveActed(ctx context.Context, w store.Writer, task lastmile.Task
 	return w.SaveTask(ctx, task)
 }
 
-// Claim lets a worker take a task of her team by herself.
+// Claim assigns a task of a team to a worker of the team who asks for it.
 func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbClaim, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if task.Container.Kind != lastmile.InTeam {
-			return nil, taken(ctx, w, task, who)
+			return nil, claimRefusal(ctx, w, task, who)
 		}
 		team, err := w.Team(ctx, who.Organization, lastmile.TeamID(task.Container.Owner))
 		if err != nil {
@@ -180,9 +180,10 @@ func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 	})
 }
 
-// taken refuses a task that waits in no team: with a reason, when a colleague
-// has it. To have it oneself is no error.
-func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmile.Principal) error {
+// claimRefusal returns why a task that is in no team's container cannot be claimed.
+// Only workers of the same team learn that the task is taken. Claiming a task one
+// already has succeeds.
+func claimRefusal(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmile.Principal) error {
 	switch task.Worker {
 	case who.Worker:
 		return nil
@@ -205,7 +206,7 @@ func taken(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmil
 	return lastmile.OutsideScope(string(task.ID))
 }
 
-// Start makes a task the one the worker is doing.
+// Start makes a task the active task of its worker.
 func (f *Flow) Start(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbStart, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
@@ -230,12 +231,12 @@ func (f *Flow) Start(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 	})
 }
 
-// Arrive notes that the worker is at the place of the active task.
+// Arrive records that the worker is at the destination of the active task.
 func (f *Flow) Arrive(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.visit(ctx, who, id, verbArrive, "arrival", a)
 }
 
-// Depart notes that the worker has left the place of the active task.
+// Depart records that the worker has left the destination of the active task.
 func (f *Flow) Depart(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
 	return f.visit(ctx, who, id, verbDepart, "departure", a)
 }
@@ -245,23 +246,23 @@ func (f *Flow) visit(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
-		if err := f.reached(ctx, w, task); err != nil {
+		if err := f.Arrivals.Reached(ctx, w, task, f.Now()); err != nil {
 			return nil, err
 		}
 		return task.Visit(name, a, who.Actor())
 	})
 }
 
-// Finish ends the active task as its worker reports it.
+// Finish completes the active task of a worker.
 func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
 	return f.act(ctx, who, id, verbComplete, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
-		if err := fence(ctx, w, task, a, who); err != nil {
+		if err := checkGeofence(ctx, w, task, a, who); err != nil {
 			return nil, err
 		}
-		if err := f.reached(ctx, w, task); err != nil {
+		if err := f.Arrivals.Reached(ctx, w, task, f.Now()); err != nil {
 			return nil, err
 		}
 		o.At = a.At
@@ -272,20 +273,12 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err := attach(ctx, w, who, id, e.Uploads()); err != nil {
 			return nil, err
 		}
-		return events, learn(ctx, w, *task, who)
+		return events, saveTrip(ctx, w, *task, who)
 	})
 }
 
-// reached tells whoever asked that a worker says to be at a task, or done.
-func (f *Flow) reached(ctx context.Context, w store.Writer, task *lastmile.Task) error {
-	if f.Reached == nil {
-		return nil
-	}
-	return f.Reached(ctx, w, task, f.Now())
-}
-
-// fence holds where the worker is against the organization's geofence.
-func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.Action, who lastmile.Principal) error {
+// checkGeofence checks the worker's location against the organization's geofence.
+func checkGeofence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.Action, who lastmile.Principal) error {
 	settings, err := r.Settings(ctx, who.Organization)
 	if err != nil || settings.Geofence.Level == lastmile.GeofenceOff {
 		return err
@@ -294,15 +287,15 @@ func fence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.
 	if err != nil {
 		return err
 	}
-	noted := len(task.GeofenceAttempts)
-	refusal := task.Fence(settings.Geofence, a.From(seen))
-	if refusal != nil && len(task.GeofenceAttempts) > noted {
-		return &notedError{refusal, task.Fenced(who.Actor(), a.At)}
+	recorded := len(task.GeofenceAttempts)
+	rejection := task.Fence(settings.Geofence, a.From(seen))
+	if rejection != nil && len(task.GeofenceAttempts) > recorded {
+		return &recordedError{rejection, task.Fenced(who.Actor(), a.At)}
 	}
-	return refusal
+	return rejection
 }
 
-// attach gives the images that a worker sent before to the task.
+// attach attaches images that a worker has uploaded to the task.
 func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
 	for _, id := range ids {
 		upload, err := w.Upload(ctx, who.Organization, id)
@@ -319,8 +312,8 @@ func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task la
 	return nil
 }
 
-// learn keeps how long the way to a task took, so that estimates get better.
-func learn(ctx context.Context, w store.Writer, task lastmile.Task, who lastmile.Principal) error {
+// saveTrip stores how long the trip to a task took, from which estimates learn.
+func saveTrip(ctx context.Context, w store.Writer, task lastmile.Task, who lastmile.Principal) error {
 	worker, err := w.Worker(ctx, who.Organization, who.Worker)
 	if err != nil {
 		return err

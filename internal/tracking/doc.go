@@ -1,11 +1,11 @@
-// Package tracking takes in where workers are and tells what follows: when
-// tasks will be reached and done, how late that is, and which thresholds were
-// met.
+// Package tracking receives the positions of workers and works out what follows
+// from them: when tasks will be reached and completed, how late that is, and
+// which thresholds were reached.
 //
-// A position is stored and nothing more, whatever the worker has to do. What
-// follows from it is found by looks at the worker: at once when the worker's
-// list has changed, every minute on duty and every ten off duty, and half a
-// minute apart while the worker moves. Any node may look; a claim keeps others
-// away, and what a look finds is saved only under it. Map services are asked
-// between two transactions, never inside one.
+// Reporting a position only stores it, whatever tasks the worker has. The
+// estimates are refreshed in the background: at once when the list of the worker
+// has changed, every minute on duty and every ten minutes off duty, and half a
+// minute apart while the worker moves. Any node may refresh them; it takes a
+// lease, and saves estimates in the transaction that ends the lease. Map services
+// are called between two transactions, never inside one.
 package tracking

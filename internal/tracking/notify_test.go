@@ -59,7 +59,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Look(t)
+		p.RefreshDue(t)
 		p.Advance(10 * time.Minute)
 		return heard
 	}

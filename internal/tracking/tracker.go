@@ -20,21 +20,21 @@ type Tracker struct {
 	Now    func() time.Time
 	NewID  func() string
 	Log    *slog.Logger
-	Woken  <-chan struct{} // when something was committed here
-	Alone  bool            // no other process looks: claims of one that is gone end at the start
+	Wake   <-chan struct{} // sent to after events were committed by this process
+	Alone  bool            // no other process refreshes estimates of this database
 
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
 }
 
-// Travel tells how long the legs of a way take.
+// Travel returns how long the legs of a way take.
 type Travel interface {
 	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
-// Report takes in where the worker who is asking was. It returns how many
-// positions were believed.
-func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions []lastmile.Position) (believed int, err error) {
+// Report saves positions that a worker reports, and returns how many were
+// accepted.
+func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions []lastmile.Position) (accepted int, err error) {
 	if len(positions) > travel.MaxPositions {
 		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), travel.MaxPositions)
 	}
@@ -45,39 +45,39 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 			return err
 		}
 		kept := travel.FilterPositions(positions, last, now)
-		believed = len(kept)
-		if believed == 0 {
+		accepted = len(kept)
+		if accepted == 0 {
 			return nil
 		}
 		if err := w.SavePositions(ctx, who.Organization, who.Worker, kept); err != nil {
 			return err
 		}
-		seen := last.See(kept)
-		if seen == last {
+		latest := last.See(kept)
+		if latest == last {
 			return nil
 		}
 		if last.Location == nil { // now the whole list can be estimated
-			if err := w.Watch(ctx, who.Organization, who.Worker, now); err != nil {
+			if err := w.ScheduleEstimate(ctx, who.Organization, who.Worker, now); err != nil {
 				return err
 			}
 		}
 		t.Events.Publish(w, events.WorkerTopic(who.Worker))
-		return w.SaveSighting(ctx, who.Organization, who.Worker, seen, now)
+		return w.SaveLatestPosition(ctx, who.Organization, who.Worker, latest, now)
 	})
-	return believed, err
+	return accepted, err
 }
 
-// learned is what an organization's past work says, for a while.
+// learned is what was learned from an organization's past trips.
 type learned struct {
 	experience travel.Experience
 	until      time.Time
 }
 
-// keepLearned is how long experience is not asked for again: one trip more
-// changes little.
+// keepLearned is how long experience is not read again: one more trip changes
+// little.
 const keepLearned = 5 * time.Minute
 
-// experience is what an organization's past work says of the work to come.
+// experience returns what was learned from an organization's past trips.
 func (t *Tracker) experience(ctx context.Context, org lastmile.OrganizationID) (travel.Experience, error) {
 	now := t.Now()
 	t.mu.Lock()

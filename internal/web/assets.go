@@ -23,7 +23,7 @@ var dist embed.FS
 // AssetBase is the path of files whose names change with their content.
 const AssetBase = "/assets/"
 
-// Assets are the files of the web build. There are none when the program was
+// Assets are the files of the web build. They are empty if the program was
 // compiled without it.
 type Assets struct {
 	files   map[string]asset
@@ -40,11 +40,11 @@ type Entry struct {
 type asset struct {
 	body []byte
 	gzip bool
-	kind string // of content
+	kind string // media type
 	etag string // without quotes
 }
 
-// types are the kinds of files that the build makes.
+// types are the media types of the files that the build produces.
 var types = map[string]string{
 	".css":         "text/css; charset=utf-8",
 	".html":        "text/html; charset=utf-8",
@@ -64,8 +64,8 @@ func Built() (*Assets, error) {
 	return NewAssets(files)
 }
 
-// NewAssets reads the output of the web build. A folder without its manifest
-// holds no assets.
+// NewAssets reads the output of the web build. A folder without a manifest has no
+// assets.
 func NewAssets(folder fs.FS) (*Assets, error) {
 	a := &Assets{files: map[string]asset{}, entries: map[string]Entry{}}
 	manifest, err := fs.ReadFile(folder, "manifest.json")
@@ -99,7 +99,7 @@ func NewAssets(folder fs.FS) (*Assets, error) {
 	})
 }
 
-// readEntries takes the pages' scripts out of Vite's manifest.
+// readEntries reads the scripts and styles of pages from Vite's manifest.
 func (a *Assets) readEntries(manifest []byte) error {
 	type chunk struct {
 		Name    string   `json:"name"`
@@ -134,15 +134,15 @@ func (a *Assets) readEntries(manifest []byte) error {
 	return nil
 }
 
-// Entry returns what the page of a name loads, and false when the program was
-// compiled without it.
+// Entry returns what the named page loads, and false if the program was compiled
+// without it.
 func (a *Assets) Entry(name string) (Entry, bool) {
 	e, ok := a.entries[name]
 	return e, ok
 }
 
-// ServeHTTP serves files whose names change with their content, to be mounted
-// at AssetBase. Clients may keep them forever.
+// ServeHTTP serves files whose names change with their content, under AssetBase.
+// Clients may cache them forever.
 func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if _, ok := a.files[name]; !ok || !strings.HasPrefix(r.URL.Path, AssetBase) {
@@ -153,7 +153,7 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.serve(w, r, name)
 }
 
-// serve answers with a file that is there.
+// serve responds with a file, which must exist.
 func (a *Assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	file, header := a.files[name], w.Header()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -184,7 +184,7 @@ func (a *Assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method == http.MethodGet {
-		w.Write(body) //nolint:errcheck // the client is gone; there is nobody to tell
+		w.Write(body) //nolint:errcheck // the client is gone
 	}
 }
 
@@ -196,7 +196,7 @@ func inflate(body []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// matches tells whether a client's If-None-Match names the tag.
+// matches reports whether a client's If-None-Match lists the tag.
 func matches(header, etag string) bool {
 	for tag := range strings.SplitSeq(header, ",") {
 		if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag || tag == "*" {
@@ -206,7 +206,7 @@ func matches(header, etag string) bool {
 	return false
 }
 
-// acceptsGzip tells whether the client reads compressed answers.
+// acceptsGzip reports whether the client accepts compressed responses.
 func acceptsGzip(r *http.Request) bool {
 	for _, line := range r.Header.Values("Accept-Encoding") {
 		for coding := range strings.SplitSeq(line, ",") {

@@ -1,7 +1,7 @@
-// Package web serves the pages that people look at: the one at the root, which
-// says what the server is, and the worker's web app.
+// Package web serves pages: the one at the root, which describes the server, the
+// worker's web app, and the page on which a recipient follows a task.
 //
 // The app is built from the folder web of the repository into dist, and compiled
-// into the program. A program compiled without it works, and says on its pages
-// how to build it.
+// into the program. A program compiled without it works; its pages explain how to
+// build it.
 package web

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// appPolicy is what pages that run our scripts may do: load from this server
-// alone, and run nothing that is written in the page.
+// appPolicy is the Content-Security-Policy of pages with scripts: they load from
+// this server only, and run no inline script.
 const appPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; manifest-src 'self'; " +
 	"img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed unbuilt.html
 var unbuiltPage []byte
 
-// Driver serves the worker's web app: its page at /driver, and below it what
-// must be there for a phone to install it.
+// Driver serves the worker's web app: its page at /driver, and below it the files
+// that a phone needs to install it.
 func Driver(a *Assets) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -30,7 +30,7 @@ func Driver(a *Assets) http.Handler {
 			http.Redirect(w, r, "/driver", http.StatusMovedPermanently)
 		case name == "driver.html":
 			header.Set("Content-Security-Policy", appPolicy)
-			// Positions and barcodes are the app's; nothing else is.
+			// The app uses positions and scans barcodes.
 			header.Set("Permissions-Policy", "geolocation=(self), camera=(self), microphone=(), payment=()")
 			if !found {
 				unbuilt(w)
@@ -48,11 +48,11 @@ func Driver(a *Assets) http.Handler {
 	})
 }
 
-// unbuilt says how to get the app into the program.
+// unbuilt responds with a page that explains how to build the app.
 func unbuilt(w http.ResponseWriter) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	w.Write(unbuiltPage) //nolint:errcheck // the client is gone; there is nobody to tell
+	w.Write(unbuiltPage) //nolint:errcheck // the client is gone
 }

@@ -26,6 +26,6 @@ func Home(version string) http.Handler {
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
-		w.Write(out.Bytes()) //nolint:errcheck // the client is gone; there is nobody to tell
+		w.Write(out.Bytes()) //nolint:errcheck // the client is gone
 	})
 }

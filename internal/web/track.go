@@ -25,14 +25,14 @@ var trackPage string
 //go:embed track.css
 var trackStyle string
 
-// Recipients is what the page of a recipient needs to be told.
+// Recipients is the use case behind a recipient's page.
 type Recipients interface {
 	Follow(ctx context.Context, token string) (trackingpage.Page, error)
-	Rate(ctx context.Context, token string, said lastmile.Feedback) error
+	Rate(ctx context.Context, token string, feedback lastmile.Feedback) error
 }
 
 // Track serves the page on which a recipient follows a task, at /t/{token}. It
-// says everything without a script; a script, if there is one, makes it live.
+// is complete without a script; the script, if there is one, updates it live.
 type Track struct {
 	Recipients Recipients
 	Now        func() time.Time
@@ -43,7 +43,7 @@ type Track struct {
 	policy string
 }
 
-// NewTrack makes the page, with the script named track if the assets have one.
+// NewTrack returns the page, with the script named track if the assets have one.
 func NewTrack(a *Assets, r Recipients, now func() time.Time, log *slog.Logger) *Track {
 	sum := sha256.Sum256([]byte(trackStyle))
 	script, _ := a.Entry("track")
@@ -55,7 +55,7 @@ func NewTrack(a *Assets, r Recipients, now func() time.Time, log *slog.Logger) *
 	}
 }
 
-// trackView is what the page shows.
+// trackView is the data of the page's template.
 type trackView struct {
 	Language string
 	Script   Entry
@@ -72,7 +72,7 @@ type trackView struct {
 	Ratings             []int
 }
 
-// trackLine is a fact with its name.
+// trackLine is a labelled value.
 type trackLine struct{ Name, Value string }
 
 // ServeHTTP implements http.Handler.
@@ -99,12 +99,12 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // show writes the page.
 func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, status int) {
 	found, err := t.Recipients.Follow(r.Context(), token)
-	view := trackView{Script: t.script, CSS: template.CSS(trackStyle), Token: token} // our own file
+	view := trackView{Script: t.script, CSS: template.CSS(trackStyle), Token: token} // embedded, so it is safe
 	view.Language = textmessage.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
 	view.Words = dictionary[view.Language]
-	_, refused := errors.AsType[*lastmile.Error](err)
+	_, rejected := errors.AsType[*lastmile.Error](err)
 	switch {
-	case refused:
+	case rejected:
 		view.Gone, status = true, http.StatusNotFound
 		view.Headline, view.Detail = view.Words.Gone, view.Words.GoneDetail
 	case err != nil:
@@ -112,7 +112,7 @@ func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, statu
 		http.Error(w, "The page cannot be shown just now. Try again.", http.StatusInternalServerError)
 		return
 	default:
-		view.tell(found, t.Now())
+		view.describe(found, t.Now())
 	}
 	var out bytes.Buffer
 	if err := t.page.Execute(&out, view); err != nil {
@@ -123,13 +123,13 @@ func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, statu
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
 	w.WriteHeader(status)
-	w.Write(out.Bytes()) //nolint:errcheck // the client is gone; there is nobody to tell
+	w.Write(out.Bytes()) //nolint:errcheck // the client is gone
 }
 
 // maxForm is the largest form, in bytes.
 const maxForm = 16 << 10
 
-// rate takes the form of a page without a script.
+// rate handles the form, which pages without a script submit.
 func (t *Track) rate(w http.ResponseWriter, r *http.Request, token string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -143,7 +143,7 @@ func (t *Track) rate(w http.ResponseWriter, r *http.Request, token string) {
 	}
 	err = t.Recipients.Rate(r.Context(), token, lastmile.Feedback{Rating: rating, Comments: strings.ToValidUTF8(strings.ReplaceAll(r.PostForm.Get("comments"), "\x00", ""), "")})
 	if err != nil {
-		if _, refused := errors.AsType[*lastmile.Error](err); !refused {
+		if _, rejected := errors.AsType[*lastmile.Error](err); !rejected {
 			t.Log.Error("feedback cannot be kept", "error", err)
 		}
 		t.show(w, r, token, http.StatusBadRequest)
@@ -152,17 +152,17 @@ func (t *Track) rate(w http.ResponseWriter, r *http.Request, token string) {
 	http.Redirect(w, r, "/t/"+token, http.StatusSeeOther)
 }
 
-// tell puts a task into words.
-func (v *trackView) tell(f trackingpage.Page, now time.Time) {
-	said := v.Words
+// describe fills the view with the words for a task.
+func (v *trackView) describe(f trackingpage.Page, now time.Time) {
+	words := v.Words
 	zone, err := time.LoadLocation(f.Timezone)
 	if err != nil {
 		zone = time.UTC
 	}
 	v.Organization, v.Stage = f.Organization, string(f.Stage)
-	v.Headline = said.Stages[f.Stage]
-	if f.Pickup && said.PickupStages[f.Stage] != "" {
-		v.Headline = said.PickupStages[f.Stage]
+	v.Headline = words.Stages[f.Stage]
+	if f.Pickup && words.PickupStages[f.Stage] != "" {
+		v.Headline = words.PickupStages[f.Stage]
 	}
 	line := func(name, value string) {
 		if value != "" {
@@ -170,15 +170,15 @@ func (v *trackView) tell(f trackingpage.Page, now time.Time) {
 		}
 	}
 	if f.Stage == trackingpage.StageCompleted || f.Stage == trackingpage.StageFailed {
-		line(said.Done, said.moment(f.CompletedAt, zone, now))
+		line(words.Done, words.moment(f.CompletedAt, zone, now))
 	} else {
-		line(said.Expected, said.moment(f.Arrival, zone, now))
-		line(said.Window, said.window(f.CompleteAfter, f.CompleteBy, zone, now))
-		line(said.By, f.WorkerName)
+		line(words.Expected, words.moment(f.Arrival, zone, now))
+		line(words.Window, words.window(f.CompleteAfter, f.CompleteBy, zone, now))
+		line(words.By, f.WorkerName)
 		if f.Delay >= time.Minute {
-			v.Detail = said.Late
+			v.Detail = words.Late
 		}
-		v.ask(f.Requirements)
+		v.list(f.Requirements)
 	}
 	v.MayRate, v.Rated = f.MayRate, f.Rated
 	for n := lastmile.MinRating; n <= lastmile.MaxRating; n++ {
@@ -186,8 +186,8 @@ func (v *trackView) tell(f trackingpage.Page, now time.Time) {
 	}
 }
 
-// ask lists what the recipient will be asked for.
-func (v *trackView) ask(r lastmile.Requirements) {
+// list lists what the recipient will be asked for.
+func (v *trackView) list(r lastmile.Requirements) {
 	if r.Signature {
 		v.Asked = append(v.Asked, v.Words.Signature)
 	}

@@ -7,10 +7,10 @@ import (
 	"dray/internal/trackingpage"
 )
 
-// words is what a recipient's page says, in one language.
+// words are the texts of a recipient's page in one language.
 type words struct {
 	Stages           map[trackingpage.Stage]string
-	PickupStages     map[trackingpage.Stage]string // where a pickup is told otherwise
+	PickupStages     map[trackingpage.Stage]string // where a pickup is worded differently
 	Expected, Window string
 	By, Done, Late   string
 	Asked            string
@@ -27,8 +27,7 @@ type words struct {
 	from, until string // of windows that are open on one side; # is the time
 }
 
-// moment is a time as it is said: the time of day, with the day unless it is
-// today.
+// moment formats a time: the time of day, preceded by the day unless it is today.
 func (w words) moment(at time.Time, zone *time.Location, now time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -45,7 +44,7 @@ func (w words) day(at time.Time) string {
 	return fmt.Sprintf(w.date, at.Day(), w.months[at.Month()-1])
 }
 
-// window is a span of time as it is said.
+// window formats a span of time.
 func (w words) window(from, until time.Time, zone *time.Location, now time.Time) string {
 	switch {
 	case from.IsZero() && until.IsZero():
@@ -61,7 +60,7 @@ func (w words) window(from, until time.Time, zone *time.Location, now time.Time)
 	return w.moment(from, zone, now) + " – " + w.moment(until, zone, now)
 }
 
-// dictionary is the words of each of lastmile.Languages.
+// dictionary has the words of each of lastmile.Languages.
 var dictionary = map[string]words{
 	"en": {
 		Title: "Your delivery",

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// prefixes parses a table of networks that was written with care.
+// prefixes parses a table of constant networks. It panics on a malformed one.
 func prefixes(texts ...string) []netip.Prefix {
 	list := make([]netip.Prefix, len(texts))
 	for i, text := range texts {
@@ -14,9 +14,9 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-// neverReached are networks that no setting may except: where clouds tell
-// machines their secrets, and what is not a single host.
-var neverReached = prefixes(
+// alwaysBlocked are networks that no setting can open: the metadata services of
+// cloud providers, and addresses that are not a single host.
+var alwaysBlocked = prefixes(
 	"0.0.0.0/8",
 	"100.100.100.200/32",
 	"168.63.129.16/32",
@@ -33,8 +33,8 @@ var neverReached = prefixes(
 )
 
 // specialNetworks are the special-purpose networks of the IANA registries for
-// IPv4 and IPv6, as of 2026: reached only where an exception says so. Of IPv6,
-// those outside of publicIPv6 need no mention.
+// IPv4 and IPv6, as of 2026. They are blocked unless the operator allows them.
+// IPv6 networks outside publicIPv6 are blocked anyway and not listed.
 var specialNetworks = prefixes(
 	"10.0.0.0/8",
 	"100.64.0.0/10",
@@ -59,10 +59,12 @@ var specialNetworks = prefixes(
 	"3fff::/20",
 )
 
-// Networks whose addresses hold an IPv4 address that is reached in their
-// place.
+// publicIPv6 contains every IPv6 address that is assigned to the internet.
+var publicIPv6 = netip.MustParsePrefix("2000::/3")
+
+// Networks whose addresses embed an IPv4 address to which a translator or a
+// tunnel forwards.
 var (
-	publicIPv6   = netip.MustParsePrefix("2000::/3")
 	compatible   = netip.MustParsePrefix("::/96")
 	translated   = netip.MustParsePrefix("::ffff:0:0:0/96")
 	wellKnown64  = netip.MustParsePrefix("64:ff9b::/96")
@@ -71,11 +73,11 @@ var (
 	teredoTunnel = netip.MustParsePrefix("2001::/32")
 )
 
-// never tells whether an address can under no circumstances be reached.
-func never(ip netip.Addr) bool { return ip.Zone() != "" || in(ip, neverReached) }
+// isAlwaysBlocked reports whether no setting can allow the address.
+func isAlwaysBlocked(ip netip.Addr) bool { return ip.Zone() != "" || in(ip, alwaysBlocked) }
 
-// private tells whether an address is not of the public internet.
-func private(ip netip.Addr) bool {
+// isPrivate reports whether the address is not part of the public internet.
+func isPrivate(ip netip.Addr) bool {
 	return in(ip, specialNetworks) || !ip.IsGlobalUnicast() || (ip.Is6() && !publicIPv6.Contains(ip))
 }
 
@@ -88,8 +90,8 @@ func in(ip netip.Addr, networks []netip.Prefix) bool {
 	return false
 }
 
-// embedded are the IPv4 addresses that a translator or a tunnel may reach in
-// place of an IPv6 one.
+// embedded returns the IPv4 addresses to which a translator or a tunnel may
+// forward packets for an IPv6 address.
 func embedded(ip netip.Addr) []netip.Addr {
 	b := ip.As16()
 	at := func(w, x, y, z int) netip.Addr { return netip.AddrFrom4([4]byte{b[w], b[x], b[y], b[z]}) }
@@ -110,12 +112,12 @@ func embedded(ip netip.Addr) []netip.Addr {
 	return nil
 }
 
-// checkException refuses an exception that would open what must stay shut.
+// checkException rejects an allowed network that overlaps one of alwaysBlocked.
 func checkException(p netip.Prefix) error {
 	if p.Addr().Is4In6() {
 		return fmt.Errorf("write %s as a network of IPv4", p)
 	}
-	for _, forbidden := range neverReached {
+	for _, forbidden := range alwaysBlocked {
 		if p.Overlaps(forbidden) {
 			return fmt.Errorf("webhooks can never reach %s, so %s cannot be allowed", forbidden, p)
 		}

@@ -18,9 +18,9 @@ const (
 	followPage   = 100
 )
 
-// Feed numbers the event log and lets clients follow it. Numbers are given to
-// committed events only, so that whoever has seen one has seen all before it,
-// whatever node it asks next.
+// Feed numbers the event log and lets clients follow it. Only committed events
+// get numbers, so that a follower that has seen one has seen all before it,
+// whichever node it asks next.
 type Feed struct {
 	Store store.Store
 	Log   *slog.Logger
@@ -30,7 +30,7 @@ type Feed struct {
 	Poll  time.Duration   // between two checks for events that other nodes left without a number
 }
 
-// ErrEnded tells a follower that the feed has ended here, and goes on
+// ErrEnded reports to a follower that the feed has ended here, and goes on
 // elsewhere.
 var ErrEnded = errors.New("the feed has ended")
 

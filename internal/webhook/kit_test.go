@@ -138,7 +138,7 @@ func (w *world) tellOf(org lastmile.OrganizationID, trigger lastmile.Trigger) {
 // sender makes a sender whose posts go to the server.
 func (w *world) sender(serve server) *webhook.Sender {
 	return &webhook.Sender{
-		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Woken: w.log.Committed(), Owed: w.log.Drain,
+		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Committed: w.log.Committed(), Drain: w.log.Drain,
 		Poster: poster(func(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
 			p := post{
 				at: now(), hook: lastmile.WebhookID(url[len("https://") : len("https://")+lastmile.IDLength]),

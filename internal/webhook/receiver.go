@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// Receiver is a server for trying webhooks out: it answers handshakes, checks
-// signatures and writes down what it is sent.
+// Receiver is a server for trying out webhooks: it responds to handshakes,
+// verifies signatures and prints the notifications it receives.
 type Receiver struct {
-	Secret []byte // of the organization; nil checks no signatures
+	Secret []byte // of the organization; nil disables verification
 	Out    io.Writer
-	JSON   bool // write whole events, one to a line
+	JSON   bool // print complete events, one per line
 
 	mu sync.Mutex
 }
@@ -39,7 +39,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// verify tells whether both signatures are right.
+// verify reports whether both signatures are valid, as "right" or "wrong".
 func (r *Receiver) verify(header http.Header, body []byte) string {
 	if r.Secret == nil {
 		return "unchecked"
@@ -71,6 +71,6 @@ func (r *Receiver) write(header http.Header, body []byte, verdict string) {
 		TaskID      string
 		WorkerID    string
 	}
-	json.Unmarshal(body, &event) //nolint:errcheck // what is not an event is shown as empty
+	json.Unmarshal(body, &event) //nolint:errcheck // a body that is not an event prints empty fields
 	fmt.Fprintf(r.Out, "%-28s task %-24s worker %-24s signature %s\n", event.TriggerName, event.TaskID, event.WorkerID, verdict)
 }

@@ -9,23 +9,23 @@ import (
 	"dray/internal/store"
 )
 
-// Registry is the webhooks of all organizations, and the log of what they were
-// sent.
+// Registry manages the webhooks of all organizations and the log of their
+// notifications.
 type Registry struct {
 	Store    store.Store
 	Events   *events.Log
 	Egress   Handshaker
 	Now      func() time.Time
 	NewID    func() string
-	NewCheck func() string // a random text for a handshake
+	NewCheck func() string // returns the random text of a handshake
 }
 
-// Handshaker proves that a server wants to be a webhook.
+// Handshaker verifies that a server agrees to be a webhook.
 type Handshaker interface {
 	Handshake(ctx context.Context, url, check string) error
 }
 
-// Create registers a webhook whose server answers the handshake.
+// Create registers a webhook after a handshake with its server.
 func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change lastmile.WebhookChange) (lastmile.NewlyMade[lastmile.Webhook], error) {
 	none := lastmile.NewlyMade[lastmile.Webhook]{}
 	made, err := lastmile.NewWebhook(lastmile.WebhookID(r.NewID()), who.Organization, change, r.Now())
@@ -64,8 +64,8 @@ func (r *Registry) List(ctx context.Context, who lastmile.Principal) (hooks []la
 	return hooks, err
 }
 
-// Update changes a webhook. A new address must answer the handshake; a webhook
-// that is disabled is owed nothing any more.
+// Update changes a webhook. A new URL requires a handshake. Disabling a webhook
+// gives up its pending notifications.
 func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID, change lastmile.WebhookChange) (hook lastmile.Webhook, err error) {
 	now := r.Now()
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
@@ -108,7 +108,7 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 	return hook, err
 }
 
-// Delete removes a webhook and what it is owed.
+// Delete deletes a webhook and its notifications.
 func (r *Registry) Delete(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) error {
 	return r.Store.Write(ctx, func(w store.Writer) error {
 		if _, err := w.Webhook(ctx, who.Organization, id); err != nil {
@@ -118,16 +118,16 @@ func (r *Registry) Delete(ctx context.Context, who lastmile.Principal, id lastmi
 	})
 }
 
-// LogSize is how many notifications a page of the log holds.
+// LogSize is the number of notifications in a page of the log.
 const LogSize = 64
 
-// LogQuery chooses notifications of a webhook.
+// LogQuery selects notifications of a webhook.
 type LogQuery struct {
-	Before string // older than this one
-	Failed bool   // only those given up
+	Before string // an id: only older notifications
+	Failed bool   // only notifications that were given up
 }
 
-// Log lists what a webhook was sent, newest first.
+// Log lists the notifications of a webhook, newest first.
 func (r *Registry) Log(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID, q LogQuery) (log []lastmile.Notification, err error) {
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
 		if _, err := tx.Webhook(ctx, who.Organization, id); err != nil {
@@ -149,7 +149,7 @@ func (r *Registry) Log(ctx context.Context, who lastmile.Principal, id lastmile.
 	return log, err
 }
 
-// Notification reads a notification of a webhook with all attempts at it.
+// Notification returns a notification of a webhook with all its attempts.
 func (r *Registry) Notification(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (d lastmile.DetailedNotification, err error) {
 	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
 		if d.Notification, err = notification(ctx, tx, who, hook, id); err != nil {
@@ -172,7 +172,7 @@ func notification(ctx context.Context, r store.Reader, who lastmile.Principal, h
 	return n, err
 }
 
-// Redeliver sends one notification again, whatever came of it before.
+// Redeliver makes one notification due again, whatever its state.
 func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Redelivered, error) {
 	now := r.Now()
 	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
@@ -185,11 +185,11 @@ func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook l
 	})
 }
 
-// maxRedelivered is the most notifications one request sends again.
+// maxRedelivered limits the notifications that one request makes due again.
 const maxRedelivered = 10_000
 
-// RedeliverFailed sends again all notifications of a webhook since a time that
-// were given up.
+// RedeliverFailed makes the notifications of a webhook due again that were given
+// up since a time.
 func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, since time.Time) (lastmile.Redelivered, error) {
 	now, givenUp := r.Now(), lastmile.NotificationGivenUp
 	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
@@ -212,7 +212,7 @@ func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, 
 	})
 }
 
-// Test sends a webhook an event of its trigger that says it is a test.
+// Test sends a webhook an event of its trigger that is marked as a test.
 func (r *Registry) Test(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) (lastmile.Redelivered, error) {
 	now := r.Now()
 	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {

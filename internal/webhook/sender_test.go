@@ -15,6 +15,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/webhook"
+	"dray/internal/work"
 )
 
 // The simulations run on the real database and a clock that is always right.
@@ -254,16 +255,20 @@ func TestSenderLivesForDays(t *testing.T) {
 }
 
 // TestSenderThatFrozeCannotWrite has a process stand still in the middle of an
-// attempt until another one has taken over.
+// attempt, with all it would write, until another one has taken over.
 func TestSenderThatFrozeCannotWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		defer w.close()
 		hook := w.hook(created)
+		thaws := time.Now().Add(10 * time.Minute)
+		db := &freezing{Store: w.store}
 		frozen := w.sender(func(ctx context.Context, p post) (int, string) {
-			time.Sleep(10 * time.Minute)
+			db.until.Store(&thaws)
+			time.Sleep(time.Until(thaws))
 			return refuse(ctx, p)
 		})
+		frozen.Store = db
 		healthy := w.sender(accept)
 		w.run(func() {
 			w.tell(created, 3)
@@ -287,6 +292,20 @@ func TestSenderThatFrozeCannotWrite(t *testing.T) {
 			t.Errorf("the frozen process has %+v", frozen.Stats())
 		}
 	})
+}
+
+// freezing is a database to which a process writes nothing until a time.
+type freezing struct {
+	store.Store
+	until atomic.Pointer[time.Time]
+}
+
+// Write implements store.Store.
+func (f *freezing) Write(ctx context.Context, fn func(store.Writer) error) error {
+	if until := f.until.Load(); until != nil {
+		time.Sleep(time.Until(*until))
+	}
+	return f.Store.Write(ctx, fn)
 }
 
 // hang is a server that takes everything and never answers.
@@ -415,6 +434,67 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 	})
 }
 
+// TestSenderTakesTurns has more webhooks with a backlog than an organization has
+// slots for, and one that has a single notification.
+func TestSenderTakesTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.close()
+		var behind []lastmile.WebhookID
+		for range 12 {
+			behind = append(behind, w.hook(created))
+		}
+		other := w.hook(updated)
+		w.write(func(ctx context.Context, tx store.Writer) error {
+			many := make([]lastmile.Event, 500)
+			for i := range many {
+				many[i] = lastmile.Event{Organization: acme, Trigger: created, At: now()}
+			}
+			return w.log.Append(ctx, tx, many...)
+		})
+		var most, inFlight int
+		turn := make(chan struct{}, 1)
+		sender := w.sender(func(ctx context.Context, p post) (int, string) {
+			turn <- struct{}{}
+			inFlight++
+			most = max(most, inFlight)
+			<-turn
+			time.Sleep(50 * time.Millisecond)
+			turn <- struct{}{}
+			inFlight--
+			<-turn
+			return accept(ctx, p)
+		})
+		w.run(func() {
+			time.Sleep(time.Second)
+			turn <- struct{}{}
+			most = 0 // first attempts have their own limit
+			<-turn
+			time.Sleep(4 * time.Second)
+			w.tell(updated, 1)
+			time.Sleep(5 * time.Second)
+			if n := count(w, other); n != 1 {
+				t.Errorf("a single notification was sent %d times beside backlogs", n)
+			}
+			for _, id := range behind {
+				if n := count(w, id); n < 64 || n > 450 {
+					t.Errorf("%d of a backlog were sent, want a fair share", n)
+				}
+			}
+			time.Sleep(30 * time.Second)
+		}, sender)
+		if most < 16 || most > 17 {
+			t.Errorf("%d requests at once, want as many as an organization may have", most)
+		}
+		for _, id := range behind {
+			if h, _ := w.state(id); h.Count != 500 {
+				t.Errorf("%d of 500 were delivered", h.Count)
+			}
+			w.check(id)
+		}
+	})
+}
+
 // TestSenderStops has it stop amid attempts: those that end soon are recorded,
 // the others are given back and not held against their webhooks.
 func TestSenderStops(t *testing.T) {
@@ -465,7 +545,8 @@ func TestSenderTakesOver(t *testing.T) {
 				hook := w.hook(created)
 				w.tell(created, 5)
 				w.write(func(ctx context.Context, tx store.Writer) error {
-					_, err := tx.ClaimWebhook(ctx, acme, hook, newID(), now(), now().Add(35*time.Second))
+					item := work.Item{Kind: work.Webhooks, Organization: acme, ID: string(hook), Lease: newID()}
+					_, err := tx.ClaimWork(ctx, item, now(), now().Add(35*time.Second))
 					return err
 				})
 				sender := w.sender(accept)
@@ -616,7 +697,7 @@ func (h *hasty) Read(ctx context.Context, fn func(store.Reader) error) error {
 	return h.Store.Read(ctx, func(r store.Reader) error { return fn(hastyReader{Reader: r, hook: h.hook}) })
 }
 
-// WaitingWebhooks implements store.WebhookReader.
-func (r hastyReader) WaitingWebhooks(context.Context) ([]store.Waiting, error) {
-	return []store.Waiting{{Organization: acme, Webhook: r.hook, Next: now()}}, nil
+// DueWork implements work.Reader.
+func (r hastyReader) DueWork(context.Context, work.Query) ([]work.Item, error) {
+	return []work.Item{{Kind: work.Webhooks, Organization: acme, ID: string(r.hook), Due: now()}}, nil
 }

@@ -9,21 +9,21 @@ import (
 	"hash"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"dray/internal/lastmile"
 )
 
-// signer signs notifications, one after the other: with the signature that
-// existing receivers verify, made with the newest secret, and with the headers
-// of Standard Webhooks, which have a signature for each secret that is still
-// good.
+// signer signs notifications. The X-Onfleet-Signature, which existing receivers
+// verify, uses the newest secret; the headers of Standard Webhooks carry a
+// signature for every valid secret. It is not safe for concurrent use.
 type signer struct {
 	classic  hash.Hash
 	standard []hash.Hash
 }
 
-// newSigner makes a signer of secrets, the newest of which is the first.
+// newSigner returns a signer for secrets, the newest first.
 func newSigner(secrets [][]byte) *signer {
 	s := &signer{classic: hmac.New(sha512.New, secrets[0])}
 	for _, secret := range secrets {
@@ -32,7 +32,23 @@ func newSigner(secrets [][]byte) *signer {
 	return s
 }
 
-// header makes the headers of a notification.
+// signerPool reuses the signers of one set of secrets. It is safe for concurrent
+// use.
+type signerPool struct {
+	secrets [][]byte
+	free    sync.Pool
+}
+
+func (p *signerPool) header(n lastmile.Notification, now time.Time) http.Header {
+	s, ok := p.free.Get().(*signer)
+	if !ok {
+		s = newSigner(p.secrets)
+	}
+	defer p.free.Put(s)
+	return s.header(n, now)
+}
+
+// header returns the headers of a notification.
 func (s *signer) header(n lastmile.Notification, now time.Time) http.Header {
 	timestamp := strconv.FormatInt(now.Unix(), 10)
 	var signatures []byte
@@ -69,11 +85,11 @@ func standard(to []byte, mac hash.Hash, id, timestamp string, body []byte) []byt
 	return base64.StdEncoding.AppendEncode(append(to, "v1,"...), mac.Sum(nil))
 }
 
-// Signature is the signature that existing receivers verify: HMAC-SHA-512 of
-// the body, in hexadecimal digits.
+// Signature returns the X-Onfleet-Signature of a body: its HMAC-SHA-512 in
+// hexadecimal digits.
 func Signature(secret, body []byte) string { return classic(hmac.New(sha512.New, secret), body) }
 
-// StandardSignature is a signature as Standard Webhooks has it.
+// StandardSignature returns a signature in the format of Standard Webhooks.
 func StandardSignature(secret []byte, id, timestamp string, body []byte) string {
 	return string(standard(nil, hmac.New(sha256.New, secret), id, timestamp, body))
 }

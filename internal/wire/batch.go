@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"dray/internal/codec"
@@ -15,12 +16,37 @@ type BatchBody struct {
 	Tasks *SentTasks `json:"tasks" required:"true"`
 }
 
-// Items returns the tasks as they were sent.
-func (b BatchBody) Items() ([][]byte, error) {
+// Items decodes the tasks that an organization sent. One that is not a valid
+// task is an item with an error: the others are created all the same.
+func (b BatchBody) Items(org lastmile.OrganizationID) ([]lastmile.BatchItem, error) {
 	if b.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	return Each(*b.Tasks, func(t SentTask) []byte { return t }), nil
+	items := make([]lastmile.BatchItem, len(*b.Tasks))
+	for i, sent := range *b.Tasks {
+		var err error
+		if items[i], err = DecodeBatchItem(org, sent); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// DecodeBatchItem decodes a task of a batch. Decode has scanned it with the
+// body of the batch, so that only its own shape is left to check. An error
+// means that no task can be decoded.
+func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchItem, error) {
+	item := lastmile.BatchItem{Sent: sent}
+	var body TaskBody
+	err := codec.Rejection(codec.DecodePart(sent, &body))
+	if err == nil {
+		item.AutoAssign = body.AutoAssign != nil
+		item.Draft, err = body.Draft(org)
+	}
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
+		return lastmile.BatchItem{Err: rejected, Sent: sent}, nil
+	}
+	return item, err
 }
 
 // SentTasks are the tasks of a batch as they were sent.
@@ -125,9 +151,10 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown.TasksErrored = len(b.Results) - shown.TasksCreated
 	for _, r := range b.Results {
 		switch {
-		case r.Fault != nil:
+		case r.Err != nil:
+			kind := codec.ErrorOf(r.Err.Code)
 			shown.Errors = append(shown.Errors, BatchItemError{
-				StatusCode: r.Fault.Status, ErrorCode: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause, TaskData: r.Sent,
+				StatusCode: kind.Status, ErrorCode: int(kind.Number), Message: r.Err.Message, Cause: codec.CauseText(r.Err), TaskData: r.Sent,
 			})
 			shown.FailedTasks = append(shown.FailedTasks, r.Sent)
 		case r.Shown != nil:
@@ -204,17 +231,8 @@ func NewBatchJob(made lastmile.NewlyMade[lastmile.Batch]) BatchJob {
 func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
 		Tasks: Each(b.Tasks, NewTask),
-		Errors: Each(b.Faults, func(r lastmile.BatchResult) TaskBatchError {
-			fault := codec.BatchError{StatusCode: r.Fault.Status, Error: r.Fault.Number, Message: r.Fault.Message, Cause: r.Fault.Cause}
-			return TaskBatchError{Error: fault, Task: r.Sent}
+		Errors: Each(b.Rejected, func(r lastmile.BatchResult) TaskBatchError {
+			return TaskBatchError{Error: codec.NewBatchError(r.Err), Task: r.Sent}
 		}),
-	}
-}
-
-// NewBatchFault returns the error of one item of a batch.
-func NewBatchFault(err error) lastmile.BatchFault {
-	status, body := codec.NewError(err, "")
-	return lastmile.BatchFault{
-		Status: status, Number: int(body.Message.Error), Message: body.Message.Message, Cause: body.Message.Cause.String(),
 	}
 }

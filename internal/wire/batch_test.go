@@ -21,7 +21,7 @@ func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
 		ID: "b", Created: now.Add(-time.Hour), Completed: now, Received: 4,
 		Results: []lastmile.BatchResult{
 			{TaskID: "one", Shown: []byte(`{"id":"one"}`)},
-			{Fault: &lastmile.BatchFault{Status: 400, Number: 1000, Message: "<no>", Cause: "why"}, Sent: []byte(`{"notes":"é"}`)},
+			{Err: &lastmile.Error{Code: lastmile.CodeInvalid, Message: "<no>", Cause: "why"}, Sent: []byte(`{"notes":"é"}`)},
 			{TaskID: "two", Warned: true, Shown: []byte(`{"id":"two"}`)},
 			{TaskID: "gone", Warned: true},
 		},

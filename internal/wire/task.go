@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"strconv"
+	"time"
+
 	"dray/internal/lastmile"
 )
 
@@ -117,6 +120,33 @@ type TaskTimes struct {
 	ETA *Seconds `json:"eta" example:"null"`
 	// Seconds of delay; null when not delayed.
 	DelayTime *Seconds `json:"delayTime" example:"null"`
+}
+
+// AppendMembers appends the members of the JSON object, without braces.
+func (t TaskTimes) AppendMembers(b []byte) []byte {
+	millis := func(m Millis) {
+		if m.IsZero() {
+			b = append(b, "null"...)
+			return
+		}
+		b = strconv.AppendInt(b, m.Time().UnixMilli(), 10)
+	}
+	seconds := func(s *Seconds) {
+		if s == nil {
+			b = append(b, "null"...)
+			return
+		}
+		b = strconv.AppendInt(b, int64(s.Duration().Round(time.Second)/time.Second), 10)
+	}
+	b = append(b, `"estimatedCompletionTime":`...)
+	millis(t.EstimatedCompletionTime)
+	b = append(b, `,"estimatedArrivalTime":`...)
+	millis(t.EstimatedArrivalTime)
+	b = append(b, `,"eta":`...)
+	seconds(t.ETA)
+	b = append(b, `,"delayTime":`...)
+	seconds(t.DelayTime)
+	return b
 }
 
 // Completion is how a task was done, as far as it is.

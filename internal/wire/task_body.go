@@ -216,6 +216,58 @@ type CustomFieldBody struct {
 	Value any `json:"value" type:"boolean,number,string,array,null"`
 }
 
+// AssignOptions returns how a worker is to be found for a new task; nil when
+// none is.
+func (b TaskBody) AssignOptions() *assignment.Options {
+	if b.AutoAssign == nil {
+		return nil
+	}
+	options := b.AutoAssign.Domain()
+	return &options
+}
+
+// Draft translates a task as an organization sent it.
+func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error) {
+	draft := lastmile.TaskDraft{Change: b.Change(), Template: b.CustomFieldGroup}
+	if b.Destination.Set() {
+		draft.Destination = &lastmile.DestinationRef{ID: b.Destination.Value.ID}
+		if sent := b.Destination.Value.Body; sent != nil {
+			made := sent.Draft()
+			draft.Destination.Draft = &made
+		}
+	}
+	if b.Recipients.Set() {
+		refs := make([]lastmile.RecipientRef, 0, len(b.Recipients.Value))
+		for _, sent := range b.Recipients.Value {
+			if sent == (RecipientRef{}) {
+				continue
+			}
+			ref := lastmile.RecipientRef{ID: sent.ID}
+			if sent.Body != nil {
+				made := sent.Body.Draft()
+				ref.Draft = &made
+			}
+			refs = append(refs, ref)
+		}
+		draft.Recipients = &refs
+	}
+	if b.Container != nil {
+		in, err := b.Container.Domain(org)
+		if err != nil {
+			return draft, err
+		}
+		draft.Container = &in
+	}
+	if b.CustomFields != nil {
+		values := make([]lastmile.FieldValue, 0, len(*b.CustomFields))
+		for _, f := range *b.CustomFields {
+			values = append(values, lastmile.FieldValue(f))
+		}
+		draft.Fields = &values
+	}
+	return draft, nil
+}
+
 // RecipientRef is a recipient in a request: the id of one, or the fields of a
 // new one. Neither means no recipient: a published client sends null for that.
 type RecipientRef struct {

@@ -17,6 +17,7 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
+	"dray/internal/work"
 )
 
 // Platform is the whole platform in the test's own process.
@@ -36,11 +37,11 @@ func (p *Platform) Advance(by time.Duration) { p.clock.advance(by) }
 // machine is. Only Advance moves it then, and each request by a millisecond.
 func (p *Platform) StopClock() { p.clock.stop() }
 
-// Look lets the platform look at all workers who are due.
-func (p *Platform) Look(t testing.TB) {
+// RefreshDue refreshes the estimates of all workers who are due.
+func (p *Platform) RefreshDue(t testing.TB) {
 	t.Helper()
-	if _, err := p.Tracking.Look(t.Context()); err != nil {
-		t.Fatalf("look at workers: %v", err)
+	if _, err := p.Tracking.RefreshDue(t.Context()); err != nil {
+		t.Fatalf("refresh estimates: %v", err)
 	}
 }
 
@@ -105,15 +106,15 @@ func Until(t testing.TB, words string, so func() bool) {
 func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
 	Until(t, "no job is left", func() bool {
-		var left int
+		var left work.Backlog
 		err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
-			left, err = r.JobsLeft(t.Context())
+			left, err = r.WorkBacklog(t.Context(), store.CreateBatch, p.Now())
 			return err
 		})
 		if err != nil {
 			t.Fatalf("count what is left to do: %v", err)
 		}
-		return left == 0
+		return left.Waiting == 0
 	})
 }
 
@@ -165,7 +166,7 @@ type Client struct {
 func (p *Platform) Organization(t testing.TB, name string) *Client {
 	t.Helper()
 	p.clock.pass()
-	made, err := p.Directory.Create(t.Context(), lastmile.OrganizationDraft{Name: name, Country: "US", Timezone: "America/New_York"})
+	made, err := p.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: name, Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func samplesOf[T, W any](toWire func(T) W) []any {
 var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.BatchJob]():       {wire.NewBatchJob(lastmile.NewlyMade[lastmile.Batch]{Record: sampleBatch()})},
 	reflect.TypeFor[wire.Batch]():          {wire.NewBatch(lastmile.Batch{}, wire.Millis(sampleTime)), wire.NewBatch(sampleBatch(), wire.Millis(sampleTime))},
-	reflect.TypeFor[wire.TaskBatch]():      {wire.NewTaskBatch(lastmile.CreatedBatch{}), wire.NewTaskBatch(lastmile.CreatedBatch{Tasks: []lastmile.Task{sampleOf[lastmile.Task](full)}, Faults: sampleBatch().Results[1:]})},
+	reflect.TypeFor[wire.TaskBatch]():      {wire.NewTaskBatch(lastmile.CreatedBatch{}), wire.NewTaskBatch(lastmile.CreatedBatch{Tasks: []lastmile.Task{sampleOf[lastmile.Task](full)}, Rejected: sampleBatch().Results[1:]})},
 	reflect.TypeFor[wire.Greeting]():       {wire.Greeting{}},
 	reflect.TypeFor[wire.NewWebhookBody](): {wire.NewCreatedWebhook(lastmile.NewlyMade[lastmile.Webhook]{Record: sampleOf[lastmile.Webhook](full)})},
 	reflect.TypeFor[wire.Webhook]():        {wire.NewWebhook(lastmile.Webhook{ID: sampleID}), wire.NewWebhook(sampleOf[lastmile.Webhook](full))},
@@ -235,7 +235,7 @@ func sampleBatch() lastmile.Batch {
 	}
 	return lastmile.Batch{ID: sampleID, Received: 2, Created: sampleTime, Completed: sampleTime, Results: []lastmile.BatchResult{
 		{TaskID: sampleID, Warned: true, Shown: task},
-		{Fault: &lastmile.BatchFault{Status: 400, Number: 1000, Message: "text", Cause: "text"}, Sent: []byte(`{"notes":"text"}`)},
+		{Err: &lastmile.Error{Code: lastmile.CodeInvalid, Message: "text", Cause: "text"}, Sent: []byte(`{"notes":"text"}`)},
 	}}
 }
 

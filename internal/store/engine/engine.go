@@ -40,6 +40,17 @@ type Rows interface {
 	Close()
 }
 
+// Raw is a destination for a text or blob that is not copied: its bytes belong
+// to the database and are valid until the next call of a method of their Rows.
+// NULL is nil.
+type Raw []byte
+
+// ScanBytes sets the bytes. It implements an interface of the PostgreSQL driver.
+func (r *Raw) ScanBytes(b []byte) error {
+	*r = b
+	return nil
+}
+
 // Engine is an SQL database.
 type Engine interface {
 	// Direct runs single statements, each with its own snapshot, without a

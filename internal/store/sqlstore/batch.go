@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -10,8 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/wire"
 )
 
 // storedResult is the result of an item as it is stored.
@@ -22,7 +23,8 @@ type storedResult struct {
 	Sent   json.RawMessage `json:"sent,omitzero"`
 }
 
-// storedFault is why an item became no task.
+// storedFault is the error of an item as clients see it, which is the form that
+// outlives changes of the program.
 type storedFault struct {
 	Status  int    `json:"status"`
 	Number  int    `json:"number"`
@@ -30,9 +32,31 @@ type storedFault struct {
 	Cause   string `json:"cause"`
 }
 
+func newStoredFault(e *lastmile.Error) *storedFault {
+	if e == nil {
+		return nil
+	}
+	kind := codec.ErrorOf(e.Code)
+	return &storedFault{Status: kind.Status, Number: int(kind.Number), Message: e.Message, Cause: codec.CauseText(e)}
+}
+
+func (f *storedFault) err() *lastmile.Error {
+	if f == nil {
+		return nil
+	}
+	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
+}
+
 // AddBatch implements store.BatchWriter.
-func (t *tx) AddBatch(ctx context.Context, b lastmile.Batch, items [][]byte) error {
-	sent := slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]"))
+func (t *tx) AddBatch(ctx context.Context, b lastmile.Batch, items []lastmile.BatchItem) error {
+	sent := []byte("[")
+	for i, item := range items {
+		if i > 0 {
+			sent = append(sent, ',')
+		}
+		sent = append(sent, item.Sent...)
+	}
+	sent = append(sent, ']')
 	const query = `
 		INSERT INTO batch (org, id, key_id, sent, received, done, created) VALUES ($1, $2, $3, $4, $5, 0, $6)`
 	if _, err := t.exec(ctx, query, b.Organization, b.ID, b.Key, sent, len(items), b.Created.UnixMilli()); err != nil {
@@ -69,40 +93,44 @@ func (t *tx) Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile
 	}
 	for _, stored := range slices.Concat(chunks...) {
 		b.Results = append(b.Results, lastmile.BatchResult{
-			TaskID: stored.Task, Warned: stored.Warned, Fault: (*lastmile.BatchFault)(stored.Fault), Sent: stored.Sent,
+			TaskID: stored.Task, Warned: stored.Warned, Err: stored.Fault.err(), Sent: stored.Sent,
 		})
 	}
 	return b, nil
 }
 
 // BatchItems implements store.BatchReader.
-func (t *tx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) ([][]byte, error) {
+func (t *tx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from, limit int) ([]lastmile.BatchItem, error) {
 	var (
-		sent  []byte
-		items []json.RawMessage
+		sent []byte
+		all  []json.RawMessage
 	)
 	err := t.row(ctx, `SELECT sent FROM batch WHERE org = $1 AND id = $2`, org, id).Scan(&sent)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, t.missing(ctx, store.Batches, string(id))
 	}
 	if err == nil {
-		err = json.Unmarshal(sent, &items)
+		err = json.Unmarshal(sent, &all)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read items of batch %s: %w", id, err)
 	}
-	bodies := make([][]byte, len(items))
-	for i, item := range items {
-		bodies[i] = item
+	all = all[min(from, len(all)):]
+	all = all[:min(limit, len(all))]
+	items := make([]lastmile.BatchItem, len(all))
+	for i, body := range all {
+		if items[i], err = wire.DecodeBatchItem(org, body); err != nil {
+			return nil, fmt.Errorf("decode item %d of batch %s: %w", from+i, id, err)
+		}
 	}
-	return bodies, nil
+	return items, nil
 }
 
 // AddResults implements store.BatchWriter.
 func (t *tx) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
 	stored := make([]storedResult, 0, len(results))
 	for _, r := range results {
-		stored = append(stored, storedResult{Task: r.TaskID, Warned: r.Warned, Fault: (*storedFault)(r.Fault), Sent: r.Sent})
+		stored = append(stored, storedResult{Task: r.TaskID, Warned: r.Warned, Fault: newStoredFault(r.Err), Sent: r.Sent})
 	}
 	doc, err := json.Marshal(stored)
 	if err != nil {
@@ -144,7 +172,7 @@ func (t *tx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []l
 		_, err := collect(ctx, t, func(r rows) (none struct{}, err error) {
 			var row taskRow
 			if err = row.scan(r); err == nil {
-				left[row.id], err = row.shown(t.now())
+				left[row.id] = row.shown(t.now())
 			}
 			return none, err
 		}, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)
@@ -161,15 +189,15 @@ func (t *tx) Try(ctx context.Context, fn func() error) error {
 		return fmt.Errorf("begin a part: %w", err)
 	}
 	registered := len(t.committed)
-	refused := fn()
-	if refused != nil {
+	rejected := fn()
+	if rejected != nil {
 		t.committed = t.committed[:registered]
 		if _, err := t.exec(ctx, `ROLLBACK TO SAVEPOINT part`); err != nil {
-			return fmt.Errorf("undo a part: %w", errors.Join(err, refused))
+			return fmt.Errorf("undo a part: %w", errors.Join(err, rejected))
 		}
 	}
 	if _, err := t.exec(ctx, `RELEASE SAVEPOINT part`); err != nil {
 		return fmt.Errorf("end a part: %w", err)
 	}
-	return refused
+	return rejected
 }

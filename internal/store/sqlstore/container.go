@@ -176,7 +176,7 @@ func (t *tx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in 
 		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
 	}
 	if in.Kind == lastmile.InWorker {
-		return t.watch(ctx, org, in.Owner, now)
+		return t.scheduleEstimate(ctx, org, in.Owner, now)
 	}
 	return nil
 }

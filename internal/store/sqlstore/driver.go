@@ -19,7 +19,11 @@ func (t *tx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]st
 			expires   *int64
 		)
 		err = r.Scan(&c.Organization, &c.Worker, &c.Hash, &temporary, &expires, &c.Failures)
-		c.Temporary, c.Expires = temporary != 0, instant(expires)
+		if c.Temporary = temporary != 0; c.Temporary {
+			c.Expires = instant(expires)
+		} else {
+			c.LockedUntil = instant(expires)
+		}
 		return c, err
 	}
 	found, err := collect(ctx, t, scan, `

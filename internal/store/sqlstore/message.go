@@ -81,38 +81,6 @@ func (t *tx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, er
 	return found, nil
 }
 
-// DueMessages implements store.MessageReader. It jumps from each organization
-// to the next, so that many messages of one do not make others wait.
-func (t *tx) DueMessages(ctx context.Context, now time.Time, after lastmile.OrganizationID, each, most int) ([]textmessage.Message, error) {
-	scan := func(r rows) (org lastmile.OrganizationID, err error) {
-		err = r.Scan(&org)
-		return org, err
-	}
-	all, err := collect(ctx, t, scan, `
-		WITH RECURSIVE next (org) AS (
-			SELECT MIN(m.org) FROM message m WHERE m.next_at IS NOT NULL
-			UNION ALL
-			SELECT (SELECT MIN(m.org) FROM message m WHERE m.next_at IS NOT NULL AND m.org > next.org) FROM next WHERE next.org IS NOT NULL
-		)
-		SELECT org FROM next WHERE org IS NOT NULL ORDER BY org`)
-	if err != nil {
-		return nil, fmt.Errorf("read who has messages to send: %w", err)
-	}
-	turn, _ := slices.BinarySearch(all, after+"\x00") // the first behind it
-	var due []textmessage.Message
-	for _, org := range append(slices.Clone(all[turn:]), all[:turn]...) {
-		found, err := collect(ctx, t, scanMessage, `SELECT `+messageColumns+` FROM message t
-			WHERE t.org = $1 AND t.next_at <= $2 ORDER BY t.next_at, t.id`+limit(min(each, most-len(due))), org, now.UnixMilli())
-		if err != nil {
-			return nil, fmt.Errorf("read messages to send: %w", err)
-		}
-		if due = append(due, found...); len(due) >= most {
-			break
-		}
-	}
-	return due, nil
-}
-
 // SentTo implements store.MessageReader.
 func (t *tx) SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error) {
 	return t.count(ctx, `SELECT count(*) FROM message WHERE recipient = $1 AND sent_at > $2`, to, since.UnixMilli())
@@ -144,50 +112,34 @@ func (t *tx) SaveMessage(ctx context.Context, m textmessage.Message) error {
 	return nil
 }
 
-// ClaimMessage implements store.MessageWriter.
-func (t *tx) ClaimMessage(ctx context.Context, m textmessage.Message, claim string, now, until time.Time) (textmessage.Message, bool, error) {
-	claimed := m
-	claimed.State, claimed.Claim, claimed.Next, claimed.Attempts = textmessage.StateSending, claim, until, m.Attempts+1
-	if m.Sent.IsZero() {
-		claimed.Sent = now
+// BeginMessage implements store.MessageWriter.
+func (t *tx) BeginMessage(ctx context.Context, m textmessage.Message) error {
+	const query = `UPDATE message SET state = $3, attempts = $4, unsure = $5, sent_at = $6 WHERE org = $1 AND id = $2`
+	if _, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Attempts, m.Unsure, millis(m.Sent)); err != nil {
+		return fmt.Errorf("begin to send message %s: %w", m.ID, err)
 	}
-	const query = `
-		UPDATE message SET state = $4, claim = $5, next_at = $6, attempts = attempts + 1, unsure = $7, sent_at = $8
-		WHERE org = $1 AND id = $2 AND attempts = $3 AND next_at <= $9`
-	n, err := t.exec(ctx, query, m.Organization, m.ID, m.Attempts, claimed.State, claim, until.UnixMilli(), m.Unsure, millis(claimed.Sent), now.UnixMilli())
-	if err != nil {
-		return claimed, false, fmt.Errorf("claim message %s: %w", m.ID, err)
-	}
-	return claimed, n > 0, nil
+	return nil
 }
 
-// SaveSent implements store.MessageWriter.
-func (t *tx) SaveSent(ctx context.Context, m textmessage.Message, claim string) (bool, error) {
+// SaveMessageResult implements store.MessageWriter.
+func (t *tx) SaveMessageResult(ctx context.Context, m textmessage.Message) error {
 	const query = `
-		UPDATE message SET state = $4, reason = $5, gateway = $6, gateway_id = $7, unsure = $8, claim = '', next_at = $9, sent_at = $10, body = $11, sender = $12
-		WHERE org = $1 AND id = $2 AND claim = $3`
-	n, err := t.exec(ctx, query, m.Organization, m.ID, claim, m.State, m.Reason, m.Gateway, m.GatewayID, m.Unsure, millis(m.Next), millis(m.Sent), m.Body, m.From)
+		UPDATE message SET state = $3, reason = $4, gateway = $5, gateway_id = $6, unsure = $7, next_at = $8, sent_at = $9, body = $10, sender = $11
+		WHERE org = $1 AND id = $2`
+	_, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Reason, m.Gateway, m.GatewayID, m.Unsure, millis(m.Next), millis(m.Sent), m.Body, m.From)
 	if err != nil {
-		return false, fmt.Errorf("record message %s: %w", m.ID, err)
+		return fmt.Errorf("record message %s: %w", m.ID, err)
 	}
-	return n > 0, nil
+	return nil
 }
 
 // SaveReported implements store.MessageWriter.
 func (t *tx) SaveReported(ctx context.Context, m textmessage.Message) error {
 	const query = `
-		UPDATE message SET state = $3, reason = $4, gateway_id = $5, claim = $6, next_at = $7, body = $8 WHERE org = $1 AND id = $2`
-	_, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Reason, m.GatewayID, m.Claim, millis(m.Next), m.Body)
+		UPDATE message SET state = $3, reason = $4, gateway_id = $5, claim = '', claimed_until = 0, next_at = $6, body = $7 WHERE org = $1 AND id = $2`
+	_, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Reason, m.GatewayID, millis(m.Next), m.Body)
 	if err != nil {
 		return fmt.Errorf("record report on message %s: %w", m.ID, err)
-	}
-	return nil
-}
-
-// ReleaseMessages implements store.MessageWriter.
-func (t *tx) ReleaseMessages(ctx context.Context, now time.Time) error {
-	if _, err := t.exec(ctx, `UPDATE message SET next_at = $1 WHERE next_at > $1 AND claim <> ''`, now.UnixMilli()); err != nil {
-		return fmt.Errorf("release messages: %w", err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -26,20 +27,20 @@ const (
 		LEFT JOIN recipient r ON r.org = t.org AND r.id = t.recipient`
 )
 
-// taskRow is what taskColumns reads.
+// taskRow is what taskColumns reads. Its documents are valid until the next row.
 type taskRow struct {
 	id                              lastmile.TaskID
-	doc, destination, recipient     []byte
+	doc, destination, recipient     engine.Raw
 	arrival, completion, eta, delay *int64
 	completeBefore                  *int64
 	state                           int64
 	tracking                        string
-	history                         []byte
+	history                         engine.Raw
 	events                          int64
 }
 
 func (r *taskRow) scan(s scanner, more ...any) error {
-	return s.Scan(append([]any{&r.id, &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.destination, &r.recipient}, more...)...)
+	return s.Scan(append([]any{(*string)(&r.id), &r.doc, &r.arrival, &r.completion, &r.eta, &r.delay, &r.completeBefore, &r.state, &r.destination, &r.recipient}, more...)...)
 }
 
 // estimates is when the task will probably be done. A task that is late is at
@@ -56,19 +57,16 @@ func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 }
 
 // shown joins the parts of a task as the interface shows it.
-func (r *taskRow) shown(now time.Time) ([]byte, error) {
-	live, err := codec.Marshal(wire.NewTaskTimes(r.estimates(now)))
-	if err != nil {
-		return nil, err
-	}
-	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+len(live)+40)
+func (r *taskRow) shown(now time.Time) []byte {
+	times := wire.NewTaskTimes(r.estimates(now))
+	joined := make([]byte, 0, len(r.doc)+len(r.destination)+len(r.recipient)+200)
 	joined = append(joined, r.doc[:len(r.doc)-1]...)
 	joined = append(joined, `,"recipients":[`...)
 	joined = append(joined, r.recipient...)
 	joined = append(joined, `],"destination":`...)
 	joined = append(joined, r.destination...)
 	joined = append(joined, ',')
-	return append(joined, live[1:]...), nil
+	return append(times.AppendMembers(joined), '}')
 }
 
 // domain decodes the task.
@@ -217,7 +215,7 @@ func (t *tx) followTask(ctx context.Context, task lastmile.Task) error {
 	if task.Worker == "" {
 		return nil
 	}
-	return t.watch(ctx, task.Organization, string(task.Worker), t.now())
+	return t.scheduleEstimate(ctx, task.Organization, string(task.Worker), t.now())
 }
 
 // taskInsertion saves tasks.

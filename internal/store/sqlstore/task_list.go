@@ -45,8 +45,7 @@ func (t *tx) scanShown(found rows) (store.ShownTask, error) {
 	if err := row.scan(found); err != nil {
 		return store.ShownTask{}, err
 	}
-	doc, err := row.shown(t.now())
-	return store.ShownTask{ID: row.id, Doc: doc}, err
+	return store.ShownTask{ID: row.id, Doc: row.shown(t.now())}, nil
 }
 
 // createdAt finds when the task that a page begins after was created. The task
@@ -257,19 +256,27 @@ func stateNumbers(states []lastmile.TaskState) []int64 {
 	return numbers
 }
 
-// showTask reads one task as the interface shows it.
+// showTask reads one task as the API shows it.
 func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		var row taskRow
-		err := row.scan(c.Row(ctx, `SELECT `+taskColumns+taskTables+` WHERE t.org = $1 AND t.id = $2`, org, id))
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{conn: sqlConn{c}, now: s.now}).missing(ctx, store.Tasks, id)
-		case err != nil:
+		const query = `SELECT ` + taskColumns + taskTables + ` WHERE t.org = $1 AND t.id = $2`
+		found, err := c.Query(ctx, query, string(org), id)
+		if err != nil {
 			return fmt.Errorf("read task %s: %w", id, err)
 		}
-		doc, err = row.shown(s.now())
-		return err
+		defer found.Close()
+		if found.Next() {
+			var row taskRow
+			if err := row.scan(found); err != nil {
+				return fmt.Errorf("read task %s: %w", id, err)
+			}
+			doc = row.shown(s.now())
+			return nil
+		}
+		if err := found.Err(); err != nil {
+			return fmt.Errorf("read task %s: %w", id, err)
+		}
+		return (&tx{conn: sqlConn{c}, now: s.now}).missing(ctx, store.Tasks, id)
 	})
 	return doc, err
 }

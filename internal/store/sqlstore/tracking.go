@@ -77,15 +77,15 @@ func (t *tx) Positions(ctx context.Context, org lastmile.OrganizationID, id last
 	return found, nil
 }
 
-// SaveSighting implements store.TrackingWriter.
-func (t *tx) SaveSighting(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
-	const place = `UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7 WHERE org = $1 AND id = $2`
-	err := t.send(ctx, place, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.Located), at.Battery)
+// SaveLatestPosition implements store.TrackingWriter.
+func (t *tx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
+	const location = `UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7 WHERE org = $1 AND id = $2`
+	err := t.send(ctx, location, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.Located), at.Battery)
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}
-	// Whoever looks at the worker now may have read the place before this one.
-	const judge = `
+	// A refresh that is running may have read the position before this one.
+	const check = `
 		UPDATE worker_watch SET judge_at = CASE WHEN judged + $4 > $3 THEN judged + $4 ELSE $3 END,
 			next_at = CASE
 				WHEN claim <> '' OR next_at <= $3 THEN next_at
@@ -93,100 +93,72 @@ func (t *tx) SaveSighting(ctx context.Context, org lastmile.OrganizationID, id l
 				WHEN next_at <= judged + $4 THEN next_at
 				ELSE judged + $4 END
 		WHERE org = $1 AND worker = $2 AND refresh_at IS NOT NULL AND judge_at IS NULL`
-	if err := t.send(ctx, judge, org, id, now.UnixMilli(), lastmile.ThresholdInterval.Milliseconds()); err != nil {
-		return fmt.Errorf("look at worker %s: %w", id, err)
+	if err := t.send(ctx, check, org, id, now.UnixMilli(), lastmile.ThresholdInterval.Milliseconds()); err != nil {
+		return fmt.Errorf("schedule the check of worker %s: %w", id, err)
 	}
 	return nil
 }
 
-// Watch implements store.TrackingWriter.
-func (t *tx) Watch(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
-	return t.watch(ctx, org, string(id), now)
+// ScheduleEstimate implements store.TrackingWriter.
+func (t *tx) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
+	return t.scheduleEstimate(ctx, org, string(id), now)
 }
 
-// watch makes a worker be looked at at once, because the worker's list or a
-// task in it has changed.
-func (t *tx) watch(ctx context.Context, org lastmile.OrganizationID, worker string, now time.Time) error {
+// scheduleEstimate makes a worker due, because the worker's list or a task in it
+// has changed.
+func (t *tx) scheduleEstimate(ctx context.Context, org lastmile.OrganizationID, worker string, now time.Time) error {
 	const query = `
 		INSERT INTO worker_watch (org, worker, next_at, refresh_at, judged_task, changes, claim) VALUES ($1, $2, $3, $3, '', 1, '')
 		ON CONFLICT (org, worker) DO UPDATE SET changes = worker_watch.changes + 1, refresh_at = excluded.refresh_at,
 			next_at = CASE WHEN worker_watch.claim = '' THEN excluded.next_at ELSE worker_watch.next_at END`
 	if err := t.send(ctx, query, org, worker, now.UnixMilli()); err != nil {
-		return fmt.Errorf("watch worker %s: %w", worker, err)
+		return fmt.Errorf("schedule estimate of worker %s: %w", worker, err)
 	}
 	return nil
 }
 
-const watchColumns = `org, worker, refresh_at, judge_at, judged, judged_task, changes, claim`
-
-func scanWatch(r scanner) (store.Watch, error) {
+// EstimateSchedule implements store.TrackingReader.
+func (t *tx) EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.EstimateSchedule, error) {
+	const query = `SELECT refresh_at, judge_at, judged, judged_task, changes FROM worker_watch WHERE org = $1 AND worker = $2`
 	var (
-		w                      store.Watch
-		refresh, judge, judged *int64
+		s                       = store.EstimateSchedule{Organization: org, Worker: worker}
+		refresh, check, checked *int64
 	)
-	err := r.Scan(&w.Organization, &w.Worker, &refresh, &judge, &judged, &w.JudgedTask, &w.Changes, &w.Claim)
-	w.Refresh, w.Judge, w.Judged = instant(refresh), instant(judge), instant(judged)
-	return w, err
-}
-
-// DueWatches implements store.TrackingReader.
-func (t *tx) DueWatches(ctx context.Context, now time.Time, most int) ([]store.Watch, error) {
-	found, err := collect(ctx, t, func(r rows) (store.Watch, error) { return scanWatch(r) },
-		`SELECT `+watchColumns+` FROM worker_watch WHERE next_at IS NOT NULL AND next_at <= $1 ORDER BY next_at`+limit(most), now.UnixMilli())
-	if err != nil {
-		return nil, fmt.Errorf("read who is to be looked at: %w", err)
+	err := t.row(ctx, query, org, worker).Scan(&refresh, &check, &checked, &s.CheckedTask, &s.Changes)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return s, lastmile.NotFound(string(store.Workers), string(worker))
+	case err != nil:
+		return s, fmt.Errorf("read estimate schedule of worker %s: %w", worker, err)
 	}
-	return found, nil
+	s.Refresh, s.Check, s.Checked = instant(refresh), instant(check), instant(checked)
+	return s, nil
 }
 
-// ClaimWatch implements store.TrackingWriter. The claim takes up what waits to
-// be judged: whatever comes after it is looked at next time.
-func (t *tx) ClaimWatch(ctx context.Context, w store.Watch, now, until time.Time) (bool, error) {
-	n, err := t.exec(ctx, `UPDATE worker_watch SET claim = $3, next_at = $4, judge_at = NULL WHERE org = $1 AND worker = $2 AND next_at <= $5`,
-		w.Organization, w.Worker, w.Claim, until.UnixMilli(), now.UnixMilli())
+// BeginEstimate implements store.TrackingWriter.
+func (t *tx) BeginEstimate(ctx context.Context, s store.EstimateSchedule) error {
+	err := t.send(ctx, `UPDATE worker_watch SET judge_at = NULL WHERE org = $1 AND worker = $2`, s.Organization, s.Worker)
 	if err != nil {
-		return false, fmt.Errorf("claim worker %s: %w", w.Worker, err)
-	}
-	return n > 0, nil
-}
-
-// ReleaseWatches implements store.TrackingWriter.
-func (t *tx) ReleaseWatches(ctx context.Context) error {
-	if _, err := t.exec(ctx, `UPDATE worker_watch SET claim = '', next_at = refresh_at WHERE claim <> ''`); err != nil {
-		return fmt.Errorf("release workers: %w", err)
+		return fmt.Errorf("begin estimate of worker %s: %w", s.Worker, err)
 	}
 	return nil
 }
 
-// HeldWatch implements store.TrackingReader.
-func (t *tx) HeldWatch(ctx context.Context, w store.Watch) (store.Watch, bool, error) {
-	held, err := scanWatch(t.row(ctx, `SELECT `+watchColumns+` FROM worker_watch WHERE org = $1 AND worker = $2 AND claim = $3`,
-		w.Organization, w.Worker, w.Claim))
-	if errors.Is(err, sql.ErrNoRows) {
-		return held, false, nil
-	}
-	if err != nil {
-		return held, false, fmt.Errorf("read claim on worker %s: %w", w.Worker, err)
-	}
-	return held, true, nil
-}
-
-// SaveWatch implements store.TrackingWriter.
-func (t *tx) SaveWatch(ctx context.Context, w store.Watch) error {
+// SaveEstimateSchedule implements store.TrackingWriter.
+func (t *tx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule) error {
 	const query = `
-		UPDATE worker_watch SET claim = '', next_at = $4, refresh_at = $5, judge_at = $6, judged = $7, judged_task = $8
-		WHERE org = $1 AND worker = $2 AND claim = $3`
-	_, err := t.exec(ctx, query, w.Organization, w.Worker, w.Claim, millis(w.Next()), millis(w.Refresh), millis(w.Judge),
-		millis(w.Judged), w.JudgedTask)
+		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7
+		WHERE org = $1 AND worker = $2`
+	err := t.send(ctx, query, s.Organization, s.Worker, millis(s.Next()), millis(s.Refresh), millis(s.Check), millis(s.Checked), s.CheckedTask)
 	if err != nil {
-		return fmt.Errorf("save watch of worker %s: %w", w.Worker, err)
+		return fmt.Errorf("save estimate schedule of worker %s: %w", s.Worker, err)
 	}
 	return nil
 }
 
-// SaveForeseen implements store.TrackingWriter.
-func (t *tx) SaveForeseen(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, foreseen []store.Foreseen, delay *time.Duration) error {
-	for _, f := range foreseen {
+// SaveEstimates implements store.TrackingWriter.
+func (t *tx) SaveEstimates(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, tasks []store.TaskEstimate, delay *time.Duration) error {
+	for _, f := range tasks {
 		const query = `
 			UPDATE task SET arrival = $5, completion = $6, eta = $7, delay = $8
 			WHERE org = $1 AND id = $2 AND worker = $3 AND state = $4`

@@ -56,55 +56,27 @@ func (t *tx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
 	if err != nil {
 		return fmt.Errorf("save webhook %s: %w", h.ID, err)
 	}
-	return t.saveTally(ctx, h)
+	return t.saveCounts(ctx, h)
 }
 
-// saveTally makes or replaces the counts of a webhook.
-func (t *tx) saveTally(ctx context.Context, h lastmile.Webhook) error {
+// saveCounts inserts or replaces the counts of a webhook.
+func (t *tx) saveCounts(ctx context.Context, h lastmile.Webhook) error {
 	const query = `
 		INSERT INTO webhook_tally (org, id, succeeded, streak, claim, claimed_until) VALUES ($1, $2, $3, $4, '', 0)
 		ON CONFLICT (org, id) DO UPDATE SET succeeded = excluded.succeeded, streak = excluded.streak`
 	if _, err := t.exec(ctx, query, h.Organization, h.ID, h.Count, h.FailureStreak); err != nil {
-		return fmt.Errorf("save tally of webhook %s: %w", h.ID, err)
+		return fmt.Errorf("save counts of webhook %s: %w", h.ID, err)
 	}
 	return nil
 }
 
-// SaveTally implements store.WebhookWriter.
-func (t *tx) SaveTally(ctx context.Context, h lastmile.Webhook) error {
+// SaveCounts implements store.WebhookWriter.
+func (t *tx) SaveCounts(ctx context.Context, h lastmile.Webhook) error {
 	_, err := t.exec(ctx, `UPDATE webhook SET enabled = $3 WHERE org = $1 AND id = $2 AND enabled <> $3`, h.Organization, h.ID, flag(h.Enabled))
 	if err != nil {
 		return fmt.Errorf("save whether webhook %s is enabled: %w", h.ID, err)
 	}
-	return t.saveTally(ctx, h)
-}
-
-// ClaimWebhook implements store.WebhookWriter.
-func (t *tx) ClaimWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, now, until time.Time) (bool, error) {
-	n, err := t.exec(ctx, `UPDATE webhook_tally SET claim = $3, claimed_until = $5 WHERE org = $1 AND id = $2 AND claimed_until <= $4`,
-		org, id, claim, now.UnixMilli(), until.UnixMilli())
-	if err != nil {
-		return false, fmt.Errorf("claim webhook %s: %w", id, err)
-	}
-	return n > 0, nil
-}
-
-// HoldWebhook implements store.WebhookWriter.
-func (t *tx) HoldWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID, claim string, until time.Time) (bool, error) {
-	n, err := t.exec(ctx, `UPDATE webhook_tally SET claimed_until = $4 WHERE org = $1 AND id = $2 AND claim = $3`,
-		org, id, claim, until.UnixMilli())
-	if err != nil {
-		return false, fmt.Errorf("hold webhook %s: %w", id, err)
-	}
-	return n > 0, nil
-}
-
-// ReleaseWebhooks implements store.WebhookWriter.
-func (t *tx) ReleaseWebhooks(ctx context.Context) error {
-	if _, err := t.exec(ctx, `UPDATE webhook_tally SET claim = '', claimed_until = 0 WHERE claimed_until > 0`); err != nil {
-		return fmt.Errorf("release webhooks: %w", err)
-	}
-	return nil
+	return t.saveCounts(ctx, h)
 }
 
 // DeleteWebhook implements store.WebhookWriter.
@@ -200,33 +172,8 @@ func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notifica
 	return found, nil
 }
 
-// WaitingWebhooks implements store.WebhookReader. It jumps from each webhook to
-// the next, so that what one is owed does not make it slow, however much it is.
-func (t *tx) WaitingWebhooks(ctx context.Context) ([]store.Waiting, error) {
-	const query = `
-		WITH RECURSIVE hook (id) AS (
-			SELECT MIN(n.webhook) FROM notification n WHERE n.next_at IS NOT NULL
-			UNION ALL
-			SELECT (SELECT MIN(n.webhook) FROM notification n WHERE n.next_at IS NOT NULL AND n.webhook > hook.id)
-			FROM hook WHERE hook.id IS NOT NULL
-		)
-		SELECT w.org, w.id, c.streak, c.claim, c.claimed_until,
-			(SELECT MIN(n.next_at) FROM notification n WHERE n.webhook = hook.id AND n.next_at IS NOT NULL)
-		FROM hook JOIN webhook w ON w.id = hook.id JOIN webhook_tally c ON c.org = w.org AND c.id = w.id`
-	found, err := collect(ctx, t, func(r rows) (w store.Waiting, err error) {
-		var streak, until, next int64
-		err = r.Scan(&w.Organization, &w.Webhook, &streak, &w.Claim, &until, &next)
-		w.Failing, w.Next, w.ClaimedUntil = streak > 0, time.UnixMilli(next).UTC(), time.UnixMilli(until).UTC()
-		return w, err
-	}, query)
-	if err != nil {
-		return nil, fmt.Errorf("read which webhooks are owed something: %w", err)
-	}
-	return found, nil
-}
-
 // DueNotifications implements store.WebhookReader.
-func (t *tx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.Place, most int) ([]lastmile.Notification, error) {
+func (t *tx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, most int) ([]lastmile.Notification, error) {
 	const query = `SELECT ` + notificationColumns + `, e.body` + notificationTables + `
 		WHERE t.webhook = $1 AND t.next_at IS NOT NULL AND t.next_at <= $2 AND (t.next_at, t.id) > ($3, $4)
 		ORDER BY t.next_at, t.id LIMIT $5`
@@ -236,13 +183,13 @@ func (t *tx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now 
 	}
 	found, err := collect(ctx, t, scanWithBody, query, hook, now.UnixMilli(), from, after.ID, most)
 	if err != nil {
-		return nil, fmt.Errorf("read what webhook %s is owed: %w", hook, err)
+		return nil, fmt.Errorf("read due notifications of webhook %s: %w", hook, err)
 	}
 	return found, nil
 }
 
-// SaveResult implements store.WebhookWriter.
-func (t *tx) SaveResult(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
+// SaveAttempt implements store.WebhookWriter.
+func (t *tx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
 	if a.Number > 1 {
 		const keep = `
 			INSERT INTO attempt (org, notification, number, at, took, status, reason)

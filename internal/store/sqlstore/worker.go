@@ -157,7 +157,7 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}
-	return t.watch(ctx, org, string(id), t.now())
+	return t.scheduleEstimate(ctx, org, string(id), t.now())
 }
 
 // DeleteWorker implements store.FleetWriter.
@@ -210,13 +210,18 @@ func (t *tx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id l
 	return nil
 }
 
-// SaveCredential implements store.FleetWriter.
+// SaveCredential implements store.FleetWriter. The column expires holds the
+// expiry of a temporary password, and until when any other is locked.
 func (t *tx) SaveCredential(ctx context.Context, c store.Credential) error {
+	expires := c.LockedUntil
+	if c.Temporary {
+		expires = c.Expires
+	}
 	const query = `
 		INSERT INTO worker_credential (org, worker, hash, temporary, expires, failures) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (org, worker) DO UPDATE SET hash = excluded.hash, temporary = excluded.temporary,
 			expires = excluded.expires, failures = excluded.failures`
-	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(c.Expires), c.Failures); err != nil {
+	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(expires), c.Failures); err != nil {
 		return fmt.Errorf("save credential of worker %s: %w", c.Worker, err)
 	}
 	return nil

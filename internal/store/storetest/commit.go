@@ -127,7 +127,7 @@ func testOnCommitConcurrent(t *testing.T, s store.Store) {
 				nth := i*each + j
 				err := s.Write(t.Context(), func(w store.Writer) error {
 					w.OnCommit(func() { ran[nth].Add(1) })
-					if err := w.SaveHub(t.Context(), hub(acme, fmt.Sprint("h", nth))); err != nil || nth%3 > 0 {
+					if err := w.SaveHub(t.Context(), hub(zenith, fmt.Sprint("h", nth))); err != nil || nth%3 > 0 {
 						return err
 					}
 					return refused

@@ -20,6 +20,12 @@ func testDriver(t *testing.T, s store.Store) {
 	})
 	found := read(t, s, func(r store.Reader) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials", found, []store.Credential{credential})
+	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "own", LockedUntil: now.Add(time.Minute), Failures: 5}
+	write(t, s, func(tx store.Writer) error { return tx.SaveCredential(ctx, credential) })
+	found = read(t, s, func(r store.Reader) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
+	same(t, "credentials that are locked", found, []store.Credential{credential})
+	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour)}
+	write(t, s, func(tx store.Writer) error { return tx.SaveCredential(ctx, credential) })
 	same(t, "session", read(t, s, func(r store.Reader) (lastmile.Session, error) { return r.SessionByHash(ctx, "token") }), session)
 	done := func(a store.Action) (done bool) {
 		same(t, "action", read(t, s, func(r store.Reader) (before store.Action, err error) {

@@ -2,13 +2,13 @@ package storetest
 
 import (
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/textmessage"
+	"dray/internal/work"
 )
 
 // text is a message about a task that is to be sent.
@@ -39,69 +39,47 @@ func testMessages(t *testing.T, s store.Store) {
 	}
 }
 
-func testMessageClaims(t *testing.T, s store.Store) {
+func testMessageResults(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	a1, a2, z1 := text(acme, "a1", "t1", now), text(acme, "a2", "t2", now.Add(time.Second)), text(zenith, "z1", "t1", now.Add(2*time.Second))
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(tx.SaveMessage(ctx, a1), tx.SaveMessage(ctx, a2), tx.SaveMessage(ctx, z1))
 	})
-	due := func(at time.Time, after lastmile.OrganizationID, each, limit int) (ids []string) {
-		for _, m := range read(t, s, func(r store.Reader) ([]textmessage.Message, error) {
-			return r.DueMessages(ctx, at, after, each, limit)
-		}) {
-			ids = append(ids, string(m.ID))
-		}
-		return ids
+	stored := func() textmessage.Message {
+		t.Helper()
+		return read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") })
 	}
 	later := now.Add(time.Minute)
-	for name, tt := range map[string]struct {
-		got, want []string
-	}{
-		"not before their time":                {due(now.Add(-time.Second), "", 10, 10), nil},
-		"all":                                  {due(later, "", 10, 10), []string{"a1", "a2", "z1"}},
-		"one of each organization":             {due(later, "", 1, 10), []string{"a1", "z1"}},
-		"no more than asked":                   {due(later, "", 10, 2), []string{"a1", "a2"}},
-		"those after an organization go first": {due(later, acme, 10, 10), []string{"z1", "a1", "a2"}},
-	} {
-		if !slices.Equal(tt.got, tt.want) {
-			t.Errorf("due %s: %q, want %q", name, tt.got, tt.want)
-		}
+	sending, item := a1, work.Item{Kind: work.Messages, Organization: acme, ID: "a1", Lease: "token"}
+	sending.State, sending.Attempts, sending.Unsure, sending.Sent = textmessage.StateSending, 1, 1, later
+	write(t, s, func(tx store.Writer) error {
+		_, err := tx.ClaimWork(ctx, item, later, later.Add(time.Minute))
+		return errors.Join(err, tx.BeginMessage(ctx, sending))
+	})
+	leased := sending
+	leased.Claim, leased.Next = "token", later.Add(time.Minute)
+	same(t, "a message that is being sent", stored(), leased)
+	sent := sending
+	sent.Record(textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g"}, "gateway", later)
+	write(t, s, func(tx store.Writer) error {
+		return errors.Join(tx.FinishWork(ctx, item), tx.SaveMessageResult(ctx, sent))
+	})
+	same(t, "a sent message", stored(), sent)
+	sent.Report(textmessage.DeliveryReport{State: textmessage.StateDelivered, GatewayID: "g2"})
+	write(t, s, func(tx store.Writer) error { return tx.SaveReported(ctx, sent) })
+	same(t, "a delivered message", stored(), sent)
+
+	other := work.Item{Kind: work.Messages, Organization: acme, ID: "a2", Lease: "other"}
+	failed := a2
+	failed.Report(textmessage.DeliveryReport{State: textmessage.StateFailed})
+	write(t, s, func(tx store.Writer) error {
+		_, err := tx.ClaimWork(ctx, other, later, later.Add(time.Minute))
+		return errors.Join(err, tx.SaveReported(ctx, failed))
+	})
+	err := s.Write(ctx, func(tx store.Writer) error { return tx.FinishWork(ctx, other) })
+	if !errors.Is(err, work.ErrLost) {
+		t.Errorf("the lease of a message that was reported on: %v, want that it is lost", err)
 	}
-	claim := func(m textmessage.Message, token string, at time.Time) (claimed textmessage.Message, mine bool) {
-		write(t, s, func(tx store.Writer) (err error) {
-			claimed, mine, err = tx.ClaimMessage(ctx, m, token, at, at.Add(time.Minute))
-			return err
-		})
-		return claimed, mine
-	}
-	one, mine := claim(a1, "one", later)
-	if _, twice := claim(a1, "two", later); !mine || twice {
-		t.Fatalf("a message is claimed by one: %v, %v", mine, twice)
-	}
-	same(t, "a claimed message", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") }), one)
-	if got := due(later, "", 10, 10); slices.Contains(got, "a1") {
-		t.Error("a claimed message is due")
-	}
-	two, mine := claim(one, "two", later.Add(time.Hour))
-	if !mine || two.Attempts != 2 || !two.Sent.Equal(later) {
-		t.Errorf("a claim that ended: %v, %+v", mine, two)
-	}
-	record := func(m textmessage.Message, token string) (recorded bool) {
-		write(t, s, func(tx store.Writer) (err error) {
-			recorded, err = tx.SaveSent(ctx, m, token)
-			return err
-		})
-		return recorded
-	}
-	one.Record(textmessage.Result{Verdict: textmessage.SendRejected}, "gateway", later)
-	two.Record(textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g"}, "gateway", later)
-	if record(one, "one") || !record(two, "two") || record(two, "two") {
-		t.Error("only the last claim may record, once")
-	}
-	same(t, "a sent message", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") }), two)
-	two.Report(textmessage.DeliveryReport{State: textmessage.StateDelivered, GatewayID: "g2"})
-	write(t, s, func(tx store.Writer) error { return tx.SaveReported(ctx, two) })
-	same(t, "a delivered message", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") }), two)
 
 	count := func(ask func(store.Reader) (int, error)) int { return read(t, s, ask) }
 	if n := count(func(r store.Reader) (int, error) { return r.SentTo(ctx, a1.To, later.Add(-time.Second)) }); n != 1 {
@@ -116,18 +94,14 @@ func testMessageClaims(t *testing.T, s store.Store) {
 	texters := read(t, s, func(r store.Reader) ([]store.Texter, error) { return r.Texters(ctx, a1.To) })
 	same(t, "who wrote", texters, []store.Texter{{Organization: acme, From: a1.From}})
 
-	claim(z1, "three", later)
-	write(t, s, func(tx store.Writer) error { return tx.ReleaseMessages(ctx, later) })
-	if got := due(later, "", 10, 10); !slices.Contains(got, "z1") {
-		t.Errorf("a claim that was ended: due are %q", got)
-	}
 	var gone int64
 	write(t, s, func(tx store.Writer) (err error) {
 		gone, err = tx.DeleteMessages(ctx, later.Add(time.Hour), 10)
 		return err
 	})
-	if got := due(later, "", 10, 10); gone != 1 || len(got) != 2 {
-		t.Errorf("%d messages forgotten, %q left: those to be sent are kept", gone, got)
+	left := read(t, s, func(r store.Reader) ([]textmessage.Message, error) { return r.Messages(ctx, store.MessageFilter{}) })
+	if gone != 2 || len(left) != 1 || left[0].ID != z1.ID {
+		t.Errorf("%d messages deleted, %v left: those to be sent are kept", gone, left)
 	}
 }
 

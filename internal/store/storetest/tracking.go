@@ -7,10 +7,12 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/work"
 )
 
-// testWatches looks at a worker as a node does, and lets another be late.
-func testWatches(t *testing.T, s store.Store) {
+// testEstimateSchedules refreshes the estimates of a worker as a node does, while
+// the worker's list changes.
+func testEstimateSchedules(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
 	place, clock := destination(acme, "d"), time.Now().UTC().Truncate(time.Millisecond)
@@ -18,78 +20,71 @@ func testWatches(t *testing.T, s store.Store) {
 		ID: id[lastmile.TaskID]("t"), ShortID: "t", Organization: acme, Created: now, Modified: now, Destination: place, TrackingToken: "t",
 		State: lastmile.TaskAssigned, Worker: w.ID, Container: lastmile.WorkerContainer(w.ID),
 	}
-	due := func(at time.Time) []store.Watch {
-		return read(t, s, func(r store.Reader) ([]store.Watch, error) { return r.DueWatches(ctx, at, 10) })
+	due := func(at time.Time) []work.Item {
+		return findWork(t, s, work.Query{Kind: work.Estimates, Now: at, PerOrganization: 10, Limit: 10})
+	}
+	schedule := func() store.EstimateSchedule {
+		return read(t, s, func(r store.Reader) (store.EstimateSchedule, error) { return r.EstimateSchedule(ctx, acme, w.ID) })
 	}
 	write(t, s, func(tx store.Writer) error { return errors.Join(tx.SaveWorker(ctx, w), tx.SaveDestination(ctx, place)) })
 	if found := due(clock.Add(time.Hour)); len(found) != 0 {
 		t.Errorf("a worker with nothing to do is due: %v", found)
 	}
+	err := s.Read(ctx, func(r store.Reader) error {
+		_, err := r.EstimateSchedule(ctx, acme, w.ID)
+		return err
+	})
+	if !lastmile.IsNotFound(err) {
+		t.Errorf("the schedule of a worker with nothing to do: %v", err)
+	}
 	write(t, s, func(tx store.Writer) error { return tx.SaveTask(ctx, task) })
 	soon := clock.Add(time.Hour)
 	found := due(soon)
-	if len(found) != 1 || found[0].Worker != w.ID || found[0].Claim != "" {
+	if len(found) != 1 || found[0].ID != string(w.ID) {
 		t.Fatalf("due %v, want the worker", found)
 	}
-	claim := func(watch store.Watch, token string, at time.Time) (ok bool) {
-		watch.Claim = token
-		write(t, s, func(tx store.Writer) (err error) {
-			ok, err = tx.ClaimWatch(ctx, watch, at, at.Add(time.Minute))
-			return err
-		})
-		return ok
-	}
-	held := func(token string) (watch store.Watch, ok bool) {
-		watch, err := store.Watch{}, error(nil)
-		_ = read(t, s, func(r store.Reader) (bool, error) {
-			watch, ok, err = r.HeldWatch(ctx, store.Watch{Organization: acme, Worker: w.ID, Claim: token})
-			return ok, err
-		})
-		return watch, ok
-	}
-	if !claim(found[0], "one", soon) || claim(found[0], "two", soon) {
-		t.Error("a worker is claimed once")
-	}
-	if _, ok := held("two"); ok || len(due(soon)) != 0 {
-		t.Error("a claimed worker is nobody else's, and not due")
-	}
-	if !claim(found[0], "two", soon.Add(time.Hour)) {
-		t.Error("a claim ends")
-	}
-	if _, ok := held("one"); ok {
-		t.Error("who lost the claim still holds it")
-	}
-	watch, _ := held("two")
-	before := watch.Changes
+	item := found[0]
+	item.Lease = "token"
+	write(t, s, func(tx store.Writer) error {
+		_, err := tx.ClaimWork(ctx, item, soon, soon.Add(time.Minute))
+		return errors.Join(err, tx.BeginEstimate(ctx, store.EstimateSchedule{Organization: acme, Worker: w.ID}))
+	})
+	before := schedule().Changes
 	write(t, s, func(tx store.Writer) error { return tx.LockContainer(ctx, acme, lastmile.WorkerContainer(w.ID), now) })
-	if watch, _ = held("two"); watch.Changes <= before {
-		t.Error("a change of the list is not seen by who looks")
+	if schedule().Changes <= before {
+		t.Error("a change of the list during a refresh is not seen")
+	}
+	if len(due(soon)) != 0 {
+		t.Error("a change of the list ends the lease of a worker")
 	}
 
 	eta, delay := 3*time.Minute, 4*time.Minute
 	estimates := lastmile.Estimates{Arrival: now.Add(time.Minute), Completion: now.Add(2 * time.Minute), ETA: &eta, Delay: &delay}
-	watch.Refresh, watch.Judged, watch.JudgedTask = soon, now, task.ID
+	next := schedule()
+	next.Refresh, next.Checked, next.CheckedTask = soon, now, task.ID
 	write(t, s, func(tx store.Writer) error {
 		return errors.Join(
-			tx.SaveForeseen(ctx, acme, w.ID, []store.Foreseen{{Task: task.ID, State: lastmile.TaskAssigned, Estimates: estimates}}, &delay),
-			tx.SaveForeseen(ctx, acme, w.ID, []store.Foreseen{{Task: task.ID, State: lastmile.TaskActive}}, &delay),
-			tx.SaveWatch(ctx, watch),
+			tx.FinishWork(ctx, item),
+			tx.SaveEstimates(ctx, acme, w.ID, []store.TaskEstimate{{Task: task.ID, State: lastmile.TaskAssigned, Estimates: estimates}}, &delay),
+			tx.SaveEstimates(ctx, acme, w.ID, []store.TaskEstimate{{Task: task.ID, State: lastmile.TaskActive}}, &delay),
+			tx.SaveEstimateSchedule(ctx, next),
 		)
 	})
+	same(t, "the schedule", schedule(), next)
 	saved := read(t, s, func(r store.Reader) (lastmile.Task, error) { return r.Task(ctx, acme, task.ID) })
 	same(t, "estimates for another state are dropped", saved.Estimates, estimates)
 	if got := read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }); got.Delay == nil || *got.Delay != delay {
 		t.Errorf("delay of the worker %v", got.Delay)
 	}
 	if len(due(soon.Add(-time.Second))) != 0 || len(due(soon)) != 1 {
-		t.Error("a worker is looked at next when the watch says so")
+		t.Error("a worker is due next when the schedule says so")
 	}
 
-	// A worker who moves is judged ThresholdInterval after the last time.
+	// A worker who moves is checked ThresholdInterval after the last time.
 	seen := lastmile.Whereabouts{LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, Located: now, Battery: new(0.25)}
-	write(t, s, func(tx store.Writer) error { return tx.SaveSighting(ctx, acme, w.ID, seen, now.Add(time.Second)) })
+	write(t, s, func(tx store.Writer) error { return tx.SaveLatestPosition(ctx, acme, w.ID, seen, now.Add(time.Second)) })
 	if len(due(now.Add(lastmile.ThresholdInterval-time.Millisecond))) != 0 || len(due(now.Add(lastmile.ThresholdInterval))) != 1 {
-		t.Error("a worker who moves is not looked at half a minute after the last time")
+		t.Error("a worker who moves is not due half a minute after the last time")
 	}
 	same(t, "whereabouts", read(t, s, func(r store.Reader) (lastmile.Whereabouts, error) { return r.Whereabouts(ctx, acme, w.ID) }), seen)
 	active := task
@@ -108,7 +103,7 @@ func testWatches(t *testing.T, s store.Store) {
 	if got := tracked(); got != active.ID {
 		t.Errorf("the active task is %q, want %q", got, active.ID)
 	}
-	err := s.Read(ctx, func(r store.Reader) error {
+	err = s.Read(ctx, func(r store.Reader) error {
 		_, err := r.Whereabouts(ctx, zenith, w.ID)
 		return err
 	})

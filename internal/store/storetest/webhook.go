@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/work"
 )
 
 // runWebhooks checks webhooks, what they are owed, and the event log.
@@ -22,7 +23,6 @@ func runWebhooks(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
 	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
 	t.Run("old events are forgotten, unless somebody waits for them", func(t *testing.T) { testForgetting(t, open(t)) })
-	t.Run("what waits is counted", func(t *testing.T) { testBacklog(t, open(t)) })
 }
 
 func hook(org lastmile.OrganizationID, name string, trigger lastmile.Trigger) lastmile.Webhook {
@@ -70,7 +70,7 @@ func testWebhooks(t *testing.T, s store.Store) {
 		t.Errorf("a webhook that does not exist: %v", err)
 	}
 	full.Count, full.FailureStreak, full.Enabled, full.Name = 9, 0, true, "not saved with a tally"
-	write(t, s, func(w store.Writer) error { return w.SaveTally(ctx, full) })
+	write(t, s, func(w store.Writer) error { return w.SaveCounts(ctx, full) })
 	full.Name = "N"
 	got, err := one(full.ID)
 	if err != nil {
@@ -105,7 +105,7 @@ func insertEvents(ctx context.Context, w store.Writer, events []lastmile.Event) 
 }
 
 // owedTo lists what a webhook is owed at a time, by the event.
-func owedTo(t *testing.T, s store.Store, h lastmile.Webhook, at time.Time, after store.Place, limit int) []lastmile.Notification {
+func owedTo(t *testing.T, s store.Store, h lastmile.Webhook, at time.Time, after store.NotificationCursor, limit int) []lastmile.Notification {
 	t.Helper()
 	return read(t, s, func(r store.Reader) ([]lastmile.Notification, error) {
 		return r.DueNotifications(t.Context(), h.ID, at, after, limit)
@@ -133,26 +133,28 @@ func testOwed(t *testing.T, s store.Store) {
 		return insertEvents(ctx, w, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
 	})
 	later := now.Add(time.Second)
-	same(t, "owed to one who waits", eventsOf(owedTo(t, s, a, later, store.Place{}, 10)), []string{"e1", "e2"})
-	same(t, "owed before the second", eventsOf(owedTo(t, s, a, now.Add(time.Millisecond), store.Place{}, 10)), []string{"e1"})
-	same(t, "owed to one who waits for another trigger", eventsOf(owedTo(t, s, elsewhere, later, store.Place{}, 10)), []string(nil))
-	same(t, "owed to a disabled one, by name", eventsOf(owedTo(t, s, disabled, later, store.Place{}, 10)), []string{"e3"})
-	first := owedTo(t, s, b, later, store.Place{}, 1)
+	same(t, "owed to one who waits", eventsOf(owedTo(t, s, a, later, store.NotificationCursor{}, 10)), []string{"e1", "e2"})
+	same(t, "owed before the second", eventsOf(owedTo(t, s, a, now.Add(time.Millisecond), store.NotificationCursor{}, 10)), []string{"e1"})
+	same(t, "owed to one who waits for another trigger", eventsOf(owedTo(t, s, elsewhere, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "owed to a disabled one, by name", eventsOf(owedTo(t, s, disabled, later, store.NotificationCursor{}, 10)), []string{"e3"})
+	first := owedTo(t, s, b, later, store.NotificationCursor{}, 1)
 	same(t, "the first only", eventsOf(first), []string{"e1"})
-	same(t, "after the first", eventsOf(owedTo(t, s, b, later, store.Place{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
-	if len(first[0].Body) == 0 || first[0].ID == owedTo(t, s, a, later, store.Place{}, 1)[0].ID {
+	same(t, "after the first", eventsOf(owedTo(t, s, b, later, store.NotificationCursor{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
+	if len(first[0].Body) == 0 || first[0].ID == owedTo(t, s, a, later, store.NotificationCursor{}, 1)[0].ID {
 		t.Errorf("what two are owed of one event: %+v", first[0])
 	}
-	waiting := read(t, s, func(r store.Reader) ([]store.Waiting, error) { return r.WaitingWebhooks(ctx) })
+	waiting := read(t, s, func(r store.Reader) ([]work.Item, error) {
+		return r.DueWork(ctx, work.Query{Kind: work.Webhooks, Now: later, Until: later, PerOrganization: 10, Limit: 10})
+	})
 	var names []string
 	for _, w := range waiting {
-		names = append(names, fmt.Sprint(string(w.Webhook[:1]), " ", w.Next.Sub(now), " ", w.Failing))
+		names = append(names, fmt.Sprint(w.ID[:1], " ", w.Due.Sub(now), " ", w.Failures > 0))
 	}
 	slices.Sort(names)
 	same(t, "who waits", names, []string{"a 1ms false", "b 1ms false", "c 3ms false"})
 
 	write(t, s, func(w store.Writer) error { return w.GiveUpNotifications(ctx, acme, a.ID) })
-	same(t, "owed after it was given up", eventsOf(owedTo(t, s, a, later, store.Place{}, 10)), []string(nil))
+	same(t, "owed after it was given up", eventsOf(owedTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
 	givenUp := lastmile.NotificationGivenUp
 	list := func(f store.NotificationFilter) []string {
 		t.Helper()
@@ -161,18 +163,18 @@ func testOwed(t *testing.T, s store.Store) {
 	same(t, "given up, newest first", list(store.NotificationFilter{Webhook: a.ID, State: &givenUp}), []string{"e2", "e1"})
 	same(t, "of the other", list(store.NotificationFilter{Webhook: b.ID, State: &givenUp}), []string(nil))
 	same(t, "since", list(store.NotificationFilter{Webhook: b.ID, Since: now.Add(2 * time.Millisecond)}), []string{"e2"})
-	same(t, "before", list(store.NotificationFilter{Webhook: b.ID, Before: owedTo(t, s, b, later, store.Place{}, 2)[1].ID}), []string{"e1"})
+	same(t, "before", list(store.NotificationFilter{Webhook: b.ID, Before: owedTo(t, s, b, later, store.NotificationCursor{}, 2)[1].ID}), []string{"e1"})
 	same(t, "up to a limit", list(store.NotificationFilter{Webhook: b.ID, Limit: 1}), []string{"e2"})
 	n := read(t, s, func(r store.Reader) ([]lastmile.Notification, error) {
 		return r.Notifications(ctx, acme, store.NotificationFilter{Webhook: a.ID, Limit: 1})
 	})[0]
 	write(t, s, func(w store.Writer) error { return w.Redeliver(ctx, n, later) })
-	again := owedTo(t, s, a, later, store.Place{}, 10)
+	again := owedTo(t, s, a, later, store.NotificationCursor{}, 10)
 	if len(again) != 1 || again[0].ID != n.ID || again[0].State != lastmile.NotificationPending || !again[0].Due.Equal(later) {
 		t.Errorf("to be sent again: %+v", again)
 	}
 	write(t, s, func(w store.Writer) error { return w.DeleteWebhook(ctx, acme, b.ID) })
-	same(t, "owed to one who is gone", eventsOf(owedTo(t, s, b, later, store.Place{}, 10)), []string(nil))
+	same(t, "owed to one who is gone", eventsOf(owedTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
 	if err := s.Read(ctx, func(r store.Reader) error {
 		_, err := r.Notification(ctx, acme, first[0].ID)
 		return err
@@ -182,6 +184,7 @@ func testOwed(t *testing.T, s store.Store) {
 }
 
 func testWebhookClaims(t *testing.T, s store.Store) {
+	const leaseLength = 5 * time.Minute
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
 	write(t, s, func(w store.Writer) error { return w.SaveWebhook(ctx, h) })
@@ -196,25 +199,32 @@ func testWebhookClaims(t *testing.T, s store.Store) {
 			t.Errorf("%s: %v, want %v", what, did, want)
 		}
 	}
+	item := func(name string) work.Item {
+		return work.Item{Kind: work.Webhooks, Organization: acme, ID: string(h.ID), Lease: name}
+	}
 	claim := func(name string, at, until time.Time) func(store.Writer) (bool, error) {
-		return func(w store.Writer) (bool, error) { return w.ClaimWebhook(ctx, acme, h.ID, name, at, until) }
+		return func(w store.Writer) (bool, error) { return w.ClaimWork(ctx, item(name), at, until) }
 	}
 	hold := func(name string, until time.Time) func(store.Writer) (bool, error) {
-		return func(w store.Writer) (bool, error) { return w.HoldWebhook(ctx, acme, h.ID, name, until) }
+		return func(w store.Writer) (bool, error) {
+			lost, err := w.HoldWork(ctx, []work.Item{item(name)}, until)
+			return len(lost) == 0, err
+		}
 	}
 	try("the first claim", true, claim("one", now, now.Add(time.Minute)))
-	try("a second while it lasts", false, claim("two", now.Add(59*time.Second), now.Add(time.Hour)))
+	try("a second while it lasts", false, claim("two", now.Add(59*time.Second), now.Add(leaseLength)))
 	try("the first goes on", true, hold("one", now.Add(2*time.Minute)))
-	try("a second when the first should have ended", false, claim("two", now.Add(time.Minute), now.Add(time.Hour)))
-	try("a second when it has", true, claim("two", now.Add(2*time.Minute), now.Add(time.Hour)))
-	try("the first comes back", false, hold("one", now.Add(time.Hour)))
-	try("the second lasts", true, hold("two", now.Add(time.Hour)))
+	try("a second when the first should have ended", false, claim("two", now.Add(time.Minute), now.Add(leaseLength)))
+	try("a second when it has", true, claim("two", now.Add(2*time.Minute), now.Add(leaseLength)))
+	try("the first comes back", false, hold("one", now.Add(leaseLength)))
+	try("the second lasts", true, hold("two", now.Add(leaseLength)))
 	try("a webhook that does not exist", false, func(w store.Writer) (bool, error) {
-		return w.ClaimWebhook(ctx, acme, id[lastmile.WebhookID]("nobody"), "x", now, now.Add(time.Hour))
+		nobody := work.Item{Kind: work.Webhooks, Organization: acme, ID: string(id[lastmile.WebhookID]("nobody")), Lease: "x"}
+		return w.ClaimWork(ctx, nobody, now, now.Add(leaseLength))
 	})
-	write(t, s, func(w store.Writer) error { return w.ReleaseWebhooks(ctx) })
-	try("after all were released", true, claim("three", now, now.Add(time.Hour)))
-	try("the second comes back", false, hold("two", now.Add(time.Hour)))
+	write(t, s, func(w store.Writer) error { return w.ResetWork(ctx, work.Webhooks, now) })
+	try("after all were released", true, claim("three", now, now.Add(leaseLength)))
+	try("the second comes back", false, hold("two", now.Add(leaseLength)))
 }
 
 func testAttempts(t *testing.T, s store.Store) {
@@ -223,7 +233,7 @@ func testAttempts(t *testing.T, s store.Store) {
 	write(t, s, func(w store.Writer) error {
 		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
 	})
-	n := owedTo(t, s, h, now, store.Place{}, 1)[0]
+	n := owedTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
 	var want []lastmile.Attempt
 	for number := int64(1); number <= 3; number++ {
 		n.Attempts, n.Next = number, now.Add(time.Duration(number)*time.Hour)
@@ -231,7 +241,7 @@ func testAttempts(t *testing.T, s store.Store) {
 		want = append(want, a)
 		for _, first := range []bool{true, false} {
 			write(t, s, func(w store.Writer) error {
-				saved, err := w.SaveResult(ctx, n, a)
+				saved, err := w.SaveAttempt(ctx, n, a)
 				if saved != first {
 					t.Errorf("attempt %d, for the first time %v: saved %v", number, first, saved)
 				}
@@ -337,12 +347,12 @@ func testManyEvents(t *testing.T, s store.Store) {
 		got = append(got, fmt.Sprint(e.Seq, " ", e.ID, " ", string(e.Body)))
 	}
 	same(t, "events in the order in which they were caused", got, want)
-	for _, n := range owedTo(t, s, h, now.Add(time.Second), store.Place{}, 2*count) {
+	for _, n := range owedTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count) {
 		if n.Attempts != 0 || n.State != lastmile.NotificationPending || !n.Due.Equal(n.Next) || string(n.Body) != n.Event {
 			t.Errorf("a new notification is %+v", n)
 		}
 	}
-	if n := len(owedTo(t, s, h, now.Add(time.Second), store.Place{}, 2*count)); n != count {
+	if n := len(owedTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count)); n != count {
 		t.Errorf("%d notifications are due", n)
 	}
 	err := s.Write(ctx, func(w store.Writer) error {
@@ -400,34 +410,4 @@ func testForgetting(t *testing.T, s store.Store) {
 	if last := read(t, s, func(r store.Reader) (int64, error) { return r.LastEvent(ctx, acme) }); last != 4 {
 		t.Errorf("numbers begin again: the last is %d", last)
 	}
-}
-
-func testBacklog(t *testing.T, s store.Store) {
-	ctx := t.Context()
-	at := now.Add(time.Minute)
-	counted := func() store.Backlog {
-		t.Helper()
-		return read(t, s, func(r store.Reader) (store.Backlog, error) { return r.Backlog(ctx, at) })
-	}
-	same(t, "nothing", counted(), store.Backlog{})
-	h := hook(acme, "h", workerCreated)
-	held, givenUp := job(acme, "j1", now), job(acme, "j2", now)
-	held.Lease = time.Hour
-	write(t, s, func(w store.Writer) error {
-		err := errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{
-			happened(acme, "e1", workerCreated, 1), happened(acme, "e2", workerCreated, 2), happened(acme, "e3", workerCreated, 3_600_000),
-		}))
-		for _, j := range []store.Job{held, givenUp, job(zenith, "j3", now.Add(time.Second)), job(zenith, "j4", now.Add(2*time.Second)), job(zenith, "j5", at.Add(time.Second))} {
-			err = errors.Join(err, w.AddJob(ctx, j))
-		}
-		return err
-	})
-	write(t, s, func(w store.Writer) error {
-		_, err := w.ClaimJob(ctx, held, now)
-		claimed, err2 := w.ClaimJob(ctx, givenUp, now)
-		return errors.Join(err, err2, w.ReturnJob(ctx, claimed, time.Time{}, "no use"))
-	})
-	same(t, "something of everything", counted(), store.Backlog{
-		Owed: 3, Due: 2, OldestDue: now.Add(time.Millisecond), JobsDue: 2, JobsHeld: 1, GivenUp: 1, OldestWork: now.Add(time.Second),
-	})
 }

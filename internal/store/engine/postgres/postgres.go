@@ -77,9 +77,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		pool: pool, patience: pool.Config().ConnConfig.ConnectTimeout,
 		log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1),
-		relay: &Relay{config: pool.Config().ConnConfig},
+	}
+	if e.relay, err = newRelay(ctx, pool.Config()); err != nil {
+		pool.Close()
+		return nil, err
 	}
 	if err := e.prepare(ctx, o, all); err != nil {
+		e.relay.close()
 		pool.Close()
 		return nil, err
 	}
@@ -289,9 +293,9 @@ func (e *Engine) Stats() engine.Stats {
 
 // Close implements engine.Engine.
 func (e *Engine) Close() error {
-	err := e.relay.close()
+	e.relay.close()
 	e.pool.Close()
-	return err
+	return nil
 }
 
 // errUnknownOutcome is returned when the connection broke after a commit was

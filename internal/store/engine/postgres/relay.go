@@ -3,9 +3,9 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // notifyChannel is the name under which nodes notify each other.
@@ -18,12 +18,21 @@ const notifyQuery = `SELECT set_config('synchronous_commit', 'off', true), pg_no
 
 // Relay sends notifications to the processes that use the same PostgreSQL
 // database, and receives theirs. It has connections of its own: one that listens
-// while Listen runs, and one that sends, so that neither waits for the pool.
+// while Listen runs, and one that sends, so that neither waits for the pool of the
+// engine.
 type Relay struct {
-	config *pgx.ConnConfig
+	sender *pgxpool.Pool // of one connection
+}
 
-	mu     sync.Mutex
-	sender *pgx.Conn // nil until it is needed, and after it broke
+// newRelay returns a relay that connects as a pool does.
+func newRelay(ctx context.Context, like *pgxpool.Config) (*Relay, error) {
+	config := like.Copy()
+	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
+	sender, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("set up notifications: %w", err)
+	}
+	return &Relay{sender: sender}, nil
 }
 
 // Relay returns what connects the processes that use the database. It is closed
@@ -34,15 +43,6 @@ func (e *Engine) Relay() *Relay { return e.relay }
 // transaction: a transaction that notifies holds a lock of the whole server
 // until its commit is on disk.
 func (r *Relay) Notify(ctx context.Context, payloads []string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.sender == nil || r.sender.IsClosed() {
-		c, err := pgx.ConnectConfig(ctx, r.config.Copy())
-		if err != nil {
-			return fmt.Errorf("connect to notify other nodes: %w", err)
-		}
-		r.sender = c
-	}
 	batch := &pgx.Batch{}
 	for _, payload := range payloads {
 		batch.Queue(notifyQuery, notifyChannel, payload)
@@ -56,11 +56,11 @@ func (r *Relay) Notify(ctx context.Context, payloads []string) error {
 // Listen passes on what any process sends until ctx ends or the connection is
 // lost, and returns why. It calls listening once it listens.
 func (r *Relay) Listen(ctx context.Context, listening func(), receive func(payload string)) error {
-	c, err := pgx.ConnectConfig(ctx, r.config.Copy())
+	c, err := pgx.ConnectConfig(ctx, r.sender.Config().ConnConfig)
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
-	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // whatever it says, it is closed
+	defer c.Close(context.WithoutCancel(ctx))
 	if _, err := c.Exec(ctx, `LISTEN `+notifyChannel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -75,13 +75,4 @@ func (r *Relay) Listen(ctx context.Context, listening func(), receive func(paylo
 }
 
 // close closes the connection that sends.
-func (r *Relay) close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.sender == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), postgresPatience)
-	defer cancel()
-	return r.sender.Close(ctx)
-}
+func (r *Relay) close() { r.sender.Close() }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"unsafe"
 
+	"dray/internal/store/engine"
+
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -113,6 +115,15 @@ func (s *stmt) column(i int32, dest any) error {
 			*d = s.bytes(i)
 			return nil
 		}
+	case *engine.Raw:
+		switch have {
+		case lib.SQLITE_NULL:
+			*d = nil
+			return nil
+		case lib.SQLITE_BLOB, lib.SQLITE_TEXT:
+			*d = s.raw(i)
+			return nil
+		}
 	case *string:
 		if have == lib.SQLITE_TEXT || have == lib.SQLITE_BLOB {
 			*d = s.text(i)
@@ -214,13 +225,21 @@ func (s *stmt) any(i, have int32) any {
 
 // bytes copies a text or blob column.
 func (s *stmt) bytes(i int32) []byte {
+	raw := s.raw(i)
+	b := make([]byte, len(raw))
+	copy(b, raw)
+	return b
+}
+
+// raw is a text or blob column in the library's memory, valid until the
+// statement makes its next step or is reset.
+func (s *stmt) raw(i int32) []byte {
 	p := lib.Xsqlite3_column_blob(s.h.tls, s.p, i)
 	n := int(lib.Xsqlite3_column_bytes(s.h.tls, s.p, i))
-	b := make([]byte, n)
-	if p != 0 {
-		copy(b, unsafe.Slice((*byte)(pointer(p)), n))
+	if p == 0 {
+		return []byte{}
 	}
-	return b
+	return unsafe.Slice((*byte)(pointer(p)), n)
 }
 
 // text copies a text column once.

@@ -13,7 +13,7 @@ import (
 func (e *Engine) DataVersion(ctx context.Context) (string, error) {
 	reply := make(chan versionReply, 1)
 	select {
-	case e.writer.versions <- reply:
+	case e.writer.asides <- func() { reply <- e.writer.version(ctx) }:
 		got := <-reply
 		return got.version, got.err
 	case <-ctx.Done():
@@ -30,11 +30,11 @@ type versionReply struct {
 }
 
 // version reads the version between two transactions.
-func (w *writer) version() (reply versionReply) {
+func (w *writer) version(ctx context.Context) versionReply {
 	c := &conn{h: w.h}
 	defer c.end()
 	var version int64
-	if err := c.Row(context.Background(), `PRAGMA data_version`).Scan(&version); err != nil {
+	if err := c.Row(ctx, `PRAGMA data_version`).Scan(&version); err != nil {
 		return versionReply{err: fmt.Errorf("read the version of the database: %w", err)}
 	}
 	return versionReply{version: strconv.FormatInt(version, 10)}

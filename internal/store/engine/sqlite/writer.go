@@ -32,7 +32,7 @@ type writer struct {
 	patience time.Duration // longest wait before an operation is refused
 	longest  time.Duration // that a transaction takes in more operations
 	queue    chan *operation
-	versions chan chan versionReply
+	asides   chan func()   // to run on the connection between two transactions
 	quit     chan struct{} // closed to stop
 	gone     chan struct{} // closed when stopped
 	begin    func() error  // opens a transaction
@@ -68,7 +68,7 @@ func newWriter(h *handle, log *slog.Logger, patience time.Duration) *writer {
 		patience: patience,
 		longest:  maxBatchTime,
 		queue:    make(chan *operation, queueLength),
-		versions: make(chan chan versionReply),
+		asides:   make(chan func()),
 		quit:     make(chan struct{}),
 		gone:     make(chan struct{}),
 		between:  func() {},
@@ -143,8 +143,8 @@ func (w *writer) loop() {
 		case op := <-w.queue:
 			w.batch(op)
 			continue
-		case reply := <-w.versions:
-			reply <- w.version()
+		case aside := <-w.asides:
+			aside()
 			continue
 		case <-w.quit:
 		}

@@ -8,8 +8,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// place is what package upload asks of one.
-type place interface {
+// blobs is upload.Blobs.
+type blobs interface {
 	Put(ctx context.Context, u lastmile.Upload, data []byte) error
 	Get(ctx context.Context, u lastmile.Upload) ([]byte, error)
 	Remove(ctx context.Context, u lastmile.Upload) error
@@ -17,8 +17,8 @@ type place interface {
 
 var sample = lastmile.Upload{ID: "uploadaaaaaaaaaaaaaaaaaa", Organization: "acmeacmeacmeacmeacmeacme", Type: "image/png"}
 
-// testPlace is what every place must do.
-func testPlace(t *testing.T, place place) {
+// testBlobs checks what every implementation must do.
+func testBlobs(t *testing.T, place blobs) {
 	t.Helper()
 	ctx := t.Context()
 	if err := place.Remove(ctx, sample); err != nil {

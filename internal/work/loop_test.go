@@ -1,4 +1,4 @@
-package jobs_test
+package work_test
 
 import (
 	"context"
@@ -13,15 +13,20 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dray/internal/jobs"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
+	"dray/internal/work"
 )
 
-const sweep jobs.Kind = "sweep"
+const sweep work.Kind = "sweep"
+
+type loop = work.Loop[store.Reader, store.Writer]
+
+// run is what a handler does.
+type run = func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error)
 
 func clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
@@ -58,7 +63,7 @@ func add(t *testing.T, s store.Store, org string, ids ...string) {
 	t.Helper()
 	err := s.Write(t.Context(), func(w store.Writer) error {
 		for _, id := range ids {
-			job := store.Job{Organization: organization(org), ID: id, Kind: sweep, RunAt: clock(), Created: clock()}
+			job := store.Job{Organization: organization(org), ID: id, Kind: sweep, Due: clock(), Created: clock()}
 			if err := w.AddJob(t.Context(), job); err != nil {
 				return err
 			}
@@ -95,8 +100,9 @@ func notes(t *testing.T, s store.Store) (ids []string) {
 
 func left(t *testing.T, s store.Store) (n int) {
 	t.Helper()
-	err := s.Read(t.Context(), func(r store.Reader) (err error) {
-		n, err = r.JobsLeft(t.Context())
+	err := s.Read(t.Context(), func(r store.Reader) error {
+		b, err := r.WorkBacklog(t.Context(), sweep, clock())
+		n = b.Waiting
 		return err
 	})
 	if err != nil {
@@ -105,13 +111,18 @@ func left(t *testing.T, s store.Store) (n int) {
 	return n
 }
 
-// runner is a runner that keeps its claims, however slow the machine is.
-func runner(s store.Store, run func(ctx context.Context, job store.Job) (func(store.Writer) error, error)) *jobs.Runner {
-	return &jobs.Runner{
-		Store: s, Now: clock, Log: slog.New(slog.DiscardHandler), Lease: time.Minute,
-		Handlers: map[jobs.Kind]jobs.Handler{sweep: {Run: run}},
+// newLoop makes a loop that keeps its leases, however slow the machine is.
+func newLoop(s store.Store, do run) *loop {
+	return &loop{
+		Kind: sweep, Store: s, Do: do, Limits: work.Limits{Total: 4, PerOrganization: 2}, LeaseFor: time.Minute,
+		Retry: work.Retry{Failures: 10, Attempts: 200},
+		Now:   clock, NewID: newID, Log: slog.New(slog.DiscardHandler),
 	}
 }
+
+var ids atomic.Int64
+
+func newID() string { return fmt.Sprint("token", ids.Add(1)) }
 
 // until waits for something to become true.
 func until(t *testing.T, what string, true func() bool) {
@@ -126,8 +137,8 @@ func until(t *testing.T, what string, true func() bool) {
 func TestAJobEndsWithItsLastEffect(t *testing.T) {
 	onBoth(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "one", "two")
-		r := runner(s, func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
-			return func(w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
+		r := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
+			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
 		})
 		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
 		if got := notes(t, s); !slices.Equal(got, []string{"one", "two"}) {
@@ -149,7 +160,7 @@ func TestOneOrganizationDoesNotKeepTheOthersWaiting(t *testing.T) {
 			at, most = map[lastmile.OrganizationID]int{}, 0
 			two      = make(chan struct{}) // closed when two of one organization run
 		)
-		r := runner(s, func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
+		r := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
 			mu.Lock()
 			begun = append(begun, job.ID)
 			at[job.Organization]++
@@ -195,12 +206,12 @@ func TestSeveralRunnersDoEachJobOnce(t *testing.T) {
 			add(t, s, string(rune('a'+i%7)), id)
 		}
 		var begun atomic.Int64
-		run := func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
+		run := func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
 			begun.Add(1)
-			return func(w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
+			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
 		}
 		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) },
-			runner(s, run), runner(s, run), runner(s, run))
+			newLoop(s, run), newLoop(s, run), newLoop(s, run))
 		if got := notes(t, s); !slices.Equal(got, want) {
 			t.Errorf("%d effects of %d", len(got), len(want))
 		}
@@ -214,25 +225,29 @@ func TestAZombieWritesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		frozen, thaw := make(chan struct{}), make(chan struct{})
-		zombie := runner(s, func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
+		zombie := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
 			if job.Attempt > 1 {
 				return nil, errors.New("the zombie claimed the job again")
 			}
 			close(frozen)
-			<-thaw // without a look at ctx, as a process that is stopped
+			<-thaw // ignoring ctx, as a process that is stopped
 			ctx = context.WithoutCancel(ctx)
 			err := s.Write(ctx, func(w store.Writer) error {
-				return errors.Join(w.HoldJob(ctx, job, clock()), note(ctx, w, job.Organization, "a step of the zombie"))
+				return errors.Join(job.Hold(ctx, w, clock()), note(ctx, w, job.Organization, "a step of the zombie"))
 			})
-			if !errors.Is(err, store.ErrJobLost) {
+			if !errors.Is(err, work.ErrLost) {
 				t.Errorf("the zombie's write: %v", err)
 			}
-			return func(w store.Writer) error { return note(ctx, w, job.Organization, "the end of the zombie") }, nil
+			return func(ctx context.Context, w store.Writer) error {
+				return note(ctx, w, job.Organization, "the end of the zombie")
+			}, nil
 		})
 		// Its runner is frozen too: claims that were renewed would not end.
 		zombie.Store = &stopped{Store: s, frozen: frozen, thaw: thaw}
-		heir := runner(s, func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
-			return func(w store.Writer) error { return note(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt)) }, nil
+		heir := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
+			return func(ctx context.Context, w store.Writer) error {
+				return note(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt))
+			}, nil
 		})
 		heir.Now = afterwards
 		storetest.During(t, func() {
@@ -262,7 +277,7 @@ func (s *stopped) Write(ctx context.Context, fn func(store.Writer) error) error 
 }
 
 // mortal is the store of a process that dies: right before its nth write, or
-// right after it, when nobody can tell any more that it was kept.
+// right after it, when the commit is not acknowledged any more.
 type mortal struct {
 	store.Store
 	lives atomic.Int64
@@ -306,11 +321,11 @@ func (m *mortal) die() {
 func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 	steps := []string{"step 1", "step 2", "step 3", "the end"}
 	// Each step is a transaction that knows whether it was done before.
-	work := func(s store.Store, now func() time.Time) func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
-		return func(ctx context.Context, job store.Job) (func(store.Writer) error, error) {
+	steady := func(s store.Store, now func() time.Time) run {
+		return func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
 			for _, step := range steps[:3] {
 				err := s.Write(ctx, func(w store.Writer) error {
-					if err := w.HoldJob(ctx, job, now()); err != nil {
+					if err := job.Hold(ctx, w, now()); err != nil {
 						return err
 					}
 					done, err := w.Messages(ctx, store.MessageFilter{Organization: job.Organization})
@@ -323,7 +338,7 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 					return nil, err
 				}
 			}
-			return func(w store.Writer) error { return note(ctx, w, job.Organization, steps[3]) }, nil
+			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, steps[3]) }, nil
 		}
 	}
 	onBoth(t, func(t *testing.T, s store.Store) {
@@ -334,7 +349,7 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 					add(t, s, fmt.Sprintf("o%d%v", writes, after), "job")
 					dying := &mortal{Store: s, after: after, dead: make(chan struct{})}
 					dying.lives.Store(writes + 1)
-					first := runner(dying, work(dying, clock))
+					first := newLoop(dying, steady(dying, clock))
 					storetest.During(t, func() {
 						until(t, "the process is dead, or has nothing to do", func() bool {
 							select {
@@ -345,7 +360,7 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 							}
 						})
 					}, first)
-					heir := runner(s, work(s, afterwards))
+					heir := newLoop(s, steady(s, afterwards))
 					heir.Now = afterwards
 					storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
 					want := slices.Sorted(slices.Values(slices.Concat(before, steps)))
@@ -379,20 +394,18 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 					last   []bool
 					ending atomic.Int64
 				)
-				r := runner(s, nil)
+				r := newLoop(s, nil)
 				r.Log = slog.New(slog.NewTextHandler(&log, nil))
-				r.Handlers = map[jobs.Kind]jobs.Handler{sweep: {
-					Run: func(_ context.Context, job store.Job) (func(store.Writer) error, error) {
-						tried, last = append(tried, time.Since(begun)), append(last, job.Last)
-						return nil, fail()
-					},
-					GiveUp: func(ctx context.Context, w store.Writer, job store.Job) error {
-						if ending.Add(1) == 1 {
-							return errors.New("not even that works")
-						}
-						return note(ctx, w, job.Organization, "given up")
-					},
-				}}
+				r.Do = func(_ context.Context, job *work.Lease) (work.End[store.Writer], error) {
+					tried, last = append(tried, time.Since(begun)), append(last, job.Last)
+					return nil, fail()
+				}
+				r.GiveUp = func(ctx context.Context, w store.Writer, item work.Item) error {
+					if ending.Add(1) == 1 {
+						return errors.New("not even that works")
+					}
+					return note(ctx, w, item.Organization, "given up")
+				}
 				storetest.During(t, func() { time.Sleep(10 * time.Minute) }, r)
 				if len(tried) != 10 || slices.Index(last, true) != 9 {
 					t.Errorf("tried after %v; the last: %v", tried, last)
@@ -406,8 +419,8 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 				if got := notes(t, s); !slices.Equal(got, []string{"given up"}) || left(t, s) != 0 {
 					t.Errorf("%q, and %d jobs are left", got, left(t, s))
 				}
-				if !strings.Contains(log.String(), "a job is given up") || !strings.Contains(log.String(), "broken") {
-					t.Errorf("the log does not tell: %s", log.String())
+				if !strings.Contains(log.String(), "work is given up") || !strings.Contains(log.String(), "broken") {
+					t.Errorf("the log does not say so: %s", log.String())
 				}
 			})
 		})
@@ -417,16 +430,17 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 func TestAJobIsBegunAtOnceAfterAWake(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		begun := make(chan time.Time, 1)
-		r := runner(s, func(context.Context, store.Job) (func(store.Writer) error, error) {
+		r := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
 			begun <- time.Now()
 			return nil, nil
 		})
-		r.Lease = 0
+		wake := make(chan struct{}, 1)
+		r.LeaseFor, r.Wake = 0, wake
 		storetest.During(t, func() {
 			time.Sleep(time.Minute + time.Millisecond) // idle
 			add(t, s, "acme", "woken")
 			added := time.Now()
-			r.Wake()
+			wake <- struct{}{}
 			if waited := (<-begun).Sub(added); waited != 0 {
 				t.Errorf("a job waited %v although the runner was woken", waited)
 			}
@@ -444,15 +458,15 @@ func TestAStoppedRunnerGivesItsJobsBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		begun := make(chan struct{})
-		r := runner(s, func(ctx context.Context, _ store.Job) (func(store.Writer) error, error) {
+		r := newLoop(s, func(ctx context.Context, _ *work.Lease) (work.End[store.Writer], error) {
 			close(begun)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
-		r.Lease = time.Hour
+		r.LeaseFor = time.Hour
 		storetest.During(t, func() { <-begun }, r)
 		err := s.Read(t.Context(), func(read store.Reader) error {
-			due, err := read.DueJobs(t.Context(), []jobs.Kind{sweep}, clock(), "", 1)
+			due, err := read.DueWork(t.Context(), work.Query{Kind: sweep, Now: clock(), Until: clock(), PerOrganization: 1, Limit: 1})
 			if err == nil && (len(due) != 1 || due[0].Failures != 0) {
 				err = fmt.Errorf("due are %+v", due)
 			}
@@ -468,13 +482,12 @@ func TestARunnerThatIsAloneTakesOverAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		err := s.Write(t.Context(), func(w store.Writer) error {
-			_, err := w.ClaimJob(t.Context(), store.Job{Organization: organization("acme"), ID: "job", Lease: time.Hour}, clock())
-			return err
+			return claim(t.Context(), w, "dead", clock().Add(work.MaxLease))
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := runner(s, func(context.Context, store.Job) (func(store.Writer) error, error) { return nil, nil })
+		r := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) { return nil, nil })
 		r.Alone = true
 		storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, r)
 	})
@@ -484,13 +497,13 @@ func TestARunningJobIsNotTakenOver(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		var begun atomic.Int64
-		run := func(context.Context, store.Job) (func(store.Writer) error, error) {
+		run := func(context.Context, *work.Lease) (work.End[store.Writer], error) {
 			begun.Add(1)
 			time.Sleep(30 * time.Second)
 			return nil, nil
 		}
-		one, two := runner(s, run), runner(s, run)
-		one.Lease, two.Lease = time.Second, time.Second
+		one, two := newLoop(s, run), newLoop(s, run)
+		one.LeaseFor, two.LeaseFor = time.Second, time.Second
 		storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, one, two)
 		if begun.Load() != 1 {
 			t.Errorf("a job that was running was begun %d times", begun.Load())
@@ -501,20 +514,28 @@ func TestARunningJobIsNotTakenOver(t *testing.T) {
 func TestAJobThatTakesProcessesDownIsGivenUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
-		claimed := store.Job{Organization: organization("acme"), ID: "job", Lease: -time.Hour}
 		for range 200 {
-			err := s.Write(t.Context(), func(w store.Writer) (err error) {
-				claimed, err = w.ClaimJob(t.Context(), claimed, clock())
-				return err
+			err := s.Write(t.Context(), func(w store.Writer) error {
+				return claim(t.Context(), w, newID(), clock().Add(-time.Millisecond))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		r := runner(s, func(context.Context, store.Job) (func(store.Writer) error, error) {
+		r := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
 			t.Error("it was tried once more")
 			return nil, nil
 		})
 		storetest.During(t, func() { until(t, "the job is given up", func() bool { return left(t, s) == 0 }) }, r)
 	})
+}
+
+// claim leases acme's one job.
+func claim(ctx context.Context, w store.Writer, token string, until time.Time) error {
+	item := work.Item{Kind: sweep, Organization: organization("acme"), ID: "job", Lease: token}
+	ok, err := w.ClaimWork(ctx, item, clock(), until)
+	if err == nil && !ok {
+		err = errors.New("the job could not be leased")
+	}
+	return err
 }

@@ -11,8 +11,9 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Desk writes the text messages of all organizations and reads the answers.
-type Desk struct {
+// Messages reads replies and delivery reports, and keeps the message settings of
+// organizations.
+type Messages struct {
 	Store      store.Store
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
@@ -20,9 +21,9 @@ type Desk struct {
 	Log        *slog.Logger
 }
 
-// Settings reads what an organization has set for its messages.
-func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
-	err = d.Store.Read(ctx, func(r store.Reader) (err error) {
+// Settings returns an organization and its message settings.
+func (m *Messages) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
+	err = m.Store.Read(ctx, func(r store.Reader) (err error) {
 		if of, err = r.Organization(ctx, org); err != nil {
 			return err
 		}
@@ -32,9 +33,9 @@ func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of la
 	return of, s, err
 }
 
-// Configure changes what an organization has set for its messages.
-func (d *Desk) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
-	err = d.Store.Write(ctx, func(w store.Writer) (err error) {
+// Configure changes the message settings of an organization.
+func (m *Messages) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
+	err = m.Store.Write(ctx, func(w store.Writer) (err error) {
 		if _, err = w.Organization(ctx, org); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"dray/internal/textmessage"
 )
 
-// What tracking finds out is told with the minutes it found, once.
-func TestARecipientIsToldHowNearOrLateTheWorkerIs(t *testing.T) {
+// Recipients are notified once of an ETA or a delay, with the minutes of the event.
+func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
 	w := newWorld(t)
 	defer w.close()
 	eta, delay := 6*time.Minute+time.Second, 20*time.Minute
@@ -27,22 +27,22 @@ func TestARecipientIsToldHowNearOrLateTheWorkerIs(t *testing.T) {
 	for range 2 {
 		w.write(func(ctx context.Context, tx store.Writer) error { return w.log.Append(ctx, tx, events...) })
 	}
-	told := map[textmessage.Kind]string{}
+	sent := map[textmessage.Kind]string{}
 	err := w.store.Read(t.Context(), func(r store.Reader) error {
 		messages, err := r.Messages(t.Context(), store.MessageFilter{Organization: acme})
 		for _, m := range messages {
-			if told[m.Kind] != "" {
-				t.Errorf("%s is told twice", m.Kind)
+			if sent[m.Kind] != "" {
+				t.Errorf("%s was sent twice", m.Kind)
 			}
-			told[m.Kind] = m.Body
+			sent[m.Kind] = m.Body
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 2 || told[textmessage.KindETA] != "Zenith: your delivery will be there in about 7 min. https://dray.example/t/x" ||
-		told[textmessage.KindDelayed] != "Zenith: sorry, your delivery is running about 20 min late. https://dray.example/t/x" {
-		t.Errorf("told %q", told)
+	if len(sent) != 2 || sent[textmessage.KindETA] != "Zenith: your delivery will be there in about 7 min. https://dray.example/t/x" ||
+		sent[textmessage.KindDelayed] != "Zenith: sorry, your delivery is running about 20 min late. https://dray.example/t/x" {
+		t.Errorf("sent %q", sent)
 	}
 }

@@ -1,0 +1,193 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Organizations manages the organizations of an installation, their API keys and
+// webhook secrets.
+type Organizations struct {
+	Store store.Store
+	Now   func() time.Time
+	NewID func() string
+	Vault Vault
+}
+
+// NewOrganization is a new organization with the secrets that are shown only once.
+type NewOrganization struct {
+	Organization  lastmile.Organization
+	APIKey        string
+	WebhookSecret string
+}
+
+// Create creates an organization with its first API key and its webhook secret,
+// and with an account owner when the draft has an e-mail address.
+func (o *Organizations) Create(ctx context.Context, draft lastmile.OrganizationDraft) (NewOrganization, error) {
+	now := o.Now()
+	org, err := lastmile.NewOrganization(lastmile.OrganizationID(o.NewID()), draft, now)
+	if err != nil {
+		return NewOrganization{}, err
+	}
+	key, record := o.newKey(org.ID, "first key", now)
+	secret, sealed := o.newWebhookSecret(org.ID, now)
+	err = o.Store.Write(ctx, func(w store.Writer) error {
+		if err := w.SaveOrganization(ctx, org); err != nil {
+			return err
+		}
+		if err := w.SaveKey(ctx, record); err != nil {
+			return err
+		}
+		if err := w.SaveWebhookSecret(ctx, sealed); err != nil {
+			return err
+		}
+		if org.Email == "" {
+			return nil
+		}
+		return o.saveOwner(ctx, w, org)
+	})
+	return NewOrganization{Organization: org, APIKey: key, WebhookSecret: secret}, err
+}
+
+func (o *Organizations) saveOwner(ctx context.Context, w store.Writer, org lastmile.Organization) error {
+	kind := string(lastmile.AdminSuper)
+	owner, err := lastmile.NewAdmin(lastmile.AdminID(o.NewID()), org.ID,
+		lastmile.AdminChange{Name: &org.Name, Email: &org.Email, Type: &kind}, org.Created)
+	if err != nil {
+		return err
+	}
+	if err := checkEmailFree(ctx, w, owner.Email, ""); err != nil {
+		return err
+	}
+	owner.AccountOwner = true
+	return w.SaveAdmin(ctx, owner)
+}
+
+// Connect connects two organizations, which may then work for each other.
+func (o *Organizations) Connect(ctx context.Context, one, other lastmile.OrganizationID) error {
+	if one == other {
+		return lastmile.Invalid("an organization cannot be connected with itself")
+	}
+	return o.Store.Write(ctx, func(w store.Writer) error {
+		for _, pair := range [][2]lastmile.OrganizationID{{one, other}, {other, one}} {
+			if _, err := w.Organization(ctx, pair[0]); err != nil {
+				return err
+			}
+			if err := w.Connect(ctx, pair[0], pair[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// List returns the organizations of the installation.
+func (o *Organizations) List(ctx context.Context) (all []lastmile.Organization, err error) {
+	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
+		all, err = r.Organizations(ctx)
+		return err
+	})
+	return all, err
+}
+
+// Own returns the caller's organization.
+func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
+	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
+		org, err = r.Organization(ctx, who.Organization)
+		return err
+	})
+	return org, err
+}
+
+// Delegatee returns an organization that the caller's is connected with, or the
+// caller's own.
+func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, id lastmile.OrganizationID) (other lastmile.Delegatee, err error) {
+	err = o.Store.Read(ctx, func(r store.Reader) error {
+		own, err := r.Organization(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		org, err := r.Organization(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !own.MaySee(id) {
+			return lastmile.OutsideScope(string(id))
+		}
+		other = lastmile.Delegatee(org)
+		return nil
+	})
+	return other, err
+}
+
+// CreateKey creates another API key and returns it. It is never shown again.
+func (o *Organizations) CreateKey(ctx context.Context, org lastmile.OrganizationID, name string) (string, lastmile.APIKey, error) {
+	key, record := o.newKey(org, name, o.Now())
+	err := o.Store.Write(ctx, func(w store.Writer) error {
+		if _, err := w.Organization(ctx, org); err != nil {
+			return err
+		}
+		return w.SaveKey(ctx, record)
+	})
+	return key, record, err
+}
+
+// Keys returns the API keys of an organization.
+func (o *Organizations) Keys(ctx context.Context, org lastmile.OrganizationID) (keys []lastmile.APIKey, err error) {
+	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
+		if _, err = r.Organization(ctx, org); err != nil {
+			return err
+		}
+		keys, err = r.Keys(ctx, org)
+		return err
+	})
+	return keys, err
+}
+
+// RevokeKey revokes a key. Revoking it again changes nothing. All nodes reject the
+// key within MaxKeyAge, and normally at once.
+func (o *Organizations) RevokeKey(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) error {
+	return o.Store.Write(ctx, func(w store.Writer) error {
+		keys, err := w.Keys(ctx, org)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if key.ID != id {
+				continue
+			}
+			if !key.Active() {
+				return nil
+			}
+			key.Revoked = o.Now()
+			if err := w.SaveKey(ctx, key); err != nil {
+				return err
+			}
+			return w.RaiseKeyGeneration(ctx)
+		}
+		return lastmile.NotFound("API key", string(id))
+	})
+}
+
+func (o *Organizations) newKey(org lastmile.OrganizationID, name string, now time.Time) (string, lastmile.APIKey) {
+	key := newKey(RandomSecret(keyRandom))
+	return key, lastmile.APIKey{
+		ID: lastmile.KeyID(o.NewID()), Organization: org, Name: name,
+		Hint: key[len(key)-4:], Hash: hashKey(key).String(), Created: now,
+	}
+}
+
+// CheckReplay returns a *lastmile.Replay if the principal's request was done
+// before.
+func (o *Organizations) CheckReplay(ctx context.Context, who lastmile.Principal) error {
+	return store.CheckReplay(ctx, o.Store, who)
+}
+
+// SaveReply saves the reply to a request that changed nothing, for the
+// principal's idempotency key.
+func (o *Organizations) SaveReply(ctx context.Context, who lastmile.Principal, reply []byte) error {
+	return store.SaveReply(ctx, o.Store, who, reply)
+}

@@ -1,0 +1,34 @@
+package lastmile
+
+// TaskDraft is a task as sent, to create one or to change it.
+type TaskDraft struct {
+	Change      TaskChange
+	Destination *DestinationRef // nil when none was sent
+	Recipients  *[]RecipientRef // nil when none were sent
+	Container   *ContainerRef   // nil for the organization's container
+	Fields      *[]FieldValue
+	Template    TemplateID // empty when none was sent
+}
+
+// DestinationRef is a destination that was sent: the id of one, or a draft.
+type DestinationRef struct {
+	ID    DestinationID
+	Draft *DestinationDraft
+}
+
+// RecipientRef is a recipient that was sent: the id of one, or a draft.
+type RecipientRef struct {
+	ID    RecipientID
+	Draft *RecipientDraft
+}
+
+// Effective returns the draft without the fields that an update of the task
+// ignores, so that they are neither checked nor geocoded.
+func (d TaskDraft) Effective(of Task) TaskDraft {
+	if of.Pending() {
+		return d
+	}
+	d.Destination, d.Recipients, d.Container = nil, nil, nil
+	d.Change.Merchant, d.Change.Executor = nil, nil
+	return d
+}

@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+
+	"dray/internal/lastmile"
+)
+
+// RecipientStore finds recipients and saves them.
+type RecipientStore interface {
+	Recipients(ctx context.Context, org lastmile.OrganizationID, f RecipientFilter) ([]lastmile.Recipient, error)
+	SaveRecipient(ctx context.Context, r lastmile.Recipient) error
+}
+
+// SavePreparedRecipient saves a recipient, or updates the one who has the phone
+// number already.
+func SavePreparedRecipient(ctx context.Context, w RecipientStore, p lastmile.PreparedRecipient) (lastmile.Recipient, error) {
+	found, err := w.Recipients(ctx, p.New.Organization, RecipientFilter{Phone: p.New.Phone, Limit: 1})
+	if err != nil {
+		return lastmile.Recipient{}, err
+	}
+	var known *lastmile.Recipient
+	if len(found) > 0 {
+		known = &found[0]
+	}
+	recipient, err := p.Merge(known)
+	if err != nil {
+		return lastmile.Recipient{}, err
+	}
+	return recipient, w.SaveRecipient(ctx, recipient)
+}

@@ -1,0 +1,167 @@
+package taskflow_test
+
+import (
+	"fmt"
+	"testing"
+
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/wire"
+)
+
+// bodies are items of a batch as clients send them.
+func items(t *testing.T, o *apptest.Org, bodies ...string) []lastmile.BatchItem {
+	t.Helper()
+	sent := make(wire.SentTasks, len(bodies))
+	for i, body := range bodies {
+		sent[i] = wire.SentTask(body)
+	}
+	decoded, err := wire.BatchBody{Tasks: &sent}.Items(o.Principal.Organization)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+// body is a task for a recipient, in a container if it is not empty.
+func body(recipient, container string) string {
+	if container != "" {
+		container = `,"container":` + container
+	}
+	return fmt.Sprintf(`{"destination":{"address":{"number":"1","street":"Main Street","city":"Springfield","country":"US"},"location":[-74,40.7]},`+
+		`"recipients":[%s]%s}`, recipient, container)
+}
+
+func recipient(name, phone string) string { return fmt.Sprintf(`{"name":%q,"phone":%q}`, name, phone) }
+
+func TestCreateAllCreatesWhatIsValid(t *testing.T) {
+	o := apptest.NewOrg(t)
+	worker, phone := o.Worker(t, "Ada", nil), string(apptest.Phone())
+	made, err := o.Tasks.CreateAll(t.Context(), o.Principal, items(
+		t, o,
+		body(recipient("Boris", phone), ""),
+		`{"notes":7}`,
+		body(recipient("Boris Foster", phone), fmt.Sprintf(`{"type":"WORKER","worker":%q}`, worker.Worker)),
+		body(`"`+apptest.NewID[string]()+`"`, ""),
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Tasks) != 2 || len(made.Rejected) != 2 {
+		t.Fatalf("%d tasks were created and %d rejected", len(made.Tasks), len(made.Rejected))
+	}
+	if first, second := made.Rejected[0], made.Rejected[1]; first.Err.Code != lastmile.CodeMalformed || string(first.Sent) != `{"notes":7}` || second.Err.Code != lastmile.CodeNotFound {
+		t.Errorf("rejected were %+v", made.Rejected)
+	}
+	// The second item with the phone number updates the recipient of the first.
+	if a, b := made.Tasks[0].Recipient, made.Tasks[1].Recipient; a.ID != b.ID || b.Name != "Boris Foster" {
+		t.Errorf("the recipients are %+v and %+v", a, b)
+	}
+	expectTriggers(t, o, "taskAssigned") // the creation of a task of a batch is no event
+	expectList(t, o, listOf(worker), made.Tasks[1].ID)
+}
+
+func TestCreateAllRejectsNoneAndTooMany(t *testing.T) {
+	o := apptest.NewOrg(t)
+	_, err := o.Tasks.CreateAll(t.Context(), o.Principal, nil)
+	expectCode(t, err, lastmile.CodeInvalid)
+	_, err = o.Tasks.CreateAll(t.Context(), o.Principal, make([]lastmile.BatchItem, lastmile.MaxSyncBatch+1))
+	expectCode(t, err, lastmile.CodeInvalid)
+	_, err = o.Tasks.Submit(t.Context(), o.Principal, make([]lastmile.BatchItem, lastmile.MaxBatch+1))
+	expectCode(t, err, lastmile.CodeInvalid)
+}
+
+// Items read what items before them in the same chunk have saved, though that is
+// in a buffer.
+func TestItemsOfABatchSeeTheOnesBefore(t *testing.T) {
+	o := apptest.NewOrg(t)
+	team, phone := o.Team(t, "North"), string(apptest.Phone())
+	known, err := o.Book.CreateRecipient(t.Context(), o.Principal, lastmile.RecipientDraft{Name: "Before", Phone: phone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTeam := fmt.Sprintf(`{"type":"TEAM","team":%q}`, team)
+	made, err := o.Tasks.CreateAll(t.Context(), o.Principal, items(
+		t, o,
+		body(recipient("Updated", phone), inTeam),
+		body(`"`+string(known.ID)+`"`, ""), // by id, not by phone number
+		body(recipient("Updated again", phone), inTeam),
+	))
+	if err != nil || len(made.Tasks) != 3 {
+		t.Fatalf("%d tasks were created, rejected were %+v: %v", len(made.Tasks), made.Rejected, err)
+	}
+	for i, want := range []string{"Updated", "Updated", "Updated again"} {
+		if got := made.Tasks[i].Recipient; got.Name != want || got.ID != known.ID {
+			t.Errorf("the recipient of task %d is %+v, want %s", i, got, want)
+		}
+	}
+	expectList(t, o, lastmile.TeamContainer(team), made.Tasks[0].ID, made.Tasks[2].ID)
+}
+
+func TestSubmittedBatch(t *testing.T) {
+	o := apptest.NewOrg(t)
+	worker := o.Worker(t, "Ada", nil)
+	var bodies []string
+	for range 120 { // two chunks
+		bodies = append(bodies, body(recipient("Boris", string(apptest.Phone())), ""))
+	}
+	bodies[1] = `{"notes":7}`
+	bodies[110] = body("", fmt.Sprintf(`{"type":"WORKER","worker":%q}`, worker.Worker)) // unassigned only
+	made, err := o.Tasks.Submit(t.Context(), o.Principal, items(t, o, bodies...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() lastmile.Batch {
+		t.Helper()
+		batch, err := o.Tasks.Batch(t.Context(), o.Principal, made.Record.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return batch
+	}
+	if batch := read(); batch.Status() != lastmile.BatchPending || batch.Received != 120 || len(batch.Results) != 0 {
+		t.Errorf("a new batch is %s with %d results", batch.Status(), len(batch.Results))
+	}
+	o.RunJobs(t)
+	batch := read()
+	if batch.Status() != lastmile.BatchCompletedWithErrors || batch.Made() != 118 || len(batch.Results) != 120 {
+		t.Fatalf("the batch is %s: %d of %d tasks", batch.Status(), batch.Made(), len(batch.Results))
+	}
+	for i, result := range batch.Results {
+		rejected := i == 1 || i == 110
+		if rejected != (result.Err != nil) || rejected != (result.Sent != nil) || rejected == (result.Shown != nil) {
+			t.Errorf("the result of item %d is %+v", i, result)
+		}
+	}
+	if err := batch.Results[1].Err; err.Code != lastmile.CodeMalformed || string(batch.Results[1].Sent) != bodies[1] {
+		t.Errorf("item 1 was rejected with %v", err)
+	}
+	if err := batch.Results[110].Err; err.Code != lastmile.CodeInvalid {
+		t.Errorf("item 110 was rejected with %v", err)
+	}
+	expectTriggers(t, o, "taskBatchCreateJobCompleted")
+	other := apptest.NewOrg(t)
+	_, err = other.Tasks.Batch(t.Context(), other.Principal, made.Record.ID)
+	expectCode(t, err, lastmile.CodeOutsideScope)
+}
+
+// A batch that was stored before items were decoded at submission may hold items
+// that are not valid.
+func TestABatchOfBeforeIsRun(t *testing.T) {
+	o := apptest.NewOrg(t)
+	now := o.Now()
+	batch := lastmile.Batch{ID: apptest.NewID[lastmile.BatchID](), Organization: o.Principal.Organization, Key: o.Principal.Key, Created: now, Received: 2}
+	o.Write(t, func(w store.Writer) error {
+		sent := []lastmile.BatchItem{{Sent: []byte(`{"notes":7}`)}, {Sent: []byte(body("", ""))}}
+		if err := w.AddBatch(t.Context(), batch, sent); err != nil {
+			return err
+		}
+		return w.AddJob(t.Context(), store.Job{Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, Due: now, Created: now})
+	})
+	o.RunJobs(t)
+	got, err := o.Tasks.Batch(t.Context(), o.Principal, batch.ID)
+	if err != nil || got.Made() != 1 || got.Results[0].Err == nil || got.Results[0].Err.Code != lastmile.CodeMalformed {
+		t.Errorf("the batch is %s with %+v: %v", got.Status(), got.Results, err)
+	}
+}

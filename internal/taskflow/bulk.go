@@ -1,0 +1,148 @@
+package taskflow
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// bulkWriter creates the tasks of a chunk with few statements: what every item
+// reads is read once, and what the items save is saved together.
+//
+// It implements creationStore and no other method of a transaction, so that code
+// for a single task cannot read around the buffer. Of the records in the buffer
+// only recipients can be read: by their phone numbers. Destinations and tasks
+// have ids that no item can name yet.
+type bulkWriter struct {
+	w          store.Writer
+	fields     lastmile.CustomFields
+	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
+	buffer     store.NewRecords
+	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
+}
+
+// prefetch returns a bulkWriter that has read what the items need.
+func prefetch(ctx context.Context, w store.Writer, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
+	b := &bulkWriter{w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}, buffered: map[lastmile.RecipientID]int{}}
+	var phones []lastmile.Phone
+	for _, one := range items {
+		for _, recipient := range one.ready.recipients {
+			phones = append(phones, recipient.New.Phone)
+			b.recipients[recipient.New.Phone] = nil
+		}
+	}
+	var err error
+	if b.fields, err = w.CustomFields(ctx, org); err != nil || len(phones) == 0 {
+		return b, err
+	}
+	known, err := w.Recipients(ctx, org, store.RecipientFilter{Phones: phones})
+	for _, recipient := range known {
+		b.recipients[recipient.Phone] = []lastmile.Recipient{recipient}
+	}
+	return b, err
+}
+
+// flush saves the buffer.
+func (b *bulkWriter) flush(ctx context.Context) error {
+	full := b.buffer
+	b.buffer, b.buffered = store.NewRecords{}, map[lastmile.RecipientID]int{}
+	return b.w.SaveNew(ctx, full)
+}
+
+// CustomFields implements creationStore.
+func (b *bulkWriter) CustomFields(context.Context, lastmile.OrganizationID) (lastmile.CustomFields, error) {
+	return slices.Clone(b.fields), nil
+}
+
+// Template implements creationStore.
+func (b *bulkWriter) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (lastmile.Template, error) {
+	return b.w.Template(ctx, org, id)
+}
+
+// Recipients implements store.RecipientStore.
+func (b *bulkWriter) Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error) {
+	if known, prefetched := b.recipients[f.Phone]; prefetched {
+		return known, nil
+	}
+	if err := b.flush(ctx); err != nil {
+		return nil, err
+	}
+	return b.w.Recipients(ctx, org, f)
+}
+
+// Recipient implements creationStore. The buffer may hold an update of the
+// recipient.
+func (b *bulkWriter) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
+	if err := b.flush(ctx); err != nil {
+		return lastmile.Recipient{}, err
+	}
+	return b.w.Recipient(ctx, org, id)
+}
+
+// SaveRecipient implements store.RecipientStore.
+func (b *bulkWriter) SaveRecipient(_ context.Context, r lastmile.Recipient) error {
+	b.recipients[r.Phone] = []lastmile.Recipient{r}
+	if at, again := b.buffered[r.ID]; again {
+		b.buffer.Recipients[at] = r
+		return nil
+	}
+	b.buffered[r.ID] = len(b.buffer.Recipients)
+	b.buffer.Recipients = append(b.buffer.Recipients, r)
+	return nil
+}
+
+// Destination implements creationStore.
+func (b *bulkWriter) Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error) {
+	return b.w.Destination(ctx, org, id)
+}
+
+// SaveDestination implements creationStore.
+func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) error {
+	b.buffer.Destinations = append(b.buffer.Destinations, d)
+	return nil
+}
+
+// Organization implements containerReader.
+func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
+	return b.w.Organization(ctx, id)
+}
+
+// Team implements containerReader.
+func (b *bulkWriter) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
+	return b.w.Team(ctx, org, id)
+}
+
+// Worker implements containerReader.
+func (b *bulkWriter) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
+	return b.w.Worker(ctx, org, id)
+}
+
+// TasksOf implements creationStore.
+func (b *bulkWriter) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	return b.w.TasksOf(ctx, org, ids)
+}
+
+// SaveTask implements creationStore.
+func (b *bulkWriter) SaveTask(_ context.Context, t lastmile.Task) error {
+	b.buffer.Tasks = append(b.buffer.Tasks, t)
+	return nil
+}
+
+// OnCommit implements containerLocker.
+func (b *bulkWriter) OnCommit(fn func()) { b.w.OnCommit(fn) }
+
+// LockContainer implements containerLocker.
+func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	return b.w.LockContainer(ctx, org, in, now)
+}
+
+// Enqueue implements creationStore. The tasks must be saved before.
+func (b *bulkWriter) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	return b.w.Enqueue(ctx, org, in, index, tasks, now)
+}

@@ -1,0 +1,98 @@
+package taskflow_test
+
+import (
+	"testing"
+
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+)
+
+func TestArrange(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada, bob := o.Worker(t, "Ada", nil), o.Worker(t, "Bob", nil)
+	a, b, c := o.Task(t, in(listOf(ada))).ID, o.Task(t, in(listOf(ada))).ID, o.Task(t, in(listOf(bob))).ID
+	d := o.Task(t, apptest.Draft(west)).ID
+	arrange := func(change lastmile.ContainerChange) {
+		t.Helper()
+		if _, err := o.Tasks.Arrange(t.Context(), o.Principal, listOf(ada), change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Triggers(t)
+	arrange(lastmile.ContainerChange{Tasks: []lastmile.TaskID{c}, Index: 1})
+	expectList(t, o, listOf(ada), a, c, b)
+	expectList(t, o, listOf(bob))
+	expectTriggers(t, o, "taskUnassigned", "taskAssigned", "taskUpdated")
+
+	arrange(lastmile.ContainerChange{Tasks: []lastmile.TaskID{b}, Index: lastmile.AtStart})
+	expectList(t, o, listOf(ada), b, a, c)
+	expectTriggers(t, o) // the order of a list is no event
+
+	arrange(lastmile.ContainerChange{Tasks: []lastmile.TaskID{d, a}, Replace: true})
+	expectList(t, o, listOf(ada), d, a)
+	expectList(t, o, home(o), b, c)
+	for _, id := range []lastmile.TaskID{b, c} {
+		if got := o.Stored(t, id); got.State != lastmile.TaskUnassigned || got.Worker != "" {
+			t.Errorf("task %s is %v with the worker %q", id, got.State, got.Worker)
+		}
+	}
+}
+
+func TestArrangeMovesFamilies(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", nil)
+	parent := o.Task(t, apptest.Draft(west))
+	d := apptest.Draft(east)
+	d.Change.Dependencies = &[]lastmile.TaskID{parent.ID}
+	child := o.Task(t, d)
+	stranger := o.Task(t, apptest.Draft(middle))
+	_, err := o.Tasks.Arrange(t.Context(), o.Principal, listOf(ada),
+		lastmile.ContainerChange{Tasks: []lastmile.TaskID{child.ID}, Index: lastmile.AtEnd, ConsiderDependencies: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectList(t, o, listOf(ada), parent.ID, child.ID)
+	expectList(t, o, home(o), stranger.ID)
+}
+
+func TestArrangeRejects(t *testing.T) {
+	o, other := apptest.NewOrg(t), apptest.NewOrg(t)
+	ada, eve := o.Worker(t, "Ada", &west), other.Worker(t, "Eve", nil)
+	active, foreign := o.Task(t, in(listOf(ada))), other.Task(t, apptest.Draft(west))
+	if _, err := o.Tasks.Start(t.Context(), ada, active.ID, action(nil)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		in     lastmile.ContainerRef
+		change lastmile.ContainerChange
+		want   lastmile.Code
+	}{
+		"an active task":                {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{active.ID}}, lastmile.CodeInvalid},
+		"a task twice":                  {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{"a", "a"}}, lastmile.CodeInvalid},
+		"another organization's task":   {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{foreign.ID}}, lastmile.CodeOutsideScope},
+		"another organization's list":   {listOf(eve), lastmile.ContainerChange{}, lastmile.CodeOutsideScope},
+		"a replacement of home":         {home(o), lastmile.ContainerChange{Replace: true}, lastmile.CodeInvalid},
+		"the container of no worker":    {lastmile.WorkerContainer(apptest.NewID[lastmile.WorkerID]()), lastmile.ContainerChange{}, lastmile.CodeNotFound},
+		"a position before the start":   {home(o), lastmile.ContainerChange{Index: -2}, lastmile.CodeInvalid},
+		"a task that does not exist":    {home(o), lastmile.ContainerChange{Tasks: []lastmile.TaskID{apptest.NewID[lastmile.TaskID]()}}, lastmile.CodeNotFound},
+		"the container of no such team": {lastmile.TeamContainer(apptest.NewID[lastmile.TeamID]()), lastmile.ContainerChange{}, lastmile.CodeNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := o.Tasks.Arrange(t.Context(), o.Principal, c.in, c.change)
+			expectCode(t, err, c.want)
+		})
+	}
+}
+
+func TestResolveFindsTheOwnerOfAContainer(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada, team := o.Worker(t, "Ada", nil), o.Team(t, "North")
+	for _, want := range []lastmile.ContainerRef{listOf(ada), lastmile.TeamContainer(team), home(o)} {
+		got, err := o.Tasks.Resolve(t.Context(), o.Principal, want.Owner)
+		if err != nil || got != want {
+			t.Errorf("%s is %v, want %v: %v", want.Owner, got, want, err)
+		}
+	}
+	_, err := o.Tasks.Resolve(t.Context(), o.Principal, apptest.NewID[string]())
+	expectCode(t, err, lastmile.CodeNotFound)
+}

@@ -1,0 +1,51 @@
+package taskflow_test
+
+import (
+	"testing"
+
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+)
+
+func TestCustomFieldsAreDefinedChangedAndDeleted(t *testing.T) {
+	o := apptest.NewOrg(t)
+	define := func(keys ...string) error {
+		var changes []lastmile.CustomFieldChange
+		for _, key := range keys {
+			changes = append(changes, fieldChange(key))
+		}
+		_, err := o.Tasks.DefineFields(t.Context(), o.Principal, changes)
+		return err
+	}
+	if err := define("floor", "door"); err != nil {
+		t.Fatal(err)
+	}
+	if err := define("gate", "floor"); apptest.Code(err) == 0 {
+		t.Errorf("a key was defined twice: %v", err)
+	}
+	fields, err := o.Tasks.Fields(t.Context(), o.Principal, "")
+	if err != nil || len(fields) != 2 {
+		t.Errorf("the fields are %+v, want all or none of a request: %v", fields, err)
+	}
+	if err := o.Tasks.DeleteFields(t.Context(), o.Principal, []string{"floor", "unknown"}); apptest.Code(err) != lastmile.CodeNotFound {
+		t.Errorf("deleted an unknown field: %v", err)
+	}
+	if err := o.Tasks.DeleteFields(t.Context(), o.Principal, []string{"floor"}); err != nil {
+		t.Fatal(err)
+	}
+	if fields, err = o.Tasks.Fields(t.Context(), o.Principal, ""); err != nil || len(fields) != 1 || fields[0].Key != "door" {
+		t.Errorf("the fields are %+v: %v", fields, err)
+	}
+	for _, err := range []error{define(), o.Tasks.DeleteFields(t.Context(), o.Principal, nil)} {
+		expectCode(t, err, lastmile.CodeMalformed)
+	}
+}
+
+// fieldChange defines a line of text that every task has.
+func fieldChange(key string) lastmile.CustomFieldChange {
+	return lastmile.CustomFieldChange{
+		Key: key, Name: &key, Description: new(""), Type: new(lastmile.FieldLine), AsArray: new(false),
+		Visibility: &[]string{lastmile.FieldForAdmin}, Editability: &[]string{lastmile.FieldForAdmin},
+		Contexts: &[]lastmile.CustomFieldContext{{}},
+	}
+}

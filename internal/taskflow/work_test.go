@@ -1,0 +1,202 @@
+package taskflow_test
+
+import (
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// join makes a worker a member of teams.
+func join(t *testing.T, o *apptest.Org, worker lastmile.Principal, teams ...lastmile.TeamID) {
+	t.Helper()
+	for _, id := range teams {
+		o.Write(t, func(w store.Writer) error {
+			team, err := w.Team(t.Context(), o.Principal.Organization, id)
+			if err != nil {
+				return err
+			}
+			team.Workers = append(team.Workers, worker.Worker)
+			return w.SaveTeam(t.Context(), team)
+		})
+	}
+}
+
+func TestClaim(t *testing.T) {
+	o := apptest.NewOrg(t)
+	team := o.Team(t, "North")
+	ada, bob, stranger := o.Worker(t, "Ada", &west), o.Worker(t, "Bob", &west), o.Worker(t, "Eve", &west)
+	join(t, o, ada, team)
+	join(t, o, bob, team)
+	task := o.Task(t, in(lastmile.TeamContainer(team)))
+	o.Triggers(t)
+	available, err := o.Tasks.Available(t.Context(), ada)
+	if err != nil || len(available) != 1 || available[0].ID != task.ID {
+		t.Fatalf("available are %v: %v", available, err)
+	}
+	_, err = o.Tasks.Claim(t.Context(), stranger, task.ID, action(nil))
+	expectCode(t, err, lastmile.CodeOutsideScope)
+
+	claim := action(nil)
+	for range 2 { // sent twice, done once
+		got, err := o.Tasks.Claim(t.Context(), ada, task.ID, claim)
+		if err != nil || got.Worker != ada.Worker || got.State != lastmile.TaskAssigned {
+			t.Fatalf("the task is %v of %q: %v", got.State, got.Worker, err)
+		}
+	}
+	expectTriggers(t, o, "taskAssigned", "taskUpdated")
+	expectList(t, o, listOf(ada), task.ID)
+	expectList(t, o, lastmile.TeamContainer(team))
+
+	if _, err := o.Tasks.Claim(t.Context(), ada, task.ID, action(nil)); err != nil {
+		t.Errorf("claiming a task one already has: %v", err)
+	}
+	_, err = o.Tasks.Claim(t.Context(), bob, task.ID, action(nil))
+	expectCode(t, err, lastmile.CodeInvalid)
+	_, err = o.Tasks.Claim(t.Context(), stranger, task.ID, action(nil))
+	expectCode(t, err, lastmile.CodeOutsideScope)
+	unassigned := o.Task(t, apptest.Draft(west))
+	_, err = o.Tasks.Claim(t.Context(), ada, unassigned.ID, action(nil))
+	expectCode(t, err, lastmile.CodeOutsideScope)
+}
+
+func TestStartRejects(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada, off := o.Worker(t, "Ada", &west), o.Worker(t, "Off duty", nil)
+	first, second, offDuty := o.Task(t, in(listOf(ada))), o.Task(t, in(listOf(ada))), o.Task(t, in(listOf(off)))
+	d := in(listOf(ada))
+	d.Change.Dependencies = &[]lastmile.TaskID{second.ID}
+	waiting := o.Task(t, d)
+	start := func(who lastmile.Principal, id lastmile.TaskID) error {
+		_, err := o.Tasks.Start(t.Context(), who, id, action(nil))
+		return err
+	}
+	expectCode(t, start(off, offDuty.ID), lastmile.CodeInvalid)
+	expectCode(t, start(off, first.ID), lastmile.CodeOutsideScope)
+	expectCode(t, start(ada, waiting.ID), lastmile.CodeInvalid)
+	if err := start(ada, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	expectCode(t, start(ada, second.ID), lastmile.CodeInvalid)
+}
+
+func TestAnActionIDIsUsedOnce(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", &west)
+	task := o.Task(t, in(listOf(ada)))
+	start := action(nil)
+	if _, err := o.Tasks.Start(t.Context(), ada, task.ID, start); err != nil {
+		t.Fatal(err)
+	}
+	_, err := o.Tasks.Arrive(t.Context(), ada, task.ID, start)
+	expectCode(t, err, lastmile.CodeInvalid)
+}
+
+// Estimates learn from how long the way and the service of a task took.
+func TestFinishStoresATrip(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", &west)
+	task := o.Task(t, in(listOf(ada)))
+	step := func(do func() error) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		o.Advance(10 * time.Minute)
+	}
+	o.Triggers(t)
+	step(func() error { _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(&west)); return err })
+	step(func() error { _, err := o.Tasks.Arrive(t.Context(), ada, task.ID, action(&middle)); return err })
+	step(func() error { _, err := o.Tasks.Depart(t.Context(), ada, task.ID, action(&middle)); return err })
+	step(func() error {
+		_, err := o.Tasks.Finish(t.Context(), ada, task.ID, action(&middle), lastmile.Outcome{Success: true}, lastmile.Evidence{})
+		return err
+	})
+	expectTriggers(t, o, "taskStarted", "taskUpdated", "taskUpdated", "taskCompleted", "taskUpdated")
+	var trips []lastmile.Trip
+	o.Read(t, func(r store.Reader) (err error) {
+		trips, err = r.Trips(t.Context(), o.Principal.Organization, 10)
+		return err
+	})
+	if len(trips) != 1 || trips[0].Actual != 10*time.Minute || trips[0].Service != 10*time.Minute || trips[0].Estimated <= 0 {
+		t.Errorf("the trips are %+v, want one of 10 minutes and 10 minutes of service", trips)
+	}
+	if done := o.Stored(t, task.ID); done.State != lastmile.TaskCompleted || done.Worker != ada.Worker {
+		t.Errorf("the task is %v of %q", done.State, done.Worker)
+	}
+}
+
+func TestWorkListsTheActiveTaskFirst(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", &west)
+	first, second := o.Task(t, in(listOf(ada))), o.Task(t, in(listOf(ada)))
+	before, err := o.Tasks.Work(t.Context(), ada)
+	if err != nil || len(before.Tasks) != 2 || before.Tasks[0].ID != first.ID || before.ActiveTask != "" {
+		t.Fatalf("the list is %+v: %v", before, err)
+	}
+	if _, err := o.Tasks.Start(t.Context(), ada, second.ID, action(nil)); err != nil {
+		t.Fatal(err)
+	}
+	after, err := o.Tasks.Work(t.Context(), ada)
+	if err != nil || len(after.Tasks) != 2 || after.Tasks[0].ID != second.ID || after.ActiveTask != second.ID || after.Version <= before.Version {
+		t.Errorf("the list is %+v after version %d: %v", after, before.Version, err)
+	}
+}
+
+func TestAGeofenceRejectsACompletionFarAway(t *testing.T) {
+	o := apptest.NewOrg(t)
+	o.Write(t, func(w store.Writer) error {
+		settings, err := w.Settings(t.Context(), o.Principal.Organization)
+		if err != nil {
+			return err
+		}
+		settings.Geofence = lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 100}
+		return w.SaveSettings(t.Context(), o.Principal.Organization, settings)
+	})
+	ada := o.Worker(t, "Ada", &west)
+	task := o.Task(t, in(listOf(ada)))
+	if _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := o.Tasks.Finish(t.Context(), ada, task.ID, action(&east), lastmile.Outcome{Success: true}, lastmile.Evidence{})
+	if apptest.Code(err) == 0 {
+		t.Errorf("completed a kilometre away: %v", err)
+	}
+	if got := o.Stored(t, task.ID); got.State != lastmile.TaskActive || len(got.GeofenceAttempts) != 1 {
+		t.Errorf("the task is %v with %d attempts, want it to remember one", got.State, len(got.GeofenceAttempts))
+	}
+	if _, err := o.Tasks.Finish(t.Context(), ada, task.ID, action(&middle), lastmile.Outcome{Success: true}, lastmile.Evidence{}); err != nil {
+		t.Errorf("completed at the destination: %v", err)
+	}
+}
+
+func TestRecipientsFollowAndRate(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", &west)
+	task := o.Task(t, in(listOf(ada)))
+	if err := o.Tasks.View(t.Context(), task.TrackingToken); err != nil {
+		t.Fatal(err)
+	}
+	if !o.Stored(t, task.ID).TrackingViewed {
+		t.Error("the task does not show that its page was viewed")
+	}
+	if err := o.Tasks.Rate(t.Context(), task.TrackingToken, lastmile.Feedback{Rating: 5}); apptest.Code(err) == 0 {
+		t.Errorf("rated before it was completed: %v", err)
+	}
+	if _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Tasks.Complete(t.Context(), o.Principal, task.ID, lastmile.Outcome{Success: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Tasks.Rate(t.Context(), task.TrackingToken, lastmile.Feedback{Rating: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.Stored(t, task.ID).Feedback; len(got) != 1 || got[0].Rating != 5 {
+		t.Errorf("the feedback is %+v", got)
+	}
+	_, err := o.Tasks.Follow(t.Context(), apptest.NewID[string]())
+	expectCode(t, err, lastmile.CodeNotFound)
+}

@@ -1,0 +1,214 @@
+package tracking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/travel"
+	"dray/internal/work"
+)
+
+// How estimates are refreshed.
+const (
+	pollInterval = time.Second            // for changes made by other nodes
+	pollGap      = 100 * time.Millisecond // so that changes made at the same time are handled together
+	maxLeased    = 32
+	maxRunning   = 8
+	leaseFor     = time.Minute
+	retryPause   = 5 * time.Second
+)
+
+// Run refreshes estimates until ctx ends.
+func (t *Tracker) Run(ctx context.Context) { t.loop().Run(ctx) }
+
+// RefreshDue refreshes the estimates of all workers who are due, and returns how
+// many it refreshed.
+func (t *Tracker) RefreshDue(ctx context.Context) (int, error) { return t.loop().RunDue(ctx) }
+
+func (t *Tracker) loop() *work.Loop[store.Reader, store.Writer] {
+	slots := make(chan struct{}, maxRunning)
+	return &work.Loop[store.Reader, store.Writer]{
+		Kind: work.Estimates, Store: t.Store, Prepare: begin,
+		Do: func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			defer func() { <-slots }()
+			return t.refresh(ctx, l)
+		},
+		Limits:     work.Limits{Total: maxLeased, PerOrganization: maxLeased},
+		Candidates: work.Limits{Total: 4 * maxLeased, PerOrganization: maxLeased},
+		LeaseFor:   leaseFor,
+		Poll:       work.Poll{Soon: pollInterval, Idle: pollInterval, Gap: pollGap},
+		Retry:      work.Retry{First: retryPause, Longest: retryPause},
+		Wake:       t.Wake, Alone: t.Alone, Now: t.Now, NewID: t.NewID, Log: t.Log,
+	}
+}
+
+// begin reads the schedules of workers whose estimates are about to be refreshed.
+// A position that is reported from now on is checked the next time.
+func begin(ctx context.Context, w store.Writer, items []*work.Prepared) error {
+	for _, item := range items {
+		schedule, err := w.EstimateSchedule(ctx, item.Organization, lastmile.WorkerID(item.ID))
+		if err != nil {
+			return err
+		}
+		if err := w.BeginEstimate(ctx, schedule); err != nil {
+			return err
+		}
+		item.Value = schedule
+	}
+	return nil
+}
+
+// snapshot is what a refresh works with.
+type snapshot struct {
+	travel.Itinerary
+	whole bool               // all tasks, not only the active one
+	hooks []lastmile.Webhook // with the thresholds for notifying recipients in the same form
+}
+
+// refresh estimates the tasks of a worker and checks the active task against
+// thresholds. Most of it happens between two transactions, because a router may
+// be asked.
+func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+	due, ok := l.Value.(store.EstimateSchedule)
+	if !ok {
+		return nil, fmt.Errorf("the schedule of worker %s was not read", l.ID)
+	}
+	now := t.Now()
+	snap, err := t.load(ctx, due, now)
+	if lastmile.IsNotFound(err) { // deleted, and the schedule with it
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	experience, err := t.experience(ctx, due.Organization)
+	if err != nil {
+		return nil, err
+	}
+	var legs []travel.Leg
+	if way := snap.Way(); len(way) > 1 {
+		if legs, err = t.Travel.Legs(ctx, snap.Worker.TravelsBy(), way); err != nil {
+			return nil, err
+		}
+	}
+	estimates := snap.Foresee(legs, experience, now)
+	return func(ctx context.Context, w store.Writer) error {
+		schedule, err := w.EstimateSchedule(ctx, due.Organization, due.Worker)
+		if err != nil {
+			return err
+		}
+		if err := t.save(ctx, w, &schedule, snap, estimates, now); err != nil {
+			return err
+		}
+		if schedule.Changes != due.Changes { // since the snapshot: refresh again at once
+			schedule.Refresh = now
+		}
+		return w.SaveEstimateSchedule(ctx, schedule)
+	}, nil
+}
+
+// load reads a worker with tasks and thresholds. Between two complete refreshes
+// it reads only the active task, so that the cost of a moving worker does not
+// grow with the number of tasks.
+func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time.Time) (s snapshot, err error) {
+	s.whole = !due.Refresh.After(now)
+	err = t.Store.Read(ctx, func(r store.Reader) (err error) {
+		read := r.Tracked
+		if s.whole {
+			read = r.Worker
+		}
+		if s.Worker, err = read(ctx, due.Organization, due.Worker); err != nil {
+			return err
+		}
+		if s.Tasks, err = r.TasksOf(ctx, due.Organization, s.Worker.Route()); err != nil {
+			return err
+		}
+		if s.hooks, err = r.Webhooks(ctx, due.Organization); err != nil {
+			return err
+		}
+		thresholds, err := r.NotificationThresholds(ctx, due.Organization)
+		s.hooks = append(s.hooks, recipientHooks(due.Organization, thresholds)...)
+		return err
+	})
+	return s, err
+}
+
+// save saves estimates, and appends the events that follow from them.
+func (t *Tracker) save(ctx context.Context, w store.Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) error {
+	tasks := make([]store.TaskEstimate, len(estimates))
+	for i, task := range snap.Tasks {
+		tasks[i] = store.TaskEstimate{Task: task.ID, State: task.State, Estimates: estimates[i]}
+	}
+	delay := travel.Delay(estimates)
+	if !snap.whole {
+		delay = snap.Worker.Delay // of all tasks
+	} else {
+		schedule.Refresh = snap.Refresh(now)
+	}
+	if err := w.SaveEstimates(ctx, schedule.Organization, schedule.Worker, tasks, delay); err != nil {
+		return err
+	}
+	t.publish(w, snap, estimates)
+	out, err := t.checkThresholds(ctx, w, schedule, snap, estimates, now)
+	if err != nil {
+		return err
+	}
+	if snap.whole {
+		if out.all, err = t.predict(ctx, w, snap, estimates, now); err != nil {
+			return err
+		}
+	}
+	return t.appendEvents(ctx, w, out)
+}
+
+// publish wakes the pages of tasks whose estimates change.
+func (t *Tracker) publish(w store.Writer, snap snapshot, estimates []lastmile.Estimates) {
+	var topics []events.Topic
+	for i, task := range snap.Tasks {
+		if !task.Estimates.Equal(estimates[i]) {
+			topics = append(topics, events.TaskTopic(task.ID))
+		}
+	}
+	if len(topics) > 0 {
+		t.Events.Publish(w, topics...)
+	}
+}
+
+// outgoing is the events that follow from a refresh.
+type outgoing struct {
+	webhooks   []lastmile.Event // thresholds of webhooks that were reached, for those webhooks only
+	recipients []lastmile.Event // thresholds of the organization, for recipients only
+	all        []lastmile.Event // for webhooks and recipients
+}
+
+// appendEvents appends the events of a refresh.
+func (t *Tracker) appendEvents(ctx context.Context, w store.Writer, out outgoing) error {
+	for i := range out.recipients {
+		out.recipients[i].RecipientsOnly = true
+	}
+	return t.Events.Append(ctx, w, slices.Concat(out.webhooks, out.recipients, out.all)...)
+}
+
+// current reads a task in the transaction, with its new estimates, and reports
+// whether its state and worker are still those of the snapshot.
+func current(ctx context.Context, w store.Writer, before lastmile.Task, e lastmile.Estimates) (lastmile.Task, bool, error) {
+	task, err := w.Task(ctx, before.Organization, before.ID)
+	if lastmile.IsNotFound(err) {
+		return task, false, nil
+	}
+	if err != nil {
+		return task, false, err
+	}
+	task.Estimates = e
+	return task, task.State == before.State && task.Worker == before.Worker, nil
+}

@@ -1,0 +1,168 @@
+package tracking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+	"dray/internal/tracking"
+	"dray/internal/travel"
+	"dray/internal/wire"
+)
+
+// router is a Travel that is a function.
+type router func(ctx context.Context) error
+
+func (r router) Legs(ctx context.Context, _ lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error) {
+	legs := make([]travel.Leg, len(way)-1)
+	for i := range legs {
+		legs[i].Duration = 10 * time.Minute
+	}
+	return legs, r(ctx)
+}
+
+// road is a database with a worker on the way to an active task.
+type road struct {
+	store  *sqlstore.Store
+	now    time.Time
+	worker lastmile.Worker
+	ids    atomic.Int64
+}
+
+func newRoad(t *testing.T) *road {
+	t.Helper()
+	r := &road{now: time.Now().UTC().Truncate(time.Millisecond)}
+	db, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	const org lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
+	r.store, r.worker = db, lastmile.Worker{
+		ID: "workerworkerworkerworker", Organization: org, Created: r.now, Modified: r.now, Name: "W", Phone: "+12125550101",
+	}
+	place := lastmile.Destination{
+		ID: "destinationdestinationde", Organization: org, Created: r.now, Modified: r.now, Location: lastmile.Point{Lon: -74, Lat: 40.7},
+	}
+	task := lastmile.Task{
+		ID: "tasktasktasktasktasktask", ShortID: "t", Organization: org, Created: r.now, Modified: r.now, Destination: place, TrackingToken: "t",
+		State: lastmile.TaskActive, Worker: r.worker.ID, Container: lastmile.WorkerContainer(r.worker.ID),
+	}
+	at := lastmile.Whereabouts{OnDuty: true, LastSeen: r.now, Location: &lastmile.Point{Lon: -74, Lat: 40.5}, Located: r.now}
+	r.write(t, func(ctx context.Context, w store.Writer) error {
+		assigned := task
+		assigned.State = lastmile.TaskAssigned
+		return errors.Join(w.SaveWorker(ctx, r.worker), w.SaveWhereabouts(ctx, org, r.worker.ID, at), w.SaveDestination(ctx, place),
+			w.SaveTask(ctx, assigned), w.SaveTask(ctx, task))
+	})
+	return r
+}
+
+func (r *road) write(t *testing.T, fn func(ctx context.Context, w store.Writer) error) {
+	t.Helper()
+	ctx := t.Context()
+	if err := r.store.Write(ctx, func(w store.Writer) error { return fn(ctx, w) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *road) tracker(ask router) *tracking.Tracker {
+	now, newID := func() time.Time { return r.now }, func() string { return fmt.Sprintf("id%022d", r.ids.Add(1)) }
+	log := events.NewLog(events.Options{
+		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
+		Encode:   wire.EncodeEvent,
+		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return nil },
+	})
+	return &tracking.Tracker{Store: r.store, Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID}
+}
+
+func TestAChangeDuringARefreshIsRefreshedAtOnce(t *testing.T) {
+	r, asked := newRoad(t), 0
+	tracker := r.tracker(func(context.Context) error {
+		if asked++; asked == 1 {
+			r.write(t, func(ctx context.Context, w store.Writer) error {
+				return w.ScheduleEstimate(ctx, r.worker.Organization, r.worker.ID, r.now)
+			})
+		}
+		return nil
+	})
+	n, err := tracker.RefreshDue(t.Context())
+	if n != 2 || asked != 2 || err != nil {
+		t.Errorf("%d refreshes, %d routes: %v; want 2 of each", n, asked, err)
+	}
+	if n, err := tracker.RefreshDue(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d more are due: %v", n, err)
+	}
+}
+
+func TestAPositionDuringARefreshIsCheckedNextTime(t *testing.T) {
+	r, asked := newRoad(t), 0
+	who := lastmile.Principal{Organization: r.worker.Organization, Worker: r.worker.ID}
+	tracker := r.tracker(nil)
+	tracker.Travel = router(func(ctx context.Context) error {
+		if asked++; asked > 1 {
+			return nil
+		}
+		r.now = r.now.Add(time.Second)
+		n, err := tracker.Report(ctx, who, []lastmile.Position{{Location: lastmile.Point{Lon: -74, Lat: 40.5001}, At: r.now}})
+		if n != 1 {
+			t.Errorf("%d positions were accepted", n)
+		}
+		return err
+	})
+	if n, err := tracker.RefreshDue(t.Context()); n != 1 || err != nil {
+		t.Fatalf("%d refreshes: %v", n, err)
+	}
+	r.now = r.now.Add(lastmile.ThresholdInterval)
+	if n, err := tracker.RefreshDue(t.Context()); n != 1 || asked != 2 || err != nil {
+		t.Errorf("%d refreshes after the interval, %d routes: %v; want 1 and 2", n, asked, err)
+	}
+}
+
+func TestARefreshThatFailsIsTriedAgain(t *testing.T) {
+	r, asked := newRoad(t), 0
+	broken := errors.New("the router is broken")
+	tracker := r.tracker(func(context.Context) error {
+		if asked++; asked == 1 {
+			return broken
+		}
+		return nil
+	})
+	if _, err := tracker.RefreshDue(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+	r.now = r.now.Add(4 * time.Second)
+	if n, _ := tracker.RefreshDue(t.Context()); n != 0 {
+		t.Error("it is tried again at once")
+	}
+	r.now = r.now.Add(time.Second)
+	if n, err := tracker.RefreshDue(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d refreshes after five seconds: %v", n, err)
+	}
+}
+
+func TestAWorkerWhoIsDeletedDuringARefresh(t *testing.T) {
+	r := newRoad(t)
+	tracker := r.tracker(func(ctx context.Context) error {
+		return r.store.Write(ctx, func(w store.Writer) error { return w.DeleteWorker(ctx, r.worker.Organization, r.worker.ID) })
+	})
+	for range 2 {
+		if _, err := tracker.RefreshDue(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package tracking
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/textmessage"
+	"dray/internal/travel"
+)
+
+// The names under which it is recorded that a task or a route plan has fired,
+// which happens once for each name. For webhooks the name is their id.
+const (
+	firedPredicted = "predictedTaskDelay"
+	firedPlanLate  = "routePlanDelayed"
+
+	recipientETA   lastmile.WebhookID = "recipientEta"
+	recipientDelay lastmile.WebhookID = "recipientDelay"
+)
+
+// recipientHooks returns an organization's thresholds for notifying recipients, in
+// the form of webhooks that have them.
+func recipientHooks(org lastmile.OrganizationID, at textmessage.Thresholds) []lastmile.Webhook {
+	var all []lastmile.Webhook
+	for _, h := range []struct {
+		id        lastmile.WebhookID
+		trigger   lastmile.Trigger
+		threshold time.Duration
+	}{{recipientETA, lastmile.TriggerTaskEta, at.ETA}, {recipientDelay, lastmile.TriggerTaskDelayed, at.Delay}} {
+		if h.threshold > 0 {
+			all = append(all, lastmile.Webhook{ID: h.id, Organization: org, Trigger: h.trigger, Threshold: new(h.threshold.Seconds()), Enabled: true})
+		}
+	}
+	return all
+}
+
+// positionsChecked is how many of the latest positions are checked against the
+// threshold of an arrival: a worker who was there and has moved on has arrived.
+const positionsChecked = 200
+
+// checkThresholds checks the active task against thresholds, at most once in
+// ThresholdInterval. A task fires once for each threshold: the record of it is
+// saved with the events.
+func (t *Tracker) checkThresholds(ctx context.Context, w store.Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) (out outgoing, err error) {
+	active := snap.Active()
+	if active == nil {
+		schedule.Check = time.Time{}
+		return out, nil
+	}
+	if schedule.CheckedTask == active.ID && now.Sub(schedule.Checked) < lastmile.ThresholdInterval {
+		schedule.Check = schedule.Checked.Add(lastmile.ThresholdInterval)
+		return out, nil
+	}
+	schedule.Checked, schedule.CheckedTask = now, active.ID
+	if !schedule.Check.IsZero() { // the worker has moved since
+		schedule.Check = now.Add(lastmile.ThresholdInterval)
+	}
+	met, sighting, err := t.newlyReached(ctx, w, snap, estimates[0])
+	if err != nil || len(met) == 0 {
+		return out, err
+	}
+	task, same, err := current(ctx, w, *active, estimates[0])
+	if err != nil || !same {
+		return out, err
+	}
+	hooks := map[lastmile.Trigger][]lastmile.WebhookID{}
+	for _, h := range met {
+		first, err := w.Fire(ctx, h.Organization, string(h.ID), string(task.ID), now)
+		switch {
+		case err != nil:
+			return out, err
+		case !first:
+		case h.ID == recipientETA || h.ID == recipientDelay:
+			as := task // it is not in the event log
+			out.recipients = append(out.recipients, as.Cross(h.Trigger, sighting, nil, now))
+		default:
+			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
+		}
+	}
+	for _, trigger := range []lastmile.Trigger{lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed} {
+		if len(hooks[trigger]) > 0 {
+			out.webhooks = append(out.webhooks, task.Cross(trigger, sighting, hooks[trigger], now))
+		}
+	}
+	if len(out.webhooks) == 0 {
+		return out, nil
+	}
+	return out, w.SaveTask(ctx, task)
+}
+
+// Reached checks an active task against the thresholds of arrivals when its
+// worker reports having arrived or completed it: before the next refresh the task
+// may be over. It runs in the transaction of that action.
+func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error {
+	hooks, err := w.Webhooks(ctx, task.Organization)
+	if err != nil {
+		return err
+	}
+	hooks = slices.DeleteFunc(hooks, func(h lastmile.Webhook) bool { return h.Trigger != lastmile.TriggerTaskArrival })
+	if len(hooks) == 0 || task.State != lastmile.TaskActive {
+		return nil
+	}
+	worker, err := w.Worker(ctx, task.Organization, task.Worker)
+	if err != nil {
+		return err
+	}
+	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
+	met, sighting, err := t.newlyReached(ctx, w, snap, task.Estimates)
+	if err != nil {
+		return err
+	}
+	var fired []lastmile.WebhookID
+	for _, h := range met {
+		first, err := w.Fire(ctx, h.Organization, string(h.ID), string(task.ID), now)
+		if err != nil {
+			return err
+		}
+		if first {
+			fired = append(fired, h.ID)
+		}
+	}
+	if len(fired) == 0 {
+		return nil
+	}
+	return t.Events.Append(ctx, w, task.Cross(lastmile.TriggerTaskArrival, sighting, fired, now))
+}
+
+// newlyReached returns the webhooks whose thresholds the active task has reached now,
+// and not before.
+func (t *Tracker) newlyReached(ctx context.Context, r store.Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Sighting, err error) {
+	waiting := slices.DeleteFunc(slices.Clone(snap.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
+	if len(waiting) == 0 {
+		return nil, by, nil
+	}
+	task := *snap.Active()
+	task.Estimates = e
+	fired, err := r.Fired(ctx, task.Organization, string(task.ID))
+	if err != nil {
+		return nil, by, err
+	}
+	waiting = slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool { return slices.Contains(fired, string(h.ID)) })
+	var points []lastmile.Point
+	if slices.ContainsFunc(waiting, func(h lastmile.Webhook) bool { return h.Trigger == lastmile.TriggerTaskArrival }) {
+		if points, err = visited(ctx, r, snap.Worker, task); err != nil {
+			return nil, by, err
+		}
+	}
+	by = task.See(points)
+	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool { return !h.Met(by) }), by, nil
+}
+
+// visited returns where the worker has been since the task was started.
+func visited(ctx context.Context, r store.Reader, worker lastmile.Worker, task lastmile.Task) ([]lastmile.Point, error) {
+	positions, err := r.Positions(ctx, task.Organization, worker.ID, task.Started(), positionsChecked)
+	if err != nil {
+		return nil, err
+	}
+	var points []lastmile.Point
+	if worker.Whereabouts.Location != nil {
+		points = append(points, *worker.Whereabouts.Location)
+	}
+	for _, p := range positions {
+		points = append(points, p.Location)
+	}
+	return points, nil
+}
+
+// predict returns events for tasks that are not started and will be late, and for
+// route plans that are late, once for each.
+func (t *Tracker) predict(ctx context.Context, w store.Writer, snap snapshot, estimates []lastmile.Estimates, now time.Time) ([]lastmile.Event, error) {
+	events, err := t.latePlans(ctx, w, snap, now)
+	if err != nil {
+		return nil, err
+	}
+	var late []lastmile.TaskID
+	for i, task := range snap.Tasks {
+		if task.State == lastmile.TaskAssigned && estimates[i].Delay != nil {
+			late = append(late, task.ID)
+		}
+	}
+	fired, err := w.FiredAmong(ctx, snap.Worker.Organization, firedPredicted, late)
+	if err != nil {
+		return nil, err
+	}
+	for i, task := range snap.Tasks {
+		if !slices.Contains(late, task.ID) || slices.Contains(fired, task.ID) {
+			continue
+		}
+		fresh, same, err := current(ctx, w, task, estimates[i])
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			continue
+		}
+		if _, err := w.Fire(ctx, task.Organization, firedPredicted, string(task.ID), now); err != nil {
+			return nil, err
+		}
+		events = append(events, fresh.PredictDelay(now))
+		if err := w.SaveTask(ctx, fresh); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// latePlans returns events for the route plans of tasks that are late, once for
+// each.
+func (t *Tracker) latePlans(ctx context.Context, w store.Writer, snap snapshot, now time.Time) ([]lastmile.Event, error) {
+	var (
+		events []lastmile.Event
+		known  = map[lastmile.RoutePlanID]bool{"": true}
+	)
+	for _, task := range snap.Tasks {
+		if known[task.RoutePlan] {
+			continue
+		}
+		known[task.RoutePlan] = true
+		plan, err := w.RoutePlan(ctx, task.Organization, task.RoutePlan)
+		if lastmile.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		late, is := plan.Delayed(now)
+		if !is {
+			continue
+		}
+		first, err := w.Fire(ctx, task.Organization, firedPlanLate, string(plan.ID), now)
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			events = append(events, late)
+		}
+	}
+	return events, nil
+}

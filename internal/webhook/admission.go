@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/work"
+)
+
+// maxCandidates bounds the due webhooks that the loop knows at a time.
+const maxCandidates = 100_000
+
+// admission admits a webhook when its pace has a slot for an attempt.
+type admission struct{ *Sender }
+
+// Admit implements work.Admission. It reserves the slot.
+func (a admission) Admit(i work.Item) bool {
+	p, now := a.profileOf(i), a.Now()
+	if i.Failures > 0 {
+		p.suspect()
+	}
+	denied := now.Before(p.blockedUntil) || !a.limiter.acquire(p.slot)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if denied {
+		p.denied = now
+		return false
+	}
+	reserved := p.slot
+	p.reserved, p.used = &reserved, now
+	return true
+}
+
+// Done implements work.Admission. It releases the slot of a webhook that could
+// not be leased.
+func (a admission) Done(i work.Item) { a.profileOf(i).release(a.limiter) }
+
+// profileOf returns the profile of a webhook. It removes those that have not been
+// used for profileTTL.
+func (s *Sender) profileOf(i work.Item) *profile {
+	now := s.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.purged) >= profileTTL {
+		s.purged = now
+		for id, p := range s.profiles {
+			if p.delivery == nil && now.Sub(p.used) >= profileTTL {
+				delete(s.profiles, id)
+			}
+		}
+	}
+	id := lastmile.WebhookID(i.ID)
+	p := s.profiles[id]
+	if p == nil {
+		p = &profile{slot: slot{organization: i.Organization}, used: now}
+		s.profiles[id] = p
+	}
+	return p
+}
+
+// leastRecent orders webhooks by when they were last served, so that they take
+// turns.
+func (s *Sender) leastRecent(a, b work.Item) int { return s.lastUsed(a).Compare(s.lastUsed(b)) }
+
+func (s *Sender) lastUsed(i work.Item) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.profiles[lastmile.WebhookID(i.ID)]; p != nil {
+		return p.used
+	}
+	return time.Time{}
+}

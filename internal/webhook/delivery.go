@@ -1,0 +1,193 @@
+package webhook
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/work"
+)
+
+// delivery sends the due notifications of one webhook while this process holds
+// the webhook's lease. One goroutine owns its fields; attempts, writes and
+// timers report to that goroutine through calls.
+type delivery struct {
+	*Sender
+	id      lastmile.WebhookID
+	lease   *work.Lease
+	profile *profile
+	calls   chan func()
+	inbox   inbox
+
+	url     string
+	signers *signerPool
+	staleAt time.Time // when url and secrets must be read again
+	fetched time.Time // when notifications were last read
+
+	queue    []lastmile.Notification
+	known    map[string]bool          // ids that are queued, under way or not recorded yet
+	more     bool                     // the database may have other due notifications
+	after    store.NotificationCursor // they follow this one
+	inFlight int
+	sent     int // attempts that have ended
+
+	unsaved []result
+	saving  bool // a batch is being written
+	paused  bool // a write failed less than errorPause ago
+	idle    *time.Timer
+	expired bool // there was nothing to do for a while
+	ending  bool // no more attempts are made
+	err     error
+}
+
+// inbox holds notifications that were handed over, until the delivery takes
+// them.
+type inbox struct {
+	mu     sync.Mutex
+	list   []lastmile.Notification
+	more   bool // some must be read from the database
+	closed bool
+}
+
+// maxCalls is enough that attempts, writes and timers rarely wait to report.
+const maxCalls = 32
+
+// run sends until nothing is due, other webhooks need the slots, or ctx ends.
+func (d *delivery) run(ctx, sending context.Context) {
+	defer context.AfterFunc(ctx, d.wake)()
+	for {
+		d.ending = d.ending || ctx.Err() != nil
+		d.receive()
+		d.fetch(ctx)
+		d.start(ctx, sending)
+		d.flush(ctx)
+		if d.over() {
+			return
+		}
+		(<-d.calls)()
+	}
+}
+
+// wake makes the delivery's goroutine check its inbox and its context.
+func (d *delivery) wake() {
+	select {
+	case d.calls <- func() {}:
+	default: // it has calls to make, and checks after each
+	}
+}
+
+// later has the delivery's goroutine call f after a while.
+func (d *delivery) later(wait time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(wait, func() { d.calls <- f })
+}
+
+// over reports whether the delivery can end. A webhook without due notifications
+// lingers before it does.
+func (d *delivery) over() bool {
+	busy := d.inFlight > 0 || d.saving || len(d.unsaved) > 0
+	if busy || !d.ending && (len(d.queue) > 0 || d.more) {
+		if d.idle != nil {
+			d.idle.Stop()
+			d.idle = nil
+		}
+		d.expired = false
+		if !busy { // fetch again
+			d.wake()
+		}
+		return false
+	}
+	if d.ending || d.expired || d.profile.slot.pace != quick {
+		return d.close()
+	}
+	if d.idle == nil {
+		d.idle = d.later(d.linger(), func() { d.expired = true })
+	}
+	return false
+}
+
+// linger is how long an idle delivery keeps its lease.
+func (d *delivery) linger() time.Duration {
+	if d.Alone {
+		return lingerAlone
+	}
+	return lingerShared
+}
+
+// hand adds a notification to the inbox, and reports false if the delivery has
+// ended.
+func (d *delivery) hand(n lastmile.Notification) bool {
+	d.inbox.mu.Lock()
+	defer d.inbox.mu.Unlock()
+	notified := len(d.inbox.list) > 0 || d.inbox.more
+	switch {
+	case d.inbox.closed:
+		return false
+	case n.Body == nil || len(d.inbox.list) >= maxQueued || d.queued.Load() >= maxQueuedTotal:
+		d.inbox.more = true
+	default:
+		d.inbox.list = append(d.inbox.list, n)
+		d.queued.Add(1)
+	}
+	if !notified {
+		d.wake()
+	}
+	return true
+}
+
+// receive queues the notifications from the inbox that can be sent as they are.
+// It leaves those to the database that the last read may have found already.
+func (d *delivery) receive() {
+	d.inbox.mu.Lock()
+	list, more := d.inbox.list, d.inbox.more
+	d.inbox.list, d.inbox.more = nil, false
+	d.inbox.mu.Unlock()
+	d.more = d.more || more
+	now := d.Now()
+	for _, n := range list {
+		direct := !d.more && !d.ending && d.profile.slot.pace == quick && len(d.queue) < maxQueued
+		if direct && n.Due.After(d.fetched) && !n.Next.After(now) {
+			d.enqueue(n)
+			continue
+		}
+		d.more = true
+	}
+	d.queued.Add(-int64(len(list)))
+}
+
+// close ends the delivery unless the inbox has been filled in the meantime.
+func (d *delivery) close() bool {
+	d.inbox.mu.Lock()
+	defer d.inbox.mu.Unlock()
+	if !d.ending && (len(d.inbox.list) > 0 || d.inbox.more) {
+		return false
+	}
+	d.inbox.closed = true
+	d.more = d.more || d.inbox.more || len(d.inbox.list) > 0 || len(d.queue) > 0
+	d.queued.Add(-int64(len(d.inbox.list) + len(d.queue)))
+	return true
+}
+
+// enqueue adds notifications that are not known yet.
+func (d *delivery) enqueue(list ...lastmile.Notification) {
+	for _, n := range list {
+		if !d.known[n.ID] {
+			d.known[n.ID] = true
+			d.queue = append(d.queue, n)
+			d.queued.Add(1)
+		}
+	}
+}
+
+// unqueue leaves the queued notifications to the database.
+func (d *delivery) unqueue() {
+	if len(d.queue) == 0 {
+		return
+	}
+	for _, n := range d.queue {
+		delete(d.known, n.ID)
+	}
+	d.queued.Add(-int64(len(d.queue)))
+	d.queue, d.more, d.after = nil, true, store.NotificationCursor{}
+}

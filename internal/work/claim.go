@@ -1,0 +1,187 @@
+package work
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// fill finds, leases and starts items until there is no room or nothing is due.
+// It returns how many it leased.
+func (s *session[R, W]) fill() (leased int, err error) {
+	for {
+		if err := s.find(); err != nil {
+			return leased, err
+		}
+		n, err := s.startAdmitted()
+		leased += n
+		if err != nil || n == 0 {
+			return leased, err
+		}
+	}
+}
+
+// find replaces the candidates by what is due now.
+func (s *session[R, W]) find() error {
+	now := s.Now()
+	q := Query{
+		Kind: s.Kind, Now: now, Until: now.Add(s.Poll.Idle), After: s.after,
+		PerOrganization: s.Candidates.PerOrganization, Limit: s.Candidates.Total,
+	}
+	var found []Item
+	err := s.Store.Read(s.ctx, func(r R) (err error) {
+		found, err = r.DueWork(s.ctx, q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.next = time.Time{}
+	s.candidates = slices.DeleteFunc(s.candidates, func(i Item) bool { return s.held[i.key()] == nil })
+	for _, item := range inTurns(found) {
+		switch {
+		case s.held[item.key()] != nil:
+		case !item.Due.After(now):
+			s.candidates = append(s.candidates, item)
+		case s.next.IsZero() || item.Due.Before(s.next):
+			s.next = item.Due
+		}
+	}
+	if s.Order != nil {
+		slices.SortStableFunc(s.candidates, s.Order)
+	}
+	return nil
+}
+
+// inTurns orders items so that each organization has its first before any has
+// its second.
+func inTurns(items []Item) []Item {
+	ordered := make([]Item, 0, len(items))
+	var rounds [][]Item
+	count := 0
+	for i, item := range items {
+		if i > 0 && items[i-1].Organization != item.Organization {
+			count = 0
+		}
+		if count == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[count] = append(rounds[count], item)
+		count++
+	}
+	for _, round := range rounds {
+		ordered = append(ordered, round...)
+	}
+	return ordered
+}
+
+// startAdmitted leases and starts the candidates that are admitted, and returns
+// how many it leased. The others stay candidates.
+func (s *session[R, W]) startAdmitted() (leased int, err error) {
+	for s.ctx.Err() == nil {
+		batch := s.admit()
+		if len(batch) == 0 {
+			return leased, nil
+		}
+		taken, err := s.claim(batch)
+		started := map[key]bool{}
+		for _, p := range taken {
+			if !p.Done {
+				started[p.key()] = true
+				s.start(p)
+			} else if s.Finished != nil {
+				s.Finished(p)
+			}
+		}
+		for _, item := range batch {
+			if !started[item.key()] {
+				s.Admission.Done(item)
+			}
+		}
+		if err != nil {
+			s.disown(batch)
+			return leased, err
+		}
+		s.ran += len(taken)
+		leased += len(taken)
+		s.after = batch[len(batch)-1].Organization
+	}
+	return leased, s.ctx.Err()
+}
+
+// admit takes a batch of candidates that may run. One that was offered while it
+// is running stays a candidate: it may be due again when it has ended.
+func (s *session[R, W]) admit() (batch []Item) {
+	rest := s.candidates[:0]
+	seen := map[key]bool{}
+	for _, item := range s.candidates {
+		if seen[item.key()] {
+			continue
+		}
+		seen[item.key()] = true
+		switch {
+		case s.held[item.key()] == nil && len(batch) < s.Batch && s.Admission.Admit(item):
+			item.Kind, item.Lease = s.Kind, s.NewID()
+			batch = append(batch, item)
+		default:
+			rest = append(rest, item)
+		}
+	}
+	s.candidates = rest
+	return batch
+}
+
+// claim leases items in one transaction, and returns those that it could lease.
+func (s *session[R, W]) claim(batch []Item) (taken []*Prepared, err error) {
+	now := s.Now()
+	err = s.Store.Write(s.ctx, func(w W) error {
+		taken = nil
+		for _, item := range batch {
+			ok, err := w.ClaimWork(s.ctx, item, now, now.Add(s.LeaseFor))
+			if err != nil {
+				return err
+			}
+			if ok { // else another node was faster
+				item.Attempt++
+				taken = append(taken, &Prepared{Item: item})
+			}
+		}
+		if s.Prepare == nil || len(taken) == 0 {
+			return nil
+		}
+		if err := s.Prepare(s.ctx, w, taken); err != nil {
+			return err
+		}
+		return finishDone(s.ctx, w, taken)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return taken, nil
+}
+
+// disown releases items that could not be leased, because the transaction may
+// have been committed all the same.
+func (s *session[R, W]) disown(batch []Item) {
+	for _, item := range batch {
+		h := &holding{lease: &Lease{Item: item}, done: true, release: &Release{Due: item.Due, Failures: item.Failures}}
+		if h.release.Due.IsZero() { // an offered one
+			h.release.Due = s.Now()
+		}
+		s.held[item.key()] = h
+		s.endings = append(s.endings, h)
+	}
+}
+
+// finishDone ends the leases of items that need not be run.
+func finishDone(ctx context.Context, w Writer, items []*Prepared) error {
+	for _, p := range items {
+		if !p.Done {
+			continue
+		}
+		if err := w.FinishWork(ctx, p.Item); err != nil {
+			return err
+		}
+	}
+	return nil
+}

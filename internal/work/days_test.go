@@ -1,0 +1,313 @@
+package work_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dray/internal/store"
+	"dray/internal/store/storetest"
+	"dray/internal/work"
+)
+
+// unsteady is a database that fails at times.
+type unsteady struct {
+	store.Store
+	broken atomic.Bool
+}
+
+var errBroken = errors.New("the database is away")
+
+func (u *unsteady) Read(ctx context.Context, fn func(store.Reader) error) error {
+	if u.broken.Load() {
+		return errBroken
+	}
+	return u.Store.Read(ctx, fn)
+}
+
+func (u *unsteady) Write(ctx context.Context, fn func(store.Writer) error) error {
+	if u.broken.Load() {
+		return errBroken
+	}
+	return u.Store.Write(ctx, fn)
+}
+
+// workday is a service that is watched over days: it keeps its own clock, which
+// is wrong at times, and may be restarted and killed.
+type workday struct {
+	t    *testing.T
+	db   *unsteady
+	jump atomic.Int64 // how wrong the clock is
+
+	alone bool
+	added int
+
+	slots   slots
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// slots is an Admission that checks that what it admits is done once.
+type slots struct {
+	t     *testing.T
+	mu    sync.Mutex
+	taken map[string]int // by the id of an item; each loop may have it once
+}
+
+func (s *slots) Admit(item work.Item) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.taken) >= 8 {
+		return false
+	}
+	s.taken[item.ID]++
+	return true
+}
+
+func (s *slots) Done(item work.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken[item.ID]--; s.taken[item.ID] < 0 {
+		s.t.Errorf("%s was done and never admitted", item.ID)
+	}
+	if s.taken[item.ID] == 0 {
+		delete(s.taken, item.ID)
+	}
+}
+
+func (d *workday) now() time.Time { return clock().Add(time.Duration(d.jump.Load())) }
+
+func (d *workday) start() {
+	ctx, cancel := context.WithCancel(d.t.Context())
+	d.cancel = cancel
+	for range 2 {
+		l := newLoop(d.db, func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+			select { // some take longer than a lease
+			case <-time.After(time.Duration(rand.IntN(5000)) * time.Millisecond):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			return func(context.Context, store.Writer) error { return nil }, nil
+		})
+		l.LeaseFor, l.Now, l.Alone, l.Poll.Idle, l.Admission = 3*time.Second, d.now, d.alone, 5*time.Second, &d.slots
+		d.running.Go(func() { l.Run(ctx) })
+		if d.alone {
+			return
+		}
+	}
+}
+
+func (d *workday) stop() {
+	d.cancel()
+	d.running.Wait()
+}
+
+func (d *workday) add(n int) {
+	for range n {
+		d.added++
+		add(d.t, d.db.Store, string(rune('a'+d.added%5)), fmt.Sprintf("job%05d", d.added))
+	}
+}
+
+// quiet checks that all work is done soon, and that no lease is left.
+func (d *workday) quiet(after string, within time.Duration) {
+	d.t.Helper()
+	for deadline := time.Now().Add(within); ; time.Sleep(time.Second) {
+		var left work.Backlog
+		err := d.db.Store.Read(d.t.Context(), func(r store.Reader) (err error) {
+			left, err = r.WorkBacklog(d.t.Context(), sweep, d.now())
+			return err
+		})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if left == (work.Backlog{}) {
+			return
+		}
+		if time.Now().After(deadline) {
+			d.t.Fatalf("%v after %s there is still %+v", within, after, left)
+		}
+	}
+}
+
+// TestNoLeaseOutlivesItsHolder works for days, with idle nights, restarts, a
+// clock that jumps and a database that is away for a while.
+func TestNoLeaseOutlivesItsHolder(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		t.Run(fmt.Sprint("alone ", alone), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s store.Store) {
+				d := &workday{t: t, db: &unsteady{Store: s}, alone: alone, slots: slots{t: t, taken: map[string]int{}}}
+				d.start()
+				for day := range 3 {
+					d.add(20)
+					d.quiet("work in the morning", time.Minute)
+
+					d.add(10)
+					time.Sleep(time.Second)
+					d.db.broken.Store(true)
+					time.Sleep(time.Minute)
+					d.db.broken.Store(false)
+					d.quiet("the database was away", time.Minute)
+
+					d.add(10)
+					time.Sleep(time.Second)
+					d.stop() // with work under way
+					d.start()
+					d.quiet("a restart", time.Minute)
+
+					d.add(10)
+					time.Sleep(time.Second)
+					d.jump.Add(int64(2 * time.Hour))
+					d.quiet("the clock went forward", time.Minute)
+
+					d.add(10)
+					time.Sleep(time.Second)
+					d.db.broken.Store(true) // as a kill: leases stay behind
+					d.stop()
+					d.db.broken.Store(false)
+					d.start()
+					d.quiet("a kill", time.Minute)
+
+					d.add(10)
+					time.Sleep(time.Second)
+					d.db.broken.Store(true)
+					d.stop()
+					d.db.broken.Store(false)
+					d.jump.Add(-int64(2 * time.Hour)) // back: the leases seem to last for hours
+					d.start()
+					d.quiet("a kill and a clock that went back", time.Minute)
+
+					if day < 2 {
+						time.Sleep(12 * time.Hour)
+					}
+				}
+				d.stop()
+				if len(d.slots.taken) > 0 {
+					t.Errorf("admitted and never done: %v", d.slots.taken)
+				}
+			})
+		})
+	}
+}
+
+func TestHandlersEndWhenTheirLeaseCannotBeRenewed(t *testing.T) {
+	inBubble(t, func(t *testing.T, s store.Store) {
+		add(t, s, "acme", "job")
+		db := &unsteady{Store: s}
+		var stopped atomic.Int64
+		l := newLoop(db, func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+			if l.Attempt > 1 {
+				return nil, nil
+			}
+			db.broken.Store(true)
+			begun := time.Now()
+			<-ctx.Done()
+			stopped.Store(int64(time.Since(begun)))
+			return nil, ctx.Err()
+		})
+		l.LeaseFor = 3 * time.Second
+		storetest.During(t, func() {
+			time.Sleep(10 * time.Second)
+			db.broken.Store(false)
+			time.Sleep(10 * time.Second)
+		}, l)
+		if took := time.Duration(stopped.Load()); took != 3*time.Second {
+			t.Errorf("the handler was stopped after %v", took)
+		}
+		if n := left(t, s); n != 0 {
+			t.Errorf("%d items are left", n)
+		}
+	})
+}
+
+func TestOfferedWorkIsNotLookedFor(t *testing.T) {
+	inBubble(t, func(t *testing.T, s store.Store) {
+		begun := make(chan time.Time, 1)
+		l := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+			begun <- time.Now()
+			return nil, nil
+		})
+		l.Poll = work.Poll{Soon: time.Hour, Idle: time.Hour}
+		storetest.During(t, func() {
+			time.Sleep(time.Minute)
+			add(t, s, "acme", "job")
+			added := time.Now()
+			l.Offer(work.Item{Organization: organization("acme"), ID: "job"}, work.Item{Organization: organization("acme"), ID: "none"})
+			if waited := (<-begun).Sub(added); waited != 0 {
+				t.Errorf("an offered item waited %v", waited)
+			}
+		}, l)
+		if n := left(t, s); n != 0 {
+			t.Errorf("%d items are left", n)
+		}
+	})
+}
+
+func TestItemsPreparedWithTheirLeaseAreDone(t *testing.T) {
+	inBubble(t, func(t *testing.T, s store.Store) {
+		add(t, s, "acme", "done", "run")
+		var ran atomic.Int64
+		l := newLoop(s, func(_ context.Context, l *work.Lease) (work.End[store.Writer], error) {
+			ran.Add(1)
+			if l.ID != "run" || l.Value != "prepared" {
+				t.Errorf("%s ran", l.ID)
+			}
+			return nil, nil
+		})
+		l.Prepare = func(ctx context.Context, w store.Writer, items []*work.Prepared) error {
+			for _, item := range items {
+				if item.ID == "run" {
+					item.Value = "prepared"
+					continue
+				}
+				item.Done = true
+				if err := note(ctx, w, item.Organization, item.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		var finished []string
+		l.Finished = func(p *work.Prepared) { finished = append(finished, p.ID) }
+		n, err := l.RunDue(t.Context())
+		if n != 2 || err != nil || ran.Load() != 1 || len(finished) != 1 || left(t, s) != 0 || len(notes(t, s)) != 1 {
+			t.Errorf("%d were done, %d of them run, with %d notes; %d are left: %v", n, ran.Load(), len(notes(t, s)), left(t, s), err)
+		}
+	})
+}
+
+// doubtful is a database that commits and does not say so, once.
+type doubtful struct {
+	store.Store
+	writes atomic.Int64
+}
+
+func (d *doubtful) Write(ctx context.Context, fn func(store.Writer) error) error {
+	err := d.Store.Write(ctx, fn)
+	if d.writes.Add(1) == 1 {
+		return errors.Join(err, errBroken)
+	}
+	return err
+}
+
+func TestALeaseThatMayHaveBeenTakenIsReleased(t *testing.T) {
+	inBubble(t, func(t *testing.T, s store.Store) {
+		add(t, s, "acme", "job")
+		begun := make(chan time.Time, 1)
+		l := newLoop(&doubtful{Store: s}, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+			begun <- time.Now()
+			return nil, nil
+		})
+		start := time.Now()
+		storetest.During(t, func() {
+			if waited := (<-begun).Sub(start); waited > time.Second {
+				t.Errorf("the item waited %v for a lease to end that nothing held", waited)
+			}
+		}, l)
+	})
+}

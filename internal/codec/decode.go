@@ -86,7 +86,7 @@ var noNullItems = json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) err
 	return Malformed("must be %s, not null", want)
 })
 
-// decodeID reads an id where something else may stand too.
+// DecodeID reads an id where another form is possible, too.
 func DecodeID[ID ~string](data []byte, id *ID, want string) error {
 	var text string
 	if err := DecodePart(data, &text); err != nil {

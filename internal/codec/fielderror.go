@@ -112,7 +112,7 @@ func appendIndex(path []byte, index int) []byte {
 	return fmt.Appendf(path, "[%d]", index)
 }
 
-// clip shortens the client's text for a message.
+// Clip shortens the client's text for a message.
 func Clip(text string) string {
 	if len(text) <= maxShown {
 		return text
@@ -133,7 +133,7 @@ func unquote(quoted []byte) string {
 	return text
 }
 
-// kindName says what a JSON value is, by its first byte.
+// KindName says what a JSON value is, by its first byte.
 func KindName(first byte) string {
 	switch first {
 	case '{':

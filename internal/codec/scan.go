@@ -17,12 +17,12 @@ const (
 	MaxItems   = 10_000 // elements of one array
 )
 
-// maxNumber is the largest magnitude of a number. Every whole number up to it
+// MaxNumber is the largest magnitude of a number. Every whole number up to it
 // survives a float64, so that it means the same here, in JavaScript and in a
 // database.
 const MaxNumber = 1 << 53
 
-// scanner walks a body once, before it is decoded. It allocates nothing
+// Scanner walks a body once, before it is decoded. It allocates nothing
 // unless it refuses, and it refuses everything that is not JSON or that no
 // honest client sends, also in members that are ignored.
 type Scanner struct {
@@ -57,7 +57,7 @@ var keySeed = maphash.MakeSeed()
 // usualKeys is how many keys the objects around a place have, as a rule.
 const usualKeys = 16
 
-// scan examines a body, which must be exactly one JSON value with white space
+// Scan examines a body, which must be exactly one JSON value with white space
 // around it.
 func (s *Scanner) Scan(data []byte) *FieldError {
 	s.data, s.Keys = data, make([]key, 0, usualKeys)
@@ -378,7 +378,7 @@ func (s *Scanner) number() *FieldError {
 	return nil
 }
 
-// numberSize returns how many bytes of b are a JSON number. When it is not
+// NumberSize returns how many bytes of b are a JSON number. When it is not
 // ok, the number breaks off after that many.
 func NumberSize(b []byte) (size int, ok bool) {
 	at := 0

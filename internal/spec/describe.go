@@ -83,7 +83,7 @@ func alias(t reflect.Type) (of reflect.Type, null bool) {
 	if t.Kind() == reflect.Interface {
 		return t, false
 	}
-	if v, ok := reflect.Zero(t).Interface().(aliaser); ok && t.Kind() != reflect.Pointer {
+	if v, ok := reflect.TypeAssert[aliaser](reflect.Zero(t)); ok && t.Kind() != reflect.Pointer {
 		of = reflect.TypeOf(v.SchemaOf())
 		if of.Kind() == reflect.Pointer {
 			return of.Elem(), true

@@ -167,7 +167,7 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	return shown
 }
 
-// encode writes the batch. The tasks in it are a megabyte that is not read
+// Encode encodes the batch. The tasks in it are a megabyte that is not read
 // again, as encoding/json would.
 func (b Batch) Encode() ([]byte, error) {
 	head, err := codec.Marshal(b.BatchProgress)

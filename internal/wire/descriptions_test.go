@@ -153,7 +153,7 @@ func firstParagraph(doc *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(first), " ")
 }
 
-// withoutName makes "A worker." of "Worker is a worker."
+// withoutName makes "A worker." of "Worker is a worker.", for the document.
 func withoutName(name, text string) string {
 	for _, verb := range []string{" is ", " are "} {
 		if rest, ok := strings.CutPrefix(text, name+verb); ok {

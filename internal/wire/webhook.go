@@ -153,8 +153,7 @@ func NewDetailedNotification(d lastmile.DetailedNotification) DetailedNotificati
 }
 
 // NoBody is nothing needs to be sent.
-type NoBody struct {
-}
+type NoBody struct{}
 
 // SinceBody is how far back to go.
 type SinceBody struct {

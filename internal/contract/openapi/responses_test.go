@@ -248,7 +248,7 @@ func TestResponsesMatchTheirSchemas(t *testing.T) {
 // replyType is the type of a reply, or of the items of a list; an encoded reply
 // has the type that it is an encoding of.
 func replyType(t reflect.Type) (item reflect.Type, list bool) {
-	if raw, ok := reflect.Zero(t).Interface().(interface{ SchemaOf() any }); ok {
+	if raw, ok := reflect.TypeAssert[interface{ SchemaOf() any }](reflect.Zero(t)); ok {
 		t = reflect.TypeOf(raw.SchemaOf())
 	}
 	if t.Kind() == reflect.Slice {

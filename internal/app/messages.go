@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/api"
 	"dray/internal/events"
 	"dray/internal/messaging"
+	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/textmessage"
@@ -126,7 +126,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 		Store: a.Store, Events: a.Events, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Wake: texts.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 	}
-	a.posts = api.SMS{Desk: a.Messages}
+	a.posts = recipientapi.SMS{Desk: a.Messages}
 	return a.openGateway()
 }
 

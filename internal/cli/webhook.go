@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dray/internal/app"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/webhook"
 	"dray/internal/wire"
@@ -103,7 +104,7 @@ func printAttempts(ctx context.Context, inv *invocation, a *app.App, who lastmil
 		return err
 	}
 	if inv.json {
-		body, err := wire.Encode(detail)
+		body, err := codec.Marshal(wire.NewDetailedNotification(detail))
 		if err != nil {
 			return err
 		}

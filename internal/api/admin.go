@@ -9,7 +9,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) adminRoutes() []edge.Route {
+// admins serves the endpoints of administrators.
+type admins struct{ *Server }
+
+func (s admins) routes() []edge.Route {
 	return edge.Tagged("Administrators",
 		edge.Create("/admins", "Create an administrator", s.createAdmin, wire.NewAdmin).
 			Describe("The administrator is inactive until the invitation is accepted.").
@@ -30,25 +33,25 @@ func adminDraft(body wire.AdminBody) access.AdminDraft {
 	return access.AdminDraft{Change: body.Change(), Phone: body.Phone}
 }
 
-func (s *Server) createAdmin(ctx context.Context, c *edge.Call, body wire.NewAdminBody) (lastmile.Admin, error) {
+func (s admins) createAdmin(ctx context.Context, c *edge.Call, body wire.NewAdminBody) (lastmile.Admin, error) {
 	return s.Admins.Create(ctx, c.Who, adminDraft(body.AdminBody))
 }
 
-func (s *Server) listAdmins(ctx context.Context, c *edge.Call) ([]wire.Admin, error) {
+func (s admins) listAdmins(ctx context.Context, c *edge.Call) ([]wire.Admin, error) {
 	admins, err := s.Admins.List(ctx, c.Who, nil)
 	return wire.Each(admins, wire.NewAdmin), err
 }
 
-func (s *Server) updateAdmin(ctx context.Context, c *edge.Call, body wire.AdminBody) (wire.Admin, error) {
+func (s admins) updateAdmin(ctx context.Context, c *edge.Call, body wire.AdminBody) (wire.Admin, error) {
 	admin, err := s.Admins.Update(ctx, c.Who, lastmile.AdminID(c.ID()), adminDraft(body))
 	return wire.NewAdmin(admin), err
 }
 
-func (s *Server) deleteAdmin(ctx context.Context, c *edge.Call) error {
+func (s admins) deleteAdmin(ctx context.Context, c *edge.Call) error {
 	return s.Admins.Delete(ctx, c.Who, lastmile.AdminID(c.ID()))
 }
 
-func (s *Server) findAdmins(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Admin, error) {
+func (s admins) findAdmins(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Admin, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err

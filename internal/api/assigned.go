@@ -9,6 +9,9 @@ import (
 	"dray/internal/wire"
 )
 
+// assignments serves the endpoints of the tasks assigned to workers and teams.
+type assignments struct{ *Server }
+
 // assignedQuery are the parameters of the lists of a worker's and of a team's
 // tasks.
 var assignedQuery = []edge.Parameter{
@@ -18,15 +21,15 @@ var assignedQuery = []edge.Parameter{
 	{Name: "lastId", Description: "the lastId of the previous page"},
 }
 
-func (s *Server) workerTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
+func (s assignments) workerTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
 	return s.assignedTasks(ctx, c, lastmile.WorkerContainer(lastmile.WorkerID(c.ID())))
 }
 
-func (s *Server) teamTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
+func (s assignments) teamTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
 	return s.assignedTasks(ctx, c, lastmile.TeamContainer(lastmile.TeamID(c.ID())))
 }
 
-func (s *Server) assignedTasks(ctx context.Context, c *edge.Call, in lastmile.ContainerRef) (wire.Raw[wire.TaskPage], error) {
+func (s assignments) assignedTasks(ctx context.Context, c *edge.Call, in lastmile.ContainerRef) (wire.Raw[wire.TaskPage], error) {
 	q := taskflow.Query{After: lastmile.TaskID(c.Query.Get("lastId"))}
 	var err error
 	if q.From, err = c.Time("from"); err != nil {

@@ -8,7 +8,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) batchRoutes() []edge.Route {
+// batches serves the endpoints of batches of tasks.
+type batches struct{ *Server }
+
+func (s batches) routes() []edge.Route {
 	return edge.Tagged("Tasks",
 		edge.Create("/tasks/batch", "Create up to 100 tasks at once", s.createTasks, wire.NewTaskBatch).Bulk().
 			Describe("Each task is created or rejected individually. Automatic assignment is not supported, and webhooks are not notified that the tasks were created. Send larger batches to /tasks/batch-async.").
@@ -67,7 +70,7 @@ func (s *Server) batchRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createTasks(ctx context.Context, c *edge.Call, body wire.BatchBody) (lastmile.CreatedBatch, error) {
+func (s batches) createTasks(ctx context.Context, c *edge.Call, body wire.BatchBody) (lastmile.CreatedBatch, error) {
 	items, err := body.Items(c.Who.Organization)
 	if err != nil {
 		return lastmile.CreatedBatch{}, err
@@ -75,7 +78,7 @@ func (s *Server) createTasks(ctx context.Context, c *edge.Call, body wire.BatchB
 	return s.Tasks.CreateAll(ctx, c.Who, items)
 }
 
-func (s *Server) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchBody) (made lastmile.CreatedRecord[lastmile.Batch], err error) {
+func (s batches) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchBody) (made lastmile.CreatedRecord[lastmile.Batch], err error) {
 	items, err := body.Items(c.Who.Organization)
 	if err != nil {
 		return made, err
@@ -83,7 +86,7 @@ func (s *Server) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchB
 	return s.Tasks.Submit(ctx, c.Who, items)
 }
 
-func (s *Server) showBatch(ctx context.Context, c *edge.Call) (wire.Batch, error) {
+func (s batches) showBatch(ctx context.Context, c *edge.Call) (wire.Batch, error) {
 	batch, err := s.Tasks.Batch(ctx, c.Who, lastmile.BatchID(c.Path("jobId")))
 	return wire.NewBatch(batch, wire.Millis(s.Now())), err
 }

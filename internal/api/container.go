@@ -8,7 +8,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) containerRoutes() []edge.Route {
+// containers serves the endpoints of containers.
+type containers struct{ *Server }
+
+func (s containers) routes() []edge.Route {
 	return edge.Tagged("Containers",
 		edge.Get("/containers/{kind}/{id}", "Read the container of an organization, team or worker", s.showContainer),
 		edge.Put("/containers/{kind}/{id}", "Insert tasks into a container, or replace a worker's", s.arrangeContainer).
@@ -36,7 +39,7 @@ func container(c *edge.Call) (lastmile.ContainerRef, error) {
 	return lastmile.ContainerRef{Kind: kind, Owner: c.ID()}, nil
 }
 
-func (s *Server) showContainer(ctx context.Context, c *edge.Call) (wire.ContainerRecord, error) {
+func (s containers) showContainer(ctx context.Context, c *edge.Call) (wire.ContainerRecord, error) {
 	in, err := container(c)
 	if err != nil {
 		return wire.ContainerRecord{}, err
@@ -45,7 +48,7 @@ func (s *Server) showContainer(ctx context.Context, c *edge.Call) (wire.Containe
 	return wire.NewContainer(found), err
 }
 
-func (s *Server) arrangeContainer(ctx context.Context, c *edge.Call, body wire.ContainerBody) (wire.ContainerRecord, error) {
+func (s containers) arrangeContainer(ctx context.Context, c *edge.Call, body wire.ContainerBody) (wire.ContainerRecord, error) {
 	in, err := container(c)
 	if err != nil {
 		return wire.ContainerRecord{}, err
@@ -53,7 +56,7 @@ func (s *Server) arrangeContainer(ctx context.Context, c *edge.Call, body wire.C
 	return s.arrange(ctx, c, in, body)
 }
 
-func (s *Server) arrangeAnyContainer(ctx context.Context, c *edge.Call, body wire.ContainerBody) (wire.ContainerRecord, error) {
+func (s containers) arrangeAnyContainer(ctx context.Context, c *edge.Call, body wire.ContainerBody) (wire.ContainerRecord, error) {
 	in, err := s.Tasks.Resolve(ctx, c.Who, c.ID())
 	if err != nil {
 		return wire.ContainerRecord{}, err
@@ -61,7 +64,7 @@ func (s *Server) arrangeAnyContainer(ctx context.Context, c *edge.Call, body wir
 	return s.arrange(ctx, c, in, body)
 }
 
-func (s *Server) arrange(ctx context.Context, c *edge.Call, in lastmile.ContainerRef, body wire.ContainerBody) (wire.ContainerRecord, error) {
+func (s containers) arrange(ctx context.Context, c *edge.Call, in lastmile.ContainerRef, body wire.ContainerBody) (wire.ContainerRecord, error) {
 	change, err := body.Change()
 	if err != nil {
 		return wire.ContainerRecord{}, err

@@ -10,10 +10,13 @@ import (
 	"dray/internal/wire"
 )
 
+// customFields serves the endpoints of custom fields and task templates.
+type customFields struct{ *Server }
+
 // taskModel is the one sort of record that has custom fields.
 const taskModel = "Task"
 
-func (s *Server) customFieldRoutes() []edge.Route {
+func (s customFields) routes() []edge.Route {
 	return edge.Tagged("Custom fields",
 		edge.Create("/customFields", "Define custom fields", s.defineFields, wire.NewCustomFields).
 			Describe("All fields of the request are defined, or none. An organization has at most 100.").
@@ -45,7 +48,7 @@ func (s *Server) customFieldRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) templateRoutes() []edge.Route {
+func (s customFields) templateRoutes() []edge.Route {
 	return edge.Tagged("Task templates",
 		edge.Create("/cfGroups/task", "Create a task template", s.createTemplate, wire.NewTemplate).
 			Describe("The name must be new to the organization. The fields must be for all the tasks that the template is for.").
@@ -82,14 +85,14 @@ func checkModel(model string) error {
 	return nil
 }
 
-func (s *Server) defineFields(ctx context.Context, c *edge.Call, body wire.CustomFieldsBody) (customfield.Fields, error) {
+func (s customFields) defineFields(ctx context.Context, c *edge.Call, body wire.CustomFieldsBody) (customfield.Fields, error) {
 	if err := checkModel(body.Model); err != nil {
 		return nil, err
 	}
 	return s.Tasks.DefineFields(ctx, c.Who, body.Changes())
 }
 
-func (s *Server) listFields(ctx context.Context, c *edge.Call) (wire.CustomFields, error) {
+func (s customFields) listFields(ctx context.Context, c *edge.Call) (wire.CustomFields, error) {
 	if err := checkModel(c.Path("model")); err != nil {
 		return wire.CustomFields{}, err
 	}
@@ -97,7 +100,7 @@ func (s *Server) listFields(ctx context.Context, c *edge.Call) (wire.CustomField
 	return wire.NewCustomFields(fields), err
 }
 
-func (s *Server) updateFields(ctx context.Context, c *edge.Call, body wire.CustomFieldsBody) (wire.CustomFields, error) {
+func (s customFields) updateFields(ctx context.Context, c *edge.Call, body wire.CustomFieldsBody) (wire.CustomFields, error) {
 	if err := checkModel(body.Model); err != nil {
 		return wire.CustomFields{}, err
 	}
@@ -105,31 +108,31 @@ func (s *Server) updateFields(ctx context.Context, c *edge.Call, body wire.Custo
 	return wire.NewCustomFields(fields), err
 }
 
-func (s *Server) deleteFields(ctx context.Context, c *edge.Call, body wire.CustomFieldKeysBody) error {
+func (s customFields) deleteFields(ctx context.Context, c *edge.Call, body wire.CustomFieldKeysBody) error {
 	if err := checkModel(body.Model); err != nil {
 		return err
 	}
 	return s.Tasks.DeleteFields(ctx, c.Who, body.Field)
 }
 
-func (s *Server) createTemplate(ctx context.Context, c *edge.Call, body wire.NewTemplateBody) (customfield.Template, error) {
+func (s customFields) createTemplate(ctx context.Context, c *edge.Call, body wire.NewTemplateBody) (customfield.Template, error) {
 	return s.Tasks.CreateTemplate(ctx, c.Who, body.Change())
 }
 
-func (s *Server) listTemplates(ctx context.Context, c *edge.Call) ([]wire.Template, error) {
+func (s customFields) listTemplates(ctx context.Context, c *edge.Call) ([]wire.Template, error) {
 	templates, err := s.Tasks.Templates(ctx, c.Who)
 	return wire.Each(templates, wire.NewTemplate), err
 }
 
-func (s *Server) showTemplate(ctx context.Context, c *edge.Call) (wire.Raw[wire.Template], error) {
+func (s customFields) showTemplate(ctx context.Context, c *edge.Call) (wire.Raw[wire.Template], error) {
 	return s.Tasks.ShowTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
 }
 
-func (s *Server) updateTemplate(ctx context.Context, c *edge.Call, body wire.TemplateBody) (wire.Template, error) {
+func (s customFields) updateTemplate(ctx context.Context, c *edge.Call, body wire.TemplateBody) (wire.Template, error) {
 	template, err := s.Tasks.UpdateTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()), body.Change())
 	return wire.NewTemplate(template), err
 }
 
-func (s *Server) deleteTemplate(ctx context.Context, c *edge.Call) error {
+func (s customFields) deleteTemplate(ctx context.Context, c *edge.Call) error {
 	return s.Tasks.DeleteTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
 }

@@ -8,7 +8,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) destinationRoutes() []edge.Route {
+// destinations serves the endpoints of destinations.
+type destinations struct{ *Server }
+
+func (s destinations) routes() []edge.Route {
 	return edge.Tagged("Destinations",
 		edge.Create("/destinations", "Create a destination", s.createDestination, wire.NewDestination).
 			Describe("With a location, the address is stored as it is. Without one, it is geocoded, and warnings lists where the location found differs from the address.").
@@ -30,15 +33,15 @@ func (s *Server) destinationRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createDestination(ctx context.Context, c *edge.Call, body wire.DestinationBody) (lastmile.Destination, error) {
+func (s destinations) createDestination(ctx context.Context, c *edge.Call, body wire.DestinationBody) (lastmile.Destination, error) {
 	return s.Book.CreateDestination(ctx, c.Who, body.Draft())
 }
 
-func (s *Server) showDestination(ctx context.Context, c *edge.Call) (wire.Raw[wire.Destination], error) {
+func (s destinations) showDestination(ctx context.Context, c *edge.Call) (wire.Raw[wire.Destination], error) {
 	return s.Book.ShowDestination(ctx, c.Who, lastmile.DestinationID(c.ID()))
 }
 
-func (s *Server) findDestinations(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Destination, error) {
+func (s destinations) findDestinations(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Destination, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,9 @@ import (
 	"dray/internal/wire"
 )
 
+// estimates serves the endpoints of team estimates.
+type estimates struct{ *Server }
+
 // estimateQuery are the parameters of an estimate.
 var estimateQuery = []edge.Parameter{
 	{Name: "dropoffLocation", Description: "longitude,latitude of the drop-off; this or pickupLocation must be there"},
@@ -21,7 +24,7 @@ var estimateQuery = []edge.Parameter{
 }
 
 // estimate finds the worker of a team who could do something first.
-func (s *Server) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimate, error) {
+func (s estimates) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimate, error) {
 	q := wire.NewEstimateRequest()
 	var err error
 	if q.Pickup, err = point(c, "pickupLocation"); err != nil {

@@ -10,7 +10,10 @@ import (
 	"dray/internal/lastmile"
 )
 
-func (s *Server) eventRoutes() []edge.Route {
+// eventStream serves the endpoints of the event stream.
+type eventStream struct{ *Server }
+
+func (s eventStream) routes() []edge.Route {
 	return edge.Tagged("Events",
 		edge.Follow("/events", "Follow the organization's events as they happen", s.followEvents, "text/event-stream").WithQuery(
 			edge.Parameter{Name: "since", Description: "number of the last event that was received, instead of the Last-Event-ID header. Default: only new events", Type: "number"}).
@@ -20,7 +23,7 @@ func (s *Server) eventRoutes() []edge.Route {
 
 // followEvents serves GET /events: every event after the one the client saw
 // last, in order, as long as the client listens.
-func (s *Server) followEvents(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
+func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	seq, err := s.startOfStream(ctx, c)
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func (s *Server) followEvents(ctx context.Context, c *edge.Call, w http.Response
 }
 
 // startOfStream is the number of the last event that the client has seen.
-func (s *Server) startOfStream(ctx context.Context, c *edge.Call) (int64, error) {
+func (s eventStream) startOfStream(ctx context.Context, c *edge.Call) (int64, error) {
 	head, err := s.Feed.Head(ctx, c.Who)
 	if err != nil {
 		return 0, err

@@ -9,7 +9,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) hubRoutes() []edge.Route {
+// hubs serves the endpoints of hubs.
+type hubs struct{ *Server }
+
+func (s hubs) routes() []edge.Route {
 	return edge.Tagged("Hubs",
 		edge.Create("/hubs", "Create a hub", s.createHub, wire.NewHub).
 			Example(`{
@@ -34,16 +37,16 @@ func hubDraft(body wire.HubBody) fleet.HubDraft {
 	return fleet.HubDraft{Change: body.Change(), Address: body.Place(), Phone: body.Phone}
 }
 
-func (s *Server) createHub(ctx context.Context, c *edge.Call, body wire.NewHubBody) (lastmile.Hub, error) {
+func (s hubs) createHub(ctx context.Context, c *edge.Call, body wire.NewHubBody) (lastmile.Hub, error) {
 	return s.Fleet.CreateHub(ctx, c.Who, hubDraft(body.HubBody))
 }
 
-func (s *Server) listHubs(ctx context.Context, c *edge.Call) ([]wire.Hub, error) {
+func (s hubs) listHubs(ctx context.Context, c *edge.Call) ([]wire.Hub, error) {
 	hubs, err := s.Fleet.Hubs(ctx, c.Who)
 	return wire.Each(hubs, wire.NewHub), err
 }
 
-func (s *Server) updateHub(ctx context.Context, c *edge.Call, body wire.HubBody) (wire.Hub, error) {
+func (s hubs) updateHub(ctx context.Context, c *edge.Call, body wire.HubBody) (wire.Hub, error) {
 	hub, err := s.Fleet.UpdateHub(ctx, c.Who, lastmile.HubID(c.ID()), hubDraft(body.Update()))
 	return wire.NewHub(hub), err
 }

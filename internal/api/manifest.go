@@ -10,7 +10,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) manifestRoutes() []edge.Route {
+// manifests serves the endpoints of delivery manifests.
+type manifests struct{ *Server }
+
+func (s manifests) routes() []edge.Route {
 	dates := []edge.Parameter{
 		{Name: "startDate", Description: "Unix milliseconds; without tasks that must be done before this time", Type: "number"},
 		{Name: "endDate", Description: "Unix milliseconds; without tasks that must not be done until after this time", Type: "number"},
@@ -29,11 +32,11 @@ func (s *Server) manifestRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) manifest(ctx context.Context, c *edge.Call) (wire.Manifest, error) {
+func (s manifests) manifest(ctx context.Context, c *edge.Call) (wire.Manifest, error) {
 	return s.makeManifest(ctx, c, c.Query)
 }
 
-func (s *Server) marketplace(ctx context.Context, c *edge.Call, body wire.MarketplaceBody) (wire.Manifest, error) {
+func (s manifests) marketplace(ctx context.Context, c *edge.Call, body wire.MarketplaceBody) (wire.Manifest, error) {
 	query, err := body.Query()
 	if err != nil {
 		return wire.Manifest{}, err
@@ -42,7 +45,7 @@ func (s *Server) marketplace(ctx context.Context, c *edge.Call, body wire.Market
 }
 
 // makeManifest makes the manifest of the hub and the worker that a query names.
-func (s *Server) makeManifest(ctx context.Context, c *edge.Call, query url.Values) (wire.Manifest, error) {
+func (s manifests) makeManifest(ctx context.Context, c *edge.Call, query url.Values) (wire.Manifest, error) {
 	var (
 		within lastmile.Window
 		err    error

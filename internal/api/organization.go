@@ -10,7 +10,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) organizationRoutes() []edge.Route {
+// organizations serves the endpoints of organizations.
+type organizations struct{ *Server }
+
+func (s organizations) routes() []edge.Route {
 	return edge.Tagged("Organizations",
 		edge.Get("/auth/test", "Test an API key", s.testKey).
 			Describe("Shows which organization a key belongs to. The best first call."),
@@ -30,12 +33,12 @@ func (*Server) testKey(_ context.Context, c *edge.Call) (wire.Greeting, error) {
 	return wire.Greeting{Message: fmt.Sprintf("Hello organization '%s' hitting Dray from %s", c.Who.Organization, address)}, nil
 }
 
-func (s *Server) organization(ctx context.Context, c *edge.Call) (wire.Organization, error) {
+func (s organizations) organization(ctx context.Context, c *edge.Call) (wire.Organization, error) {
 	organization, err := s.Organizations.Own(ctx, c.Who)
 	return wire.NewOrganization(organization), err
 }
 
-func (s *Server) delegatee(ctx context.Context, c *edge.Call) (wire.Delegatee, error) {
+func (s organizations) delegatee(ctx context.Context, c *edge.Call) (wire.Delegatee, error) {
 	delegatee, err := s.Organizations.Delegatee(ctx, c.Who, lastmile.OrganizationID(c.ID()))
 	return wire.NewDelegatee(delegatee), err
 }

@@ -8,7 +8,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) recipientRoutes() []edge.Route {
+// recipients serves the endpoints of recipients.
+type recipients struct{ *Server }
+
+func (s recipients) routes() []edge.Route {
 	return edge.Tagged("Recipients",
 		edge.Create("/recipients", "Create a recipient, or update the one with the same phone number", s.createRecipient, wire.NewRecipient).
 			Describe("A phone number that is already known updates that recipient.").
@@ -49,30 +52,30 @@ func (s *Server) recipientRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createRecipient(ctx context.Context, c *edge.Call, body wire.RecipientBody) (lastmile.Recipient, error) {
+func (s recipients) createRecipient(ctx context.Context, c *edge.Call, body wire.RecipientBody) (lastmile.Recipient, error) {
 	return s.Book.CreateRecipient(ctx, c.Who, body.Draft())
 }
 
-func (s *Server) showRecipient(ctx context.Context, c *edge.Call) (wire.Raw[wire.Recipient], error) {
+func (s recipients) showRecipient(ctx context.Context, c *edge.Call) (wire.Raw[wire.Recipient], error) {
 	return s.Book.ShowRecipient(ctx, c.Who, lastmile.RecipientID(c.ID()))
 }
 
-func (s *Server) recipientByName(ctx context.Context, c *edge.Call) (wire.Recipient, error) {
+func (s recipients) recipientByName(ctx context.Context, c *edge.Call) (wire.Recipient, error) {
 	recipient, err := s.Book.RecipientByName(ctx, c.Who, c.Path("name"))
 	return wire.NewRecipient(recipient), err
 }
 
-func (s *Server) recipientByPhone(ctx context.Context, c *edge.Call) (wire.Recipient, error) {
+func (s recipients) recipientByPhone(ctx context.Context, c *edge.Call) (wire.Recipient, error) {
 	recipient, err := s.Book.RecipientByPhone(ctx, c.Who, c.Path("phone"), c.Flag("skipPhoneNumberValidation"))
 	return wire.NewRecipient(recipient), err
 }
 
-func (s *Server) updateRecipient(ctx context.Context, c *edge.Call, body wire.RecipientUpdate) (wire.Recipient, error) {
+func (s recipients) updateRecipient(ctx context.Context, c *edge.Call, body wire.RecipientUpdate) (wire.Recipient, error) {
 	recipient, err := s.Book.UpdateRecipient(ctx, c.Who, lastmile.RecipientID(c.ID()), body.Change())
 	return wire.NewRecipient(recipient), err
 }
 
-func (s *Server) findRecipients(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Recipient, error) {
+func (s recipients) findRecipients(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Recipient, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) routePlanRoutes() []edge.Route {
+// routePlans serves the endpoints of route plans.
+type routePlans struct{ *Server }
+
+func (s routePlans) routes() []edge.Route {
 	list := []edge.Parameter{
 		{Name: "workerId", Description: "id of the worker"},
 		{Name: "startTimeFrom", Description: "Unix milliseconds; startTime at or after this time", Type: "number"},
@@ -52,21 +55,21 @@ func (s *Server) routePlanRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createRoutePlan(ctx context.Context, c *edge.Call, body wire.NewRoutePlanBody) (lastmile.RoutePlan, error) {
+func (s routePlans) createRoutePlan(ctx context.Context, c *edge.Call, body wire.NewRoutePlanBody) (lastmile.RoutePlan, error) {
 	return s.Tasks.CreateRoutePlan(ctx, c.Who, body.Change())
 }
 
-func (s *Server) listRoutePlans(ctx context.Context, c *edge.Call) ([]wire.RoutePlan, error) {
+func (s routePlans) listRoutePlans(ctx context.Context, c *edge.Call) ([]wire.RoutePlan, error) {
 	plans, _, err := s.routePlans(ctx, c)
 	return wire.Each(plans, wire.NewRoutePlan), err
 }
 
-func (s *Server) pageRoutePlans(ctx context.Context, c *edge.Call) (wire.RoutePlanPage, error) {
+func (s routePlans) pageRoutePlans(ctx context.Context, c *edge.Call) (wire.RoutePlanPage, error) {
 	plans, last, err := s.routePlans(ctx, c)
 	return wire.NewRoutePlanPage(plans, last), err
 }
 
-func (s *Server) routePlans(ctx context.Context, c *edge.Call) ([]lastmile.RoutePlan, lastmile.RoutePlanID, error) {
+func (s routePlans) routePlans(ctx context.Context, c *edge.Call) ([]lastmile.RoutePlan, lastmile.RoutePlanID, error) {
 	q := taskflow.RoutePlanQuery{
 		Worker: lastmile.WorkerID(c.Query.Get("workerId")), After: lastmile.RoutePlanID(c.Query.Get("lastId")),
 		Limit: taskflow.MaxRoutePlans,
@@ -90,14 +93,14 @@ func (s *Server) routePlans(ctx context.Context, c *edge.Call) ([]lastmile.Route
 	return s.Tasks.RoutePlans(ctx, c.Who, q)
 }
 
-func (s *Server) showRoutePlan(ctx context.Context, c *edge.Call) (wire.RoutePlan, error) {
+func (s routePlans) showRoutePlan(ctx context.Context, c *edge.Call) (wire.RoutePlan, error) {
 	plan, err := s.Tasks.RoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
 	return wire.NewRoutePlan(plan), err
 }
 
 // updateRoutePlan changes a plan, or adds to it what is sent alone as tasks:
 // that is how a published client adds tasks.
-func (s *Server) updateRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanBody) (wire.RoutePlan, error) {
+func (s routePlans) updateRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanBody) (wire.RoutePlan, error) {
 	id := lastmile.RoutePlanID(c.ID())
 	if tasks, only := body.Added(); only {
 		plan, err := s.Tasks.AddToRoutePlan(ctx, c.Who, id, tasks)
@@ -107,7 +110,7 @@ func (s *Server) updateRoutePlan(ctx context.Context, c *edge.Call, body wire.Ro
 	return wire.NewRoutePlan(plan), err
 }
 
-func (s *Server) addToRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanTasksBody) (wire.RoutePlan, error) {
+func (s routePlans) addToRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanTasksBody) (wire.RoutePlan, error) {
 	tasks, err := body.Added()
 	if err != nil {
 		return wire.RoutePlan{}, err
@@ -116,6 +119,6 @@ func (s *Server) addToRoutePlan(ctx context.Context, c *edge.Call, body wire.Rou
 	return wire.NewRoutePlan(plan), err
 }
 
-func (s *Server) deleteRoutePlan(ctx context.Context, c *edge.Call) error {
+func (s routePlans) deleteRoutePlan(ctx context.Context, c *edge.Call) error {
 	return s.Tasks.DeleteRoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
 }

@@ -10,7 +10,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) taskRoutes() []edge.Route {
+// tasks serves the endpoints of tasks.
+type tasks struct{ *Server }
+
+func (s tasks) routes() []edge.Route {
 	list := []edge.Parameter{
 		{Name: "from", Description: "Unix milliseconds; completed tasks by completion, others by creation", Required: true, Type: "number"},
 		{Name: "to", Description: "Unix milliseconds; default: now", Type: "number"},
@@ -93,7 +96,7 @@ func (s *Server) taskRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createTask(ctx context.Context, c *edge.Call, body wire.NewTaskBody) (lastmile.CreatedTask, error) {
+func (s tasks) createTask(ctx context.Context, c *edge.Call, body wire.NewTaskBody) (lastmile.CreatedTask, error) {
 	draft, err := body.Draft(c.Who.Organization)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
@@ -101,7 +104,7 @@ func (s *Server) createTask(ctx context.Context, c *edge.Call, body wire.NewTask
 	return s.Tasks.Create(ctx, c.Who, draft, body.AssignOptions())
 }
 
-func (s *Server) updateTask(ctx context.Context, c *edge.Call, body wire.TaskBody) (wire.Task, error) {
+func (s tasks) updateTask(ctx context.Context, c *edge.Call, body wire.TaskBody) (wire.Task, error) {
 	draft, err := body.Draft(c.Who.Organization)
 	if err != nil {
 		return wire.Task{}, err
@@ -110,7 +113,7 @@ func (s *Server) updateTask(ctx context.Context, c *edge.Call, body wire.TaskBod
 	return wire.NewTask(task), err
 }
 
-func (s *Server) showTask(ctx context.Context, c *edge.Call) (wire.Raw[wire.Task], error) {
+func (s tasks) showTask(ctx context.Context, c *edge.Call) (wire.Raw[wire.Task], error) {
 	id := lastmile.TaskID(c.ID())
 	if !c.Flag("assignmentHistory") {
 		return s.Tasks.Show(ctx, c.Who, id)
@@ -124,16 +127,16 @@ func (s *Server) showTask(ctx context.Context, c *edge.Call) (wire.Raw[wire.Task
 	return wire.MarshalRaw(withHistory)
 }
 
-func (s *Server) taskByShortID(ctx context.Context, c *edge.Call) (wire.Task, error) {
+func (s tasks) taskByShortID(ctx context.Context, c *edge.Call) (wire.Task, error) {
 	task, err := s.Tasks.ByShortID(ctx, c.Who, c.Path("shortId"))
 	return wire.NewTask(task), err
 }
 
-func (s *Server) deleteTask(ctx context.Context, c *edge.Call) error {
+func (s tasks) deleteTask(ctx context.Context, c *edge.Call) error {
 	return s.Tasks.Delete(ctx, c.Who, lastmile.TaskID(c.ID()))
 }
 
-func (s *Server) completeTask(ctx context.Context, c *edge.Call, body wire.CompleteBody) error {
+func (s tasks) completeTask(ctx context.Context, c *edge.Call, body wire.CompleteBody) error {
 	outcome, err := body.Outcome()
 	if err != nil {
 		return err
@@ -141,7 +144,7 @@ func (s *Server) completeTask(ctx context.Context, c *edge.Call, body wire.Compl
 	return s.Tasks.Complete(ctx, c.Who, lastmile.TaskID(c.ID()), outcome)
 }
 
-func (s *Server) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBody) (lastmile.Task, error) {
+func (s tasks) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBody) (lastmile.Task, error) {
 	chosen := body.Chosen()
 	options := lastmile.CloneOptions{
 		Metadata: bool(chosen.IncludeMetadata), Barcodes: bool(chosen.IncludeBarcodes || chosen.IncludeBarCodes),
@@ -158,19 +161,19 @@ func (s *Server) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBod
 	return s.Tasks.Clone(ctx, c.Who, lastmile.TaskID(c.ID()), options, overrides)
 }
 
-func (s *Server) explainTask(ctx context.Context, c *edge.Call) (wire.Explanation, error) {
+func (s tasks) explainTask(ctx context.Context, c *edge.Call) (wire.Explanation, error) {
 	explanation, err := s.Tasks.Explanation(ctx, c.Who, lastmile.TaskID(c.ID()))
 	return wire.NewExplanation(explanation), err
 }
 
-func (s *Server) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.AutoAssignTasksBody) (wire.Assigned, error) {
+func (s tasks) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.AutoAssignTasksBody) (wire.Assigned, error) {
 	if body.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
 	return s.Tasks.AutoAssign(ctx, c.Who, *body.Tasks, body.Terms())
 }
 
-func (s *Server) findTasks(ctx context.Context, c *edge.Call, entries wire.Metadata) (wire.Raw[[]wire.Task], error) {
+func (s tasks) findTasks(ctx context.Context, c *edge.Call, entries wire.Metadata) (wire.Raw[[]wire.Task], error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
@@ -179,7 +182,7 @@ func (s *Server) findTasks(ctx context.Context, c *edge.Call, entries wire.Metad
 	return wire.RawList[wire.Task](docs), err
 }
 
-func (s *Server) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
+func (s tasks) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
 	q := taskflow.Query{After: lastmile.TaskID(c.Query.Get("lastId")), Worker: lastmile.WorkerID(c.Query.Get("worker"))}
 	for name, at := range map[string]*time.Time{
 		"from": &q.From, "to": &q.To, "completeBeforeBefore": &q.CompleteBefore, "completeAfterAfter": &q.CompleteAfter,
@@ -219,7 +222,7 @@ func (s *Server) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.Tas
 }
 
 // taskPage returns one page of tasks.
-func (s *Server) taskPage(ctx context.Context, c *edge.Call, q taskflow.Query) (wire.Raw[wire.TaskPage], error) {
+func (s tasks) taskPage(ctx context.Context, c *edge.Call, q taskflow.Query) (wire.Raw[wire.TaskPage], error) {
 	docs, last, err := s.Tasks.List(ctx, c.Who, q)
 	if err != nil {
 		return nil, err

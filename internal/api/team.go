@@ -8,7 +8,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) teamRoutes() []edge.Route {
+// teams serves the endpoints of teams.
+type teams struct{ *Server }
+
+func (s teams) routes() []edge.Route {
 	return edge.Tagged("Teams",
 		edge.Create("/teams", "Create a team", s.createTeam, wire.NewCreatedTeam).
 			Describe("A team may be empty: send empty arrays.").
@@ -19,9 +22,9 @@ func (s *Server) teamRoutes() []edge.Route {
 			Describe("Only the fields that are sent change. Lists are replaced as a whole.").
 			Example(`{"name": "Downtown", "enableSelfAssignment": true}`),
 		edge.Delete("/teams/{id}", "Delete a team", s.deleteTeam),
-		edge.Get("/teams/{id}/tasks", "List a team's tasks", s.teamTasks, assignedQuery...).
+		edge.Get("/teams/{id}/tasks", "List a team's tasks", assignments{s.Server}.teamTasks, assignedQuery...).
 			Describe("The tasks that the team has and no worker yet, in the order they were made, 64 a page."),
-		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", s.estimate, estimateQuery...).
+		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", estimates{s.Server}.estimate, estimateQuery...).
 			Describe("Finds the worker of the team who would finish first, after all tasks that the worker already has. The team needs a hub and a worker on duty; otherwise the error is 1402."),
 		edge.Search("/teams/metadata", "Find teams by metadata", s.findTeams).
 			Describe("Finds records that have all the entries, by name, type and value.").
@@ -29,7 +32,7 @@ func (s *Server) teamRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createTeam(ctx context.Context, c *edge.Call, body wire.NewTeamBody) (made lastmile.CreatedRecord[lastmile.Team], err error) {
+func (s teams) createTeam(ctx context.Context, c *edge.Call, body wire.NewTeamBody) (made lastmile.CreatedRecord[lastmile.Team], err error) {
 	draft, err := body.Draft()
 	if err != nil {
 		return made, err
@@ -37,16 +40,16 @@ func (s *Server) createTeam(ctx context.Context, c *edge.Call, body wire.NewTeam
 	return s.Fleet.CreateTeam(ctx, c.Who, draft)
 }
 
-func (s *Server) listTeams(ctx context.Context, c *edge.Call) ([]wire.Team, error) {
+func (s teams) listTeams(ctx context.Context, c *edge.Call) ([]wire.Team, error) {
 	teams, err := s.Fleet.Teams(ctx, c.Who, nil)
 	return wire.Each(teams, wire.NewTeam), err
 }
 
-func (s *Server) showTeam(ctx context.Context, c *edge.Call) (wire.Raw[wire.Team], error) {
+func (s teams) showTeam(ctx context.Context, c *edge.Call) (wire.Raw[wire.Team], error) {
 	return s.Fleet.ShowTeam(ctx, c.Who, lastmile.TeamID(c.ID()))
 }
 
-func (s *Server) updateTeam(ctx context.Context, c *edge.Call, body wire.TeamBody) (wire.Team, error) {
+func (s teams) updateTeam(ctx context.Context, c *edge.Call, body wire.TeamBody) (wire.Team, error) {
 	change, err := body.Change()
 	if err != nil {
 		return wire.Team{}, err
@@ -55,11 +58,11 @@ func (s *Server) updateTeam(ctx context.Context, c *edge.Call, body wire.TeamBod
 	return wire.NewTeam(team), err
 }
 
-func (s *Server) deleteTeam(ctx context.Context, c *edge.Call) error {
+func (s teams) deleteTeam(ctx context.Context, c *edge.Call) error {
 	return s.Fleet.DeleteTeam(ctx, c.Who, lastmile.TeamID(c.ID()))
 }
 
-func (s *Server) findTeams(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Team, error) {
+func (s teams) findTeams(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Team, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err

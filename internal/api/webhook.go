@@ -9,7 +9,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) webhookRoutes() []edge.Route {
+// webhooks serves the endpoints of webhooks.
+type webhooks struct{ *Server }
+
+func (s webhooks) routes() []edge.Route {
 	return edge.Tagged("Webhooks",
 		edge.Create("/webhooks", "Create a webhook", s.createWebhook, wire.NewCreatedWebhook).
 			Describe("The server must respond to GET ?check=TEXT with status 200 and exactly that text before the webhook is registered.").
@@ -35,7 +38,7 @@ func (s *Server) webhookRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (made lastmile.CreatedRecord[lastmile.Webhook], err error) {
+func (s webhooks) createWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (made lastmile.CreatedRecord[lastmile.Webhook], err error) {
 	change, err := body.Change()
 	if err != nil {
 		return made, err
@@ -43,12 +46,12 @@ func (s *Server) createWebhook(ctx context.Context, c *edge.Call, body wire.Webh
 	return s.Webhooks.Create(ctx, c.Who, change)
 }
 
-func (s *Server) listWebhooks(ctx context.Context, c *edge.Call) ([]wire.Webhook, error) {
+func (s webhooks) listWebhooks(ctx context.Context, c *edge.Call) ([]wire.Webhook, error) {
 	hooks, err := s.Webhooks.List(ctx, c.Who)
 	return wire.Each(hooks, wire.NewWebhook), err
 }
 
-func (s *Server) updateWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (wire.Webhook, error) {
+func (s webhooks) updateWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (wire.Webhook, error) {
 	change, err := body.Change()
 	if err != nil {
 		return wire.Webhook{}, err
@@ -57,29 +60,29 @@ func (s *Server) updateWebhook(ctx context.Context, c *edge.Call, body wire.Webh
 	return wire.NewWebhook(hook), err
 }
 
-func (s *Server) deleteWebhook(ctx context.Context, c *edge.Call) error {
+func (s webhooks) deleteWebhook(ctx context.Context, c *edge.Call) error {
 	return s.Webhooks.Delete(ctx, c.Who, lastmile.WebhookID(c.ID()))
 }
 
-func (s *Server) listNotifications(ctx context.Context, c *edge.Call) ([]wire.Notification, error) {
+func (s webhooks) listNotifications(ctx context.Context, c *edge.Call) ([]wire.Notification, error) {
 	q := webhook.LogQuery{Before: c.Query.Get("before"), Failed: c.Flag("failed")}
 	log, err := s.Webhooks.Log(ctx, c.Who, lastmile.WebhookID(c.ID()), q)
 	return wire.Each(log, wire.NewNotification), err
 }
 
-func (s *Server) showNotification(ctx context.Context, c *edge.Call) (wire.DetailedNotification, error) {
+func (s webhooks) showNotification(ctx context.Context, c *edge.Call) (wire.DetailedNotification, error) {
 	detail, err := s.Webhooks.Notification(ctx, c.Who, lastmile.WebhookID(c.ID()), c.Path("notification"))
 	return wire.NewDetailedNotification(detail), err
 }
 
-func (s *Server) redeliver(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {
+func (s webhooks) redeliver(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {
 	return s.Webhooks.Redeliver(ctx, c.Who, lastmile.WebhookID(c.ID()), c.Path("notification"))
 }
 
-func (s *Server) redeliverFailed(ctx context.Context, c *edge.Call, body wire.SinceBody) (lastmile.Redelivered, error) {
+func (s webhooks) redeliverFailed(ctx context.Context, c *edge.Call, body wire.SinceBody) (lastmile.Redelivered, error) {
 	return s.Webhooks.RedeliverFailed(ctx, c.Who, lastmile.WebhookID(c.ID()), body.Since.Time())
 }
 
-func (s *Server) testWebhook(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {
+func (s webhooks) testWebhook(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {
 	return s.Webhooks.Test(ctx, c.Who, lastmile.WebhookID(c.ID()))
 }

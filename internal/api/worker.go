@@ -9,7 +9,10 @@ import (
 	"dray/internal/wire"
 )
 
-func (s *Server) workerRoutes() []edge.Route {
+// workers serves the endpoints of workers.
+type workers struct{ *Server }
+
+func (s workers) routes() []edge.Route {
 	filter := edge.Parameter{Name: "filter", Description: "comma-separated names of the fields to return"}
 	return edge.Tagged("Workers",
 		edge.Create("/workers", "Create a worker", s.createWorker, wire.NewWorker).
@@ -57,7 +60,7 @@ func (s *Server) workerRoutes() []edge.Route {
 					}
 				]
 			}`),
-		edge.Get("/workers/{id}/tasks", "List a worker's tasks", s.workerTasks, assignedQuery...).
+		edge.Get("/workers/{id}/tasks", "List a worker's tasks", assignments{s.Server}.workerTasks, assignedQuery...).
 			Describe("The tasks that the worker has now, in the order they were made, 64 a page. Completed tasks are not among them."),
 		edge.Search("/workers/metadata", "Find workers by metadata", s.findWorkers).
 			Describe("Finds records that have all the entries, by name, type and value.").
@@ -65,7 +68,7 @@ func (s *Server) workerRoutes() []edge.Route {
 	)
 }
 
-func (s *Server) createWorker(ctx context.Context, c *edge.Call, body wire.WorkerBody) (lastmile.Worker, error) {
+func (s workers) createWorker(ctx context.Context, c *edge.Call, body wire.WorkerBody) (lastmile.Worker, error) {
 	return s.Fleet.CreateWorker(ctx, c.Who, fleet.WorkerDraft{WorkerDraft: body.Draft(), Routing: routing(body.WorkerUpdate)})
 }
 
@@ -82,7 +85,7 @@ func routing(body wire.WorkerUpdate) *fleet.RoutingAddress {
 	return &address
 }
 
-func (s *Server) listWorkers(ctx context.Context, c *edge.Call) (wire.Raw[[]wire.Worker], error) {
+func (s workers) listWorkers(ctx context.Context, c *edge.Call) (wire.Raw[[]wire.Worker], error) {
 	q := fleet.WorkerQuery{Phones: c.List("phones")}
 	for _, id := range c.List("teams") {
 		q.Teams = append(q.Teams, lastmile.TeamID(id))
@@ -102,7 +105,7 @@ func (s *Server) listWorkers(ctx context.Context, c *edge.Call) (wire.Raw[[]wire
 	return wire.MarshalFields(wire.Each(workers, wire.NewWorker), c.List("filter"))
 }
 
-func (s *Server) nearbyWorkers(ctx context.Context, c *edge.Call) (wire.NearbyWorkers, error) {
+func (s workers) nearbyWorkers(ctx context.Context, c *edge.Call) (wire.NearbyWorkers, error) {
 	lon, err := c.RequiredNumber("longitude")
 	if err != nil {
 		return wire.NearbyWorkers{}, err
@@ -123,7 +126,7 @@ func (s *Server) nearbyWorkers(ctx context.Context, c *edge.Call) (wire.NearbyWo
 	return wire.NewNearbyWorkers(found, s.Now()), err
 }
 
-func (s *Server) showWorker(ctx context.Context, c *edge.Call) (wire.Raw[wire.WorkerDetails], error) {
+func (s workers) showWorker(ctx context.Context, c *edge.Call) (wire.Raw[wire.WorkerDetails], error) {
 	in, err := s.analyticsWindow(c)
 	if err != nil {
 		return nil, err
@@ -141,7 +144,7 @@ func (s *Server) showWorker(ctx context.Context, c *edge.Call) (wire.Raw[wire.Wo
 
 // analyticsWindow is the window of the analytics that the caller wants; nil when
 // none are wanted.
-func (s *Server) analyticsWindow(c *edge.Call) (*lastmile.Window, error) {
+func (s workers) analyticsWindow(c *edge.Call) (*lastmile.Window, error) {
 	if !c.Flag("analytics") {
 		return nil, nil
 	}
@@ -157,22 +160,22 @@ func (s *Server) analyticsWindow(c *edge.Call) (*lastmile.Window, error) {
 	return &window, err
 }
 
-func (s *Server) updateWorker(ctx context.Context, c *edge.Call, body wire.WorkerUpdate) (wire.Worker, error) {
+func (s workers) updateWorker(ctx context.Context, c *edge.Call, body wire.WorkerUpdate) (wire.Worker, error) {
 	draft := fleet.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: body.Change()}, Routing: routing(body)}
 	worker, err := s.Fleet.UpdateWorker(ctx, c.Who, lastmile.WorkerID(c.ID()), draft)
 	return wire.NewWorker(worker), err
 }
 
-func (s *Server) deleteWorker(ctx context.Context, c *edge.Call) error {
+func (s workers) deleteWorker(ctx context.Context, c *edge.Call) error {
 	return s.Fleet.DeleteWorker(ctx, c.Who, lastmile.WorkerID(c.ID()))
 }
 
-func (s *Server) schedule(ctx context.Context, c *edge.Call) (wire.Schedule, error) {
+func (s workers) schedule(ctx context.Context, c *edge.Call) (wire.Schedule, error) {
 	schedule, err := s.Fleet.Schedule(ctx, c.Who, lastmile.WorkerID(c.ID()))
 	return wire.NewSchedule(schedule), err
 }
 
-func (s *Server) setSchedule(ctx context.Context, c *edge.Call, body wire.ScheduleBody) (lastmile.Schedule, error) {
+func (s workers) setSchedule(ctx context.Context, c *edge.Call, body wire.ScheduleBody) (lastmile.Schedule, error) {
 	entries, err := body.Domain()
 	if err != nil {
 		return nil, err
@@ -180,7 +183,7 @@ func (s *Server) setSchedule(ctx context.Context, c *edge.Call, body wire.Schedu
 	return s.Fleet.SetSchedule(ctx, c.Who, lastmile.WorkerID(c.ID()), entries)
 }
 
-func (s *Server) findWorkers(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Worker, error) {
+func (s workers) findWorkers(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Worker, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err

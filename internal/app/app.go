@@ -236,7 +236,7 @@ func (a *App) serve(server *http.Server, on net.Listener) {
 	})
 }
 
-// The limits of a server; see docs/operations.md.
+// NewServer returns a server with the limits that docs/operations.md describes.
 func NewServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,

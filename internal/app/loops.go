@@ -14,7 +14,7 @@ const (
 	forgetReceiptEvery = 10 * time.Minute
 )
 
-// refreshKeysEvery is how soon a node hears that a key was revoked.
+// RefreshKeysEvery is how soon a node learns that a key was revoked.
 func (a *App) RefreshKeysEvery() time.Duration {
 	if a.Store.Engine() == "sqlite" {
 		return 100 * time.Millisecond

@@ -98,7 +98,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	geocoder, travel, err := openMaps(c, geography{db: db, now: now}, log, now)
+	geocoder, travel, err := openMaps(c, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -139,7 +139,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.metrics = newMetrics(db, workload{db: db, sender: a.Sender, texts: a.Texts, now: now, log: log})
+	a.metrics = newMetrics(db, workMetrics{db: db, sender: a.Sender, texts: a.Texts, now: now, log: log})
 	return a, nil
 }
 

@@ -10,8 +10,8 @@ import (
 
 // How often the small loops of a node run.
 const (
-	saveKeyUseEvery    = 30 * time.Second
-	forgetReceiptEvery = 10 * time.Minute
+	saveKeyUseInterval = 30 * time.Second
+	purgeInterval      = 10 * time.Minute
 )
 
 // refreshKeysEvery is how soon a node hears that a key was revoked.
@@ -24,15 +24,15 @@ func (a *App) RefreshKeysEvery() time.Duration {
 
 func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, a.RefreshKeysEvery(), "refresh keys", a.Keys.Refresh)
-	a.every(ctx, saveKeyUseEvery, "save use of keys", a.Keys.SaveUse)
-	a.every(ctx, forgetReceiptEvery, "forget receipts", a.forgetReceipts)
-	a.every(ctx, forgetReceiptEvery, "forget events", a.forgetEvents)
+	a.every(ctx, saveKeyUseInterval, "save use of keys", a.Keys.SaveUse)
+	a.every(ctx, purgeInterval, "purge receipts", a.purgeReceipts)
+	a.every(ctx, purgeInterval, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
-	a.every(ctx, forgetReceiptEvery, "forget positions", a.forgetPositions)
-	a.every(ctx, forgetReceiptEvery, "forget explanations", a.forgetExplanations)
-	a.every(ctx, forgetReceiptEvery, "forget answers of map services", a.forgetAnswers)
-	a.every(ctx, forgetReceiptEvery, "forget uploads", a.Uploads.Purge)
-	a.every(ctx, forgetReceiptEvery, "forget text messages", a.forgetMessages)
+	a.every(ctx, purgeInterval, "purge positions", a.purgePositions)
+	a.every(ctx, purgeInterval, "purge explanations", a.purgeExplanations)
+	a.every(ctx, purgeInterval, "purge cached map responses", a.purgeMapCache)
+	a.every(ctx, purgeInterval, "purge uploads", a.Uploads.Purge)
+	a.every(ctx, purgeInterval, "purge text messages", a.purgeMessages)
 	a.loops.Go(func() { a.Texts.Run(ctx) })
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
@@ -60,55 +60,55 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 
 // kept is how long it is kept what happened: events and notifications,
 // positions, text messages, explanations of automatic assignment.
-func (a *App) kept() time.Duration {
+func (a *App) retention() time.Duration {
 	if a.Config.ShortRetention {
 		return 24 * time.Hour
 	}
 	return 30 * 24 * time.Hour
 }
 
-// forgottenAtOnce is how much one transaction deletes, so that nobody waits long
+// purgeBatch is how much one transaction deletes, so that nobody waits long
 // for it.
-const forgottenAtOnce = 500
+const purgeBatch = 500
 
-// forget deletes what is of before a time, some of it after the other.
-func (a *App) forget(ctx context.Context, before time.Time, some func(w store.Writer, before time.Time, most int) (int64, error)) error {
+// purge deletes rows older than t, in batches.
+func (a *App) purge(ctx context.Context, t time.Time, deleteBatch func(w store.Writer, t time.Time, limit int) (int64, error)) error {
 	for {
-		var gone int64
+		var deleted int64
 		err := a.Store.Write(ctx, func(w store.Writer) (err error) {
-			gone, err = some(w, before, forgottenAtOnce)
+			deleted, err = deleteBatch(w, t, purgeBatch)
 			return err
 		})
-		if err != nil || gone < forgottenAtOnce {
+		if err != nil || deleted < purgeBatch {
 			return err
 		}
 	}
 }
 
-func (a *App) forgetEvents(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteEvents(ctx, before, most)
+func (a *App) purgeEvents(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteEvents(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetReceipts(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteReceipts(ctx, before, most)
+func (a *App) purgeReceipts(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteReceipts(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetPositions(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeletePositions(ctx, before, most)
+func (a *App) purgePositions(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeletePositions(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetExplanations(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteExplanations(ctx, before, most)
+func (a *App) purgeExplanations(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteExplanations(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetAnswers(ctx context.Context) error {
-	return a.forget(ctx, a.Now(), func(w store.Writer, now time.Time, most int) (int64, error) { return w.DeleteAnswers(ctx, now, most) })
+func (a *App) purgeMapCache(ctx context.Context) error {
+	return a.purge(ctx, a.Now(), func(w store.Writer, now time.Time, limit int) (int64, error) { return w.DeleteAnswers(ctx, now, limit) })
 }

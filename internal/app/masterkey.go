@@ -121,39 +121,39 @@ func newMasterKey() []byte {
 }
 
 func masterKeyInDatabase(ctx context.Context, db *sqlstore.Store) ([]byte, error) {
-	return settle(ctx, db, settingMasterKey, newMasterKey())
+	return loadOrSaveSetting(ctx, db, settingMasterKey, newMasterKey())
 }
 
 // checkMasterKey refuses a key other than the one the installation began with.
 func checkMasterKey(ctx context.Context, db *sqlstore.Store, master []byte) error {
 	fingerprint := access.Fingerprint(master)
-	settled, err := settle(ctx, db, settingFingerprint, []byte(fingerprint))
+	stored, err := loadOrSaveSetting(ctx, db, settingFingerprint, []byte(fingerprint))
 	if err != nil {
 		return err
 	}
-	if string(settled) != fingerprint {
+	if string(stored) != fingerprint {
 		return fmt.Errorf("the secrets of this database are sealed with another master key (fingerprint %s, not %s): "+
-			"give the file of that key with --master-key-file", settled, fingerprint)
+			"give the file of that key with --master-key-file", stored, fingerprint)
 	}
 	return nil
 }
 
-// settle returns a setting of the installation, storing value if there is none
+// loadOrSaveSetting returns a setting of the installation, storing value if there is none
 // yet.
-func settle(ctx context.Context, db *sqlstore.Store, name string, value []byte) (settled []byte, err error) {
+func loadOrSaveSetting(ctx context.Context, db *sqlstore.Store, name string, value []byte) (stored []byte, err error) {
 	err = db.Read(ctx, func(r store.Reader) (err error) {
-		settled, err = r.Setting(ctx, name)
+		stored, err = r.Setting(ctx, name)
 		return err
 	})
-	if err != nil || settled != nil {
-		return settled, err
+	if err != nil || stored != nil {
+		return stored, err
 	}
 	err = db.Write(ctx, func(w store.Writer) (err error) {
 		if err := w.SaveSetting(ctx, name, value); err != nil {
 			return err
 		}
-		settled, err = w.Setting(ctx, name)
+		stored, err = w.Setting(ctx, name)
 		return err
 	})
-	return settled, err
+	return stored, err
 }

@@ -162,8 +162,8 @@ func (a *App) openGateway() error {
 	return nil
 }
 
-func (a *App) forgetMessages(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteMessages(ctx, before, most)
+func (a *App) purgeMessages(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteMessages(ctx, before, limit)
 	})
 }

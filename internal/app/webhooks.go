@@ -14,11 +14,11 @@ import (
 	"dray/internal/webhook"
 )
 
-// checkLength is the length of the random text of a webhook's handshake.
-const checkLength = 43
+// handshakeLength is the length of the random text of a webhook's handshake.
+const handshakeLength = 43
 
-// numberEvery is how often a node checks for events that have no number.
-const numberEvery = 250 * time.Millisecond
+// numberEventsInterval is how often a node checks for events that have no number.
+const numberEventsInterval = 250 * time.Millisecond
 
 // addWebhooks puts together what tells other servers of events.
 func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
@@ -28,7 +28,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	a.Webhooks = &webhook.Registry{
 		Store: a.Store, Events: a.Events, Egress: egress, Now: a.Now, NewID: newID,
-		NewCheck: func() string { return access.RandomSecret(checkLength) },
+		NewCheck: func() string { return access.RandomSecret(handshakeLength) },
 	}
 	a.Sender = &webhook.Sender{
 		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Events.Committed(), Drain: a.Events.Drain,
@@ -39,7 +39,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEvery)}
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// geoStore lets package geo use the database.
+// geoStore is the database as package geo uses it.
 type geoStore struct {
 	db  *sqlstore.Store
 	now func() time.Time
@@ -50,7 +50,7 @@ func (g geoStore) GetAll(ctx context.Context, keys []string) (values map[string]
 // PutAll implements geo.LegCache.
 func (g geoStore) PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error {
 	return g.db.Write(ctx, func(w store.Writer) error {
-		for _, key := range slices.Sorted(maps.Keys(values)) { // always the same order, so that nobody waits in a circle
+		for _, key := range slices.Sorted(maps.Keys(values)) { // one order everywhere avoids deadlocks
 			if err := w.SaveAnswer(ctx, key, values[key], g.now().Add(keep)); err != nil {
 				return err
 			}

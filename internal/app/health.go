@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// maxWaitingWrites is how many writes may wait before a node says it is not ready.
+// maxWaitingWrites is how many writes may wait before a node reports that it is
+// not ready.
 const maxWaitingWrites = 1_000
 
-// healthz tells that the process is up.
+// healthz responds as long as the process runs.
 func (a *App) healthz(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, "ok")
 }
 
-// readyz tells whether the node can take requests: the database answers, its
-// schema is at head, and not too much is waiting.
+// readyz reports whether the node can serve requests: the database responds, its
+// schema is current, and few writes are waiting.
 func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
@@ -37,5 +38,5 @@ func respond(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	io.WriteString(w, text+"\n") //nolint:errcheck // the client is gone; there is nobody to tell
+	io.WriteString(w, text+"\n") //nolint:errcheck // fails only when the client is gone
 }

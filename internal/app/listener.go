@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// limitedListener refuses connections of addresses that hold too many.
-// Loopback is exempt: a reverse proxy on the same machine speaks for
-// everybody.
+// limitedListener closes new connections of addresses that have too many open.
+// Loopback is exempt: a reverse proxy on the same machine forwards the requests
+// of all clients.
 type limitedListener struct {
 	net.Listener
 	limit int
@@ -16,7 +16,7 @@ type limitedListener struct {
 	open  map[netip.Addr]int
 }
 
-// limitPerIP lets each address hold so many connections; 0 is no limit.
+// limitPerIP limits the open connections of each address; 0 means no limit.
 func limitPerIP(l net.Listener, limit int) net.Listener {
 	if limit == 0 {
 		return l

@@ -8,13 +8,14 @@ import (
 	"dray/internal/store"
 )
 
-// How often the small loops of a node run.
+// How often the periodic steps of a node run.
 const (
 	saveKeyUseInterval = 30 * time.Second
 	purgeInterval      = 10 * time.Minute
 )
 
-// refreshKeysEvery is how soon a node hears that a key was revoked.
+// RefreshKeysEvery returns how often a node refreshes API keys, and so how long a
+// revoked key may still work.
 func (a *App) RefreshKeysEvery() time.Duration {
 	if a.Store.Engine() == "sqlite" {
 		return 100 * time.Millisecond
@@ -40,7 +41,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.loops.Go(func() { a.Hub.Run(ctx) })
 }
 
-// every runs a step again and again until the context ends.
+// every runs a step at each interval until the context ends.
 func (a *App) every(ctx context.Context, interval time.Duration, what string, step func(context.Context) error) {
 	a.loops.Go(func() {
 		ticker := time.NewTicker(interval)
@@ -58,8 +59,8 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 	})
 }
 
-// kept is how long it is kept what happened: events and notifications,
-// positions, text messages, explanations of automatic assignment.
+// retention is how long events, notifications, positions, text messages and the
+// explanations of automatic assignment are kept.
 func (a *App) retention() time.Duration {
 	if a.Config.ShortRetention {
 		return 24 * time.Hour
@@ -67,8 +68,8 @@ func (a *App) retention() time.Duration {
 	return 30 * 24 * time.Hour
 }
 
-// purgeBatch is how much one transaction deletes, so that nobody waits long
-// for it.
+// purgeBatch is how many rows one transaction deletes; a larger one would delay
+// other writes.
 const purgeBatch = 500
 
 // purge deletes rows older than t, in batches.

@@ -11,12 +11,12 @@ import (
 	"dray/internal/geo"
 )
 
-// openMaps returns what finds addresses and what tells travel times: the map
-// services that were set, and behind them what the program knows by itself.
+// openMaps returns the geocoder and the source of travel times. Both ask the
+// configured map services and fall back to the built-in gazetteer and formula.
 func openMaps(c Config, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
 	onError := func(ctx context.Context, err error) {
-		if !errors.Is(err, geo.ErrCircuitOpen) { // it has been said why
+		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already
 			log.WarnContext(ctx, "a map service does not answer", "error", err)
 		}
 	}
@@ -32,7 +32,7 @@ func openMaps(c Config, db geoStore, log *slog.Logger, now func() time.Time) (ge
 		TravelTimer: &geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: onError},
 		Name:        strings.Join(c.Routers, " "), OnError: onError,
 	}
-	if len(routers) > 0 { // the formula is quicker than the database
+	if len(routers) > 0 { // computing the formula is faster than reading a cache
 		travel.Cache = db
 	}
 	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: onError}, travel, nil

@@ -12,14 +12,14 @@ import (
 	"dray/internal/upload"
 )
 
-// Names of the storage of uploads, in --uploads and in the records of uploads.
+// Where uploads are stored, as named in --uploads and in the records of uploads.
 const (
 	onDisk     = lastmile.UploadsOnDisk
 	inDatabase = lastmile.UploadsInDatabase
 	inS3       = "s3"
 )
 
-// UploadFolder stores images on disk.
+// UploadFolder returns the storage of images on disk.
 func (c *Config) UploadFolder() blob.Folder {
 	return blob.Folder{Path: filepath.Join(c.Data, "uploads")}
 }

@@ -17,10 +17,11 @@ import (
 // handshakeLength is the length of the random text of a webhook's handshake.
 const handshakeLength = 43
 
-// numberEventsInterval is how often a node checks for events that have no number.
+// numberEventsInterval is how often a node looks for events without a sequence
+// number.
 const numberEventsInterval = 250 * time.Millisecond
 
-// addWebhooks puts together what tells other servers of events.
+// addWebhooks sets up the registry and the sender of webhooks and the event feed.
 func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	egress, err := newEgress(a.Config)
 	if err != nil {
@@ -43,7 +44,8 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	return nil
 }
 
-// newEgress reads the settings of what webhooks may reach.
+// newEgress returns the egress policy of webhooks: networks, ports and certificate
+// authorities.
 func newEgress(c Config) (*webhook.Egress, error) {
 	options, err := c.egressOptions()
 	if err != nil {
@@ -59,7 +61,7 @@ func newEgress(c Config) (*webhook.Egress, error) {
 	return webhook.NewEgress(options)
 }
 
-// egressOptions are the networks and ports that webhooks may reach.
+// egressOptions returns the networks and ports that webhooks may reach.
 func (c *Config) egressOptions() (options webhook.EgressOptions, err error) {
 	for _, text := range c.WebhookNets {
 		prefix, err := netip.ParsePrefix(text)

@@ -13,8 +13,8 @@ import (
 	"dray/internal/work"
 )
 
-// workMetrics is the metrics of what is done in the background: what this node
-// did, and what waits in the database, whichever node will do it.
+// workMetrics collects the metrics of background work: what this node did, and
+// the backlog in the database, which all nodes share.
 type workMetrics struct {
 	db     store.Store
 	sender *webhook.Sender
@@ -23,7 +23,7 @@ type workMetrics struct {
 	log    *slog.Logger
 }
 
-// countTimeout bounds the reading of what waits.
+// countTimeout bounds the reading of the backlog.
 const countTimeout = 5 * time.Second
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -31,20 +31,20 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	attemptsMade         = describe("dray_webhook_attempts_total", "Attempts at notifications that this node made, by what came of them.", "result")
+	attemptsMade         = describe("dray_webhook_attempts_total", "Attempts at notifications that this node made, by result.", "result")
 	attemptsInFlight     = describe("dray_webhook_attempts_in_flight", "Attempts at notifications under way on this node.")
-	textsSent            = describe("dray_text_messages_total", "Attempts at text messages that this node made, by what came of them.", "result")
+	textsSent            = describe("dray_text_messages_total", "Attempts at text messages that this node made, by result.", "result")
 	notificationsWaiting = describe("dray_webhook_notifications_waiting", "Notifications to be sent, now or later, by any node.")
 	notificationsDue     = describe("dray_webhook_notifications_due", "Notifications to be sent now, by any node.")
-	notificationsOldest  = describe("dray_webhook_oldest_due_seconds", "How long the notification has been due that has been so the longest.")
-	jobsDue              = describe("dray_jobs_due", "Background jobs that may begin and that nobody runs.")
+	notificationsOldest  = describe("dray_webhook_oldest_due_seconds", "How long the oldest due notification has been due.")
+	jobsDue              = describe("dray_jobs_due", "Background jobs that are due and not running.")
 	jobsRunning          = describe("dray_jobs_running", "Background jobs that a node runs.")
 	jobsGivenUp          = describe("dray_jobs_given_up", "Background jobs that failed for good.")
-	workDue              = describe("dray_work_due", "Background work that is due and that no node does, by kind. Of webhooks it counts notifications.", "kind")
+	workDue              = describe("dray_work_due", "Background work that is due and not leased, by kind. For webhooks it counts notifications.", "kind")
 	workLeased           = describe("dray_work_leased", "Background work that a node is doing, by kind.", "kind")
 	workGivenUp          = describe("dray_work_given_up", "Background work that failed for good, by kind.", "kind")
 	workOldest           = describe("dray_work_oldest_due_seconds", "How long the oldest due work of a kind has been due.", "kind")
-	jobsOldest           = describe("dray_jobs_oldest_due_seconds", "How long the job has been due that has been so the longest.")
+	jobsOldest           = describe("dray_jobs_oldest_due_seconds", "How long the oldest due job has been due.")
 )
 
 // Describe implements prometheus.Collector.
@@ -95,7 +95,7 @@ func (w workMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// backlog counts the work of every kind, or of none if that cannot be read.
+// backlog counts the work of every kind; it returns nil if that cannot be read.
 func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
@@ -112,13 +112,13 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 		return nil
 	})
 	if err != nil {
-		w.log.Warn("metrics of what is waiting are missing", "error", err)
+		w.log.Warn("metrics of the backlog are missing", "error", err)
 		return nil
 	}
 	return backlogs
 }
 
-// age is how many seconds ago a time was; 0 for none.
+// age returns the seconds since a time, or 0 if that is zero.
 func age(since, now time.Time) float64 {
 	if since.IsZero() {
 		return 0

@@ -39,7 +39,7 @@ import (
 // workLoop runs one kind of background work.
 type workLoop = work.Loop[store.Reader, store.Writer]
 
-// App is the whole platform: one node of it.
+// App is one node of the platform.
 type App struct {
 	Config        Config
 	Log           *slog.Logger
@@ -75,24 +75,23 @@ type App struct {
 	failed   chan error
 
 	posts      recipientapi.SMS
-	endStreams context.CancelFunc // of followers, who can go on at another node
+	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
 	callers    callers
 }
 
-// ExitUnsynced is the exit code of a process whose disk failed to make a write
-// durable.
+// ExitUnsynced is the exit code after the disk failed to make a write durable.
 const ExitUnsynced = 74
 
-// Clock is the wall clock, to the millisecond, as everything is stored.
+// Clock returns the current time in milliseconds, the precision of stored times.
 func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// New opens the database and puts the platform together. It serves nothing
-// until Start. serve says that this process is the server of its data.
+// New opens the database and puts the platform together. Start begins to serve.
+// serve is true for a server and false for a command that runs beside it.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
 		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Logger: log, Patience: c.Patience,
-		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // nothing that is answered from now on could be believed
+		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // no later write could be trusted to be durable
 	})
 	if err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	geocoder, travel, err := openMaps(c, geography{db: db, now: now}, log, now)
+	geocoder, travel, err := openMaps(c, geoStore{db: db, now: now}, log, now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -142,7 +141,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.metrics = newMetrics(db, workload{db: db, sender: a.Sender, texts: a.Texts, now: now, log: log})
+	a.metrics = newMetrics(db, workMetrics{db: db, sender: a.Sender, texts: a.Texts, now: now, log: log})
 	return a, nil
 }
 
@@ -202,7 +201,7 @@ func (a *App) Start(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("listen on %s: %w", a.Config.AdminListen, err), a.Stop(ctx))
 		}
 		a.admin = NewServer(a.metrics.handler())
-		a.admin.WriteTimeout = 0 // profiles take as long as they are asked to
+		a.admin.WriteTimeout = 0 // a CPU profile takes as long as its request says
 		a.serve(a.admin, private)
 	}
 	tuneGC()
@@ -212,19 +211,19 @@ func (a *App) Start(ctx context.Context) error {
 	return nil
 }
 
-// gcPercent is how much the heap grows between two collections. A node keeps few
-// megabytes alive, and with the default it would spend a tenth of its time
-// collecting when it is busy.
+// gcPercent is how much the heap grows between two collections. The live heap of
+// a node is a few megabytes, and with the default of 100 a busy node would spend
+// a tenth of its time collecting.
 const gcPercent = 400
 
-// tuneGC sets the collector's target, unless the environment has GOGC.
+// tuneGC sets the garbage collector's target unless GOGC is set.
 func tuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 }
 
-// Address is where the server listens.
+// Address returns the address that the server listens on.
 func (a *App) Address() string { return a.listener.Addr().String() }
 
 func (a *App) serve(server *http.Server, on net.Listener) {
@@ -236,7 +235,7 @@ func (a *App) serve(server *http.Server, on net.Listener) {
 	})
 }
 
-// The limits of a server; see docs/operations.md.
+// NewServer returns a server with the timeouts of docs/operations.md.
 func NewServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -248,15 +247,15 @@ func NewServer(handler http.Handler) *http.Server {
 	}
 }
 
-// The phases of a stop: clients with an open connection are told to close it
-// while they are still answered, then what is running may end.
+// Stop first responds with "Connection: close" for drainFor, so that clients move
+// to another node. Running requests then have shutdownTimeout to finish.
 const (
-	drainFor = time.Second
-	endFor   = 25 * time.Second
+	drainFor        = time.Second
+	shutdownTimeout = 25 * time.Second
 )
 
-// Run serves the platform until ctx ends. ready is called once it answers, with
-// a context that ends when the server begins to stop.
+// Run serves the platform until ctx ends. Once it serves, it calls ready with a
+// context that ends when the server begins to stop.
 func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
 	log := c.logger()
 	a, err := New(ctx, c, log, Clock, true)
@@ -284,8 +283,8 @@ func Run(ctx context.Context, c Config, ready func(context.Context, *App) error)
 // Go runs fn in the background; Stop waits for it to return.
 func (a *App) Go(fn func()) { a.loops.Go(fn) }
 
-// Stop ends the server: no further connection is taken, every request that
-// arrived is answered.
+// Stop shuts the server down: it accepts no further connections, finishes the
+// requests that arrived, ends background work and closes the database.
 func (a *App) Stop(ctx context.Context) error {
 	a.draining.Store(true)
 	a.endStreams()
@@ -298,7 +297,7 @@ func (a *App) Stop(ctx context.Context) error {
 		case <-drained.C:
 		case <-ctx.Done():
 		}
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endFor)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
 		if err := a.server.Shutdown(ending); err != nil {
 			errs = append(errs, fmt.Errorf("stop server: %w", err), a.server.Close())
@@ -317,8 +316,8 @@ func (a *App) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// closeWhenDraining asks clients to close their connections once the server is
-// stopping.
+// closeWhenDraining asks clients to close their connections while the server
+// stops.
 func (a *App) closeWhenDraining(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {

@@ -18,7 +18,7 @@ import (
 
 // TestKilledBatches is the short form of TestTortureBatches.
 func TestKilledBatches(t *testing.T) {
-	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { surviveBatches(t, 5, nodes, s) })
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { testKilledBatches(t, 5, nodes, s) })
 }
 
 // batchRig sends batches to nodes that are killed while they run them.
@@ -29,13 +29,13 @@ type batchRig struct {
 	nodes    []*node
 }
 
-// badInBatch are the places of items that cannot be created.
-var badInBatch = []int{3, 250, 499}
+// invalidItems are the places of items that cannot be created.
+var invalidItems = []int{3, 250, 499}
 
-// surviveBatches kills a node in the middle of a batch of 500 again and again,
+// testKilledBatches kills a node in the middle of a batch of 500 again and again,
 // and holds what is there at the end of each batch against what was sent: each
 // item is a task or an error, once, and the batch has ended once.
-func surviveBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
+func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 	rig := &batchRig{program: thisProgram(t), storage: storage}
 	rig.org, rig.key = newOrganization(t, rig.program, storage)
 	for range nodes {
@@ -83,7 +83,7 @@ func (rig *batchRig) submit(t *testing.T, node int, name string) string {
 	for i := range items {
 		items[i] = fmt.Sprintf(`{"destination":{"address":{"number":"%d","street":"S","city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"R","phone":%q}],`+
 			`"notes":"%d","metadata":[{"name":"batch","type":"string","value":%q}]}`, i, benchPhone(i), i, name)
-		if slices.Contains(badInBatch, i) {
+		if slices.Contains(invalidItems, i) {
 			items[i] = `{"notes":"a task without a destination"}`
 		}
 	}
@@ -123,18 +123,18 @@ func (rig *batchRig) report(t *testing.T, node int, job string) (report batchRep
 func (rig *batchRig) check(t *testing.T, name, job string) {
 	t.Helper()
 	var report batchReport
-	for deadline := time.Now().Add(patientEnough); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(longTimeout); ; time.Sleep(10 * time.Millisecond) {
 		report = rig.report(t, 0, job)
 		if report.Status != "pending" && report.Status != "inProgress" {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s is %s after %v\n%s", name, report.Status, patientEnough, rig.nodes[0].logged)
+			t.Fatalf("%s is %s after %v\n%s", name, report.Status, longTimeout, rig.nodes[0].logged)
 		}
 	}
-	good := lastmile.MaxBatch - len(badInBatch)
+	good := lastmile.MaxBatch - len(invalidItems)
 	if report.Status != "completedWithErrors" || report.TasksReceived != lastmile.MaxBatch || report.TasksCreated != good ||
-		report.TasksErrored != len(badInBatch) || len(report.Errors) != len(badInBatch) || len(report.NewTasks) != good {
+		report.TasksErrored != len(invalidItems) || len(report.Errors) != len(invalidItems) || len(report.NewTasks) != good {
 		t.Errorf("%s ended as %s with %d created and %d refused of %d, and shows %d and %d", name, report.Status, report.TasksCreated,
 			report.TasksErrored, report.TasksReceived, len(report.NewTasks), len(report.Errors))
 	}
@@ -152,7 +152,7 @@ func (rig *batchRig) check(t *testing.T, name, job string) {
 	}
 	for i := range lastmile.MaxBatch {
 		want := 1
-		if slices.Contains(badInBatch, i) {
+		if slices.Contains(invalidItems, i) {
 			want = 0
 		}
 		if got := items[fmt.Sprint(i)]; got != want {
@@ -196,7 +196,7 @@ func (rig *batchRig) checkEvents(t *testing.T, jobs []string) {
 // call sends a request to a node, again for as long as that is busy.
 func (rig *batchRig) call(t *testing.T, node int, method, path, body, key string) (status int, answer []byte, err error) {
 	t.Helper()
-	for deadline := time.Now().Add(patientEnough); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(longTimeout); ; time.Sleep(10 * time.Millisecond) {
 		status, answer, err = rig.nodes[node].call(t, rig.key, method, path, body, key)
 		if err != nil || status != http.StatusServiceUnavailable || time.Now().After(deadline) {
 			return status, answer, err

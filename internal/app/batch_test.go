@@ -22,21 +22,21 @@ import (
 	"dray/internal/work"
 )
 
-// workshop is a platform whose background work is run by tests.
-type workshop struct {
+// batchTest is a platform whose background work is run by tests.
+type batchTest struct {
 	*app.App
 	who lastmile.Principal
 }
 
-// onWorkshops runs a test on both databases.
-func onWorkshops(t *testing.T, test func(t *testing.T, w *workshop)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, newWorkshop(t, app.Config{Data: t.TempDir()})) })
+// onBatchEngines runs a test on both databases.
+func onBatchEngines(t *testing.T, test func(t *testing.T, w *batchTest)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newBatchTest(t, app.Config{Data: t.TempDir()})) })
 	t.Run("postgres", func(t *testing.T) {
-		test(t, newWorkshop(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
+		test(t, newBatchTest(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
 	})
 }
 
-func newWorkshop(t *testing.T, c app.Config) *workshop {
+func newBatchTest(t *testing.T, c app.Config) *batchTest {
 	t.Helper()
 	c.Patience = time.Minute
 	a, err := app.New(t.Context(), c, slog.New(slog.DiscardHandler), app.Clock, true)
@@ -52,11 +52,11 @@ func newWorkshop(t *testing.T, c app.Config) *workshop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &workshop{App: a, who: lastmile.Principal{Organization: made.Organization.ID}}
+	return &batchTest{App: a, who: lastmile.Principal{Organization: made.Organization.ID}}
 }
 
 // submit takes in a batch of so many tasks, marked with a name.
-func (w *workshop) submit(t *testing.T, name string, tasks int) lastmile.BatchID {
+func (w *batchTest) submit(t *testing.T, name string, tasks int) lastmile.BatchID {
 	t.Helper()
 	bodies := make(wire.SentTasks, tasks)
 	for i := range bodies {
@@ -96,7 +96,7 @@ func (b failingBook) PrepareRecipient(ctx context.Context, who lastmile.Principa
 // run runs jobs over a store until the condition holds. Items for which fail,
 // unless it is nil, returns an error cannot be prepared. A process that dies
 // loses its jobs soon; one that lives keeps them, however slow the machine is.
-func (w *workshop) run(t *testing.T, s store.Store, fail func(item int) error, until func() bool) {
+func (w *batchTest) run(t *testing.T, s store.Store, fail func(item int) error, until func() bool) {
 	t.Helper()
 	flow := *w.Tasks
 	flow.Store = s
@@ -104,7 +104,7 @@ func (w *workshop) run(t *testing.T, s store.Store, fail func(item int) error, u
 		flow.Book = failingBook{flow.Book, fail}
 	}
 	lease := time.Minute
-	if _, mortal := s.(*dying); mortal {
+	if _, crashes := s.(*crashingStore); crashes {
 		lease = 200 * time.Millisecond
 	}
 	r := &work.Loop[store.Reader, store.Writer]{
@@ -125,13 +125,13 @@ func (w *workshop) run(t *testing.T, s store.Store, fail func(item int) error, u
 	group.Wait()
 }
 
-// left tells whether any job is left.
-func (w *workshop) left(t *testing.T) bool {
+// jobsLeft tells whether any job is left.
+func (w *batchTest) jobsLeft(t *testing.T) bool {
 	t.Helper()
 	n := 0
 	if err := w.Store.Read(t.Context(), func(r store.Reader) error {
-		left, err := r.WorkBacklog(t.Context(), store.CreateBatch, app.Clock())
-		n = left.Waiting
+		backlog, err := r.WorkBacklog(t.Context(), store.CreateBatch, app.Clock())
+		n = backlog.Waiting
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func (w *workshop) left(t *testing.T) bool {
 }
 
 // batch reads a batch.
-func (w *workshop) batch(t *testing.T, id lastmile.BatchID) lastmile.Batch {
+func (w *batchTest) batch(t *testing.T, id lastmile.BatchID) lastmile.Batch {
 	t.Helper()
 	b, err := w.Tasks.Batch(t.Context(), w.who, id)
 	if err != nil {
@@ -150,7 +150,7 @@ func (w *workshop) batch(t *testing.T, id lastmile.BatchID) lastmile.Batch {
 }
 
 // tasks counts the tasks that are marked with a name.
-func (w *workshop) tasks(t *testing.T, name string) int {
+func (w *batchTest) tasks(t *testing.T, name string) int {
 	t.Helper()
 	found, err := w.Tasks.Find(t.Context(), w.who, lastmile.Metadata{{Name: "of", Type: lastmile.MetadataString, Value: name, Visibility: []string{"api"}}})
 	if err != nil {
@@ -159,8 +159,8 @@ func (w *workshop) tasks(t *testing.T, name string) int {
 	return len(found)
 }
 
-// ends counts the events that tell of the end of a batch.
-func (w *workshop) ends(t *testing.T, id lastmile.BatchID) (n int) {
+// endEvents counts the events that tell of the end of a batch.
+func (w *batchTest) endEvents(t *testing.T, id lastmile.BatchID) (n int) {
 	t.Helper()
 	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
 		n = 0
@@ -180,40 +180,40 @@ func (w *workshop) ends(t *testing.T, id lastmile.BatchID) (n int) {
 	return n
 }
 
-// dying is the store of a process that dies right before its nth write, or
+// crashingStore is the store of a process that dies right before its nth write, or
 // right after it, when it is kept and nobody can tell any more.
-type dying struct {
+type crashingStore struct {
 	store.Store
-	lives atomic.Int64
-	after bool
-	dead  atomic.Bool
+	writesLeft atomic.Int64
+	after      bool
+	crashed    atomic.Bool
 }
 
-var errDied = errors.New("the process died")
+var errCrashed = errors.New("the process died")
 
-func (d *dying) Read(ctx context.Context, fn func(store.Reader) error) error {
-	if d.dead.Load() {
-		return errDied
+func (d *crashingStore) Read(ctx context.Context, fn func(store.Reader) error) error {
+	if d.crashed.Load() {
+		return errCrashed
 	}
 	return d.Store.Read(ctx, fn)
 }
 
-func (d *dying) Write(ctx context.Context, fn func(store.Writer) error) error {
-	n := d.lives.Add(-1)
-	if d.dead.Load() || n == 0 && !d.after {
-		d.dead.Store(true)
-		return errDied
+func (d *crashingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+	n := d.writesLeft.Add(-1)
+	if d.crashed.Load() || n == 0 && !d.after {
+		d.crashed.Store(true)
+		return errCrashed
 	}
 	err := d.Store.Write(ctx, fn)
 	if n == 0 {
-		d.dead.Store(true)
-		return errDied
+		d.crashed.Store(true)
+		return errCrashed
 	}
 	return err
 }
 
-func TestABatchSurvivesACrashAtAnyPoint(t *testing.T) {
-	onWorkshops(t, func(t *testing.T, w *workshop) {
+func TestBatchSurvivesCrashes(t *testing.T) {
+	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		const tasks = 200 // two chunks
 		for write := int64(1); ; write++ {
 			var undisturbed bool
@@ -221,18 +221,18 @@ func TestABatchSurvivesACrashAtAnyPoint(t *testing.T) {
 				name := fmt.Sprintf("write %d, after it: %v", write, after)
 				t.Run(name, func(t *testing.T) {
 					id := w.submit(t, name, tasks)
-					s := &dying{Store: w.Store, after: after}
-					s.lives.Store(write)
-					w.run(t, s, nil, func() bool { return s.dead.Load() || !w.left(t) })
-					undisturbed = undisturbed || !s.dead.Load()
-					w.run(t, w.Store, nil, func() bool { return !w.left(t) })
+					s := &crashingStore{Store: w.Store, after: after}
+					s.writesLeft.Store(write)
+					w.run(t, s, nil, func() bool { return s.crashed.Load() || !w.jobsLeft(t) })
+					undisturbed = undisturbed || !s.crashed.Load()
+					w.run(t, w.Store, nil, func() bool { return !w.jobsLeft(t) })
 
 					b := w.batch(t, id)
 					if made := w.tasks(t, name); made != tasks || b.TasksCreated() != tasks || b.Status() != lastmile.BatchSucceeded {
 						t.Errorf("%d tasks were made, and the batch says %d: %s", made, b.TasksCreated(), b.Status())
 					}
-					if told := w.ends(t, id); told != 1 {
-						t.Errorf("the end was told %d times", told)
+					if events := w.endEvents(t, id); events != 1 {
+						t.Errorf("the end was told %d times", events)
 					}
 				})
 			}
@@ -246,8 +246,8 @@ func TestABatchSurvivesACrashAtAnyPoint(t *testing.T) {
 	})
 }
 
-func TestABatchWaitsForWhatWillPass(t *testing.T) {
-	onWorkshops(t, func(t *testing.T, w *workshop) {
+func TestBatchRetriesTransientErrors(t *testing.T) {
+	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		id := w.submit(t, "patient", 3)
 		var tries atomic.Int64
 		fail := func(item int) error {
@@ -256,15 +256,15 @@ func TestABatchWaitsForWhatWillPass(t *testing.T) {
 			}
 			return nil
 		}
-		w.run(t, w.Store, fail, func() bool { return !w.left(t) })
+		w.run(t, w.Store, fail, func() bool { return !w.jobsLeft(t) })
 		if b := w.batch(t, id); b.Status() != lastmile.BatchSucceeded || tries.Load() != 3 {
 			t.Errorf("the batch is %s after %d tries", b.Status(), tries.Load())
 		}
 	})
 }
 
-// wear lets the job of a batch have failed so often before.
-func (w *workshop) wear(t *testing.T, id lastmile.BatchID, failures int) {
+// setFailures lets the job of a batch have failed so often before.
+func (w *batchTest) setFailures(t *testing.T, id lastmile.BatchID, failures int) {
 	t.Helper()
 	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
 		job := work.Item{Kind: store.CreateBatch, Organization: w.who.Organization, ID: string(id), Lease: w.Jobs.NewID()}
@@ -278,8 +278,8 @@ func (w *workshop) wear(t *testing.T, id lastmile.BatchID, failures int) {
 	}
 }
 
-func TestAnItemThatAlwaysFailsDoesNotTakeTheOthersWithIt(t *testing.T) {
-	onWorkshops(t, func(t *testing.T, w *workshop) {
+func TestBatchIsolatesFailingItem(t *testing.T) {
+	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		for name, fail := range map[string]func() error{
 			"an error":                     func() error { return errors.New("a secret of ours") },
 			"a panic":                      func() error { panic("a secret of ours") },
@@ -287,17 +287,17 @@ func TestAnItemThatAlwaysFailsDoesNotTakeTheOthersWithIt(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				id := w.submit(t, name, 5)
-				w.wear(t, id, 9)
+				w.setFailures(t, id, 9)
 				failSecond := func(item int) error {
 					if item == 2 {
 						return fail()
 					}
 					return nil
 				}
-				w.run(t, w.Store, failSecond, func() bool { return !w.left(t) })
+				w.run(t, w.Store, failSecond, func() bool { return !w.jobsLeft(t) })
 				b := w.batch(t, id)
-				if b.Status() != lastmile.BatchCompletedWithErrors || b.TasksCreated() != 4 || w.tasks(t, name) != 4 || w.ends(t, id) != 1 {
-					t.Fatalf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, name), w.ends(t, id))
+				if b.Status() != lastmile.BatchCompletedWithErrors || b.TasksCreated() != 4 || w.tasks(t, name) != 4 || w.endEvents(t, id) != 1 {
+					t.Fatalf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, name), w.endEvents(t, id))
 				}
 				fault := b.Results[2].Err
 				if fault == nil || codec.ErrorOf(fault.Code).Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
@@ -308,30 +308,30 @@ func TestAnItemThatAlwaysFailsDoesNotTakeTheOthersWithIt(t *testing.T) {
 	})
 }
 
-// unsaving is a store that cannot save the result of a single item.
-type unsaving struct{ store.Store }
+// failingStore is a store that cannot save the result of a single item.
+type failingStore struct{ store.Store }
 
-func (u unsaving) Write(ctx context.Context, fn func(store.Writer) error) error {
-	return u.Store.Write(ctx, func(w store.Writer) error { return fn(unsavingWriter{w}) })
+func (u failingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+	return u.Store.Write(ctx, func(w store.Writer) error { return fn(failingWriter{w}) })
 }
 
-type unsavingWriter struct{ store.Writer }
+type failingWriter struct{ store.Writer }
 
-func (u unsavingWriter) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
+func (u failingWriter) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
 	if len(results) == 1 {
 		return errors.New("the disk has a hole")
 	}
 	return u.Writer.AddResults(ctx, org, id, from, results)
 }
 
-func TestABatchThatCannotBeRunEnds(t *testing.T) {
-	onWorkshops(t, func(t *testing.T, w *workshop) {
+func TestBatchFailsAfterLastAttempt(t *testing.T) {
+	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		id := w.submit(t, "hopeless", 3)
-		w.wear(t, id, 9)
-		w.run(t, unsaving{w.Store}, nil, func() bool { return !w.left(t) })
+		w.setFailures(t, id, 9)
+		w.run(t, failingStore{w.Store}, nil, func() bool { return !w.jobsLeft(t) })
 		b := w.batch(t, id)
-		if b.Status() != lastmile.BatchFailed || b.TasksCreated() != 0 || w.tasks(t, "hopeless") != 0 || w.ends(t, id) != 1 {
-			t.Errorf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, "hopeless"), w.ends(t, id))
+		if b.Status() != lastmile.BatchFailed || b.TasksCreated() != 0 || w.tasks(t, "hopeless") != 0 || w.endEvents(t, id) != 1 {
+			t.Errorf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, "hopeless"), w.endEvents(t, id))
 		}
 		if slices.ContainsFunc(b.Results, func(r lastmile.BatchResult) bool {
 			return r.Err == nil || r.Err.Code != lastmile.CodeInternal || r.Sent == nil
@@ -341,15 +341,15 @@ func TestABatchThatCannotBeRunEnds(t *testing.T) {
 	})
 }
 
-func TestTwoBatchesWithTheSameRecipientsAtOnce(t *testing.T) {
-	onWorkshops(t, func(t *testing.T, w *workshop) {
+func TestConcurrentBatchesShareRecipients(t *testing.T) {
+	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		var ids []lastmile.BatchID
 		for i := range 4 {
 			ids = append(ids, w.submit(t, fmt.Sprint("batch ", i), 200)) // the same 200 phone numbers each
 		}
 		var group sync.WaitGroup
 		for range 2 {
-			group.Go(func() { w.run(t, w.Store, nil, func() bool { return !w.left(t) }) })
+			group.Go(func() { w.run(t, w.Store, nil, func() bool { return !w.jobsLeft(t) }) })
 		}
 		group.Wait()
 		for i, id := range ids {

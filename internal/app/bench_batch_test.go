@@ -57,11 +57,11 @@ func (p *platform) timeBatch(b *testing.B, next func() string) time.Duration {
 	body := `{"tasks":[` + strings.Join(tasks, ",") + `]}`
 	begin := time.Now()
 	var job struct{ JobID string }
-	if err := json.Unmarshal(p.usualCall(b, http.MethodPost, "/tasks/batch-async", body), &job); err != nil {
+	if err := json.Unmarshal(p.call(b, http.MethodPost, "/tasks/batch-async", body), &job); err != nil {
 		b.Fatal(err)
 	}
 	for {
-		answer := string(p.usualCall(b, http.MethodGet, "/tasks/batch/"+job.JobID, "")[:40])
+		answer := string(p.call(b, http.MethodGet, "/tasks/batch/"+job.JobID, "")[:40])
 		switch {
 		case strings.Contains(answer, `"succeeded"`):
 			return time.Since(begin)
@@ -84,7 +84,7 @@ func (p *platform) timeSingles(b *testing.B, clients int, next func() string) ti
 	for range clients {
 		group.Go(func() {
 			for left.Add(-1) >= 0 {
-				p.usualCall(b, http.MethodPost, "/tasks", next())
+				p.call(b, http.MethodPost, "/tasks", next())
 			}
 		})
 	}
@@ -95,8 +95,8 @@ func (p *platform) timeSingles(b *testing.B, clients int, next func() string) ti
 // batchClient keeps a connection open for each of many callers.
 var batchClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchClients}}
 
-// usualCall sends a request as a usual client does.
-func (p *platform) usualCall(b *testing.B, method, path, body string) []byte {
+// call sends a request as a usual client does.
+func (p *platform) call(b *testing.B, method, path, body string) []byte {
 	b.Helper()
 	request, err := http.NewRequestWithContext(b.Context(), method, "http://"+p.address+"/api/v2"+path, strings.NewReader(body))
 	if err != nil {

@@ -23,13 +23,13 @@ func (d *discard) WriteHeader(status int)      { d.status = status }
 func BenchmarkHandler(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		b.Run("destination", func(b *testing.B) {
-			benchHandler(b, p, p.saved(b, func(w store.Writer, n int) (string, error) {
+			benchHandler(b, p, p.saveRecords(b, func(w store.Writer, n int) (string, error) {
 				d := p.destination(n)
 				return "/destinations/" + string(d.ID), w.SaveDestination(b.Context(), d)
 			}))
 		})
 		b.Run("task", func(b *testing.B) {
-			benchHandler(b, p, p.saved(b, func(w store.Writer, n int) (string, error) {
+			benchHandler(b, p, p.saveRecords(b, func(w store.Writer, n int) (string, error) {
 				task := p.newTask(n)
 				return "/tasks/" + string(task.ID), p.save(b, w, task)
 			}))

@@ -16,9 +16,9 @@ import (
 	"dray/internal/store"
 )
 
-// positionsInOne is how many positions a phone reports at once: one a second,
+// positionsPerReport is how many positions a phone reports at once: one a second,
 // sent every five.
-const positionsInOne = 5
+const positionsPerReport = 5
 
 // BenchmarkPositions compares phones that report where they are over HTTP with
 // inserting the same rows through the same store, committed in the same groups,
@@ -37,8 +37,8 @@ func BenchmarkPositions(b *testing.B) {
 					})
 				}
 			}
-			compare(b, "report", raw, side(p.reporting(b, phones)))
-			b.ReportMetric(positionsInOne, "positions/report")
+			compare(b, "report", raw, steps(p.reporting(b, phones)))
+			b.ReportMetric(positionsPerReport, "positions/report")
 		})
 	})
 }
@@ -54,8 +54,8 @@ func newDrive(now time.Time) *drive { return &drive{start: now.Add(-20 * time.Ho
 
 // next is the next places.
 func (d *drive) next() []lastmile.Position {
-	first := d.n.Add(positionsInOne) - positionsInOne
-	places := make([]lastmile.Position, positionsInOne)
+	first := d.n.Add(positionsPerReport) - positionsPerReport
+	places := make([]lastmile.Position, positionsPerReport)
 	for i := range places {
 		n := first + int64(i)
 		accuracy, speed, heading := 5.0, 8.3, float64(n%360)
@@ -67,16 +67,16 @@ func (d *drive) next() []lastmile.Position {
 	return places
 }
 
-// benchDriver is a worker's phone.
-type benchDriver struct {
+// phone is a worker's phone.
+type phone struct {
 	token string
 	*drive
 }
 
 // phones signs workers in, each with an active task.
-func (p *platform) phones(b *testing.B, count int) []*benchDriver {
+func (p *platform) phones(b *testing.B, count int) []*phone {
 	b.Helper()
-	var phones []*benchDriver
+	var phones []*phone
 	err := p.Store.Write(b.Context(), func(w store.Writer) error {
 		phones = phones[:0]
 		for i := range count {
@@ -101,7 +101,7 @@ func (p *platform) phones(b *testing.B, count int) []*benchDriver {
 			if err != nil {
 				return err
 			}
-			phones = append(phones, &benchDriver{token, newDrive(now)})
+			phones = append(phones, &phone{token, newDrive(now)})
 		}
 		return nil
 	})
@@ -112,7 +112,7 @@ func (p *platform) phones(b *testing.B, count int) []*benchDriver {
 }
 
 // reporting are clients, each of which is a phone.
-func (p *platform) reporting(b *testing.B, phones []*benchDriver) []*wireClient {
+func (p *platform) reporting(b *testing.B, phones []*phone) []*wireClient {
 	b.Helper()
 	all := clients(b, p.address, nil)
 	for i, c := range all {

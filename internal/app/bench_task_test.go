@@ -27,11 +27,11 @@ func BenchmarkPostTask(b *testing.B) {
 // same bytes, and on PostgreSQL reads the task's own row first.
 func BenchmarkGetTask(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
-		paths := p.saved(b, func(w store.Writer, n int) (string, error) {
+		paths := p.saveRecords(b, func(w store.Writer, n int) (string, error) {
 			task := p.newTask(n)
 			return "/tasks/" + string(task.ID), p.save(b, w, task)
 		})
-		benchGet(b, p, paths, p.lean, `SELECT doc FROM task WHERE org = $1 AND id = $2`)
+		benchGet(b, p, paths, p.wireClients, `SELECT doc FROM task WHERE org = $1 AND id = $2`)
 	})
 }
 

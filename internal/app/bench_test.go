@@ -45,25 +45,25 @@ const turnTime = 150 * time.Millisecond
 // cannot cost less.
 func BenchmarkGet(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
-		destinations := p.saved(b, func(w store.Writer, n int) (string, error) {
+		destinations := p.saveRecords(b, func(w store.Writer, n int) (string, error) {
 			d := p.destination(n)
 			return "/destinations/" + string(d.ID), w.SaveDestination(b.Context(), d)
 		})
-		recipients := p.saved(b, func(w store.Writer, n int) (string, error) {
+		recipients := p.saveRecords(b, func(w store.Writer, n int) (string, error) {
 			r := p.recipient(n)
 			return "/recipients/" + string(r.ID), w.SaveRecipient(b.Context(), r)
 		})
 		const destination, recipient = `SELECT doc FROM destination WHERE org = $1 AND id = $2`, `SELECT doc FROM recipient WHERE org = $1 AND id = $2`
-		b.Run("destination", func(b *testing.B) { benchGet(b, p, destinations, p.lean, destination) })
-		b.Run("recipient", func(b *testing.B) { benchGet(b, p, recipients, p.lean, recipient) })
-		b.Run("destination-nethttp", func(b *testing.B) { benchGet(b, p, destinations, p.usual, destination) })
+		b.Run("destination", func(b *testing.B) { benchGet(b, p, destinations, p.wireClients, destination) })
+		b.Run("recipient", func(b *testing.B) { benchGet(b, p, recipients, p.wireClients, recipient) })
+		b.Run("destination-nethttp", func(b *testing.B) { benchGet(b, p, destinations, p.netHTTPClients, destination) })
 	})
 }
 
 // benchGet compares reads of the paths in turn. connect makes the clients of
 // either side; pointRead is what the bare server runs on PostgreSQL.
 func benchGet(b *testing.B, p *platform, paths []string, connect func(b *testing.B, address string, next func() string) []func() error, pointRead string) {
-	header, body := p.show(b, paths[0])
+	header, body := p.getRecord(b, paths[0])
 	answer := func(*http.Request) []byte { return body }
 	if p.Config.Database != "" {
 		answer = p.pointReads(b, pointRead, body)
@@ -99,11 +99,11 @@ func (p *platform) pointReads(b *testing.B, query string, body []byte) func(*htt
 	}
 }
 
-// lean are clients that do as little as a client can: most of the time is the
+// wireClients are clients that do as little as a client can: most of the time is the
 // server's, so the comparison is the hardest.
-func (p *platform) lean(b *testing.B, address string, next func() string) []func() error {
+func (p *platform) wireClients(b *testing.B, address string, next func() string) []func() error {
 	ready := sync.Map{} // path → request
-	return side(clients(b, address, func() []byte {
+	return steps(clients(b, address, func() []byte {
 		path := next()
 		request, ok := ready.Load(path)
 		if !ok {
@@ -113,8 +113,8 @@ func (p *platform) lean(b *testing.B, address string, next func() string) []func
 	}))
 }
 
-// usual are clients of package net/http, as a Go program has them.
-func (p *platform) usual(b *testing.B, address string, next func() string) []func() error {
+// netHTTPClients are clients of package net/http, as a Go program has them.
+func (p *platform) netHTTPClients(b *testing.B, address string, next func() string) []func() error {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchClients}}
 	b.Cleanup(client.CloseIdleConnections)
 	step := func() error {
@@ -136,8 +136,8 @@ func (p *platform) usual(b *testing.B, address string, next func() string) []fun
 	return slices.Repeat([]func() error{step}, benchClients)
 }
 
-// show reads a record whole. Date is left to the server.
-func (p *platform) show(b *testing.B, path string) (http.Header, []byte) {
+// getRecord reads a record whole. Date is left to the server.
+func (p *platform) getRecord(b *testing.B, path string) (http.Header, []byte) {
 	b.Helper()
 	client := clients(b, p.address, nil)[0]
 	if _, err := client.conn.Write(p.request(http.MethodGet, path, "")); err != nil {
@@ -175,7 +175,7 @@ func BenchmarkPost(b *testing.B) {
 
 func benchPost(b *testing.B, p *platform, raw []func() error, path string, body func() string) {
 	dray := clients(b, p.address, func() []byte { return p.request(http.MethodPost, path, body()) })
-	compare(b, "write", raw, side(dray))
+	compare(b, "write", raw, steps(dray))
 }
 
 // BenchmarkStart measures the program itself: its size, the time from the start
@@ -196,7 +196,7 @@ func BenchmarkStart(b *testing.B) {
 			b.Skip("a million records take a minute to make")
 		}
 		folder := filepath.Join(b.TempDir(), "data")
-		million(b, folder)
+		saveMillion(b, folder)
 		benchStart(b, program, func() string { return folder }, 20*time.Second)
 	})
 }
@@ -218,16 +218,16 @@ func benchStart(b *testing.B, p program, folder func() string, idle time.Duratio
 	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1e3, "ms/slowest")
 }
 
-// million fills a folder with half a million destinations and as many
+// saveMillion fills a folder with half a million destinations and as many
 // recipients.
-func million(b *testing.B, folder string) {
+func saveMillion(b *testing.B, folder string) {
 	b.Helper()
 	p := startPlatform(b, app.Config{Data: folder})
-	const inOne, halves = 1_000, 500
+	const perTransaction, halves = 1_000, 500
 	for i := 0; i < halves; {
 		err := p.Store.Write(b.Context(), func(w store.Writer) error {
-			for j := range inOne {
-				n := i*inOne + j
+			for j := range perTransaction {
+				n := i*perTransaction + j
 				if err := errors.Join(w.SaveDestination(b.Context(), p.destination(n)), w.SaveRecipient(b.Context(), p.recipient(n))); err != nil {
 					return err
 				}
@@ -294,8 +294,8 @@ func startPlatform(tb testing.TB, c app.Config) *platform {
 	}
 }
 
-// saved puts a thousand records into the database and returns their paths.
-func (p *platform) saved(b *testing.B, save func(w store.Writer, n int) (path string, err error)) []string {
+// saveRecords puts a thousand records into the database and returns their paths.
+func (p *platform) saveRecords(b *testing.B, save func(w store.Writer, n int) (path string, err error)) []string {
 	b.Helper()
 	const records = 1_000
 	var paths []string
@@ -416,8 +416,8 @@ func clients(b *testing.B, address string, next func() []byte) []*wireClient {
 	return all
 }
 
-// side makes a step of each client.
-func side(clients []*wireClient) []func() error {
+// steps makes a step of each client.
+func steps(clients []*wireClient) []func() error {
 	steps := make([]func() error, len(clients))
 	for i, c := range clients {
 		steps[i] = c.step

@@ -29,37 +29,37 @@ type campaign struct {
 	program  program
 	storage  nodeStorage
 	org, key string
-	crew     string // the team that all workers are made in
+	team     string // the team that all workers are made in
 	nodes    []*node
-	clients  []*caller
+	clients  []*writer
 	http     *http.Client
 	random   *rand.Rand
 	started  []time.Duration // how long each start took
 
 	acked, resent, replayed atomic.Int64
 
-	mu      sync.Mutex
-	refused []string // answers that nobody should get
+	mu       sync.Mutex
+	problems []string // answers that nobody should get
 }
 
-// callers is how many write at once.
-const callers = 32
+// clientCount is how many write at once.
+const clientCount = 32
 
 // A load lasts this long before a node is killed, and longer on a slow machine:
 // until so many writes were answered.
 const (
-	shortestLoad  = 50 * time.Millisecond
-	longestLoad   = 300 * time.Millisecond
-	smallestLoad  = 30
-	patientEnough = 2 * time.Minute // with whatever must happen in the end
+	minLoadTime   = 50 * time.Millisecond
+	maxLoadTime   = 300 * time.Millisecond
+	minLoadWrites = 30
+	longTimeout   = 2 * time.Minute // with whatever must happen in the end
 )
 
-// loaded waits for the end of a load, of which done tells how many writes were
+// waitForLoad waits for the end of a load, of which done tells how many writes were
 // answered.
-func loaded(lasts time.Duration, done func() int) {
+func waitForLoad(lasts time.Duration, done func() int) {
 	before := done()
 	time.Sleep(lasts)
-	for deadline := time.Now().Add(patientEnough); done() < before+smallestLoad && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(longTimeout); done() < before+minLoadWrites && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -74,7 +74,7 @@ func newCampaign(t *testing.T, nodes int, storage nodeStorage) *campaign {
 		random: rand.New(rand.NewPCG(seed, 0)),
 		http: &http.Client{
 			Timeout:   20 * time.Second,
-			Transport: &http.Transport{MaxIdleConnsPerHost: 2 * callers},
+			Transport: &http.Transport{MaxIdleConnsPerHost: 2 * clientCount},
 		},
 	}
 	t.Cleanup(c.http.CloseIdleConnections)
@@ -83,24 +83,24 @@ func newCampaign(t *testing.T, nodes int, storage nodeStorage) *campaign {
 		c.nodes = append(c.nodes, nil)
 		c.start(t, len(c.nodes)-1)
 	}
-	for i := range callers {
-		c.clients = append(c.clients, &caller{campaign: c, number: i, random: rand.New(rand.NewPCG(seed, uint64(i)+1))})
+	for i := range clientCount {
+		c.clients = append(c.clients, &writer{campaign: c, number: i, random: rand.New(rand.NewPCG(seed, uint64(i)+1))})
 	}
-	c.makeCrew(t)
+	c.createTeam(t)
 	return c
 }
 
-// makeCrew makes the one team that many write to. Only its name is held
+// createTeam makes the one team that many write to. Only its name is held
 // against the history here; its members are in checkOnce.
-func (c *campaign) makeCrew(t *testing.T) {
+func (c *campaign) createTeam(t *testing.T) {
 	t.Helper()
-	crew := &record{kind: "teams", key: "crew"}
-	c.clients[0].records = append(c.clients[0].records, crew)
-	c.clients[0].pending = &write{of: crew, method: http.MethodPost, path: "/teams", key: crew.key, body: `{"name":"crew","workers":[],"managers":[],` + labelled(crew.key) + `}`}
+	team := &record{kind: "teams", key: "crew"}
+	c.clients[0].records = append(c.clients[0].records, team)
+	c.clients[0].pending = &write{of: team, method: http.MethodPost, path: "/teams", key: team.key, body: `{"name":"crew","workers":[],"managers":[],` + metadataWithKey(team.key) + `}`}
 	c.settle()
 	c.report(t, nil)
-	c.crew = crew.id
-	crew.shown = map[string]any{"name": crew.shown["name"]}
+	c.team = team.id
+	team.fields = map[string]any{"name": team.fields["name"]}
 }
 
 func (c *campaign) start(t *testing.T, i int) {
@@ -126,18 +126,18 @@ func (c *campaign) end(t *testing.T, how func(*node)) {
 	for _, client := range c.clients {
 		resting.Go(func() { client.work(stop) })
 	}
-	loaded(shortestLoad+time.Duration(c.random.Int64N(int64(longestLoad-shortestLoad))), func() int { return int(c.acked.Load()) })
+	waitForLoad(minLoadTime+time.Duration(c.random.Int64N(int64(maxLoadTime-minLoadTime))), func() int { return int(c.acked.Load()) })
 	for _, n := range c.nodes {
 		select {
 		case <-n.ended:
-			c.complain("a node ended by itself: %v\n%s", n.ending, n.logged)
+			c.addProblem("a node ended by itself: %v\n%s", n.ending, n.logged)
 		default:
 		}
 	}
 	victim := c.random.IntN(len(c.nodes))
 	how(c.nodes[victim])
 	if len(c.nodes) > 1 {
-		time.Sleep(shortestLoad)
+		time.Sleep(minLoadTime)
 	}
 	close(stop)
 	resting.Wait()
@@ -158,9 +158,9 @@ type record struct {
 	kind    string         // "destinations"
 	key     string         // the idempotency key it was made with, also in its metadata
 	id      string         // empty until the making was answered
-	shown   map[string]any // the newest answer about it
+	fields  map[string]any // the newest answer about it
 	pending *write         // a change that was not answered
-	touched bool           // since it was last checked
+	changed bool           // since it was last checked
 }
 
 // write is a request that makes or changes a record.
@@ -172,19 +172,19 @@ type write struct {
 	sent                    int
 }
 
-// caller sends one write after another. It keeps a write that was not answered
+// writer sends one write after another. It keeps a write that was not answered
 // and sends that first.
-type caller struct {
+type writer struct {
 	*campaign
-	number, made int
-	random       *rand.Rand
-	records      []*record
-	pending      *write
-	answered     []*write // writes with a key that may be sent again
+	number, count int
+	random        *rand.Rand
+	records       []*record
+	pending       *write
+	answered      []*write // writes with a key that may be sent again
 }
 
 // work writes until stop is closed or, with one node, until that is gone.
-func (c *caller) work(stop <-chan struct{}) {
+func (c *writer) work(stop <-chan struct{}) {
 	for {
 		select {
 		case <-stop:
@@ -208,10 +208,10 @@ func (c *caller) work(stop <-chan struct{}) {
 }
 
 // settle sends the pending write until it is answered.
-func (c *caller) settle() {
-	for end := time.Now().Add(patientEnough); c.pending != nil && !c.send(); {
+func (c *writer) settle() {
+	for end := time.Now().Add(longTimeout); c.pending != nil && !c.send(); {
 		if time.Now().After(end) {
-			c.complain("%s %s with key %s was not answered in %v", c.pending.method, c.pending.path, c.pending.key, patientEnough)
+			c.addProblem("%s %s with key %s was not answered in %v", c.pending.method, c.pending.path, c.pending.key, longTimeout)
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -219,12 +219,12 @@ func (c *caller) settle() {
 }
 
 // next thinks of something to write.
-func (c *caller) next() *write {
+func (c *writer) next() *write {
 	switch n := c.random.IntN(100); {
 	case n < 40:
 		return c.create("destinations", func(r *record, metadata string) string {
 			return fmt.Sprintf(`{"address":{"number":"%d","street":"Howard Street","city":"San Francisco","country":"United States"},"location":[-122.4,37.7],"notes":%q,%s}`,
-				c.made, r.key, metadata)
+				c.count, r.key, metadata)
 		})
 	case n < 62:
 		return c.create("recipients", c.recipient)
@@ -234,34 +234,34 @@ func (c *caller) next() *write {
 		})
 	case n < 76 && c.number < 4: // few: each costs a password hash
 		return c.create("workers", func(r *record, metadata string) string {
-			return fmt.Sprintf(`{"name":%q,"phone":%q,"teams":[%q],"vehicle":{"type":"CAR","color":"red"},%s}`, r.key, c.phone(), c.crew, metadata)
+			return fmt.Sprintf(`{"name":%q,"phone":%q,"teams":[%q],"vehicle":{"type":"CAR","color":"red"},%s}`, r.key, c.phone(), c.team, metadata)
 		})
 	default:
 		return c.update()
 	}
 }
 
-func (c *caller) create(kind string, body func(r *record, metadata string) string) *write {
-	c.made++
-	r := &record{kind: kind, key: fmt.Sprintf("%02d-%06d", c.number, c.made)}
+func (c *writer) create(kind string, body func(r *record, metadata string) string) *write {
+	c.count++
+	r := &record{kind: kind, key: fmt.Sprintf("%02d-%06d", c.number, c.count)}
 	c.records = append(c.records, r)
-	return &write{of: r, method: http.MethodPost, path: "/" + kind, key: r.key, body: body(r, labelled(r.key))}
+	return &write{of: r, method: http.MethodPost, path: "/" + kind, key: r.key, body: body(r, metadataWithKey(r.key))}
 }
 
-// labelled is metadata by which a record can be found.
-func labelled(key string) string {
+// metadataWithKey is metadata by which a record can be found.
+func metadataWithKey(key string) string {
 	return fmt.Sprintf(`"metadata":[{"name":"key","type":"string","value":%q}]`, key)
 }
 
-func (c *caller) recipient(r *record, metadata string) string {
+func (c *writer) recipient(r *record, metadata string) string {
 	return fmt.Sprintf(`{"name":%q,"phone":%q,"notes":"as made",%s}`, r.key, c.phone(), metadata)
 }
 
 // phone is a number of no other record.
-func (c *caller) phone() string { return benchPhone(c.number*100_000 + c.made) }
+func (c *writer) phone() string { return benchPhone(c.number*100_000 + c.count) }
 
 // update changes a record of this caller's, in one of the ways there are.
-func (c *caller) update() *write {
+func (c *writer) update() *write {
 	var known []*record
 	for _, r := range c.records {
 		if r.id != "" && (r.kind == "recipients" || r.kind == "teams") {
@@ -272,8 +272,8 @@ func (c *caller) update() *write {
 		return c.create("recipients", c.recipient)
 	}
 	r := known[c.random.IntN(len(known))]
-	c.made++
-	text := fmt.Sprintf("changed %02d-%06d", c.number, c.made)
+	c.count++
+	text := fmt.Sprintf("changed %02d-%06d", c.number, c.count)
 	w := &write{of: r, key: text}
 	switch {
 	case r.kind == "teams":
@@ -282,7 +282,7 @@ func (c *caller) update() *write {
 		w.method, w.path, w.change = http.MethodPut, "/recipients/"+r.id, map[string]any{"notes": text}
 	default: // whoever has the phone number is rewritten
 		w.method, w.path, w.change = http.MethodPost, "/recipients", map[string]any{"notes": text}
-		w.body = fmt.Sprintf(`{"name":%q,"phone":%q,"notes":%q,%s}`, r.key, r.shown["phone"], text, labelled(r.key))
+		w.body = fmt.Sprintf(`{"name":%q,"phone":%q,"notes":%q,%s}`, r.key, r.fields["phone"], text, metadataWithKey(r.key))
 	}
 	if w.body == "" {
 		body, _ := json.Marshal(w.change)
@@ -293,7 +293,7 @@ func (c *caller) update() *write {
 }
 
 // send sends the pending write and tells whether it was answered.
-func (c *caller) send() bool {
+func (c *writer) send() bool {
 	w := c.pending
 	if w.sent++; w.sent > 1 {
 		c.resent.Add(1)
@@ -303,30 +303,30 @@ func (c *caller) send() bool {
 	case err != nil, status == http.StatusServiceUnavailable:
 		return false
 	case status != http.StatusOK:
-		c.complain("%s %s with key %s, sent %d times, was answered %d: %s", w.method, w.path, w.key, w.sent, status, body)
+		c.addProblem("%s %s with key %s, sent %d times, was answered %d: %s", w.method, w.path, w.key, w.sent, status, body)
 		c.pending, w.of.pending = nil, nil
 		return true
 	}
 	if w.sent == 1 && header.Get("Idempotent-Replayed") != "" {
-		c.complain("%s with key %s was called a repetition when it was not", w.path, w.key)
+		c.addProblem("%s with key %s was called a repetition when it was not", w.path, w.key)
 	}
-	var shown map[string]any
-	if err := json.Unmarshal(body, &shown); err != nil {
-		c.complain("%s with key %s was answered %s", w.path, w.key, body)
+	var fields map[string]any
+	if err := json.Unmarshal(body, &fields); err != nil {
+		c.addProblem("%s with key %s was answered %s", w.path, w.key, body)
 	}
-	if w.of.shown == nil {
-		w.of.shown = map[string]any{}
+	if w.of.fields == nil {
+		w.of.fields = map[string]any{}
 	}
-	for name, value := range shown {
-		if name != "workers" || w.of.id != c.crew {
-			w.of.shown[name] = value
+	for name, value := range fields {
+		if name != "workers" || w.of.id != c.team {
+			w.of.fields[name] = value
 		}
 	}
-	id, _ := shown["id"].(string)
+	id, _ := fields["id"].(string)
 	if w.of.id != "" && w.of.id != id {
-		c.complain("a change of %s %s was answered with %s", w.of.kind, w.of.id, id)
+		c.addProblem("a change of %s %s was answered with %s", w.of.kind, w.of.id, id)
 	}
-	w.of.id, w.of.touched = id, true
+	w.of.id, w.of.changed = id, true
 	c.pending, w.of.pending = nil, nil
 	if w.method == http.MethodPost {
 		w.reply = body
@@ -338,21 +338,21 @@ func (c *caller) send() bool {
 
 // replay sends a write again that was answered long ago, as a client does that
 // lost the answer: the first answer must come back and nothing must change.
-func (c *caller) replay(w *write) {
+func (c *writer) replay(w *write) {
 	status, header, body, err := c.call(c.nodes[c.random.IntN(len(c.nodes))], w.method, w.path, w.key, w.body)
 	if err != nil || status == http.StatusServiceUnavailable {
 		return
 	}
 	c.replayed.Add(1)
 	if status != http.StatusOK || header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(body, w.reply) {
-		c.complain("%s with key %s was answered\n%s\nand, when repeated, %d\n%s", w.path, w.key, w.reply, status, body)
+		c.addProblem("%s with key %s was answered\n%s\nand, when repeated, %d\n%s", w.path, w.key, w.reply, status, body)
 	}
 }
 
-func (c *campaign) complain(format string, args ...any) {
+func (c *campaign) addProblem(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.refused = append(c.refused, fmt.Sprintf(format, args...))
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
 // call sends one request to a node and reads all of the answer.
@@ -388,9 +388,9 @@ func (c *campaign) recent() []*record {
 	all := c.records()
 	var chosen []*record
 	for _, r := range all {
-		if r.touched || r.pending != nil || c.random.IntN(len(all)) < 100 {
+		if r.changed || r.pending != nil || c.random.IntN(len(all)) < 100 {
 			chosen = append(chosen, r)
-			r.touched = false
+			r.changed = false
 		}
 	}
 	return chosen
@@ -439,7 +439,7 @@ func (c *campaign) checkOne(on *node, r *record) string {
 	if err := json.Unmarshal(body, &got); err != nil {
 		return fmt.Sprintf("unreadable: %s %s: %v", r.kind, r.id, err)
 	}
-	for name, want := range r.shown {
+	for name, want := range r.fields {
 		if reflect.DeepEqual(got[name], want) {
 			continue
 		}
@@ -474,27 +474,27 @@ func (c *campaign) checkOnce(t *testing.T) []string {
 			found = append(found, fmt.Sprintf("unfound: %s %s with key %s: %v", r.kind, r.id, r.key, matches))
 		}
 	}
-	found = append(found, c.checkCrew(records)...)
+	found = append(found, c.checkTeam(records)...)
 	// In the database, where everything would show, however it was made.
 	want := map[string]int{}
 	for _, r := range records {
 		want[r.kind]++
 	}
-	if got := stored(t, c.storage, c.org); !reflect.DeepEqual(got, want) {
+	if got := countStored(t, c.storage, c.org); !reflect.DeepEqual(got, want) {
 		found = append(found, fmt.Sprintf("uncounted: the database has %v, the history %v", got, want))
 	}
 	return found
 }
 
-// checkCrew finds out whether every worker is in the team once.
-func (c *campaign) checkCrew(records []*record) []string {
+// checkTeam finds out whether every worker is in the team once.
+func (c *campaign) checkTeam(records []*record) []string {
 	var want []string
 	for _, r := range records {
 		if r.kind == "workers" {
 			want = append(want, r.id)
 		}
 	}
-	_, _, body, err := c.call(c.nodes[0], http.MethodGet, "/teams/"+c.crew, "", "")
+	_, _, body, err := c.call(c.nodes[0], http.MethodGet, "/teams/"+c.team, "", "")
 	var got struct{ Workers []string }
 	if err = errors.Join(err, json.Unmarshal(body, &got)); err != nil {
 		return []string{fmt.Sprintf("lost: the crew: %s %v", body, err)}
@@ -507,8 +507,8 @@ func (c *campaign) checkCrew(records []*record) []string {
 	return nil
 }
 
-// stored counts what the database holds of an organization.
-func stored(t *testing.T, s nodeStorage, id string) map[string]int {
+// countStored counts what the database holds of an organization.
+func countStored(t *testing.T, s nodeStorage, id string) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
 	withStore(t, s, func(db *sqlstore.Store) error {
@@ -547,7 +547,7 @@ func withStore(t *testing.T, s nodeStorage, do func(*sqlstore.Store) error) {
 func (c *campaign) report(t *testing.T, found []string) {
 	t.Helper()
 	c.mu.Lock()
-	found = slices.Concat(found, c.refused)
+	found = slices.Concat(found, c.problems)
 	c.mu.Unlock()
 	if len(found) > 0 {
 		t.Fatalf("%d problems, such as:\n%s", len(found), strings.Join(found[:min(len(found), 10)], "\n"))

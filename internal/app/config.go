@@ -21,7 +21,7 @@ import (
 type Config struct {
 	Listen         string
 	AdminListen    string
-	PublicURL      string // of the server; http://Listen when empty
+	PublicURL      string // default http://Listen
 	Data           string
 	Database       string // postgres:// URL; SQLite in Data when empty
 	MasterKey      string // file of the master key; see masterKey
@@ -38,11 +38,11 @@ type Config struct {
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
 
-	// Patience is the longest wait of a write on SQLite before it is rejected; 0
-	// means the default. It has no flag: the test kit waits longer on slow machines.
+	// Patience is how long a write on SQLite may wait before it is rejected; 0
+	// means the default. It has no flag: tests set it for slow machines.
 	Patience time.Duration
-	// Poll is how often a node checks for changes by other processes where no
-	// notification says so; 0 is the usual interval. It has no flag: tests set it.
+	// Poll is how often a node checks for changes by other processes that it got no
+	// notification of; 0 means the default. It has no flag: tests set it.
 	Poll time.Duration
 
 	Existing       bool // reject a data folder without a database instead of creating one

@@ -21,7 +21,7 @@ func TestTortureDiskFault(t *testing.T) {
 	}
 	c := newCampaign(t, 1, nodeStorage{data: filepath.Join(t.TempDir(), "data")})
 	round := 0
-	endure(t, c, 40, func(t *testing.T) {
+	testFaults(t, c, 40, func(t *testing.T) {
 		round++
 		c.end(t, func(n *node) { n.failSync(t, round) })
 	})

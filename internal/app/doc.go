@@ -1,7 +1,6 @@
-// Package app puts the platform together: configuration, wiring, commands and
-// lifecycle.
+// Package app puts the platform together: configuration, wiring and lifecycle.
 //
-// It is the only package that sees all the others, reads the clock and the
-// environment, and starts goroutines that outlive a call. Each of those has an
-// owner, a stop and a wait.
+// It is the only package that imports all the others, reads the clock and the
+// environment, and starts goroutines that outlive a call. App owns those
+// goroutines: Stop ends them and waits for them.
 package app

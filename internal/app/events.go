@@ -13,15 +13,15 @@ import (
 	"dray/internal/wire"
 )
 
-// How often a node checks whether another process has changed something, where
-// no notification says so.
+// How often a node polls for changes by other processes of which it gets no
+// notification.
 const (
-	pollSQLite   = 250 * time.Millisecond // for commands that run beside the server
-	pollPostgres = time.Second            // while the connection that listens is down
+	pollSQLite   = 250 * time.Millisecond // commands that run beside the server send none
+	pollPostgres = time.Second            // used while the LISTEN connection is down
 )
 
-// addEvents puts together the event log and what wakes its followers. texts wakes
-// the loop that sends text messages.
+// addEvents sets up the event log and the hub that wakes its followers. texts
+// wakes the loop that sends text messages.
 func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	options := events.HubOptions{Log: a.Log, Node: newID(), Version: a.Store.DataVersion, Poll: pollSQLite}
 	if relay := a.Store.Relay(); relay != nil {

@@ -28,9 +28,9 @@ import (
 	"dray/internal/store/storetest"
 )
 
-// followed is an organization with a worker, who is signed in and has a task,
+// followedTask is an organization with a worker, who is signed in and has a task,
 // and the nodes that serve it.
-type followed struct {
+type followedTask struct {
 	nodes  []*app.App
 	org    lastmile.OrganizationID
 	key    string
@@ -40,14 +40,14 @@ type followed struct {
 }
 
 // who is the worker as a principal.
-func (f *followed) who() lastmile.Principal {
+func (f *followedTask) who() lastmile.Principal {
 	return lastmile.Principal{Organization: f.org, Worker: f.worker.ID}
 }
 
-// newFollowed puts nodes together without starting them.
-func newFollowed(t *testing.T, count int, c app.Config) *followed {
+// newFollowedTask puts nodes together without starting them.
+func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 	t.Helper()
-	f := &followed{}
+	f := &followedTask{}
 	for range count {
 		node, err := app.New(t.Context(), c, slog.New(slog.DiscardHandler), app.Clock, true)
 		if err != nil {
@@ -130,7 +130,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 	config := app.DefaultConfig()
 	config.Listen, config.AdminListen, config.Data, config.Patience, config.Poll = "127.0.0.1:0", "", t.TempDir(), time.Minute, time.Hour
 	config.Database = storetest.Postgres(t)
-	f := newFollowed(t, 2, config)
+	f := newFollowedTask(t, 2, config)
 	for _, node := range f.nodes {
 		if err := node.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -218,7 +218,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 }
 
 // assign makes a task for the worker at a node.
-func assign(t *testing.T, node *app.App, f *followed) string {
+func assign(t *testing.T, node *app.App, f *followedTask) string {
 	t.Helper()
 	in := lastmile.WorkerContainer(f.worker.ID)
 	made, err := node.Tasks.Create(t.Context(), lastmile.Principal{Organization: f.org}, lastmile.TaskDraft{
@@ -230,39 +230,39 @@ func assign(t *testing.T, node *app.App, f *followed) string {
 	return string(made.Task.ID)
 }
 
-// counted is a store that counts reads.
-type counted struct {
+// countingStore is a store that counts reads.
+type countingStore struct {
 	store.Store
 	reads atomic.Int64
 }
 
-func (c *counted) Read(ctx context.Context, fn func(store.Reader) error) error {
+func (c *countingStore) Read(ctx context.Context, fn func(store.Reader) error) error {
 	c.reads.Add(1)
 	return c.Store.Read(ctx, fn)
 }
 
-// recorder is the connection of a page, in memory.
-type recorder struct {
+// streamRecorder is the connection of a page, in memory.
+type streamRecorder struct {
 	mu     sync.Mutex
 	header http.Header
 	sent   bytes.Buffer
 }
 
-func (r *recorder) Header() http.Header { return r.header }
-func (r *recorder) WriteHeader(int)     {}
-func (r *recorder) Flush()              {}
+func (r *streamRecorder) Header() http.Header { return r.header }
+func (r *streamRecorder) WriteHeader(int)     {}
+func (r *streamRecorder) Flush()              {}
 
-func (r *recorder) SetReadDeadline(time.Time) error  { return nil }
-func (r *recorder) SetWriteDeadline(time.Time) error { return nil }
+func (r *streamRecorder) SetReadDeadline(time.Time) error  { return nil }
+func (r *streamRecorder) SetWriteDeadline(time.Time) error { return nil }
 
-func (r *recorder) Write(p []byte) (int, error) {
+func (r *streamRecorder) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sent.Write(p)
 }
 
-// since returns what was sent since it was called last.
-func (r *recorder) since() string {
+// take returns what was sent since it was called last.
+func (r *streamRecorder) take() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.sent.Reset()
@@ -275,9 +275,9 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config := app.DefaultConfig()
 		config.Data, config.Patience = t.TempDir(), time.Minute
-		f := newFollowed(t, 1, config)
+		f := newFollowedTask(t, 1, config)
 		node := f.nodes[0]
-		db := &counted{Store: node.Store}
+		db := &countingStore{Store: node.Store}
 		node.Tasks.Store = db
 		ctx, cancel := context.WithCancel(t.Context())
 		var group sync.WaitGroup
@@ -294,7 +294,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		if err := node.Store.Write(ctx, func(w store.Writer) error { return w.SaveTask(ctx, f.task) }); err != nil {
 			t.Fatal(err)
 		}
-		page := &recorder{header: http.Header{}}
+		page := &streamRecorder{header: http.Header{}}
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/t/"+f.task.TrackingToken+"/events", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -302,12 +302,12 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		group.Go(func() { node.Handler().ServeHTTP(page, request) })
 
 		time.Sleep(10 * time.Second)
-		if got := page.since(); !strings.Contains(got, `"assigned"`) {
+		if got := page.take(); !strings.Contains(got, `"assigned"`) {
 			t.Fatalf("the page begins with %q", got)
 		}
 		expect := func(what string, reads int64, texts ...string) {
 			t.Helper()
-			got := page.since()
+			got := page.take()
 			for _, text := range texts {
 				if !strings.Contains(got, text) {
 					t.Errorf("%s: %q was sent, want %q", what, got, text)

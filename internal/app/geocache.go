@@ -12,20 +12,20 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// geography lets package geo use the database.
-type geography struct {
+// geoStore is the database as package geo uses it.
+type geoStore struct {
 	db  *sqlstore.Store
 	now func() time.Time
 }
 
 var (
-	_ geo.Cache       = geography{}
-	_ geo.LegCache    = geography{}
-	_ geo.PostalCodes = geography{}
+	_ geo.Cache       = geoStore{}
+	_ geo.LegCache    = geoStore{}
+	_ geo.PostalCodes = geoStore{}
 )
 
 // Get implements geo.Cache.
-func (g geography) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
+func (g geoStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	err = g.db.Read(ctx, func(r store.Reader) (err error) {
 		value, err = r.CachedAnswer(ctx, key, g.now())
 		return err
@@ -34,12 +34,12 @@ func (g geography) Get(ctx context.Context, key string) (value []byte, ok bool, 
 }
 
 // Put implements geo.Cache.
-func (g geography) Put(ctx context.Context, key string, value []byte, keep time.Duration) error {
+func (g geoStore) Put(ctx context.Context, key string, value []byte, keep time.Duration) error {
 	return g.db.Write(ctx, func(w store.Writer) error { return w.SaveAnswer(ctx, key, value, g.now().Add(keep)) })
 }
 
 // GetAll implements geo.LegCache.
-func (g geography) GetAll(ctx context.Context, keys []string) (values map[string][]byte, err error) {
+func (g geoStore) GetAll(ctx context.Context, keys []string) (values map[string][]byte, err error) {
 	err = g.db.Read(ctx, func(r store.Reader) (err error) {
 		values, err = r.CachedAnswers(ctx, keys, g.now())
 		return err
@@ -48,9 +48,9 @@ func (g geography) GetAll(ctx context.Context, keys []string) (values map[string
 }
 
 // PutAll implements geo.LegCache.
-func (g geography) PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error {
+func (g geoStore) PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error {
 	return g.db.Write(ctx, func(w store.Writer) error {
-		for _, key := range slices.Sorted(maps.Keys(values)) { // always the same order, so that nobody waits in a circle
+		for _, key := range slices.Sorted(maps.Keys(values)) { // one order everywhere avoids deadlocks
 			if err := w.SaveAnswer(ctx, key, values[key], g.now().Add(keep)); err != nil {
 				return err
 			}
@@ -60,10 +60,10 @@ func (g geography) PutAll(ctx context.Context, values map[string][]byte, keep ti
 }
 
 // PostalAreas implements geo.PostalCodes.
-func (g geography) PostalAreas(ctx context.Context, country, code string) (places []lastmile.PostalArea, imported bool, err error) {
+func (g geoStore) PostalAreas(ctx context.Context, country, code string) (areas []lastmile.PostalArea, imported bool, err error) {
 	err = g.db.Read(ctx, func(r store.Reader) (err error) {
-		places, imported, err = r.PostalAreas(ctx, country, code)
+		areas, imported, err = r.PostalAreas(ctx, country, code)
 		return err
 	})
-	return places, imported, err
+	return areas, imported, err
 }

@@ -6,15 +6,15 @@ import (
 	"dray/internal/work"
 )
 
-// addJobs sets up the loop that creates the tasks of batches, which batches
-// wakes.
+// addJobs sets up the loop that creates the tasks of batches. Signals on batches
+// wake it.
 func (a *App) addJobs(newID func() string, batches *events.Wake) {
 	a.Jobs = &workLoop{
 		Kind: store.CreateBatch, Store: a.Store, Do: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch,
 		Limits: work.Limits{Total: 4, PerOrganization: 2},
-		// A claim that ended without an error, because a process was killed, is
-		// not the batch's fault, but only so often: it may be the batch that takes
-		// processes down.
+		// A lease that expired because its process was killed does not count as a
+		// failure. The attempts are limited all the same: the batch itself may be
+		// what crashes the processes.
 		Retry: work.Retry{Failures: 10, Attempts: 200},
 		Wake:  batches.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server

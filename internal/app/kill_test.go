@@ -30,7 +30,7 @@ import (
 
 // TestKill is the short form of TestTortureKill.
 func TestKill(t *testing.T) {
-	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { survive(t, 10, nodes, s) })
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { testKill(t, 10, nodes, s) })
 }
 
 // onStorages runs a campaign on one node over SQLite and on three over
@@ -42,15 +42,15 @@ func onStorages(t *testing.T, run func(t *testing.T, nodes int, s nodeStorage)) 
 	})
 }
 
-// survive kills a node again and again and holds everything that was answered
+// testKill kills a node again and again and holds everything that was answered
 // against what is there afterwards.
-func survive(t *testing.T, kills, nodes int, storage nodeStorage) {
+func testKill(t *testing.T, kills, nodes int, storage nodeStorage) {
 	c := newCampaign(t, nodes, storage)
-	endure(t, c, kills, c.kill)
+	testFaults(t, c, kills, c.kill)
 }
 
-// endure lets a campaign take a blow again and again.
-func endure(t *testing.T, c *campaign, blows int, blow func(*testing.T)) {
+// testFaults lets a campaign take a blow again and again.
+func testFaults(t *testing.T, c *campaign, blows int, blow func(*testing.T)) {
 	t.Helper()
 	for round := range blows {
 		blow(t)
@@ -175,7 +175,7 @@ func TestGracefulStop(t *testing.T) {
 			answered, late atomic.Int64
 			stopping       atomic.Bool
 		)
-		for i := range callers {
+		for i := range clientCount {
 			client := &keptOpen{address: n.address, key: key}
 			group.Go(func() {
 				defer client.close()
@@ -196,7 +196,7 @@ func TestGracefulStop(t *testing.T) {
 				}
 			})
 		}
-		loaded(500*time.Millisecond, func() int { return int(answered.Load()) })
+		waitForLoad(500*time.Millisecond, func() int { return int(answered.Load()) })
 		stopping.Store(true)
 		took := n.stop(t)
 		group.Wait()

@@ -163,8 +163,8 @@ func create(begin, end int64, in, task string) step {
 	}}
 }
 
-// look is a step that reads a container.
-func look(begin, end int64, in string, answer ...string) step {
+// read is a step that reads a container.
+func read(begin, end int64, in string, answer ...string) step {
 	return step{begin: begin, end: end, text: fmt.Sprintf("read %s: %v", in, answer), apply: func(before lists, _ tasks) []lists {
 		if !slices.Equal(before[in], answer) {
 			return nil
@@ -186,29 +186,29 @@ func TestLinearizer(t *testing.T) {
 	start := lists{"a": {"1", "2"}, "b": {"3"}}
 	for name, test := range map[string]struct {
 		steps         []step
-		want, loosely bool
+		want, relaxed bool
 	}{
-		"one after the other":               {[]step{insert(1, 2, "a", -1, "3", "1", "2", "3"), look(3, 4, "a", "1", "2", "3"), look(3, 4, "b")}, true, true},
+		"one after the other":               {[]step{insert(1, 2, "a", -1, "3", "1", "2", "3"), read(3, 4, "a", "1", "2", "3"), read(3, 4, "b")}, true, true},
 		"at the same time, in either order": {[]step{insert(1, 9, "a", 0, "3", "3", "2", "1"), insert(1, 9, "a", -1, "1", "2", "1")}, true, true},
 		"both answers of one order":         {[]step{insert(1, 9, "a", 0, "3", "3", "1", "2"), insert(1, 9, "a", -1, "1", "3", "2", "1")}, true, true},
 		"answers of two orders":             {[]step{insert(1, 9, "a", 0, "3", "3", "1", "2"), insert(1, 9, "a", -1, "1", "2", "1")}, false, false},
-		"a read of what is no more":         {[]step{insert(1, 2, "a", -1, "1", "2", "1"), look(3, 4, "a", "1", "2")}, false, false},
-		"a read of what is to come":         {[]step{look(1, 2, "a", "2", "1"), insert(3, 4, "a", -1, "1", "2", "1")}, false, false},
-		"a lost update":                     {[]step{insert(1, 2, "a", -1, "1", "2", "1"), insert(3, 4, "b", 0, "2", "2", "3"), look(5, 6, "a", "2", "1")}, false, false},
-		"a task in two containers":          {[]step{insert(1, 5, "b", -1, "1", "3", "1"), look(6, 7, "a", "1", "2")}, false, false},
-		"halfway between two containers":    {[]step{insert(1, 9, "b", -1, "1", "3", "1"), look(2, 3, "a", "2"), look(4, 5, "b", "3")}, false, false},
+		"a read of what is no more":         {[]step{insert(1, 2, "a", -1, "1", "2", "1"), read(3, 4, "a", "1", "2")}, false, false},
+		"a read of what is to come":         {[]step{read(1, 2, "a", "2", "1"), insert(3, 4, "a", -1, "1", "2", "1")}, false, false},
+		"a lost update":                     {[]step{insert(1, 2, "a", -1, "1", "2", "1"), insert(3, 4, "b", 0, "2", "2", "3"), read(5, 6, "a", "2", "1")}, false, false},
+		"a task in two containers":          {[]step{insert(1, 5, "b", -1, "1", "3", "1"), read(6, 7, "a", "1", "2")}, false, false},
+		"halfway between two containers":    {[]step{insert(1, 9, "b", -1, "1", "3", "1"), read(2, 3, "a", "2"), read(4, 5, "b", "3")}, false, false},
 		"nothing":                           {nil, true, true},
 		"a task created meanwhile, after it": {[]step{
-			create(1, 3, "a", "9"), look(4, 5, "b", "3"), insert(2, 9, "a", -1, "3", "1", "2", "3"), look(10, 11, "a", "1", "2", "3", "9"),
+			create(1, 3, "a", "9"), read(4, 5, "b", "3"), insert(2, 9, "a", -1, "3", "1", "2", "3"), read(10, 11, "a", "1", "2", "3", "9"),
 		}, false, true},
 		"a task created before, after it": {[]step{
-			create(1, 2, "a", "9"), look(4, 5, "b", "3"), insert(3, 9, "a", -1, "3", "1", "2", "3"), look(10, 11, "a", "1", "2", "3", "9"),
+			create(1, 2, "a", "9"), read(4, 5, "b", "3"), insert(3, 9, "a", -1, "3", "1", "2", "3"), read(10, 11, "a", "1", "2", "3", "9"),
 		}, false, false},
 		"a task seen and moved back": {[]step{
-			create(1, 3, "a", "9"), look(4, 5, "a", "1", "2", "9"), insert(6, 9, "a", -1, "3", "1", "2", "3", "9"),
+			create(1, 3, "a", "9"), read(4, 5, "a", "1", "2", "9"), insert(6, 9, "a", -1, "3", "1", "2", "3", "9"),
 		}, false, false},
 	} {
-		for strict, want := range map[bool]bool{true: test.want, false: test.loosely} {
+		for strict, want := range map[bool]bool{true: test.want, false: test.relaxed} {
 			if fit, ok := linearize(test.steps, start, strict); ok != want {
 				t.Errorf("%s: linearizable is %v, want %v; %d steps fit", name, ok, want, fit)
 			}

@@ -6,22 +6,22 @@ import (
 	"sync"
 )
 
-// limitedListener refuses connections of addresses that hold too many.
-// Loopback is exempt: a reverse proxy on the same machine speaks for
-// everybody.
+// limitedListener closes new connections of addresses that have too many open.
+// Loopback is exempt: a reverse proxy on the same machine forwards the requests
+// of all clients.
 type limitedListener struct {
 	net.Listener
-	most int
-	mu   sync.Mutex
-	open map[netip.Addr]int
+	limit int
+	mu    sync.Mutex
+	open  map[netip.Addr]int
 }
 
-// limitPerIP lets each address hold so many connections; 0 is no limit.
-func limitPerIP(l net.Listener, most int) net.Listener {
-	if most == 0 {
+// limitPerIP limits the open connections of each address; 0 means no limit.
+func limitPerIP(l net.Listener, limit int) net.Listener {
+	if limit == 0 {
 		return l
 	}
-	return &limitedListener{Listener: l, most: most, open: map[netip.Addr]int{}}
+	return &limitedListener{Listener: l, limit: limit, open: map[netip.Addr]int{}}
 }
 
 // Accept implements net.Listener.
@@ -36,24 +36,24 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return conn, nil
 		}
 		ip := remote.AddrPort().Addr().Unmap()
-		if l.take(ip) {
-			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.give(ip) })}, nil
+		if l.acquire(ip) {
+			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.release(ip) })}, nil
 		}
 		conn.Close()
 	}
 }
 
-func (l *limitedListener) take(ip netip.Addr) bool {
+func (l *limitedListener) acquire(ip netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[ip] >= l.most {
+	if l.open[ip] >= l.limit {
 		return false
 	}
 	l.open[ip]++
 	return true
 }
 
-func (l *limitedListener) give(ip netip.Addr) {
+func (l *limitedListener) release(ip netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open[ip]--; l.open[ip] <= 0 {

@@ -8,13 +8,14 @@ import (
 	"dray/internal/store"
 )
 
-// How often the small loops of a node run.
+// How often the periodic steps of a node run.
 const (
-	saveKeyUseEvery    = 30 * time.Second
-	forgetReceiptEvery = 10 * time.Minute
+	saveKeyUseInterval = 30 * time.Second
+	purgeInterval      = 10 * time.Minute
 )
 
-// refreshKeysEvery is how soon a node hears that a key was revoked.
+// RefreshKeysEvery returns how often a node refreshes API keys, and so how long a
+// revoked key may still work.
 func (a *App) RefreshKeysEvery() time.Duration {
 	if a.Store.Engine() == "sqlite" {
 		return 100 * time.Millisecond
@@ -24,15 +25,15 @@ func (a *App) RefreshKeysEvery() time.Duration {
 
 func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, a.RefreshKeysEvery(), "refresh keys", a.Keys.Refresh)
-	a.every(ctx, saveKeyUseEvery, "save use of keys", a.Keys.SaveUse)
-	a.every(ctx, forgetReceiptEvery, "forget receipts", a.forgetReceipts)
-	a.every(ctx, forgetReceiptEvery, "forget events", a.forgetEvents)
+	a.every(ctx, saveKeyUseInterval, "save use of keys", a.Keys.SaveUse)
+	a.every(ctx, purgeInterval, "purge receipts", a.purgeReceipts)
+	a.every(ctx, purgeInterval, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
-	a.every(ctx, forgetReceiptEvery, "forget positions", a.forgetPositions)
-	a.every(ctx, forgetReceiptEvery, "forget explanations", a.forgetExplanations)
-	a.every(ctx, forgetReceiptEvery, "forget answers of map services", a.forgetAnswers)
-	a.every(ctx, forgetReceiptEvery, "forget uploads", a.Uploads.Purge)
-	a.every(ctx, forgetReceiptEvery, "forget text messages", a.forgetMessages)
+	a.every(ctx, purgeInterval, "purge positions", a.purgePositions)
+	a.every(ctx, purgeInterval, "purge explanations", a.purgeExplanations)
+	a.every(ctx, purgeInterval, "purge cached map responses", a.purgeMapCache)
+	a.every(ctx, purgeInterval, "purge uploads", a.Uploads.Purge)
+	a.every(ctx, purgeInterval, "purge text messages", a.purgeMessages)
 	a.loops.Go(func() { a.Texts.Run(ctx) })
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
@@ -40,7 +41,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.loops.Go(func() { a.Hub.Run(ctx) })
 }
 
-// every runs a step again and again until the context ends.
+// every runs a step at each interval until the context ends.
 func (a *App) every(ctx context.Context, interval time.Duration, what string, step func(context.Context) error) {
 	a.loops.Go(func() {
 		ticker := time.NewTicker(interval)
@@ -58,57 +59,57 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 	})
 }
 
-// kept is how long it is kept what happened: events and notifications,
-// positions, text messages, explanations of automatic assignment.
-func (a *App) kept() time.Duration {
+// retention is how long events, notifications, positions, text messages and the
+// explanations of automatic assignment are kept.
+func (a *App) retention() time.Duration {
 	if a.Config.ShortRetention {
 		return 24 * time.Hour
 	}
 	return 30 * 24 * time.Hour
 }
 
-// forgottenAtOnce is how much one transaction deletes, so that nobody waits long
-// for it.
-const forgottenAtOnce = 500
+// purgeBatch is how many rows one transaction deletes; a larger one would delay
+// other writes.
+const purgeBatch = 500
 
-// forget deletes what is of before a time, some of it after the other.
-func (a *App) forget(ctx context.Context, before time.Time, some func(w store.Writer, before time.Time, most int) (int64, error)) error {
+// purge deletes rows older than t, in batches.
+func (a *App) purge(ctx context.Context, t time.Time, deleteBatch func(w store.Writer, t time.Time, limit int) (int64, error)) error {
 	for {
-		var gone int64
+		var deleted int64
 		err := a.Store.Write(ctx, func(w store.Writer) (err error) {
-			gone, err = some(w, before, forgottenAtOnce)
+			deleted, err = deleteBatch(w, t, purgeBatch)
 			return err
 		})
-		if err != nil || gone < forgottenAtOnce {
+		if err != nil || deleted < purgeBatch {
 			return err
 		}
 	}
 }
 
-func (a *App) forgetEvents(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteEvents(ctx, before, most)
+func (a *App) purgeEvents(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteEvents(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetReceipts(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteReceipts(ctx, before, most)
+func (a *App) purgeReceipts(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteReceipts(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetPositions(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeletePositions(ctx, before, most)
+func (a *App) purgePositions(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeletePositions(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetExplanations(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteExplanations(ctx, before, most)
+func (a *App) purgeExplanations(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteExplanations(ctx, before, limit)
 	})
 }
 
-func (a *App) forgetAnswers(ctx context.Context) error {
-	return a.forget(ctx, a.Now(), func(w store.Writer, now time.Time, most int) (int64, error) { return w.DeleteAnswers(ctx, now, most) })
+func (a *App) purgeMapCache(ctx context.Context) error {
+	return a.purge(ctx, a.Now(), func(w store.Writer, now time.Time, limit int) (int64, error) { return w.DeleteAnswers(ctx, now, limit) })
 }

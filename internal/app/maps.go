@@ -11,16 +11,16 @@ import (
 	"dray/internal/geo"
 )
 
-// openMaps returns what finds addresses and what tells travel times: the map
-// services that were set, and behind them what the program knows by itself.
-func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
+// openMaps returns the geocoder and the source of travel times. Both ask the
+// configured map services and fall back to the built-in gazetteer and formula.
+func openMaps(c Config, db geoStore, log *slog.Logger, now func() time.Time) (geo.Geocoder, *geo.Travel, error) {
 	options := geo.Options{Now: now, UserAgent: fmt.Sprintf("Dray/%s (+%s)", Version, c.URL())}
-	failed := func(ctx context.Context, err error) {
-		if !errors.Is(err, geo.ErrCircuitOpen) { // it has been said why
+	onError := func(ctx context.Context, err error) {
+		if !errors.Is(err, geo.ErrCircuitOpen) { // the failures that opened it are logged already
 			log.WarnContext(ctx, "a map service does not answer", "error", err)
 		}
 	}
-	geocoders, err := c.geocoders(options, db, failed)
+	geocoders, err := c.geocoders(options, db, onError)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -29,22 +29,22 @@ func openMaps(c Config, db geography, log *slog.Logger, now func() time.Time) (g
 		return nil, nil, err
 	}
 	travel := &geo.Travel{
-		TravelTimer: &geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: failed},
-		Name:        strings.Join(c.Routers, " "), OnError: failed,
+		TravelTimer: &geo.Routers{Sources: append(routers, geo.Estimate{}), Failed: onError},
+		Name:        strings.Join(c.Routers, " "), OnError: onError,
 	}
-	if len(routers) > 0 { // the formula is quicker than the database
+	if len(routers) > 0 { // computing the formula is faster than reading a cache
 		travel.Cache = db
 	}
-	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: failed}, travel, nil
+	return &geo.Chain{Sources: append(geocoders, &geo.Gazetteer{Imported: db}), Failed: onError}, travel, nil
 }
 
-func (c *Config) geocoders(o geo.Options, cache geo.Cache, failed func(context.Context, error)) (all []geo.Geocoder, err error) {
+func (c *Config) geocoders(o geo.Options, cache geo.Cache, onError func(context.Context, error)) (all []geo.Geocoder, err error) {
 	for _, url := range c.Geocoders {
 		g, _, err := geo.OpenGeocoder(url, o)
 		if err != nil {
 			return nil, fmt.Errorf("--geocoder: %w", err)
 		}
-		all = append(all, &geo.Cached{Geocoder: g, Cache: cache, Name: url, OnError: failed})
+		all = append(all, &geo.Cached{Geocoder: g, Cache: cache, Name: url, OnError: onError})
 	}
 	return all, nil
 }

@@ -16,7 +16,7 @@ import (
 	"dray/internal/store"
 )
 
-func TestAddressesAreFoundThroughTheProgramsChain(t *testing.T) {
+func TestGeocodersFallBack(t *testing.T) {
 	const house = `{"features":[{"geometry":{"coordinates":[-122.396,37.788]},"properties":{"type":"house","housenumber":"543","street":"Howard Street",
 		"city":"San Francisco","state":"California","postcode":"94105","country":"United States","countrycode":"US"}}]}`
 	var works atomic.Bool
@@ -46,9 +46,9 @@ func TestAddressesAreFoundThroughTheProgramsChain(t *testing.T) {
 	}
 }
 
-// TestABatchAsksForAFewAddressesAtATime counts how many addresses of a batch a
+// TestBatchLimitsConcurrentGeocoding counts how many addresses of a batch a
 // map service is asked for at once.
-func TestABatchAsksForAFewAddressesAtATime(t *testing.T) {
+func TestBatchLimitsConcurrentGeocoding(t *testing.T) {
 	const most = 8
 	var (
 		mu           sync.Mutex

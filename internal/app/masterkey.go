@@ -19,14 +19,14 @@ import (
 
 // The settings of an installation that concern the master key.
 const (
-	settingMasterKey   = "master-key"             // the key itself, where no file is given
-	settingFingerprint = "master-key-fingerprint" // of the key that seals its secrets
+	settingMasterKey   = "master-key"             // the key itself, when there is no file
+	settingFingerprint = "master-key-fingerprint" // of the key that seals the secrets
 )
 
 // openVault opens the vault with the installation's master key. The key is in
-// a file: the one that is set, or master.key in the data folder of an embedded
-// database. Nodes on PostgreSQL that are given no file share a key in the
-// database, which protects nothing against whoever can read it.
+// a file: the configured one, or master.key in the data folder of an embedded
+// database. PostgreSQL nodes without a configured file share a key that is stored
+// in the database, which does not protect secrets from readers of the database.
 func openVault(ctx context.Context, c Config, db *sqlstore.Store, log *slog.Logger) (access.Vault, error) {
 	file := c.MasterKey
 	if file == "" && c.Database == "" {
@@ -52,8 +52,8 @@ func openVault(ctx context.Context, c Config, db *sqlstore.Store, log *slog.Logg
 	return access.NewVault(master)
 }
 
-// masterKeyInFile reads the key. Where there is no file, it makes one: of the
-// key that the database holds, or of a new one if the installation is new.
+// masterKeyInFile reads the key. If the file does not exist, it creates it, with
+// the key from the database or, in a new installation, with a new key.
 func masterKeyInFile(ctx context.Context, db *sqlstore.Store, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,9 +76,8 @@ func masterKeyInFile(ctx context.Context, db *sqlstore.Store, file string) ([]by
 	return master, nil
 }
 
-// firstMasterKey is the key to put into a file that does not exist yet. An
-// installation that has sealed secrets with a key that is nowhere gets no
-// other.
+// firstMasterKey returns the key for a file that does not exist yet. It returns an
+// error if the installation has sealed secrets with a key that is now missing.
 func firstMasterKey(ctx context.Context, db *sqlstore.Store, file string) (master []byte, err error) {
 	var fingerprint []byte
 	err = db.Read(ctx, func(r store.Reader) (err error) {
@@ -97,7 +96,8 @@ func firstMasterKey(ctx context.Context, db *sqlstore.Store, file string) (maste
 	return newMasterKey(), nil
 }
 
-// writeMasterKey makes the file whole or not at all, and never twice.
+// writeMasterKey creates the file atomically. It keeps a file that another process
+// has created meanwhile.
 func writeMasterKey(file string, master []byte) error {
 	part, err := os.CreateTemp(filepath.Dir(file), ".master-*")
 	if err != nil {
@@ -121,39 +121,39 @@ func newMasterKey() []byte {
 }
 
 func masterKeyInDatabase(ctx context.Context, db *sqlstore.Store) ([]byte, error) {
-	return settle(ctx, db, settingMasterKey, newMasterKey())
+	return loadOrSaveSetting(ctx, db, settingMasterKey, newMasterKey())
 }
 
-// checkMasterKey refuses a key other than the one the installation began with.
+// checkMasterKey rejects a key other than the installation's first.
 func checkMasterKey(ctx context.Context, db *sqlstore.Store, master []byte) error {
 	fingerprint := access.Fingerprint(master)
-	settled, err := settle(ctx, db, settingFingerprint, []byte(fingerprint))
+	stored, err := loadOrSaveSetting(ctx, db, settingFingerprint, []byte(fingerprint))
 	if err != nil {
 		return err
 	}
-	if string(settled) != fingerprint {
+	if string(stored) != fingerprint {
 		return fmt.Errorf("the secrets of this database are sealed with another master key (fingerprint %s, not %s): "+
-			"give the file of that key with --master-key-file", settled, fingerprint)
+			"give the file of that key with --master-key-file", stored, fingerprint)
 	}
 	return nil
 }
 
-// settle returns a setting of the installation, storing value if there is none
-// yet.
-func settle(ctx context.Context, db *sqlstore.Store, name string, value []byte) (settled []byte, err error) {
+// loadOrSaveSetting returns a setting of the installation. It saves value first if
+// the setting does not exist.
+func loadOrSaveSetting(ctx context.Context, db *sqlstore.Store, name string, value []byte) (stored []byte, err error) {
 	err = db.Read(ctx, func(r store.Reader) (err error) {
-		settled, err = r.Setting(ctx, name)
+		stored, err = r.Setting(ctx, name)
 		return err
 	})
-	if err != nil || settled != nil {
-		return settled, err
+	if err != nil || stored != nil {
+		return stored, err
 	}
 	err = db.Write(ctx, func(w store.Writer) (err error) {
 		if err := w.SaveSetting(ctx, name, value); err != nil {
 			return err
 		}
-		settled, err = w.Setting(ctx, name)
+		stored, err = w.Setting(ctx, name)
 		return err
 	})
-	return settled, err
+	return stored, err
 }

@@ -19,44 +19,44 @@ import (
 
 // TestKilledMessages is the short form of TestTortureMessages.
 func TestKilledMessages(t *testing.T) {
-	surviveMessages(t, 4, 1, nodeStorage{data: t.TempDir()})
+	testKilledMessages(t, 4, 1, nodeStorage{data: t.TempDir()})
 }
 
-// textRig invites workers on nodes that are killed while they text them.
-type textRig struct {
-	hookRig
-	gateway *textGateway
+// messageRig invites workers on nodes that are killed while they text them.
+type messageRig struct {
+	webhookRig
+	gateway *fakeGateway
 	team    string
 	number  atomic.Int64
 }
 
-// textGateway takes text messages over HTTP, as one of an operator's own would.
-type textGateway struct {
-	mu    sync.Mutex
-	taken map[string][]string // bodies of requests by id of the message
-	wrong []string
+// fakeGateway takes text messages over HTTP, as one of an operator's own would.
+type fakeGateway struct {
+	mu       sync.Mutex
+	received map[string][]string // bodies of requests by id of the message
+	invalid  []string
 }
 
 // ServeHTTP implements http.Handler.
-func (g *textGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var sent struct{ ID, To, Body string }
 	err := json.NewDecoder(r.Body).Decode(&sent)
 	g.mu.Lock()
 	if err != nil || sent.ID == "" || sent.ID != r.Header.Get("Idempotency-Key") || sent.ID != r.Header.Get("Webhook-Id") {
-		g.wrong = append(g.wrong, fmt.Sprintf("%+v %v %v", sent, r.Header, err))
+		g.invalid = append(g.invalid, fmt.Sprintf("%+v %v %v", sent, r.Header, err))
 	}
-	g.taken[sent.ID] = append(g.taken[sent.ID], sent.To+" "+sent.Body)
+	g.received[sent.ID] = append(g.received[sent.ID], sent.To+" "+sent.Body)
 	g.mu.Unlock()
 	time.Sleep(rand.N(30 * time.Millisecond)) // so that a kill meets some on the way
 	fmt.Fprintf(w, `{"id":"g-%s"}`, sent.ID)
 }
 
-// surviveMessages kills a node again and again while text messages are sent, and
+// testKilledMessages kills a node again and again while text messages are sent, and
 // holds what the gateway got against what was owed.
-func surviveMessages(t *testing.T, kills, nodes int, storage nodeStorage) {
-	rig := newTextRig(t, nodes, storage)
-	rig.suffer(t, kills, rig.invite)
-	rig.settleMessages(t)
+func testKilledMessages(t *testing.T, kills, nodes int, storage nodeStorage) {
+	rig := newMessageRig(t, nodes, storage)
+	rig.runAndKill(t, kills, rig.invite)
+	rig.awaitMessages(t)
 	for _, n := range rig.nodes {
 		n.stop(t)
 	}
@@ -64,19 +64,19 @@ func surviveMessages(t *testing.T, kills, nodes int, storage nodeStorage) {
 	t.Logf("%d kills, %d workers invited, %d requests to the gateway, %d of them repeated", kills, rig.changes(), requests, repeated)
 }
 
-func newTextRig(t *testing.T, nodes int, storage nodeStorage) *textRig {
+func newMessageRig(t *testing.T, nodes int, storage nodeStorage) *messageRig {
 	t.Helper()
-	gateway := &textGateway{taken: map[string][]string{}}
+	gateway := &fakeGateway{received: map[string][]string{}}
 	server := httptest.NewServer(gateway)
 	t.Cleanup(server.Close)
-	rig := &textRig{gateway: gateway, hookRig: hookRig{program: thisProgram(t), storage: storage, answered: map[string]bool{}}}
+	rig := &messageRig{gateway: gateway, webhookRig: webhookRig{program: thisProgram(t), storage: storage, acknowledged: map[string]bool{}}}
 	rig.program.env = append(rig.program.env, "DRAY_SMS="+server.URL, "DRAY_SMS_FROM=Dray", "DRAY_SMS_SECRET=secret", "DRAY_SMS_PER_ORGANIZATION=0/0")
 	rig.org, rig.key = newOrganization(t, rig.program, storage)
 	for range nodes {
 		rig.nodes = append(rig.nodes, startNode(t, rig.program, storage))
 	}
 	var team struct{ ID string }
-	made := rig.insist(t, http.MethodPost, "/teams", `{"name":"crew","workers":[],"managers":[]}`, "team")
+	made := rig.mustCall(t, http.MethodPost, "/teams", `{"name":"crew","workers":[],"managers":[]}`, "team")
 	if err := json.Unmarshal(made, &team); err != nil {
 		t.Fatalf("%v: %s", err, made)
 	}
@@ -85,16 +85,16 @@ func newTextRig(t *testing.T, nodes int, storage nodeStorage) *textRig {
 }
 
 // invite makes a worker, who is owed an invitation.
-func (rig *textRig) invite(t *testing.T, name string) {
+func (rig *messageRig) invite(t *testing.T, name string) {
 	number := fmt.Sprintf("+1212%07d", 5550000+rig.number.Add(1))
-	rig.insist(t, http.MethodPost, "/workers", fmt.Sprintf(`{"name":"W","phone":%q,"teams":[%q]}`, number, rig.team), name)
+	rig.mustCall(t, http.MethodPost, "/workers", fmt.Sprintf(`{"name":"W","phone":%q,"teams":[%q]}`, number, rig.team), name)
 	rig.mu.Lock()
 	defer rig.mu.Unlock()
-	rig.answered[number] = true
+	rig.acknowledged[number] = true
 }
 
 // messages are all that were ever owed.
-func (rig *textRig) messages(t *testing.T) (all []textmessage.Message) {
+func (rig *messageRig) messages(t *testing.T) (all []textmessage.Message) {
 	t.Helper()
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {
 		return s.Read(t.Context(), func(r store.Reader) (err error) {
@@ -105,11 +105,11 @@ func (rig *textRig) messages(t *testing.T) (all []textmessage.Message) {
 	return all
 }
 
-// settleMessages waits until no message is to be sent any more. The claims of
+// awaitMessages waits until no message is to be sent any more. The claims of
 // nodes that were killed end after a while.
-func (rig *textRig) settleMessages(t *testing.T) {
+func (rig *messageRig) awaitMessages(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(patientEnough); ; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(longTimeout); ; time.Sleep(200 * time.Millisecond) {
 		waiting := 0
 		for _, m := range rig.messages(t) {
 			if m.State == textmessage.StateQueued || m.State == textmessage.StateSending {
@@ -128,24 +128,24 @@ func (rig *textRig) settleMessages(t *testing.T) {
 // checkMessages fails the test unless every worker who was invited is owed one
 // message, and the gateway got each of them, whatever came of the process that
 // sent it, and no other.
-func (rig *textRig) checkMessages(t *testing.T) (requests, repeated int) {
+func (rig *messageRig) checkMessages(t *testing.T) (requests, repeated int) {
 	t.Helper()
 	rig.gateway.mu.Lock()
 	defer rig.gateway.mu.Unlock()
-	for _, wrong := range rig.gateway.wrong {
-		t.Errorf("the gateway was sent %s", wrong)
+	for _, invalid := range rig.gateway.invalid {
+		t.Errorf("the gateway was sent %s", invalid)
 	}
-	owed := map[string]bool{} // numbers
+	pending := map[string]bool{} // numbers
 	known := map[string]bool{}
 	for _, m := range rig.messages(t) {
 		known[string(m.ID)] = true
-		bodies := rig.gateway.taken[string(m.ID)]
+		bodies := rig.gateway.received[string(m.ID)]
 		requests += len(bodies)
 		repeated += max(len(bodies)-1, 0)
-		if owed[string(m.To)] {
+		if pending[string(m.To)] {
 			t.Errorf("%s is owed two messages", m.To)
 		}
-		owed[string(m.To)] = true
+		pending[string(m.To)] = true
 		// One that took three processes down is given up, though it was sent.
 		givenUp := m.State == textmessage.StateFailed && m.Uncertain >= textmessage.MaxUncertain
 		if len(bodies) == 0 || m.State != textmessage.StateSent && !givenUp {
@@ -157,12 +157,12 @@ func (rig *textRig) checkMessages(t *testing.T) (requests, repeated int) {
 			}
 		}
 	}
-	for number := range rig.answered {
-		if !owed[number] {
+	for number := range rig.acknowledged {
+		if !pending[number] {
 			t.Errorf("%s was invited and is owed nothing", number)
 		}
 	}
-	for id := range rig.gateway.taken {
+	for id := range rig.gateway.received {
 		if !known[id] {
 			t.Errorf("the gateway got message %s, which nobody owes", id)
 		}

@@ -21,7 +21,7 @@ import (
 	"dray/internal/webhook"
 )
 
-// smsConfig is what can be set of text messages.
+// smsConfig holds the settings of text messages.
 type smsConfig struct {
 	Gateway    string // outbox, twilio, or a URL
 	Account    string // of Twilio
@@ -32,8 +32,8 @@ type smsConfig struct {
 
 var defaultSMS = smsConfig{Gateway: "outbox", Caps: textmessage.DefaultCaps}
 
-// smsSecret is the environment variable that holds the gateway's secret. It is
-// no flag: those of a process can be seen by everybody on its machine.
+// smsSecret is the environment variable that holds the gateway's secret. There is
+// no flag for it: every user of the machine can list the flags of a process.
 const smsSecret = "DRAY_SMS_SECRET"
 
 func (c *smsConfig) bind(f *flag.FlagSet) {
@@ -41,12 +41,12 @@ func (c *smsConfig) bind(f *flag.FlagSet) {
 	f.StringVar(&c.Account, "sms-account", c.Account, "`SID` of the Twilio account")
 	f.StringVar(&c.From, "sms-from", c.From, "`number` or name that text messages come from; Twilio also takes the SID of a messaging service")
 	f.StringVar(&c.SecretFile, "sms-secret-file", c.SecretFile, "`file` of Twilio's auth token or the gateway's secret; or set "+smsSecret)
-	f.Var(&perHourAndDay{&c.Caps.NumberHour, &c.Caps.NumberDay}, "sms-per-number", "text messages to one number at most, `hour/day`; 0 for no limit")
+	f.Var(&perHourAndDay{&c.Caps.NumberHour, &c.Caps.NumberDay}, "sms-per-number", "maximum text messages to one number, `hour/day`; 0 for no limit")
 	f.Var(&perHourAndDay{&c.Caps.OrganizationHour, &c.Caps.OrganizationDay}, "sms-per-organization",
-		"text messages of one organization at most, `hour/day`; 0 for no limit")
+		"maximum text messages of one organization, `hour/day`; 0 for no limit")
 }
 
-// perHourAndDay is a flag of two limits, such as 20/100.
+// perHourAndDay is a flag with two limits, such as 20/100.
 type perHourAndDay struct{ hour, day *int }
 
 // String implements flag.Value.
@@ -63,13 +63,13 @@ func (p *perHourAndDay) Set(text string) error {
 	var rest string
 	n, _ := fmt.Sscanf(text+" .", "%d/%d %s", &hour, &day, &rest)
 	if n != 3 || rest != "." || hour < 0 || day < 0 {
-		return errors.New("must be two numbers such as 20/100: in an hour, and in a day")
+		return errors.New("must be two numbers such as 20/100: per hour and per day")
 	}
 	*p.hour, *p.day = hour, day
 	return nil
 }
 
-// twilio is the address of Twilio's interface, if that is the gateway.
+// twilio returns the base URL of Twilio's API if that is the gateway.
 func (c *smsConfig) twilio() (base string, is bool) {
 	if c.Gateway == "twilio" {
 		return sms.TwilioAPI, true
@@ -77,7 +77,7 @@ func (c *smsConfig) twilio() (base string, is bool) {
 	return strings.CutPrefix(c.Gateway, "twilio+")
 }
 
-// check refuses settings that cannot be right.
+// check rejects invalid settings.
 func (c *smsConfig) check() error {
 	_, isTwilio := c.twilio()
 	switch {
@@ -97,8 +97,8 @@ func (c *smsConfig) check() error {
 	return err
 }
 
-// secret reads the gateway's secret; nil when none is set. One that is written
-// as Standard Webhooks has it is decoded.
+// secret reads the gateway's secret; it is empty when none is set. A secret in
+// the format of Standard Webhooks, whsec_ and base64, is decoded.
 func (c *smsConfig) secret() ([]byte, error) {
 	text := []byte(os.Getenv(smsSecret))
 	if c.SecretFile != "" {
@@ -114,7 +114,7 @@ func (c *smsConfig) secret() ([]byte, error) {
 	}
 	decoded, err := base64.StdEncoding.DecodeString(string(encoded))
 	if err != nil {
-		return nil, errors.New("the secret begins with whsec_ and is not base64 behind it")
+		return nil, errors.New("the secret must have base64 after whsec_")
 	}
 	return decoded, nil
 }
@@ -168,8 +168,8 @@ func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
 	return gateway, callbacks, nil
 }
 
-func (a *App) forgetMessages(ctx context.Context) error {
-	return a.forget(ctx, a.Now().Add(-a.kept()), func(w store.Writer, before time.Time, most int) (int64, error) {
-		return w.DeleteMessages(ctx, before, most)
+func (a *App) purgeMessages(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+		return w.DeleteMessages(ctx, before, limit)
 	})
 }

@@ -14,25 +14,25 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// metrics counts what the node does.
+// metrics are the Prometheus metrics of this node.
 type metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.HistogramVec
-	known    sync.Map // labels → prometheus.Observer, found before
+	registry  *prometheus.Registry
+	requests  *prometheus.HistogramVec
+	observers sync.Map // labels → prometheus.Observer, because WithLabelValues is slow
 }
 
-// labels tell requests apart.
+// labels are the labels of a request's duration.
 type labels struct {
 	route, method string
 	status        int
 }
 
-func newMetrics(db *sqlstore.Store, work workload) *metrics {
+func newMetrics(db *sqlstore.Store, work workMetrics) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "dray_http_request_duration_seconds",
-			Help:    "Time to answer requests of the interface, by route, method and status.",
+			Help:    "Time to respond to API requests, by route, method and status.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route", "method", "status"}),
 	}
@@ -52,23 +52,23 @@ func newMetrics(db *sqlstore.Store, work workload) *metrics {
 		count("dray_store_operations_total", "Writes committed.", func(s sqlstore.Stats) float64 { return float64(s.Operations) }),
 		count("dray_store_commits_total", "Transactions committed.", func(s sqlstore.Stats) float64 { return float64(s.Commits) }),
 		count("dray_store_failed_total", "Writes that returned an error.", func(s sqlstore.Stats) float64 { return float64(s.Failed) }),
-		count("dray_store_retries_total", "Writes run again.", func(s sqlstore.Stats) float64 { return float64(s.Retries) }),
-		count("dray_store_shed_total", "Writes refused because the database was too busy.", func(s sqlstore.Stats) float64 { return float64(s.Shed) }),
+		count("dray_store_retries_total", "Writes that were retried.", func(s sqlstore.Stats) float64 { return float64(s.Retries) }),
+		count("dray_store_shed_total", "Writes rejected because the database was too busy.", func(s sqlstore.Stats) float64 { return float64(s.Shed) }),
 	)
 	return m
 }
 
 func (m *metrics) observe(route, method string, status int, took time.Duration) {
-	of := labels{route, method, status}
-	found, ok := m.known.Load(of)
+	key := labels{route, method, status}
+	observer, ok := m.observers.Load(key)
 	if !ok {
-		found = m.requests.WithLabelValues(route, method, strconv.Itoa(status))
-		m.known.Store(of, found)
+		observer = m.requests.WithLabelValues(route, method, strconv.Itoa(status))
+		m.observers.Store(key, observer)
 	}
-	found.(prometheus.Observer).Observe(took.Seconds())
+	observer.(prometheus.Observer).Observe(took.Seconds())
 }
 
-// handler serves metrics and profiles, for operators alone.
+// handler serves metrics and profiles. Only operators may reach it.
 func (m *metrics) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))

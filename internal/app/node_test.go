@@ -191,8 +191,8 @@ func (n *node) stop(tb testing.TB) time.Duration {
 	}
 	select {
 	case <-n.ended:
-	case <-time.After(patientEnough):
-		tb.Fatalf("the node did not stop within %v\n%s", patientEnough, n.logged)
+	case <-time.After(longTimeout):
+		tb.Fatalf("the node did not stop within %v\n%s", longTimeout, n.logged)
 	}
 	if n.ending != nil {
 		tb.Fatalf("the node stopped with %v\n%s", n.ending, n.logged)

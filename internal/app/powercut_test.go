@@ -20,7 +20,7 @@ import (
 func TestTorturePowerCut(t *testing.T) {
 	disk := newDisk(t)
 	c := newCampaign(t, 1, nodeStorage{data: filepath.Join(disk.mounted, "data")})
-	endure(t, c, 30, func(t *testing.T) {
+	testFaults(t, c, 30, func(t *testing.T) {
 		c.end(t, func(n *node) { disk.cutPower(t, n) })
 	})
 	t.Logf("files that were not synced: %d lost", disk.lost)

@@ -70,11 +70,11 @@ func (f *follower) next(t *testing.T) (number int, task string, ok bool) {
 	return 0, "", false
 }
 
-const streamedTask = `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`
+const taskJSON = `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`
 
-// makeTask makes a task at a node.
-func makeTask(t *testing.T, address, key string) string {
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v2/tasks", strings.NewReader(streamedTask))
+// createTask makes a task at a node.
+func createTask(t *testing.T, address, key string) string {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v2/tasks", strings.NewReader(taskJSON))
 	if err != nil {
 		t.Error(err)
 		return ""
@@ -113,7 +113,7 @@ func TestStreamAcrossNodes(t *testing.T) {
 		for i := range makers {
 			group.Go(func() {
 				for range each {
-					task := makeTask(t, nodes[i%count].address, key)
+					task := createTask(t, nodes[i%count].address, key)
 					mu.Lock()
 					made[task] = true
 					mu.Unlock()
@@ -164,7 +164,7 @@ func TestStopEndsStreams(t *testing.T) {
 			followers = append(followers, f)
 		}
 		for range 5 {
-			makeTask(t, first.address, key)
+			createTask(t, first.address, key)
 		}
 		for _, f := range followers {
 			for want := 1; want <= 5; want++ {
@@ -180,7 +180,7 @@ func TestStopEndsStreams(t *testing.T) {
 			}
 		}
 		second := startNode(t, program, s)
-		task := makeTask(t, second.address, key)
+		task := createTask(t, second.address, key)
 		f := followAt(t, second.address, key, 5)
 		defer f.close()
 		if number, got, ok := f.next(t); !ok || number != 6 || got != task {

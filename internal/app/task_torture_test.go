@@ -26,18 +26,18 @@ import (
 	"dray/internal/store/storetest"
 )
 
-// TestTortureCrowdedYard is TestCrowdedYard for longer: afterwards no task is
+// TestTortureConcurrentDispatch is TestConcurrentDispatch for longer: afterwards no task is
 // in two containers or in none, and at no time did anybody carry too much.
-func TestTortureCrowdedYard(t *testing.T) {
-	onYards(t, 50, func(t *testing.T, y *yard) { crowd(t, y, 64, 150) })
+func TestTortureConcurrentDispatch(t *testing.T) {
+	onDispatches(t, 50, func(t *testing.T, d *dispatch) { runClients(t, d, 64, 150) })
 }
 
 // TestTortureContainerHistories finds an order that explains every answer, for
 // many histories.
 func TestTortureContainerHistories(t *testing.T) {
-	onYards(t, 3, func(t *testing.T, y *yard) {
+	onDispatches(t, 3, func(t *testing.T, d *dispatch) {
 		for range 40 {
-			history(t, y, 8, 15)
+			checkHistory(t, d, 8, 15)
 		}
 	})
 }
@@ -55,9 +55,9 @@ func TestTortureMillionTasks(t *testing.T) {
 	})
 }
 
-// warehouse is a platform full of tasks, made over the last year: one in a
+// taskHistory is a platform full of tasks, made over the last year: one in a
 // hundred is waiting, the rest are done by fifty workers.
-type warehouse struct {
+type taskHistory struct {
 	*platform
 	n       int
 	tasks   []string // some of them
@@ -67,18 +67,18 @@ type warehouse struct {
 	people  []lastmile.Recipient
 }
 
-const yearOfTasks = 365 * 24 * time.Hour
+const taskPeriod = 365 * 24 * time.Hour
 
-func fillWarehouse(t *testing.T, p *platform, n int) *warehouse {
+func fillHistory(t *testing.T, p *platform, n int) *taskHistory {
 	t.Helper()
-	w := &warehouse{platform: p, n: n}
+	w := &taskHistory{platform: p, n: n}
 	ctx := t.Context()
 	for range 50 {
 		w.workers = append(w.workers, lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)))
 	}
 	for i := range 1_000 {
 		w.places, w.people = append(w.places, p.destination(i)), append(w.people, p.recipient(i))
-		err := patiently(func() error {
+		err := retryOverloaded(func() error {
 			return p.Store.Write(ctx, func(tx store.Writer) error {
 				return errors.Join(tx.SaveDestination(ctx, w.places[i]), tx.SaveRecipient(ctx, w.people[i]))
 			})
@@ -90,7 +90,7 @@ func fillWarehouse(t *testing.T, p *platform, n int) *warehouse {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	begin := time.Now()
 	for from := 0; from < n; from += fillStep {
-		err := patiently(func() error {
+		err := retryOverloaded(func() error {
 			return p.Store.Write(ctx, func(tx store.Writer) error { return w.fill(ctx, tx, random, from) })
 		})
 		if err != nil {
@@ -101,8 +101,8 @@ func fillWarehouse(t *testing.T, p *platform, n int) *warehouse {
 	return w
 }
 
-// patiently does something again for as long as the answer asks for it.
-func patiently(do func() error) error {
+// retryOverloaded does something again for as long as the answer asks for it.
+func retryOverloaded(do func() error) error {
 	for try := 0; ; try++ {
 		err := do()
 		refusal, ok := errors.AsType[*lastmile.Error](err)
@@ -116,7 +116,7 @@ func patiently(do func() error) error {
 const fillStep = 5_000
 
 // fill saves some tasks.
-func (w *warehouse) fill(ctx context.Context, tx store.Writer, random *rand.Rand, from int) error {
+func (w *taskHistory) fill(ctx context.Context, tx store.Writer, random *rand.Rand, from int) error {
 	for i := from; i < min(w.n, from+fillStep); i++ {
 		task := w.task(random, i)
 		if err := tx.SaveTask(ctx, task); err != nil {
@@ -133,8 +133,8 @@ func (w *warehouse) fill(ctx context.Context, tx store.Writer, random *rand.Rand
 }
 
 // task is the nth task of the year.
-func (w *warehouse) task(random *rand.Rand, n int) lastmile.Task {
-	created := w.created.Add(-yearOfTasks + time.Duration(n)*(yearOfTasks/time.Duration(w.n))).Truncate(time.Millisecond)
+func (w *taskHistory) task(random *rand.Rand, n int) lastmile.Task {
+	created := w.created.Add(-taskPeriod + time.Duration(n)*(taskPeriod/time.Duration(w.n))).Truncate(time.Millisecond)
 	place, person := w.places[n%1_000], w.people[n%1_000]
 	task, err := lastmile.NewTask(lastmile.Identity{
 		// In order, which fills the indexes many times as fast as no order does.
@@ -160,21 +160,21 @@ func (w *warehouse) task(random *rand.Rand, n int) lastmile.Task {
 }
 
 func testMillion(t *testing.T, few, many *platform) {
-	small, large := fillWarehouse(t, few, 1_000), fillWarehouse(t, many, 1_000_000)
+	small, large := fillHistory(t, few, 1_000), fillHistory(t, many, 1_000_000)
 	yesterday, lastMonth := few.created.Add(-24*time.Hour).UnixMilli(), few.created.Add(-30*24*time.Hour).UnixMilli()
-	paths := map[string]func(w *warehouse, i int) string{
-		"one task":                func(w *warehouse, i int) string { return "/tasks/" + w.tasks[i%len(w.tasks)] },
-		"all":                     func(*warehouse, int) string { return "/tasks/all?from=0" },
-		"from the middle":         func(w *warehouse, _ int) string { return "/tasks/all?from=0&lastId=" + w.middle },
-		"waiting":                 func(*warehouse, int) string { return "/tasks/all?from=0&state=0" },
-		"completed":               func(*warehouse, int) string { return "/tasks/all?from=0&state=3" },
-		"since yesterday":         func(*warehouse, int) string { return fmt.Sprintf("/tasks/all?from=%d", yesterday) },
-		"waiting since yesterday": func(*warehouse, int) string { return fmt.Sprintf("/tasks/all?from=%d&state=0", yesterday) },
-		"completed in a month":    func(*warehouse, int) string { return fmt.Sprintf("/tasks/all?from=%d&state=3", lastMonth) },
-		"of a worker in a month": func(w *warehouse, i int) string {
+	paths := map[string]func(w *taskHistory, i int) string{
+		"one task":                func(w *taskHistory, i int) string { return "/tasks/" + w.tasks[i%len(w.tasks)] },
+		"all":                     func(*taskHistory, int) string { return "/tasks/all?from=0" },
+		"from the middle":         func(w *taskHistory, _ int) string { return "/tasks/all?from=0&lastId=" + w.middle },
+		"waiting":                 func(*taskHistory, int) string { return "/tasks/all?from=0&state=0" },
+		"completed":               func(*taskHistory, int) string { return "/tasks/all?from=0&state=3" },
+		"since yesterday":         func(*taskHistory, int) string { return fmt.Sprintf("/tasks/all?from=%d", yesterday) },
+		"waiting since yesterday": func(*taskHistory, int) string { return fmt.Sprintf("/tasks/all?from=%d&state=0", yesterday) },
+		"completed in a month":    func(*taskHistory, int) string { return fmt.Sprintf("/tasks/all?from=%d&state=3", lastMonth) },
+		"of a worker in a month": func(w *taskHistory, i int) string {
 			return fmt.Sprintf("/tasks/all?from=%d&worker=%s", lastMonth, w.workers[i%50])
 		},
-		"a day last year": func(*warehouse, int) string {
+		"a day last year": func(*taskHistory, int) string {
 			return fmt.Sprintf("/tasks/all?from=%d&to=%d", lastMonth-86_400_000, lastMonth)
 		},
 	}
@@ -185,16 +185,16 @@ func testMillion(t *testing.T, few, many *platform) {
 			const reads, warmUp = 400, 50
 			var took [2][]time.Duration
 			for i := range reads + warmUp {
-				for side, r := range readers { // in turns, for the same weather
-					if cost := r.read(t, path(r.warehouse, i)); i >= warmUp {
-						took[side] = append(took[side], cost)
+				for steps, r := range readers { // in turns, for the same weather
+					if cost := r.read(t, path(r.taskHistory, i)); i >= warmUp {
+						took[steps] = append(took[steps], cost)
 					}
 				}
 			}
 			var cost [2]time.Duration
-			for side := range took {
-				slices.Sort(took[side])
-				cost[side] = took[side][reads/2]
+			for steps := range took {
+				slices.Sort(took[steps])
+				cost[steps] = took[steps][reads/2]
 			}
 			ratio := float64(cost[1]) / float64(cost[0])
 			sizes := [2]int{readers[0].size, readers[1].size}
@@ -217,20 +217,20 @@ func testMillion(t *testing.T, few, many *platform) {
 
 // reader reads over one connection.
 type reader struct {
-	*warehouse
+	*taskHistory
 	conn net.Conn
 	in   *bufio.Reader
 	size int // of the last answer
 }
 
-func (w *warehouse) reader(t *testing.T) *reader {
+func (w *taskHistory) reader(t *testing.T) *reader {
 	t.Helper()
 	conn, err := net.Dial("tcp", w.address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return &reader{warehouse: w, conn: conn, in: bufio.NewReader(conn)}
+	return &reader{taskHistory: w, conn: conn, in: bufio.NewReader(conn)}
 }
 
 // read reads a path and returns how long it took.

@@ -18,17 +18,17 @@ import (
 	"dray/internal/travel"
 )
 
-// TestNodesFireEachThresholdOnce lets several nodes take in positions of the
+// TestThresholdsFireOnceAcrossNodes lets several nodes take in positions of the
 // same workers and look at them at the same time. Each task must fire once for
 // each webhook, whoever looks.
-func TestNodesFireEachThresholdOnce(t *testing.T) {
-	t.Run("one node on sqlite", func(t *testing.T) { testNodesFireOnce(t, 1, app.Config{Data: t.TempDir()}) })
+func TestThresholdsFireOnceAcrossNodes(t *testing.T) {
+	t.Run("one node on sqlite", func(t *testing.T) { testThresholdsFireOnce(t, 1, app.Config{Data: t.TempDir()}) })
 	t.Run("three nodes on postgres", func(t *testing.T) {
-		testNodesFireOnce(t, 3, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
+		testThresholdsFireOnce(t, 3, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
 	})
 }
 
-func testNodesFireOnce(t *testing.T, count int, c app.Config) {
+func testThresholdsFireOnce(t *testing.T, count int, c app.Config) {
 	const workers, rounds = 12, 8
 	var ahead atomic.Int64
 	clock := func() time.Time { return app.Clock().Add(time.Duration(ahead.Load())) }
@@ -54,13 +54,13 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 	hooks, drivers := saveTracked(t, nodes[0], org, workers)
 
 	for round := range rounds { // each nearer than the one before
-		place := lastmile.Point{Lon: -74, Lat: 40.7 - 0.01*float64(rounds-1-round)}
+		location := lastmile.Point{Lon: -74, Lat: 40.7 - 0.01*float64(rounds-1-round)}
 		var group sync.WaitGroup
 		for _, node := range nodes {
 			group.Go(func() {
 				for _, worker := range drivers {
 					who := lastmile.Principal{Organization: org, Worker: worker}
-					if _, err := node.Tracking.Report(t.Context(), who, []lastmile.Position{{Location: place, At: clock()}}); err != nil {
+					if _, err := node.Tracking.Report(t.Context(), who, []lastmile.Position{{Location: location, At: clock()}}); err != nil {
 						t.Errorf("report: %v", err)
 					}
 				}
@@ -80,16 +80,16 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 	}
 	err = nodes[0].Store.Read(t.Context(), func(r store.Reader) error {
 		for trigger, hook := range hooks {
-			owed, err := r.Notifications(t.Context(), org, store.NotificationFilter{Webhook: hook})
+			notifications, err := r.Notifications(t.Context(), org, store.NotificationFilter{Webhook: hook})
 			if err != nil {
 				return err
 			}
-			of := map[lastmile.TaskID]int{}
-			for _, n := range owed {
-				of[n.Task]++
+			perTask := map[lastmile.TaskID]int{}
+			for _, n := range notifications {
+				perTask[n.Task]++
 			}
-			if len(owed) != workers || len(of) != workers {
-				t.Errorf("%s: %d notifications of %d tasks, want one of each of %d", trigger, len(owed), len(of), workers)
+			if len(notifications) != workers || len(perTask) != workers {
+				t.Errorf("%s: %d notifications of %d tasks, want one of each of %d", trigger, len(notifications), len(perTask), workers)
 			}
 		}
 		return nil
@@ -123,18 +123,18 @@ func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers 
 				ID: lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)), Organization: org, Created: now, Modified: now, Name: "W",
 				Phone: lastmile.Phone("+1212555" + strconv.Itoa(1000+i)), Vehicle: &lastmile.Vehicle{Type: lastmile.Car},
 			}
-			place := lastmile.Destination{
+			location := lastmile.Destination{
 				ID: lastmile.DestinationID(access.RandomSecret(lastmile.IDLength)), Organization: org, Created: now, Modified: now,
 				Location: lastmile.Point{Lon: -74, Lat: 40.7}, Address: lastmile.Address{City: "New York", Country: "United States"},
 			}
 			task := lastmile.Task{
 				ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: strconv.Itoa(i), Organization: org, Created: now, Modified: now,
-				Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskAssigned, Worker: worker.ID,
+				Destination: location, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskAssigned, Worker: worker.ID,
 				Container: lastmile.WorkerContainer(worker.ID), CompleteBefore: now.Add(-time.Hour),
 			}
 			err := errors.Join(
 				w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-				w.SaveDestination(t.Context(), place), w.SaveTask(t.Context(), task), w.SaveTask(t.Context(), started(task)),
+				w.SaveDestination(t.Context(), location), w.SaveTask(t.Context(), task), w.SaveTask(t.Context(), started(task)),
 			)
 			if err != nil {
 				return err

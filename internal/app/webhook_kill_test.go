@@ -20,21 +20,21 @@ import (
 
 // TestKilledNotifications is the short form of TestTortureNotifications.
 func TestKilledNotifications(t *testing.T) {
-	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { surviveNotifications(t, 5, nodes, s) })
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { testKilledNotifications(t, 5, nodes, s) })
 }
 
-// hookRig changes tasks on nodes that are killed while they tell a receiver.
-type hookRig struct {
+// webhookRig changes tasks on nodes that are killed while they tell a receiver.
+type webhookRig struct {
 	program  program
 	storage  nodeStorage
 	org, key string
 	nodes    []*node
-	turn     sync.RWMutex // of the nodes
+	nodesMu  sync.RWMutex // change the nodes
 	receiver *apptest.Receiver
 	hooks    map[string]lastmile.Trigger // by path, which is /id
 
-	mu       sync.Mutex
-	answered map[string]bool // "trigger task" of changes that were answered
+	mu           sync.Mutex
+	acknowledged map[string]bool // "trigger task" of changes that were answered
 }
 
 // hookTriggers are those of the rig's webhooks: three for what happens most.
@@ -43,22 +43,22 @@ var hookTriggers = []lastmile.Trigger{
 	lastmile.TriggerTaskUpdated, lastmile.TriggerTaskDeleted,
 }
 
-// surviveNotifications kills a node again and again while notifications are
+// testKilledNotifications kills a node again and again while notifications are
 // sent, and holds what a receiver got against what was changed, and the log of
 // attempts against what the receiver got.
-func surviveNotifications(t *testing.T, kills, nodes int, storage nodeStorage) {
-	rig := newHookRig(t, nodes, storage)
-	rig.suffer(t, kills, rig.live)
-	rig.settle(t)
+func testKilledNotifications(t *testing.T, kills, nodes int, storage nodeStorage) {
+	rig := newWebhookRig(t, nodes, storage)
+	rig.runAndKill(t, kills, rig.changeTask)
+	rig.awaitDelivery(t)
 	for _, n := range rig.nodes {
 		n.stop(t)
 	}
 	posts, repeated := rig.check(t)
-	t.Logf("%d kills, %d changes answered, %d requests to the receiver, %d of them repeated", kills, len(rig.answered), posts, repeated)
+	t.Logf("%d kills, %d changes answered, %d requests to the receiver, %d of them repeated", kills, len(rig.acknowledged), posts, repeated)
 }
 
-// suffer has eight lives lived, each again and again, while nodes are killed.
-func (rig *hookRig) suffer(t *testing.T, kills int, live func(t *testing.T, name string)) {
+// runAndKill has eight lives lived, each again and again, while nodes are killed.
+func (rig *webhookRig) runAndKill(t *testing.T, kills int, step func(t *testing.T, name string)) {
 	t.Helper()
 	var (
 		group   sync.WaitGroup
@@ -67,31 +67,31 @@ func (rig *hookRig) suffer(t *testing.T, kills int, live func(t *testing.T, name
 	for i := range 8 {
 		group.Go(func() {
 			for n := 0; !stopped.Load(); n++ {
-				live(t, fmt.Sprintf("%d-%d", i, n))
+				step(t, fmt.Sprintf("%d-%d", i, n))
 			}
 		})
 	}
 	for range kills {
-		loaded(shortestLoad+rand.N(longestLoad-shortestLoad), rig.changes)
+		waitForLoad(minLoadTime+rand.N(maxLoadTime-minLoadTime), rig.changes)
 		victim := rand.IntN(len(rig.nodes))
 		rig.node(victim).kill(t)
 		fresh := startNode(t, rig.program, rig.storage)
-		rig.turn.Lock()
+		rig.nodesMu.Lock()
 		rig.nodes[victim] = fresh
-		rig.turn.Unlock()
+		rig.nodesMu.Unlock()
 	}
 	stopped.Store(true)
 	group.Wait()
-	if rig.changes() < smallestLoad*kills {
+	if rig.changes() < minLoadWrites*kills {
 		t.Errorf("too little happened to prove anything: %d changes", rig.changes())
 	}
 }
 
-func newHookRig(t *testing.T, nodes int, storage nodeStorage) *hookRig {
+func newWebhookRig(t *testing.T, nodes int, storage nodeStorage) *webhookRig {
 	t.Helper()
-	rig := &hookRig{
+	rig := &webhookRig{
 		program: thisProgram(t), storage: storage, receiver: apptest.NewReceiver(t),
-		hooks: map[string]lastmile.Trigger{}, answered: map[string]bool{},
+		hooks: map[string]lastmile.Trigger{}, acknowledged: map[string]bool{},
 	}
 	rig.program.env = append(rig.program.env, "DRAY_WEBHOOK_CA_FILE="+rig.receiver.CAFile, "DRAY_WEBHOOK_ALLOW_CIDR=127.0.0.1/32")
 	rig.receiver.Answer(func(http.ResponseWriter, apptest.Received) bool {
@@ -112,45 +112,45 @@ func newHookRig(t *testing.T, nodes int, storage nodeStorage) *hookRig {
 	return rig
 }
 
-func (rig *hookRig) node(i int) *node {
-	rig.turn.RLock()
-	defer rig.turn.RUnlock()
+func (rig *webhookRig) node(i int) *node {
+	rig.nodesMu.RLock()
+	defer rig.nodesMu.RUnlock()
 	return rig.nodes[i]
 }
 
-// live has a task be made, changed and deleted.
-func (rig *hookRig) live(t *testing.T, name string) {
+// changeTask has a task be made, changed and deleted.
+func (rig *webhookRig) changeTask(t *testing.T, name string) {
 	var task struct{ ID string }
-	made := rig.insist(t, http.MethodPost, "/tasks", `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`, name)
+	made := rig.mustCall(t, http.MethodPost, "/tasks", `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`, name)
 	if err := json.Unmarshal(made, &task); err != nil {
 		t.Errorf("%v: %s", err, made)
 		return
 	}
-	rig.note(lastmile.TriggerTaskCreated, task.ID)
-	rig.insist(t, http.MethodPut, "/tasks/"+task.ID, `{"notes":"changed"}`, "")
-	rig.note(lastmile.TriggerTaskUpdated, task.ID)
+	rig.recordAcknowledged(lastmile.TriggerTaskCreated, task.ID)
+	rig.mustCall(t, http.MethodPut, "/tasks/"+task.ID, `{"notes":"changed"}`, "")
+	rig.recordAcknowledged(lastmile.TriggerTaskUpdated, task.ID)
 	if rand.IntN(2) == 0 {
-		rig.insist(t, http.MethodDelete, "/tasks/"+task.ID, "", "")
-		rig.note(lastmile.TriggerTaskDeleted, task.ID)
+		rig.mustCall(t, http.MethodDelete, "/tasks/"+task.ID, "", "")
+		rig.recordAcknowledged(lastmile.TriggerTaskDeleted, task.ID)
 	}
 }
 
-func (rig *hookRig) note(trigger lastmile.Trigger, task string) {
+func (rig *webhookRig) recordAcknowledged(trigger lastmile.Trigger, task string) {
 	rig.mu.Lock()
 	defer rig.mu.Unlock()
-	rig.answered[fmt.Sprint(int(trigger), " ", task)] = true
+	rig.acknowledged[fmt.Sprint(int(trigger), " ", task)] = true
 }
 
 // changes is how many changes were answered.
-func (rig *hookRig) changes() int {
+func (rig *webhookRig) changes() int {
 	rig.mu.Lock()
 	defer rig.mu.Unlock()
-	return len(rig.answered)
+	return len(rig.acknowledged)
 }
 
-// insist sends a request until it was answered.
-func (rig *hookRig) insist(t *testing.T, method, path, body, key string) []byte {
-	for sent, deadline := 1, time.Now().Add(patientEnough); ; sent++ {
+// mustCall sends a request until it was answered.
+func (rig *webhookRig) mustCall(t *testing.T, method, path, body, key string) []byte {
+	for sent, deadline := 1, time.Now().Add(longTimeout); ; sent++ {
 		status, answer, err := rig.call(t, method, path, body, key)
 		switch {
 		case err == nil && status == http.StatusOK, err == nil && status == http.StatusNotFound && method == http.MethodDelete && sent > 1:
@@ -164,15 +164,15 @@ func (rig *hookRig) insist(t *testing.T, method, path, body, key string) []byte 
 }
 
 // call sends a request to any node.
-func (rig *hookRig) call(t *testing.T, method, path, body, key string) (status int, answer []byte, err error) {
+func (rig *webhookRig) call(t *testing.T, method, path, body, key string) (status int, answer []byte, err error) {
 	return rig.node(rand.IntN(len(rig.nodes))).call(t, rig.key, method, path, body, key)
 }
 
-// settle waits until nothing is owed any more. The claims of nodes that were
+// awaitDelivery waits until nothing is owed any more. The claims of nodes that were
 // killed end after a while.
-func (rig *hookRig) settle(t *testing.T) {
+func (rig *webhookRig) awaitDelivery(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(patientEnough); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(longTimeout); ; time.Sleep(100 * time.Millisecond) {
 		var backlog work.Backlog
 		withStore(t, rig.storage, func(s *sqlstore.Store) error {
 			return s.Read(t.Context(), func(r store.Reader) (err error) {
@@ -191,14 +191,14 @@ func (rig *hookRig) settle(t *testing.T) {
 
 // arrival is a notification as the receiver saw it.
 type arrival struct {
-	of       string // "trigger task"
+	change   string // "trigger task"
 	body     string
 	attempts map[string]int // requests by number of the attempt
 }
 
 // check fails the test unless every change arrived at every webhook of its
 // trigger, under one id each, and the log tells of it truly.
-func (rig *hookRig) check(t *testing.T) (posts, repeated int) {
+func (rig *webhookRig) check(t *testing.T) (posts, repeated int) {
 	t.Helper()
 	for path, trigger := range rig.hooks {
 		arrived := map[string]*arrival{} // by id
@@ -212,25 +212,25 @@ func (rig *hookRig) check(t *testing.T) (posts, repeated int) {
 			if err := json.Unmarshal(post.Body, &body); err != nil || body.TriggerID != int(trigger) {
 				t.Fatalf("webhook %s of trigger %d got %s", path, trigger, post.Body)
 			}
-			id, of := post.Header.Get("Webhook-Id"), fmt.Sprint(body.TriggerID, " ", body.TaskID)
+			id, change := post.Header.Get("Webhook-Id"), fmt.Sprint(body.TriggerID, " ", body.TaskID)
 			a := arrived[id]
 			if a == nil {
-				a = &arrival{of: of, body: string(post.Body), attempts: map[string]int{}}
+				a = &arrival{change: change, body: string(post.Body), attempts: map[string]int{}}
 				arrived[id] = a
 			} else {
 				repeated++
 			}
-			if a.attempts[post.Header.Get("Webhook-Attempt")]++; a.of != of || a.body != string(post.Body) {
+			if a.attempts[post.Header.Get("Webhook-Attempt")]++; a.change != change || a.body != string(post.Body) {
 				t.Errorf("notification %s came with another body", id)
 			}
 			// A change that was sent again because nobody knew whether it was done
 			// may have been done twice; a creation with a key may not.
-			if trigger != lastmile.TriggerTaskUpdated && ids[of] != "" && ids[of] != id {
-				t.Errorf("%s came under two ids, %s and %s", of, ids[of], id)
+			if trigger != lastmile.TriggerTaskUpdated && ids[change] != "" && ids[change] != id {
+				t.Errorf("%s came under two ids, %s and %s", change, ids[change], id)
 			}
-			ids[of] = id
+			ids[change] = id
 		}
-		for change := range rig.answered {
+		for change := range rig.acknowledged {
 			if strings.HasPrefix(change, fmt.Sprint(int(trigger), " ")) && ids[change] == "" {
 				t.Errorf("webhook %s never heard of %s", path, change)
 			}
@@ -242,7 +242,7 @@ func (rig *hookRig) check(t *testing.T) (posts, repeated int) {
 
 // checkLog fails the test unless the log of a webhook has every attempt that
 // the receiver saw, and no other.
-func (rig *hookRig) checkLog(t *testing.T, path string, arrived map[string]*arrival) {
+func (rig *webhookRig) checkLog(t *testing.T, path string, arrived map[string]*arrival) {
 	t.Helper()
 	ctx, org := t.Context(), lastmile.OrganizationID(rig.org)
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {

@@ -8,5 +8,5 @@ import "testing"
 // notifications. Each arrives at least once, under one id, and the log of
 // attempts is whole.
 func TestTortureNotifications(t *testing.T) {
-	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { surviveNotifications(t, 100, nodes, s) })
+	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { testKilledNotifications(t, 100, nodes, s) })
 }

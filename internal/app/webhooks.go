@@ -14,13 +14,14 @@ import (
 	"dray/internal/webhook"
 )
 
-// checkLength is the length of the random text of a webhook's handshake.
-const checkLength = 43
+// handshakeLength is the length of the random text of a webhook's handshake.
+const handshakeLength = 43
 
-// numberEvery is how often a node checks for events that have no number.
-const numberEvery = 250 * time.Millisecond
+// numberEventsInterval is how often a node looks for events without a sequence
+// number.
+const numberEventsInterval = 250 * time.Millisecond
 
-// addWebhooks puts together what tells other servers of events.
+// addWebhooks sets up the registry and the sender of webhooks and the event feed.
 func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	egress, err := newEgress(a.Config)
 	if err != nil {
@@ -28,7 +29,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	a.Webhooks = &webhook.Registry{
 		Store: a.Store, Events: a.Events, Egress: egress, Now: a.Now, NewID: newID,
-		NewCheck: func() string { return access.RandomSecret(checkLength) },
+		NewCheck: func() string { return access.RandomSecret(handshakeLength) },
 	}
 	a.Sender = &webhook.Sender{
 		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Events.Committed(), Drain: a.Events.Drain,
@@ -39,11 +40,12 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEvery)}
+	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
 	return nil
 }
 
-// newEgress reads the settings of what webhooks may reach.
+// newEgress returns the egress policy of webhooks: networks, ports and certificate
+// authorities.
 func newEgress(c Config) (*webhook.Egress, error) {
 	options, err := c.egressOptions()
 	if err != nil {
@@ -59,7 +61,7 @@ func newEgress(c Config) (*webhook.Egress, error) {
 	return webhook.NewEgress(options)
 }
 
-// egressOptions are the networks and ports that webhooks may reach.
+// egressOptions returns the networks and ports that webhooks may reach.
 func (c *Config) egressOptions() (options webhook.EgressOptions, err error) {
 	for _, text := range c.WebhookNets {
 		prefix, err := netip.ParsePrefix(text)

@@ -1,0 +1,127 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dray/internal/messaging"
+	"dray/internal/store"
+	"dray/internal/webhook"
+	"dray/internal/work"
+)
+
+// workMetrics collects the metrics of background work: what this node did, and
+// the backlog in the database, which all nodes share.
+type workMetrics struct {
+	db     store.Store
+	sender *webhook.Sender
+	texts  *messaging.Sender
+	now    func() time.Time
+	log    *slog.Logger
+}
+
+// countTimeout bounds the reading of the backlog.
+const countTimeout = 5 * time.Second
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+var (
+	attemptsMade         = describe("dray_webhook_attempts_total", "Attempts at notifications that this node made, by result.", "result")
+	attemptsInFlight     = describe("dray_webhook_attempts_in_flight", "Attempts at notifications under way on this node.")
+	textsSent            = describe("dray_text_messages_total", "Attempts at text messages that this node made, by result.", "result")
+	notificationsWaiting = describe("dray_webhook_notifications_waiting", "Notifications to be sent, now or later, by any node.")
+	notificationsDue     = describe("dray_webhook_notifications_due", "Notifications to be sent now, by any node.")
+	notificationsOldest  = describe("dray_webhook_oldest_due_seconds", "How long the oldest due notification has been due.")
+	jobsDue              = describe("dray_jobs_due", "Background jobs that are due and not running.")
+	jobsRunning          = describe("dray_jobs_running", "Background jobs that a node runs.")
+	jobsGivenUp          = describe("dray_jobs_given_up", "Background jobs that failed for good.")
+	workDue              = describe("dray_work_due", "Background work that is due and not leased, by kind. For webhooks it counts notifications.", "kind")
+	workLeased           = describe("dray_work_leased", "Background work that a node is doing, by kind.", "kind")
+	workGivenUp          = describe("dray_work_given_up", "Background work that failed for good, by kind.", "kind")
+	workOldest           = describe("dray_work_oldest_due_seconds", "How long the oldest due work of a kind has been due.", "kind")
+	jobsOldest           = describe("dray_jobs_oldest_due_seconds", "How long the oldest due job has been due.")
+)
+
+// Describe implements prometheus.Collector.
+func (w workMetrics) Describe(out chan<- *prometheus.Desc) {
+	for _, one := range []*prometheus.Desc{
+		attemptsMade, attemptsInFlight, textsSent, notificationsWaiting, notificationsDue, notificationsOldest,
+		jobsDue, jobsRunning, jobsGivenUp, jobsOldest, workDue, workLeased, workGivenUp, workOldest,
+	} {
+		out <- one
+	}
+}
+
+// Collect implements prometheus.Collector. What cannot be read is left out.
+func (w workMetrics) Collect(out chan<- prometheus.Metric) {
+	level := func(what *prometheus.Desc, value float64) {
+		out <- prometheus.MustNewConstMetric(what, prometheus.GaugeValue, value)
+	}
+	done := w.sender.Stats()
+	for result, count := range map[string]int64{"delivered": done.Delivered, "failed": done.Failed, "fenced": done.Fenced} {
+		out <- prometheus.MustNewConstMetric(attemptsMade, prometheus.CounterValue, float64(count), result)
+	}
+	level(attemptsInFlight, float64(done.InFlight))
+	texts := w.texts.Stats()
+	for result, count := range map[string]int64{"sent": texts.Sent, "failed": texts.Failed, "suppressed": texts.Suppressed} {
+		out <- prometheus.MustNewConstMetric(textsSent, prometheus.CounterValue, float64(count), result)
+	}
+
+	backlogs, now := w.backlog(), w.now()
+	for kind, b := range backlogs {
+		perKind := func(what *prometheus.Desc, value float64) {
+			out <- prometheus.MustNewConstMetric(what, prometheus.GaugeValue, value, string(kind))
+		}
+		perKind(workDue, float64(b.Due))
+		perKind(workLeased, float64(b.Leased))
+		perKind(workGivenUp, float64(b.GivenUp))
+		perKind(workOldest, age(b.Oldest, now))
+	}
+	if notifications, ok := backlogs[work.Webhooks]; ok {
+		level(notificationsWaiting, float64(notifications.Waiting))
+		level(notificationsDue, float64(notifications.Due))
+		level(notificationsOldest, age(notifications.Oldest, now))
+	}
+	if jobs, ok := backlogs[store.CreateBatch]; ok {
+		level(jobsDue, float64(jobs.Due))
+		level(jobsRunning, float64(jobs.Leased))
+		level(jobsGivenUp, float64(jobs.GivenUp))
+		level(jobsOldest, age(jobs.Oldest, now))
+	}
+}
+
+// backlog counts the work of every kind; it returns nil if that cannot be read.
+func (w workMetrics) backlog() map[work.Kind]work.Backlog {
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	defer cancel()
+	backlogs := map[work.Kind]work.Backlog{}
+	err := w.db.Read(ctx, func(r store.Reader) error {
+		clear(backlogs)
+		for _, kind := range []work.Kind{store.CreateBatch, work.Webhooks, work.Messages, work.Estimates} {
+			b, err := r.WorkBacklog(ctx, kind, w.now())
+			if err != nil {
+				return err
+			}
+			backlogs[kind] = b
+		}
+		return nil
+	})
+	if err != nil {
+		w.log.Warn("metrics of the backlog are missing", "error", err)
+		return nil
+	}
+	return backlogs
+}
+
+// age returns the seconds since a time, or 0 if that is zero.
+func age(since, now time.Time) float64 {
+	if since.IsZero() {
+		return 0
+	}
+	return now.Sub(since).Seconds()
+}

@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "api", "blob", "events", "geo", "optimize", "simulate", "sms", "store", "store/backup", "store/sqlstore", "web", "wire", "work",
+	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "optimize", "recipientapi", "simulate", "sms", "spec", "store", "store/backup", "store/sqlstore", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -62,7 +62,7 @@ var rules = map[string]rule{
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":   {may: []string{"lastmile", "analytics", "assignment", "customfield", "textmessage", "trackingpage", "travel"}},
+	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "textmessage", "trackingpage", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store":  {may: []string{"lastmile", "assignment", "customfield", "textmessage", "work"}},
 	"events": {may: []string{"lastmile"}},
@@ -78,7 +78,7 @@ var rules = map[string]rule{
 	"store/engine/postgres":   {may: []string{"lastmile", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
 	"store/sqlstore": {may: []string{
-		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
+		"codec", "lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
@@ -98,7 +98,17 @@ var rules = map[string]rule{
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
-	"api": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
+	"codec": {may: []string{"lastmile"}},
+	"spec":  {}, // describes types of other packages, by reflection, and knows none
+	"edge":  {may: []string{"codec", "lastmile", "spec"}},
+
+	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
+	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
+	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "taskflow", "wire"})},
+
+	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
+	"contract/openapi": {wide: true, may: everything},                                                // tests only
+
 	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
 
 	"app":         {wide: true, may: everything},
@@ -115,8 +125,8 @@ var reserved = map[string][]string{
 	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
-	"net/http/...":                            {"api", "app", "blob", "cli", "geo", "simulate", "sms", "web", "webhook", "wire"},
-	"encoding/json/...":                       {"api", "cli", "geo", "geo/generate", "simulate", "sms", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
+	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
+	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
 	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},
@@ -124,7 +134,7 @@ var reserved = map[string][]string{
 	"golang.org/x/text/...":                   {"geo", "geo/gazetteer", "geo/generate"},
 	"golang.org/x/image/...":                  {"upload"},
 	"golang.org/x/crypto/argon2":              {"access"},
-	"github.com/go-json-experiment/json/...":  {"wire"},
+	"github.com/go-json-experiment/json/...":  {"codec"},
 	"github.com/aws/...":                      {"blob"},
 	"github.com/nyaruka/phonenumbers/...":     {"sms"},
 	"github.com/prometheus/client_golang/...": {"app"},

@@ -188,6 +188,6 @@ func (o *Organizations) CheckReplay(ctx context.Context, who lastmile.Principal)
 
 // SaveReply saves the reply to a request that changed nothing, for the
 // principal's idempotency key.
-func (o *Organizations) SaveReply(ctx context.Context, who lastmile.Principal, reply any) error {
+func (o *Organizations) SaveReply(ctx context.Context, who lastmile.Principal, reply []byte) error {
 	return store.SaveReply(ctx, o.Store, who, reply)
 }

@@ -3,40 +3,45 @@ package api
 import (
 	"context"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
+	"dray/internal/wire"
 )
+
+// assignments serves the endpoints of the tasks assigned to workers and teams.
+type assignments struct{ *Server }
 
 // assignedQuery are the parameters of the lists of a worker's and of a team's
 // tasks.
-var assignedQuery = []parameter{
-	{name: "from", about: "Unix milliseconds; made at or after this; seven days ago unless given", kind: "number"},
-	{name: "to", about: "Unix milliseconds; made before this; now unless given", kind: "number"},
-	{name: "isPickupTask", about: "true for pickups only, false for drop-offs only", kind: "boolean"},
-	{name: "lastId", about: "the lastId of the page before"},
+var assignedQuery = []edge.Parameter{
+	{Name: "from", Description: "Unix milliseconds; created at or after this time. Default: seven days ago", Type: "number"},
+	{Name: "to", Description: "Unix milliseconds; created before this time. Default: now", Type: "number"},
+	{Name: "isPickupTask", Description: "true for pickups only, false for drop-offs only", Type: "boolean"},
+	{Name: "lastId", Description: "the lastId of the previous page"},
 }
 
-func (s *Server) workerTasks(ctx context.Context, c *call) (any, error) {
-	return s.assignedTasks(ctx, c, lastmile.WorkerContainer(lastmile.WorkerID(c.id())))
+func (s assignments) workerTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
+	return s.assignedTasks(ctx, c, lastmile.WorkerContainer(lastmile.WorkerID(c.ID())))
 }
 
-func (s *Server) teamTasks(ctx context.Context, c *call) (any, error) {
-	return s.assignedTasks(ctx, c, lastmile.TeamContainer(lastmile.TeamID(c.id())))
+func (s assignments) teamTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
+	return s.assignedTasks(ctx, c, lastmile.TeamContainer(lastmile.TeamID(c.ID())))
 }
 
-func (s *Server) assignedTasks(ctx context.Context, c *call, in lastmile.ContainerRef) (any, error) {
-	q := taskflow.Query{After: lastmile.TaskID(c.query.Get("lastId"))}
+func (s assignments) assignedTasks(ctx context.Context, c *edge.Call, in lastmile.ContainerRef) (wire.Raw[wire.TaskPage], error) {
+	q := taskflow.Query{After: lastmile.TaskID(c.Query.Get("lastId"))}
 	var err error
-	if q.From, err = c.time("from"); err != nil {
+	if q.From, err = c.Time("from"); err != nil {
 		return nil, err
 	}
-	if q.To, err = c.time("to"); err != nil {
+	if q.To, err = c.Time("to"); err != nil {
 		return nil, err
 	}
-	q.Pickup = c.choice("isPickupTask")
-	docs, last, err := s.Tasks.Assigned(ctx, c.who, in, q)
+	q.Pickup = c.OptionalFlag("isPickupTask")
+	docs, last, err := s.Tasks.Assigned(ctx, c.Who, in, q)
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(docs, last)
+	return wire.NewTaskPage(docs, last)
 }

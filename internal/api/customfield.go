@@ -4,89 +4,135 @@ import (
 	"context"
 	"strings"
 
+	"dray/internal/customfield"
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
 
+// customFields serves the endpoints of custom fields and task templates.
+type customFields struct{ *Server }
+
 // taskModel is the one sort of record that has custom fields.
 const taskModel = "Task"
 
-func (s *Server) customFieldRoutes() []route {
-	return tagged("Custom fields",
-		post("/customFields", "Define custom fields", wire.CustomFields{}, s.defineFields),
-		get("/customFields/{model}", "List custom fields", wire.CustomFields{}, s.listFields,
-			parameter{name: "integration", about: "only those that this integration defined"}),
-		put("/customFields", "Update custom fields", wire.CustomFields{}, s.updateFields),
-		removeWith("/customFields", "Delete custom fields", s.deleteFields),
+func (s customFields) routes() []edge.Route {
+	return edge.Tagged("Custom fields",
+		edge.Create("/customFields", "Define custom fields", s.defineFields, wire.NewCustomFields).
+			Describe("All fields of the request are defined, or none. An organization has at most 100.").
+			Example(`{
+				"model": "Task",
+				"field": [
+					{
+						"key": "orderNumber",
+						"name": "Order number",
+						"type": "single_line_text_field",
+						"contexts": [
+							{
+								"name": "save",
+								"isRequired": true,
+								"conditions": []
+							}
+						]
+					}
+				]
+			}`),
+		edge.Get("/customFields/{model}", "List custom fields", s.listFields,
+			edge.Parameter{Name: "integration", Description: "only those that this integration defined"}),
+		edge.Put("/customFields", "Update custom fields", s.updateFields).
+			Describe("Fields are found by their keys; only what is sent changes. The type and asArray never do. Tasks keep what they have.").
+			Example(`{"model": "Task", "field": [{"key": "orderNumber", "name": "Order"}]}`),
+		edge.DeleteWith("/customFields", "Delete custom fields", s.deleteFields).
+			Describe("A field that a template has cannot be deleted. Tasks keep what they have.").
+			Example(`{"model": "Task", "field": [{"key": "orderNumber"}]}`),
 	)
 }
 
-func (s *Server) templateRoutes() []route {
-	return tagged("Task templates",
-		post("/cfGroups/task", "Create a task template", wire.Template{}, s.createTemplate),
-		get("/cfGroups/task", "List task templates", []wire.Template{}, s.listTemplates),
-		get("/cfGroups/task/{id}", "Read a task template", wire.Template{}, s.showTemplate),
-		put("/cfGroups/task/{id}", "Update a task template", wire.Template{}, s.updateTemplate),
-		remove("/cfGroups/task/{id}", "Delete a task template", s.deleteTemplate).silent(),
+func (s customFields) templateRoutes() []edge.Route {
+	return edge.Tagged("Task templates",
+		edge.Create("/cfGroups/task", "Create a task template", s.createTemplate, wire.NewTemplate).
+			Describe("The name must be new to the organization. The fields must be for all the tasks that the template is for.").
+			Example(`{
+				"name": "Groceries",
+				"contextSaveConditions": [
+					{
+						"fieldName": "pickupTask",
+						"comparison": "equal_to",
+						"targetValue": false
+					}
+				],
+				"fields": ["orderNumber"]
+			}`),
+		edge.Get("/cfGroups/task", "List task templates", s.listTemplates),
+		edge.Get("/cfGroups/task/{id}", "Read a task template", s.showTemplate),
+		edge.Put("/cfGroups/task/{id}", "Update a task template", s.updateTemplate).
+			Describe("Only the fields that are sent change, but the list of fields must always be sent.").
+			Example(`{"name": "Groceries", "fields": ["orderNumber"]}`),
+		edge.Delete("/cfGroups/task/{id}", "Delete a task template", s.deleteTemplate).NoContent().
+			Describe("Tasks made from the template stay as they are."),
 	)
 }
 
-// checkModel refuses records that have no custom fields. Clients write the
-// name in two ways.
+// checkModel rejects records that have no custom fields. Clients write the name
+// in two ways.
 func checkModel(model string) error {
 	switch {
 	case model == "":
 		return lastmile.Missing("model")
 	case !strings.EqualFold(model, taskModel):
-		return lastmile.Invalid("model must be %s, not %q", taskModel, clip(model))
+		return lastmile.Invalid("model must be %s, not %q", taskModel, edge.Clip(model))
 	}
 	return nil
 }
 
-func (s *Server) defineFields(ctx context.Context, c *call, body wire.CustomFieldsBody) (any, error) {
+func (s customFields) defineFields(ctx context.Context, c *edge.Call, body wire.CustomFieldsBody) (customfield.Fields, error) {
 	if err := checkModel(body.Model); err != nil {
 		return nil, err
 	}
-	return s.Tasks.DefineFields(ctx, c.who, body.Changes())
+	return s.Tasks.DefineFields(ctx, c.Who, body.Changes())
 }
 
-func (s *Server) listFields(ctx context.Context, c *call) (any, error) {
-	if err := checkModel(c.http.PathValue("model")); err != nil {
-		return nil, err
+func (s customFields) listFields(ctx context.Context, c *edge.Call) (wire.CustomFields, error) {
+	if err := checkModel(c.Path("model")); err != nil {
+		return wire.CustomFields{}, err
 	}
-	return s.Tasks.Fields(ctx, c.who, c.query.Get("integration"))
+	fields, err := s.Tasks.Fields(ctx, c.Who, c.Query.Get("integration"))
+	return wire.NewCustomFields(fields), err
 }
 
-func (s *Server) updateFields(ctx context.Context, c *call, body wire.CustomFieldsBody) (any, error) {
+func (s customFields) updateFields(ctx context.Context, c *edge.Call, body wire.CustomFieldsBody) (wire.CustomFields, error) {
 	if err := checkModel(body.Model); err != nil {
-		return nil, err
+		return wire.CustomFields{}, err
 	}
-	return s.Tasks.UpdateFields(ctx, c.who, body.Changes())
+	fields, err := s.Tasks.UpdateFields(ctx, c.Who, body.Changes())
+	return wire.NewCustomFields(fields), err
 }
 
-func (s *Server) deleteFields(ctx context.Context, c *call, body wire.CustomFieldKeysBody) (any, error) {
+func (s customFields) deleteFields(ctx context.Context, c *edge.Call, body wire.CustomFieldKeysBody) error {
 	if err := checkModel(body.Model); err != nil {
-		return nil, err
+		return err
 	}
-	return nil, s.Tasks.DeleteFields(ctx, c.who, body.Field)
+	return s.Tasks.DeleteFields(ctx, c.Who, body.Field)
 }
 
-func (s *Server) createTemplate(ctx context.Context, c *call, body wire.TemplateBody) (any, error) {
-	return s.Tasks.CreateTemplate(ctx, c.who, body.Change())
+func (s customFields) createTemplate(ctx context.Context, c *edge.Call, body wire.NewTemplateBody) (customfield.Template, error) {
+	return s.Tasks.CreateTemplate(ctx, c.Who, body.Change())
 }
 
-func (s *Server) listTemplates(ctx context.Context, c *call) (any, error) {
-	return s.Tasks.Templates(ctx, c.who)
+func (s customFields) listTemplates(ctx context.Context, c *edge.Call) ([]wire.Template, error) {
+	templates, err := s.Tasks.Templates(ctx, c.Who)
+	return wire.Each(templates, wire.NewTemplate), err
 }
 
-func (s *Server) showTemplate(ctx context.Context, c *call) (any, error) {
-	return s.Tasks.ShowTemplate(ctx, c.who, lastmile.TemplateID(c.id()))
+func (s customFields) showTemplate(ctx context.Context, c *edge.Call) (wire.Raw[wire.Template], error) {
+	return s.Tasks.ShowTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
 }
 
-func (s *Server) updateTemplate(ctx context.Context, c *call, body wire.TemplateBody) (any, error) {
-	return s.Tasks.UpdateTemplate(ctx, c.who, lastmile.TemplateID(c.id()), body.Change())
+func (s customFields) updateTemplate(ctx context.Context, c *edge.Call, body wire.TemplateBody) (wire.Template, error) {
+	template, err := s.Tasks.UpdateTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()), body.Change())
+	return wire.NewTemplate(template), err
 }
 
-func (s *Server) deleteTemplate(ctx context.Context, c *call) (any, error) {
-	return nil, s.Tasks.DeleteTemplate(ctx, c.who, lastmile.TemplateID(c.id()))
+func (s customFields) deleteTemplate(ctx context.Context, c *edge.Call) error {
+	return s.Tasks.DeleteTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
 }

@@ -3,30 +3,49 @@ package api
 import (
 	"context"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
 
-func (s *Server) destinationRoutes() []route {
-	return tagged("Destinations",
-		post("/destinations", "Create a destination", wire.Destination{}, s.createDestination),
-		get("/destinations/{id}", "Read a destination", wire.Destination{}, s.showDestination),
-		post("/destinations/metadata", "Find destinations by metadata", []wire.Destination{}, s.findDestinations),
+// destinations serves the endpoints of destinations.
+type destinations struct{ *Server }
+
+func (s destinations) routes() []edge.Route {
+	return edge.Tagged("Destinations",
+		edge.Create("/destinations", "Create a destination", s.createDestination, wire.NewDestination).
+			Describe("With a location, the address is stored as it is. Without one, it is geocoded, and warnings lists where the location found differs from the address.").
+			Example(`{
+				"address": {
+					"number": "350",
+					"street": "5th Avenue",
+					"city": "New York",
+					"postalCode": "10118",
+					"country": "United States"
+				},
+				"location": [-73.9857, 40.7484],
+				"notes": "Loading dock on 33rd Street."
+			}`),
+		edge.Get("/destinations/{id}", "Read a destination", s.showDestination),
+		edge.Search("/destinations/metadata", "Find destinations by metadata", s.findDestinations).
+			Describe("Finds records that have all the entries, by name, type and value.").
+			Example(`[{"name": "storeNumber", "type": "number", "value": 12}]`),
 	)
 }
 
-func (s *Server) createDestination(ctx context.Context, c *call, body wire.DestinationBody) (any, error) {
-	return s.Book.CreateDestination(ctx, c.who, body.Draft())
+func (s destinations) createDestination(ctx context.Context, c *edge.Call, body wire.DestinationBody) (lastmile.Destination, error) {
+	return s.Book.CreateDestination(ctx, c.Who, body.Draft())
 }
 
-func (s *Server) showDestination(ctx context.Context, c *call) (any, error) {
-	return s.Book.ShowDestination(ctx, c.who, lastmile.DestinationID(c.id()))
+func (s destinations) showDestination(ctx context.Context, c *edge.Call) (wire.Raw[wire.Destination], error) {
+	return s.Book.ShowDestination(ctx, c.Who, lastmile.DestinationID(c.ID()))
 }
 
-func (s *Server) findDestinations(ctx context.Context, c *call, entries metadataBody) (any, error) {
-	metadata, err := searched(entries)
+func (s destinations) findDestinations(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Destination, error) {
+	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	return s.Book.FindDestinations(ctx, c.who, metadata)
+	destinations, err := s.Book.FindDestinations(ctx, c.Who, metadata)
+	return wire.Each(destinations, wire.NewDestination), err
 }

@@ -1,9 +1,8 @@
-// Package api is the public HTTP interface, version 2, and the one that workers'
-// phones speak: the route tables, who may pass, how requests are read and
-// answers and errors are written.
+// Package api is the public HTTP API, version 2: the routes of organizations'
+// servers, by resource, and their OpenAPI document.
 //
-// Handlers translate: they decode a request, call one use case and return what
-// it returned. No rule of the interface is decided here. Each route stands
-// once, in the file of its resource; the document at openapi.json is made of
-// the same entries.
+// Handlers translate: they decode a request, call one use case and return the
+// wire form of its result. No rule of the business is decided here. Each route
+// stands once, in the file of its resource, with its description and an example;
+// what it returns is checked by the compiler.
 package api

@@ -5,65 +5,69 @@ import (
 	"strings"
 	"time"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
-	"dray/internal/travel"
 	"dray/internal/wire"
 )
 
+// estimates serves the endpoints of team estimates.
+type estimates struct{ *Server }
+
 // estimateQuery are the parameters of an estimate.
-var estimateQuery = []parameter{
-	{name: "dropoffLocation", about: "longitude,latitude of the drop-off; this or pickupLocation must be there"},
-	{name: "pickupLocation", about: "longitude,latitude of the pickup"},
-	{name: "pickupTime", about: "Unix seconds; no pickup before this; as soon as can be unless given", kind: "number"},
-	{name: "restrictedVehicleTypes", about: "comma-separated types of vehicles that cannot do it"},
-	{name: "restrictedVehiclesTypes", about: "another spelling of restrictedVehicleTypes"},
-	{name: "serviceTime", about: "seconds at each stop; 120 unless given", kind: "number"},
+var estimateQuery = []edge.Parameter{
+	{Name: "dropoffLocation", Description: "longitude,latitude of the drop-off; this or pickupLocation must be there"},
+	{Name: "pickupLocation", Description: "longitude,latitude of the pickup"},
+	{Name: "pickupTime", Description: "Unix seconds; no pickup before this time. Default: as soon as possible", Type: "number"},
+	{Name: "restrictedVehicleTypes", Description: "comma-separated types of vehicles that cannot do it"},
+	{Name: "restrictedVehiclesTypes", Description: "another spelling of restrictedVehicleTypes"},
+	{Name: "serviceTime", Description: "seconds at each stop; default 120", Type: "number"},
 }
 
-// estimate answers who of a team could do something first.
-func (s *Server) estimate(ctx context.Context, c *call) (any, error) {
-	q := travel.EstimateRequest{Service: travel.DefaultStopTime}
+// estimate finds the worker of a team who could do something first.
+func (s estimates) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimate, error) {
+	q := wire.NewEstimateRequest()
 	var err error
-	if q.Pickup, err = c.place("pickupLocation"); err != nil {
-		return nil, err
+	if q.Pickup, err = point(c, "pickupLocation"); err != nil {
+		return wire.TeamEstimate{}, err
 	}
-	if q.Dropoff, err = c.place("dropoffLocation"); err != nil {
-		return nil, err
+	if q.Dropoff, err = point(c, "dropoffLocation"); err != nil {
+		return wire.TeamEstimate{}, err
 	}
-	seconds, sent, err := c.number("pickupTime")
+	seconds, sent, err := c.Number("pickupTime")
 	if err != nil {
-		return nil, err
+		return wire.TeamEstimate{}, err
 	}
 	if sent {
 		const latest = 4_102_444_800 // 2100
 		if seconds < 0 || seconds > latest {
-			return nil, lastmile.Invalid("pickupTime must be a time in Unix seconds, not %g", seconds)
+			return wire.TeamEstimate{}, lastmile.Invalid("pickupTime must be a time in Unix seconds, not %g", seconds)
 		}
 		q.PickupTime = time.Unix(int64(seconds), 0).UTC()
 	}
-	if seconds, sent, err = c.number("serviceTime"); err != nil {
-		return nil, err
+	if seconds, sent, err = c.Number("serviceTime"); err != nil {
+		return wire.TeamEstimate{}, err
 	}
 	if sent {
 		q.Service = time.Duration(min(max(seconds, -1), 2*lastmile.MaxServiceTime.Seconds()) * float64(time.Second))
 	}
 	// Both spellings are in use.
-	for _, v := range append(c.list("restrictedVehicleTypes"), c.list("restrictedVehiclesTypes")...) {
+	for _, v := range append(c.List("restrictedVehicleTypes"), c.List("restrictedVehiclesTypes")...) {
 		q.ExcludedVehicles = append(q.ExcludedVehicles, lastmile.VehicleType(strings.ToUpper(v)))
 	}
-	return s.Fleet.Estimate(ctx, c.who, lastmile.TeamID(c.id()), q)
+	estimate, err := s.Fleet.Estimate(ctx, c.Who, lastmile.TeamID(c.ID()), q)
+	return wire.NewTeamEstimate(estimate), err
 }
 
-// place is a query parameter of the form longitude,latitude; nil when it was
+// point is a query parameter of the form longitude,latitude; nil when it was
 // not sent.
-func (c *call) place(name string) (*lastmile.Point, error) {
-	text := c.query.Get(name)
+func point(c *edge.Call, name string) (*lastmile.Point, error) {
+	text := c.Query.Get(name)
 	if text == "" {
 		return nil, nil
 	}
 	var pair wire.LonLat
 	if err := pair.UnmarshalJSON([]byte("[" + strings.Trim(text, "[] ") + "]")); err != nil {
-		return nil, lastmile.Malformed("%s must be a longitude and a latitude, separated by a comma, not %q", name, clip(text))
+		return nil, lastmile.Malformed("%s must be a longitude and a latitude, separated by a comma, not %q", name, edge.Clip(text))
 	}
 	at := pair.Point()
 	return &at, nil

@@ -6,36 +6,38 @@ import (
 	"net/http"
 	"strconv"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 )
 
-func (s *Server) eventRoutes() []route {
-	return tagged("Events", route{
-		method: http.MethodGet, path: "/events", summary: "Follow the organization's events as they happen",
-		query: []parameter{
-			{name: "since", about: "number of the last event that was seen, instead of the Last-Event-ID header; from now on unless given", kind: "number"},
-		},
-		media: []string{"text/event-stream"}, stream: s.followEvents,
-	})
+// eventStream serves the endpoints of the event stream.
+type eventStream struct{ *Server }
+
+func (s eventStream) routes() []edge.Route {
+	return edge.Tagged("Events",
+		edge.Follow("/events", "Follow the organization's events as they happen", s.followEvents, "text/event-stream").WithQuery(
+			edge.Parameter{Name: "since", Description: "number of the last event that was received, instead of the Last-Event-ID header. Default: only new events", Type: "number"}).
+			Describe("Server-sent events. Each has a number as its id: a client that reconnects sends the last one it saw in the Last-Event-ID header and misses nothing. The data is what a webhook would be sent."),
+	)
 }
 
 // followEvents serves GET /events: every event after the one the client saw
 // last, in order, as long as the client listens.
-func (s *Server) followEvents(ctx context.Context, c *call, w http.ResponseWriter) error {
+func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	seq, err := s.startOfStream(ctx, c)
 	if err != nil {
 		return err
 	}
-	out, err := s.openStream(w)
+	out, err := s.OpenStream(w)
 	if err != nil {
 		return err
 	}
-	if err := out.send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
-		return nil //nolint:nilerr // the client is gone; there is nobody to tell
+	if err := out.Send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
+		return nil //nolint:nilerr // the client is gone; the client has disconnected
 	}
 	for ctx.Err() == nil {
-		waiting, cancel := context.WithTimeout(ctx, keepAliveEvery)
-		events, err := s.Feed.Next(waiting, c.who, seq)
+		waiting, cancel := context.WithTimeout(ctx, edge.KeepAliveInterval)
+		events, err := s.Feed.Next(waiting, c.Who, seq)
 		cancel()
 		var text []byte
 		for _, e := range events {
@@ -45,7 +47,7 @@ func (s *Server) followEvents(ctx context.Context, c *call, w http.ResponseWrite
 		if len(events) == 0 {
 			text = []byte(": still here\n\n")
 		}
-		if err != nil || out.send(text) != nil {
+		if err != nil || out.Send(text) != nil {
 			return nil //nolint:nilerr // the client resumes where it was
 		}
 	}
@@ -53,21 +55,21 @@ func (s *Server) followEvents(ctx context.Context, c *call, w http.ResponseWrite
 }
 
 // startOfStream is the number of the last event that the client has seen.
-func (s *Server) startOfStream(ctx context.Context, c *call) (int64, error) {
-	head, err := s.Feed.Head(ctx, c.who)
+func (s eventStream) startOfStream(ctx context.Context, c *edge.Call) (int64, error) {
+	head, err := s.Feed.Head(ctx, c.Who)
 	if err != nil {
 		return 0, err
 	}
-	field, last := "Last-Event-ID", c.http.Header.Get("Last-Event-ID")
+	field, last := "Last-Event-ID", c.HTTP.Header.Get("Last-Event-ID")
 	if last == "" {
-		field, last = "since", c.query.Get("since")
+		field, last = "since", c.Query.Get("since")
 	}
 	if last == "" {
 		return head, nil
 	}
 	seq, err := strconv.ParseInt(last, 10, 64)
 	if err != nil || seq < 0 {
-		return 0, lastmile.Invalid("%s must be the number of an event, not %q", field, clip(last))
+		return 0, lastmile.Invalid("%s must be the number of an event, not %q", field, edge.Clip(last))
 	}
 	return min(seq, head), nil
 }

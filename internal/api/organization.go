@@ -5,32 +5,40 @@ import (
 	"fmt"
 	"net"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
 
-func (s *Server) organizationRoutes() []route {
-	return tagged("Organizations",
-		get("/auth/test", "Test an API key", wire.Greeting{}, s.testKey),
-		get("/organization", "Read the organization of the key", wire.Organization{}, s.organization),
-		get("/organizations/{id}", "Read a connected organization", wire.Delegatee{}, s.delegatee),
+// organizations serves the endpoints of organizations.
+type organizations struct{ *Server }
+
+func (s organizations) routes() []edge.Route {
+	return edge.Tagged("Organizations",
+		edge.Get("/auth/test", "Test an API key", s.testKey).
+			Describe("Shows which organization a key belongs to. The best first call."),
+		edge.Get("/organization", "Read the organization of the key", s.organization),
+		edge.Get("/organizations/{id}", "Read a connected organization", s.delegatee).
+			Describe("The caller's own organization, or one that it is connected to."),
 	)
 }
 
 // testKey serves GET /auth/test. Clients take the organization's id out of the
 // message: it is the first word of 24 letters and digits.
-func (s *Server) testKey(_ context.Context, c *call) (any, error) {
-	address, _, err := net.SplitHostPort(c.http.RemoteAddr)
+func (*Server) testKey(_ context.Context, c *edge.Call) (wire.Greeting, error) {
+	address, _, err := net.SplitHostPort(c.HTTP.RemoteAddr)
 	if err != nil {
-		address = c.http.RemoteAddr
+		address = c.HTTP.RemoteAddr
 	}
-	return wire.Greeting{Message: fmt.Sprintf("Hello organization '%s' hitting Dray from %s", c.who.Organization, address)}, nil
+	return wire.Greeting{Message: fmt.Sprintf("Hello organization '%s' hitting Dray from %s", c.Who.Organization, address)}, nil
 }
 
-func (s *Server) organization(ctx context.Context, c *call) (any, error) {
-	return s.Organizations.Own(ctx, c.who)
+func (s organizations) organization(ctx context.Context, c *edge.Call) (wire.Organization, error) {
+	organization, err := s.Organizations.Own(ctx, c.Who)
+	return wire.NewOrganization(organization), err
 }
 
-func (s *Server) delegatee(ctx context.Context, c *call) (any, error) {
-	return s.Organizations.Delegatee(ctx, c.who, lastmile.OrganizationID(c.id()))
+func (s organizations) delegatee(ctx context.Context, c *edge.Call) (wire.Delegatee, error) {
+	delegatee, err := s.Organizations.Delegatee(ctx, c.Who, lastmile.OrganizationID(c.ID()))
+	return wire.NewDelegatee(delegatee), err
 }

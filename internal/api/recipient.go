@@ -3,46 +3,83 @@ package api
 import (
 	"context"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
 
-func (s *Server) recipientRoutes() []route {
-	return tagged("Recipients",
-		post("/recipients", "Create a recipient, or update the one with the same phone number", wire.Recipient{}, s.createRecipient),
-		get("/recipients/{id}", "Read a recipient", wire.Recipient{}, s.showRecipient),
-		get("/recipients/name/{name}", "Find a recipient by name", wire.Recipient{}, s.recipientByName),
-		get("/recipients/phone/{phone}", "Find a recipient by phone number", wire.Recipient{}, s.recipientByPhone,
-			parameter{name: "skipPhoneNumberValidation", about: "take the number as it stands, with its leading plus", kind: "boolean"}),
-		put("/recipients/{id}", "Update a recipient", wire.Recipient{}, s.updateRecipient),
-		post("/recipients/metadata", "Find recipients by metadata", []wire.Recipient{}, s.findRecipients),
+// recipients serves the endpoints of recipients.
+type recipients struct{ *Server }
+
+func (s recipients) routes() []edge.Route {
+	return edge.Tagged("Recipients",
+		edge.Create("/recipients", "Create a recipient, or update the one with the same phone number", s.createRecipient, wire.NewRecipient).
+			Describe("A phone number that is already known updates that recipient.").
+			Example(`{
+				"name": "Mary Seacole",
+				"phone": "+1 212 555 0142",
+				"notes": "Ring twice.",
+				"metadata": [
+					{
+						"name": "customerId",
+						"type": "string",
+						"value": "C-1044"
+					}
+				]
+			}`),
+		edge.Get("/recipients/{id}", "Read a recipient", s.showRecipient),
+		edge.Get("/recipients/name/{name}", "Find a recipient by name", s.recipientByName),
+		edge.Get("/recipients/phone/{phone}", "Find a recipient by phone number", s.recipientByPhone,
+			edge.Parameter{Name: "skipPhoneNumberValidation", Description: "take the number as it stands, with its leading plus", Type: "boolean"}),
+		edge.Put("/recipients/{id}", "Update a recipient", s.updateRecipient).
+			Describe("Only the fields that are sent change. The phone number never does.").
+			Example(`{
+				"skipSMSNotifications": true,
+				"metadata": {
+					"$set": [
+						{
+							"name": "customerId",
+							"type": "string",
+							"value": "C-1045"
+						}
+					],
+					"$pop": ["oldCustomerId"]
+				}
+			}`),
+		edge.Search("/recipients/metadata", "Find recipients by metadata", s.findRecipients).
+			Describe("Finds records that have all the entries, by name, type and value.").
+			Example(`[{"name": "customerId", "type": "string", "value": "C-1044"}]`),
 	)
 }
 
-func (s *Server) createRecipient(ctx context.Context, c *call, body wire.RecipientBody) (any, error) {
-	return s.Book.CreateRecipient(ctx, c.who, body.Draft())
+func (s recipients) createRecipient(ctx context.Context, c *edge.Call, body wire.RecipientBody) (lastmile.Recipient, error) {
+	return s.Book.CreateRecipient(ctx, c.Who, body.Draft())
 }
 
-func (s *Server) showRecipient(ctx context.Context, c *call) (any, error) {
-	return s.Book.ShowRecipient(ctx, c.who, lastmile.RecipientID(c.id()))
+func (s recipients) showRecipient(ctx context.Context, c *edge.Call) (wire.Raw[wire.Recipient], error) {
+	return s.Book.ShowRecipient(ctx, c.Who, lastmile.RecipientID(c.ID()))
 }
 
-func (s *Server) recipientByName(ctx context.Context, c *call) (any, error) {
-	return s.Book.RecipientByName(ctx, c.who, c.http.PathValue("name"))
+func (s recipients) recipientByName(ctx context.Context, c *edge.Call) (wire.Recipient, error) {
+	recipient, err := s.Book.RecipientByName(ctx, c.Who, c.Path("name"))
+	return wire.NewRecipient(recipient), err
 }
 
-func (s *Server) recipientByPhone(ctx context.Context, c *call) (any, error) {
-	return s.Book.RecipientByPhone(ctx, c.who, c.http.PathValue("phone"), c.flag("skipPhoneNumberValidation"))
+func (s recipients) recipientByPhone(ctx context.Context, c *edge.Call) (wire.Recipient, error) {
+	recipient, err := s.Book.RecipientByPhone(ctx, c.Who, c.Path("phone"), c.Flag("skipPhoneNumberValidation"))
+	return wire.NewRecipient(recipient), err
 }
 
-func (s *Server) updateRecipient(ctx context.Context, c *call, body wire.RecipientUpdate) (any, error) {
-	return s.Book.UpdateRecipient(ctx, c.who, lastmile.RecipientID(c.id()), body.Change())
+func (s recipients) updateRecipient(ctx context.Context, c *edge.Call, body wire.RecipientUpdate) (wire.Recipient, error) {
+	recipient, err := s.Book.UpdateRecipient(ctx, c.Who, lastmile.RecipientID(c.ID()), body.Change())
+	return wire.NewRecipient(recipient), err
 }
 
-func (s *Server) findRecipients(ctx context.Context, c *call, entries metadataBody) (any, error) {
-	metadata, err := searched(entries)
+func (s recipients) findRecipients(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Recipient, error) {
+	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	return s.Book.FindRecipients(ctx, c.who, metadata)
+	recipients, err := s.Book.FindRecipients(ctx, c.Who, metadata)
+	return wire.Each(recipients, wire.NewRecipient), err
 }

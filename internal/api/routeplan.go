@@ -4,93 +4,121 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
-func (s *Server) routePlanRoutes() []route {
-	list := []parameter{
-		{name: "workerId", about: "id of the worker"},
-		{name: "startTimeFrom", about: "Unix milliseconds; startTime at or after this", kind: "number"},
-		{name: "startTimeTo", about: "Unix milliseconds; startTime before this", kind: "number"},
-		{name: "createdTimeFrom", about: "Unix milliseconds; made at or after this", kind: "number"},
-		{name: "createdTimeTo", about: "Unix milliseconds; made before this", kind: "number"},
-		{name: "hasTasks", about: "true for those with tasks, false for those without", kind: "boolean"},
-		{name: "limit", about: "how many at most; 500 unless given, and never more", kind: "number"},
-		{name: "lastId", about: "the lastId of the page before"},
+// routePlans serves the endpoints of route plans.
+type routePlans struct{ *Server }
+
+func (s routePlans) routes() []edge.Route {
+	list := []edge.Parameter{
+		{Name: "workerId", Description: "id of the worker"},
+		{Name: "startTimeFrom", Description: "Unix milliseconds; startTime at or after this time", Type: "number"},
+		{Name: "startTimeTo", Description: "Unix milliseconds; startTime before this time", Type: "number"},
+		{Name: "createdTimeFrom", Description: "Unix milliseconds; created at or after this time", Type: "number"},
+		{Name: "createdTimeTo", Description: "Unix milliseconds; created before this time", Type: "number"},
+		{Name: "hasTasks", Description: "true for those with tasks, false for those without", Type: "boolean"},
+		{Name: "limit", Description: "the largest number to return; default and maximum 500", Type: "number"},
+		{Name: "lastId", Description: "the lastId of the previous page"},
 	}
-	return tagged("Route plans",
-		post("/routePlans", "Create a route plan", wire.RoutePlan{}, s.createRoutePlan),
-		get("/routePlans", "List route plans", []wire.RoutePlan{}, s.listRoutePlans, list...),
-		get("/routePlans/all", "Page through route plans", wire.RoutePlanPage{}, s.pageRoutePlans, list...),
-		get("/routePlans/{id}", "Read a route plan", wire.RoutePlan{}, s.showRoutePlan),
-		put("/routePlans/{id}", "Update a route plan", wire.RoutePlan{}, s.updateRoutePlan),
-		put("/routePlans/{id}/tasks", "Add tasks to a route plan", wire.RoutePlan{}, s.addToRoutePlan),
-		remove("/routePlans/{id}", "Delete a route plan", s.deleteRoutePlan),
+	return edge.Tagged("Route plans",
+		edge.Create("/routePlans", "Create a route plan", s.createRoutePlan, wire.NewRoutePlan).
+			Describe("The tasks go to the end of the worker's tasks, in the order of the plan, or of the team's when there is no worker. Without either they stay where they are.").
+			Example(`{
+				"name": "Morning round",
+				"startTime": 1894021200000,
+				"endTime": 1894035600000,
+				"color": "#2F80ED",
+				"vehicleType": "CAR",
+				"worker": "W4nB7xKq9LsT2vDz6MfR3hYc",
+				"startAt": "HUB",
+				"startingHubId": "H7jK3lZx9CvB5nMq2WsD8fRt",
+				"endAt": "WORKER_ADDRESS",
+				"timezone": "America/New_York",
+				"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"]
+			}`),
+		edge.Get("/routePlans", "List route plans", s.listRoutePlans, list...),
+		edge.Get("/routePlans/all", "Page through route plans", s.pageRoutePlans, list...).
+			Describe("The same list as GET /routePlans, with the lastId to go on from."),
+		edge.Get("/routePlans/{id}", "Read a route plan", s.showRoutePlan),
+		edge.Put("/routePlans/{id}", "Update a route plan", s.updateRoutePlan).
+			Describe("Only the fields that are sent change, at any time. With other fields, tasks is the whole list; sent alone, tasks are added to those there are. Tasks that are started or done cannot leave the plan.").
+			Example(`{"name": "Late morning round", "worker": null}`),
+		edge.Put("/routePlans/{id}/tasks", "Add tasks to a route plan", s.addToRoutePlan).
+			Describe("The tasks come last. Those that the plan has already stay where they are.").
+			Example(`{"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"]}`),
+		edge.Delete("/routePlans/{id}", "Delete a route plan", s.deleteRoutePlan).
+			Describe("The tasks stay, where they are."),
 	)
 }
 
-func (s *Server) createRoutePlan(ctx context.Context, c *call, body wire.RoutePlanBody) (any, error) {
-	return s.Tasks.CreateRoutePlan(ctx, c.who, body.Change())
+func (s routePlans) createRoutePlan(ctx context.Context, c *edge.Call, body wire.NewRoutePlanBody) (lastmile.RoutePlan, error) {
+	return s.Tasks.CreateRoutePlan(ctx, c.Who, body.Change())
 }
 
-func (s *Server) listRoutePlans(ctx context.Context, c *call) (any, error) {
+func (s routePlans) listRoutePlans(ctx context.Context, c *edge.Call) ([]wire.RoutePlan, error) {
 	plans, _, err := s.routePlans(ctx, c)
-	return plans, err
+	return wire.Each(plans, wire.NewRoutePlan), err
 }
 
-func (s *Server) pageRoutePlans(ctx context.Context, c *call) (any, error) {
+func (s routePlans) pageRoutePlans(ctx context.Context, c *edge.Call) (wire.RoutePlanPage, error) {
 	plans, last, err := s.routePlans(ctx, c)
 	return wire.NewRoutePlanPage(plans, last), err
 }
 
-func (s *Server) routePlans(ctx context.Context, c *call) ([]lastmile.RoutePlan, lastmile.RoutePlanID, error) {
+func (s routePlans) routePlans(ctx context.Context, c *edge.Call) ([]lastmile.RoutePlan, lastmile.RoutePlanID, error) {
 	q := taskflow.RoutePlanQuery{
-		Worker: lastmile.WorkerID(c.query.Get("workerId")), After: lastmile.RoutePlanID(c.query.Get("lastId")),
+		Worker: lastmile.WorkerID(c.Query.Get("workerId")), After: lastmile.RoutePlanID(c.Query.Get("lastId")),
 		Limit: taskflow.MaxRoutePlans,
 	}
 	for name, at := range map[string]*time.Time{
 		"startTimeFrom": &q.StartFrom, "startTimeTo": &q.StartTo, "createdTimeFrom": &q.CreatedFrom, "createdTimeTo": &q.CreatedTo,
 	} {
 		var err error
-		if *at, err = c.time(name); err != nil {
+		if *at, err = c.Time(name); err != nil {
 			return nil, "", err
 		}
 	}
-	most, sent, err := c.number("limit")
+	most, sent, err := c.Number("limit")
 	if err != nil {
 		return nil, "", err
 	}
 	if sent {
 		q.Limit = int(min(most, taskflow.MaxRoutePlans+1))
 	}
-	q.HasTasks = c.choice("hasTasks")
-	return s.Tasks.RoutePlans(ctx, c.who, q)
+	q.HasTasks = c.OptionalFlag("hasTasks")
+	return s.Tasks.RoutePlans(ctx, c.Who, q)
 }
 
-func (s *Server) showRoutePlan(ctx context.Context, c *call) (any, error) {
-	return s.Tasks.RoutePlan(ctx, c.who, lastmile.RoutePlanID(c.id()))
+func (s routePlans) showRoutePlan(ctx context.Context, c *edge.Call) (wire.RoutePlan, error) {
+	plan, err := s.Tasks.RoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
+	return wire.NewRoutePlan(plan), err
 }
 
 // updateRoutePlan changes a plan, or adds to it what is sent alone as tasks:
 // that is how a published client adds tasks.
-func (s *Server) updateRoutePlan(ctx context.Context, c *call, body wire.RoutePlanBody) (any, error) {
-	id := lastmile.RoutePlanID(c.id())
+func (s routePlans) updateRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanBody) (wire.RoutePlan, error) {
+	id := lastmile.RoutePlanID(c.ID())
 	if tasks, only := body.Added(); only {
-		return s.Tasks.AddToRoutePlan(ctx, c.who, id, tasks)
+		plan, err := s.Tasks.AddToRoutePlan(ctx, c.Who, id, tasks)
+		return wire.NewRoutePlan(plan), err
 	}
-	return s.Tasks.UpdateRoutePlan(ctx, c.who, id, body.Change())
+	plan, err := s.Tasks.UpdateRoutePlan(ctx, c.Who, id, body.Change())
+	return wire.NewRoutePlan(plan), err
 }
 
-func (s *Server) addToRoutePlan(ctx context.Context, c *call, body wire.RoutePlanTasksBody) (any, error) {
+func (s routePlans) addToRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanTasksBody) (wire.RoutePlan, error) {
 	tasks, err := body.Added()
 	if err != nil {
-		return nil, err
+		return wire.RoutePlan{}, err
 	}
-	return s.Tasks.AddToRoutePlan(ctx, c.who, lastmile.RoutePlanID(c.id()), tasks)
+	plan, err := s.Tasks.AddToRoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()), tasks)
+	return wire.NewRoutePlan(plan), err
 }
 
-func (s *Server) deleteRoutePlan(ctx context.Context, c *call) (any, error) {
-	return nil, s.Tasks.DeleteRoutePlan(ctx, c.who, lastmile.RoutePlanID(c.id()))
+func (s routePlans) deleteRoutePlan(ctx context.Context, c *edge.Call) error {
+	return s.Tasks.DeleteRoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
 }

@@ -2,88 +2,149 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"dray/internal/assignment"
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 )
 
-func (s *Server) taskRoutes() []route {
-	list := []parameter{
-		{name: "from", about: "Unix milliseconds; completed tasks by completion, others by creation", required: true, kind: "number"},
-		{name: "to", about: "Unix milliseconds; now unless given", kind: "number"},
-		{name: "lastId", about: "the lastId of the page before"},
-		{name: "state", about: "comma-separated states: 0 unassigned, 1 assigned, 2 active, 3 completed"},
-		{name: "worker", about: "id of the worker"},
-		{name: "completeBeforeBefore", about: "Unix milliseconds; completeBefore at or before this", kind: "number"},
-		{name: "completeAfterAfter", about: "Unix milliseconds; completeAfter at or after this", kind: "number"},
-		{name: "dependencies", about: "comma-separated task ids; tasks that depend on all of them"},
-		{name: "containers", about: "comma-separated ids of organizations, teams or workers; not with worker or state"},
+// tasks serves the endpoints of tasks.
+type tasks struct{ *Server }
+
+func (s tasks) routes() []edge.Route {
+	list := []edge.Parameter{
+		{Name: "from", Description: "Unix milliseconds; completed tasks by completion, others by creation", Required: true, Type: "number"},
+		{Name: "to", Description: "Unix milliseconds; default: now", Type: "number"},
+		{Name: "lastId", Description: "the lastId of the previous page"},
+		{Name: "state", Description: "comma-separated states: 0 unassigned, 1 assigned, 2 active, 3 completed"},
+		{Name: "worker", Description: "id of the worker"},
+		{Name: "completeBeforeBefore", Description: "Unix milliseconds; completeBefore at or before this time", Type: "number"},
+		{Name: "completeAfterAfter", Description: "Unix milliseconds; completeAfter at or after this time", Type: "number"},
+		{Name: "dependencies", Description: "comma-separated task ids; tasks that depend on all of them"},
+		{Name: "containers", Description: "comma-separated ids of organizations, teams or workers; not with worker or state"},
 	}
-	return tagged("Tasks",
-		post("/tasks", "Create a task", wire.Task{}, s.createTask),
-		get("/tasks", "List tasks by their other path", wire.TaskPage{}, s.listTasks, list...),
-		get("/tasks/all", "List tasks", wire.TaskPage{}, s.listTasks, list...),
-		get("/tasks/{id}", "Read a task", wire.Task{}, s.showTask,
-			parameter{name: "assignmentHistory", about: "true adds who put the task where", kind: "boolean"}),
-		get("/tasks/shortId/{shortId}", "Read a task by its short id", wire.Task{}, s.taskByShortID),
-		put("/tasks/{id}", "Update a task", wire.Task{}, s.updateTask),
-		remove("/tasks/{id}", "Delete a task", s.deleteTask),
-		post("/tasks/{id}/complete", "Complete an active task", nil, s.completeTask),
-		post("/tasks/{id}/clone", "Clone a task", wire.Task{}, s.cloneTask),
-		get("/tasks/{id}/explanation", "Tell why a task was assigned automatically, or was not", wire.Explanation{}, s.explainTask),
-		post("/tasks/autoAssign", "Assign tasks automatically", wire.AutoAssigned{}, s.autoAssignTasks),
-		post("/tasks/metadata", "Find tasks by metadata", []wire.Task{}, s.findTasks),
+	return edge.Tagged("Tasks",
+		edge.Create("/tasks", "Create a task", s.createTask, wire.NewCreatedTask).
+			Describe("The destination and the recipient are named by their ids, or made with the task. A recipient with a known phone number is updated. Without a container or autoAssign, the task comes last in the organization's container. Creation succeeds also when no worker can be found.").
+			Example(`{
+				"destination": {
+					"address": {
+						"number": "350",
+						"street": "5th Avenue",
+						"city": "New York",
+						"postalCode": "10118",
+						"country": "United States"
+					},
+					"location": [-73.9857, 40.7484]
+				},
+				"recipients": [
+					{
+						"name": "Mary Seacole",
+						"phone": "+1 212 555 0142"
+					}
+				],
+				"completeAfter": 1894021200000,
+				"completeBefore": 1894028400000,
+				"notes": "Leave with the concierge.",
+				"quantity": 2,
+				"autoAssign": {
+					"mode": "distance"
+				}
+			}`),
+		edge.Get("/tasks", "List tasks by their other path", s.listTasks, list...).
+			Describe("The same list as GET /tasks/all."),
+		edge.Get("/tasks/all", "List tasks", s.listTasks, list...).
+			Describe("In the order of creation, 64 a page. Completed tasks are listed by when they were completed, all others by when they were created: from is inclusive, to is not. A page without lastId is the last."),
+		edge.Get("/tasks/{id}", "Read a task", s.showTask,
+			edge.Parameter{Name: "assignmentHistory", Description: "true adds who put the task where", Type: "boolean"}),
+		edge.Get("/tasks/shortId/{shortId}", "Read a task by its short id", s.taskByShortID),
+		edge.Put("/tasks/{id}", "Update a task", s.updateTask).
+			Describe("Only the fields that are sent change. A task that is not started takes all of them, an active one notes and metadata, a completed one metadata and custom fields; the others are ignored. A container moves the task to its end. Null takes completeAfter, completeBefore and triangleColor away.").
+			Example(`{
+				"notes": "Ring at the back door.",
+				"container": {
+					"type": "WORKER",
+					"worker": "W4nB7xKq9LsT2vDz6MfR3hYc"
+				}
+			}`),
+		edge.Delete("/tasks/{id}", "Delete a task", s.deleteTask).
+			Describe("Active and completed tasks cannot be deleted. Tasks that depended on it do so no more."),
+		edge.Do("/tasks/{id}/complete", "Complete an active task", s.completeTask).
+			Describe("Only active tasks can be completed.").
+			Example(`{"completionDetails": {"success": true, "notes": "Handed to the concierge."}}`),
+		edge.Create("/tasks/{id}/clone", "Clone a task", s.cloneTask, wire.NewTask).
+			Describe("The clone is unassigned, has a new destination and the same recipient. Times that have passed are dropped. The options may also be at the top level of the body.").
+			Example(`{
+				"options": {
+					"includeMetadata": true,
+					"overrides": {
+						"notes": "Second parcel",
+						"completeBefore": 1894028400000
+					}
+				}
+			}`),
+		edge.Get("/tasks/{id}/explanation", "Tell why a task was assigned automatically, or was not", s.explainTask).
+			Describe("The latest automatic decision. 1402 when there was none."),
+		edge.Create("/tasks/autoAssign", "Assign tasks automatically", s.autoAssignTasks, wire.NewAutoAssigned).
+			Describe("Tasks that are already assigned stay where they are. So do tasks for which no worker can be found; they are not in the response; see the explanation.").
+			Example(`{"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"], "options": {"mode": "load", "maxAssignedTaskCount": 10}}`),
+		edge.Search("/tasks/metadata", "Find tasks by metadata", s.findTasks).
+			Describe("Finds records that have all the entries, by name, type and value.").
+			Example(`[{"name": "orderNumber", "type": "string", "value": "S-20771"}]`),
 	)
 }
 
-func (s *Server) createTask(ctx context.Context, c *call, body wire.TaskBody) (any, error) {
-	draft, err := body.Draft(c.who.Organization)
+func (s tasks) createTask(ctx context.Context, c *edge.Call, body wire.NewTaskBody) (lastmile.CreatedTask, error) {
+	draft, err := body.Draft(c.Who.Organization)
+	if err != nil {
+		return lastmile.CreatedTask{}, err
+	}
+	return s.Tasks.Create(ctx, c.Who, draft, body.AssignOptions())
+}
+
+func (s tasks) updateTask(ctx context.Context, c *edge.Call, body wire.TaskBody) (wire.Task, error) {
+	draft, err := body.Draft(c.Who.Organization)
+	if err != nil {
+		return wire.Task{}, err
+	}
+	task, err := s.Tasks.Update(ctx, c.Who, lastmile.TaskID(c.ID()), draft)
+	return wire.NewTask(task), err
+}
+
+func (s tasks) showTask(ctx context.Context, c *edge.Call) (wire.Raw[wire.Task], error) {
+	id := lastmile.TaskID(c.ID())
+	if !c.Flag("assignmentHistory") {
+		return s.Tasks.Show(ctx, c.Who, id)
+	}
+	task, err := s.Tasks.Task(ctx, c.Who, id)
 	if err != nil {
 		return nil, err
 	}
-	return s.Tasks.Create(ctx, c.who, draft, body.AssignOptions())
+	withHistory := wire.NewTask(task)
+	withHistory.AssignmentHistory = wire.NewAssignments(task.History)
+	return wire.MarshalRaw(withHistory)
 }
 
-func (s *Server) updateTask(ctx context.Context, c *call, body wire.TaskBody) (any, error) {
-	draft, err := body.Draft(c.who.Organization)
-	if err != nil {
-		return nil, err
-	}
-	return s.Tasks.Update(ctx, c.who, lastmile.TaskID(c.id()), draft)
+func (s tasks) taskByShortID(ctx context.Context, c *edge.Call) (wire.Task, error) {
+	task, err := s.Tasks.ByShortID(ctx, c.Who, c.Path("shortId"))
+	return wire.NewTask(task), err
 }
 
-func (s *Server) showTask(ctx context.Context, c *call) (any, error) {
-	id := lastmile.TaskID(c.id())
-	if !c.flag("assignmentHistory") {
-		return s.Tasks.Show(ctx, c.who, id)
-	}
-	task, err := s.Tasks.Task(ctx, c.who, id)
-	shown := wire.NewTask(task)
-	shown.AssignmentHistory = wire.NewAssignments(task.History)
-	return shown, err
+func (s tasks) deleteTask(ctx context.Context, c *edge.Call) error {
+	return s.Tasks.Delete(ctx, c.Who, lastmile.TaskID(c.ID()))
 }
 
-func (s *Server) taskByShortID(ctx context.Context, c *call) (any, error) {
-	return s.Tasks.ByShortID(ctx, c.who, c.http.PathValue("shortId"))
-}
-
-func (s *Server) deleteTask(ctx context.Context, c *call) (any, error) {
-	return nil, s.Tasks.Delete(ctx, c.who, lastmile.TaskID(c.id()))
-}
-
-func (s *Server) completeTask(ctx context.Context, c *call, body wire.CompleteBody) (any, error) {
+func (s tasks) completeTask(ctx context.Context, c *edge.Call, body wire.CompleteBody) error {
 	outcome, err := body.Outcome()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return nil, s.Tasks.Complete(ctx, c.who, lastmile.TaskID(c.id()), outcome)
+	return s.Tasks.Complete(ctx, c.Who, lastmile.TaskID(c.ID()), outcome)
 }
 
-func (s *Server) cloneTask(ctx context.Context, c *call, body wire.CloneBody) (any, error) {
+func (s tasks) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBody) (lastmile.Task, error) {
 	chosen := body.Chosen()
 	options := lastmile.CloneOptions{
 		Metadata: bool(chosen.IncludeMetadata), Barcodes: bool(chosen.IncludeBarcodes || chosen.IncludeBarCodes),
@@ -92,66 +153,63 @@ func (s *Server) cloneTask(ctx context.Context, c *call, body wire.CloneBody) (a
 	var overrides lastmile.TaskDraft
 	if chosen.Overrides != nil {
 		var err error
-		if overrides, err = chosen.Overrides.Draft(c.who.Organization); err != nil {
-			return nil, err
+		if overrides, err = chosen.Overrides.Draft(c.Who.Organization); err != nil {
+			return lastmile.Task{}, err
 		}
 		overrides.Container = nil
 	}
-	return s.Tasks.Clone(ctx, c.who, lastmile.TaskID(c.id()), options, overrides)
+	return s.Tasks.Clone(ctx, c.Who, lastmile.TaskID(c.ID()), options, overrides)
 }
 
-func (s *Server) explainTask(ctx context.Context, c *call) (any, error) {
-	return s.Tasks.Explanation(ctx, c.who, lastmile.TaskID(c.id()))
+func (s tasks) explainTask(ctx context.Context, c *edge.Call) (wire.Explanation, error) {
+	explanation, err := s.Tasks.Explanation(ctx, c.Who, lastmile.TaskID(c.ID()))
+	return wire.NewExplanation(explanation), err
 }
 
-func (s *Server) autoAssignTasks(ctx context.Context, c *call, body wire.AutoAssignTasksBody) (any, error) {
+func (s tasks) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.AutoAssignTasksBody) (wire.Assigned, error) {
 	if body.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	options := assignment.Options{Mode: assignment.ByDistance}
-	if body.Options != nil {
-		options = body.Options.Domain()
-	}
-	return s.Tasks.AutoAssign(ctx, c.who, *body.Tasks, options)
+	return s.Tasks.AutoAssign(ctx, c.Who, *body.Tasks, body.Terms())
 }
 
-func (s *Server) findTasks(ctx context.Context, c *call, entries metadataBody) (any, error) {
-	metadata, err := searched(entries)
+func (s tasks) findTasks(ctx context.Context, c *edge.Call, entries wire.Metadata) (wire.Raw[[]wire.Task], error) {
+	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	docs, err := s.Tasks.Find(ctx, c.who, metadata)
-	return joinDocs(docs), err
+	docs, err := s.Tasks.Find(ctx, c.Who, metadata)
+	return wire.RawList[wire.Task](docs), err
 }
 
-func (s *Server) listTasks(ctx context.Context, c *call) (any, error) {
-	q := taskflow.Query{After: lastmile.TaskID(c.query.Get("lastId")), Worker: lastmile.WorkerID(c.query.Get("worker"))}
+func (s tasks) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {
+	q := taskflow.Query{After: lastmile.TaskID(c.Query.Get("lastId")), Worker: lastmile.WorkerID(c.Query.Get("worker"))}
 	for name, at := range map[string]*time.Time{
 		"from": &q.From, "to": &q.To, "completeBeforeBefore": &q.CompleteBefore, "completeAfterAfter": &q.CompleteAfter,
 	} {
 		var err error
-		if *at, err = c.time(name); err != nil {
+		if *at, err = c.Time(name); err != nil {
 			return nil, err
 		}
 	}
-	if q.From.IsZero() && c.query.Get("from") == "" {
+	if q.From.IsZero() && c.Query.Get("from") == "" {
 		return nil, lastmile.Missing("from")
 	}
 	states := map[string]lastmile.TaskState{
 		"0": lastmile.TaskUnassigned, "1": lastmile.TaskAssigned, "2": lastmile.TaskActive, "3": lastmile.TaskCompleted,
 	}
-	for _, name := range c.list("state") {
+	for _, name := range c.List("state") {
 		state, ok := states[name]
 		if !ok {
-			return nil, lastmile.Invalid("state must be a list of 0, 1, 2 and 3, not %q", clip(name))
+			return nil, lastmile.Invalid("state must be a list of 0, 1, 2 and 3, not %q", edge.Clip(name))
 		}
 		q.States = append(q.States, state)
 	}
-	for _, id := range c.list("dependencies") {
+	for _, id := range c.List("dependencies") {
 		q.Dependencies = append(q.Dependencies, lastmile.TaskID(id))
 	}
 	if q.Worker == "" && len(q.States) == 0 {
-		q.Containers = c.list("containers")
+		q.Containers = c.List("containers")
 	}
 	const maxContainers = 500
 	switch {
@@ -163,54 +221,11 @@ func (s *Server) listTasks(ctx context.Context, c *call) (any, error) {
 	return s.taskPage(ctx, c, q)
 }
 
-// taskPage answers with one page of tasks.
-func (s *Server) taskPage(ctx context.Context, c *call, q taskflow.Query) (any, error) {
-	docs, last, err := s.Tasks.List(ctx, c.who, q)
+// taskPage returns one page of tasks.
+func (s tasks) taskPage(ctx context.Context, c *edge.Call, q taskflow.Query) (wire.Raw[wire.TaskPage], error) {
+	docs, last, err := s.Tasks.List(ctx, c.Who, q)
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(docs, last)
-}
-
-// pageOf makes a page of tasks that are ready to send.
-func pageOf(docs [][]byte, last lastmile.TaskID) (any, error) {
-	page := append([]byte(`{"tasks":`), joinDocs(docs)...)
-	if last != "" {
-		page = append(page, `,"lastId":`...)
-		id, err := json.Marshal(last)
-		if err != nil {
-			return nil, err
-		}
-		page = append(page, id...)
-	}
-	return append(page, '}'), nil
-}
-
-// joinDocs makes an array of records that are ready to send.
-func joinDocs(docs [][]byte) []byte {
-	size := 2
-	for _, doc := range docs {
-		size += len(doc) + 1
-	}
-	joined := append(make([]byte, 0, size), '[')
-	for i, doc := range docs {
-		if i > 0 {
-			joined = append(joined, ',')
-		}
-		joined = append(joined, doc...)
-	}
-	return append(joined, ']')
-}
-
-// time is a query parameter in Unix milliseconds; zero when it was not sent.
-func (c *call) time(name string) (time.Time, error) {
-	ms, sent, err := c.number(name)
-	if err != nil || !sent {
-		return time.Time{}, err
-	}
-	const latest = 4_102_444_800_000 // 2100
-	if ms < 0 || ms > latest {
-		return time.Time{}, lastmile.Invalid("%s must be a time in Unix milliseconds, not %g", name, ms)
-	}
-	return time.UnixMilli(int64(ms)).UTC(), nil
+	return wire.NewTaskPage(docs, last)
 }

@@ -3,55 +3,70 @@ package api
 import (
 	"context"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
 
-func (s *Server) teamRoutes() []route {
-	return tagged("Teams",
-		post("/teams", "Create a team", wire.Team{}, s.createTeam),
-		get("/teams", "List teams", []wire.Team{}, s.listTeams),
-		get("/teams/{id}", "Read a team", wire.Team{}, s.showTeam),
-		put("/teams/{id}", "Update a team", wire.Team{}, s.updateTeam),
-		remove("/teams/{id}", "Delete a team", s.deleteTeam),
-		get("/teams/{id}/tasks", "List a team's tasks", wire.TaskPage{}, s.teamTasks, assignedQuery...),
-		get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", wire.TeamEstimate{}, s.estimate, estimateQuery...),
-		post("/teams/metadata", "Find teams by metadata", []wire.Team{}, s.findTeams),
+// teams serves the endpoints of teams.
+type teams struct{ *Server }
+
+func (s teams) routes() []edge.Route {
+	return edge.Tagged("Teams",
+		edge.Create("/teams", "Create a team", s.createTeam, wire.NewCreatedTeam).
+			Describe("A team may be empty: send empty arrays.").
+			Example(`{"name": "Downtown", "workers": [], "managers": []}`),
+		edge.Get("/teams", "List teams", s.listTeams),
+		edge.Get("/teams/{id}", "Read a team", s.showTeam),
+		edge.Put("/teams/{id}", "Update a team", s.updateTeam).
+			Describe("Only the fields that are sent change. Lists are replaced as a whole.").
+			Example(`{"name": "Downtown", "enableSelfAssignment": true}`),
+		edge.Delete("/teams/{id}", "Delete a team", s.deleteTeam),
+		edge.Get("/teams/{id}/tasks", "List a team's tasks", assignments{s.Server}.teamTasks, assignedQuery...).
+			Describe("The tasks that the team has and no worker yet, in the order they were made, 64 a page."),
+		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", estimates{s.Server}.estimate, estimateQuery...).
+			Describe("Finds the worker of the team who would finish first, after all tasks that the worker already has. The team needs a hub and a worker on duty; otherwise the error is 1402."),
+		edge.Search("/teams/metadata", "Find teams by metadata", s.findTeams).
+			Describe("Finds records that have all the entries, by name, type and value.").
+			Example(`[{"name": "zone", "type": "number", "value": 4}]`),
 	)
 }
 
-func (s *Server) createTeam(ctx context.Context, c *call, body wire.TeamBody) (any, error) {
+func (s teams) createTeam(ctx context.Context, c *edge.Call, body wire.NewTeamBody) (made lastmile.CreatedRecord[lastmile.Team], err error) {
 	draft, err := body.Draft()
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	return s.Fleet.CreateTeam(ctx, c.who, draft)
+	return s.Fleet.CreateTeam(ctx, c.Who, draft)
 }
 
-func (s *Server) listTeams(ctx context.Context, c *call) (any, error) {
-	return s.Fleet.Teams(ctx, c.who, nil)
+func (s teams) listTeams(ctx context.Context, c *edge.Call) ([]wire.Team, error) {
+	teams, err := s.Fleet.Teams(ctx, c.Who, nil)
+	return wire.Each(teams, wire.NewTeam), err
 }
 
-func (s *Server) showTeam(ctx context.Context, c *call) (any, error) {
-	return s.Fleet.ShowTeam(ctx, c.who, lastmile.TeamID(c.id()))
+func (s teams) showTeam(ctx context.Context, c *edge.Call) (wire.Raw[wire.Team], error) {
+	return s.Fleet.ShowTeam(ctx, c.Who, lastmile.TeamID(c.ID()))
 }
 
-func (s *Server) updateTeam(ctx context.Context, c *call, body wire.TeamBody) (any, error) {
+func (s teams) updateTeam(ctx context.Context, c *edge.Call, body wire.TeamBody) (wire.Team, error) {
 	change, err := body.Change()
 	if err != nil {
-		return nil, err
+		return wire.Team{}, err
 	}
-	return s.Fleet.UpdateTeam(ctx, c.who, lastmile.TeamID(c.id()), change)
+	team, err := s.Fleet.UpdateTeam(ctx, c.Who, lastmile.TeamID(c.ID()), change)
+	return wire.NewTeam(team), err
 }
 
-func (s *Server) deleteTeam(ctx context.Context, c *call) (any, error) {
-	return nil, s.Fleet.DeleteTeam(ctx, c.who, lastmile.TeamID(c.id()))
+func (s teams) deleteTeam(ctx context.Context, c *edge.Call) error {
+	return s.Fleet.DeleteTeam(ctx, c.Who, lastmile.TeamID(c.ID()))
 }
 
-func (s *Server) findTeams(ctx context.Context, c *call, entries metadataBody) (any, error) {
-	metadata, err := searched(entries)
+func (s teams) findTeams(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Team, error) {
+	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	return s.Fleet.Teams(ctx, c.who, metadata)
+	teams, err := s.Fleet.Teams(ctx, c.Who, metadata)
+	return wire.Each(teams, wire.NewTeam), err
 }

@@ -3,68 +3,86 @@ package api
 import (
 	"context"
 
+	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/webhook"
 	"dray/internal/wire"
 )
 
-func (s *Server) webhookRoutes() []route {
-	return tagged("Webhooks",
-		post("/webhooks", "Create a webhook", wire.NewWebhookBody{}, s.createWebhook),
-		get("/webhooks", "List webhooks", []wire.Webhook{}, s.listWebhooks),
-		put("/webhooks/{id}", "Update a webhook", wire.Webhook{}, s.updateWebhook),
-		remove("/webhooks/{id}", "Delete a webhook", s.deleteWebhook),
-		get("/webhooks/{id}/notifications", "List what a webhook was sent, newest first", []wire.Notification{}, s.listNotifications,
-			parameter{name: "before", about: "id of a notification; list older ones"},
-			parameter{name: "failed", about: "true lists only those that were given up", kind: "boolean"}),
-		get("/webhooks/{id}/notifications/{notification}", "Read a notification and every attempt at it", wire.DetailedNotification{}, s.showNotification),
-		post("/webhooks/{id}/notifications/{notification}/redeliver", "Send a notification again", wire.Redelivered{}, s.redeliver),
-		post("/webhooks/{id}/redeliver", "Send again what was given up since a time", wire.Redelivered{}, s.redeliverFailed),
-		post("/webhooks/{id}/test", "Send a webhook a test event", wire.Redelivered{}, s.testWebhook),
+// webhooks serves the endpoints of webhooks.
+type webhooks struct{ *Server }
+
+func (s webhooks) routes() []edge.Route {
+	return edge.Tagged("Webhooks",
+		edge.Create("/webhooks", "Create a webhook", s.createWebhook, wire.NewCreatedWebhook).
+			Describe("The server must respond to GET ?check=TEXT with status 200 and exactly that text before the webhook is registered.").
+			Example(`{"url": "https://hooks.example.com/dray", "trigger": 6, "name": "new tasks"}`),
+		edge.Get("/webhooks", "List webhooks", s.listWebhooks),
+		edge.Put("/webhooks/{id}", "Update a webhook", s.updateWebhook).
+			Describe("A new url must pass the same check as a new webhook.").
+			Example(`{"name": "all new tasks"}`),
+		edge.Delete("/webhooks/{id}", "Delete a webhook", s.deleteWebhook).
+			Describe("Pending notifications are not sent any more."),
+		edge.Get("/webhooks/{id}/notifications", "List what a webhook was sent, newest first", s.listNotifications,
+			edge.Parameter{Name: "before", Description: "id of a notification; list older ones"},
+			edge.Parameter{Name: "failed", Description: "true lists only those that were given up", Type: "boolean"}),
+		edge.Get("/webhooks/{id}/notifications/{notification}", "Read a notification and every attempt at it", s.showNotification),
+		edge.Create("/webhooks/{id}/notifications/{notification}/redeliver", "Send a notification again", s.redeliver, wire.NewRedelivered).
+			Example(`{}`),
+		edge.Create("/webhooks/{id}/redeliver", "Send again what was given up since a time", s.redeliverFailed, wire.NewRedelivered).
+			Describe("Only what was given up is sent again; what is still being tried is not.").
+			Example(`{"since": 1794700000000}`),
+		edge.Create("/webhooks/{id}/test", "Send a webhook a test event", s.testWebhook, wire.NewRedelivered).
+			Describe("The event has the webhook's trigger, no record, and says that it is a test.").
+			Example(`{}`),
 	)
 }
 
-func (s *Server) createWebhook(ctx context.Context, c *call, body wire.WebhookBody) (any, error) {
+func (s webhooks) createWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (made lastmile.CreatedRecord[lastmile.Webhook], err error) {
 	change, err := body.Change()
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	return s.Webhooks.Create(ctx, c.who, change)
+	return s.Webhooks.Create(ctx, c.Who, change)
 }
 
-func (s *Server) listWebhooks(ctx context.Context, c *call) (any, error) {
-	return s.Webhooks.List(ctx, c.who)
+func (s webhooks) listWebhooks(ctx context.Context, c *edge.Call) ([]wire.Webhook, error) {
+	hooks, err := s.Webhooks.List(ctx, c.Who)
+	return wire.Each(hooks, wire.NewWebhook), err
 }
 
-func (s *Server) updateWebhook(ctx context.Context, c *call, body wire.WebhookBody) (any, error) {
+func (s webhooks) updateWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (wire.Webhook, error) {
 	change, err := body.Change()
 	if err != nil {
-		return nil, err
+		return wire.Webhook{}, err
 	}
-	return s.Webhooks.Update(ctx, c.who, lastmile.WebhookID(c.id()), change)
+	hook, err := s.Webhooks.Update(ctx, c.Who, lastmile.WebhookID(c.ID()), change)
+	return wire.NewWebhook(hook), err
 }
 
-func (s *Server) deleteWebhook(ctx context.Context, c *call) (any, error) {
-	return nil, s.Webhooks.Delete(ctx, c.who, lastmile.WebhookID(c.id()))
+func (s webhooks) deleteWebhook(ctx context.Context, c *edge.Call) error {
+	return s.Webhooks.Delete(ctx, c.Who, lastmile.WebhookID(c.ID()))
 }
 
-func (s *Server) listNotifications(ctx context.Context, c *call) (any, error) {
-	q := webhook.LogQuery{Before: c.query.Get("before"), Failed: c.flag("failed")}
-	return s.Webhooks.Log(ctx, c.who, lastmile.WebhookID(c.id()), q)
+func (s webhooks) listNotifications(ctx context.Context, c *edge.Call) ([]wire.Notification, error) {
+	q := webhook.LogQuery{Before: c.Query.Get("before"), Failed: c.Flag("failed")}
+	log, err := s.Webhooks.Log(ctx, c.Who, lastmile.WebhookID(c.ID()), q)
+	return wire.Each(log, wire.NewNotification), err
 }
 
-func (s *Server) showNotification(ctx context.Context, c *call) (any, error) {
-	return s.Webhooks.Notification(ctx, c.who, lastmile.WebhookID(c.id()), c.http.PathValue("notification"))
+func (s webhooks) showNotification(ctx context.Context, c *edge.Call) (wire.DetailedNotification, error) {
+	detail, err := s.Webhooks.Notification(ctx, c.Who, lastmile.WebhookID(c.ID()), c.Path("notification"))
+	return wire.NewDetailedNotification(detail), err
 }
 
-func (s *Server) redeliver(ctx context.Context, c *call, _ wire.NoBody) (any, error) {
-	return s.Webhooks.Redeliver(ctx, c.who, lastmile.WebhookID(c.id()), c.http.PathValue("notification"))
+func (s webhooks) redeliver(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {
+	return s.Webhooks.Redeliver(ctx, c.Who, lastmile.WebhookID(c.ID()), c.Path("notification"))
 }
 
-func (s *Server) redeliverFailed(ctx context.Context, c *call, body wire.SinceBody) (any, error) {
-	return s.Webhooks.RedeliverFailed(ctx, c.who, lastmile.WebhookID(c.id()), body.Since.Time())
+func (s webhooks) redeliverFailed(ctx context.Context, c *edge.Call, body wire.SinceBody) (lastmile.Redelivered, error) {
+	return s.Webhooks.RedeliverFailed(ctx, c.Who, lastmile.WebhookID(c.ID()), body.Since.Time())
 }
 
-func (s *Server) testWebhook(ctx context.Context, c *call, _ wire.NoBody) (any, error) {
-	return s.Webhooks.Test(ctx, c.who, lastmile.WebhookID(c.id()))
+func (s webhooks) testWebhook(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Redelivered, error) {
+	return s.Webhooks.Test(ctx, c.Who, lastmile.WebhookID(c.ID()))
 }

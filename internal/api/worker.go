@@ -2,42 +2,74 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 
-	"dray/internal/analytics"
+	"dray/internal/edge"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
 
-func (s *Server) workerRoutes() []route {
-	filter := parameter{name: "filter", about: "comma-separated names of the fields to return"}
-	return tagged("Workers",
-		post("/workers", "Create a worker", wire.Worker{}, s.createWorker),
-		get("/workers", "List workers", []wire.Worker{}, s.listWorkers, filter,
-			parameter{name: "teams", about: "comma-separated team ids; workers in any of them"},
-			parameter{name: "states", about: "comma-separated: 0 off duty, 1 idle, 2 active"},
-			parameter{name: "phones", about: "comma-separated phone numbers"}),
-		get("/workers/location", "List workers on duty near a place", wire.NearbyWorkers{}, s.nearbyWorkers,
-			parameter{name: "longitude", about: "of the place", required: true, kind: "number"},
-			parameter{name: "latitude", about: "of the place", required: true, kind: "number"},
-			parameter{name: "radius", about: "in metres; 1000 unless given, at most 10000", kind: "number"}),
-		get("/workers/{id}", "Read a worker", wire.WorkerDetails{}, s.showWorker, filter,
-			parameter{name: "analytics", about: "true adds what the worker did", kind: "boolean"},
-			parameter{name: "from", about: "Unix milliseconds; start of the analytics; at most 24 hours before to", kind: "number"},
-			parameter{name: "to", about: "Unix milliseconds; end of the analytics; without from and to, the last seven days", kind: "number"}),
-		put("/workers/{id}", "Update a worker", wire.Worker{}, s.updateWorker),
-		remove("/workers/{id}", "Delete a worker", s.deleteWorker),
-		get("/workers/{id}/schedule", "Read a worker's schedule", wire.Schedule{}, s.schedule),
-		post("/workers/{id}/schedule", "Replace a worker's schedule", wire.Schedule{}, s.setSchedule),
-		get("/workers/{id}/tasks", "List a worker's tasks", wire.TaskPage{}, s.workerTasks, assignedQuery...),
-		post("/workers/metadata", "Find workers by metadata", []wire.Worker{}, s.findWorkers),
+// workers serves the endpoints of workers.
+type workers struct{ *Server }
+
+func (s workers) routes() []edge.Route {
+	filter := edge.Parameter{Name: "filter", Description: "comma-separated names of the fields to return"}
+	return edge.Tagged("Workers",
+		edge.Create("/workers", "Create a worker", s.createWorker, wire.NewWorker).
+			Describe("The worker is invited by text message. The phone number must be new to the organization.").
+			Example(`{
+				"name": "Ada Lovelace",
+				"phone": "+1 212 555 0187",
+				"teams": ["T5mQ8rVx2LkD7wNz4HbC9pJs"],
+				"vehicle": {
+					"type": "CAR",
+					"licensePlate": "7ABC123",
+					"color": "white"
+				},
+				"capacity": 20
+			}`),
+		edge.Get("/workers", "List workers", s.listWorkers, filter,
+			edge.Parameter{Name: "teams", Description: "comma-separated team ids; workers in any of them"},
+			edge.Parameter{Name: "states", Description: "comma-separated: 0 off duty, 1 idle, 2 active"},
+			edge.Parameter{Name: "phones", Description: "comma-separated phone numbers"}),
+		edge.Get("/workers/location", "List workers on duty near a place", s.nearbyWorkers,
+			edge.Parameter{Name: "longitude", Description: "of the center", Required: true, Type: "number", Example: "-73.9857"},
+			edge.Parameter{Name: "latitude", Description: "of the center", Required: true, Type: "number", Example: "40.7484"},
+			edge.Parameter{Name: "radius", Description: "in metres; default 1000, maximum 10000", Type: "number"}).
+			Describe("Nearest first."),
+		edge.Get("/workers/{id}", "Read a worker", s.showWorker, filter,
+			edge.Parameter{Name: "analytics", Description: "true adds what the worker did", Type: "boolean"},
+			edge.Parameter{Name: "from", Description: "Unix milliseconds; start of the analytics; at most 24 hours before to", Type: "number"},
+			edge.Parameter{Name: "to", Description: "Unix milliseconds; end of the analytics; without from and to, the last seven days", Type: "number"}).
+			Describe("With analytics=true it also contains what the worker did, in the last seven days or in a window of at most 24 hours."),
+		edge.Put("/workers/{id}", "Update a worker", s.updateWorker).
+			Describe("Only the fields that are sent change. The phone number never does; null removes a vehicle or an address.").
+			Example(`{"displayName": "Ada", "vehicle": null, "capacity": 12}`),
+		edge.Delete("/workers/{id}", "Delete a worker", s.deleteWorker),
+		edge.Get("/workers/{id}/schedule", "Read a worker's schedule", s.schedule),
+		edge.Create("/workers/{id}/schedule", "Replace a worker's schedule", s.setSchedule, wire.NewSchedule).
+			Describe("The days sent take the place of all days there were. Days that are over are dropped.").
+			Example(`{
+				"entries": [
+					{
+						"date": "2030-01-07",
+						"timezone": "America/New_York",
+						"shifts": [
+							[1894021200000, 1894050000000]
+						]
+					}
+				]
+			}`),
+		edge.Get("/workers/{id}/tasks", "List a worker's tasks", assignments{s.Server}.workerTasks, assignedQuery...).
+			Describe("The tasks that the worker has now, in the order they were made, 64 a page. Completed tasks are not among them."),
+		edge.Search("/workers/metadata", "Find workers by metadata", s.findWorkers).
+			Describe("Finds records that have all the entries, by name, type and value.").
+			Example(`[{"name": "nickname", "type": "string", "value": "Ada"}]`),
 	)
 }
 
-func (s *Server) createWorker(ctx context.Context, c *call, body wire.WorkerBody) (any, error) {
-	return s.Fleet.CreateWorker(ctx, c.who, fleet.WorkerDraft{WorkerDraft: body.Draft(), Routing: routing(body.WorkerUpdate)})
+func (s workers) createWorker(ctx context.Context, c *edge.Call, body wire.WorkerBody) (lastmile.Worker, error) {
+	return s.Fleet.CreateWorker(ctx, c.Who, fleet.WorkerDraft{WorkerDraft: body.Draft(), Routing: routing(body.WorkerUpdate)})
 }
 
 func routing(body wire.WorkerUpdate) *fleet.RoutingAddress {
@@ -53,139 +85,109 @@ func routing(body wire.WorkerUpdate) *fleet.RoutingAddress {
 	return &address
 }
 
-func (s *Server) listWorkers(ctx context.Context, c *call) (any, error) {
-	q := fleet.WorkerQuery{Phones: c.list("phones")}
-	for _, id := range c.list("teams") {
+func (s workers) listWorkers(ctx context.Context, c *edge.Call) (wire.Raw[[]wire.Worker], error) {
+	q := fleet.WorkerQuery{Phones: c.List("phones")}
+	for _, id := range c.List("teams") {
 		q.Teams = append(q.Teams, lastmile.TeamID(id))
 	}
-	for _, state := range c.list("states") {
+	for _, state := range c.List("states") {
 		known := map[string]lastmile.WorkerState{"0": lastmile.WorkerOffDuty, "1": lastmile.WorkerIdle, "2": lastmile.WorkerActive}
 		value, ok := known[state]
 		if !ok {
-			return nil, lastmile.Invalid("states must be a list of 0 (off duty), 1 (idle) and 2 (active), not %q", clip(state))
+			return nil, lastmile.Invalid("states must be a list of 0 (off duty), 1 (idle) and 2 (active), not %q", edge.Clip(state))
 		}
 		q.States = append(q.States, value)
 	}
-	workers, err := s.Fleet.Workers(ctx, c.who, q)
-	if fields := c.list("filter"); err == nil && len(fields) > 0 {
-		return pick(workers, fields)
+	workers, err := s.Fleet.Workers(ctx, c.Who, q)
+	if err != nil {
+		return nil, err
 	}
-	return workers, err
+	return wire.MarshalFields(wire.Each(workers, wire.NewWorker), c.List("filter"))
 }
 
-func (s *Server) nearbyWorkers(ctx context.Context, c *call) (any, error) {
-	lon, err := c.needNumber("longitude")
+func (s workers) nearbyWorkers(ctx context.Context, c *edge.Call) (wire.NearbyWorkers, error) {
+	lon, err := c.RequiredNumber("longitude")
 	if err != nil {
-		return nil, err
+		return wire.NearbyWorkers{}, err
 	}
-	lat, err := c.needNumber("latitude")
+	lat, err := c.RequiredNumber("latitude")
 	if err != nil {
-		return nil, err
+		return wire.NearbyWorkers{}, err
 	}
-	radius, _, err := c.number("radius")
+	radius, _, err := c.Number("radius")
 	if err != nil {
-		return nil, err
+		return wire.NearbyWorkers{}, err
 	}
 	center, err := lastmile.NewPoint(lon, lat)
 	if err != nil {
-		return nil, err
+		return wire.NearbyWorkers{}, err
 	}
-	found, err := s.Fleet.WorkersNear(ctx, c.who, center, lastmile.Meters(radius))
+	found, err := s.Fleet.WorkersNear(ctx, c.Who, center, lastmile.Meters(radius))
 	return wire.NewNearbyWorkers(found, s.Now()), err
 }
 
-// needNumber is a numeric query parameter that must be there.
-func (c *call) needNumber(name string) (float64, error) {
-	n, sent, err := c.number(name)
-	if err == nil && !sent {
-		err = lastmile.Missing(name)
-	}
-	return n, err
-}
-
-func (s *Server) showWorker(ctx context.Context, c *call) (any, error) {
+func (s workers) showWorker(ctx context.Context, c *edge.Call) (wire.Raw[wire.WorkerDetails], error) {
 	in, err := s.analyticsWindow(c)
 	if err != nil {
 		return nil, err
 	}
-	details, err := s.Fleet.WorkerDetails(ctx, c.who, lastmile.WorkerID(c.id()), in)
-	if fields := c.list("filter"); err == nil && len(fields) > 0 {
-		return pick(details, append(fields, "analytics")) // there only when asked for
+	details, err := s.Fleet.WorkerDetails(ctx, c.Who, lastmile.WorkerID(c.ID()), in)
+	if err != nil {
+		return nil, err
 	}
-	return details, err
+	fields := c.List("filter")
+	if len(fields) > 0 {
+		fields = append(fields, "analytics") // there only when asked for
+	}
+	return wire.MarshalFields(wire.NewWorkerDetails(details), fields)
 }
 
-// analyticsWindow is the window of the analytics that are asked for; nil when
-// none are.
-func (s *Server) analyticsWindow(c *call) (*lastmile.Window, error) {
-	if !c.flag("analytics") {
+// analyticsWindow is the window of the analytics that the caller wants; nil when
+// none are wanted.
+func (s workers) analyticsWindow(c *edge.Call) (*lastmile.Window, error) {
+	if !c.Flag("analytics") {
 		return nil, nil
 	}
-	from, err := c.time("from")
+	from, err := c.Time("from")
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.time("to")
+	to, err := c.Time("to")
 	if err != nil {
 		return nil, err
 	}
-	window, err := analytics.NewWindow(from, to, s.Now())
+	window, err := wire.AnalyticsWindow(from, to, s.Now())
 	return &window, err
 }
 
-func (s *Server) updateWorker(ctx context.Context, c *call, body wire.WorkerUpdate) (any, error) {
+func (s workers) updateWorker(ctx context.Context, c *edge.Call, body wire.WorkerUpdate) (wire.Worker, error) {
 	draft := fleet.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: body.Change()}, Routing: routing(body)}
-	return s.Fleet.UpdateWorker(ctx, c.who, lastmile.WorkerID(c.id()), draft)
+	worker, err := s.Fleet.UpdateWorker(ctx, c.Who, lastmile.WorkerID(c.ID()), draft)
+	return wire.NewWorker(worker), err
 }
 
-func (s *Server) deleteWorker(ctx context.Context, c *call) (any, error) {
-	return nil, s.Fleet.DeleteWorker(ctx, c.who, lastmile.WorkerID(c.id()))
+func (s workers) deleteWorker(ctx context.Context, c *edge.Call) error {
+	return s.Fleet.DeleteWorker(ctx, c.Who, lastmile.WorkerID(c.ID()))
 }
 
-func (s *Server) schedule(ctx context.Context, c *call) (any, error) {
-	return s.Fleet.Schedule(ctx, c.who, lastmile.WorkerID(c.id()))
+func (s workers) schedule(ctx context.Context, c *edge.Call) (wire.Schedule, error) {
+	schedule, err := s.Fleet.Schedule(ctx, c.Who, lastmile.WorkerID(c.ID()))
+	return wire.NewSchedule(schedule), err
 }
 
-func (s *Server) setSchedule(ctx context.Context, c *call, body wire.ScheduleBody) (any, error) {
+func (s workers) setSchedule(ctx context.Context, c *edge.Call, body wire.ScheduleBody) (lastmile.Schedule, error) {
 	entries, err := body.Domain()
 	if err != nil {
 		return nil, err
 	}
-	return s.Fleet.SetSchedule(ctx, c.who, lastmile.WorkerID(c.id()), entries)
+	return s.Fleet.SetSchedule(ctx, c.Who, lastmile.WorkerID(c.ID()), entries)
 }
 
-func (s *Server) findWorkers(ctx context.Context, c *call, entries metadataBody) (any, error) {
-	metadata, err := searched(entries)
+func (s workers) findWorkers(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Worker, error) {
+	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	return s.Fleet.Workers(ctx, c.who, fleet.WorkerQuery{Metadata: metadata})
-}
-
-// pick keeps the named fields of one record or of each in a list, and the id
-// always.
-func pick(records any, fields []string) (any, error) {
-	encoded, err := wire.Encode(records)
-	if err != nil {
-		return nil, err
-	}
-	keep := func(record map[string]json.RawMessage) {
-		for name := range record {
-			if name != "id" && !slices.Contains(fields, name) {
-				delete(record, name)
-			}
-		}
-	}
-	if encoded[0] == '{' {
-		var one map[string]json.RawMessage
-		err := json.Unmarshal(encoded, &one)
-		keep(one)
-		return one, err
-	}
-	var many []map[string]json.RawMessage
-	err = json.Unmarshal(encoded, &many)
-	for _, record := range many {
-		keep(record)
-	}
-	return many, err
+	workers, err := s.Fleet.Workers(ctx, c.Who, fleet.WorkerQuery{Metadata: metadata})
+	return wire.Each(workers, wire.NewWorker), err
 }

@@ -17,11 +17,14 @@ import (
 	"dray/internal/access"
 	"dray/internal/addressbook"
 	"dray/internal/api"
+	"dray/internal/driverapi"
+	"dray/internal/edge"
 	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
+	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
@@ -71,7 +74,7 @@ type App struct {
 	stop     context.CancelFunc
 	failed   chan error
 
-	posts      api.SMS
+	posts      recipientapi.SMS
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
 	callers    callers
@@ -142,31 +145,36 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	return a, nil
 }
 
-// Handler is everything the server answers.
+// Handler serves every path of the server.
 func (a *App) Handler() http.Handler {
-	interfaceServer := &api.Server{
-		Keys: a.Keys, Sessions: a.Sessions, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
-		Tracking: a.Tracking,
-		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, SMS: a.posts,
-		Address: a.callers.address, Ended: a.ended,
-		Now: a.Now, RateLimit: a.Config.RateLimit, Version: Version, Log: a.Log, Observe: a.metrics.observe,
+	settings := edge.Settings{
+		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.callers.address, Ended: a.ended, Observe: a.metrics.observe,
 	}
-	mux, docs, routed := http.NewServeMux(), interfaceServer.DocsHandler(), interfaceServer.Handler()
+	public := &api.Server{
+		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
+		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, RateLimit: a.Config.RateLimit, Version: Version,
+	}
+	phones := &driverapi.Server{
+		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Tasks: a.Tasks, Tracking: a.Tracking, Uploads: a.Uploads,
+		Version: Version,
+	}
+	recipients := &recipientapi.Tracking{Settings: settings, Tasks: a.Tasks}
+	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
 	driver := web.Driver(a.assets)
 	mux.Handle("/driver", driver)
 	mux.Handle("/driver/", driver)
-	mux.Handle(api.DriverBase+"/", interfaceServer.DriverHandler())
+	mux.Handle(driverapi.Base+"/", phones.Handler())
 	mux.Handle(web.AssetBase, a.assets)
-	mux.Handle(api.TrackBase+"/", interfaceServer.TrackHandler(web.NewTrack(a.assets, a.Tasks, a.Now, a.Log)))
-	mux.Handle(api.SMSBase+"/", interfaceServer.SMSHandler())
+	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Tasks, a.Now, a.Log)))
+	mux.Handle(recipientapi.SMSBase+"/", a.posts.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("/{$}", web.Home(Version))
-	mux.Handle("/", routed) // which refuses it as it does paths of its own
+	mux.Handle("/", routed) // it rejects the path as it does unknown paths under its base
 	return a.closeWhenDraining(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has a mux of its own
+		if r.URL.Path == api.Base || strings.HasPrefix(r.URL.Path, api.Base+"/") { // it has its own router
 			routed.ServeHTTP(w, r)
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dray/internal/app"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
@@ -57,7 +58,7 @@ func newBatchTest(t *testing.T, c app.Config) *batchTest {
 // submit submits a batch of tasks whose metadata contains name.
 func (w *batchTest) submit(t *testing.T, name string, tasks int) lastmile.BatchID {
 	t.Helper()
-	bodies := make([]wire.SentTask, tasks)
+	bodies := make(wire.SentTasks, tasks)
 	for i := range bodies {
 		bodies[i] = fmt.Appendf(nil, `{"destination":%s,"recipients":[%s],"notes":"item %d","metadata":[{"name":"of","type":"string","value":%q}]}`,
 			destinationBody(i), recipientBody(i), i, name)
@@ -299,7 +300,7 @@ func TestBatchIsolatesFailingItem(t *testing.T) {
 					t.Fatalf("the batch is %s with %d of %d tasks and %d end events", b.Status(), b.TasksCreated(), w.tasks(t, name), w.endEvents(t, id))
 				}
 				fault := b.Results[2].Err
-				if fault == nil || wire.ErrorKindOf(fault.Code).Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
+				if fault == nil || codec.ErrorOf(fault.Code).Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
 					t.Errorf("item 2 has the result %+v", b.Results[2])
 				}
 			})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dray/internal/geo"
+	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
 )
 
@@ -175,7 +176,15 @@ func (c *Config) checkAddresses() error {
 	return err
 }
 
-// URL returns the public URL of the server, without a trailing slash.
+// Storage returns the options of commands that open the database directly.
+func (c *Config) Storage(log *slog.Logger) sqlstore.Options {
+	return sqlstore.Options{Data: c.Data, Database: c.Database, Now: Clock, Logger: log}
+}
+
+// SQLiteVersion is the version of the embedded database.
+func SQLiteVersion() string { return sqlstore.SQLiteVersion() }
+
+// URL is the public URL of the server, without a trailing slash.
 func (c *Config) URL() string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")

@@ -32,7 +32,7 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	composer := &messaging.Composer{Now: a.Now, NewID: newID, Saved: texts.Signal}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,
-		Encode: func(e lastmile.Event) ([]byte, error) { return wire.Encode(e) },
+		Encode: wire.EncodeEvent,
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			w, ok := tx.(store.Writer)
 			if !ok {

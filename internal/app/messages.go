@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"dray/internal/api"
 	"dray/internal/events"
 	"dray/internal/messaging"
+	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/textmessage"
@@ -119,47 +119,53 @@ func (c *smsConfig) secret() ([]byte, error) {
 	return decoded, nil
 }
 
-// addMessages sets up text messages and the gateway that sends them.
+// addMessages builds what sends text messages and receives replies.
 func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	a.Messages = &messaging.Messages{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, Events: a.Events, Log: a.Log}
-	a.Texts = &messaging.Sender{
-		Store: a.Store, Events: a.Events, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log, Wake: texts.Channel(),
-		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
-	}
-	a.posts = api.SMS{Desk: a.Messages}
-	return a.openGateway()
-}
-
-// openGateway opens the configured gateway and what verifies its callbacks.
-func (a *App) openGateway() error {
-	c := a.Config.SMS
-	secret, err := c.secret()
+	gateway, callbacks, err := a.openGateway()
 	if err != nil {
 		return err
+	}
+	a.posts = callbacks
+	a.Texts = &messaging.Sender{
+		Store: a.Store, Events: a.Events, Gateway: gateway, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log,
+		Wake:  texts.Channel(),
+		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
+	}
+	return nil
+}
+
+// openGateway opens the gateway of the settings, nil for the outbox, and what
+// receives its callbacks.
+func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
+	c, callbacks := a.Config.SMS, recipientapi.SMS{Desk: a.Messages}
+	secret, err := c.secret()
+	if err != nil {
+		return nil, callbacks, err
 	}
 	if base, is := c.twilio(); is {
 		twilio, err := sms.NewTwilio(sms.Twilio{
 			Base: base, Account: c.Account, Token: string(secret), Sender: c.From, PublicURL: a.Config.URL(), Now: a.Now,
 		})
 		if err != nil {
-			return fmt.Errorf("--sms: %w", err)
+			return nil, callbacks, fmt.Errorf("--sms: %w", err)
 		}
-		a.Texts.Gateway, a.posts.Twilio = twilio, twilio
-		return nil
+		callbacks.Twilio = twilio
+		return twilio, callbacks, nil
 	}
 	if len(secret) > 0 {
-		a.posts.Verify = func(header http.Header, body []byte) error {
+		callbacks.Verify = func(header http.Header, body []byte) error {
 			return sms.Verify(webhook.StandardSignature, secret, header, body, a.Now())
 		}
 	}
-	if c.Gateway != "outbox" && c.Gateway != "" {
-		gateway, err := sms.NewHTTP(c.Gateway, c.From, secret, webhook.StandardSignature, a.Now)
-		if err != nil {
-			return fmt.Errorf("--sms: %w", err)
-		}
-		a.Texts.Gateway = gateway
+	if c.Gateway == "outbox" || c.Gateway == "" {
+		return nil, callbacks, nil
 	}
-	return nil
+	gateway, err := sms.NewHTTP(c.Gateway, c.From, secret, webhook.StandardSignature, a.Now)
+	if err != nil {
+		return nil, callbacks, fmt.Errorf("--sms: %w", err)
+	}
+	return gateway, callbacks, nil
 }
 
 func (a *App) purgeMessages(ctx context.Context) error {

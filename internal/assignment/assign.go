@@ -18,6 +18,9 @@ const (
 	ByLoad     Mode = "load"     // by the distance through all of the worker's tasks
 )
 
+// Values lists every mode.
+func (Mode) Values() []Mode { return []Mode{ByDistance, ByLoad} }
+
 // Options are the options of an automatic assignment.
 type Options struct {
 	Mode                 Mode

@@ -244,6 +244,11 @@ func (inv *invocation) print(result any, text string, args ...any) error {
 	return err
 }
 
+// logger logs errors, the only log lines of a command.
+func (inv *invocation) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
 // with opens the platform for a command that works alongside a server. It
 // rejects a folder without a database, which is most likely misspelled.
 func (inv *invocation) with(ctx context.Context, do func(*app.App) error) error {
@@ -253,14 +258,14 @@ func (inv *invocation) with(ctx context.Context, do func(*app.App) error) error 
 
 // withNew is like with, but creates the database if there is none.
 func (inv *invocation) withNew(ctx context.Context, do func(*app.App) error) error {
-	quiet := slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError}))
-	a, err := app.New(ctx, inv.Config, quiet, app.Clock, false)
+	log := inv.logger()
+	a, err := app.New(ctx, inv.Config, log, app.Clock, false)
 	if err != nil {
 		return err
 	}
 	err = do(a)
 	if late := a.Hub.Flush(ctx); late != nil { // the change is made; other nodes find it later
-		quiet.Warn("notify the nodes", "error", late)
+		log.Warn("notify the nodes", "error", late)
 	}
 	return errors.Join(err, a.Store.Close())
 }

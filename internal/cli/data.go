@@ -5,25 +5,16 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
 
 	"dray/internal/app"
 	"dray/internal/geo"
 	"dray/internal/store/backup"
-	"dray/internal/store/sqlstore"
 )
 
 // errDamaged is the error of fsck when it finds damage.
 var errDamaged = errors.New("the data is damaged; restore the newest good backup with `dray restore`")
-
-func (inv *invocation) storage() sqlstore.Options {
-	return sqlstore.Options{
-		Data: inv.Config.Data, Database: inv.Config.Database, Now: app.Clock,
-		Logger: slog.New(slog.NewTextHandler(inv.errs, &slog.HandlerOptions{Level: slog.LevelError})),
-	}
-}
 
 // fileArgument is the one argument of backup and restore.
 func (inv *invocation) fileArgument() (string, error) {
@@ -49,7 +40,7 @@ func backupCommand() command {
 				if !*without {
 					image = inv.Config.UploadFolder().Get
 				}
-				if err := backup.Write(ctx, inv.storage(), file, image); err != nil {
+				if err := backup.Write(ctx, inv.Config.Storage(inv.logger()), file, image); err != nil {
 					return err
 				}
 				also := ""
@@ -73,7 +64,7 @@ func restoreCommand() command {
 				if err != nil {
 					return err
 				}
-				if err := backup.Restore(ctx, inv.storage(), file); err != nil {
+				if err := backup.Restore(ctx, inv.Config.Storage(inv.logger()), file); err != nil {
 					return err
 				}
 				return inv.print(map[string]string{"file": file}, "%s is restored. Install the master key that belongs to it before you start the server.\n", file)
@@ -89,7 +80,7 @@ func fsckCommand() command {
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
-				report, err := backup.Check(ctx, inv.storage())
+				report, err := backup.Check(ctx, inv.Config.Storage(inv.logger()))
 				if errors.Is(err, backup.ErrDamaged) {
 					return fmt.Errorf("%w (%w)", errDamaged, err)
 				}
@@ -116,7 +107,7 @@ func versionCommand() command {
 		setup: func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error {
 			return func(_ context.Context, inv *invocation) error {
 				result := map[string]string{
-					"version": app.Version, "interface": "2.6", "sqlite": sqlstore.SQLiteVersion(),
+					"version": app.Version, "interface": "2.6", "sqlite": app.SQLiteVersion(),
 					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "data": geo.Credit,
 				}
 				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n%s\n", app.Version, result["sqlite"], result["go"], result["platform"], geo.Credit))

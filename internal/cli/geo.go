@@ -2,20 +2,11 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
-	"os"
 
 	"dray/internal/app"
-	"dray/internal/geo"
 	"dray/internal/lastmile"
-	"dray/internal/store"
-	"dray/internal/travel"
 )
-
-// importBatch is the number of postal codes saved in one transaction.
-const importBatch = 2_000
 
 func geoImportCommand() command {
 	return command{
@@ -29,7 +20,7 @@ func geoImportCommand() command {
 					return err
 				}
 				return inv.with(ctx, func(a *app.App) error {
-					count, countries, err := importPostalCodes(ctx, a, name)
+					count, countries, err := a.ImportPostalCodes(ctx, name)
 					if err != nil {
 						return err
 					}
@@ -38,71 +29,6 @@ func geoImportCommand() command {
 			}
 		},
 	}
-}
-
-// importPostalCodes replaces the postal codes of the countries in a file. It
-// reads the whole file once before it changes anything, so a malformed file
-// changes nothing.
-func importPostalCodes(ctx context.Context, a *app.App, name string) (count int64, countries []string, err error) {
-	err = readPostalFile(name, func(p lastmile.PostalArea) error {
-		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
-			countries = append(countries, p.Country)
-		}
-		return nil
-	})
-	if err == nil && len(countries) == 0 {
-		err = fmt.Errorf("%s contains no postal codes", name)
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	err = a.Store.Write(ctx, func(w store.Writer) error {
-		for _, country := range countries {
-			if err := w.DeletePostalAreas(ctx, country); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, nil, err
-	}
-	var page []lastmile.PostalArea
-	save := func() error {
-		first := count
-		count += int64(len(page))
-		err := a.Store.Write(ctx, func(w store.Writer) error { return w.SavePostalAreas(ctx, first, page) })
-		page = page[:0]
-		return err
-	}
-	err = readPostalFile(name, func(p lastmile.PostalArea) error {
-		if page = append(page, p); len(page) < importBatch {
-			return nil
-		}
-		return save()
-	})
-	return count, countries, errors.Join(err, save())
-}
-
-func readPostalFile(name string, each func(lastmile.PostalArea) error) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	codes, err := geo.OpenPostalFile(file, info.Size())
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	defer codes.Close()
-	if err := geo.ReadPostalCodes(codes, each); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
 }
 
 func orgSetCommand() command {
@@ -142,30 +68,10 @@ func settingsChange(precision, fence string, radius float64) func(*lastmile.Sett
 }
 
 func setOrganization(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) error {
-	var (
-		settings lastmile.Settings
-		trips    []lastmile.Trip
-	)
-	err := a.Store.Write(ctx, func(w store.Writer) (err error) {
-		if _, err = w.Organization(ctx, org); err != nil {
-			return err
-		}
-		if settings, err = w.Settings(ctx, org); err != nil {
-			return err
-		}
-		if trips, err = w.Trips(ctx, org, travel.LearnedTrips); err != nil {
-			return err
-		}
-		changed, err := change(&settings)
-		if err != nil || !changed {
-			return err
-		}
-		return w.SaveSettings(ctx, org, settings)
-	})
+	settings, learned, err := a.ChangeSettings(ctx, org, change)
 	if err != nil {
 		return err
 	}
-	learned := travel.Learn(trips)
 	return inv.print(map[string]any{
 		"geocodingPrecision": settings.GeocodingPrecision.String(),
 		"geofence":           settings.Geofence.Level.String(), "geofenceRadius": settings.Geofence.Within(),

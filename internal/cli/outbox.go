@@ -8,7 +8,6 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/textmessage"
 )
 
@@ -44,7 +43,7 @@ func outboxCommand() command {
 		examples: []string{"dray outbox --to +12125550123", "dray outbox --state failed", "dray outbox --json --limit 1"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
-			var filter store.MessageFilter
+			var filter app.MessageFilter
 			f.StringVar((*string)(&filter.To), "to", "", "only messages to this `phone` number, with a leading plus")
 			f.StringVar((*string)(&filter.Organization), "org", "", "only messages of the organization with this `id`")
 			f.StringVar((*string)(&filter.State), "state", "", "only messages in this `state`: queued, sending, sent, delivered, failed or suppressed")
@@ -62,17 +61,8 @@ func outboxCommand() command {
 	}
 }
 
-func printOutbox(ctx context.Context, inv *invocation, a *app.App, filter store.MessageFilter) error {
-	var messages []textmessage.Message
-	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
-		if filter.Organization != "" {
-			if _, err := r.Organization(ctx, filter.Organization); err != nil {
-				return err
-			}
-		}
-		messages, err = r.Messages(ctx, filter)
-		return err
-	})
+func printOutbox(ctx context.Context, inv *invocation, a *app.App, filter app.MessageFilter) error {
+	messages, err := a.Outbox(ctx, filter)
 	if err != nil {
 		return err
 	}

@@ -103,12 +103,7 @@ func printAttempts(ctx context.Context, inv *invocation, a *app.App, who lastmil
 		return err
 	}
 	if inv.json {
-		body, err := wire.Encode(detail)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(inv.out, "%s\n", body)
-		return err
+		return inv.print(wire.NewDetailedNotification(detail), "")
 	}
 	for _, attempt := range detail.Attempts {
 		fmt.Fprintf(inv.out, "%d  %s  %v  status %d  %s\n", attempt.Number, formatTime(attempt.At), attempt.Took.Round(time.Millisecond), attempt.Status, attempt.Reason)

@@ -66,8 +66,12 @@ type Receipt struct {
 	Key          string
 	Method, Path string
 	BodyHash     string
-	Reply        []byte // the response as sent
+	Reply        []byte // the response to the request
 	Created      time.Time
+
+	// Encode encodes the result of the request's change as its response. A
+	// receipt that was read has none.
+	Encode func(result any) ([]byte, error)
 }
 
 // Matches rejects a key that was used with a different request body.

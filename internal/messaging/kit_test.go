@@ -64,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	composer := &messaging.Composer{Now: now, NewID: newID, Saved: w.texts.Signal}
 	w.log = events.NewLog(events.Options{
 		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
-		Encode: func(e lastmile.Event) ([]byte, error) { return wire.Encode(e) },
+		Encode: wire.EncodeEvent,
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return composer.Notify(ctx, tx.(store.Writer), all)
 		},

@@ -21,7 +21,11 @@ func Idempotent[T any](ctx context.Context, s Store, who lastmile.Principal, cha
 		if result, err = change(w); err != nil || who.Receipt == nil {
 			return err
 		}
-		return w.SaveReceipt(ctx, *who.Receipt, result)
+		reply, err := who.Receipt.Encode(result)
+		if err != nil {
+			return err
+		}
+		return w.SaveReceipt(ctx, *who.Receipt, reply)
 	})
 	return result, err
 }
@@ -29,9 +33,16 @@ func Idempotent[T any](ctx context.Context, s Store, who lastmile.Principal, cha
 // SaveReply saves the reply to a request that changed nothing, such as a
 // search. If another request with the same key was faster, the error is a
 // *lastmile.Replay.
-func SaveReply(ctx context.Context, s Store, who lastmile.Principal, reply any) error {
-	_, err := Idempotent(ctx, s, who, func(Writer) (any, error) { return reply, nil })
-	return err
+func SaveReply(ctx context.Context, s Store, who lastmile.Principal, reply []byte) error {
+	if who.Receipt == nil {
+		return nil
+	}
+	return s.Write(ctx, func(w Writer) error {
+		if err := checkReplay(ctx, w, who); err != nil {
+			return err
+		}
+		return w.SaveReceipt(ctx, *who.Receipt, reply)
+	})
 }
 
 // CheckReplay returns a *lastmile.Replay if the principal's request was done before. It

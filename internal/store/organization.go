@@ -80,8 +80,8 @@ type ReceiptReader interface {
 
 // ReceiptWriter keeps answers for idempotency keys.
 type ReceiptWriter interface {
-	// SaveReceipt keeps answer, as the interface shows it, under the receipt.
-	SaveReceipt(ctx context.Context, r lastmile.Receipt, answer any) error
+	// SaveReceipt saves reply, the encoded response, under the receipt.
+	SaveReceipt(ctx context.Context, r lastmile.Receipt, reply []byte) error
 	// DeleteReceipts forgets what was kept before a time, about so many at most,
 	// and returns how many.
 	DeleteReceipts(ctx context.Context, before time.Time, most int) (int64, error)

@@ -13,7 +13,7 @@ import (
 // bodies are items of a batch as clients send them.
 func items(t *testing.T, o *apptest.Org, bodies ...string) []lastmile.BatchItem {
 	t.Helper()
-	sent := make([]wire.SentTask, len(bodies))
+	sent := make(wire.SentTasks, len(bodies))
 	for i, body := range bodies {
 		sent[i] = wire.SentTask(body)
 	}

@@ -138,7 +138,10 @@ func TestRoutePlanEvents(t *testing.T) {
 
 func TestRoutePlanIsMadeOnceForAKey(t *testing.T) {
 	d := newDepot(t, apptest.New(t))
-	d.who.Receipt = &lastmile.Receipt{Organization: d.who.Organization, Key: "once", Method: "POST", Path: "/routePlans", BodyHash: "h", Created: app.Clock()}
+	d.who.Receipt = &lastmile.Receipt{
+		Organization: d.who.Organization, Key: "once", Method: "POST", Path: "/routePlans", BodyHash: "h", Created: app.Clock(),
+		Encode: func(any) ([]byte, error) { return []byte(`{}`), nil },
+	}
 	name, start := "Round", app.Clock()
 	for range 2 {
 		//nolint:errcheck // the second is answered with the first

@@ -23,7 +23,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	var heard []lastmile.Event
 	p.Tracking.Events = events.NewLog(events.Options{
 		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
-		Encode: func(e lastmile.Event) ([]byte, error) { return wire.Encode(e) },
+		Encode: wire.EncodeEvent,
 		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
 			heard = append(heard, all...)
 			return nil

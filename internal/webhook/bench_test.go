@@ -96,7 +96,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 	worker := lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme, Name: strings.Repeat("x", 2500)} // a task is as long
 	many := make([]lastmile.Event, round/hosts)                                                                    // of each organization
-	body, err := wire.Encode(lastmile.Event{Organization: acme, Trigger: created, At: now(), Worker: &worker})
+	body, err := wire.EncodeEvent(lastmile.Event{Organization: acme, Trigger: created, At: now(), Worker: &worker})
 	if err != nil {
 		b.Fatal(err)
 	}

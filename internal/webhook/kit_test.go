@@ -64,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, store: db, start: now()}
 	w.log = events.NewLog(events.Options{
 		Now: now, NewID: w.eventID, Hub: events.NewHub(events.HubOptions{}),
-		Encode: func(e lastmile.Event) ([]byte, error) { return wire.Encode(e) },
+		Encode: wire.EncodeEvent,
 	})
 	return w
 }

@@ -2,26 +2,39 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Admin is an administrator as the interface shows it.
+// Admin is an administrator.
 type Admin struct {
 	AdminRecord
-	Teams []lastmile.TeamID `json:"teams"`
+	// Ids of the teams that the administrator manages.
+	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
 }
 
 // AdminRecord is the part of an administrator that only requests change.
 type AdminRecord struct {
-	ID               lastmile.AdminID        `json:"id"`
-	TimeCreated      Millis                  `json:"timeCreated"`
-	TimeLastModified Millis                  `json:"timeLastModified"`
-	Organization     lastmile.OrganizationID `json:"organization"`
-	Email            string                  `json:"email"`
-	Type             lastmile.AdminType      `json:"type"`
-	Name             string                  `json:"name"`
-	Phone            lastmile.Phone          `json:"phone,omitzero"` // only if given
-	IsActive         bool                    `json:"isActive"`
-	IsReadOnly       bool                    `json:"isReadOnly"`
-	IsAccountOwner   bool                    `json:"isAccountOwner"`
-	Metadata         Metadata                `json:"metadata"`
+	// Id of the record.
+	ID lastmile.AdminID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Id of the organization that owns the record.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// E-mail address.
+	Email string `json:"email" example:"dispatch@example.com"`
+	// What the administrator may do.
+	Type lastmile.AdminType `json:"type"`
+	// Name.
+	Name string `json:"name" example:"Grace Hopper"`
+	// Phone number in international form. Only if one was given.
+	Phone lastmile.Phone `json:"phone,omitzero" example:"+12125550142"`
+	// Whether the administrator has accepted the invitation.
+	IsActive bool `json:"isActive" example:"true"`
+	// Whether the administrator may read, but not change anything.
+	IsReadOnly bool `json:"isReadOnly"`
+	// Owns the account, and cannot be deleted.
+	IsAccountOwner bool `json:"isAccountOwner"`
+	// Values that integrations keep on the record.
+	Metadata Metadata `json:"metadata"`
 }
 
 // NewAdmin returns an administrator in the form that is sent.
@@ -47,14 +60,27 @@ func (r AdminRecord) Domain() lastmile.Admin {
 	}
 }
 
-// AdminBody is an administrator in a request.
+// NewAdminBody is an administrator, as sent.
+type NewAdminBody struct {
+	_ struct{} `required:"name,email"`
+	AdminBody
+}
+
+// AdminBody is an administrator, as sent.
 type AdminBody struct {
-	Name       *string        `json:"name"`
-	Email      *string        `json:"email"`
-	Phone      *string        `json:"phone"`
-	Type       *string        `json:"type"`
-	IsReadOnly *bool          `json:"isReadOnly"`
-	Metadata   MetadataUpdate `json:"metadata"`
+	// Name.
+	Name *string `json:"name"`
+	// E-mail address, kept in lower case. No other administrator on the server may have it.
+	Email *string `json:"email" example:"dispatch@example.com"`
+	// Phone number in any usual form.
+	Phone *string `json:"phone" example:"+12125550142"`
+	// What the administrator may do; default standard.
+	Type *string `json:"type" enum:"super,standard"`
+	// Whether the administrator may read, but not change anything.
+	IsReadOnly *bool `json:"isReadOnly"`
+	// An array takes the place of all entries; an object sets entries with $set and removes them by
+	// name with $pop.
+	Metadata MetadataUpdate `json:"metadata"`
 }
 
 // Change returns what the request asks for, but for the phone number.

@@ -2,15 +2,18 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"slices"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
-// BatchBody is a request to create several tasks.
+// BatchBody is several tasks, as sent.
 type BatchBody struct {
-	Tasks *[]SentTask `json:"tasks"`
+	// The tasks, each as for POST /tasks; at most 100 in /tasks/batch.
+	Tasks *SentTasks `json:"tasks" required:"true"`
 }
 
 // Items decodes the tasks that an organization sent. One that is not a valid
@@ -35,7 +38,7 @@ func (b BatchBody) Items(org lastmile.OrganizationID) ([]lastmile.BatchItem, err
 func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchItem, error) {
 	item := lastmile.BatchItem{Sent: sent}
 	var body TaskBody
-	err := rejection(DecodePart(sent, &body))
+	err := codec.Rejection(codec.DecodePart(sent, &body))
 	if err == nil {
 		item.AutoAssign = body.AutoAssign != nil
 		item.Draft, err = body.Draft(org)
@@ -46,101 +49,112 @@ func DecodeBatchItem(org lastmile.OrganizationID, sent []byte) (lastmile.BatchIt
 	return item, err
 }
 
-// SentTask is a task of a batch as it was sent. It is decoded by itself, so that
-// an error in it is the item's and not the batch's.
+// SentTasks are the tasks of a batch as they were sent.
+type SentTasks []SentTask
+
+// MinItems and MaxItems are the limits of a batch, for documentation.
+func (SentTasks) MinItems() int { return 1 }
+
+// MaxItems is the largest number of tasks.
+func (SentTasks) MaxItems() int { return lastmile.MaxBatch }
+
+// SentTask is a task of a batch as it was sent. It is read when its turn comes,
+// so that what is wrong with it is its own fault and not the batch's.
 type SentTask []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *SentTask) UnmarshalJSON(data []byte) error {
 	if data = bytes.TrimSpace(data); data[0] != '{' {
-		return malformed("must be an object, not %s", kindName(data[0]))
+		return codec.Malformed("must be an object, not %s", codec.KindName(data[0]))
 	}
 	*t = bytes.Clone(data)
 	return nil
 }
 
-// MarshalJSON implements json.Marshaler.
-func (t SentTask) MarshalJSON() ([]byte, error) { return t, nil }
+// SchemaOf returns the body of a task, for documentation.
+func (SentTask) SchemaOf() any { return NewTaskBody{} }
 
-// BatchJob is the response to a batch that is done in the background.
+// BatchJob is a batch that was taken in.
 type BatchJob struct {
+	// How far the batch is.
 	Status lastmile.BatchStatus `json:"status"`
-	JobID  lastmile.BatchID     `json:"jobId"`
+	// Id of the batch, to ask how far it is.
+	JobID lastmile.BatchID `json:"jobId" example:"B6tR2yNw8LkD4xHz7VbC1pJs"`
 }
 
-// Batch is the progress of a batch and the tasks that were created.
+// Batch is how far a batch is, and what became of its tasks.
 type Batch struct {
 	BatchProgress
-	NewTasks             []ShownTask `json:"newTasks"`
-	NewTasksWithWarnings []ShownTask `json:"newTasksWithWarnings"`
+	// The tasks that were created and still exist, in the order they were sent. Empty until the batch
+	// has ended.
+	NewTasks []Raw[Task] `json:"newTasks" example:"[]"`
+	// Those of the new tasks whose destination has warnings.
+	NewTasksWithWarnings []Raw[Task] `json:"newTasksWithWarnings" example:"[]"`
 }
 
-// BatchProgress is the progress of a batch without the tasks that were created.
+// BatchProgress is how far a batch is, but for the tasks that were created.
 type BatchProgress struct {
-	Status        lastmile.BatchStatus `json:"status"`
-	Submitted     string               `json:"submitted"` // how long ago, in words
-	TasksReceived int                  `json:"tasksReceived"`
-	TasksCreated  int                  `json:"tasksCreated"`
-	TasksErrored  int                  `json:"tasksErrored"`
-	Errors        []BatchItemError     `json:"errors"`
-	FailedTasks   []SentTask           `json:"failedTasks"`
+	// How far the batch is: completedWithErrors when some tasks could not be created, failed when none
+	// could.
+	Status lastmile.BatchStatus `json:"status" example:"completedWithErrors"`
+	// When the batch was sent, in words.
+	Submitted string `json:"submitted" example:"Less than a minute ago."`
+	// How many tasks were sent.
+	TasksReceived int `json:"tasksReceived" example:"2"`
+	// How many of them were created so far.
+	TasksCreated int `json:"tasksCreated" example:"1"`
+	// How many of them could not be created.
+	TasksErrored int `json:"tasksErrored" example:"1"`
+	// Why tasks could not be created, in the order they were sent.
+	Errors []BatchItemError `json:"errors" example:"[]"`
+	// The tasks that could not be created, as they were sent.
+	FailedTasks []json.RawMessage `json:"failedTasks" example:"[]"`
 }
 
-// ShownTask is an encoded Task.
-type ShownTask []byte
-
-// MarshalJSON implements json.Marshaler.
-func (t ShownTask) MarshalJSON() ([]byte, error) { return t, nil }
-
-// BatchItemError is the error of an item of a batch.
+// BatchItemError is why a task of a batch could not be created.
 type BatchItemError struct {
-	StatusCode int      `json:"statusCode"`
-	ErrorCode  int      `json:"errorCode"`
-	Message    string   `json:"message"`
-	Cause      string   `json:"cause"` // "" when none
-	TaskData   SentTask `json:"taskData"`
+	// HTTP status that the error has in requests for a single task.
+	StatusCode int `json:"statusCode"`
+	// Number of the error; see the table of errors.
+	ErrorCode int `json:"errorCode"`
+	// A sentence for people. It may change: decide by the number.
+	Message string `json:"message"`
+	// More about why; empty when there is nothing more to say.
+	Cause string `json:"cause"`
+	// The task as it was sent.
+	TaskData json.RawMessage `json:"taskData"`
 }
 
-// BatchError is an error in the shape that requests for batches have.
-type BatchError struct {
-	StatusCode int    `json:"statusCode"`
-	Error      int    `json:"error"`
-	Message    string `json:"message"`
-	Cause      string `json:"cause"` // "" when none
-}
-
-// NewBatchError returns an error in the shape that requests for batches have.
-func NewBatchError(e *lastmile.Error) BatchError {
-	kind := ErrorKindOf(e.Code)
-	return BatchError{StatusCode: kind.Status, Error: kind.Number, Message: e.Message, Cause: CauseText(e)}
-}
-
-// TaskBatch is the response to a batch that is done at once.
+// TaskBatch is what became of the tasks of a batch.
 type TaskBatch struct {
-	Tasks  []Task           `json:"tasks"`
-	Errors []TaskBatchError `json:"errors"`
+	// The tasks that were created, in the order they were sent.
+	Tasks []Task `json:"tasks" example:"[]"`
+	// Why the others could not be created.
+	Errors []TaskBatchError `json:"errors" example:"[]"`
 }
 
-// TaskBatchError is the error of an item of such a batch.
+// TaskBatchError is a task that could not be created.
 type TaskBatchError struct {
-	Error BatchError `json:"error"`
-	Task  SentTask   `json:"task"`
+	// Why.
+	Error codec.BatchError `json:"error"`
+	// The task as it was sent.
+	Task json.RawMessage `json:"task"`
 }
 
-// NewBatch returns the progress of a batch. Tasks that were deleted are counted but
-// not shown.
+// NewBatch returns how far a batch is. Tasks that do not exist any more are
+// counted and not shown.
 func NewBatch(b lastmile.Batch, now Millis) Batch {
 	shown := Batch{BatchProgress: BatchProgress{
 		Status: b.Status(), Submitted: lastmile.Ago(b.Created, now.Time()), TasksReceived: b.Received, TasksCreated: b.TasksCreated(),
-		Errors: []BatchItemError{}, FailedTasks: []SentTask{},
+		Errors: []BatchItemError{}, FailedTasks: []json.RawMessage{},
 	}}
 	shown.TasksErrored = len(b.Results) - shown.TasksCreated
 	for _, r := range b.Results {
 		switch {
 		case r.Err != nil:
-			kind := ErrorKindOf(r.Err.Code)
+			kind := codec.ErrorOf(r.Err.Code)
 			shown.Errors = append(shown.Errors, BatchItemError{
-				StatusCode: kind.Status, ErrorCode: kind.Number, Message: r.Err.Message, Cause: CauseText(r.Err), TaskData: r.Sent,
+				StatusCode: kind.Status, ErrorCode: int(kind.Number), Message: r.Err.Message, Cause: codec.CauseText(r.Err), TaskData: r.Sent,
 			})
 			shown.FailedTasks = append(shown.FailedTasks, r.Sent)
 		case r.Shown != nil:
@@ -153,10 +167,10 @@ func NewBatch(b lastmile.Batch, now Millis) Batch {
 	return shown
 }
 
-// encode encodes the batch. The tasks in it are a megabyte of JSON, which
-// encoding/json would parse again.
-func (b Batch) encode() ([]byte, error) {
-	head, err := Encode(b.BatchProgress)
+// Encode encodes the batch. The tasks in it are a megabyte that is not read
+// again, as encoding/json would.
+func (b Batch) Encode() ([]byte, error) {
+	head, err := codec.Marshal(b.BatchProgress)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +184,7 @@ func (b Batch) encode() ([]byte, error) {
 	return append(out, `]}`...), nil
 }
 
-func appendShown(out []byte, tasks []ShownTask) []byte {
+func appendShown(out []byte, tasks []Raw[Task]) []byte {
 	for i, task := range tasks {
 		if i > 0 {
 			out = append(out, ',')
@@ -180,8 +194,8 @@ func appendShown(out []byte, tasks []ShownTask) []byte {
 	return out
 }
 
-// batchEvent is the event of a completed batch: the fields of all events, and the
-// batch.
+// batchEvent is what a webhook is sent when a batch has been completed: beside
+// what all events have, the batch.
 type batchEvent struct {
 	Event
 	JobID lastmile.BatchID `json:"jobId"`
@@ -193,28 +207,32 @@ func newBatchEvent(e lastmile.Event) batchEvent {
 	return batchEvent{Event: event, JobID: e.Batch.ID, batch: NewBatch(*e.Batch, event.Time)}
 }
 
-func (e batchEvent) encode() ([]byte, error) {
-	head, err := Encode(struct {
+func (e batchEvent) Encode() ([]byte, error) {
+	head, err := codec.Marshal(struct {
 		Event
 		JobID lastmile.BatchID `json:"jobId"`
 	}{e.Event, e.JobID})
 	if err != nil {
 		return nil, err
 	}
-	batch, err := e.batch.encode()
+	batch, err := e.batch.Encode()
 	if err != nil {
 		return nil, err
 	}
 	return Splice(head, batch), nil
 }
 
-func newBatchJob(b lastmile.Batch) BatchJob { return BatchJob{Status: b.Status(), JobID: b.ID} }
+// NewBatchJob returns a batch in the form that responds to its submission.
+func NewBatchJob(made lastmile.CreatedRecord[lastmile.Batch]) BatchJob {
+	return BatchJob{Status: made.Record.Status(), JobID: made.Record.ID}
+}
 
-func newTaskBatch(b lastmile.CreatedBatch) TaskBatch {
+// NewTaskBatch returns a batch that was done at once in the form that is sent.
+func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
-		Tasks: each(b.Tasks, NewTask),
-		Errors: each(b.Rejected, func(r lastmile.BatchResult) TaskBatchError {
-			return TaskBatchError{Error: NewBatchError(r.Err), Task: r.Sent}
+		Tasks: Each(b.Tasks, NewTask),
+		Errors: Each(b.Rejected, func(r lastmile.BatchResult) TaskBatchError {
+			return TaskBatchError{Error: codec.NewBatchError(r.Err), Task: r.Sent}
 		}),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -28,11 +29,11 @@ func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
 	for name, b := range map[string]lastmile.Batch{"whole": whole, "empty": {Created: now}} {
 		t.Run(name, func(t *testing.T) {
 			form := wire.NewBatch(b, wire.Millis(now))
-			written, err := wire.Encode(form)
+			written, err := codec.Marshal(form)
 			if err != nil {
 				t.Fatal(err)
 			}
-			form.NewTasks, form.NewTasksWithWarnings = append([]wire.ShownTask{}, form.NewTasks...), append([]wire.ShownTask{}, form.NewTasksWithWarnings...)
+			form.NewTasks, form.NewTasksWithWarnings = append([]wire.Raw[wire.Task]{}, form.NewTasks...), append([]wire.Raw[wire.Task]{}, form.NewTasksWithWarnings...)
 			expected, err := json.Marshal(form)
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +46,7 @@ func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
 
 	t.Run("in an event", func(t *testing.T) {
 		event := whole.Complete(lastmile.Actor{Type: lastmile.ActorAPI, ID: "key"}, now)
-		written, err := wire.Encode(event)
+		written, err := wire.EncodeEvent(event)
 		if err != nil {
 			t.Fatal(err)
 		}

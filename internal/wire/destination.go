@@ -1,19 +1,31 @@
 package wire
 
-import "dray/internal/lastmile"
+import (
+	"dray/internal/lastmile"
+)
 
-// Destination is a destination as the interface shows it.
+// Destination is a place where tasks are done.
 type Destination struct {
-	ID               lastmile.DestinationID `json:"id"`
-	TimeCreated      Millis                 `json:"timeCreated"`
-	TimeLastModified Millis                 `json:"timeLastModified"`
-	Location         LonLat                 `json:"location"`
-	Address          Address                `json:"address"`
-	Notes            string                 `json:"notes"` // "" when none
-	Metadata         Metadata               `json:"metadata"`
-	GooglePlaceID    *string                `json:"googlePlaceId"` // null when Google did not find it
-	Warnings         []string               `json:"warnings"`
-	UseGPS           bool                   `json:"useGPS"`
+	// Id of the record.
+	ID lastmile.DestinationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// [longitude, latitude] in degrees.
+	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	// The address in parts.
+	Address Address `json:"address"`
+	// Free text; empty when none.
+	Notes string `json:"notes" example:"Loading dock on 33rd Street."`
+	// Values that integrations keep on the record.
+	Metadata Metadata `json:"metadata"`
+	// Google's id of the place; null when Google did not find it.
+	GooglePlaceID *string `json:"googlePlaceId" example:"null"`
+	// Where the place found differs from the address asked for.
+	Warnings []string `json:"warnings" example:"[]"`
+	// Navigate by the coordinates, not by the address.
+	UseGPS bool `json:"useGPS"`
 }
 
 // NewDestination returns a destination in the form that is sent.
@@ -36,14 +48,20 @@ func (d Destination) Domain(org lastmile.OrganizationID) lastmile.Destination {
 	}
 }
 
-// DestinationBody is a destination in a request.
+// DestinationBody is a destination, as sent.
 type DestinationBody struct {
-	Address  *AddressBody `json:"address"`
-	Location *LonLat      `json:"location"`
-	Notes    string       `json:"notes"`
-	Options  struct {
+	// The address in parts.
+	Address *AddressBody `json:"address" required:"true"`
+	// [longitude, latitude]. When sent, the address is not looked up.
+	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	// Free text of at most 10,000 characters.
+	Notes string `json:"notes" example:""`
+	// How the address is looked up.
+	Options struct {
+		// Two letters: the language of the address.
 		Language string `json:"language"`
 	} `json:"options"`
+	// Values to keep on the destination.
 	Metadata Metadata `json:"metadata"`
 }
 
@@ -59,4 +77,56 @@ func (b DestinationBody) Draft() lastmile.DestinationDraft {
 		draft.Location = &point
 	}
 	return draft
+}
+
+// Address is an address in parts.
+type Address struct {
+	// A name that goes with the address. Only if given.
+	Name string `json:"name,omitzero"`
+	// House number; may contain letters.
+	Number string `json:"number" example:"350"`
+	// Street.
+	Street string `json:"street" example:"5th Avenue"`
+	// Apartment, suite or floor; empty when none.
+	Apartment string `json:"apartment" example:""`
+	// City.
+	City string `json:"city" example:"New York"`
+	// State, province or jurisdiction.
+	State string `json:"state" example:"New York"`
+	// Postal code.
+	PostalCode string `json:"postalCode" example:"10118"`
+	// County. Hubs only.
+	County string `json:"county,omitzero"`
+	// Country name.
+	Country string `json:"country" example:"United States"`
+}
+
+// AddressBody is an address, in parts or in one line.
+type AddressBody struct {
+	// A name that goes with the address.
+	Name string `json:"name"`
+	// House number; may contain letters. Required without a location or unparsed.
+	Number Text `json:"number"`
+	// Street. Required without a location or unparsed.
+	Street string `json:"street"`
+	// Apartment, suite or floor.
+	Apartment Text `json:"apartment"`
+	// City. Required without unparsed.
+	City string `json:"city"`
+	// State, province or jurisdiction.
+	State string `json:"state"`
+	// Postal code.
+	PostalCode Text `json:"postalCode"`
+	// Country name. Required without unparsed.
+	Country string `json:"country" example:"US"`
+	// The whole address in one line, elements separated by commas, in place of its parts. Not together
+	// with a location.
+	Unparsed string `json:"unparsed"`
+}
+
+func (a AddressBody) domain() lastmile.Address {
+	return lastmile.Address{
+		Name: a.Name, Number: string(a.Number), Street: a.Street, Apartment: string(a.Apartment),
+		City: a.City, State: a.State, PostalCode: string(a.PostalCode), Country: a.Country,
+	}
 }

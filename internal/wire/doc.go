@@ -1,11 +1,10 @@
-// Package wire is the interface's JSON: the shapes of what is sent and
-// received, its units and its rules for null, and their translation to and
-// from the domain.
+// Package wire is the JSON of the API: the types of requests and responses, their
+// units and their rules for null, and their translation to and from the domain.
 //
-// It holds no rule of the business: those are in package lastmile. It knows no
-// HTTP and no database.
+// The comment above a field is its description in the OpenAPI document, and its
+// tags are the rest of what the document says about it: see package spec. Write
+// comments for clients; after "make docs", descriptions.json has them.
 //
-// The one thing to know: requests are read by Decode and by nothing else, and
-// answers are written with encoding/json. Decode refuses what encoding/json
-// would silently accept, and says where in the body the fault is.
+// The package contains no rule of the business: those are in package lastmile. It
+// knows no HTTP and no database. Requests are decoded by package codec.
 package wire

@@ -7,44 +7,55 @@ import (
 	"dray/internal/lastmile"
 )
 
-// SignInBody is a worker's request to sign in.
+// SignInBody is who signs in.
 type SignInBody struct {
-	Phone    string `json:"phone"`
-	Password string `json:"password"`
+	// Phone number, with its + and country.
+	Phone string `json:"phone" required:"true" example:"+12125550142"`
+	// The password, or the temporary one.
+	Password string `json:"password" required:"true"`
 }
 
-// SignedIn is the answer to it.
+// SignedIn is a session just begun.
 type SignedIn struct {
-	Token           string `json:"token"`
-	MustSetPassword bool   `json:"mustSetPassword"`
-	Worker          Worker `json:"worker"`
+	// To be sent as Authorization: Bearer TOKEN.
+	Token string `json:"token" example:"0f3Kq9LsT2vDz6MfR3hYcW4nB7xKq9LsT2vDz6MfR3h"`
+	// A password must be set before anything else.
+	MustSetPassword bool `json:"mustSetPassword"`
+	// Who signed in.
+	Worker Worker `json:"worker"`
 }
 
 // PasswordBody is a new password.
 type PasswordBody struct {
-	Password string `json:"password"`
+	// 8 to 200 characters.
+	Password string `json:"password" required:"true"`
 }
 
-// DutyBody puts a worker on or off duty.
+// DutyBody is duty.
 type DutyBody struct {
-	OnDuty   *bool   `json:"onDuty"`
+	// Whether the worker works now.
+	OnDuty *bool `json:"onDuty" required:"true"`
+	// The phone that the worker uses; by default it does not change.
 	UserData *Device `json:"userData"`
 }
 
-// WorkList is what a worker has to do, in order.
+// WorkList is what a worker has to do.
 type WorkList struct {
-	Version    int64            `json:"version"`
-	ActiveTask *lastmile.TaskID `json:"activeTask"` // null when none
-	Tasks      []Task           `json:"tasks"`
+	// Grows with each change of the list.
+	Version int64 `json:"version"`
+	// Id of the task that the worker is doing; null when none.
+	ActiveTask *lastmile.TaskID `json:"activeTask" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// The tasks, in order.
+	Tasks []Task `json:"tasks" example:"[]"`
 }
 
 // NewWorkList returns a list in the form that is sent.
 func NewWorkList(version int64, active lastmile.TaskID, tasks []lastmile.Task) WorkList {
-	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: each(tasks, NewTask)}
+	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, NewTask)}
 }
 
-// ListOutline is what a phone is told of a list that has changed: enough to
-// see whether it knows all of it.
+// ListOutline is the part of a list that is sent to a phone when the list has changed: enough to see
+// whether the phone has all of it.
 type ListOutline struct {
 	Version    int64            `json:"version"`
 	ActiveTask *lastmile.TaskID `json:"activeTask"` // null when none
@@ -59,16 +70,20 @@ type TaskOutline struct {
 
 // NewListOutline returns the outline of a list.
 func NewListOutline(version int64, active lastmile.TaskID, tasks []lastmile.Task) ListOutline {
-	return ListOutline{Version: version, ActiveTask: orNull(active), Tasks: each(tasks, func(t lastmile.Task) TaskOutline {
+	return ListOutline{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, func(t lastmile.Task) TaskOutline {
 		return TaskOutline{ID: t.ID, TimeLastModified: Millis(t.Modified)}
 	})}
 }
 
-// ActionBody is something a worker did.
+// ActionBody is something the worker did.
 type ActionBody struct {
-	ActionID string  `json:"actionId"`
-	Time     Millis  `json:"time"`
-	Location *LonLat `json:"location"`
+	// Made by the phone, 1 to 100 characters. A repeated action changes nothing and returns the task
+	// as it is.
+	ActionID string `json:"actionId" required:"true"`
+	// When it happened, by the phone's clock; default now. At most a week ago.
+	Time Millis `json:"time"`
+	// Where the worker was.
+	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
 }
 
 // Domain returns the action.
@@ -76,26 +91,36 @@ func (b ActionBody) Domain() lastmile.Action {
 	return lastmile.Action{ID: b.ActionID, At: b.Time.Time(), Location: (*lastmile.Point)(b.Location)}
 }
 
-// FinishBody is how a worker ends a task.
+// FinishBody is how a task ended.
 type FinishBody struct {
 	ActionBody
-	Success            *bool            `json:"success"`
-	FailureReason      string           `json:"failureReason"`
-	Notes              string           `json:"notes"`
-	SignatureUploadID  string           `json:"signatureUploadId"`
-	SignatureText      string           `json:"signatureText"`
-	PhotoUploadIDs     []string         `json:"photoUploadIds"`
-	Barcodes           []ScannedBarcode `json:"barcodes"`
-	MinimumAgeVerified bool             `json:"minimumAgeVerified"`
+	// Whether the worker considers the task done well.
+	Success *bool `json:"success" required:"true"`
+	// Why not, if not.
+	FailureReason string `json:"failureReason"`
+	// What the worker has to say.
+	Notes string `json:"notes" example:""`
+	// Id of the upload of the signature.
+	SignatureUploadID string `json:"signatureUploadId"`
+	// Name of who signed, instead of an image.
+	SignatureText string `json:"signatureText"`
+	// Ids of the uploads of photos, at most 20.
+	PhotoUploadIDs []string `json:"photoUploadIds"`
+	// The barcodes that were scanned.
+	Barcodes []ScannedBarcode `json:"barcodes"`
+	// The recipient is as old as the task requires.
+	MinimumAgeVerified bool `json:"minimumAgeVerified"`
 }
 
-// ScannedBarcode is a barcode that a worker scanned.
+// ScannedBarcode is a barcode that was scanned.
 type ScannedBarcode struct {
-	Data      string `json:"data"`
+	// What it says, in base64.
+	Data string `json:"data" required:"true"`
+	// Its kind.
 	Symbology string `json:"symbology"`
 }
 
-// Outcome returns how the task ends and what was handed in.
+// Outcome returns how the task ends and the evidence for it.
 func (b FinishBody) Outcome(newID func() string) (lastmile.Outcome, lastmile.Evidence, error) {
 	if b.Success == nil {
 		return lastmile.Outcome{}, lastmile.Evidence{}, lastmile.Missing("success")
@@ -110,19 +135,26 @@ func (b FinishBody) Outcome(newID func() string) (lastmile.Outcome, lastmile.Evi
 	return lastmile.Outcome{Success: *b.Success, Notes: b.Notes}, evidence, nil
 }
 
-// PositionsBody is where a worker was.
+// PositionsBody is where the worker was.
 type PositionsBody struct {
-	Positions []PositionBody `json:"positions"`
+	// At most 500, in any order.
+	Positions []PositionBody `json:"positions" required:"true"`
 }
 
-// PositionBody is one place and time.
+// PositionBody is a place and a time.
 type PositionBody struct {
-	Location *LonLat  `json:"location"`
-	Time     Millis   `json:"time"`
+	// The place.
+	Location *LonLat `json:"location" required:"true" example:"[-73.9857, 40.7484]"`
+	// When the worker was there, by the phone's clock.
+	Time Millis `json:"time" required:"true"`
+	// Metres.
 	Accuracy *float64 `json:"accuracy"`
-	Speed    *float64 `json:"speed"`
-	Heading  *float64 `json:"heading"`
-	Battery  *float64 `json:"battery"`
+	// Metres a second.
+	Speed *float64 `json:"speed"`
+	// Degrees from north.
+	Heading *float64 `json:"heading"`
+	// Charge of the phone, from 0 to 1.
+	Battery *float64 `json:"battery"`
 }
 
 // Domain returns the positions. One without a place or a time is none.
@@ -145,19 +177,22 @@ func (b PositionsBody) Domain() ([]lastmile.Position, error) {
 	return positions, nil
 }
 
-// Uploaded is the answer to an image.
+// Uploaded is an image that was taken.
 type Uploaded struct {
-	UploadID lastmile.UploadID `json:"uploadId"`
+	// For signatureUploadId and photoUploadIds.
+	UploadID lastmile.UploadID `json:"uploadId" example:"U7jK3lZx9CvB5nMq2WsD8fRt"`
 }
 
-// Believed is how many positions were taken in.
+// Believed is what became of positions.
 type Believed struct {
+	// How many were believed.
 	Accepted int `json:"accepted"`
 }
 
-// TrackerToken lets a tracker app report positions.
+// TrackerToken is a token for a tracker app.
 type TrackerToken struct {
-	Token string `json:"token"`
+	// To be sent as id. It is not shown again.
+	Token string `json:"token" example:"0f3Kq9LsT2vDz6MfR3hYcW4nB7xKq9LsT2vDz6MfR3h"`
 }
 
 // TrackerBody is a position as newer tracker apps send it.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -23,13 +24,13 @@ type Event struct {
 	EtaSeconds    *float64             `json:"etaSeconds,omitzero"`  // for taskEta
 	Distance      *float64             `json:"distance,omitzero"`    // metres, for taskArrival
 	Delay         *float64             `json:"delay,omitzero"`       // seconds, for taskDelayed
-	From          *string              `json:"from,omitzero"`        // for a reply that nobody took
+	From          *string              `json:"from,omitzero"`        // for a reply that no rule handled
 	To            *string              `json:"to,omitzero"`
 	Body          *string              `json:"body,omitzero"`
 	Recipient     *OptedOut            `json:"recipient,omitzero"` // for one who wants no more text messages
 	Timestamp     Millis               `json:"timestamp,omitzero"`
-	SMS           *string              `json:"SMS,omitzero"`  // empty when a gateway was told
-	Test          bool                 `json:"test,omitzero"` // only when somebody tries the webhook out
+	SMS           *string              `json:"SMS,omitzero"`  // empty when the gateway reported it
+	Test          bool                 `json:"test,omitzero"` // only in a test event
 }
 
 // EventData is the records of an event, as they were right after it.
@@ -51,6 +52,14 @@ type OptedOut struct {
 var withoutWorker = []lastmile.Trigger{
 	lastmile.TriggerTaskCreated, lastmile.TriggerTaskUnassigned, lastmile.TriggerTaskDeleted,
 	lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed, lastmile.TriggerTaskCloned,
+}
+
+// EncodeEvent encodes an event as webhooks and followers receive it.
+func EncodeEvent(e lastmile.Event) ([]byte, error) {
+	if e.Batch != nil {
+		return newBatchEvent(e).Encode()
+	}
+	return codec.Marshal(NewEvent(e))
 }
 
 // NewEvent returns an event in the form that is sent.
@@ -80,7 +89,7 @@ func NewEvent(e lastmile.Event) Event {
 		plan := NewRoutePlan(*e.RoutePlan)
 		body.RoutePlanID, body.WorkerID, body.Data.RoutePlan = e.RoutePlan.ID, plan.Worker, &plan
 	}
-	body.foretell(e)
+	body.addEstimates(e)
 	if r := e.Reply; r != nil && e.Recipient != nil {
 		body.Recipient = &OptedOut{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
 		body.Timestamp, body.SMS = body.Time, &r.Body
@@ -90,8 +99,8 @@ func NewEvent(e lastmile.Event) Event {
 	return body
 }
 
-// foretell adds what made an event of a threshold happen.
-func (b *Event) foretell(e lastmile.Event) {
+// addEstimates adds the estimates that triggered the event of a threshold.
+func (b *Event) addEstimates(e lastmile.Event) {
 	b.EtaSeconds, b.Distance = seconds(e.ETA), (*float64)(e.Distance)
 	if e.Trigger == lastmile.TriggerPredictedTaskDelay {
 		b.Data.DelayTime = (*Seconds)(e.Delay)

@@ -2,19 +2,25 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Hub is a hub as the interface shows it.
+// Hub is a place where teams start and end their routes.
 type Hub struct {
 	HubRecord
-	Teams []lastmile.TeamID `json:"teams"`
+	// Ids of the teams at this hub.
+	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
 }
 
 // HubRecord is the part of a hub that only requests change.
 type HubRecord struct {
-	ID       lastmile.HubID `json:"id"`
-	Name     string         `json:"name"`
-	Phone    lastmile.Phone `json:"phone,omitzero"` // only if given
-	Location LonLat         `json:"location"`
-	Address  Address        `json:"address"`
+	// Id of the record.
+	ID lastmile.HubID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Name.
+	Name string `json:"name" example:"Hudson Yards"`
+	// Phone number in international form. Only if one was given.
+	Phone lastmile.Phone `json:"phone,omitzero" example:"+12125550123"`
+	// [longitude, latitude] in degrees.
+	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	// The address in parts.
+	Address Address `json:"address"`
 }
 
 // NewHub returns a hub in the form that is sent.
@@ -35,13 +41,24 @@ func (r HubRecord) Domain(org lastmile.OrganizationID) lastmile.Hub {
 	}
 }
 
-// HubBody is a hub in a request.
+// NewHubBody is a hub, as sent.
+type NewHubBody struct {
+	_ struct{} `required:"name,address"`
+	HubBody
+}
+
+// HubBody is a hub, as sent.
 type HubBody struct {
-	Name     *string            `json:"name"`
-	Phone    *string            `json:"phone"`
-	Address  *AddressBody       `json:"address"`
-	Location *LonLat            `json:"location"`
-	Teams    *[]lastmile.TeamID `json:"teams"`
+	// Name.
+	Name *string `json:"name"`
+	// Phone number in any usual form.
+	Phone *string `json:"phone" example:"+12125550142"`
+	// The address in parts.
+	Address *AddressBody `json:"address"`
+	// [longitude, latitude]. When sent, the address is not looked up.
+	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	// Ids of teams.
+	Teams *[]lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
 }
 
 // Change returns what the request asks for, but for place and phone number.

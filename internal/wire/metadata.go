@@ -3,19 +3,25 @@ package wire
 import (
 	"bytes"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
-// MetadataEntry is a metadata entry as the interface shows it.
+// MetadataEntry is a named value that an integration keeps on a record.
 type MetadataEntry struct {
-	Name       string                `json:"name"`
-	Type       lastmile.MetadataType `json:"type"`
-	Subtype    lastmile.MetadataType `json:"subtype,omitzero"` // arrays only
-	Visibility []string              `json:"visibility"`
-	Value      any                   `json:"value"`
+	// Name, unique on the record.
+	Name string `json:"name" required:"true" example:"customerId"`
+	// Type of the value.
+	Type lastmile.MetadataType `json:"type" required:"true" example:"string"`
+	// Type of the elements. For arrays only, and required for them.
+	Subtype lastmile.MetadataType `json:"subtype,omitzero" enum:"boolean,number,string,object"`
+	// Who sees the entry; default api.
+	Visibility []string `json:"visibility" enum:"api,dashboard,worker" example:"api"`
+	// The value, of the type declared.
+	Value any `json:"value" type:"boolean,number,string,object,array" required:"true" example:"C-1044"`
 }
 
-// Metadata is a record's metadata as the interface shows it: [] when none.
+// Metadata is the metadata of a record; never null.
 type Metadata []MetadataEntry
 
 // NewMetadata returns metadata in the form that is sent.
@@ -39,27 +45,30 @@ func (m Metadata) Domain() lastmile.Metadata {
 	return entries
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It refuses what cannot be within
+// MaxItems is the limit of entries, for documentation.
+func (Metadata) MaxItems() int { return lastmile.MaxMetadataEntries }
+
+// UnmarshalJSON implements json.Unmarshaler. It rejects what cannot be within
 // the limits of metadata before anything is made of it: in Go, an array of
 // small numbers takes many times the memory of its JSON.
 func (m *Metadata) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
-		var s scanner
-		if err := s.scan(data); err != nil {
+		var s codec.Scanner
+		if err := s.Scan(data); err != nil {
 			return err
 		}
-		if s.items > lastmile.MaxMetadataEntries {
-			return invalid("must have at most %d entries, not %d", lastmile.MaxMetadataEntries, s.items)
+		if s.Items > lastmile.MaxMetadataEntries {
+			return codec.Invalid("must have at most %d entries, not %d", lastmile.MaxMetadataEntries, s.Items)
 		}
 		// A value and the comma, colon or bracket after it are two bytes, so
 		// this is never stricter than the domain. The names, types and
 		// visibility of each entry are besides.
 		const perEntry = 8
-		if s.values > lastmile.MaxMetadataBytes/2+perEntry*lastmile.MaxMetadataEntries {
-			return invalid("must be at most %d bytes of names and values in all", lastmile.MaxMetadataBytes)
+		if s.Values > lastmile.MaxMetadataBytes/2+perEntry*lastmile.MaxMetadataEntries {
+			return codec.Invalid("must be at most %d bytes of names and values in all", lastmile.MaxMetadataBytes)
 		}
 	}
-	return DecodePart(data, (*[]MetadataEntry)(m))
+	return codec.DecodePart(data, (*[]MetadataEntry)(m))
 }
 
 // MetadataUpdate is metadata in the body of an update: an array replaces all
@@ -70,6 +79,14 @@ type MetadataUpdate lastmile.MetadataChange
 // Domain returns the change, which lastmile.Metadata.Apply checks.
 func (u MetadataUpdate) Domain() lastmile.MetadataChange { return lastmile.MetadataChange(u) }
 
+// OneOf returns a value of each form, for documentation.
+func (MetadataUpdate) OneOf() []any {
+	return []any{Metadata{}, struct {
+		Set Metadata `json:"$set"`
+		Pop []string `json:"$pop"`
+	}{}}
+}
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (u *MetadataUpdate) UnmarshalJSON(data []byte) error {
 	*u = MetadataUpdate{}
@@ -78,23 +95,23 @@ func (u *MetadataUpdate) UnmarshalJSON(data []byte) error {
 		return nil
 	case data[0] == '[':
 		var all Metadata
-		if err := DecodePart(data, &all); err != nil {
+		if err := codec.DecodePart(data, &all); err != nil {
 			return err
 		}
 		u.Replace, u.Replaced = all.Domain(), true
 		return nil
 	case data[0] != '{':
-		return malformed("must be an array of entries, or an object with $set and $pop, not %s", kindName(data[0]))
+		return codec.Malformed("must be an array of entries, or an object with $set and $pop, not %s", codec.KindName(data[0]))
 	}
 	var change struct {
 		Set Optional[Metadata] `json:"$set"`
 		Pop Optional[[]string] `json:"$pop"`
 	}
-	if err := DecodePart(data, &change); err != nil {
+	if err := codec.DecodePart(data, &change); err != nil {
 		return err
 	}
 	if !change.Set.Present && !change.Pop.Present && len(bytes.TrimSpace(data[1:len(data)-1])) > 0 {
-		return malformed("must be an array of entries, or an object with $set and $pop: this object has neither")
+		return codec.Malformed("must be an array of entries, or an object with $set and $pop: this object has neither")
 	}
 	u.Set, u.Pop = change.Set.Value.Domain(), change.Pop.Value
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -19,7 +20,7 @@ func TestMetadataIsReadAndWritten(t *testing.T) {
 	var into struct {
 		Metadata wire.Metadata `json:"metadata"`
 	}
-	if err := wire.Decode([]byte(body), &into); err != nil {
+	if err := codec.Decode([]byte(body), &into); err != nil {
 		t.Fatal(err)
 	}
 	m, err := lastmile.NewMetadata("metadata", into.Metadata.Domain())
@@ -61,7 +62,7 @@ func TestMetadataLimitsAreNotStricterThanTheDomain(t *testing.T) {
 			typed := map[bool]string{true: `"array","subtype":"number"`, false: `"object"`}[value[0] == '[']
 			body := `[{"name":"a","type":` + typed + `,"value":` + value + `}]`
 			var into wire.Metadata
-			if err := wire.Decode([]byte(body), &into); err != nil {
+			if err := codec.Decode([]byte(body), &into); err != nil {
 				t.Fatal(err)
 			}
 			if err := into.Domain().Validate("metadata"); err != nil {
@@ -92,7 +93,7 @@ func TestMetadataUpdate(t *testing.T) {
 			var into struct {
 				Metadata wire.MetadataUpdate `json:"metadata"`
 			}
-			if err := wire.Decode([]byte(test.body), &into); err != nil {
+			if err := codec.Decode([]byte(test.body), &into); err != nil {
 				t.Fatal(err)
 			}
 			if got := into.Metadata.Domain(); !reflect.DeepEqual(got, test.want) {
@@ -125,7 +126,7 @@ func TestMetadataRefuses(t *testing.T) {
 				Metadata wire.Metadata       `json:"metadata"`
 				Update   wire.MetadataUpdate `json:"update"`
 			}
-			err := wire.Decode([]byte(test.body), &into)
+			err := codec.Decode([]byte(test.body), &into)
 			refusal, ok := errors.AsType[*lastmile.Error](err)
 			if !ok || refusal.Code != test.code || refusal.Message != test.want {
 				t.Errorf("\n got %v\nwant %s", err, test.want)

@@ -1,6 +1,10 @@
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"dray/internal/codec"
+)
 
 // Optional is a field of an update, which can be absent, null or a value.
 type Optional[T any] struct {
@@ -9,11 +13,11 @@ type Optional[T any] struct {
 	Value   T
 }
 
-// Set tells whether a value was given.
+// Set reports whether a value was sent.
 func (o Optional[T]) Set() bool { return o.Present && !o.Null }
 
-// orNull is the value as an update of the domain has it: nil leaves as it is, a
-// pointer to nil takes away.
+// orNull is the value as an update of the domain has it: nil changes nothing, a
+// pointer to nil removes the value.
 func (o Optional[T]) orNull() **T {
 	value := &o.Value
 	switch {
@@ -25,7 +29,10 @@ func (o Optional[T]) orNull() **T {
 	return &value
 }
 
-// IsZero tells whether the field was absent, for the omitzero tag.
+// SchemaOf returns a *T: the field is a T or null, for documentation.
+func (Optional[T]) SchemaOf() any { return (*T)(nil) }
+
+// IsZero reports whether the field was absent, for the omitzero tag.
 func (o Optional[T]) IsZero() bool { return !o.Present }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -34,7 +41,7 @@ func (o *Optional[T]) UnmarshalJSON(data []byte) error {
 	if o.Null {
 		return nil
 	}
-	return DecodePart(data, &o.Value)
+	return codec.DecodePart(data, &o.Value)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -43,4 +50,30 @@ func (o Optional[T]) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(o.Value)
+}
+
+// orNull is null for the zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// orZero is the zero value for null.
+func orZero[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// orEmpty is [] for no list: arrays are never null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

@@ -2,34 +2,52 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Organization is the caller's organization as the interface shows it.
+// Organization is the organization of the API key.
 type Organization struct {
 	OrganizationRecord
-	Delegatees []lastmile.OrganizationID `json:"delegatees"`
+	// Ids of the organizations that this one is connected to.
+	Delegatees []lastmile.OrganizationID `json:"delegatees" example:"b2Kf9sLqPw4Zx8Vn6Bm0Tc3R"`
 }
 
 // OrganizationRecord is an organization without its connections.
 type OrganizationRecord struct {
-	ID                 lastmile.OrganizationID `json:"id"`
-	TimeCreated        Millis                  `json:"timeCreated"`
-	TimeLastModified   Millis                  `json:"timeLastModified"`
-	Name               string                  `json:"name"`
-	Email              string                  `json:"email"`
-	DriverSupportEmail string                  `json:"driverSupportEmail"`
-	Image              *string                 `json:"image"` // null when none
-	Timezone           string                  `json:"timezone"`
-	Country            string                  `json:"country"`
+	// Id of the record.
+	ID lastmile.OrganizationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Name.
+	Name string `json:"name" example:"Example Couriers"`
+	// E-mail address.
+	Email string `json:"email" example:"dispatch@example.com"`
+	// Where workers write for help.
+	DriverSupportEmail string `json:"driverSupportEmail" example:"drivers@example.com"`
+	// Upload id of the logo; null when there is none.
+	Image *string `json:"image" example:"null"`
+	// IANA time zone, such as America/New_York.
+	Timezone string `json:"timezone" example:"America/New_York"`
+	// Two-letter country code (ISO 3166-1). Phone numbers without a + are read as numbers of this
+	// country.
+	Country string `json:"country" example:"US"`
 }
 
-// Delegatee is an organization as its connections see it.
+// Delegatee is a connected organization, as its connections see it.
 type Delegatee struct {
-	ID                 lastmile.OrganizationID `json:"id"`
-	Name               string                  `json:"name"`
-	Email              string                  `json:"email"`
-	DriverSupportEmail string                  `json:"driverSupportEmail"`
-	Timezone           string                  `json:"timezone"`
-	Country            string                  `json:"country"`
-	IsFulfillment      bool                    `json:"isFulfillment"`
+	// Id of the record.
+	ID lastmile.OrganizationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Name.
+	Name string `json:"name" example:"Example Kitchens"`
+	// E-mail address.
+	Email string `json:"email" example:"dispatch@example.com"`
+	// Where workers write for help.
+	DriverSupportEmail string `json:"driverSupportEmail" example:"drivers@example.com"`
+	// IANA time zone, such as America/New_York.
+	Timezone string `json:"timezone" example:"America/New_York"`
+	// Two-letter country code (ISO 3166-1).
+	Country string `json:"country" example:"US"`
+	// Reserved; false.
+	IsFulfillment bool `json:"isFulfillment"`
 }
 
 // NewOrganization returns an organization in the form that is sent.
@@ -61,7 +79,8 @@ func NewDelegatee(d lastmile.Delegatee) Delegatee {
 	}
 }
 
-// Greeting is the answer to a test of a key.
+// Greeting is the response to a test of a key.
 type Greeting struct {
-	Message string `json:"message"`
+	// A sentence that contains the organization's id.
+	Message string `json:"message" example:"Hello organization 'a8Jd0sKqLw3Zx7Vn5Bm1Tc9P' hitting Dray from 203.0.113.7"`
 }

@@ -2,18 +2,28 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Recipient is a recipient as the interface shows it.
+// Recipient is a person tasks are done for.
 type Recipient struct {
-	ID                   lastmile.RecipientID    `json:"id"`
-	Organization         lastmile.OrganizationID `json:"organization"`
-	TimeCreated          Millis                  `json:"timeCreated"`
-	TimeLastModified     Millis                  `json:"timeLastModified"`
-	Name                 string                  `json:"name"`
-	Phone                lastmile.Phone          `json:"phone"`
-	Notes                string                  `json:"notes"` // "" when none
-	SkipSMSNotifications bool                    `json:"skipSMSNotifications"`
-	UseLongCodeForText   bool                    `json:"useLongCodeForText"`
-	Metadata             Metadata                `json:"metadata"`
+	// Id of the record.
+	ID lastmile.RecipientID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Id of the organization that owns the record.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Name.
+	Name string `json:"name" example:"Mary Seacole"`
+	// Phone number in international form, with a leading +.
+	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
+	// Free text; empty when none.
+	Notes string `json:"notes" example:"Ring twice."`
+	// The recipient gets no text messages.
+	SkipSMSNotifications bool `json:"skipSMSNotifications"`
+	// Text messages come from a full phone number instead of a short code.
+	UseLongCodeForText bool `json:"useLongCodeForText"`
+	// Values that integrations keep on the record.
+	Metadata Metadata `json:"metadata"`
 }
 
 // NewRecipient returns a recipient in the form that is sent.
@@ -34,20 +44,29 @@ func (r Recipient) Domain() lastmile.Recipient {
 	}
 }
 
-// RecipientBody is a recipient in a request.
+// RecipientBody is a recipient, as sent.
 type RecipientBody struct {
-	Name                      string `json:"name"`
-	Phone                     string `json:"phone"`
-	SkipPhoneNumberValidation Flag   `json:"skipPhoneNumberValidation"`
+	// Name.
+	Name string `json:"name" required:"true"`
+	// Phone number in any usual form. Without a leading + it is read as a number of the organization's
+	// country.
+	Phone string `json:"phone" required:"true" example:"+12125550142"`
+	// Take the number as it stands, without checking that it can exist. It needs its leading +.
+	SkipPhoneNumberValidation Flag `json:"skipPhoneNumberValidation"`
 	RecipientChangeBody
 }
 
 // RecipientChangeBody is what may change of a recipient.
 type RecipientChangeBody struct {
-	Notes                *string        `json:"notes"`
-	SkipSMSNotifications *Flag          `json:"skipSMSNotifications"`
-	UseLongCodeForText   *Flag          `json:"useLongCodeForText"`
-	Metadata             MetadataUpdate `json:"metadata"`
+	// Free text of at most 10,000 characters.
+	Notes *string `json:"notes" example:""`
+	// The recipient gets no text messages.
+	SkipSMSNotifications *Flag `json:"skipSMSNotifications"`
+	// Text messages come from a full phone number instead of a short code.
+	UseLongCodeForText *Flag `json:"useLongCodeForText"`
+	// An array takes the place of all entries; an object sets entries with $set and removes them by
+	// name with $pop.
+	Metadata MetadataUpdate `json:"metadata"`
 }
 
 // Draft returns what a request to create a recipient asks for.
@@ -58,9 +77,11 @@ func (b RecipientBody) Draft() lastmile.RecipientDraft {
 	}
 }
 
-// RecipientUpdate is a recipient in a request to change it. The phone number
-// cannot change and is ignored.
+// RecipientUpdate is what to change of a recipient.
+//
+// The phone number cannot change and is ignored.
 type RecipientUpdate struct {
+	// Name.
 	Name *string `json:"name"`
 	RecipientChangeBody
 }

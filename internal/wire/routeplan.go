@@ -7,7 +7,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// RoutePlan is a route plan as the interface shows it.
+// RoutePlan is a route plan: tasks to be done one after the other.
 type RoutePlan struct {
 	RoutePlanRecord
 	RoutePlanLive
@@ -16,38 +16,66 @@ type RoutePlan struct {
 // RoutePlanRecord is the part of a route plan that only changes with the plan
 // itself.
 type RoutePlanRecord struct {
-	ID               lastmile.RoutePlanID    `json:"id"`
-	ShortID          string                  `json:"shortId"`
-	TimeCreated      Millis                  `json:"timeCreated"`
-	TimeLastModified Millis                  `json:"timeLastModified"`
-	Organization     lastmile.OrganizationID `json:"organization"`
-	Name             string                  `json:"name"`
-	State            lastmile.RoutePlanState `json:"state"`
-	Color            *string                 `json:"color"`       // null when none
-	VehicleType      *lastmile.VehicleType   `json:"vehicleType"` // null when any
-	Timezone         *string                 `json:"timezone"`    // null when none
-	StartTime        Millis                  `json:"startTime"`
-	EndTime          Millis                  `json:"endTime"`         // null when none
-	ActualStartTime  Millis                  `json:"actualStartTime"` // null until started
-	ActualEndTime    Millis                  `json:"actualEndTime"`   // null until completed
-	StartAt          *lastmile.RoutePoint    `json:"startAt"`         // null: anywhere
-	EndAt            *lastmile.RoutePoint    `json:"endAt"`           // null: anywhere
-	StartingHubID    *lastmile.HubID         `json:"startingHubId"`   // null when none
-	EndingHubID      *lastmile.HubID         `json:"endingHubId"`     // null when none
-	PlannedDistance  int64                   `json:"plannedDistance"` // metres
-	PlannedDuration  Seconds                 `json:"plannedDuration"`
+	// Id of the record.
+	ID lastmile.RoutePlanID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Short id, eight hexadecimal digits.
+	ShortID string `json:"shortId" example:"5f2c81d0"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Id of the organization that owns the record.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Name.
+	Name string `json:"name" example:"Morning round"`
+	// How far the plan has come. Its first task that is started starts it, its last that is completed
+	// completes it.
+	State lastmile.RoutePlanState `json:"state" example:"PENDING"`
+	// Color on the map, as #RRGGBB; null when none.
+	Color *string `json:"color" example:"#2F80ED"`
+	// Vehicle the route is planned for; null leaves it to the worker.
+	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"CAR"`
+	// IANA time zone of the plan; null when none.
+	Timezone *string `json:"timezone" example:"America/New_York"`
+	// When the route is to start, in Unix milliseconds.
+	StartTime Millis `json:"startTime" example:"1894021200000"`
+	// When the route is to end, in Unix milliseconds; null when it was not planned.
+	EndTime Millis `json:"endTime" nullable:"true" example:"1894035600000"`
+	// When the first task was started, in Unix milliseconds; null until then.
+	ActualStartTime Millis `json:"actualStartTime" nullable:"true"`
+	// When the last task was completed, in Unix milliseconds; null until then.
+	ActualEndTime Millis `json:"actualEndTime" nullable:"true"`
+	// Where the route starts; null means anywhere.
+	StartAt *lastmile.RoutePoint `json:"startAt" example:"HUB"`
+	// Where the route ends; null means anywhere.
+	EndAt *lastmile.RoutePoint `json:"endAt" example:"null"`
+	// Id of the hub where the route starts; null when none.
+	StartingHubID *lastmile.HubID `json:"startingHubId" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
+	// Id of the hub where the route ends; null when none.
+	EndingHubID *lastmile.HubID `json:"endingHubId"`
+	// Metres of the route by road, as estimated.
+	PlannedDistance int64 `json:"plannedDistance" example:"18400"`
+	// Seconds on the way, as estimated, and at the tasks.
+	PlannedDuration Seconds `json:"plannedDuration" example:"5400"`
 }
 
 // RoutePlanLive is the part of a route plan that changes with other records or
 // with time.
 type RoutePlanLive struct {
-	Team                 *lastmile.TeamID         `json:"team"`   // null when none
-	Worker               *lastmile.WorkerID       `json:"worker"` // null when none
-	Tasks                []lastmile.TaskID        `json:"tasks"`
-	TaskStates           []lastmile.TaskState     `json:"taskStates"`
-	IsOverdue            bool                     `json:"isOverdue"`
-	Status               lastmile.RoutePlanStatus `json:"status"`
-	StatusTimeDifference Seconds                  `json:"statusTimeDifference"`
+	// Id of the team; null when none.
+	Team *lastmile.TeamID `json:"team"`
+	// Id of the worker; null when none.
+	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
+	// Ids of the tasks, in the order of the route.
+	Tasks []lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// States of the tasks, in the order of tasks.
+	TaskStates []lastmile.TaskState `json:"taskStates" example:"[1]"`
+	// The planned end has passed, and tasks are left.
+	IsOverdue bool `json:"isOverdue"`
+	// LATE when the plan did not start, or did not end, when it should have.
+	Status lastmile.RoutePlanStatus `json:"status" example:"ON_TIME"`
+	// Seconds by which the plan is late; 0 when on time.
+	StatusTimeDifference Seconds `json:"statusTimeDifference"`
 }
 
 // NewRoutePlan returns a route plan in the form that is sent.
@@ -91,33 +119,57 @@ func metres(d lastmile.Meters) int64 { return int64(math.Round(float64(d))) }
 
 // RoutePlanPage is one page of a list of route plans.
 type RoutePlanPage struct {
-	RoutePlans []RoutePlan          `json:"routePlans"`
-	LastID     lastmile.RoutePlanID `json:"lastId,omitzero"` // absent on the last page
+	// Oldest first.
+	RoutePlans []RoutePlan `json:"routePlans"`
+	// Ask for the next page with it. Absent on the last.
+	LastID lastmile.RoutePlanID `json:"lastId,omitzero"`
 }
 
 // NewRoutePlanPage returns a page in the form that is sent.
 func NewRoutePlanPage(plans []lastmile.RoutePlan, last lastmile.RoutePlanID) RoutePlanPage {
-	return RoutePlanPage{RoutePlans: each(plans, NewRoutePlan), LastID: last}
+	return RoutePlanPage{RoutePlans: Each(plans, NewRoutePlan), LastID: last}
 }
 
-// RoutePlanBody is a route plan in a request, to create one or to change it.
+// NewRoutePlanBody is a route plan, as sent.
+type NewRoutePlanBody struct {
+	_ struct{} `required:"name,startTime"`
+	RoutePlanBody
+}
+
+// RoutePlanBody is a route plan, as sent.
 type RoutePlanBody struct {
-	Name          *string                        `json:"name"`
-	StartTime     *OptionalMillis                `json:"startTime"`
-	EndTime       Optional[OptionalMillis]       `json:"endTime"`
-	Tasks         *[]lastmile.TaskID             `json:"tasks"`
-	TaskIDs       *[]lastmile.TaskID             `json:"taskIds"` // another name of tasks
-	Color         Optional[string]               `json:"color"`
-	VehicleType   Optional[lastmile.VehicleType] `json:"vehicleType"`
-	Worker        Optional[lastmile.WorkerID]    `json:"worker"`
-	Team          Optional[lastmile.TeamID]      `json:"team"`
-	StartAt       Optional[lastmile.RoutePoint]  `json:"startAt"`
-	EndAt         Optional[lastmile.RoutePoint]  `json:"endAt"`
-	Start         Optional[lastmile.RoutePoint]  `json:"start"` // a published client's name of startAt
-	End           Optional[lastmile.RoutePoint]  `json:"end"`   // and of endAt
-	StartingHubID Optional[lastmile.HubID]       `json:"startingHubId"`
-	EndingHubID   Optional[lastmile.HubID]       `json:"endingHubId"`
-	Timezone      Optional[string]               `json:"timezone"`
+	// Name.
+	Name *string `json:"name"`
+	// When the route is to start, in Unix milliseconds.
+	StartTime *OptionalMillis `json:"startTime" example:"1894021200000"`
+	// When the route is to end, in Unix milliseconds; after startTime.
+	EndTime Optional[OptionalMillis] `json:"endTime" example:"1894035600000"`
+	// Ids of tasks that are not started and in no other plan, in the order of the route; at most 500.
+	Tasks *[]lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Another name for tasks.
+	TaskIDs *[]lastmile.TaskID `json:"taskIds"`
+	// Color on the map, as #RRGGBB; null removes it.
+	Color Optional[string] `json:"color" example:"white"`
+	// Vehicle to plan for; null leaves it to the worker.
+	VehicleType Optional[lastmile.VehicleType] `json:"vehicleType"`
+	// Id of the worker who gets the tasks; null unassigns them.
+	Worker Optional[lastmile.WorkerID] `json:"worker"`
+	// Id of the team that gets the tasks when there is no worker; null unassigns them.
+	Team Optional[lastmile.TeamID] `json:"team"`
+	// Where the route starts; null means anywhere.
+	StartAt Optional[lastmile.RoutePoint] `json:"startAt" example:"HUB"`
+	// Where the route ends; null means anywhere.
+	EndAt Optional[lastmile.RoutePoint] `json:"endAt" example:"null"`
+	// Another name for startAt.
+	Start Optional[lastmile.RoutePoint] `json:"start"`
+	// Another name for endAt.
+	End Optional[lastmile.RoutePoint] `json:"end"`
+	// Id of the hub. Required when startAt is HUB.
+	StartingHubID Optional[lastmile.HubID] `json:"startingHubId" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
+	// Id of the hub. Required when endAt is HUB.
+	EndingHubID Optional[lastmile.HubID] `json:"endingHubId"`
+	// IANA time zone; null removes it.
+	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
 }
 
 // Change returns what the request asks for. A published client always sends a
@@ -161,10 +213,12 @@ func (b RoutePlanBody) Added() (tasks []lastmile.TaskID, only bool) {
 	return tasks, change == lastmile.RoutePlanChange{}
 }
 
-// RoutePlanTasksBody is a request to add tasks to a route plan.
+// RoutePlanTasksBody is tasks to add to a route plan.
 type RoutePlanTasksBody struct {
-	Tasks   *[]lastmile.TaskID `json:"tasks"`
-	TaskIDs *[]lastmile.TaskID `json:"taskIds"` // another name of tasks
+	// Ids of tasks that are not started and in no other plan.
+	Tasks *[]lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Another name for tasks.
+	TaskIDs *[]lastmile.TaskID `json:"taskIds"`
 }
 
 // Added returns the tasks to add.
@@ -181,6 +235,11 @@ func (b RoutePlanTasksBody) Added() ([]lastmile.TaskID, error) {
 // OptionalMillis is a time in a request, in Unix milliseconds, of which zero
 // means none.
 type OptionalMillis time.Time
+
+// JSONSchema describes the JSON of the time, for documentation.
+func (OptionalMillis) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Unix time in milliseconds; 0 is none"}`
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (m *OptionalMillis) UnmarshalJSON(data []byte) error {

@@ -7,72 +7,119 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Task is a task as the interface shows it.
+// Task is a task: something to bring or to fetch.
 type Task struct {
 	TaskRecord
 	TaskLive
-	DidAutoAssign     *bool        `json:"didAutoAssign,omitzero"`     // in the answer that creates the task
-	AssignmentHistory []Assignment `json:"assignmentHistory,omitzero"` // only when asked for
+	// Whether a worker was found automatically. Only in the response that creates the task.
+	DidAutoAssign *bool `json:"didAutoAssign,omitzero" example:"true"`
+	// Who put the task where. Only when asked for.
+	AssignmentHistory []Assignment `json:"assignmentHistory,omitzero" example:"[]"`
 }
 
 // TaskRecord is the part of a task that only changes with the task itself.
 type TaskRecord struct {
-	ID                       lastmile.TaskID         `json:"id"`
-	TimeCreated              Millis                  `json:"timeCreated"`
-	TimeLastModified         Millis                  `json:"timeLastModified"`
-	Organization             lastmile.OrganizationID `json:"organization"`
-	ShortID                  string                  `json:"shortId"`
-	OrderShortID             *string                 `json:"orderShortId"` // null when in no order
-	TrackingURL              string                  `json:"trackingURL"`
-	TrackingViewed           bool                    `json:"trackingViewed"`
-	Worker                   *lastmile.WorkerID      `json:"worker"` // null when unassigned
-	Merchant                 lastmile.OrganizationID `json:"merchant"`
-	Executor                 lastmile.OrganizationID `json:"executor"`
-	Creator                  string                  `json:"creator"`
-	Dependencies             []lastmile.TaskID       `json:"dependencies"`
-	State                    lastmile.TaskState      `json:"state"`
-	CompleteAfter            Millis                  `json:"completeAfter"`  // null when none
-	CompleteBefore           Millis                  `json:"completeBefore"` // null when none
-	PickupTask               bool                    `json:"pickupTask"`
-	Type                     int                     `json:"type"` // 0 pickup, 1 drop-off
-	Notes                    string                  `json:"notes"`
-	CompletionDetails        Completion              `json:"completionDetails"`
-	Feedback                 []Feedback              `json:"feedback"`
-	Metadata                 Metadata                `json:"metadata"`
-	Overrides                Overrides               `json:"overrides"`
-	Quantity                 float64                 `json:"quantity"`
-	AdditionalQuantities     Quantities              `json:"additionalQuantities"`
-	ServiceTime              Minutes                 `json:"serviceTime"`
-	Priority                 int                     `json:"priority"`
-	Group                    *string                 `json:"group"` // null when none
-	Identity                 IdentityCheck           `json:"identity"`
-	Appearance               Appearance              `json:"appearance"`
-	ScanOnlyRequiredBarcodes bool                    `json:"scanOnlyRequiredBarcodes"`
-	Barcodes                 Barcodes                `json:"barcodes"`
-	CustomFields             []CustomField           `json:"customFields"`
-	Requirements             Requirements            `json:"requirements"`
-	Container                *Container              `json:"container,omitzero"` // absent when completed
-	RoutePlan                lastmile.RoutePlanID    `json:"routePlan,omitzero"`
-	SourceTaskID             lastmile.TaskID         `json:"sourceTaskId,omitzero"` // clones only
+	// Id of the record.
+	ID lastmile.TaskID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Id of the organization that owns the record.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Short id, eight hexadecimal digits, unique in the organization.
+	ShortID string `json:"shortId" example:"8f2a61c4"`
+	// Short id of the order that the task belongs to; null when none.
+	OrderShortID *string `json:"orderShortId" example:"null"`
+	// Page on which the recipient can follow the task.
+	TrackingURL string `json:"trackingURL" example:"https://dray.example/t/q7Vd2mXw9LkT4pZs"`
+	// The recipient has opened that page.
+	TrackingViewed bool `json:"trackingViewed"`
+	// Id of the worker who has the task; null when unassigned.
+	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
+	// Id of the organization that the recipient is shown.
+	Merchant lastmile.OrganizationID `json:"merchant" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Id of the organization that fulfils the task.
+	Executor lastmile.OrganizationID `json:"executor" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Id of the API key that created the task.
+	Creator string `json:"creator" example:"k5Rt8yUi2OpA6sDf9GhJ3lZx"`
+	// Ids of tasks that must be completed before this one is started.
+	Dependencies []lastmile.TaskID `json:"dependencies" example:"[]"`
+	// 0 unassigned, 1 assigned, 2 active, 3 completed.
+	State lastmile.TaskState `json:"state" example:"1"`
+	// Not to be completed before this, in Unix milliseconds; null when any time will do.
+	CompleteAfter Millis `json:"completeAfter" nullable:"true" example:"1894021200000"`
+	// To be completed before this, in Unix milliseconds; null when any time will do.
+	CompleteBefore Millis `json:"completeBefore" nullable:"true" example:"1894028400000"`
+	// Something is fetched, not brought.
+	PickupTask bool `json:"pickupTask"`
+	// 0 for a pickup, 1 for a drop-off.
+	Type int `json:"type" enum:"0,1" example:"1"`
+	// Free text; empty when none.
+	Notes string `json:"notes" example:"Leave with the concierge."`
+	// How the task was done.
+	CompletionDetails Completion `json:"completionDetails"`
+	// What the recipient said; empty when nothing.
+	Feedback []Feedback `json:"feedback" example:"[]"`
+	// Values that integrations keep on the record.
+	Metadata Metadata `json:"metadata"`
+	// What holds for this task in place of the recipient's own settings.
+	Overrides Overrides `json:"overrides"`
+	// Units to carry.
+	Quantity float64 `json:"quantity" example:"2"`
+	// Three more measures of what is to be carried.
+	AdditionalQuantities Quantities `json:"additionalQuantities"`
+	// Minutes at the destination.
+	ServiceTime Minutes `json:"serviceTime" example:"5"`
+	// 0 to 499.
+	Priority int `json:"priority"`
+	// A name that tasks may share; null when none.
+	Group *string `json:"group" example:"null"`
+	// The check of the recipient's age.
+	Identity IdentityCheck `json:"identity"`
+	// How the task looks on the map.
+	Appearance Appearance `json:"appearance"`
+	// Other barcodes than the required ones cannot be scanned.
+	ScanOnlyRequiredBarcodes bool `json:"scanOnlyRequiredBarcodes"`
+	// Barcodes to be scanned, and those that were.
+	Barcodes Barcodes `json:"barcodes"`
+	// The task's custom fields.
+	CustomFields []CustomField `json:"customFields" example:"[]"`
+	// What the worker must provide to complete the task.
+	Requirements Requirements `json:"requirements"`
+	// Where the task is. Absent when it is completed.
+	Container *Container `json:"container,omitzero" example:"{\"type\": \"WORKER\", \"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`
+	// Id of the route plan that the task is in. Absent when it is in none.
+	RoutePlan lastmile.RoutePlanID `json:"routePlan,omitzero"`
+	// Id of the task that this one was cloned from. Only for clones.
+	SourceTaskID lastmile.TaskID `json:"sourceTaskId,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 
-	GeofenceAttempts             *[]GeofenceAttempt `json:"geofenceAttempts,omitzero"` // only under a geofence
-	CompletedWithGeofenceWarning *bool              `json:"completedWithGeofenceWarning,omitzero"`
+	// Attempts to complete the task elsewhere. Only under a geofence.
+	GeofenceAttempts *[]GeofenceAttempt `json:"geofenceAttempts,omitzero" example:"[]"`
+	// Whether the worker completed the task elsewhere and was warned. Only under a geofence.
+	CompletedWithGeofenceWarning *bool `json:"completedWithGeofenceWarning,omitzero" example:"false"`
 }
 
 // TaskLive is the part of a task that changes by the minute or with other
 // records.
 type TaskLive struct {
-	Recipients  []Recipient `json:"recipients"`
+	// The recipient; empty when there is none.
+	Recipients []Recipient `json:"recipients"`
+	// Where the task is done.
 	Destination Destination `json:"destination"`
 	TaskTimes
 }
 
 // TaskTimes are when a task will probably be done.
 type TaskTimes struct {
-	EstimatedCompletionTime Millis   `json:"estimatedCompletionTime"` // null when unknown
-	EstimatedArrivalTime    Millis   `json:"estimatedArrivalTime"`    // null when unknown
-	ETA                     *Seconds `json:"eta"`                     // null when unknown
-	DelayTime               *Seconds `json:"delayTime"`               // null when not delayed
+	// When the task will probably be completed, in Unix milliseconds; null when unknown.
+	EstimatedCompletionTime Millis `json:"estimatedCompletionTime" nullable:"true" example:"1894025100000"`
+	// When the worker will probably be there, in Unix milliseconds; null when unknown.
+	EstimatedArrivalTime Millis `json:"estimatedArrivalTime" nullable:"true" example:"1894024800000"`
+	// Seconds from the worker's place to the destination; null unless the task is active.
+	ETA *Seconds `json:"eta" example:"null"`
+	// Seconds of delay; null when not delayed.
+	DelayTime *Seconds `json:"delayTime" example:"null"`
 }
 
 // AppendMembers appends the members of the JSON object, without braces.
@@ -104,29 +151,48 @@ func (t TaskTimes) AppendMembers(b []byte) []byte {
 
 // Completion is how a task was done, as far as it is.
 type Completion struct {
-	FailureNotes           string                  `json:"failureNotes"`
-	SuccessNotes           string                  `json:"successNotes"`
-	FailureReason          string                  `json:"failureReason"`
-	Events                 []CompletionEvent       `json:"events"`
-	Actions                []any                   `json:"actions"`
-	Time                   Millis                  `json:"time"` // null until completed
-	FirstLocation          Coordinates             `json:"firstLocation"`
-	LastLocation           Coordinates             `json:"lastLocation"`
-	UnavailableAttachments []UnavailableAttachment `json:"unavailableAttachments"`
-	SignatureUploadID      *string                 `json:"signatureUploadId"`
-	SignatureText          *string                 `json:"signatureText,omitzero"`
-	PhotoUploadID          *string                 `json:"photoUploadId"`
-	PhotoUploadIDs         []string                `json:"photoUploadIds"` // null when none
-	Success                *bool                   `json:"success,omitzero"`
-	Notes                  *string                 `json:"notes,omitzero"`
-	Distance               *float64                `json:"distance,omitzero"`
+	// What the worker said of a task that ended badly.
+	FailureNotes string `json:"failureNotes"`
+	// What the worker said of a task that ended well.
+	SuccessNotes string `json:"successNotes"`
+	// Why the task ended badly; NONE when it did not.
+	FailureReason string `json:"failureReason" example:"NONE"`
+	// Steps on the way.
+	Events []CompletionEvent `json:"events" example:"[]"`
+	// Reserved; empty.
+	Actions []any `json:"actions" type:"object" example:"[]"`
+	// When the task was completed, in Unix milliseconds; null until then.
+	Time Millis `json:"time" nullable:"true" example:"null"`
+	// [longitude, latitude] where the worker started; empty when unknown.
+	FirstLocation Coordinates `json:"firstLocation" example:"[]"`
+	// [longitude, latitude] where the worker completed the task; empty when unknown.
+	LastLocation Coordinates `json:"lastLocation" example:"[]"`
+	// Signatures and photos that were announced and have not arrived.
+	UnavailableAttachments []UnavailableAttachment `json:"unavailableAttachments" example:"[]"`
+	// Id of the signature; null when none.
+	SignatureUploadID *string `json:"signatureUploadId"`
+	// Name that was signed with. Only if there is one.
+	SignatureText *string `json:"signatureText,omitzero"`
+	// Id of the first photo; null when none.
+	PhotoUploadID *string `json:"photoUploadId"`
+	// Ids of the photos; null when none.
+	PhotoUploadIDs []string `json:"photoUploadIds" nullable:"true"`
+	// Whether the task ended well. Only when completed.
+	Success *bool `json:"success,omitzero"`
+	// What the worker said. Only when completed.
+	Notes *string `json:"notes,omitzero" example:""`
+	// Metres that the worker went. Only when completed.
+	Distance *float64 `json:"distance,omitzero"`
 }
 
 // GeofenceAttempt is an attempt to complete a task elsewhere.
 type GeofenceAttempt struct {
-	Type      lastmile.GeofenceLevel `json:"type"` // 1 warning, 2 block
-	Location  LonLat                 `json:"location"`
-	Timestamp Millis                 `json:"timestamp"`
+	// 1 with a warning, 2 in vain.
+	Type lastmile.GeofenceLevel `json:"type"`
+	// Where, as [longitude, latitude].
+	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	// When, in Unix milliseconds.
+	Timestamp Millis `json:"timestamp"`
 }
 
 // Coordinates are a place as an array, empty when there is none.
@@ -134,102 +200,147 @@ type Coordinates []float64
 
 // CompletionEvent is a step on the way.
 type CompletionEvent struct {
-	Name     string      `json:"name"`
-	Time     Millis      `json:"time"`
-	Location Coordinates `json:"location,omitzero"`
+	// start, arrival or departure.
+	Name string `json:"name"`
+	// When, in Unix milliseconds.
+	Time Millis `json:"time"`
+	// Where, as [longitude, latitude]. For arrival and departure.
+	Location Coordinates `json:"location,omitzero" example:"[-73.9857, 40.7484]"`
 }
 
 // UnavailableAttachment is an attachment that has not arrived.
 type UnavailableAttachment struct {
-	Status         string `json:"status"`
-	AttachmentID   string `json:"attachmentId"`
+	// UNAVAILABLE.
+	Status string `json:"status"`
+	// Id of the upload.
+	AttachmentID string `json:"attachmentId"`
+	// SIGNATURE or PHOTO.
 	AttachmentType string `json:"attachmentType"`
 }
 
 // Feedback is what a recipient said.
 type Feedback struct {
-	Time     Millis `json:"time"`
-	Rating   int    `json:"rating"`
+	// When, in Unix milliseconds.
+	Time Millis `json:"time"`
+	// 1 to 5.
+	Rating int `json:"rating"`
+	// In words.
 	Comments string `json:"comments"`
 }
 
-// Overrides are a task's overrides, null when unset. A published client cannot
-// read a boolean in the last one.
+// Overrides are overrides of the recipient's settings; null where there is none.
+//
+// A published client cannot read a boolean in the last one.
 type Overrides struct {
-	RecipientSkipSMSNotifications *bool   `json:"recipientSkipSMSNotifications"`
-	RecipientNotes                *string `json:"recipientNotes"`
-	RecipientName                 *string `json:"recipientName"`
-	UseMerchantForProxy           *string `json:"useMerchantForProxy"`
+	// The recipient gets no text messages about this task. A recipient who gets none at all gets none
+	// either way.
+	RecipientSkipSMSNotifications *bool `json:"recipientSkipSMSNotifications"`
+	// Notes on the recipient.
+	RecipientNotes *string `json:"recipientNotes"`
+	// Name of the recipient.
+	RecipientName *string `json:"recipientName"`
+	// "true" when the merchant organization's number is used for this task.
+	UseMerchantForProxy *string `json:"useMerchantForProxy"`
 }
 
-// Quantities are a task's additional quantities.
+// Quantities are three measures beside the quantity.
 type Quantities struct {
+	// First measure.
 	A float64 `json:"quantityA"`
+	// Second measure.
 	B float64 `json:"quantityB"`
+	// Third measure.
 	C float64 `json:"quantityC"`
 }
 
-// IdentityCheck is what is known of the recipient's age check.
+// IdentityCheck is the check of a recipient's age.
 type IdentityCheck struct {
-	FailedScanCount int     `json:"failedScanCount"`
-	Checksum        *string `json:"checksum"`
+	// Scans that failed.
+	FailedScanCount int `json:"failedScanCount"`
+	// Proof of the check; null without one.
+	Checksum *string `json:"checksum"`
 }
 
 // Appearance is how a task looks on the map.
 type Appearance struct {
-	TriangleColor *int `json:"triangleColor"`
+	// 0 teal, 1 orange, 2 magenta; null for the usual color.
+	TriangleColor *int `json:"triangleColor" enum:"0,1,2" example:"null"`
 }
 
-// Barcodes are a task's barcodes.
+// Barcodes are the barcodes of a task.
 type Barcodes struct {
-	Required []Barcode         `json:"required"`
-	Captured []CapturedBarcode `json:"captured"`
+	// To be scanned.
+	Required []Barcode `json:"required" example:"[]"`
+	// Scanned.
+	Captured []CapturedBarcode `json:"captured" example:"[]"`
 }
 
-// Barcode is one that must be scanned.
+// Barcode is a barcode to be scanned.
 type Barcode struct {
-	Data            string `json:"data,omitzero"`
-	BlockCompletion bool   `json:"blockCompletion"`
-	ID              string `json:"id"`
+	// What it must say, in base64. Absent when any will do.
+	Data string `json:"data,omitzero"`
+	// The task cannot be completed without it.
+	BlockCompletion bool `json:"blockCompletion"`
+	// Id of the record.
+	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 }
 
-// CapturedBarcode is one that was scanned.
+// CapturedBarcode is a barcode that was scanned.
 type CapturedBarcode struct {
-	ID           string      `json:"id"`
-	Symbology    string      `json:"symbology"`
-	Data         string      `json:"data"`
-	Location     Coordinates `json:"location"`
-	Time         Millis      `json:"time"`
-	WasRequested bool        `json:"wasRequested"`
+	// Id of the record.
+	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Kind of barcode, such as CODE39.
+	Symbology string `json:"symbology"`
+	// What it said, in base64.
+	Data string `json:"data"`
+	// [longitude, latitude]; empty when unknown.
+	Location Coordinates `json:"location" example:"[-73.9857, 40.7484]"`
+	// When, in Unix milliseconds.
+	Time Millis `json:"time"`
+	// It was one of the required.
+	WasRequested bool `json:"wasRequested"`
 }
 
-// Requirements are what a worker must give to complete a task.
+// Requirements are what a worker must provide to complete a task.
 type Requirements struct {
-	Signature  bool `json:"signature"`
-	Photo      bool `json:"photo"`
-	Notes      bool `json:"notes"`
-	MinimumAge int  `json:"minimumAge"`
+	// A signature is required.
+	Signature bool `json:"signature"`
+	// A photo is required.
+	Photo bool `json:"photo"`
+	// Notes are required.
+	Notes bool `json:"notes" example:"false"`
+	// The least age of the recipient in years; 0 for any.
+	MinimumAge int `json:"minimumAge"`
 }
 
 // Container is where a task is.
 type Container struct {
-	Type         lastmile.ContainerKind  `json:"type"`
-	Organization lastmile.OrganizationID `json:"organization,omitzero"`
-	Team         lastmile.TeamID         `json:"team,omitzero"`
-	Worker       lastmile.WorkerID       `json:"worker,omitzero"`
+	// Whose container it is.
+	Type lastmile.ContainerKind `json:"type"`
+	// Id of the organization, if it is an organization's.
+	Organization lastmile.OrganizationID `json:"organization,omitzero" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Id of the team, if it is a team's.
+	Team lastmile.TeamID `json:"team,omitzero"`
+	// Id of the worker, if it is a worker's.
+	Worker lastmile.WorkerID `json:"worker,omitzero"`
 }
 
-// Assignment is an entry of a task's history.
+// Assignment is the assignment of a task to a container.
 type Assignment struct {
-	ActionContext        ActionContext `json:"actionContext"`
-	ContainerDescription Container     `json:"containerDescription"`
-	Time                 Millis        `json:"time"`
+	// Who did.
+	ActionContext ActionContext `json:"actionContext"`
+	// Where the task went.
+	ContainerDescription Container `json:"containerDescription"`
+	// When, in Unix milliseconds.
+	Time Millis `json:"time"`
 }
 
 // ActionContext is who did something.
 type ActionContext struct {
-	Type lastmile.ActorType `json:"type"`
-	ID   string             `json:"id"`
+	// Sort of actor.
+	Type lastmile.ActorType `json:"type" example:"API"`
+	// Id of the API key, administrator or worker.
+	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 }
 
 // NewTask returns a task in the form that is sent.
@@ -266,7 +377,7 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 		Dependencies: orEmpty(t.Dependencies), State: t.State,
 		CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
 		PickupTask: t.Pickup, Type: 1, Notes: t.Notes, CompletionDetails: newCompletion(t.Completion),
-		Feedback: each(t.Feedback, func(f lastmile.Feedback) Feedback {
+		Feedback: Each(t.Feedback, func(f lastmile.Feedback) Feedback {
 			return Feedback{Time: Millis(f.At), Rating: f.Rating, Comments: f.Comments}
 		}),
 		Metadata: NewMetadata(t.Metadata),
@@ -277,14 +388,14 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 		Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities), ServiceTime: Minutes(t.ServiceTime),
 		Priority: t.Priority, Group: orNull(t.Group), Appearance: Appearance{TriangleColor: t.TriangleColor},
 		ScanOnlyRequiredBarcodes: t.ScanOnlyRequiredBarcodes, Barcodes: newBarcodes(t.Barcodes),
-		CustomFields: each(t.CustomFields, NewCustomField), Requirements: Requirements(t.Requirements),
+		CustomFields: Each(t.CustomFields, NewCustomField), Requirements: Requirements(t.Requirements),
 		RoutePlan: t.RoutePlan, SourceTaskID: t.SourceTask,
 	}
 	if t.Pickup {
 		record.Type = 0
 	}
 	if t.Geofenced {
-		attempts := each(t.GeofenceAttempts, func(a lastmile.GeofenceAttempt) GeofenceAttempt {
+		attempts := Each(t.GeofenceAttempts, func(a lastmile.GeofenceAttempt) GeofenceAttempt {
 			return GeofenceAttempt{Type: a.Level, Location: LonLat(a.Location), Timestamp: Millis(a.At)}
 		})
 		record.GeofenceAttempts, record.CompletedWithGeofenceWarning = &attempts, &t.CompletedWithGeofenceWarning
@@ -316,7 +427,7 @@ func (c Container) domain() lastmile.ContainerRef {
 func newCompletion(c lastmile.Completion) Completion {
 	shown := Completion{
 		FailureNotes: c.FailureNotes, SuccessNotes: c.SuccessNotes, FailureReason: c.FailureReason,
-		Events: each(c.Events, func(e lastmile.CompletionEvent) CompletionEvent {
+		Events: Each(c.Events, func(e lastmile.CompletionEvent) CompletionEvent {
 			event := CompletionEvent{Name: e.Name, Time: Millis(e.At)}
 			if e.Location != nil {
 				event.Location = coordinates(e.Location)
@@ -324,7 +435,7 @@ func newCompletion(c lastmile.Completion) Completion {
 			return event
 		}),
 		Actions: []any{}, Time: Millis(c.At), FirstLocation: coordinates(c.FirstLocation), LastLocation: coordinates(c.LastLocation),
-		UnavailableAttachments: each(c.UnavailableAttachments, func(a lastmile.UnavailableAttachment) UnavailableAttachment {
+		UnavailableAttachments: Each(c.UnavailableAttachments, func(a lastmile.UnavailableAttachment) UnavailableAttachment {
 			return UnavailableAttachment{Status: "UNAVAILABLE", AttachmentID: a.ID, AttachmentType: a.Type}
 		}),
 		SignatureUploadID: orNull(c.SignatureUploadID), SignatureText: orNull(c.SignatureText), PhotoUploadIDs: c.PhotoUploadIDs,
@@ -341,10 +452,10 @@ func newCompletion(c lastmile.Completion) Completion {
 
 func newBarcodes(b lastmile.Barcodes) Barcodes {
 	return Barcodes{
-		Required: each(b.Required, func(b lastmile.Barcode) Barcode {
+		Required: Each(b.Required, func(b lastmile.Barcode) Barcode {
 			return Barcode{Data: b.Data, BlockCompletion: b.BlockCompletion, ID: b.ID}
 		}),
-		Captured: each(b.Captured, func(b lastmile.CapturedBarcode) CapturedBarcode {
+		Captured: Each(b.Captured, func(b lastmile.CapturedBarcode) CapturedBarcode {
 			return CapturedBarcode{
 				ID: b.ID, Symbology: b.Symbology, Data: b.Data, Location: coordinates(b.Location),
 				Time: Millis(b.At), WasRequested: b.WasRequested,
@@ -355,7 +466,7 @@ func newBarcodes(b lastmile.Barcodes) Barcodes {
 
 // NewAssignments returns a task's history in the form that is sent.
 func NewAssignments(history []lastmile.Assignment) []Assignment {
-	return each(history, func(a lastmile.Assignment) Assignment {
+	return Each(history, func(a lastmile.Assignment) Assignment {
 		return Assignment{
 			ActionContext:        ActionContext{Type: a.Actor.Type, ID: a.Actor.ID},
 			ContainerDescription: newContainer(a.Container), Time: Millis(a.At),
@@ -365,7 +476,7 @@ func NewAssignments(history []lastmile.Assignment) []Assignment {
 
 // Assignments returns the history that the form shows.
 func Assignments(history []Assignment) []lastmile.Assignment {
-	return each(history, func(a Assignment) lastmile.Assignment {
+	return Each(history, func(a Assignment) lastmile.Assignment {
 		return lastmile.Assignment{
 			Actor:     lastmile.Actor{Type: a.ActionContext.Type, ID: a.ActionContext.ID},
 			Container: a.ContainerDescription.domain(), At: a.Time.Time(),
@@ -414,7 +525,7 @@ func (r TaskRecord) Domain() lastmile.Task {
 		Dependencies: r.Dependencies, State: r.State,
 		CompleteAfter: r.CompleteAfter.Time(), CompleteBefore: r.CompleteBefore.Time(),
 		Pickup: r.PickupTask, Notes: r.Notes, Completion: r.CompletionDetails.domain(),
-		Feedback: each(r.Feedback, func(f Feedback) lastmile.Feedback {
+		Feedback: Each(r.Feedback, func(f Feedback) lastmile.Feedback {
 			return lastmile.Feedback{At: f.Time.Time(), Rating: f.Rating, Comments: f.Comments}
 		}),
 		Metadata: r.Metadata.Domain(),
@@ -425,7 +536,7 @@ func (r TaskRecord) Domain() lastmile.Task {
 		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: r.ServiceTime.Duration(),
 		Priority: r.Priority, Group: orZero(r.Group), TriangleColor: r.Appearance.TriangleColor,
 		ScanOnlyRequiredBarcodes: r.ScanOnlyRequiredBarcodes, Barcodes: r.Barcodes.domain(),
-		CustomFields: each(r.CustomFields, CustomField.Domain), Requirements: lastmile.Requirements(r.Requirements),
+		CustomFields: Each(r.CustomFields, CustomField.Domain), Requirements: lastmile.Requirements(r.Requirements),
 		RoutePlan: r.RoutePlan, SourceTask: r.SourceTaskID,
 	}
 	if r.Container != nil {
@@ -433,7 +544,7 @@ func (r TaskRecord) Domain() lastmile.Task {
 	}
 	if r.GeofenceAttempts != nil {
 		t.Geofenced, t.CompletedWithGeofenceWarning = true, orZero(r.CompletedWithGeofenceWarning)
-		t.GeofenceAttempts = each(*r.GeofenceAttempts, func(a GeofenceAttempt) lastmile.GeofenceAttempt {
+		t.GeofenceAttempts = Each(*r.GeofenceAttempts, func(a GeofenceAttempt) lastmile.GeofenceAttempt {
 			return lastmile.GeofenceAttempt{Level: a.Type, Location: a.Location.Point(), At: a.Timestamp.Time()}
 		})
 	}
@@ -443,11 +554,11 @@ func (r TaskRecord) Domain() lastmile.Task {
 func (c Completion) domain() lastmile.Completion {
 	return lastmile.Completion{
 		FailureNotes: c.FailureNotes, SuccessNotes: c.SuccessNotes, FailureReason: c.FailureReason,
-		Events: each(c.Events, func(e CompletionEvent) lastmile.CompletionEvent {
+		Events: Each(c.Events, func(e CompletionEvent) lastmile.CompletionEvent {
 			return lastmile.CompletionEvent{Name: e.Name, At: e.Time.Time(), Location: e.Location.point()}
 		}),
 		At: c.Time.Time(), FirstLocation: c.FirstLocation.point(), LastLocation: c.LastLocation.point(),
-		UnavailableAttachments: each(c.UnavailableAttachments, func(a UnavailableAttachment) lastmile.UnavailableAttachment {
+		UnavailableAttachments: Each(c.UnavailableAttachments, func(a UnavailableAttachment) lastmile.UnavailableAttachment {
 			return lastmile.UnavailableAttachment{ID: a.AttachmentID, Type: a.AttachmentType}
 		}),
 		SignatureUploadID: orZero(c.SignatureUploadID), SignatureText: orZero(c.SignatureText), PhotoUploadIDs: c.PhotoUploadIDs,
@@ -457,10 +568,10 @@ func (c Completion) domain() lastmile.Completion {
 
 func (b Barcodes) domain() lastmile.Barcodes {
 	return lastmile.Barcodes{
-		Required: each(b.Required, func(b Barcode) lastmile.Barcode {
+		Required: Each(b.Required, func(b Barcode) lastmile.Barcode {
 			return lastmile.Barcode{Data: b.Data, BlockCompletion: b.BlockCompletion, ID: b.ID}
 		}),
-		Captured: each(b.Captured, func(b CapturedBarcode) lastmile.CapturedBarcode {
+		Captured: Each(b.Captured, func(b CapturedBarcode) lastmile.CapturedBarcode {
 			return lastmile.CapturedBarcode{
 				ID: b.ID, Symbology: b.Symbology, Data: b.Data, Location: b.Location.point(),
 				At: b.Time.Time(), WasRequested: b.WasRequested,

@@ -2,57 +2,104 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"time"
 
 	"dray/internal/assignment"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
-// TaskBody is a task in a request, to create one or to change it.
+// NewTaskBody is a task, as sent.
+type NewTaskBody struct {
+	_ struct{} `required:"destination,recipients"`
+	TaskBody
+}
+
+// TaskBody is a task, as sent.
 type TaskBody struct {
-	Destination                   Optional[DestinationRef] `json:"destination"`
-	Recipients                    Optional[[]RecipientRef] `json:"recipients"`
-	Merchant                      *lastmile.OrganizationID `json:"merchant"`
-	Executor                      *lastmile.OrganizationID `json:"executor"`
-	CompleteAfter                 Optional[Millis]         `json:"completeAfter"`
-	CompleteBefore                Optional[Millis]         `json:"completeBefore"`
-	PickupTask                    *Flag                    `json:"pickupTask"`
-	Dependencies                  *[]lastmile.TaskID       `json:"dependencies"`
-	Notes                         *string                  `json:"notes"`
-	AutoAssign                    *AutoAssignBody          `json:"autoAssign"`
-	Container                     *ContainerRefBody        `json:"container"`
-	Quantity                      *float64                 `json:"quantity"`
-	AdditionalQuantities          *Quantities              `json:"additionalQuantities"`
-	ServiceTime                   *Minutes                 `json:"serviceTime"`
-	RecipientName                 Optional[string]         `json:"recipientName"`
-	RecipientNotes                Optional[string]         `json:"recipientNotes"`
-	RecipientSkipSMSNotifications Optional[Flag]           `json:"recipientSkipSMSNotifications"`
-	UseMerchantForProxy           Optional[Flag]           `json:"useMerchantForProxy"`
-	Requirements                  *RequirementsBody        `json:"requirements"`
-	ScanOnlyRequiredBarcodes      *Flag                    `json:"scanOnlyRequiredBarcodes"`
-	Barcode                       *BarcodeBodies           `json:"barcode"`  // the name the interface's table uses
-	Barcodes                      *BarcodeBodies           `json:"barcodes"` // the name clients use
-	Appearance                    *AppearanceBody          `json:"appearance"`
-	CustomFields                  *[]CustomFieldBody       `json:"customFields"`
-	CustomFieldGroup              lastmile.TemplateID      `json:"customFieldGroup"`
-	Priority                      *int                     `json:"priority"`
-	Group                         *string                  `json:"group"`
-	Metadata                      MetadataUpdate           `json:"metadata"`
+	// Id of a destination, or the fields of a new one.
+	Destination Optional[DestinationRef] `json:"destination"`
+	// Id of a recipient, or the fields of one; empty for none.
+	Recipients Optional[[]RecipientRef] `json:"recipients"`
+	// Id of the organization that the recipient sees: the caller's, or one connected to it; default
+	// the caller's.
+	Merchant *lastmile.OrganizationID `json:"merchant"`
+	// Id of the organization that fulfils the task: the caller's, or one connected to it; default
+	// the caller's.
+	Executor *lastmile.OrganizationID `json:"executor"`
+	// Not to be completed before this, in Unix milliseconds.
+	CompleteAfter Optional[Millis] `json:"completeAfter" example:"1894021200000"`
+	// To be completed before this, in Unix milliseconds; after completeAfter.
+	CompleteBefore Optional[Millis] `json:"completeBefore" example:"1894028400000"`
+	// Something is fetched, not brought.
+	PickupTask *Flag `json:"pickupTask"`
+	// Ids of tasks that must be completed first, at most 100.
+	Dependencies *[]lastmile.TaskID `json:"dependencies"`
+	// Free text of at most 10,000 characters.
+	Notes *string `json:"notes" example:""`
+	// Finds a worker automatically. Not together with container; for new tasks only.
+	AutoAssign *AutoAssignBody `json:"autoAssign"`
+	// Where the task goes, last.
+	Container *ContainerRefBody `json:"container"`
+	// Units to carry.
+	Quantity *float64 `json:"quantity"`
+	// Three more measures of what is to be carried.
+	AdditionalQuantities *Quantities `json:"additionalQuantities"`
+	// Minutes at the destination.
+	ServiceTime *Minutes `json:"serviceTime"`
+	// Name of the recipient, for this task only.
+	RecipientName Optional[string] `json:"recipientName"`
+	// Notes on the recipient, for this task only.
+	RecipientNotes Optional[string] `json:"recipientNotes"`
+	// No text messages to the recipient about this task. A recipient who gets none at all gets none
+	// either way.
+	RecipientSkipSMSNotifications Optional[Flag] `json:"recipientSkipSMSNotifications"`
+	// Use the merchant organization's number for this task.
+	UseMerchantForProxy Optional[Flag] `json:"useMerchantForProxy"`
+	// What the worker must provide to complete the task.
+	Requirements *RequirementsBody `json:"requirements"`
+	// Other barcodes than the required ones cannot be scanned.
+	ScanOnlyRequiredBarcodes *Flag `json:"scanOnlyRequiredBarcodes"`
+	// Another name for barcodes.
+	Barcode *BarcodeBodies `json:"barcode"`
+	// Barcodes to be scanned, at most 100.
+	Barcodes *BarcodeBodies `json:"barcodes"`
+	// How the task looks on the map.
+	Appearance *AppearanceBody `json:"appearance"`
+	// Values of custom fields. In an update, those that are not sent stay.
+	CustomFields *[]CustomFieldBody `json:"customFields"`
+	// Id of the template that chooses the custom fields.
+	CustomFieldGroup lastmile.TemplateID `json:"customFieldGroup"`
+	// 0 to 499.
+	Priority *int `json:"priority"`
+	// A name that tasks may share, of at most 100 characters.
+	Group *string `json:"group"`
+	// An array takes the place of all entries; an object sets entries with $set and removes them by
+	// name with $pop.
+	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// AutoAssignBody are the terms of an automatic assignment in a request.
+// AutoAssignBody are how a worker is found: on duty, at a known place, and with room for the task.
 type AutoAssignBody struct {
-	Mode                         assignment.Mode     `json:"mode"`
-	Team                         lastmile.TeamID     `json:"team"`
-	Teams                        []lastmile.TeamID   `json:"teams"`
-	MaxAssignedTaskCount         int                 `json:"maxAssignedTaskCount"`
-	ConsiderDependencies         Flag                `json:"considerDependencies"`
-	ExcludedWorkerIDs            []lastmile.WorkerID `json:"excludedWorkerIds"`
-	RestrictAutoAssignmentToTeam Flag                `json:"restrictAutoAssignmentToTeam"`
+	// distance: whose last place is nearest. load: whose way through all tasks to this one is
+	// shortest.
+	Mode assignment.Mode `json:"mode" required:"true"`
+	// Id of the team that the worker must be in.
+	Team lastmile.TeamID `json:"team"`
+	// Ids of teams whose workers come first.
+	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
+	// The most tasks that the worker may have then; 0 is no limit.
+	MaxAssignedTaskCount int `json:"maxAssignedTaskCount"`
+	// The tasks that this one is linked with by dependencies go to the same worker.
+	ConsiderDependencies Flag `json:"considerDependencies"`
+	// Ids of workers who are not asked.
+	ExcludedWorkerIDs []lastmile.WorkerID `json:"excludedWorkerIds"`
+	// Workers of other teams are not asked at all.
+	RestrictAutoAssignmentToTeam Flag `json:"restrictAutoAssignmentToTeam"`
 }
 
-// Domain returns the terms. A single team is always strict: nobody else is
-// asked.
+// Domain returns the terms. A single team is always strict: no other worker is considered.
 func (b AutoAssignBody) Domain() assignment.Options {
 	o := assignment.Options{
 		Mode: b.Mode, Teams: b.Teams, RestrictToTeams: bool(b.RestrictAutoAssignmentToTeam),
@@ -65,12 +112,16 @@ func (b AutoAssignBody) Domain() assignment.Options {
 	return o
 }
 
-// ContainerRefBody names a container in a request.
+// ContainerRefBody is a container, as sent.
 type ContainerRefBody struct {
-	Type         lastmile.ContainerKind `json:"type"`
-	Organization string                 `json:"organization"`
-	Team         string                 `json:"team"`
-	Worker       string                 `json:"worker"`
+	// Whose container it is.
+	Type lastmile.ContainerKind `json:"type" required:"true"`
+	// Id of the organization; default the caller's.
+	Organization string `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Id of the team. Required for a team's.
+	Team string `json:"team"`
+	// Id of the worker. Required for a worker's.
+	Worker string `json:"worker"`
 }
 
 // Domain returns the container, whose id must go with its type.
@@ -98,19 +149,24 @@ func (b ContainerRefBody) Domain(own lastmile.OrganizationID) (lastmile.Containe
 	return ref, nil
 }
 
-// RequirementsBody are completion requirements in a request; null is not
-// required.
+// RequirementsBody is what a worker must provide, as sent.
 type RequirementsBody struct {
-	Signature  Flag `json:"signature"`
-	Photo      Flag `json:"photo"`
-	Notes      Flag `json:"notes"`
-	MinimumAge int  `json:"minimumAge"`
+	// A signature is required.
+	Signature Flag `json:"signature"`
+	// A photo is required.
+	Photo Flag `json:"photo"`
+	// Notes are required.
+	Notes Flag `json:"notes" example:"true"`
+	// The least age of the recipient in years; 0 for any.
+	MinimumAge int `json:"minimumAge"`
 }
 
-// BarcodeBody is a barcode in a request.
+// BarcodeBody is a barcode to be scanned, as sent.
 type BarcodeBody struct {
-	Data            string `json:"data"`
-	BlockCompletion Flag   `json:"blockCompletion"`
+	// What it must say: base64 of at most 500 characters. Without it, any barcode will do.
+	Data string `json:"data"`
+	// The task cannot be completed without it.
+	BlockCompletion Flag `json:"blockCompletion"`
 }
 
 // BarcodeBodies are the barcodes that a request requires: a list of them, or an
@@ -118,36 +174,46 @@ type BarcodeBody struct {
 // all that they read.
 type BarcodeBodies []BarcodeBody
 
+// OneOf returns a value of each form, for documentation.
+func (BarcodeBodies) OneOf() []any {
+	return []any{[]BarcodeBody{}, struct {
+		Required []BarcodeBody `json:"required" required:"true"`
+	}{}}
+}
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (b *BarcodeBodies) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '[':
-		return DecodePart(data, (*[]BarcodeBody)(b))
+		return codec.DecodePart(data, (*[]BarcodeBody)(b))
 	case '{':
 		var shown struct {
 			Required *[]BarcodeBody `json:"required"`
 		}
-		if err := DecodePart(data, &shown); err != nil {
+		if err := codec.DecodePart(data, &shown); err != nil {
 			return err
 		}
 		if shown.Required == nil {
-			return malformed("must be an array, or an object with the array required")
+			return codec.Malformed("must be an array, or an object with the array required")
 		}
 		*b = *shown.Required
 		return nil
 	}
-	return malformed("must be an array, not %s", kindName(data[0]))
+	return codec.Malformed("must be an array, not %s", codec.KindName(data[0]))
 }
 
-// AppearanceBody is how a task shall look.
+// AppearanceBody is how a task shall look on the map.
 type AppearanceBody struct {
-	TriangleColor Optional[int] `json:"triangleColor"`
+	// 0 teal, 1 orange, 2 magenta; null for the usual color.
+	TriangleColor Optional[int] `json:"triangleColor" example:"null"`
 }
 
-// CustomFieldBody is a custom field's value in a request.
+// CustomFieldBody is the value of a custom field, as sent.
 type CustomFieldBody struct {
-	Key   string `json:"key"`
-	Value any    `json:"value"`
+	// Key of the field.
+	Key string `json:"key" required:"true"`
+	// A value of the field's type. In an update, null removes it.
+	Value any `json:"value" type:"boolean,number,string,array,null"`
 }
 
 // AssignOptions returns how a worker is to be found for a new task; nil when
@@ -203,24 +269,27 @@ func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error)
 }
 
 // RecipientRef is a recipient in a request: the id of one, or the fields of a
-// new one. Neither is nobody: a published client sends null for that.
+// new one. Neither means no recipient: a published client sends null for that.
 type RecipientRef struct {
 	ID   lastmile.RecipientID
 	Body *RecipientBody
 }
 
+// OneOf returns a value of each form, for documentation.
+func (RecipientRef) OneOf() []any { return []any{lastmile.RecipientID(""), RecipientBody{}} }
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *RecipientRef) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '"':
-		return decodeID(data, &r.ID, "the id of a recipient or an object")
+		return codec.DecodeID(data, &r.ID, "the id of a recipient or an object")
 	case '{':
 		r.Body = new(RecipientBody)
-		return DecodePart(data, r.Body)
+		return codec.DecodePart(data, r.Body)
 	case 'n':
 		return nil
 	}
-	return malformed("must be the id of a recipient or an object, not %s", kindName(data[0]))
+	return codec.Malformed("must be the id of a recipient or an object, not %s", codec.KindName(data[0]))
 }
 
 // Change returns what the request asks for, but for what must be found first:
@@ -251,7 +320,7 @@ func (b TaskBody) Change() lastmile.TaskChange {
 		codes = b.Barcode
 	}
 	if codes != nil {
-		required := each(*codes, func(c BarcodeBody) lastmile.Barcode {
+		required := Each(*codes, func(c BarcodeBody) lastmile.Barcode {
 			return lastmile.Barcode{Data: c.Data, BlockCompletion: bool(c.BlockCompletion)}
 		})
 		change.Barcodes = &required
@@ -271,12 +340,15 @@ func timePointer(o Optional[Millis]) *time.Time {
 	return &at
 }
 
-// CompleteBody is a request to complete a task.
+// CompleteBody is how a task ends.
 type CompleteBody struct {
+	// How the task ends.
 	CompletionDetails *struct {
-		Success *Flag  `json:"success"`
-		Notes   string `json:"notes"`
-	} `json:"completionDetails"`
+		// Whether it went well.
+		Success *Flag `json:"success"`
+		// Free text of at most 10,000 characters.
+		Notes string `json:"notes" example:""`
+	} `json:"completionDetails" required:"true"`
 }
 
 // Outcome returns how the task ends.
@@ -290,20 +362,27 @@ func (b CompleteBody) Outcome() (lastmile.Outcome, error) {
 	return lastmile.Outcome{Success: bool(*b.CompletionDetails.Success), Notes: b.CompletionDetails.Notes}, nil
 }
 
-// CloneBody is a request to clone a task. Some clients put the options at the
-// top.
+// CloneBody is what a clone takes over.
+//
+// Some clients put the options at the top.
 type CloneBody struct {
+	// What the clone takes over.
 	Options *CloneOptions `json:"options"`
 	CloneOptions
 }
 
-// CloneOptions say what of a task its clone takes over.
+// CloneOptions is what a clone takes over.
 type CloneOptions struct {
-	IncludeMetadata     Flag      `json:"includeMetadata"`
-	IncludeBarcodes     Flag      `json:"includeBarcodes"`
-	IncludeBarCodes     Flag      `json:"includeBarCodes"` // as a published type definition spells it
-	IncludeDependencies Flag      `json:"includeDependencies"`
-	Overrides           *TaskBody `json:"overrides"`
+	// Copy the metadata.
+	IncludeMetadata Flag `json:"includeMetadata"`
+	// Copy the barcodes.
+	IncludeBarcodes Flag `json:"includeBarcodes"`
+	// Another name for includeBarcodes.
+	IncludeBarCodes Flag `json:"includeBarCodes"`
+	// Copy the dependencies.
+	IncludeDependencies Flag `json:"includeDependencies"`
+	// What differs from the task. Times must be in the future.
+	Overrides *TaskBody `json:"overrides"`
 }
 
 // Chosen returns the options, wherever they were.
@@ -316,24 +395,63 @@ func (b CloneBody) Chosen() CloneOptions {
 
 // TaskPage is one page of a list of tasks.
 type TaskPage struct {
-	Tasks  []Task          `json:"tasks"`
-	LastID lastmile.TaskID `json:"lastId,omitzero"` // absent on the last page
+	// In the order of creation.
+	Tasks []Task `json:"tasks" example:"[]"`
+	// Ask for the next page with it. Absent on the last.
+	LastID lastmile.TaskID `json:"lastId,omitzero"`
 }
 
-// AutoAssignTasksBody is a request to assign tasks automatically.
+// AutoAssignTasksBody is tasks to assign automatically.
 type AutoAssignTasksBody struct {
-	Tasks   *[]lastmile.TaskID `json:"tasks"`
-	Options *AutoAssignBody    `json:"options"`
+	// Ids of tasks, at most 1,000.
+	Tasks *[]lastmile.TaskID `json:"tasks" required:"true" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// How workers are found; by default by distance.
+	Options *AutoAssignBody `json:"options"`
 }
 
-// AutoAssigned is the answer to it.
+// AutoAssigned is which tasks went to whom.
 type AutoAssigned struct {
-	AssignedTasksCount int                                   `json:"assignedTasksCount"`
-	AssignedTasks      map[lastmile.TaskID]lastmile.WorkerID `json:"assignedTasks"`
+	// How many were assigned.
+	AssignedTasksCount int `json:"assignedTasksCount" example:"1"`
+	// Ids of workers by the ids of tasks.
+	AssignedTasks map[lastmile.TaskID]lastmile.WorkerID `json:"assignedTasks" example:"{\"K2dF8gHj5LzX9cVb7NmQ4wRt\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`
 }
 
-func newCreatedTask(c lastmile.CreatedTask) Task {
+// Assigned is the result of an automatic assignment.
+type Assigned = assignment.Assigned
+
+// Terms returns the terms of the assignment; by default, the nearest worker gets
+// a task.
+func (b AutoAssignTasksBody) Terms() assignment.Options {
+	if b.Options == nil {
+		return assignment.Options{Mode: assignment.ByDistance}
+	}
+	return b.Options.Domain()
+}
+
+// NewAutoAssigned returns what became of tasks in the form that is sent.
+func NewAutoAssigned(a assignment.Assigned) AutoAssigned {
+	return AutoAssigned{AssignedTasksCount: len(a), AssignedTasks: a}
+}
+
+// NewCreatedTask returns a task in the form that responds to its creation.
+func NewCreatedTask(c lastmile.CreatedTask) Task {
 	shown := NewTask(c.Task)
 	shown.DidAutoAssign = &c.DidAutoAssign
 	return shown
+}
+
+// NewTaskPage returns a page of tasks that are encoded already. Without last, it
+// is the last page.
+func NewTaskPage(docs [][]byte, last lastmile.TaskID) (Raw[TaskPage], error) {
+	page := append([]byte(`{"tasks":`), RawList[Task](docs)...)
+	if last != "" {
+		page = append(page, `,"lastId":`...)
+		id, err := json.Marshal(last)
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, id...)
+	}
+	return append(page, '}'), nil
 }

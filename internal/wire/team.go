@@ -2,39 +2,51 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Team is a team as the interface shows it.
+// Team is a team.
 type Team struct {
 	TeamRecord
 	TeamLive
-	Tasks []lastmile.TaskID `json:"tasks,omitzero"` // not in the answer that creates the team
+	// Ids of the team's tasks. Not in the response that creates the team.
+	Tasks []lastmile.TaskID `json:"tasks,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 }
 
 // TeamRecord is the part of a team that only requests change.
 type TeamRecord struct {
-	ID                   lastmile.TeamID `json:"id"`
-	TimeCreated          Millis          `json:"timeCreated"`
-	TimeLastModified     Millis          `json:"timeLastModified"`
-	Name                 string          `json:"name"`
-	EnableSelfAssignment bool            `json:"enableSelfAssignment"`
-	Metadata             Metadata        `json:"metadata"`
+	// Id of the record.
+	ID lastmile.TeamID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Name.
+	Name string `json:"name" example:"Downtown"`
+	// Workers of the team may take its tasks on their own.
+	EnableSelfAssignment bool `json:"enableSelfAssignment"`
+	// Values that integrations keep on the record.
+	Metadata Metadata `json:"metadata"`
 }
 
 // TeamLive is the part of a team that changes with other records.
 type TeamLive struct {
-	Workers  []lastmile.WorkerID `json:"workers"`
-	Managers []lastmile.AdminID  `json:"managers"`
-	Hub      *lastmile.HubID     `json:"hub"` // null when none
+	// Ids of the team's workers.
+	Workers []lastmile.WorkerID `json:"workers" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
+	// Ids of the administrators who manage the team.
+	Managers []lastmile.AdminID `json:"managers" example:"M9cV3bNx7ZsL5kJh2GfD8qWr"`
+	// Id of the hub where the team's routes start and end; null when none.
+	Hub *lastmile.HubID `json:"hub" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
 }
 
 // NewTeam returns a team in the form that is sent.
 func NewTeam(t lastmile.Team) Team {
-	made := NewNewTeam(t)
+	made := newTeam(t)
 	made.Tasks = orEmpty(t.Tasks)
 	return made
 }
 
-// NewNewTeam returns a team in the form that answers its creation.
-func NewNewTeam(t lastmile.Team) Team {
+// NewCreatedTeam returns a team in the form that responds to its creation.
+func NewCreatedTeam(made lastmile.CreatedRecord[lastmile.Team]) Team { return newTeam(made.Record) }
+
+func newTeam(t lastmile.Team) Team {
 	return Team{
 		TeamRecord: NewTeamRecord(t),
 		TeamLive:   TeamLive{Workers: orEmpty(t.Workers), Managers: orEmpty(t.Managers), Hub: orNull(t.Hub)},
@@ -57,15 +69,29 @@ func (r TeamRecord) Domain(org lastmile.OrganizationID) lastmile.Team {
 	}
 }
 
-// TeamBody is a team in a request. Clients send null for what they do not
-// change.
+// NewTeamBody is a team, as sent.
+type NewTeamBody struct {
+	_ struct{} `required:"name,workers,managers"`
+	TeamBody
+}
+
+// TeamBody is a team, as sent.
+//
+// Clients send null for what they do not change.
 type TeamBody struct {
-	Name                 *string                       `json:"name"`
-	Workers              Optional[[]lastmile.WorkerID] `json:"workers"`
-	Managers             Optional[[]lastmile.AdminID]  `json:"managers"`
-	Hub                  Optional[lastmile.HubID]      `json:"hub"`
-	EnableSelfAssignment *bool                         `json:"enableSelfAssignment"`
-	Metadata             MetadataUpdate                `json:"metadata"`
+	// Name.
+	Name *string `json:"name"`
+	// Ids of the team's workers.
+	Workers Optional[[]lastmile.WorkerID] `json:"workers"`
+	// Ids of the administrators who manage the team.
+	Managers Optional[[]lastmile.AdminID] `json:"managers" example:"M9cV3bNx7ZsL5kJh2GfD8qWr"`
+	// Id of the hub where the team's routes start and end; null when none.
+	Hub Optional[lastmile.HubID] `json:"hub" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
+	// Workers of the team may take its tasks on their own.
+	EnableSelfAssignment *bool `json:"enableSelfAssignment"`
+	// An array takes the place of all entries; an object sets entries with $set and removes them by
+	// name with $pop.
+	Metadata MetadataUpdate `json:"metadata"`
 }
 
 // Draft returns what a request to create a team asks for: null is an empty

@@ -1,15 +1,17 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
-// The interface counts time in four units. A type for each makes it a compile
+// The API counts time in four units. A type for each makes it a compile
 // error to mix them up.
 type (
 	// Millis is a time, in Unix milliseconds. The zero time is null.
@@ -25,14 +27,14 @@ type (
 	Minutes time.Duration
 )
 
-// LonLat is a place, as an array of longitude and latitude.
+// LonLat is a location, as an array of longitude and latitude.
 type LonLat lastmile.Point
 
 // Flag is a boolean that is also read from the strings "true" and "false",
 // which published clients send.
 type Flag bool
 
-// Times that the interface takes are from the first of these instants up to,
+// Times that the API takes are from the first of these instants up to,
 // but without, the second. A time outside is in another unit, most likely.
 var (
 	earliest = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -40,13 +42,13 @@ var (
 )
 
 // maxDuration bounds durations in both directions: a century is longer than
-// any the interface has, and far from overflowing a time.Duration.
+// any that the API has, and far from overflowing a time.Duration.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
 // Time returns the time in UTC.
 func (m Millis) Time() time.Time { return time.Time(m) }
 
-// IsZero tells whether there is no time.
+// IsZero reports whether there is no time.
 func (m Millis) IsZero() bool { return time.Time(m).IsZero() }
 
 // MarshalJSON implements json.Marshaler.
@@ -70,7 +72,7 @@ func (m *Millis) UnmarshalJSON(data []byte) error {
 // Time returns the time in UTC.
 func (u UnixSeconds) Time() time.Time { return time.Time(u) }
 
-// IsZero tells whether there is no time.
+// IsZero reports whether there is no time.
 func (u UnixSeconds) IsZero() bool { return time.Time(u).IsZero() }
 
 // MarshalJSON implements json.Marshaler.
@@ -99,15 +101,15 @@ func readTime(data []byte, unit string, instant func(int64) time.Time) (time.Tim
 	}
 	n, ok := number(data)
 	if !ok {
-		return time.Time{}, malformed("must be a time in Unix %s, not %s", unit, shown(data))
+		return time.Time{}, codec.Malformed("must be a time in Unix %s, not %s", unit, shown(data))
 	}
-	if math.Abs(n) <= maxNumber {
+	if math.Abs(n) <= codec.MaxNumber {
 		t := instant(int64(n)).UTC()
 		if !t.Before(earliest) && t.Before(latest) {
 			return t, nil
 		}
 	}
-	return time.Time{}, invalid("must be a time in Unix %s between the years 2000 and 2100, not %s", unit, shown(data))
+	return time.Time{}, codec.Invalid("must be a time in Unix %s between the years 2000 and 2100, not %s", unit, shown(data))
 }
 
 // Duration returns the duration.
@@ -127,9 +129,9 @@ func (s *Seconds) UnmarshalJSON(data []byte) error {
 	n, ok := number(data)
 	switch {
 	case !ok || n != math.Trunc(n):
-		return malformed("must be a whole number of seconds, not %s", shown(data))
+		return codec.Malformed("must be a whole number of seconds, not %s", shown(data))
 	case math.Abs(n) > maxDuration.Seconds():
-		return invalid("must be a number of seconds of at most a hundred years, not %s", shown(data))
+		return codec.Invalid("must be a number of seconds of at most a hundred years, not %s", shown(data))
 	}
 	*s = Seconds(int64(n)) * Seconds(time.Second)
 	return nil
@@ -152,9 +154,9 @@ func (m *Minutes) UnmarshalJSON(data []byte) error {
 	n, ok := number(data)
 	switch {
 	case !ok:
-		return malformed("must be a number of minutes, not %s", shown(data))
+		return codec.Malformed("must be a number of minutes, not %s", shown(data))
 	case math.Abs(n) > maxDuration.Minutes():
-		return invalid("must be a number of minutes of at most a hundred years, not %s", shown(data))
+		return codec.Invalid("must be a number of minutes of at most a hundred years, not %s", shown(data))
 	}
 	*m = Minutes(math.Round(n * float64(time.Minute)))
 	return nil
@@ -163,7 +165,7 @@ func (m *Minutes) UnmarshalJSON(data []byte) error {
 // Point returns the place.
 func (l LonLat) Point() lastmile.Point { return lastmile.Point(l) }
 
-// IsZero tells whether there is no place.
+// IsZero reports whether there is no location.
 func (l LonLat) IsZero() bool { return lastmile.Point(l).IsZero() }
 
 // MarshalJSON implements json.Marshaler.
@@ -179,16 +181,16 @@ func (l *LonLat) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if data[0] != '[' {
-		return malformed(form+", not %s", kindName(data[0]))
+		return codec.Malformed(form+", not %s", codec.KindName(data[0]))
 	}
 	// Pointers, because null would otherwise pass as 0.
 	var pair []*float64
 	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
-		return malformed(form)
+		return codec.Malformed(form)
 	}
 	p, err := lastmile.NewPoint(*pair[0], *pair[1])
 	if err != nil {
-		return invalid("must be [longitude, latitude], in this order: %s", err)
+		return codec.Invalid("must be [longitude, latitude], in this order: %s", err)
 	}
 	*l = LonLat(p)
 	return nil
@@ -202,7 +204,7 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	case "false", `"false"`, "null":
 		*f = false
 	default:
-		return malformed("must be true or false, not %s", shown(data))
+		return codec.Malformed("must be true or false, not %s", shown(data))
 	}
 	return nil
 }
@@ -213,7 +215,7 @@ func number(data []byte) (float64, bool) {
 	if len(data) > 2 && data[0] == '"' {
 		data = data[1 : len(data)-1]
 	}
-	if size, ok := numberSize(data); !ok || size != len(data) {
+	if size, ok := codec.NumberSize(data); !ok || size != len(data) {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(string(data), 64)
@@ -224,7 +226,63 @@ func number(data []byte) (float64, bool) {
 // their kind.
 func shown(data []byte) string {
 	if data[0] == '{' || data[0] == '[' {
-		return kindName(data[0])
+		return codec.KindName(data[0])
 	}
-	return clip(string(data))
+	return codec.Clip(string(data))
+}
+
+// Text is a string that is also read from a JSON number: house numbers,
+// apartments and postal codes are sent as both.
+type Text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Text) UnmarshalJSON(data []byte) error {
+	if data = bytes.TrimSpace(data); string(data) == "null" {
+		return nil
+	}
+	if _, ok := number(data); ok && data[0] != '"' {
+		*t = Text(data)
+		return nil
+	}
+	if data[0] != '"' {
+		return codec.Malformed("must be a string, not %s", codec.KindName(data[0]))
+	}
+	return json.Unmarshal(data, (*string)(t))
+}
+
+// JSONSchema describes the JSON of a text.
+func (Text) JSONSchema() string { return `{"type": ["string", "number"]}` }
+
+// The JSONSchema methods are for documentation.
+
+// JSONSchema describes the JSON of a time.
+func (Millis) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Unix time in milliseconds"}`
+}
+
+// JSONSchema describes the JSON of a time.
+func (UnixSeconds) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Unix time in seconds"}`
+}
+
+// JSONSchema describes the JSON of a duration.
+func (Seconds) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Seconds"}`
+}
+
+// JSONSchema describes the JSON of a duration.
+func (Minutes) JSONSchema() string { return `{"type": "number", "description": "Minutes"}` }
+
+// JSONSchema describes the JSON of a location.
+func (LonLat) JSONSchema() string {
+	return `{
+		"type": "array", "minItems": 2, "maxItems": 2, "description": "[longitude, latitude] in degrees",
+		"prefixItems": [{"type": "number", "minimum": -180, "maximum": 180}, {"type": "number", "minimum": -90, "maximum": 90}],
+		"items": {"type": "number"}
+	}`
+}
+
+// JSONSchema describes the JSON of a boolean.
+func (Flag) JSONSchema() string {
+	return `{"type": ["boolean", "string"], "enum": [true, false, "true", "false"]}`
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -59,7 +60,7 @@ func TestUnitsAreRead(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got, plain unitsBody
-			if err := wire.Decode([]byte(test.body), &got); err != nil {
+			if err := codec.Decode([]byte(test.body), &got); err != nil {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got, test.want) {
@@ -117,7 +118,7 @@ func TestUnitsRefuse(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var into unitsBody
-			err := wire.Decode([]byte(test.body), &into)
+			err := codec.Decode([]byte(test.body), &into)
 			refusal, ok := errors.AsType[*lastmile.Error](err)
 			if !ok || refusal.Code != test.code || !strings.HasPrefix(refusal.Message, test.want) {
 				t.Errorf("\n got %v\nwant %s", err, test.want)
@@ -174,7 +175,7 @@ func TestUnitsComeBackAsTheyWere(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got unitsBody
-		if err := wire.Decode(data, &got); err != nil || !reflect.DeepEqual(got, want) {
+		if err := codec.Decode(data, &got); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %v\n got %+v\nwant %+v", data, err, got, want)
 		}
 	}
@@ -187,7 +188,7 @@ func TestOptionalTellsAbsentNullAndValue(t *testing.T) {
 		Place wire.Optional[*string]  `json:"place"`
 	}
 	var got update
-	if err := wire.Decode([]byte(`{"name":"","teams":null}`), &got); err != nil {
+	if err := codec.Decode([]byte(`{"name":"","teams":null}`), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := update{Name: wire.Optional[string]{Present: true}, Teams: wire.Optional[[]string]{Present: true, Null: true}}

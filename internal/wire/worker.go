@@ -6,7 +6,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Worker is a worker as the interface shows it.
+// Worker is a worker.
 type Worker struct {
 	WorkerRecord
 	WorkerLive
@@ -14,50 +14,82 @@ type Worker struct {
 
 // WorkerRecord is the part of a worker that only requests change.
 type WorkerRecord struct {
-	ID                   lastmile.WorkerID       `json:"id"`
-	TimeCreated          Millis                  `json:"timeCreated"`
-	TimeLastModified     Millis                  `json:"timeLastModified"`
-	Organization         lastmile.OrganizationID `json:"organization"`
-	Name                 string                  `json:"name"`
-	DisplayName          *string                 `json:"displayName"` // null when none
-	Phone                lastmile.Phone          `json:"phone"`
-	Capacity             float64                 `json:"capacity"`
-	AdditionalCapacities Capacities              `json:"additionalCapacities"`
-	UserData             Device                  `json:"userData"`
-	AccountStatus        lastmile.AccountStatus  `json:"accountStatus"`
-	Metadata             Metadata                `json:"metadata"`
-	Timezone             *string                 `json:"timezone"` // null when none
-	ImageURL             *string                 `json:"imageUrl"` // null when none
-	Addresses            WorkerAddresses         `json:"addresses"`
-	Vehicle              *Vehicle                `json:"vehicle"` // null: on foot
+	// Id of the record.
+	ID lastmile.WorkerID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// When the record was created, in Unix milliseconds.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Id of the organization that owns the record.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Name.
+	Name string `json:"name" example:"Ada Lovelace"`
+	// Shown in place of the name in text messages, on tracking pages and to other organizations; null
+	// when none.
+	DisplayName *string `json:"displayName" example:"Ada"`
+	// Phone number in international form, with a leading +.
+	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
+	// Units that the worker can carry.
+	Capacity float64 `json:"capacity" example:"20"`
+	// Three more measures of what the worker can carry.
+	AdditionalCapacities Capacities `json:"additionalCapacities"`
+	// What the worker's app reported about the phone; an empty object when nothing.
+	UserData Device `json:"userData"`
+	// Whether the invitation was accepted.
+	AccountStatus lastmile.AccountStatus `json:"accountStatus" example:"ACCEPTED"`
+	// Values that integrations keep on the record.
+	Metadata Metadata `json:"metadata"`
+	// IANA time zone; null when none.
+	Timezone *string `json:"timezone" example:"America/New_York"`
+	// Picture of the worker; null when none.
+	ImageURL *string `json:"imageUrl" example:"null"`
+	// The worker's own addresses.
+	Addresses WorkerAddresses `json:"addresses"`
+	// The worker's vehicle; null means on foot.
+	Vehicle *Vehicle `json:"vehicle"`
 }
 
 // WorkerLive is the part of a worker that changes by the minute or with other
 // records.
 type WorkerLive struct {
-	Teams        []lastmile.TeamID `json:"teams"`
-	ActiveTask   *lastmile.TaskID  `json:"activeTask"` // null when none
-	Tasks        []lastmile.TaskID `json:"tasks"`
-	OnDuty       bool              `json:"onDuty"`
-	TimeLastSeen Millis            `json:"timeLastSeen"` // null when never
-	DelayTime    *Seconds          `json:"delayTime"`    // null when not delayed
-	Location     *LonLat           `json:"location"`     // null when unknown
-	Spoofed      bool              `json:"hasRecentlyUsedSpoofedLocations"`
+	// Ids of the worker's teams.
+	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
+	// Id of the task that the worker is doing; null when none.
+	ActiveTask *lastmile.TaskID `json:"activeTask" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Ids of the worker's tasks, in the order of the route.
+	Tasks []lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Is working now.
+	OnDuty bool `json:"onDuty" example:"true"`
+	// When the worker's app was last heard of, in Unix milliseconds; null when never.
+	TimeLastSeen Millis `json:"timeLastSeen" nullable:"true" example:"1767229140000"`
+	// Seconds of delay, the most over the worker's tasks; null when not delayed.
+	DelayTime *Seconds `json:"delayTime" example:"null"`
+	// [longitude, latitude]; null when unknown.
+	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+	// The phone recently made up its location.
+	Spoofed bool `json:"hasRecentlyUsedSpoofedLocations"`
 }
 
-// Capacities are a worker's additional capacities.
+// Capacities are three measures beside the capacity.
 type Capacities struct {
-	A float64 `json:"capacityA"`
-	B float64 `json:"capacityB"`
-	C float64 `json:"capacityC"`
+	// First measure.
+	A float64 `json:"capacityA" example:"10"`
+	// Second measure.
+	B float64 `json:"capacityB" example:"0"`
+	// Third measure.
+	C float64 `json:"capacityC" example:"0"`
 }
 
-// Device is what the worker's app told of its phone: {} when nothing.
+// Device is what the worker's app reported about the phone.
 type Device struct {
-	AppVersion   string   `json:"appVersion,omitzero"`
-	BatteryLevel *float64 `json:"batteryLevel,omitzero"`
-	Description  string   `json:"deviceDescription,omitzero"`
-	Platform     string   `json:"platform,omitzero"`
+	// Version of the app.
+	AppVersion string `json:"appVersion,omitzero" example:"1.0.0"`
+	// Charge of the battery, from 0 to 1.
+	BatteryLevel *float64 `json:"batteryLevel,omitzero" example:"0.82"`
+	// Make and model.
+	Description string `json:"deviceDescription,omitzero" example:"Pixel 9"`
+	// Operating system.
+	Platform string `json:"platform,omitzero" example:"Android"`
 }
 
 // Domain returns the device with its charge.
@@ -67,19 +99,26 @@ func (d Device) Domain() lastmile.DeviceReport {
 	}
 }
 
-// WorkerAddresses are a worker's addresses.
+// WorkerAddresses are the worker's own addresses.
 type WorkerAddresses struct {
-	Routing *Destination `json:"routing"` // null when none
+	// Where the worker's routes may end; null when none.
+	Routing *Destination `json:"routing" example:"null"`
 }
 
-// Vehicle is a vehicle as the interface shows it.
+// Vehicle is what a worker drives.
 type Vehicle struct {
-	ID               lastmile.VehicleID   `json:"id"`
-	Type             lastmile.VehicleType `json:"type"`
-	Description      *string              `json:"description"`
-	LicensePlate     *string              `json:"licensePlate"`
-	Color            *string              `json:"color"`
-	TimeLastModified Millis               `json:"timeLastModified"`
+	// Id of the record.
+	ID lastmile.VehicleID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// Kind of vehicle.
+	Type lastmile.VehicleType `json:"type"`
+	// Make, model, year or other marks.
+	Description *string `json:"description" example:"2022 Ford Transit"`
+	// License plate.
+	LicensePlate *string `json:"licensePlate" example:"7ABC123"`
+	// Color.
+	Color *string `json:"color" example:"white"`
+	// When the record last changed, in Unix milliseconds.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
 }
 
 // NewWorker returns a worker in the form that is sent.
@@ -148,15 +187,17 @@ func (r WorkerRecord) Domain() lastmile.Worker {
 	return w
 }
 
-// NearbyWorkers is the answer to a search by location.
+// NearbyWorkers is the workers near a place.
 type NearbyWorkers struct {
+	// Nearest first.
 	Workers []NearbyWorker `json:"workers"`
 }
 
-// NearbyWorker is a worker found by location.
+// NearbyWorker is a worker near a place.
 type NearbyWorker struct {
 	Worker
-	IsResponding bool `json:"isResponding"` // was heard of in the last minutes
+	// Was heard of in the last five minutes.
+	IsResponding bool `json:"isResponding" example:"true"`
 }
 
 // respondingFor is how long after its last word a worker counts as responding.

@@ -3,40 +3,62 @@ package wire
 import (
 	"bytes"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
-// WorkerBody is a worker in a request to create one.
+// WorkerBody is a worker, as sent.
 type WorkerBody struct {
-	Phone string `json:"phone"`
+	_ struct{} `required:"name,phone,teams"`
+	// Phone number in any usual form. Unique in the organization.
+	Phone string `json:"phone" required:"true" example:"+12125550142"`
 	WorkerUpdate
 }
 
-// WorkerUpdate is a worker in a request to change it. The phone number cannot
-// change and is ignored.
+// WorkerUpdate is what to change of a worker.
+//
+// The phone number cannot change and is ignored.
 type WorkerUpdate struct {
-	Name                 *string               `json:"name"`
-	DisplayName          Optional[string]      `json:"displayName"`
-	Teams                *[]lastmile.TeamID    `json:"teams"`
-	Vehicle              Optional[VehicleBody] `json:"vehicle"`
-	Capacity             *float64              `json:"capacity"`
-	AdditionalCapacities *Capacities           `json:"additionalCapacities"`
-	Addresses            RoutingBody           `json:"addresses"`
-	Address              RoutingBody           `json:"address"` // the name the interface's table uses
-	Timezone             Optional[string]      `json:"timezone"`
-	Metadata             MetadataUpdate        `json:"metadata"`
+	// Name.
+	Name *string `json:"name"`
+	// Shown in place of the name in text messages, on tracking pages and to other organizations; null
+	// takes it away.
+	DisplayName Optional[string] `json:"displayName" example:"Ada"`
+	// Ids of the worker's teams, one or more.
+	Teams *[]lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
+	// The worker's vehicle; null means on foot.
+	Vehicle Optional[VehicleBody] `json:"vehicle"`
+	// Units that the worker can carry.
+	Capacity *float64 `json:"capacity" example:"20"`
+	// Three more measures of what the worker can carry.
+	AdditionalCapacities *Capacities `json:"additionalCapacities"`
+	// The worker's own addresses.
+	Addresses RoutingBody `json:"addresses"`
+	// Another name for addresses.
+	Address RoutingBody `json:"address"`
+	// IANA time zone; null removes it.
+	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
+	// An array takes the place of all entries; an object sets entries with $set and removes them by
+	// name with $pop.
+	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// VehicleBody is a vehicle in a request.
+// VehicleBody is a vehicle, as sent.
 type VehicleBody struct {
-	Type         *string `json:"type"`
-	Description  *string `json:"description"`
-	LicensePlate *string `json:"licensePlate"`
-	Color        *string `json:"color"`
+	// Kind of vehicle. Required for a worker who has none.
+	Type *string `json:"type" enum:"CAR,MOTORCYCLE,BICYCLE,TRUCK"`
+	// Make, model, year or other marks.
+	Description *string `json:"description" example:"2022 Ford Transit"`
+	// License plate.
+	LicensePlate *string `json:"licensePlate" example:"7ABC123"`
+	// Color.
+	Color *string `json:"color" example:"white"`
 }
 
-// RoutingBody is a worker's addresses in a request.
+// RoutingBody is a worker's own addresses, as sent.
 type RoutingBody struct {
+	// Where the worker's routes may end: the id of a destination, or the fields of a new one; null
+	// takes it away.
 	Routing Optional[DestinationRef] `json:"routing"`
 }
 
@@ -78,16 +100,19 @@ type DestinationRef struct {
 	Body *DestinationBody
 }
 
+// OneOf returns a value of each form, for documentation.
+func (DestinationRef) OneOf() []any { return []any{lastmile.DestinationID(""), DestinationBody{}} }
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *DestinationRef) UnmarshalJSON(data []byte) error {
 	switch data = bytes.TrimSpace(data); data[0] {
 	case '"':
-		return decodeID(data, &d.ID, "the id of a destination or an object")
+		return codec.DecodeID(data, &d.ID, "the id of a destination or an object")
 	case '{':
 		d.Body = new(DestinationBody)
-		return DecodePart(data, d.Body)
+		return codec.DecodePart(data, d.Body)
 	}
-	return malformed("must be the id of a destination or an object, not %s", kindName(data[0]))
+	return codec.Malformed("must be the id of a destination or an object, not %s", codec.KindName(data[0]))
 }
 
 // pointer is the value as an update of the domain has it: nil leaves as it is,
@@ -97,4 +122,60 @@ func (o Optional[T]) pointer() *T {
 		return nil
 	}
 	return &o.Value
+}
+
+// Schedule is a worker's schedule.
+type Schedule struct {
+	// One entry a day, the latest day first.
+	Entries []ScheduleEntry `json:"entries"`
+}
+
+// ScheduleEntry is one day of a schedule.
+type ScheduleEntry struct {
+	// The day as YYYY-MM-DD, in the time zone.
+	Date string `json:"date" required:"true" example:"2030-01-07"`
+	// IANA time zone of the day.
+	Timezone string `json:"timezone" required:"true" example:"America/New_York"`
+	// [start, end] of each shift, in Unix milliseconds. Shifts do not overlap.
+	Shifts [][2]Millis `json:"shifts" example:"[[1894021200000, 1894050000000]]"`
+}
+
+// NewSchedule returns a schedule in the form that is sent.
+func NewSchedule(schedule lastmile.Schedule) Schedule {
+	entries := make([]ScheduleEntry, 0, len(schedule))
+	for _, e := range schedule {
+		shifts := make([][2]Millis, 0, len(e.Shifts))
+		for _, s := range e.Shifts {
+			shifts = append(shifts, [2]Millis{Millis(s.Start), Millis(s.End)})
+		}
+		entries = append(entries, ScheduleEntry{Date: e.Date, Timezone: e.Timezone, Shifts: shifts})
+	}
+	return Schedule{Entries: entries}
+}
+
+// Domain returns the days that the form shows.
+func (s Schedule) Domain() []lastmile.ScheduleEntry {
+	entries := make([]lastmile.ScheduleEntry, 0, len(s.Entries))
+	for _, e := range s.Entries {
+		entry := lastmile.ScheduleEntry{Date: e.Date, Timezone: e.Timezone}
+		for _, shift := range e.Shifts {
+			entry.Shifts = append(entry.Shifts, lastmile.Shift{Start: shift[0].Time(), End: shift[1].Time()})
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// ScheduleBody is a worker's schedule, as sent.
+type ScheduleBody struct {
+	// One entry a day, at most 366.
+	Entries *[]ScheduleEntry `json:"entries" required:"true"`
+}
+
+// Domain returns the days that the request sets.
+func (b ScheduleBody) Domain() ([]lastmile.ScheduleEntry, error) {
+	if b.Entries == nil {
+		return nil, lastmile.Missing("entries")
+	}
+	return Schedule{Entries: *b.Entries}.Domain(), nil
 }

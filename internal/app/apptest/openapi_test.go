@@ -16,6 +16,7 @@ import (
 
 	"dray/internal/api"
 	"dray/internal/app/apptest"
+	"dray/internal/edge"
 )
 
 // verdict is a test that only records whether it failed.
@@ -31,10 +32,10 @@ func (v *verdict) Fatalf(string, ...any) {
 	runtime.Goexit()
 }
 
-// document is the interface's document, without a platform behind it.
+// document is the OpenAPI document, without a platform behind it.
 func document(t *testing.T) []byte {
 	t.Helper()
-	server := &api.Server{Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	server := &api.Server{Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}}
 	w := httptest.NewRecorder()
 	server.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v2/openapi.json", nil))
 	return w.Body.Bytes()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -65,7 +66,7 @@ func (t *tx) admins(ctx context.Context, where *condition) ([]lastmile.Admin, er
 
 // SaveAdmin implements store.AdminWriter.
 func (t *tx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
-	doc, err := wire.Encode(wire.NewAdminRecord(a))
+	doc, err := codec.Marshal(wire.NewAdminRecord(a))
 	if err != nil {
 		return err
 	}

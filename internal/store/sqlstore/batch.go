@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -35,15 +36,15 @@ func newStoredFault(e *lastmile.Error) *storedFault {
 	if e == nil {
 		return nil
 	}
-	kind := wire.ErrorKindOf(e.Code)
-	return &storedFault{Status: kind.Status, Number: kind.Number, Message: e.Message, Cause: wire.CauseText(e)}
+	kind := codec.ErrorOf(e.Code)
+	return &storedFault{Status: kind.Status, Number: int(kind.Number), Message: e.Message, Cause: codec.CauseText(e)}
 }
 
 func (f *storedFault) err() *lastmile.Error {
 	if f == nil {
 		return nil
 	}
-	return &lastmile.Error{Code: wire.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
+	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
 }
 
 // AddBatch implements store.BatchWriter.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -38,7 +39,7 @@ func (t *tx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (cus
 
 // SaveCustomField implements store.CustomFieldWriter.
 func (t *tx) SaveCustomField(ctx context.Context, f lastmile.CustomField) error {
-	doc, err := wire.Encode(wire.NewCustomFieldDefinition(f))
+	doc, err := codec.Marshal(wire.NewCustomFieldDefinition(f))
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *
 
 // SaveTemplate implements store.CustomFieldWriter.
 func (t *tx) SaveTemplate(ctx context.Context, template customfield.Template) error {
-	doc, err := wire.Encode(template)
+	doc, err := codec.Marshal(wire.NewTemplate(template))
 	if err != nil {
 		return err
 	}

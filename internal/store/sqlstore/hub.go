@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -55,7 +56,7 @@ func (t *tx) hubs(ctx context.Context, org lastmile.OrganizationID, where *condi
 // SaveHub implements store.FleetWriter. That a team has this hub is saved with
 // the team, so the list of teams is written there.
 func (t *tx) SaveHub(ctx context.Context, h lastmile.Hub) error {
-	doc, err := wire.Encode(wire.NewHubRecord(h))
+	doc, err := codec.Marshal(wire.NewHubRecord(h))
 	if err != nil {
 		return err
 	}

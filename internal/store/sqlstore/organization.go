@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -59,7 +60,7 @@ func (t *tx) organizations(ctx context.Context, where string, args ...any) ([]la
 
 // SaveOrganization implements store.OrganizationWriter.
 func (t *tx) SaveOrganization(ctx context.Context, o lastmile.Organization) error {
-	doc, err := wire.Encode(wire.NewOrganizationRecord(o))
+	doc, err := codec.Marshal(wire.NewOrganizationRecord(o))
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/wire"
 )
 
 // Receipt implements store.ReceiptReader.
@@ -27,14 +26,7 @@ func (t *tx) Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Rec
 }
 
 // SaveReceipt implements store.ReceiptWriter.
-func (t *tx) SaveReceipt(ctx context.Context, r lastmile.Receipt, answer any) error {
-	reply := []byte{}
-	if answer != nil {
-		var err error
-		if reply, err = wire.Encode(answer); err != nil {
-			return err
-		}
-	}
+func (t *tx) SaveReceipt(ctx context.Context, r lastmile.Receipt, reply []byte) error {
 	const query = `
 		INSERT INTO receipt (org, key, method, path, body_hash, reply, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org, key, method, path) DO UPDATE

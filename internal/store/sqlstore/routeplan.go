@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -127,7 +128,7 @@ func (t *tx) planTasks(ctx context.Context, org lastmile.OrganizationID, plans [
 
 // SaveRoutePlan implements store.RoutePlanWriter.
 func (t *tx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
-	doc, err := wire.Encode(wire.NewRoutePlanRecord(p))
+	doc, err := codec.Marshal(wire.NewRoutePlanRecord(p))
 	if err != nil {
 		return err
 	}

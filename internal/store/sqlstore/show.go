@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
@@ -52,20 +53,28 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 		var record any
 		switch kind {
 		case store.Workers:
-			record, err = t.Worker(ctx, org, lastmile.WorkerID(id))
+			var worker lastmile.Worker
+			worker, err = t.Worker(ctx, org, lastmile.WorkerID(id))
+			record = wire.NewWorker(worker)
 		case store.Teams:
-			record, err = t.Team(ctx, org, lastmile.TeamID(id))
+			var team lastmile.Team
+			team, err = t.Team(ctx, org, lastmile.TeamID(id))
+			record = wire.NewTeam(team)
 		case store.Admins:
-			record, err = t.Admin(ctx, org, lastmile.AdminID(id))
+			var admin lastmile.Admin
+			admin, err = t.Admin(ctx, org, lastmile.AdminID(id))
+			record = wire.NewAdmin(admin)
 		case store.Hubs:
-			record, err = t.Hub(ctx, org, lastmile.HubID(id))
+			var hub lastmile.Hub
+			hub, err = t.Hub(ctx, org, lastmile.HubID(id))
+			record = wire.NewHub(hub)
 		default:
 			err = fmt.Errorf("cannot show a %s", kind)
 		}
 		if err != nil {
 			return err
 		}
-		doc, err = wire.Encode(record)
+		doc, err = codec.Marshal(record)
 		return err
 	})
 	return doc, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dray/internal/assignment"
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
@@ -252,11 +253,11 @@ const (
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.
 func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
-	doc, err := wire.Encode(wire.NewTaskRecord(task))
+	doc, err := codec.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
 	}
-	history, err := wire.Encode(wire.NewAssignments(task.History))
+	history, err := codec.Marshal(wire.NewAssignments(task.History))
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +372,7 @@ func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id la
 
 // SaveExplanation implements store.TaskWriter.
 func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
-	doc, err := wire.Encode(e)
+	doc, err := codec.Marshal(wire.NewExplanation(e))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -76,7 +77,7 @@ func (t *tx) teams(ctx context.Context, org lastmile.OrganizationID, where *cond
 
 // SaveTeam implements store.FleetWriter.
 func (t *tx) SaveTeam(ctx context.Context, team lastmile.Team) error {
-	doc, err := wire.Encode(wire.NewTeamRecord(team))
+	doc, err := codec.Marshal(wire.NewTeamRecord(team))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -106,7 +107,7 @@ func pairs[K, V ~string](ctx context.Context, t *tx, query string, args ...any) 
 
 // SaveWorker implements store.FleetWriter.
 func (t *tx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
-	doc, err := wire.Encode(wire.NewWorkerRecord(w))
+	doc, err := codec.Marshal(wire.NewWorkerRecord(w))
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func (t *tx) Schedule(ctx context.Context, org lastmile.OrganizationID, id lastm
 
 // SaveSchedule implements store.FleetWriter.
 func (t *tx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, schedule lastmile.Schedule) error {
-	doc, err := wire.Encode(schedule)
+	doc, err := codec.Marshal(wire.NewSchedule(schedule))
 	if err != nil {
 		return err
 	}

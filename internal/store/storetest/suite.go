@@ -379,7 +379,7 @@ func testKeys(t *testing.T, s store.Store) {
 func testReceipts(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	receipt := lastmile.Receipt{Organization: acme, Key: "once", Method: "POST", Path: "/teams", BodyHash: "h", Created: now}
-	write(t, s, func(w store.Writer) error { return w.SaveReceipt(ctx, receipt, team("red")) })
+	write(t, s, func(w store.Writer) error { return w.SaveReceipt(ctx, receipt, []byte(`{"name":"red"}`)) })
 	find := func(r lastmile.Receipt) (kept lastmile.Receipt, err error) {
 		err = s.Read(ctx, func(tx store.Reader) (err error) {
 			kept, err = tx.Receipt(ctx, r)
@@ -388,7 +388,7 @@ func testReceipts(t *testing.T, s store.Store) {
 		return kept, err
 	}
 	kept, err := find(receipt)
-	if err != nil || len(kept.Reply) == 0 || kept.BodyHash != "h" || !kept.Created.Equal(now) {
+	if err != nil || string(kept.Reply) != `{"name":"red"}` || kept.BodyHash != "h" || !kept.Created.Equal(now) {
 		t.Errorf("kept %+v, %v", kept, err)
 	}
 	for name, other := range map[string]lastmile.Receipt{

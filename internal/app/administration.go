@@ -1,0 +1,123 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"dray/internal/geo"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/textmessage"
+	"dray/internal/travel"
+)
+
+// importBatch is the number of postal codes saved in one transaction.
+const importBatch = 2_000
+
+// ImportPostalCodes replaces the postal codes of the countries in a file. It
+// reads the whole file once before it changes anything, so a malformed file
+// changes nothing.
+func (a *App) ImportPostalCodes(ctx context.Context, name string) (count int64, countries []string, err error) {
+	err = readPostalFile(name, func(p lastmile.PostalArea) error {
+		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
+			countries = append(countries, p.Country)
+		}
+		return nil
+	})
+	if err == nil && len(countries) == 0 {
+		err = fmt.Errorf("%s contains no postal codes", name)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	err = a.Store.Write(ctx, func(w store.Writer) error {
+		for _, country := range countries {
+			if err := w.DeletePostalAreas(ctx, country); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	var page []lastmile.PostalArea
+	save := func() error {
+		first := count
+		count += int64(len(page))
+		err := a.Store.Write(ctx, func(w store.Writer) error { return w.SavePostalAreas(ctx, first, page) })
+		page = page[:0]
+		return err
+	}
+	err = readPostalFile(name, func(p lastmile.PostalArea) error {
+		if page = append(page, p); len(page) < importBatch {
+			return nil
+		}
+		return save()
+	})
+	return count, countries, errors.Join(err, save())
+}
+
+func readPostalFile(name string, each func(lastmile.PostalArea) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	codes, err := geo.OpenPostalFile(file, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer codes.Close()
+	if err := geo.ReadPostalCodes(codes, each); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// ChangeSettings applies a change to the settings of an organization, which
+// reports whether there is anything to save. It returns the settings and what
+// the platform has learned from the organization's trips.
+func (a *App) ChangeSettings(ctx context.Context, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) (settings lastmile.Settings, learned travel.Experience, err error) {
+	var trips []lastmile.Trip
+	err = a.Store.Write(ctx, func(w store.Writer) (err error) {
+		if _, err = w.Organization(ctx, org); err != nil {
+			return err
+		}
+		if settings, err = w.Settings(ctx, org); err != nil {
+			return err
+		}
+		if trips, err = w.Trips(ctx, org, travel.LearnedTrips); err != nil {
+			return err
+		}
+		changed, err := change(&settings)
+		if err != nil || !changed {
+			return err
+		}
+		return w.SaveSettings(ctx, org, settings)
+	})
+	return settings, travel.Learn(trips), err
+}
+
+// MessageFilter selects text messages.
+type MessageFilter = store.MessageFilter
+
+// Outbox lists text messages, oldest first.
+func (a *App) Outbox(ctx context.Context, filter MessageFilter) (messages []textmessage.Message, err error) {
+	err = a.Store.Read(ctx, func(r store.Reader) (err error) {
+		if filter.Organization != "" {
+			if _, err := r.Organization(ctx, filter.Organization); err != nil {
+				return err
+			}
+		}
+		messages, err = r.Messages(ctx, filter)
+		return err
+	})
+	return messages, err
+}

@@ -1,0 +1,244 @@
+package codec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"dray/internal/lastmile"
+)
+
+// ErrorEntry is how the API shows an error.
+type ErrorEntry struct {
+	Status  int // of HTTP
+	Number  ErrorNumber
+	Class   ErrorClass
+	Meaning string // for documentation
+}
+
+// errorEntries holds every error that a client can see.
+var errorEntries = map[lastmile.Code]ErrorEntry{
+	lastmile.CodeUnauthenticated: {
+		Status: 401, Number: 1102, Class: "InvalidCredentials",
+		Meaning: "The API key is missing, unknown or inactive.",
+	},
+	lastmile.CodeOutsideScope: {
+		Status: 401, Number: 1103, Class: "InvalidCredentials",
+		Meaning: "The record belongs to another organization.",
+	},
+	lastmile.CodeForbidden: {
+		Status: 403, Number: 1300, Class: "Forbidden",
+		Meaning: "The caller may not do this, for example from a page of another web site.",
+	},
+	lastmile.CodeNotFound: {
+		Status: 404, Number: 1402, Class: "ResourceNotFound",
+		Meaning: "There is no such record, or no such path.",
+	},
+	lastmile.CodeInvalid: {
+		Status: 400, Number: 1000, Class: "InvalidContent",
+		Meaning: "A value cannot be taken, for example a phone number that does not exist.",
+	},
+	lastmile.CodeInvalidHook: {
+		Status: 400, Number: 1008, Class: "InvalidContent",
+		Meaning: "The server of a webhook did not pass its check.",
+	},
+	lastmile.CodeDuplicate: {
+		Status: 400, Number: 1004, Class: "InvalidContent",
+		Meaning: "Another record of the organization holds the value already; cause says which.",
+	},
+	lastmile.CodeMalformed: {
+		Status: 400, Number: 1900, Class: "InvalidArgument",
+		Meaning: "A required value is missing, or has the wrong form.",
+	},
+	lastmile.CodeNotUnique: {
+		Status: 400, Number: 1901, Class: "InvalidArgument",
+		Meaning: "A name must be unique, and is in use.",
+	},
+	lastmile.CodeWrongMethod: {
+		Status: 405, Number: 1405, Class: "MethodNotAllowed",
+		Meaning: "The path exists, but not for this method.",
+	},
+	lastmile.CodeConflict: {
+		Status: 412, Number: 2218, Class: "PreconditionFailed",
+		Meaning: "The record is locked, or not in a state to do this.",
+	},
+	lastmile.CodeTooLarge: {
+		Status: 413, Number: 1006, Class: "InvalidContent",
+		Meaning: "The request body is larger than its limit.",
+	},
+	lastmile.CodeTooMany: {
+		Status: 429, Number: 2300, Class: "TooManyRequests",
+		Meaning: "The rate limit is used up. Wait as long as Retry-After says.",
+	},
+	lastmile.CodeOverloaded: {
+		Status: 503, Number: 2503, Class: "ServiceUnavailable",
+		Meaning: "The server is busy. Try again after the time Retry-After says; with an Idempotency-Key, nothing is done twice.",
+	},
+	lastmile.CodeInternal: {
+		Status: 500, Number: 2500, Class: "Internal",
+		Meaning: "Something went wrong on the server. Quote the request id when asking for help.",
+	},
+}
+
+// Errors lists every error that a client can see, by number.
+func Errors() []ErrorEntry {
+	all := slices.Collect(maps.Values(errorEntries))
+	slices.SortFunc(all, func(a, b ErrorEntry) int { return int(a.Number - b.Number) })
+	return all
+}
+
+// ErrorClass is the class of an error.
+type ErrorClass string
+
+// Values lists every class.
+func (ErrorClass) Values() []ErrorClass {
+	var all []ErrorClass
+	for _, e := range Errors() {
+		all = append(all, e.Class)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// ErrorNumber is the number of an error.
+type ErrorNumber int
+
+// Values lists every number.
+func (ErrorNumber) Values() []ErrorNumber {
+	var all []ErrorNumber
+	for _, e := range Errors() {
+		all = append(all, e.Number)
+	}
+	return slices.Compact(all)
+}
+
+// ErrorBody is an error.
+type ErrorBody struct {
+	// Class of the error.
+	Code ErrorClass `json:"code" example:"InvalidContent"`
+	// What happened.
+	Message ErrorMessage `json:"message"`
+}
+
+// ErrorMessage is what happened.
+type ErrorMessage struct {
+	// Number of the error; see the table of errors.
+	Error ErrorNumber `json:"error" example:"1004"`
+	// A sentence for people. It may change: decide by the number.
+	Message string `json:"message" example:"phone is already in use"`
+	// More about why. Only for some errors; an object for 1004, and where something is missing.
+	Cause ErrorCause `json:"cause,omitzero" example:"{\"type\": \"duplicateKey\", \"key\": \"phone\", \"value\": \"+12125550187\"}"`
+	// Id of the request, to be quoted when asking for help.
+	Request string `json:"request" example:"0b0f4a3e-8c55-4d0c-9a53-6d1f0e8a7c21"`
+}
+
+// DuplicateCause is the value that another record holds.
+type DuplicateCause struct {
+	// Kind of cause.
+	Type string `json:"type" enum:"duplicateKey"`
+	// The field.
+	Key string `json:"key"`
+	// The value.
+	Value string `json:"value"`
+}
+
+// LackCause is what has to be there first.
+type LackCause struct {
+	// What is missing: requirements of the task, or dependencies that are not completed.
+	Type string `json:"type" enum:"requirements,dependencies"`
+	// For requirements their names: signature, photo, notes, minimumAge, or barcode and its id. For
+	// dependencies the ids of the tasks.
+	Missing []string `json:"missing"`
+}
+
+// ErrorCause is why an error happened: one of its fields, or none.
+type ErrorCause struct {
+	Text      string
+	Duplicate *DuplicateCause
+	Lack      *LackCause
+}
+
+// OneOf returns a value of each form of a cause, for documentation.
+func (ErrorCause) OneOf() []any { return []any{"", DuplicateCause{}, LackCause{}} }
+
+// MarshalJSON implements json.Marshaler.
+func (c ErrorCause) MarshalJSON() ([]byte, error) {
+	switch {
+	case c.Duplicate != nil:
+		return json.Marshal(c.Duplicate)
+	case c.Lack != nil:
+		return json.Marshal(c.Lack)
+	}
+	return json.Marshal(c.Text)
+}
+
+// NewError returns the HTTP status and the body of an error. An error that is
+// not a *lastmile.Error is the server's own, of which clients learn nothing.
+func NewError(err error, request string) (status int, body ErrorBody) {
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	if !ok {
+		refusal = lastmile.Internal()
+	}
+	entry := errorEntries[refusal.Code]
+	body = ErrorBody{Code: entry.Class, Message: ErrorMessage{Error: entry.Number, Message: refusal.Message, Request: request}}
+	switch {
+	case refusal.Key != nil:
+		body.Message.Cause.Duplicate = &DuplicateCause{Type: "duplicateKey", Key: refusal.Key.Key, Value: refusal.Key.Value}
+	case refusal.Missing != nil:
+		body.Message.Cause.Lack = &LackCause{Type: refusal.Missing.Kind, Missing: refusal.Missing.Items}
+	default:
+		body.Message.Cause.Text = refusal.Cause
+	}
+	return entry.Status, body
+}
+
+// BatchError is an error of a request for a batch, or of one task of it. Unlike others it has no code.
+type BatchError struct {
+	// HTTP status that the error has in requests for a single task.
+	StatusCode int `json:"statusCode"`
+	// Number of the error; see the table of errors.
+	Error int `json:"error"`
+	// A sentence for people. It may change: decide by the number.
+	Message string `json:"message"`
+	// More about why; empty when there is nothing more to say.
+	Cause string `json:"cause"`
+}
+
+// NewBatchError returns an error in the shape that requests for batches have.
+func NewBatchError(e *lastmile.Error) BatchError {
+	entry := errorEntries[e.Code]
+	return BatchError{StatusCode: entry.Status, Error: int(entry.Number), Message: e.Message, Cause: CauseText(e)}
+}
+
+// CauseText is the cause of an error where causes are texts, as in batches.
+func CauseText(e *lastmile.Error) string {
+	if e.Key != nil {
+		return fmt.Sprintf("duplicateKey: %s %s", e.Key.Key, e.Key.Value)
+	}
+	return e.Cause
+}
+
+// ErrorOf returns how the API shows errors of a code.
+func ErrorOf(code lastmile.Code) ErrorEntry { return errorEntries[code] }
+
+// ErrorCode returns the code that has a number; CodeInternal if there is none.
+func ErrorCode(number int) lastmile.Code {
+	for code, entry := range errorEntries {
+		if int(entry.Number) == number {
+			return code
+		}
+	}
+	return lastmile.CodeInternal
+}
+
+// HasBatchError reports whether an error of a request for a batch has the shape
+// of BatchError. Callers who are not authorized get the same error as elsewhere.
+func HasBatchError(status int) bool {
+	switch status {
+	case 401, 403, 405, 429:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,491 @@
+package codec
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"math/big"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Limits on the structure of any request body. Limits on single fields belong
+// to those fields.
+const (
+	MaxDepth   = 32     // containers inside one another, the outermost included
+	MaxMembers = 256    // members of one object
+	MaxItems   = 10_000 // elements of one array
+)
+
+// MaxNumber is the largest magnitude of a number. Every whole number up to it
+// survives a float64, so that it means the same here, in JavaScript and in a
+// database.
+const MaxNumber = 1 << 53
+
+// Scanner walks a body once, before it is decoded. It allocates nothing
+// unless it refuses, and it refuses everything that is not JSON or that no
+// honest client sends, also in members that are ignored.
+type Scanner struct {
+	data   []byte
+	at     int
+	Depth  int
+	frames [MaxDepth]frame // the containers around at
+	Keys   []key           // the keys of the objects around at, outermost first
+	Values int             // values met so far
+	Items  int             // elements of the outermost array
+}
+
+// frame is one open container and the place reached in it.
+type frame struct {
+	array bool
+	index int       // of an array: the current element, or -1
+	keys  int       // of an object: where its keys begin in scanner.keys
+	seen  [4]uint64 // of an object: one bit for each hash of a key, cut to a byte
+	named bool      // of an object: the last key is that of the current member
+}
+
+// key is a key of an object, where it is in the body without its quotes.
+type key struct {
+	start, end int
+	hash       uint64
+}
+
+// keySeed makes hashes of keys unpredictable, so that no client can send a body
+// whose keys must all be compared.
+var keySeed = maphash.MakeSeed()
+
+// usualKeys is how many keys the objects around a place have, as a rule.
+const usualKeys = 16
+
+// Scan examines a body, which must be exactly one JSON value with white space
+// around it.
+func (s *Scanner) Scan(data []byte) *FieldError {
+	s.data, s.Keys = data, make([]key, 0, usualKeys)
+	if len(data) >= 3 && string(data[:3]) == "\uFEFF" {
+		return Invalid("must not begin with a byte order mark: send plain UTF-8")
+	}
+	s.space()
+	if err := s.value(); err != nil {
+		return err
+	}
+	s.space()
+	if s.at < len(data) {
+		return Invalid("must be one JSON value, but %s follows it at byte %d", s.found(), s.at)
+	}
+	return nil
+}
+
+func (s *Scanner) space() {
+	for s.at < len(s.data) {
+		switch s.data[s.at] {
+		case ' ', '\t', '\n', '\r':
+			s.at++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the byte that comes next, or zero at the end. A zero byte in
+// the body fits nowhere in the grammar, so the two need not be distinguished.
+func (s *Scanner) peek() byte {
+	if s.at < len(s.data) {
+		return s.data[s.at]
+	}
+	return 0
+}
+
+func (s *Scanner) value() *FieldError {
+	s.Values++
+	switch c := s.peek(); {
+	case c == '{':
+		return s.object()
+	case c == '[':
+		return s.array()
+	case c == '"':
+		return s.text(false)
+	case c == '-', c >= '0' && c <= '9':
+		return s.number()
+	case c == 't':
+		return s.word("true")
+	case c == 'f':
+		return s.word("false")
+	case c == 'n':
+		return s.word("null")
+	}
+	return s.syntax("a value")
+}
+
+func (s *Scanner) word(word string) *FieldError {
+	if len(s.data)-s.at < len(word) || string(s.data[s.at:s.at+len(word)]) != word {
+		return s.syntax(word)
+	}
+	s.at += len(word)
+	return nil
+}
+
+// open enters the container that begins at the next byte.
+func (s *Scanner) open(array bool) (*frame, *FieldError) {
+	if s.Depth == MaxDepth {
+		return nil, s.refuse("is nested too deeply: at most %d levels are allowed", MaxDepth)
+	}
+	s.at++
+	s.space()
+	f := &s.frames[s.Depth]
+	*f = frame{array: array, index: -1, keys: len(s.Keys)}
+	s.Depth++
+	return f, nil
+}
+
+func (s *Scanner) shut() {
+	s.at++
+	s.Depth--
+	s.Keys = s.Keys[:s.frames[s.Depth].keys]
+}
+
+func (s *Scanner) object() *FieldError {
+	f, err := s.open(false)
+	if err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		s.shut()
+		return nil
+	}
+	for members := 1; ; members++ {
+		f.named = false
+		if members > MaxMembers {
+			return s.refuse("has too many members: at most %d are allowed", MaxMembers)
+		}
+		if err := s.member(f); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.at++
+			s.space()
+		case '}':
+			s.shut()
+			return nil
+		default:
+			return s.syntax("a comma or }")
+		}
+	}
+}
+
+// member reads a key, a colon, a value and the space after it.
+func (s *Scanner) member(f *frame) *FieldError {
+	if s.peek() != '"' {
+		return s.syntax("a key in double quotes")
+	}
+	start := s.at + 1
+	if err := s.text(true); err != nil {
+		return err
+	}
+	if s.name(f, start, s.at-1) {
+		return s.refuse("is given more than once")
+	}
+	s.space()
+	if s.peek() != ':' {
+		return s.syntax("a colon")
+	}
+	s.at++
+	s.space()
+	if err := s.value(); err != nil {
+		return err
+	}
+	s.space()
+	return nil
+}
+
+// name makes what is between start and end the key of f's current member. It
+// tells whether the object had that key before.
+func (s *Scanner) name(f *frame, start, end int) (again bool) {
+	text := s.data[start:end]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		text = []byte(unquote(s.data[start-1 : end+1]))
+	}
+	k := key{start, end, maphash.Bytes(keySeed, text)}
+	word, bit := k.hash>>6&3, uint64(1)<<(k.hash&63)
+	if f.seen[word]&bit != 0 {
+		for _, earlier := range s.Keys[f.keys:] {
+			again = again || earlier.hash == k.hash && s.keyText(earlier) == s.keyText(k)
+		}
+	}
+	f.seen[word] |= bit
+	s.Keys = append(s.Keys, k)
+	f.named = true
+	return again
+}
+
+func (s *Scanner) keyText(k key) string {
+	return unquote(s.data[k.start-1 : k.end+1])
+}
+
+func (s *Scanner) array() *FieldError {
+	f, err := s.open(true)
+	if err != nil {
+		return err
+	}
+	if s.peek() == ']' {
+		s.shut()
+		return nil
+	}
+	for f.index = 0; ; f.index++ {
+		if s.Depth == 1 {
+			s.Items++
+		}
+		if f.index == MaxItems {
+			s.Depth-- // the fault is the array's, not the element's
+			return s.refuse("has too many elements: at most %d are allowed", MaxItems)
+		}
+		if err := s.value(); err != nil {
+			return err
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.at++
+			s.space()
+		case ']':
+			s.shut()
+			return nil
+		default:
+			return s.syntax("a comma or ]")
+		}
+	}
+}
+
+// text reads a string, which is a key or a value.
+func (s *Scanner) text(key bool) *FieldError {
+	for s.at++; s.at < len(s.data); {
+		switch c := s.data[s.at]; {
+		case c == '"':
+			s.at++
+			return nil
+		case c == '\\':
+			if err := s.escape(key); err != nil {
+				return err
+			}
+		case c < ' ':
+			return s.control(key, rune(c), true)
+		case c < utf8.RuneSelf:
+			s.at++
+		default:
+			r, size := utf8.DecodeRune(s.data[s.at:])
+			if r == utf8.RuneError && size == 1 {
+				return s.inText(key, "is not valid UTF-8 at byte %d", s.at)
+			}
+			s.at += size
+		}
+	}
+	return s.syntax("a closing double quote")
+}
+
+// escape reads what begins with a backslash.
+func (s *Scanner) escape(key bool) *FieldError {
+	s.at++
+	switch c := s.peek(); c {
+	case '"', '\\', '/', 'n', 'r', 't':
+		s.at++
+		return nil
+	case 'b':
+		return s.control(key, '\b', false)
+	case 'f':
+		return s.control(key, '\f', false)
+	case 'u':
+		return s.unicode(key)
+	}
+	return s.syntax(`one of "\/bfnrtu`)
+}
+
+// unicode reads the u of an escape and its digits, and the second half of a
+// surrogate pair.
+func (s *Scanner) unicode(key bool) *FieldError {
+	r, ok := hex4(s.data[s.at+1:])
+	if !ok {
+		s.at++
+		return s.syntax("four hexadecimal digits")
+	}
+	const (
+		high, low, after = 0xD800, 0xDC00, 0xE000 // of the surrogates
+	)
+	switch {
+	case r < ' ' && r != '\t' && r != '\n' && r != '\r':
+		return s.control(key, r, false)
+	case r < high || r >= after:
+		s.at += 5
+		return nil
+	}
+	rest := s.data[s.at+5:]
+	if r < low && len(rest) > 2 && rest[0] == '\\' && rest[1] == 'u' {
+		if second, ok := hex4(rest[2:]); ok && second >= low && second < after {
+			s.at += 11
+			return nil
+		}
+	}
+	return s.inText(key, "holds half of a surrogate pair, \\u%04x: send the whole character", r)
+}
+
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// control rejects a control character: PostgreSQL's text cannot hold NUL, and
+// the others have no business in a name, an address or a note.
+func (s *Scanner) control(key bool, r rune, raw bool) *FieldError {
+	if raw && (r == '\t' || r == '\n' || r == '\r') {
+		return s.inText(key, "holds %U as it is: write it as %s", r, strconv.QuoteRune(r)[1:3])
+	}
+	return s.inText(key, "holds the control character %U: only tab, newline and carriage return are allowed, escaped", r)
+}
+
+// inText rejects a string that is a key or a value.
+func (s *Scanner) inText(key bool, format string, args ...any) *FieldError {
+	if key {
+		return s.refuse("has a key that "+format, args...)
+	}
+	return s.refuse(format, args...)
+}
+
+func (s *Scanner) number() *FieldError {
+	size, ok := NumberSize(s.data[s.at:])
+	literal := s.data[s.at : s.at+size]
+	s.at += size
+	if !ok {
+		return s.syntax("a digit")
+	}
+	if !InRange(literal) {
+		return s.refuse("must be a number between -2^53 and 2^53, not %s", Clip(string(literal)))
+	}
+	return nil
+}
+
+// NumberSize returns how many bytes of b are a JSON number. When it is not
+// ok, the number breaks off after that many.
+func NumberSize(b []byte) (size int, ok bool) {
+	at := 0
+	digits := func() bool {
+		start := at
+		for at < len(b) && b[at] >= '0' && b[at] <= '9' {
+			at++
+		}
+		return at > start
+	}
+	if at < len(b) && b[at] == '-' {
+		at++
+	}
+	if at < len(b) && b[at] == '0' {
+		at++ // and no digit may follow
+	} else if !digits() {
+		return at, false
+	}
+	if at < len(b) && b[at] == '.' {
+		at++
+		if !digits() {
+			return at, false
+		}
+	}
+	if at < len(b) && (b[at] == 'e' || b[at] == 'E') {
+		at++
+		if at < len(b) && (b[at] == '+' || b[at] == '-') {
+			at++
+		}
+		if !digits() {
+			return at, false
+		}
+	}
+	return at, true
+}
+
+// InRange reports whether a number's magnitude is within maxNumber.
+func InRange(literal []byte) bool {
+	// Fifteen bytes without an exponent are below 10^15: the usual case.
+	if len(literal) <= 15 && !hasExponent(literal) {
+		return true
+	}
+	f, err := strconv.ParseFloat(string(literal), 64)
+	switch {
+	case err != nil, f > MaxNumber, f < -MaxNumber:
+		return false
+	case f < MaxNumber && f > -MaxNumber:
+		return true
+	}
+	// At the limit itself the float64 was rounded, and 2^53+1 looks like 2^53.
+	// The length is bounded because the exact arithmetic is not cheap.
+	if len(literal) > 64 {
+		return false
+	}
+	exact, ok := new(big.Rat).SetString(string(literal))
+	return ok && exact.Abs(exact).Cmp(big.NewRat(MaxNumber, 1)) <= 0
+}
+
+func hasExponent(literal []byte) bool {
+	for _, c := range literal {
+		if c == 'e' || c == 'E' {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse reports that the current value is not acceptable.
+func (s *Scanner) refuse(format string, args ...any) *FieldError {
+	return Invalid(format, args...).at(s.path())
+}
+
+// syntax reports that the next byte is not what the grammar asks for.
+func (s *Scanner) syntax(want string) *FieldError {
+	place := ""
+	if path := s.path(); path != "" {
+		place = " in " + path
+	}
+	return Invalid("is not valid JSON: at byte %d%s there is %s instead of %s", s.at, place, s.found(), want)
+}
+
+// found describes the next byte or character for a message.
+func (s *Scanner) found() string {
+	if s.at >= len(s.data) {
+		return "the end"
+	}
+	r, size := utf8.DecodeRune(s.data[s.at:])
+	if r == utf8.RuneError && size == 1 {
+		return fmt.Sprintf("the byte 0x%02x", s.data[s.at])
+	}
+	return strconv.QuoteRune(r)
+}
+
+// path returns the place reached, such as tasks[3].notes.
+func (s *Scanner) path() string {
+	var path []byte
+	for i, f := range s.frames[:s.Depth] {
+		switch {
+		case f.array && f.index >= 0:
+			path = appendIndex(path, f.index)
+		case f.named:
+			last := len(s.Keys)
+			if i+1 < s.Depth {
+				last = s.frames[i+1].keys
+			}
+			path = appendKey(path, s.keyText(s.Keys[last-1]))
+		}
+	}
+	return string(path)
+}

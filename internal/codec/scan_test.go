@@ -1,0 +1,58 @@
+package codec
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// FuzzScanner compares the scanner with a parser that shares no code with it.
+// What the scanner passes must be strict JSON without duplicate keys; what is
+// strict JSON may be refused for a limit only.
+func FuzzScanner(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":{"b":[1,2,{"c":"\ud83d\ude9a"}]},"d":-0.5e-7}`, `{"a":1,"\u0061":2}`, `{"a":{"b":1},"c":{"b":1},"b":{"a":1}}`,
+		`[[],{},"",0,-0,1E5,true,false,null]`, `"\ud800\udc00\u00e9\n"`, `{"":{"":{"":1,"x":2}}}`, "[\"\xed\xa0\x80\"]",
+		`[9007199254740992,9007199254740993]`, `{"x":[{"y":1,"y":1}]}`, `[1,]`, `{"a":1,}`, "\uFEFF[]", `01`, `1.`, `-`, `"\u00"`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var s Scanner
+		err := s.Scan(data)
+		valid := jsontext.Value(data).IsValid()
+		switch {
+		case err == nil && !valid:
+			t.Fatalf("%q was passed", data)
+		case err == nil && s.Depth != 0, err == nil && len(s.Keys) != 0:
+			t.Fatalf("%q left %d containers and %d keys open", data, s.Depth, len(s.Keys))
+		case err != nil && valid && !limit(err.Error()):
+			t.Fatalf("%q was refused: %v", data, err)
+		}
+	})
+}
+
+func limit(message string) bool {
+	for _, part := range []string{"nested too deeply", "too many", "between -2^53", "control character"} {
+		if strings.Contains(message, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestInRange(t *testing.T) {
+	tests := map[string]bool{
+		"0": true, "-0": true, "999999999999999": true, "1e15": true, "1e16": false, "9007199254740991.9": true,
+		"9007199254740992": true, "-9007199254740992": true, "9007199254740992.0": true, "900719925474099200e-2": true,
+		"9007199254740993": false, "-9007199254740992.5": false, "9007199254740992.00000000000000000000000000000001": false,
+		"1e-999999999": true, "1e999999999": false, "0e999999999": true, "123456789e9": false,
+		"9007199254740992." + strings.Repeat("0", 100): false, // not worth the exact arithmetic
+	}
+	for literal, want := range tests {
+		if got := InRange([]byte(literal)); got != want {
+			t.Errorf("%s: got %t", literal, got)
+		}
+	}
+}

@@ -1,0 +1,391 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/assignment"
+	"dray/internal/codec"
+	"dray/internal/customfield"
+	"dray/internal/lastmile"
+	"dray/internal/spec"
+	"dray/internal/travel"
+	"dray/internal/wire"
+)
+
+// richness is how much of a sample is there.
+type richness int
+
+const (
+	bare   richness = iota // what every record has, and nothing else
+	shells                 // and the parts that can be missing, bare themselves
+	full                   // and everything
+)
+
+const sampleID = "abcdefghijklmnopqrstuvwx"
+
+var sampleTime = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
+
+// sampleOf makes a record of the domain by reflection, so that a new field is
+// in the samples from the day it is there.
+func sampleOf[T any](r richness) T {
+	var made T
+	fillSample(reflect.ValueOf(&made).Elem(), r)
+	return made
+}
+
+// sampleValues holds values that a record cannot be without.
+var sampleValues = map[reflect.Type]any{
+	reflect.TypeFor[lastmile.RoutePoint]():       lastmile.AtHub,
+	reflect.TypeFor[lastmile.RoutePlanState]():   lastmile.RoutePlanStarted,
+	reflect.TypeFor[lastmile.RoutePlanStatus]():  lastmile.RoutePlanLate,
+	reflect.TypeFor[time.Time]():                 sampleTime,
+	reflect.TypeFor[lastmile.VehicleType]():      lastmile.Truck,
+	reflect.TypeFor[lastmile.AdminType]():        lastmile.AdminSuper,
+	reflect.TypeFor[lastmile.AccountStatus]():    lastmile.AccountAccepted,
+	reflect.TypeFor[lastmile.TaskState]():        lastmile.TaskActive,
+	reflect.TypeFor[assignment.Mode]():           assignment.ByLoad,
+	reflect.TypeFor[lastmile.ContainerRef]():     lastmile.OrganizationContainer(sampleID),
+	reflect.TypeFor[*int]():                      new(int),
+	reflect.TypeFor[lastmile.Point]():            lastmile.Point{Lon: 12.5, Lat: 55.7},
+	reflect.TypeFor[lastmile.CustomField]():      sampleField,
+	reflect.TypeFor[lastmile.CustomFieldValue](): lastmile.CustomFieldValue{Field: sampleField, Value: true},
+	reflect.TypeFor[lastmile.Condition]():        sampleCondition,
+	reflect.TypeFor[lastmile.Metadata](): lastmile.Metadata{
+		{Name: "a", Type: lastmile.MetadataArray, Subtype: lastmile.MetadataNumber, Value: []any{1.0}},
+		{Name: "b", Type: lastmile.MetadataObject, Value: map[string]any{"c": true}, Visibility: []string{lastmile.VisibleToWorker}},
+	},
+}
+
+var sampleCondition = lastmile.Condition{
+	FieldName: customfield.ConditionField, Comparison: customfield.ConditionComparison, TargetValue: true,
+}
+
+var sampleField = lastmile.CustomField{
+	Key: "k", Name: "n", Type: lastmile.FieldDecimal, Visibility: customfield.Audiences, Editability: customfield.Audiences,
+	Contexts: []lastmile.CustomFieldContext{{Name: customfield.SaveContext, Conditions: []lastmile.Condition{sampleCondition}}}, Value: 1.5,
+}
+
+// mayLack are the fields, of those in sampleValues, that can be zero.
+var mayLack = map[string]bool{"Metadata": true, "LastSeen": true, "ActiveTask": true, "Hub": true, "RoutePlan": true}
+
+func fillSample(v reflect.Value, r richness) {
+	if value, ok := sampleValues[v.Type()]; ok {
+		v.Set(reflect.ValueOf(value))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() && (r == full || !mayLack[field.Name]) {
+				fillSample(v.Field(i), r)
+			}
+		}
+	case reflect.String:
+		switch {
+		case strings.HasSuffix(v.Type().Name(), "ID"):
+			v.SetString(sampleID)
+		case r == full:
+			v.SetString("text")
+		}
+	case reflect.Pointer:
+		if r == full || r == shells && v.Type().Elem().Kind() == reflect.Struct {
+			v.Set(reflect.New(v.Type().Elem()))
+			fillSample(v.Elem(), r)
+		}
+	case reflect.Slice:
+		if r == full {
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			fillSample(v.Index(0), r)
+			fillSample(v.Index(1), r)
+		}
+	case reflect.Bool:
+		v.SetBool(r == full)
+	default:
+		if r == full && v.CanFloat() {
+			v.SetFloat(1.5)
+		} else if r == full && v.CanInt() {
+			v.SetInt(int64(90 * time.Second))
+		}
+	}
+}
+
+// samplesOf makes a record in every richness, as it is sent.
+func samplesOf[T, W any](toWire func(T) W) []any {
+	return []any{toWire(sampleOf[T](bare)), toWire(sampleOf[T](shells)), toWire(sampleOf[T](full))}
+}
+
+// replies are values of the types that handlers return.
+var replies = map[reflect.Type][]any{
+	reflect.TypeFor[wire.BatchJob]():       {wire.NewBatchJob(lastmile.CreatedRecord[lastmile.Batch]{Record: sampleBatch()})},
+	reflect.TypeFor[wire.Batch]():          {wire.NewBatch(lastmile.Batch{}, wire.Millis(sampleTime)), wire.NewBatch(sampleBatch(), wire.Millis(sampleTime))},
+	reflect.TypeFor[wire.TaskBatch]():      {wire.NewTaskBatch(lastmile.CreatedBatch{}), wire.NewTaskBatch(lastmile.CreatedBatch{Tasks: []lastmile.Task{sampleOf[lastmile.Task](full)}, Rejected: sampleBatch().Results[1:]})},
+	reflect.TypeFor[wire.Greeting]():       {wire.Greeting{}},
+	reflect.TypeFor[wire.NewWebhookBody](): {wire.NewCreatedWebhook(lastmile.CreatedRecord[lastmile.Webhook]{Record: sampleOf[lastmile.Webhook](full)})},
+	reflect.TypeFor[wire.Webhook]():        {wire.NewWebhook(lastmile.Webhook{ID: sampleID}), wire.NewWebhook(sampleOf[lastmile.Webhook](full))},
+	reflect.TypeFor[wire.Notification]():   notificationSamples(func(n lastmile.Notification) any { return wire.NewNotification(n) }),
+	reflect.TypeFor[wire.DetailedNotification](): notificationSamples(func(n lastmile.Notification) any {
+		return wire.NewDetailedNotification(lastmile.DetailedNotification{Notification: n, Attempts: []lastmile.Attempt{
+			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
+		}})
+	}),
+	reflect.TypeFor[wire.Redelivered]():  {wire.NewRedelivered(1)},
+	reflect.TypeFor[wire.Organization](): samplesOf(wire.NewOrganization),
+	reflect.TypeFor[wire.Delegatee]():    samplesOf(wire.NewDelegatee),
+	reflect.TypeFor[wire.Admin]():        samplesOf(wire.NewAdmin),
+	reflect.TypeFor[wire.Destination]():  samplesOf(wire.NewDestination),
+	reflect.TypeFor[wire.Recipient]():    samplesOf(wire.NewRecipient),
+	reflect.TypeFor[wire.Worker]():       samplesOf(wire.NewWorker),
+	reflect.TypeFor[wire.Hub]():          samplesOf(wire.NewHub),
+	reflect.TypeFor[wire.Schedule]():     samplesOf(wire.NewSchedule),
+	reflect.TypeFor[wire.Team](): append(samplesOf(wire.NewTeam),
+		wire.NewCreatedTeam(lastmile.CreatedRecord[lastmile.Team]{Record: sampleOf[lastmile.Team](full)})),
+	reflect.TypeFor[wire.CustomFields](): {wire.NewCustomFields(nil), wire.NewCustomFields(customfield.Fields{sampleField, {Type: lastmile.FieldDate}})},
+	reflect.TypeFor[wire.Template](): append(samplesOf(wire.NewTemplate), wire.Template{
+		ID: sampleID, DeletedAt: wire.Millis(sampleTime), ContextSaveConditions: []wire.Condition{}, Fields: []string{},
+	}),
+	reflect.TypeFor[wire.RoutePlan]():     routePlanSamples(),
+	reflect.TypeFor[wire.RoutePlanPage](): {wire.NewRoutePlanPage(nil, ""), wire.NewRoutePlanPage([]lastmile.RoutePlan{sampleOf[lastmile.RoutePlan](full)}, sampleID)},
+	reflect.TypeFor[wire.WorkerDetails](): samplesOf(wire.NewWorkerDetails),
+	reflect.TypeFor[wire.TeamEstimate]():  {wire.NewTeamEstimate(sampleOf[travel.Estimate](full)), wire.NewTeamEstimate(travel.Estimate{Worker: sampleID})},
+	reflect.TypeFor[wire.Manifest]():      manifestSamples(),
+	reflect.TypeFor[wire.Task]():          taskSamples(),
+	reflect.TypeFor[wire.TaskPage]():      {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
+	reflect.TypeFor[wire.AutoAssigned]():  {wire.NewAutoAssigned(assignment.Assigned{}), wire.NewAutoAssigned(assignment.Assigned{sampleID: sampleID})},
+	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(assignment.Explanation{
+		Task: sampleID, At: sampleTime, Mode: assignment.ByLoad, Considered: []assignment.Consideration{{Worker: sampleID}},
+	})),
+	reflect.TypeFor[wire.ContainerRecord](): {
+		sampleContainer(lastmile.InOrganization), sampleContainer(lastmile.InTeam), sampleContainer(lastmile.InWorker),
+		wire.NewContainer(lastmile.Container{ContainerRef: lastmile.WorkerContainer(sampleID), Organization: sampleID, Created: sampleTime, Modified: sampleTime}),
+	},
+	reflect.TypeFor[wire.SignedIn]():     {wire.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
+	reflect.TypeFor[wire.WorkList]():     {wire.NewWorkList(1, "", nil), wire.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
+	reflect.TypeFor[wire.Uploaded]():     {wire.Uploaded{UploadID: sampleID}},
+	reflect.TypeFor[wire.TrackerToken](): {wire.TrackerToken{Token: "text"}},
+	reflect.TypeFor[wire.Believed]():     {wire.Believed{Accepted: 1}},
+	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
+		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
+	}, sampleTime)},
+}
+
+// notificationSamples are notifications before and after they were sent.
+func notificationSamples(shown func(lastmile.Notification) any) []any {
+	body := []byte(`{}`)
+	return []any{
+		shown(lastmile.Notification{ID: sampleID, Webhook: sampleID, Due: sampleTime, Next: sampleTime, Task: sampleID, Body: body}),
+		shown(lastmile.Notification{ID: sampleID, Webhook: sampleID, Due: sampleTime, State: lastmile.NotificationDelivered, Body: body}),
+	}
+}
+
+// leanTask is a task that lacks all that one can lack.
+func leanTask() lastmile.Task {
+	return lastmile.Task{
+		ID: sampleID, Organization: sampleID, Merchant: sampleID, Executor: sampleID, Created: sampleTime, Modified: sampleTime,
+		Destination: sampleOf[lastmile.Destination](bare), State: lastmile.TaskCompleted,
+		Barcodes:   lastmile.Barcodes{Required: []lastmile.Barcode{{ID: sampleID}}},
+		Completion: lastmile.Completion{Events: []lastmile.CompletionEvent{{Name: "start", At: sampleTime}}},
+	}
+}
+
+// taskSamples are tasks in all the forms that they are shown in.
+func taskSamples() []any {
+	historic := wire.NewTask(sampleOf[lastmile.Task](full))
+	historic.AssignmentHistory = wire.NewAssignments([]lastmile.Assignment{{
+		Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: sampleID}, Container: lastmile.OrganizationContainer(sampleID), At: sampleTime,
+	}})
+	proof := "text"
+	historic.Identity.Checksum = &proof
+	ofTeam, ofWorker := leanTask(), leanTask()
+	ofTeam.Container = lastmile.ContainerRef{Kind: lastmile.InTeam, Owner: sampleID}
+	ofWorker.Container = lastmile.WorkerContainer(sampleID)
+	return append(samplesOf(wire.NewTask), wire.NewTask(leanTask()), wire.NewTask(ofTeam), wire.NewTask(ofWorker), wire.NewCreatedTask(lastmile.CreatedTask{Task: leanTask()}), historic)
+}
+
+func sampleContainer(kind lastmile.ContainerKind) wire.ContainerRecord {
+	c := sampleOf[lastmile.Container](full)
+	c.ContainerRef = lastmile.ContainerRef{Kind: kind, Owner: sampleID}
+	return wire.NewContainer(c)
+}
+
+// routePlanSamples are route plans, also without all that a plan can lack.
+func routePlanSamples() []any {
+	lean := sampleOf[lastmile.RoutePlan](bare)
+	lean.Worker, lean.Team, lean.VehicleType, lean.StartAt, lean.EndAt, lean.StartingHub, lean.EndingHub = "", "", "", "", "", "", ""
+	lean.End, lean.ActualStart, lean.ActualEnd = time.Time{}, time.Time{}, time.Time{}
+	return append(samplesOf(wire.NewRoutePlan), wire.NewRoutePlan(lean))
+}
+
+// manifestSamples are manifests, also with the directions that no server has.
+func manifestSamples() []any {
+	directed := wire.NewManifest(sampleOf[travel.Manifest](full))
+	distance := "30.6 mi"
+	directed.TotalDistance = &distance
+	directed.TurnByTurn = []wire.ManifestLeg{{ETA: wire.Millis(sampleTime), Steps: []string{"Turn left."}}}
+	return append(samplesOf(wire.NewManifest), directed)
+}
+
+// sampleBatch is a batch of two tasks, one of which was created.
+func sampleBatch() lastmile.Batch {
+	task, err := codec.Marshal(wire.NewTask(sampleOf[lastmile.Task](full)))
+	if err != nil {
+		task = []byte(err.Error())
+	}
+	return lastmile.Batch{ID: sampleID, Received: 2, Created: sampleTime, Completed: sampleTime, Results: []lastmile.BatchResult{
+		{TaskID: sampleID, Warned: true, Shown: task},
+		{Err: &lastmile.Error{Code: lastmile.CodeInvalid, Message: "text", Cause: "text"}, Sent: []byte(`{"notes":"text"}`)},
+	}}
+}
+
+func TestResponsesMatchTheirSchemas(t *testing.T) {
+	all := map[string]*sighting{}
+	eachAPI(t, func(t *testing.T, api spec.API) { testResponses(t, api, sightings{doc: parsed(t, api), of: all}) })
+	eachAPI(t, func(t *testing.T, api spec.API) { sightings{doc: parsed(t, api), of: all}.check(t) })
+}
+
+// replyType is the type of a reply, or of the items of a list; an encoded reply
+// has the type that it is an encoding of.
+func replyType(t reflect.Type) (item reflect.Type, list bool) {
+	if raw, ok := reflect.TypeAssert[interface{ SchemaOf() any }](reflect.Zero(t)); ok {
+		t = reflect.TypeOf(raw.SchemaOf())
+	}
+	if t.Kind() == reflect.Slice {
+		return t.Elem(), true
+	}
+	return t, false
+}
+
+func testResponses(t *testing.T, api spec.API, seen sightings) {
+	t.Helper()
+	doc := document(t, api)
+	for _, op := range api.Operations {
+		if op.Reply == nil {
+			continue
+		}
+		key := op.Method + " " + op.Path
+		shape, list := replyType(op.Reply)
+		values, ok := replies[shape]
+		if !ok {
+			t.Errorf("%s returns a %s: add its samples to replies", key, shape)
+			continue
+		}
+		schema := doc.Paths.Value(op.Path).GetOperation(op.Method).Responses.Status(200).Value.Content.Get(jsonType).Schema
+		for _, value := range values {
+			if reflect.TypeOf(value) != shape {
+				t.Errorf("%s: the sample is a %T, want a %s", key, value, shape)
+			}
+			data, err := codec.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if list {
+				data = append(append([]byte("["), data...), ']')
+			}
+			fits(t, key, schema, data)
+			seen.add(t, seen.doc.reply(op), data)
+		}
+	}
+}
+
+func TestFilteredResponsesMatchTheirSchemas(t *testing.T) {
+	doc := document(t, bareServer().Spec())
+	data, err := wire.MarshalFields(wire.NewWorker(sampleOf[lastmile.Worker](full)), []string{"name", "vehicle"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits(t, "a worker with few fields", doc.Paths.Value("/workers/{id}").Get.Responses.Status(200).Value.Content.Get(jsonType).Schema, data)
+}
+
+func TestErrorsMatchTheirSchema(t *testing.T) {
+	schema := document(t, bareServer().Spec()).Components.Schemas["ErrorBody"]
+	for name, cause := range map[string]codec.ErrorCause{
+		"without a cause": {}, "a sentence": {Text: "because"}, "a key": {Duplicate: &codec.DuplicateCause{Type: "duplicateKey"}},
+		"a list": {Lack: &codec.LackCause{Type: lastmile.MissingRequirements, Missing: []string{"photo"}}},
+	} {
+		for _, e := range codec.Errors() {
+			data, err := json.Marshal(codec.ErrorBody{Code: e.Class, Message: codec.ErrorMessage{Error: e.Number, Cause: cause}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fits(t, "an error with "+name, schema, data)
+		}
+	}
+}
+
+// sighting is how a field has been seen in responses.
+type sighting struct{ value, null, absent bool }
+
+// sightings proves that the document says no more than responses show: what may
+// be null is null in some response, what may be absent is absent in some, and
+// every field is in one.
+type sightings struct {
+	doc documentJSON
+	of  map[string]*sighting
+}
+
+func (s sightings) add(t *testing.T, of node, data []byte) {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		t.Fatal(err)
+	}
+	s.walk(of, value)
+}
+
+func (s sightings) walk(of node, value any) {
+	for len(of.list("anyOf")) > 0 {
+		of = of.list("anyOf")[0]
+	}
+	if value == nil {
+		return
+	}
+	if len(of.list("oneOf")) > 0 {
+		of = of.list("oneOf")[0]
+	}
+	if list, ok := value.([]any); ok && of.child("items") != nil {
+		for _, item := range list {
+			s.walk(of.child("items"), item)
+		}
+		return
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	for name, p := range s.doc.resolve(of).children("properties") {
+		key := strings.TrimPrefix(of.text("$ref"), refPrefix) + "." + name
+		at := s.of[key]
+		if at == nil {
+			at = &sighting{}
+			s.of[key] = at
+		}
+		member, present := object[name]
+		at.value = at.value || member != nil
+		at.null = at.null || present && member == nil
+		at.absent = at.absent || !present
+		s.walk(p, member)
+	}
+}
+
+func (s sightings) check(t *testing.T) {
+	t.Helper()
+	for name, component := range s.doc.schemas() {
+		if component["additionalProperties"] == nil || strings.HasPrefix(name, "Error") || name == "DuplicateCause" || name == "LackCause" || strings.HasSuffix(name, "Fields") {
+			continue // of requests, or checked elsewhere
+		}
+		for field, p := range component.children("properties") {
+			at := s.of[name+"."+field]
+			switch {
+			case at == nil || !at.value:
+				t.Errorf("%s.%s is in no response", name, field)
+			case p.nullable() && !at.null:
+				t.Errorf("%s.%s is said to be null at times, and never is", name, field)
+			case !component.requires(field) && !at.absent:
+				t.Errorf("%s.%s is said to be absent at times, and never is", name, field)
+			}
+		}
+	}
+}

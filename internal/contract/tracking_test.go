@@ -1,0 +1,361 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/travel"
+)
+
+func TestTrackingContract(t *testing.T) {
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock()
+		c := p.Organization(t, "Acme")
+		team := driverTeam(t, c, "Tracked", true)
+		t.Run("every task of a worker is estimated in order", func(t *testing.T) { testEstimates(t, c, team) })
+		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
+		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
+		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
+		t.Run("a delay is predicted, and a late route plan told of, once", func(t *testing.T) { testPredictions(t, p) })
+		t.Run("ten thousand positions of a broken receiver", func(t *testing.T) { testBrokenReceiver(t, p) })
+	})
+}
+
+// driver is a worker in a car, on duty, with a phone.
+func driver(t testing.TB, c *apptest.Client, team, number string) (worker string, p *phone) {
+	t.Helper()
+	worker, p = hire(t, c, team, number)
+	c.Must(t, http.MethodPut, "/workers/"+worker, map[string]any{"vehicle": map[string]any{"type": "CAR"}})
+	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
+	return worker, p
+}
+
+// at reports where a worker is now: on the meridian of all places of these
+// tests.
+func (p *phone) at(t testing.TB, lat float64) {
+	t.Helper()
+	p.report(t, []any{map[string]any{"location": []float64{-74, lat}, "time": p.platform.Now().UnixMilli()}})
+}
+
+func (p *phone) report(t testing.TB, positions []any) {
+	t.Helper()
+	p.call(t, http.MethodPost, "/positions", map[string]any{"positions": positions}).OK(t)
+}
+
+// taskOf makes a task for a worker at a place.
+func taskOf(t testing.TB, c *apptest.Client, worker string, lat float64, more map[string]any) string {
+	t.Helper()
+	body := map[string]any{
+		"destination": map[string]any{"address": map[string]any{"city": "New York", "country": "US"}, "location": []float64{-74, lat}},
+		"container":   map[string]any{"type": "WORKER", "worker": worker},
+	}
+	maps.Copy(body, more)
+	return driverTask(t, c, body)
+}
+
+// travels is how long a car is expected to take, in seconds.
+func travels(from, to float64) float64 {
+	d, _ := travel.Approximate(lastmile.Car, lastmile.Point{Lon: -74, Lat: from}, lastmile.Point{Lon: -74, Lat: to})
+	return d.Seconds()
+}
+
+// near tells whether a number is there and about as large.
+func near(got any, want, within float64) bool {
+	n, ok := got.(float64)
+	return ok && math.Abs(n-want) <= within
+}
+
+func testEstimates(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	worker, phone := driver(t, c, team, "+12125550401")
+	first := taskOf(t, c, worker, 40.71, map[string]any{"serviceTime": 5})
+	second := taskOf(t, c, worker, 40.72, nil)
+	p.RefreshDue(t)
+	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); got["estimatedArrivalTime"] != nil || got["estimatedCompletionTime"] != nil || got["eta"] != nil {
+		t.Errorf("estimated although nobody knows where the worker is: %v", got)
+	}
+	phone.at(t, 40.7)
+	p.RefreshDue(t)
+	leg := travels(40.7, 40.71)
+	now := float64(p.Now().UnixMilli())
+	shown := c.Must(t, http.MethodGet, "/tasks/"+first, nil)
+	if !near(shown["estimatedArrivalTime"], now+leg*1000, 5000) || !near(shown["estimatedCompletionTime"], now+(leg+300)*1000, 5000) || shown["eta"] != nil || shown["delayTime"] != nil {
+		t.Errorf("first: arrival %v, completion %v, eta %v, delay %v", shown["estimatedArrivalTime"], shown["estimatedCompletionTime"], shown["eta"], shown["delayTime"])
+	}
+	page, _ := c.Must(t, http.MethodGet, fmt.Sprintf("/tasks/all?from=%d&worker=%s", p.Now().Add(-time.Hour).UnixMilli(), worker), nil)["tasks"].([]any)
+	if listed, _ := page[0].(map[string]any); listed["estimatedCompletionTime"] != shown["estimatedCompletionTime"] {
+		t.Errorf("listed with %v, shown with %v", listed["estimatedCompletionTime"], shown["estimatedCompletionTime"])
+	}
+	whole := 2*leg + 300 + travel.DefaultServiceTime.Seconds()
+	if got := c.Must(t, http.MethodGet, "/tasks/"+second, nil); !near(got["estimatedCompletionTime"], now+whole*1000, 5000) {
+		t.Errorf("second: completion %v, want about %v", got["estimatedCompletionTime"], now+whole*1000)
+	}
+	phone.do(t, "start", first, "s", nil)
+	p.RefreshDue(t)
+	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); !near(got["eta"], leg, 1) || got["estimatedCompletionTime"] != nil || got["estimatedArrivalTime"] == nil {
+		t.Errorf("started: eta %v, completion %v, arrival %v", got["eta"], got["estimatedCompletionTime"], got["estimatedArrivalTime"])
+	}
+	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); !near(got["eta"], leg, 1) {
+		t.Errorf("eta of the worker %v", got["eta"])
+	}
+	phone.do(t, "complete", first, "c", map[string]any{"success": true})
+	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); got["eta"] != nil || got["estimatedArrivalTime"] != nil {
+		t.Errorf("completed and still estimated: %v", got)
+	}
+}
+
+func testDelays(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	worker, phone := driver(t, c, team, "+12125550402")
+	phone.at(t, 40.7)
+	due := p.Now().Add(time.Minute)
+	more := map[string]any{"completeBefore": due.UnixMilli(), "serviceTime": 1}
+	task := taskOf(t, c, worker, 40.75, more)
+	free := driverTask(t, c, map[string]any{"completeBefore": due.UnixMilli()})
+	p.RefreshDue(t)
+	leg := travels(40.7, 40.75)
+	if got := c.Must(t, http.MethodGet, "/tasks/"+task, nil); !near(got["delayTime"], leg, 3) {
+		t.Errorf("delay %v, want about %v", got["delayTime"], leg)
+	}
+	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); !near(got["delayTime"], leg, 3) {
+		t.Errorf("delay of the worker %v, want about %v", got["delayTime"], leg)
+	}
+	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); got["delayTime"] != nil {
+		t.Errorf("not due yet, and late by %v", got["delayTime"])
+	}
+	p.Advance(time.Hour)
+	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); !near(got["delayTime"], 3540, 30) {
+		t.Errorf("nobody's task is late by %v, want about 3540", got["delayTime"])
+	}
+	c.Must(t, http.MethodPut, "/tasks/"+free, map[string]any{"completeBefore": p.Now().Add(time.Hour).UnixMilli()})
+	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); got["delayTime"] != nil {
+		t.Errorf("given more time, and late by %v", got["delayTime"])
+	}
+	c.Must(t, http.MethodPut, "/tasks/"+task, map[string]any{"completeBefore": p.Now().Add(10 * time.Hour).UnixMilli()})
+	p.RefreshDue(t)
+	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); got["delayTime"] != nil {
+		t.Errorf("the worker is late by %v with nothing late", got["delayTime"])
+	}
+}
+
+func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	worker, phone := driver(t, c, team, "+12125550403")
+	phone.at(t, 40.7)
+	first, second := taskOf(t, c, worker, 40.71, nil), taskOf(t, c, worker, 40.72, nil)
+	p.RefreshDue(t)
+	earlier := func(a, b string) bool {
+		one, other := c.Must(t, http.MethodGet, "/tasks/"+a, nil), c.Must(t, http.MethodGet, "/tasks/"+b, nil)
+		x, _ := one["estimatedCompletionTime"].(float64)
+		y, _ := other["estimatedCompletionTime"].(float64)
+		return x > 0 && y > 0 && x < y
+	}
+	if !earlier(first, second) {
+		t.Error("the first is not estimated to be done first")
+	}
+	c.Must(t, http.MethodPut, "/containers/workers/"+worker, map[string]any{"tasks": []string{second, first}})
+	p.RefreshDue(t)
+	if !earlier(second, first) {
+		t.Error("the estimates do not follow the order of the list")
+	}
+	c.Must(t, http.MethodPut, "/containers/organizations/"+string(c.Organization.ID), map[string]any{"tasks": []any{-1, second}})
+	if got := c.Must(t, http.MethodGet, "/tasks/"+second, nil); got["estimatedCompletionTime"] != nil || got["estimatedArrivalTime"] != nil {
+		t.Errorf("with nobody, and estimated: %v", got["estimatedCompletionTime"])
+	}
+	// Off duty the estimates live ten minutes, on duty one.
+	before := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]
+	p.Advance(travel.RefreshOnDuty)
+	p.RefreshDue(t)
+	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after == before {
+		t.Error("not estimated anew after a minute on duty")
+	}
+	phone.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": false}).OK(t)
+	p.RefreshDue(t)
+	before = c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]
+	p.Advance(travel.RefreshOffDuty - time.Minute)
+	p.RefreshDue(t)
+	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after != before {
+		t.Error("estimated anew before ten minutes off duty")
+	}
+	p.Advance(time.Minute)
+	p.RefreshDue(t)
+	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after == before {
+		t.Error("not estimated anew after ten minutes off duty")
+	}
+}
+
+// owed are the bodies that a webhook is owed.
+func owed(t testing.TB, c *apptest.Client, hook lastmile.WebhookID) []map[string]any {
+	t.Helper()
+	var bodies []map[string]any
+	for _, id := range ids(list(t, c, "/webhooks/"+string(hook)+"/notifications")) {
+		detailed := c.Must(t, http.MethodGet, "/webhooks/"+string(hook)+"/notifications/"+id, nil)
+		body, _ := detailed["body"].(map[string]any)
+		bodies = append(bodies, body)
+	}
+	return bodies
+}
+
+func testThresholds(t *testing.T, p *apptest.Platform) {
+	c := p.Organization(t, "Thresholds")
+	worker, phone := driver(t, c, driverTeam(t, c, "T", false), "+12125550404")
+	soon, later := c.Listen(t, lastmile.TriggerTaskEta, 400), c.Listen(t, lastmile.TriggerTaskEta, 100)
+	arrival, delay := c.Listen(t, lastmile.TriggerTaskArrival, 150), c.Listen(t, lastmile.TriggerTaskDelayed, 30)
+	counts := func(when string, want ...int) {
+		t.Helper()
+		for i, hook := range []lastmile.WebhookID{soon, later, arrival, delay} {
+			if got := owed(t, c, hook); len(got) != want[i] {
+				t.Errorf("%s: webhook %d is owed %d, want %d", when, i, len(got), want[i])
+			}
+		}
+	}
+	phone.at(t, 40.6)
+	task := taskOf(t, c, worker, 40.7, map[string]any{"completeBefore": p.Now().Add(30 * time.Minute).UnixMilli()})
+	next := taskOf(t, c, worker, 40.7, map[string]any{"completeBefore": p.Now().Add(-time.Minute).UnixMilli()})
+	p.RefreshDue(t)
+	counts("assigned only", 0, 0, 0, 0)
+	phone.do(t, "start", task, "s", nil)
+	p.RefreshDue(t)
+	counts("far away", 0, 0, 0, 0)
+
+	p.Advance(10 * time.Second)
+	phone.at(t, 40.601)
+	p.RefreshDue(t)
+	p.Advance(9 * time.Minute)
+	phone.at(t, 40.68)
+	p.RefreshDue(t)
+	counts("within 400 seconds", 1, 0, 0, 0)
+	if body := owed(t, c, soon)[0]; !near(body["etaSeconds"], travels(40.68, 40.7), 0.01) || body["taskId"] != task || body["workerId"] != nil || body["triggerName"] != "taskEta" || body["data"].(map[string]any)["task"].(map[string]any)["id"] != task {
+		t.Errorf("told %v", body)
+	}
+
+	p.Advance(5 * time.Second) // judged just now
+	phone.at(t, 40.685)
+	p.RefreshDue(t)
+	p.Advance(20 * time.Second)
+	phone.at(t, 40.6995)
+	p.RefreshDue(t)
+	counts("judged a moment ago", 1, 0, 0, 0)
+	p.Advance(6 * time.Second)
+	p.RefreshDue(t)
+	counts("half a minute later", 1, 1, 1, 0)
+	if body := owed(t, c, arrival)[0]; !near(body["distance"], 55.5, 1) || body["triggerName"] != "taskArrival" {
+		t.Errorf("told %v", body)
+	}
+
+	p.Advance(22 * time.Minute)
+	p.RefreshDue(t)
+	counts("late", 1, 1, 1, 1)
+	if body := owed(t, c, delay)[0]; !near(body["delay"], 280, 120) || body["triggerName"] != "taskDelayed" {
+		t.Errorf("told %v", body)
+	}
+	phone.at(t, 40.6995)
+	p.Advance(time.Minute)
+	p.RefreshDue(t)
+	counts("and no second time", 1, 1, 1, 1)
+	phone.do(t, "complete", task, "c", map[string]any{"success": true})
+	phone.do(t, "start", next, "s2", nil)
+	p.RefreshDue(t)
+	counts("the next task meets them anew", 2, 2, 2, 2)
+
+	quick := taskOf(t, c, worker, 40.72, nil)
+	phone.do(t, "complete", next, "c2", map[string]any{"success": true})
+	phone.do(t, "start", quick, "s3", nil)
+	p.RefreshDue(t)
+	p.Advance(20 * time.Second)
+	phone.at(t, 40.7199)
+	if got := owed(t, c, arrival); len(got) != 2 {
+		t.Errorf("judged a moment ago: owed %d", len(got))
+	}
+	phone.do(t, "complete", quick, "c3", map[string]any{"success": true})
+	got := owed(t, c, arrival)
+	if len(got) != 3 || got[0]["taskId"] != quick || !near(got[0]["distance"], 11, 1) {
+		t.Errorf("there and done at once: %v", got)
+	}
+	p.Advance(time.Minute)
+	p.RefreshDue(t)
+	if got := owed(t, c, arrival); len(got) != 3 {
+		t.Errorf("done before: owed %d", len(got))
+	}
+}
+
+func testPredictions(t *testing.T, p *apptest.Platform) {
+	c := p.Organization(t, "Predictions")
+	worker, phone := driver(t, c, driverTeam(t, c, "T", false), "+12125550405")
+	predicted, plans := c.Listen(t, lastmile.TriggerPredictedTaskDelay, 0), c.Listen(t, lastmile.TriggerRoutePlanDelayed, 0)
+	phone.at(t, 40.6)
+	task := taskOf(t, c, worker, 40.7, map[string]any{"completeBefore": p.Now().Add(time.Minute).UnixMilli()})
+	plan := c.Must(t, http.MethodPost, "/routePlans", map[string]any{
+		"name": "P", "startTime": p.Now().Add(-time.Hour).UnixMilli(), "tasks": []string{task}, "worker": worker,
+	})
+	for range 3 {
+		p.RefreshDue(t)
+		p.Advance(2 * time.Minute)
+		phone.at(t, 40.6)
+	}
+	told := owed(t, c, predicted)
+	if len(told) != 1 || told[0]["taskId"] != task || told[0]["data"].(map[string]any)["delayTime"] == nil {
+		t.Errorf("predicted %v", told)
+	}
+	late := owed(t, c, plans)
+	if len(late) != 1 || late[0]["routePlanId"] != plan["id"] {
+		t.Errorf("late plans %v", late)
+	}
+}
+
+// testBrokenReceiver reports a drive to a task as a broken receiver does: every
+// position twice, out of order, mixed with places of the future, of long ago
+// and on other continents.
+func testBrokenReceiver(t *testing.T, p *apptest.Platform) {
+	c := p.Organization(t, "Broken")
+	worker, phone := driver(t, c, driverTeam(t, c, "T", false), "+12125550406")
+	eta, arrival := c.Listen(t, lastmile.TriggerTaskEta, 120), c.Listen(t, lastmile.TriggerTaskArrival, 100)
+	task := taskOf(t, c, worker, 40.7, nil)
+	phone.do(t, "start", task, "s", map[string]any{"time": p.Now().Add(-2 * time.Hour).UnixMilli()})
+
+	const total, inOne = 10_000, 500
+	random := rand.New(rand.NewPCG(7, 7))
+	now := p.Now()
+	position := func(lon, lat float64, at time.Time) any {
+		return map[string]any{"location": []float64{lon, lat}, "time": at.UnixMilli()}
+	}
+	drive := func(i int) any { // an hour to the task, a position a second
+		return position(-74, 40.6+0.1*float64(i)/3599, now.Add(time.Duration(i-3599)*time.Second))
+	}
+	var sent []any
+	for i := range 3600 {
+		sent = append(sent, drive(i), drive(i))
+	}
+	for len(sent) < total {
+		wrong := now.Add(-time.Duration(random.IntN(3600_000)) * time.Millisecond)
+		sent = append(sent, []any{
+			position(-74, 40.7, now.Add(2*time.Hour)), position(-74, 40.7, now.Add(-48*time.Hour)), position(100, -30, wrong),
+		}[random.IntN(3)])
+	}
+	random.Shuffle(len(sent)-1, func(i, j int) { sent[i+1], sent[j+1] = sent[j+1], sent[i+1] }) // the first is true
+	for i := 0; i < total; i += inOne {
+		phone.report(t, sent[i:i+inOne])
+		p.RefreshDue(t)
+		p.Advance(time.Second)
+	}
+	p.Advance(time.Minute)
+	p.RefreshDue(t)
+	shown := c.Must(t, http.MethodGet, "/workers/"+worker, nil)
+	if place, _ := json.Marshal(shown["location"]); string(place) != "[-74,40.7]" {
+		t.Errorf("the worker is at %s", place)
+	}
+	if told := owed(t, c, eta); len(told) != 1 {
+		t.Errorf("told %d times of the time to the task", len(told))
+	}
+	if told := owed(t, c, arrival); len(told) != 1 {
+		t.Errorf("told %d times of the arrival", len(told))
+	}
+}

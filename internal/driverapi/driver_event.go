@@ -1,0 +1,66 @@
+package driverapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+
+	"dray/internal/codec"
+	"dray/internal/edge"
+	"dray/internal/wire"
+)
+
+// followList serves GET /driver/v1/events: what the worker's list is, whenever
+// that has changed. The id of an event stands for all that the list was, so a
+// phone that comes back, to whatever node, is told if it missed anything.
+func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
+	following := s.Tasks.FollowList(c.Who)
+	defer following.Close()
+	list, err := s.Tasks.Work(ctx, c.Who)
+	if err != nil {
+		return err
+	}
+	out, err := s.OpenStream(w)
+	if err != nil {
+		return err
+	}
+	seen := c.HTTP.Header.Get("Last-Event-ID")
+	text := []byte(": following\n\n")
+	for {
+		outline := wire.NewListOutline(list.Version, list.ActiveTask, list.Tasks)
+		data, err := codec.Marshal(outline)
+		if err != nil {
+			return nil // the phone asks again
+		}
+		if id := listID(data); id != seen {
+			text, seen = fmt.Appendf(text, "id: %s\nevent: list\ndata: %s\n\n", id, data), id
+		}
+		if out.Send(text) != nil {
+			return nil
+		}
+		text = nil
+		if !s.Pause(ctx, edge.StreamPause) {
+			return nil
+		}
+		if !s.Await(ctx, following.Changed()) {
+			text = []byte(": still here\n\n")
+		}
+		if ctx.Err() != nil || s.Stopping() {
+			return nil
+		}
+		if _, err := s.authenticate(ctx, c.HTTP); err != nil {
+			return nil // signed out meanwhile; the phone will be told when it asks
+		}
+		if list, err = s.Tasks.Work(ctx, c.Who); err != nil {
+			return nil // the phone asks again
+		}
+	}
+}
+
+// listID stands for all that a list was at a moment.
+func listID(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:12])
+}

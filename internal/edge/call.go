@@ -1,0 +1,104 @@
+package edge
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Call is an authorized request.
+type Call struct {
+	Who   lastmile.Principal
+	HTTP  *http.Request
+	Body  []byte
+	Query url.Values
+}
+
+// ID is the record that the path names.
+func (c *Call) ID() string { return c.HTTP.PathValue("id") }
+
+// Path is a parameter of the path.
+func (c *Call) Path(name string) string { return c.HTTP.PathValue(name) }
+
+// List is a query parameter with several values: one comma-separated text, which
+// some clients put in brackets or separate with spaces. Others send the parameter
+// several times, as name, as name[], or as name[0], name[1] and so on.
+func (c *Call) List(name string) []string {
+	sent := slices.Concat(c.Query[name], c.Query[name+"[]"])
+	for i := 0; c.Query.Has(fmt.Sprintf("%s[%d]", name, i)); i++ {
+		sent = append(sent, c.Query[fmt.Sprintf("%s[%d]", name, i)]...)
+	}
+	text := strings.NewReplacer("[", "", "]", "", " ", ",").Replace(strings.Join(sent, ","))
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// Number is a numeric query parameter. Clients send floats and exponents where
+// whole numbers are meant.
+func (c *Call) Number(name string) (n float64, sent bool, err error) {
+	text := c.Query.Get(name)
+	if text == "" {
+		return 0, false, nil
+	}
+	n, err = strconv.ParseFloat(strings.ReplaceAll(text, " ", "+"), 64) // a plus that was not encoded
+	if err != nil || n-n != 0 {
+		return 0, true, lastmile.Malformed("%s must be a number, not %q", name, Clip(text))
+	}
+	return n, true, nil
+}
+
+// RequiredNumber is a numeric query parameter that must be there.
+func (c *Call) RequiredNumber(name string) (float64, error) {
+	n, sent, err := c.Number(name)
+	if err == nil && !sent {
+		err = lastmile.Missing(name)
+	}
+	return n, err
+}
+
+// Time is a query parameter in Unix milliseconds; zero when it was not sent.
+func (c *Call) Time(name string) (time.Time, error) {
+	ms, sent, err := c.Number(name)
+	if err != nil || !sent {
+		return time.Time{}, err
+	}
+	const latest = 4_102_444_800_000 // 2100
+	if ms < 0 || ms > latest {
+		return time.Time{}, lastmile.Invalid("%s must be a time in Unix milliseconds, not %g", name, ms)
+	}
+	return time.UnixMilli(int64(ms)).UTC(), nil
+}
+
+// Flag is a boolean query parameter.
+func (c *Call) Flag(name string) bool {
+	return strings.EqualFold(c.Query.Get(name), "true") || c.Query.Get(name) == "1"
+}
+
+// OptionalFlag is a boolean query parameter; nil when it was not sent.
+func (c *Call) OptionalFlag(name string) *bool {
+	if c.Query.Get(name) == "" {
+		return nil
+	}
+	flag := c.Flag(name)
+	return &flag
+}
+
+// Clip shortens a client's text for a message.
+func Clip(text string) string {
+	const most = 64
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,74 @@
+package edge
+
+import (
+	"net/http"
+	"reflect"
+
+	"dray/internal/codec"
+	"dray/internal/lastmile"
+	"dray/internal/spec"
+)
+
+// The parts of an API's description, so that APIs need not import package spec.
+type (
+	// API describes an API: see Document.
+	API = spec.API
+	// Security is how callers are authenticated.
+	Security = spec.Security
+	// Tag is a group of operations.
+	Tag = spec.Tag
+	// Parameter is a query parameter.
+	Parameter = spec.Parameter
+	// PathParameter is a parameter in the path of operations.
+	PathParameter = spec.PathParameter
+	// Limits are the limits that the reference page mentions.
+	Limits = spec.Limits
+)
+
+// responseHeaders are the headers of responses, for the document.
+var responseHeaders = []spec.Header{
+	{Name: "X-RateLimit-Limit", Type: "integer", Description: "Requests a second that the organization may make."},
+	{Name: "X-RateLimit-Remaining", Type: "integer", Description: "Requests that may still be made in this second."},
+	{Name: "X-Request-Id", Type: "string", Description: "Id of the request, to be quoted when asking for help."},
+	{Name: "Idempotent-Replayed", Type: "string", Description: "\"true\" when this is the response to an earlier request with the same Idempotency-Key."},
+	{Name: "Retry-After", Type: "integer", Description: "Seconds to wait before the next attempt."},
+}
+
+// Document completes the description of an API with its routes and with what all
+// APIs have in common.
+func Document(api API, routes []Route) API {
+	api.Headers = responseHeaders
+	api.ErrorBody = reflect.TypeFor[codec.ErrorBody]()
+	api.BatchErrors = spec.BatchErrors{Body: reflect.TypeFor[codec.BatchError](), Applies: codec.HasBatchError}
+	for _, e := range codec.Errors() {
+		api.Errors = append(api.Errors, spec.Error{Status: e.Status, Number: int(e.Number), Class: string(e.Class), Meaning: e.Meaning})
+	}
+	api.IdempotencyKey = spec.IdempotencyKey{
+		Description: "Any text of 1 to 255 printable characters that you choose. The same request sent again with the same key within 48 hours is not performed again: it gets the first response.",
+		Max:         lastmile.MaxReceiptKey, Hours: int(lastmile.ReceiptLifetime.Hours()),
+	}
+	for _, rt := range routes {
+		api.Operations = append(api.Operations, rt.Operation)
+	}
+	return api
+}
+
+// SpecHandler serves the OpenAPI document of an API.
+func (s Settings) SpecHandler(api API) http.Handler {
+	return s.fallback(api.Handler())
+}
+
+// PageHandler serves the reference of an API for people.
+func (s Settings) PageHandler(api API, limits Limits) http.Handler {
+	return s.fallback(api.PageHandler(limits))
+}
+
+// fallback serves nothing in place of a document that cannot be made, so that
+// the API itself is served all the same.
+func (s Settings) fallback(handler http.Handler, err error) http.Handler {
+	if err != nil {
+		s.Log.Error("the API has no document", "error", err)
+		return http.NotFoundHandler()
+	}
+	return handler
+}

@@ -1,0 +1,245 @@
+package edge
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Settings are what the APIs of a server have in common.
+type Settings struct {
+	Now      func() time.Time
+	Log      *slog.Logger
+	Receipts Receipts
+
+	// Address is the address that a request comes from, to limit the rate;
+	// empty when it is unknown.
+	Address func(*http.Request) string
+	// Ended is closed when streams have to end.
+	Ended <-chan struct{}
+	// Observe is called for every response; route is the pattern of the path.
+	Observe func(route, method string, status int, took time.Duration)
+}
+
+// Receipts keeps the replies to requests with an idempotency key.
+type Receipts interface {
+	// CheckReplay returns a *lastmile.Replay if the request was served before.
+	CheckReplay(ctx context.Context, who lastmile.Principal) error
+	// SaveReply saves the reply to a request that changed nothing.
+	SaveReply(ctx context.Context, who lastmile.Principal, reply []byte) error
+}
+
+// Access is who may call an API, and how often.
+type Access struct {
+	// Authenticate finds the caller of a request to a route that is not public.
+	Authenticate func(context.Context, *http.Request) (lastmile.Principal, error)
+	RateLimit    float64 // requests a second; 0 is no limit
+	ByAddress    bool    // each address is limited, not each organization
+	// SetPassword is the path at which workers with a temporary password set
+	// their own.
+	SetPassword string
+}
+
+// Mux serves the routes of one API: it authorizes each request and writes the
+// response.
+type Mux struct {
+	Settings
+	access  Access
+	base    string // the path it is mounted at
+	limiter *limiter
+	routes  router
+}
+
+// NewMux returns a handler of routes, to be mounted at base.
+func NewMux(settings Settings, base string, access Access, routes ...Route) *Mux {
+	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now)}
+	for _, rt := range routes {
+		m.routes.add(rt.Method, rt.Path, m.endpoint(rt))
+	}
+	return m
+}
+
+// Handle adds a handler to which every caller has access.
+func (m *Mux) Handle(method, path string, handler http.Handler) {
+	m.routes.add(method, path, handler)
+}
+
+// Values of headers that every response has, made once. They are stored under
+// the canonical form of the name, as http.Header.Set would.
+var (
+	noSniff  = []string{"nosniff"}
+	noStore  = []string{"no-store"}
+	typeJSON = []string{"application/json; charset=utf-8"}
+)
+
+// crossOrigin detects requests that a browser sends for a page of another site.
+var crossOrigin = http.NewCrossOriginProtection()
+
+// ServeHTTP implements http.Handler.
+func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header["X-Content-Type-Options"] = noSniff
+	header["Cache-Control"] = noStore
+	m.limiter.setHeaders(header)
+	if err := crossOrigin.Check(r); err != nil {
+		m.reject(w, r, lastmile.Forbidden("requests from pages of other sites are not allowed"))
+		return
+	}
+	path, ok := strings.CutPrefix(strings.TrimSuffix(r.URL.EscapedPath(), "/"), m.base)
+	if !ok || (path != "" && path[0] != '/') {
+		m.reject(w, r, lastmile.NotFound("path", Clip(r.URL.Path)))
+		return
+	}
+	handler, allowed := m.routes.find(r, path)
+	switch {
+	case handler != nil:
+		handler.ServeHTTP(w, r)
+	case len(allowed) > 0:
+		header.Set("Allow", strings.Join(allowed, ", "))
+		m.reject(w, r, lastmile.WrongMethod(Clip(r.Method), Clip(r.URL.Path)))
+	default:
+		m.reject(w, r, lastmile.NotFound("path", Clip(r.URL.Path)))
+	}
+}
+
+// Limited wraps a handler that is no route with the rate limit of the API.
+func (m *Mux) Limited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := m.limiter.take(w.Header(), m.Address(r)); err != nil {
+			m.reject(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// reject responds to a request that no route serves.
+func (m *Mux) reject(w http.ResponseWriter, r *http.Request, err error) {
+	requestID := newRequestID()
+	w.Header().Set("X-Request-Id", requestID)
+	status := m.respondError(w, r, Route{}, requestID, err)
+	if m.Observe != nil {
+		m.Observe("unknown", "other", status, 0)
+	}
+}
+
+// endpoint serves one operation.
+func (m *Mux) endpoint(rt Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Pattern = rt.Path // for the log: paths themselves contain names and phone numbers
+		start, requestID := m.Now(), newRequestID()
+		w.Header().Set("X-Request-Id", requestID)
+		status := m.serve(w, r, rt, requestID)
+		if m.Observe != nil {
+			m.Observe(rt.Path, rt.Method, status, m.Now().Sub(start))
+		}
+	})
+}
+
+func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID string) (status int) {
+	defer func() {
+		if p := recover(); p != nil {
+			status = m.respondError(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	ctx := r.Context()
+	c, err := m.authorize(ctx, w, r, rt)
+	if err != nil {
+		return m.respondError(w, r, rt, requestID, err)
+	}
+	if rt.stream != nil {
+		if err := rt.stream(ctx, c, w); err != nil {
+			return m.respondError(w, r, rt, requestID, err)
+		}
+		return http.StatusOK
+	}
+	reply, err := rt.serve(ctx, c)
+	if err == nil && rt.readOnly && c.Who.Receipt != nil {
+		err = m.Receipts.SaveReply(ctx, c.Who, reply)
+	}
+	if err != nil {
+		return m.respondError(w, r, rt, requestID, err)
+	}
+	if m.Log.Enabled(ctx, slog.LevelDebug) { // building the arguments costs more than asking
+		m.Log.Debug("request answered", "request", requestID, "method", rt.Method, "route", rt.Path,
+			"organization", c.Who.Organization, "key", c.Who.Key)
+	}
+	return write(w, rt.status(), reply)
+}
+
+// authorize finds the caller, applies the rate limit and reads the body.
+func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, r *http.Request, rt Route) (*Call, error) {
+	var (
+		who lastmile.Principal
+		err error
+	)
+	if !rt.Operation.Public {
+		if who, err = m.access.Authenticate(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	if who.MustSetPassword && !rt.temporaryPassword {
+		return nil, lastmile.Forbidden("set a password of your own first: POST %s", m.access.SetPassword).Because("mustSetPassword")
+	}
+	caller := string(who.Organization)
+	if m.access.ByAddress {
+		caller = m.Address(r)
+	}
+	if err := m.limiter.take(w.Header(), caller); err != nil {
+		return nil, err
+	}
+	if !isText(r.URL.Path) {
+		return nil, lastmile.NotFound("path", Clip(r.URL.Path))
+	}
+	c := &Call{Who: who, HTTP: r}
+	if r.URL.RawQuery != "" {
+		if c.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+			return nil, lastmile.Malformed("the query of the address cannot be read: percent-encode it")
+		}
+		maps.DeleteFunc(c.Query, absent)
+		if err := cmp.Or(CheckQuery(c.Query), rt.checkFlags(c.Query)); err != nil {
+			return nil, err
+		}
+	}
+	if rt.Body == nil && rt.Method != http.MethodPost {
+		return c, nil
+	}
+	rt.extendDeadline(w, m.Now())
+	if c.Body, err = readBody(w, r, rt.bodyLimit()); err != nil {
+		return nil, err
+	}
+	if rt.Method == http.MethodPost {
+		err = m.checkReplay(ctx, c, rt)
+	}
+	return c, err
+}
+
+// checkReplay gives the principal a receipt when the request has an idempotency
+// key, and ends a request that was served before.
+func (m *Mux) checkReplay(ctx context.Context, c *Call, rt Route) error {
+	keys := c.HTTP.Header.Values("Idempotency-Key")
+	if len(keys) == 0 || c.Who.Organization == "" {
+		return nil
+	}
+	key := keys[0]
+	if len(keys) > 1 || key == "" || len(key) > lastmile.MaxReceiptKey || !printable(key) {
+		return lastmile.Invalid("the Idempotency-Key header must be one value of 1 to %d printable characters", lastmile.MaxReceiptKey)
+	}
+	sum := sha256.Sum256(c.Body)
+	c.Who.Receipt = &lastmile.Receipt{
+		Organization: c.Who.Organization, Key: key, Method: c.HTTP.Method, Path: strings.TrimSuffix(c.HTTP.URL.Path, "/"),
+		BodyHash: hex.EncodeToString(sum[:]), Created: m.Now(), Encode: rt.encodeReply,
+	}
+	return m.Receipts.CheckReplay(ctx, c.Who)
+}

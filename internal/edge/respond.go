@@ -1,0 +1,78 @@
+package edge
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"dray/internal/codec"
+	"dray/internal/lastmile"
+)
+
+// respondError writes an error, or the saved reply to a request that was served
+// before. It is the only place where errors are logged.
+func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, requestID string, err error) int {
+	if before, ok := errors.AsType[*lastmile.Replay](err); ok {
+		w.Header().Set("Idempotent-Replayed", "true")
+		return write(w, http.StatusOK, before.Reply)
+	}
+	status, body := codec.NewError(err, requestID)
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	if ok {
+		if refusal.Code == lastmile.CodeOverloaded || refusal.Code == lastmile.CodeTooMany {
+			w.Header().Set("Retry-After", "1")
+		}
+		m.Log.Info("request refused", "request", requestID, "method", r.Method, "route", r.Pattern, "status", status, "error", body.Message.Error)
+	} else if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		m.Log.Info("client went away", "request", requestID)
+	} else {
+		m.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
+	}
+	if rt.BatchErrors && codec.HasBatchError(status) {
+		return writeError(w, status, codec.NewBatchError(cmp.Or(refusal, lastmile.Internal())))
+	}
+	return writeError(w, status, body)
+}
+
+func writeError(w http.ResponseWriter, status int, body any) int {
+	data, err := json.Marshal(body)
+	if err != nil {
+		data = []byte(`{}`)
+	}
+	return write(w, status, data)
+}
+
+// write sends a response that is encoded.
+func write(w http.ResponseWriter, status int, body []byte) int {
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return status
+	}
+	header := w.Header()
+	header["Content-Type"] = typeJSON
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	//nolint:errcheck // the client has disconnected
+	w.Write(body)
+	return status
+}
+
+// newRequestID makes a random UUID (version 4).
+func newRequestID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	var text [36]byte
+	hex.Encode(text[:8], b[:4])
+	hex.Encode(text[9:13], b[4:6])
+	hex.Encode(text[14:18], b[6:8])
+	hex.Encode(text[19:23], b[8:10])
+	hex.Encode(text[24:], b[10:])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return string(text[:])
+}

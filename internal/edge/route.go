@@ -1,0 +1,267 @@
+package edge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"time"
+
+	"dray/internal/codec"
+	"dray/internal/spec"
+)
+
+// Limits of request bodies, in bytes.
+const (
+	MaxBody = 1 << 20
+	// MaxBatchBody is for batches: 500 tasks with the longest possible notes are
+	// 20 MB of notes alone.
+	MaxBatchBody = 32 << 20
+)
+
+// Route is one operation of an API: what it does, and what the OpenAPI document
+// says about it.
+type Route struct {
+	spec.Operation
+	serve    handler
+	stream   Streamer
+	encode   func(result any) ([]byte, error) // the reply that a receipt keeps
+	readOnly bool                             // changes nothing, so that the reply is saved here
+
+	temporaryPassword bool
+	maxBody           int64 // MaxBody when zero
+}
+
+// handler serves a request and returns the encoded reply.
+type handler func(ctx context.Context, c *Call) ([]byte, error)
+
+// Streamer writes a response piece by piece. It returns an error only before it
+// has written anything.
+type Streamer func(ctx context.Context, c *Call, w http.ResponseWriter) error
+
+// Get makes a route that reads something.
+func Get[Reply any](path, summary string, serve func(context.Context, *Call) (Reply, error), query ...spec.Parameter) Route {
+	rt := newRoute[Reply](http.MethodGet, path, summary)
+	rt.Query = query
+	rt.serve = func(ctx context.Context, c *Call) ([]byte, error) { return encoded(serve(ctx, c)) }
+	return rt
+}
+
+// Put makes a route that changes something.
+func Put[Body, Reply any](path, summary string, serve func(context.Context, *Call, Body) (Reply, error)) Route {
+	rt := newRoute[Reply](http.MethodPut, path, summary)
+	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) { return encoded(serve(ctx, c, body)) })
+}
+
+// Post makes a route that does something which is not saved under the request's
+// idempotency key: see Create.
+func Post[Body, Reply any](path, summary string, serve func(context.Context, *Call, Body) (Reply, error)) Route {
+	rt := newRoute[Reply](http.MethodPost, path, summary)
+	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) { return encoded(serve(ctx, c, body)) })
+}
+
+// Create makes a route of a use case that saves its result under the request's
+// idempotency key, in the transaction of the change: toWire makes the response
+// and what is saved, so that the two are the same.
+func Create[Body, Result, Reply any](
+	path, summary string, serve func(context.Context, *Call, Body) (Result, error), toWire func(Result) Reply,
+) Route {
+	rt := newRoute[Reply](http.MethodPost, path, summary)
+	rt.encode = func(result any) ([]byte, error) {
+		made, ok := result.(Result)
+		if !ok {
+			return nil, fmt.Errorf("%s %s: the reply is a %T, want %T", rt.Method, rt.Path, result, made)
+		}
+		return codec.Marshal(toWire(made))
+	}
+	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) {
+		made, err := serve(ctx, c, body)
+		if err != nil {
+			return nil, err
+		}
+		return codec.Marshal(toWire(made))
+	})
+}
+
+// Search makes a POST route that changes nothing. Its reply is saved under the
+// request's idempotency key afterwards.
+func Search[Body, Reply any](path, summary string, serve func(context.Context, *Call, Body) (Reply, error)) Route {
+	rt := Post(path, summary, serve)
+	rt.readOnly = true
+	return rt
+}
+
+// Do makes a POST route whose response is empty.
+func Do[Body any](path, summary string, serve func(context.Context, *Call, Body) error) Route {
+	rt := newRoute[nothing](http.MethodPost, path, summary)
+	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) { return nil, serve(ctx, c, body) })
+}
+
+// Send makes a POST route that takes a body which is not JSON, or none, of the
+// given media types. The body is in Call.Body.
+func Send[Reply any](path, summary string, serve func(context.Context, *Call) (Reply, error), takes ...string) Route {
+	rt := newRoute[Reply](http.MethodPost, path, summary)
+	rt.Takes = takes
+	rt.serve = func(ctx context.Context, c *Call) ([]byte, error) { return encoded(serve(ctx, c)) }
+	return rt
+}
+
+// SendOnly makes a POST route that takes no JSON and whose response is empty.
+func SendOnly(path, summary string, serve func(context.Context, *Call) error) Route {
+	rt := newRoute[nothing](http.MethodPost, path, summary)
+	rt.serve = func(ctx context.Context, c *Call) ([]byte, error) { return nil, serve(ctx, c) }
+	return rt
+}
+
+// Delete makes a route that deletes something.
+func Delete(path, summary string, serve func(context.Context, *Call) error) Route {
+	rt := newRoute[nothing](http.MethodDelete, path, summary)
+	rt.serve = func(ctx context.Context, c *Call) ([]byte, error) { return nil, serve(ctx, c) }
+	return rt
+}
+
+// DeleteWith makes a route that deletes what its body names.
+func DeleteWith[Body any](path, summary string, serve func(context.Context, *Call, Body) error) Route {
+	rt := newRoute[nothing](http.MethodDelete, path, summary)
+	return withBody(rt, func(ctx context.Context, c *Call, body Body) ([]byte, error) { return nil, serve(ctx, c, body) })
+}
+
+// Follow makes a GET route whose response is a stream, of one of some media
+// types.
+func Follow(path, summary string, serve Streamer, media ...string) Route {
+	rt := newRoute[nothing](http.MethodGet, path, summary)
+	rt.Sends, rt.stream = media, serve
+	return rt
+}
+
+// Receive makes a POST route that writes its own response.
+func Receive(path string, serve Streamer) Route {
+	rt := newRoute[nothing](http.MethodPost, path, "")
+	rt.stream = serve
+	return rt
+}
+
+// nothing is the reply of a route whose response is empty.
+type nothing struct{}
+
+func newRoute[Reply any](method, path, summary string) Route {
+	rt := Route{Operation: spec.Operation{Method: method, Path: path, Summary: summary}}
+	if reply := reflect.TypeFor[Reply](); reply != reflect.TypeFor[nothing]() {
+		rt.Reply = reply
+	}
+	return rt
+}
+
+func withBody[Body any](rt Route, serve func(context.Context, *Call, Body) ([]byte, error)) Route {
+	rt.Body = reflect.TypeFor[Body]()
+	rt.serve = func(ctx context.Context, c *Call) ([]byte, error) {
+		var body Body
+		if err := codec.Decode(c.Body, &body); err != nil {
+			return nil, err
+		}
+		return serve(ctx, c, body)
+	}
+	return rt
+}
+
+func encoded[Reply any](reply Reply, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return codec.Marshal(reply)
+}
+
+// Describe adds the description of the operation.
+func (rt Route) Describe(text string) Route {
+	rt.Description = text
+	return rt
+}
+
+// Example adds a request body for the document, in JSON.
+func (rt Route) Example(body string) Route {
+	rt.Operation.Example = body
+	return rt
+}
+
+// WithQuery adds query parameters.
+func (rt Route) WithQuery(query ...spec.Parameter) Route {
+	rt.Query = query
+	return rt
+}
+
+// NoContent makes a route respond with 204.
+func (rt Route) NoContent() Route {
+	rt.Status = http.StatusNoContent
+	return rt
+}
+
+// Public makes a route serve callers without credentials.
+func (rt Route) Public() Route {
+	rt.Operation.Public = true
+	return rt
+}
+
+// AllowTemporaryPassword makes a route serve workers who have not set a password
+// yet.
+func (rt Route) AllowTemporaryPassword() Route {
+	rt.temporaryPassword = true
+	return rt
+}
+
+// Finds makes the document say that the record named by the body may not exist.
+func (rt Route) Finds() Route {
+	rt.FindsRecords = true
+	return rt
+}
+
+// Limit sets the size of the largest body, in bytes.
+func (rt Route) Limit(bytes int64) Route {
+	rt.maxBody = bytes
+	return rt
+}
+
+// Bulk makes a route take a body as large as that of a batch, and have the
+// errors of one, whose shape differs from all others (API contract, "POST
+// /tasks/batch-async").
+func (rt Route) Bulk() Route {
+	rt.BatchErrors, rt.maxBody = true, MaxBatchBody
+	return rt
+}
+
+// Tagged names the resource of some routes.
+func Tagged(tag string, routes ...Route) []Route {
+	for i := range routes {
+		routes[i].Tag = tag
+	}
+	return routes
+}
+
+// status is the status of a response without an error.
+func (rt Route) status() int { return cmp.Or(rt.Status, http.StatusOK) }
+
+// bodyLimit is the size of the largest body that the route takes.
+func (rt Route) bodyLimit() int64 { return cmp.Or(rt.maxBody, MaxBody) }
+
+// uploadTime is how long the body of a batch, or an image, may take to arrive.
+const uploadTime = time.Minute
+
+// extendDeadline gives a body that may be large more time to arrive.
+func (rt Route) extendDeadline(w http.ResponseWriter, now time.Time) {
+	if rt.bodyLimit() > MaxBody {
+		//nolint:errcheck // then the limit for all bodies holds
+		http.NewResponseController(w).SetReadDeadline(now.Add(uploadTime))
+	}
+}
+
+// encodeReply encodes the result of a change as the response that a receipt
+// keeps; no result is an empty response.
+func (rt Route) encodeReply(result any) ([]byte, error) {
+	switch {
+	case result == nil:
+		return []byte{}, nil
+	case rt.encode != nil:
+		return rt.encode(result)
+	}
+	return nil, fmt.Errorf("%s %s saves a %T under its idempotency key, and is not a Create route", rt.Method, rt.Path, result)
+}

@@ -1,0 +1,111 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// The types of an API for the tests: what is sent, what a use case returns, and
+// what is shown of it.
+type (
+	bellBody struct {
+		Tone string `json:"tone"`
+	}
+	bell      struct{ tone, maker string }
+	bellReply struct {
+		Tone string `json:"tone"`
+	}
+)
+
+func newBellReply(b bell) bellReply { return bellReply{Tone: b.tone} }
+
+// receipts keeps what was saved of the last request.
+type receipts struct{ saved []byte }
+
+func (*receipts) CheckReplay(context.Context, lastmile.Principal) error { return nil }
+
+func (r *receipts) SaveReply(_ context.Context, _ lastmile.Principal, reply []byte) error {
+	r.saved = reply
+	return nil
+}
+
+// post sends a body with an idempotency key to a route, as an organization.
+func post(rt Route, kept *receipts, body string) *httptest.ResponseRecorder {
+	settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler), Receipts: kept}
+	access := Access{Authenticate: func(context.Context, *http.Request) (lastmile.Principal, error) {
+		return lastmile.Principal{Organization: "acme"}, nil
+	}}
+	r := httptest.NewRequest(http.MethodPost, "/v1"+rt.Path, strings.NewReader(body))
+	r.Header.Set("Idempotency-Key", "once")
+	w := httptest.NewRecorder()
+	NewMux(settings, "/v1", access, rt).ServeHTTP(w, r)
+	return w
+}
+
+func TestCreateSavesWhatItResponds(t *testing.T) {
+	var saved []byte
+	ring := func(_ context.Context, c *Call, body bellBody) (bell, error) {
+		made := bell{tone: body.Tone, maker: "<nobody's business>"}
+		var err error
+		saved, err = c.Who.Receipt.Encode(made) // as store.Idempotent does
+		return made, err
+	}
+	w := post(Create("/bells", "Cast a bell", ring, newBellReply), &receipts{}, `{"tone":"a&b"}`)
+	if want := `{"tone":"a&b"}`; w.Code != http.StatusOK || w.Body.String() != want || string(saved) != want {
+		t.Errorf("responded %d %s and saved %s, want %s", w.Code, w.Body, saved, want)
+	}
+}
+
+func TestOnlyTheResultOfARouteIsSaved(t *testing.T) {
+	var saved error
+	ring := func(_ context.Context, c *Call, _ bellBody) (bell, error) {
+		_, saved = c.Who.Receipt.Encode("another type")
+		return bell{}, saved
+	}
+	if w := post(Create("/bells", "Cast a bell", ring, newBellReply), &receipts{}, `{}`); w.Code != http.StatusInternalServerError || saved == nil {
+		t.Errorf("responded %d, %v", w.Code, saved)
+	}
+	plain := func(_ context.Context, c *Call, _ bellBody) (bellReply, error) {
+		_, saved = c.Who.Receipt.Encode(bell{})
+		return bellReply{}, saved
+	}
+	if w := post(Post("/bells", "Ring a bell", plain), &receipts{}, `{}`); w.Code != http.StatusInternalServerError {
+		t.Errorf("responded %d", w.Code)
+	}
+}
+
+func TestSearchSavesItsReply(t *testing.T) {
+	kept := &receipts{}
+	find := func(context.Context, *Call, bellBody) ([]bellReply, error) { return []bellReply{{Tone: "c"}}, nil }
+	if w := post(Search("/bells/metadata", "Find bells", find), kept, `{}`); w.Body.String() != `[{"tone":"c"}]` || string(kept.saved) != w.Body.String() {
+		t.Errorf("responded %s and saved %s", w.Body, kept.saved)
+	}
+}
+
+func TestAnEmptyReplyIsSavedAsNothing(t *testing.T) {
+	var saved []byte
+	mute := func(_ context.Context, c *Call, _ bellBody) (err error) {
+		saved, err = c.Who.Receipt.Encode(nil)
+		return err
+	}
+	if w := post(Do("/bells/mute", "Mute a bell", mute), &receipts{}, `{}`); w.Code != http.StatusOK || w.Body.Len() != 0 || saved == nil || len(saved) != 0 {
+		t.Errorf("responded %d %q and saved %q", w.Code, w.Body, saved)
+	}
+}
+
+func TestErrorsOfABatchHaveTheirShape(t *testing.T) {
+	fail := func(context.Context, *Call, bellBody) (bellReply, error) { return bellReply{}, errors.New("broken") }
+	plain := post(Post("/bells", "Ring a bell", fail), &receipts{}, `{}`).Body.String()
+	batch := post(Post("/bells", "Ring bells", fail).Bulk(), &receipts{}, `{}`).Body.String()
+	if !strings.HasPrefix(plain, `{"code":"Internal","message":{"error":2500`) || !strings.HasPrefix(batch, `{"statusCode":500,"error":2500`) {
+		t.Errorf("responded %s and %s", plain, batch)
+	}
+}

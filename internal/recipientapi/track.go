@@ -1,0 +1,174 @@
+package recipientapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"dray/internal/codec"
+	"dray/internal/edge"
+	"dray/internal/lastmile"
+	"dray/internal/taskflow"
+	"dray/internal/textmessage"
+	"dray/internal/wire"
+)
+
+// TrackBase is the path that the pages of recipients are under. The page itself
+// is in package web; here is what its script requests.
+const TrackBase = "/t"
+
+// The limits of those who follow a task.
+const (
+	trackRate    = 20.0 // requests a second of one address
+	maxFollowers = 2_000
+	refreshEvery = 3 * time.Second // what a page shows changes with time, which needs no query
+)
+
+// Tracking serves what the page of a recipient requests.
+type Tracking struct {
+	edge.Settings
+	Tasks *taskflow.Flow
+}
+
+// Handler returns a recipient's page and what it requests, to be mounted at
+// TrackBase. Everyone who has the link has access, also from pages of other
+// sites.
+func (s *Tracking) Handler(page http.Handler) http.Handler {
+	mux := edge.NewMux(s.Settings, TrackBase, edge.Access{RateLimit: trackRate, ByAddress: true}, s.routes()...)
+	page = mux.Limited(page)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+		if path := strings.TrimPrefix(strings.TrimSuffix(r.URL.Path, "/"), TrackBase+"/"); strings.Contains(path, "/") {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+}
+
+func (s *Tracking) routes() []edge.Route {
+	followers := make(chan struct{}, maxFollowers)
+	follow := func(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
+		return s.followTask(ctx, c, w, followers)
+	}
+	return []edge.Route{
+		edge.Get("/{token}/state", "Read how far a task is", s.follow).Public(),
+		edge.Follow("/{token}/events", "Follow a task", follow).Public(),
+		edge.SendOnly("/{token}/viewed", "Report that the page was opened", s.view).Public(),
+		edge.Do("/{token}/feedback", "Rate a completed task", s.rateTask).Public(),
+	}
+}
+
+// link is the token in the link to a page.
+func link(c *edge.Call) string { return c.Path("token") }
+
+func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
+	return s.Tasks.View(ctx, link(c))
+}
+
+// follow reads a task as the recipient sees it, in her language.
+func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.Following, error) {
+	found, err := s.Tasks.Follow(ctx, link(c))
+	return wire.NewFollowing(found, language(c, found.Country)), err
+}
+
+func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.FeedbackBody) error {
+	feedback, err := body.Domain()
+	if err != nil {
+		return err
+	}
+	return s.Tasks.Rate(ctx, link(c), feedback)
+}
+
+// followTask serves GET /t/{token}/events: how far the task is, and again
+// whenever that has changed, until the page is gone.
+func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.ResponseWriter, followers chan struct{}) error {
+	select {
+	case followers <- struct{}{}:
+		defer func() { <-followers }()
+	default:
+		return lastmile.Overloaded("too many follow tasks just now: ask for the state instead")
+	}
+	page, err := s.Tasks.FollowTask(ctx, link(c))
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	sent, err := s.encodePage(c, page)
+	if err != nil {
+		return err
+	}
+	out, err := s.OpenStream(w)
+	if err != nil {
+		return err
+	}
+	text := fmt.Appendf(nil, "event: state\ndata: %s\n\n", sent)
+	last := s.Now()
+	for out.Send(text) == nil && s.Pause(ctx, edge.StreamPause) {
+		latest, err := s.nextPage(ctx, c, page)
+		text = nil
+		switch {
+		case isRejection(err):
+			out.Send([]byte("event: gone\ndata: {}\n\n")) //nolint:errcheck // it ends in any case
+			return nil
+		case err != nil:
+			return nil // the page asks again
+		case !bytes.Equal(latest, sent):
+			text, sent = fmt.Appendf(nil, "event: state\ndata: %s\n\n", latest), latest
+		case s.Now().Sub(last) >= edge.KeepAliveInterval:
+			text = []byte(": still here\n\n")
+		}
+		if text != nil {
+			last = s.Now()
+		}
+	}
+	return nil
+}
+
+// nextPage waits until the page has changed, or might look different because time
+// has passed, and returns how it looks then. Only a change is read.
+func (s *Tracking) nextPage(ctx context.Context, c *edge.Call, page *taskflow.TaskFollower) (shown []byte, err error) {
+	timer := time.NewTimer(refreshEvery)
+	defer timer.Stop()
+	select {
+	case <-page.Changed():
+		err = page.Read(ctx)
+	case <-timer.C:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-s.Ended:
+		err = errStreamsEnded
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.encodePage(c, page)
+}
+
+// errStreamsEnded ends a stream when the server stops.
+var errStreamsEnded = errors.New("streams have ended")
+
+// encodePage returns a page as its recipient sees it now.
+func (s *Tracking) encodePage(c *edge.Call, page *taskflow.TaskFollower) ([]byte, error) {
+	found, err := page.Show()
+	if err != nil {
+		return nil, err
+	}
+	return codec.Marshal(wire.NewFollowing(found, language(c, found.Country)))
+}
+
+// language is the language in which a page is shown in a country.
+func language(c *edge.Call, country string) string {
+	return textmessage.ChooseLanguage(c.HTTP.Header.Get("Accept-Language"), country)
+}
+
+// isRejection reports whether an error is for the client to act on.
+func isRejection(err error) bool {
+	_, ok := errors.AsType[*lastmile.Error](err)
+	return ok
+}

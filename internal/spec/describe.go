@@ -1,0 +1,94 @@
+package spec
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// These interfaces are for types whose fields do not describe their JSON. Only
+// the zero values of the types are asked.
+type (
+	// aliaser is a type that has the schema of another type, of which SchemaOf
+	// returns a value. A pointer means that null is possible, too.
+	aliaser interface{ SchemaOf() any }
+
+	// alternator is a type that has one of several forms. OneOf returns a value
+	// of each.
+	alternator interface{ OneOf() []any }
+
+	// literal is a type that knows its JSON Schema.
+	literal interface{ JSONSchema() string }
+
+	// minimizer and maximizer are lists with a minimum or maximum length.
+	minimizer interface{ MinItems() int }
+	maximizer interface{ MaxItems() int }
+)
+
+// described returns the schema of a type that describes itself, or nil.
+func (b *schemas) described(t reflect.Type, f form) *schema {
+	if t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer {
+		return nil
+	}
+	switch v := reflect.Zero(t).Interface().(type) {
+	case aliaser:
+		return b.of(reflect.TypeOf(v.SchemaOf()), f.inner())
+	case alternator:
+		s := &schema{}
+		for _, one := range v.OneOf() {
+			s.OneOf = append(s.OneOf, b.of(reflect.TypeOf(one), f.inner()))
+		}
+		return s
+	case literal:
+		s := &schema{}
+		if err := json.Unmarshal([]byte(v.JSONSchema()), s); err != nil {
+			return b.gap(t)
+		}
+		return s
+	case maximizer:
+		list := listOf(b.of(t.Elem(), f.inner()))
+		list.MaxItems = v.MaxItems()
+		if v, ok := v.(minimizer); ok {
+			list.MinItems = v.MinItems()
+		}
+		return list
+	}
+	return b.enumerated(t)
+}
+
+// enumerated returns the schema of a type that lists its values with a method
+// Values, which returns a slice of the type, or nil.
+func (*schemas) enumerated(t reflect.Type) *schema {
+	method, ok := t.MethodByName("Values")
+	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0) != reflect.SliceOf(t) {
+		return nil
+	}
+	s := ofType("string")
+	if t.Kind() != reflect.String {
+		s = ofType("integer")
+	}
+	values := method.Func.Call([]reflect.Value{reflect.Zero(t)})[0]
+	for i := range values.Len() {
+		if value := values.Index(i); value.Kind() == reflect.String {
+			s.Enum = append(s.Enum, value.String())
+		} else {
+			s.Enum = append(s.Enum, value.Int())
+		}
+	}
+	return s
+}
+
+// alias returns the type whose schema a type has; the type itself if it is no
+// alias. Null reports whether null is possible, too.
+func alias(t reflect.Type) (of reflect.Type, null bool) {
+	if t.Kind() == reflect.Interface {
+		return t, false
+	}
+	if v, ok := reflect.TypeAssert[aliaser](reflect.Zero(t)); ok && t.Kind() != reflect.Pointer {
+		of = reflect.TypeOf(v.SchemaOf())
+		if of.Kind() == reflect.Pointer {
+			return of.Elem(), true
+		}
+		return of, false
+	}
+	return t, false
+}

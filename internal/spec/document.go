@@ -1,0 +1,143 @@
+package spec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// The parts of an OpenAPI document, version 3.1, that this one has.
+type (
+	document struct {
+		OpenAPI    string                       `json:"openapi"`
+		Info       info                         `json:"info"`
+		Servers    []server                     `json:"servers"`
+		Security   []map[string][]string        `json:"security"`
+		Tags       []tag                        `json:"tags"`
+		Paths      members[members[*operation]] `json:"paths"`
+		Components components                   `json:"components"`
+	}
+
+	info struct {
+		Title       string `json:"title"`
+		Version     string `json:"version"`
+		Description string `json:"description,omitempty"`
+		Program     string `json:"x-program-version,omitempty"`
+	}
+
+	server struct {
+		URL string `json:"url"`
+	}
+
+	tag struct {
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+	}
+
+	operation struct {
+		OperationID string                 `json:"operationId"`
+		Tags        []string               `json:"tags"`
+		Summary     string                 `json:"summary"`
+		Description string                 `json:"description,omitempty"`
+		Security    *[]map[string][]string `json:"security,omitempty"` // empty for public operations
+		Parameters  []*specParameter       `json:"parameters,omitempty"`
+		RequestBody *requestBody           `json:"requestBody,omitempty"`
+		Responses   members[*response]     `json:"responses"`
+	}
+
+	specParameter struct {
+		Ref         string  `json:"$ref,omitempty"`
+		Name        string  `json:"name,omitempty"`
+		In          string  `json:"in,omitempty"`
+		Description string  `json:"description,omitempty"`
+		Required    bool    `json:"required,omitempty"`
+		Schema      *schema `json:"schema,omitempty"`
+
+		example string // for the reference
+	}
+
+	requestBody struct {
+		Required bool               `json:"required,omitempty"`
+		Content  map[string]content `json:"content"`
+	}
+
+	content struct {
+		Schema  *schema         `json:"schema"`
+		Example json.RawMessage `json:"example,omitempty"`
+	}
+
+	response struct {
+		Ref         string                  `json:"$ref,omitempty"`
+		Description string                  `json:"description,omitempty"`
+		Headers     members[*specParameter] `json:"headers,omitempty"`
+		Content     map[string]content      `json:"content,omitempty"`
+	}
+
+	components struct {
+		SecuritySchemes map[string]securityScheme `json:"securitySchemes"`
+		Parameters      members[*specParameter]   `json:"parameters"`
+		Headers         members[*specParameter]   `json:"headers"`
+		Responses       members[*response]        `json:"responses"`
+		Schemas         map[string]*schema        `json:"schemas"`
+	}
+
+	securityScheme struct {
+		Type        string `json:"type"`
+		Scheme      string `json:"scheme"`
+		Description string `json:"description,omitempty"`
+	}
+)
+
+// Document returns the OpenAPI document of an API, the same bytes at every start
+// of the same program.
+func (a API) Document() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	doc, gaps := a.document()
+	if len(gaps) > 0 {
+		return nil, fmt.Errorf("the OpenAPI document of %s cannot describe the JSON of %v", a.Title, gaps)
+	}
+	if err := enc.Encode(doc); err != nil {
+		return nil, fmt.Errorf("encode the OpenAPI document of %s: %w", a.Title, err)
+	}
+	return out.Bytes(), nil
+}
+
+// Handler serves the document to every caller: it contains no data of any
+// organization.
+func (a API) Handler() (http.Handler, error) {
+	doc, err := a.Document()
+	if err != nil {
+		return nil, err
+	}
+	return static(jsonType, doc), nil
+}
+
+// static serves bytes that never change while the program runs.
+func static(contentType string, data []byte) http.HandlerFunc {
+	etag := etagOf(data)
+	return func(w http.ResponseWriter, r *http.Request) {
+		serveBytes(w, r, contentType, etag, data)
+	}
+}
+
+func etagOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}
+
+// serveBytes responds with data, or with 304 if the client has it already.
+func serveBytes(w http.ResponseWriter, r *http.Request, contentType, etag string, data []byte) {
+	header := w.Header()
+	header.Set("Content-Type", contentType)
+	header.Set("ETag", etag)
+	header.Set("Cache-Control", "no-cache")
+	header.Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}

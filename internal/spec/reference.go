@@ -1,0 +1,270 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// reference is what the page shows: the document in the order and the words of
+// a reader.
+type reference struct {
+	Revision, Program string
+	About             string
+	Sections          []section
+	Objects           []object
+	Errors            []Error
+	ErrorSample       []token
+	Hello             []token
+
+	Headers           []parameterRow
+	MaxKey, KeepHours int
+	Limits
+}
+
+// Limits are the limits that the page mentions.
+type Limits struct {
+	MaxBodyMB, MaxEntries, MaxMetadataKB, MaxNotes int
+}
+
+type (
+	// section is the operations of one resource.
+	section struct {
+		Name, Anchor, About string
+		Operations          []operationView
+	}
+
+	// operationView is one operation.
+	operationView struct {
+		Anchor, Method, Summary, About string
+		Path                           []pathPart
+		Parameters                     []parameterRow
+		Body                           *bodyView
+		Reply                          *bodyView // nil when the response is empty
+		Command                        string
+		Sample                         []token
+		Statuses                       []statusView
+	}
+
+	// pathPart is a piece of a path; parameters stand out.
+	pathPart struct {
+		Text      string
+		Parameter bool
+	}
+
+	parameterRow struct {
+		Name, In, Type, About string
+		Required              bool
+	}
+
+	// bodyView is a request or a response: a list of fields, or a list of
+	// objects described elsewhere.
+	bodyView struct {
+		Type   typeView
+		Fields []fieldRow
+	}
+
+	fieldRow struct {
+		Name     string
+		Type     typeView
+		Required bool
+		Nullable bool
+		About    string
+		Values   []string
+	}
+
+	// typeView names a type; Object is the anchor of its description, if any.
+	typeView struct {
+		Text, Object string
+	}
+
+	// object is a shape that fields refer to.
+	object struct {
+		Name, Anchor, About string
+		Sent                bool // in requests, not in responses
+		Fields              []fieldRow
+	}
+
+	statusView struct {
+		Status int
+		Name   string
+	}
+)
+
+// newReference arranges the document for reading.
+func newReference(a API, limits Limits) reference {
+	doc, _ := a.document()
+	v := viewer{document: doc, api: a}
+	ref := reference{
+		Revision: a.Version, Program: a.Program, About: a.Description,
+		Errors: a.Errors, ErrorSample: highlight(v.sample(refTo(a.ErrorBody.Name()), 0)),
+		Hello:  highlight(v.sample(v.hello(), 0)),
+		MaxKey: a.IdempotencyKey.Max, KeepHours: a.IdempotencyKey.Hours, Limits: limits,
+	}
+	for _, h := range doc.Components.Headers {
+		ref.Headers = append(ref.Headers, parameterRow{Name: h.name, Type: h.value.Schema.Type[0], About: h.value.Description})
+	}
+	for _, t := range doc.Tags {
+		s := section{Name: t.Name, Anchor: slug(t.Name), About: t.Description}
+		for _, path := range doc.Paths {
+			for _, op := range path.value {
+				if op.value.Tags[0] == t.Name {
+					s.Operations = append(s.Operations, v.operation(strings.ToUpper(op.name), path.name, op.value))
+				}
+			}
+		}
+		ref.Sections = append(ref.Sections, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		s := doc.Components.Schemas[name]
+		ref.Objects = append(ref.Objects, object{Name: name, Anchor: objectAnchor(name), About: s.Description, Sent: s.AdditionalProperties == nil, Fields: v.fields(s)})
+	}
+	return ref
+}
+
+// viewer turns parts of the document into what the page shows.
+type viewer struct {
+	*document
+	api API
+}
+
+// hello is the schema of the response that tests a key, which the page begins
+// with: the first operation.
+func (v viewer) hello() *schema {
+	return v.Paths[0].value[0].value.Responses[0].value.Content[jsonType].Schema
+}
+
+func (v viewer) operation(method, path string, op *operation) operationView {
+	o := operationView{
+		Anchor: op.OperationID, Method: method, Summary: op.Summary, About: op.Description, Path: pathParts(path),
+		Command: v.command(method, path, op),
+	}
+	for _, p := range op.Parameters {
+		if p.Ref != "" {
+			continue // the same for every POST: it has its own chapter
+		}
+		o.Parameters = append(o.Parameters, parameterRow{p.Name, p.In, v.typeOf(p.Schema).Text, p.Description, p.Required})
+	}
+	if op.RequestBody != nil {
+		o.Body = v.body(op.RequestBody.Content[jsonType].Schema)
+	}
+	for _, r := range op.Responses {
+		if sent, ok := r.value.Content[jsonType]; ok {
+			o.Reply = v.body(sent.Schema)
+			o.Sample = highlight(v.sample(sent.Schema, 0))
+		} else if status, err := strconv.Atoi(r.name); err == nil && r.value.Ref != "" {
+			o.Statuses = append(o.Statuses, statusView{status, strings.TrimPrefix(r.value.Ref, "#/components/responses/")})
+		}
+	}
+	return o
+}
+
+func (v viewer) body(s *schema) *bodyView {
+	for len(s.AnyOf) > 0 {
+		s = s.AnyOf[0]
+	}
+	b := &bodyView{Type: v.typeOf(s)}
+	if s.Items != nil {
+		s = s.Items
+	}
+	b.Fields = v.fields(v.resolve(s))
+	return b
+}
+
+// resolve follows a reference.
+func (v viewer) resolve(s *schema) *schema {
+	if target, ok := v.Components.Schemas[strings.TrimPrefix(s.Ref, refPrefix)]; ok {
+		return target
+	}
+	return s
+}
+
+func (v viewer) fields(s *schema) []fieldRow {
+	var rows []fieldRow
+	for _, p := range s.Properties {
+		row := fieldRow{
+			Name: p.name, Type: v.typeOf(p.value), Required: slices.Contains(s.Required, p.name),
+			Nullable: takesNull(p.value), About: p.value.Description,
+		}
+		values := p.value.Enum
+		if p.value.Items != nil {
+			values = p.value.Items.Enum
+		}
+		for _, value := range values {
+			if text, ok := value.(string); ok && !slices.Contains(p.value.Type, "boolean") {
+				row.Values = append(row.Values, text)
+			}
+		}
+		rows = append(rows, row)
+		if p.value.Ref == "" && len(p.value.Properties) > 0 {
+			for _, inner := range v.fields(p.value) {
+				inner.Name = p.name + "." + inner.Name
+				rows = append(rows, inner)
+			}
+		}
+	}
+	return rows
+}
+
+func takesNull(s *schema) bool {
+	return slices.Contains(s.Type, "null") || slices.ContainsFunc(s.OneOf, takesNull)
+}
+
+// typeOf names the type of a schema, without null.
+func (v viewer) typeOf(s *schema) typeView {
+	switch {
+	case s.Ref != "":
+		name := strings.TrimPrefix(s.Ref, refPrefix)
+		return typeView{name, objectAnchor(name)}
+	case len(s.OneOf) > 0:
+		var all typeView
+		for _, one := range s.OneOf {
+			if t := v.typeOf(one); t.Text != "" {
+				all.Text = strings.TrimPrefix(all.Text+" or "+t.Text, " or ")
+				all.Object = cmp.Or(all.Object, t.Object)
+			}
+		}
+		return all
+	case s.Pattern == idPattern:
+		return typeView{Text: "id"}
+	case slices.Contains(s.Type, "boolean") && len(s.Enum) > 0:
+		return typeView{Text: "boolean"}
+	case len(s.PrefixItems) > 0:
+		return typeView{Text: fmt.Sprintf("array of %d numbers", len(s.PrefixItems))}
+	case s.Items != nil:
+		of := v.typeOf(s.Items)
+		return typeView{"array of " + plural(of.Text), of.Object}
+	}
+	names := slices.DeleteFunc(slices.Clone(s.Type), func(name string) bool { return name == "null" })
+	return typeView{Text: strings.Join(names, " or ")}
+}
+
+func plural(name string) string {
+	switch {
+	case strings.HasPrefix(name, "array"):
+		return strings.Replace(name, "array", "arrays", 1)
+	case name == strings.ToLower(name):
+		return name + "s"
+	}
+	return name
+}
+
+func pathParts(path string) []pathPart {
+	var parts []pathPart
+	for len(path) > 0 {
+		at := pathParameter.FindStringIndex(path)
+		if at == nil {
+			return append(parts, pathPart{Text: path})
+		}
+		parts = append(parts, pathPart{Text: path[:at[0]]}, pathPart{path[at[0]:at[1]], true})
+		path = path[at[1]:]
+	}
+	return parts
+}
+
+func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }
+
+func objectAnchor(name string) string { return "object-" + name }

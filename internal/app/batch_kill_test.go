@@ -21,7 +21,7 @@ func TestKilledBatches(t *testing.T) {
 	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { testKilledBatches(t, 5, nodes, s) })
 }
 
-// batchRig sends batches to nodes that are killed while they run them.
+// batchRig submits batches to nodes that are killed while they process them.
 type batchRig struct {
 	program  program
 	storage  nodeStorage
@@ -29,12 +29,12 @@ type batchRig struct {
 	nodes    []*node
 }
 
-// invalidItems are the places of items that cannot be created.
+// invalidItems are the indexes of items that cannot be created.
 var invalidItems = []int{3, 250, 499}
 
-// testKilledBatches kills a node in the middle of a batch of 500 again and again,
-// and holds what is there at the end of each batch against what was sent: each
-// item is a task or an error, once, and the batch has ended once.
+// testKilledBatches kills nodes repeatedly in the middle of batches of 500 tasks.
+// In the end each item must be one task or one error, and each batch must have
+// ended once.
 func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 	rig := &batchRig{program: thisProgram(t), storage: storage}
 	rig.org, rig.key = newOrganization(t, rig.program, storage)
@@ -43,7 +43,7 @@ func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 	}
 	var (
 		jobs   []string
-		middle int // kills that met a batch in progress
+		middle int // kills while a batch was in progress
 	)
 	for killed := 0; killed < kills; {
 		name := fmt.Sprintf("batch %d", len(jobs))
@@ -57,7 +57,7 @@ func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 			killed++
 			rig.nodes[victim] = startNode(t, rig.program, storage)
 			if job == "" {
-				job = rig.submit(t, victim, name) // nobody knows whether it arrived
+				job = rig.submit(t, victim, name) // it may have been accepted; the idempotency key makes this safe
 			}
 			report := rig.report(t, victim, job)
 			if report.Status == "inProgress" {
@@ -75,8 +75,8 @@ func testKilledBatches(t *testing.T, kills, nodes int, storage nodeStorage) {
 	t.Logf("%d kills, %d of them in the middle of one of %d batches", kills, middle, len(jobs))
 }
 
-// submit sends a batch, or sends it again, and returns its job; empty when the
-// node went before it answered.
+// submit sends a batch and returns its job id, or "" if the node was killed before
+// it responded. Sending the same name again is a retry.
 func (rig *batchRig) submit(t *testing.T, node int, name string) string {
 	t.Helper()
 	items := make([]string, lastmile.MaxBatch)
@@ -93,12 +93,12 @@ func (rig *batchRig) submit(t *testing.T, node int, name string) string {
 	}
 	var job struct{ JobID string }
 	if err := json.Unmarshal(answer, &job); err != nil || status != http.StatusOK {
-		t.Fatalf("answered %d %s", status, answer)
+		t.Fatalf("submit a batch: %d %s", status, answer)
 	}
 	return job.JobID
 }
 
-// batchReport is as much of a report as is checked.
+// batchReport is the part of a report that is checked.
 type batchReport struct {
 	Status                                    string
 	TasksReceived, TasksCreated, TasksErrored int
@@ -113,13 +113,13 @@ func (rig *batchRig) report(t *testing.T, node int, job string) (report batchRep
 		err = json.Unmarshal(answer, &report)
 	}
 	if err != nil || status != http.StatusOK {
-		t.Fatalf("the batch %s was accepted, and now: %d %v %s", job, status, err, answer)
+		t.Fatalf("report of the accepted batch %s: %d %v %s", job, status, err, answer)
 	}
 	return report
 }
 
 // check waits for the end of a batch and fails the test unless each item has
-// its result once.
+// exactly one result.
 func (rig *batchRig) check(t *testing.T, name, job string) {
 	t.Helper()
 	var report batchReport
@@ -135,7 +135,7 @@ func (rig *batchRig) check(t *testing.T, name, job string) {
 	good := lastmile.MaxBatch - len(invalidItems)
 	if report.Status != "completedWithErrors" || report.TasksReceived != lastmile.MaxBatch || report.TasksCreated != good ||
 		report.TasksErrored != len(invalidItems) || len(report.Errors) != len(invalidItems) || len(report.NewTasks) != good {
-		t.Errorf("%s ended as %s with %d created and %d refused of %d, and shows %d and %d", name, report.Status, report.TasksCreated,
+		t.Errorf("%s ended as %s with %d created and %d rejected of %d, and lists %d and %d", name, report.Status, report.TasksCreated,
 			report.TasksErrored, report.TasksReceived, len(report.NewTasks), len(report.Errors))
 	}
 	status, answer, err := rig.call(t, 0, http.MethodPost, "/tasks/metadata", fmt.Sprintf(`[{"name":"batch","type":"string","value":%q}]`, name), "")
@@ -144,7 +144,7 @@ func (rig *batchRig) check(t *testing.T, name, job string) {
 		err = json.Unmarshal(answer, &found)
 	}
 	if err != nil || status != http.StatusOK {
-		t.Fatalf("look for the tasks: %d %v %s", status, err, answer)
+		t.Fatalf("find the tasks: %d %v %s", status, err, answer)
 	}
 	items := map[string]int{}
 	for _, task := range found {
@@ -160,40 +160,40 @@ func (rig *batchRig) check(t *testing.T, name, job string) {
 		}
 	}
 	if len(found) != good {
-		t.Errorf("%s made %d tasks, want %d", name, len(found), good)
+		t.Errorf("%s created %d tasks, want %d", name, len(found), good)
 	}
 }
 
-// checkEvents fails the test unless the end of each batch was told once, and
-// nothing else.
+// checkEvents fails the test unless there is one event for the end of each batch
+// and no other.
 func (rig *batchRig) checkEvents(t *testing.T, jobs []string) {
 	t.Helper()
-	told := map[string]int{}
+	counts := map[string]int{} // by trigger and job
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {
 		return s.Write(t.Context(), func(w store.Writer) error {
-			clear(told)
+			clear(counts)
 			const most = 10_000
 			_, err := w.NumberEvents(t.Context(), most)
 			events, readErr := w.EventsAfter(t.Context(), lastmile.OrganizationID(rig.org), 0, most)
 			for _, e := range events {
 				var body struct{ TriggerName, JobID string }
 				err = errors.Join(err, json.Unmarshal(e.Body, &body))
-				told[body.TriggerName+" "+body.JobID]++
+				counts[body.TriggerName+" "+body.JobID]++
 			}
 			return errors.Join(err, readErr)
 		})
 	})
 	for _, job := range jobs {
-		if n := told["taskBatchCreateJobCompleted "+job]; n != 1 {
-			t.Errorf("the end of batch %s was told %d times", job, n)
+		if n := counts["taskBatchCreateJobCompleted "+job]; n != 1 {
+			t.Errorf("the end of batch %s has %d events, want 1", job, n)
 		}
 	}
-	if len(told) != len(jobs) {
-		t.Errorf("%d kinds of events were told of %d batches: %v", len(told), len(jobs), told)
+	if len(counts) != len(jobs) {
+		t.Errorf("%d different events of %d batches: %v", len(counts), len(jobs), counts)
 	}
 }
 
-// call sends a request to a node, again for as long as that is busy.
+// call sends a request to a node and retries while the node is overloaded.
 func (rig *batchRig) call(t *testing.T, node int, method, path, body, key string) (status int, answer []byte, err error) {
 	t.Helper()
 	for deadline := time.Now().Add(longTimeout); ; time.Sleep(10 * time.Millisecond) {

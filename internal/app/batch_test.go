@@ -22,13 +22,13 @@ import (
 	"dray/internal/work"
 )
 
-// batchTest is a platform whose background work is run by tests.
+// batchTest is a platform without background work; tests run that with run.
 type batchTest struct {
 	*app.App
 	who lastmile.Principal
 }
 
-// onBatchEngines runs a test on both databases.
+// onBatchEngines runs a test on each database.
 func onBatchEngines(t *testing.T, test func(t *testing.T, w *batchTest)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newBatchTest(t, app.Config{Data: t.TempDir()})) })
 	t.Run("postgres", func(t *testing.T) {
@@ -55,7 +55,7 @@ func newBatchTest(t *testing.T, c app.Config) *batchTest {
 	return &batchTest{App: a, who: lastmile.Principal{Organization: made.Organization.ID}}
 }
 
-// submit takes in a batch of so many tasks, marked with a name.
+// submit submits a batch of tasks whose metadata contains name.
 func (w *batchTest) submit(t *testing.T, name string, tasks int) lastmile.BatchID {
 	t.Helper()
 	bodies := make(wire.SentTasks, tasks)
@@ -74,7 +74,7 @@ func (w *batchTest) submit(t *testing.T, name string, tasks int) lastmile.BatchI
 	return made.Record.ID
 }
 
-// failingBook is an address book in which items of a batch fail.
+// failingBook is an address book that fails for some items of a batch.
 type failingBook struct {
 	taskflow.AddressBook
 	fail func(item int) error // nil when the item does not fail
@@ -93,9 +93,9 @@ func (b failingBook) PrepareRecipient(ctx context.Context, who lastmile.Principa
 	return b.AddressBook.PrepareRecipient(ctx, who, field, draft)
 }
 
-// run runs jobs over a store until the condition holds. Items for which fail,
-// unless it is nil, returns an error cannot be prepared. A process that dies
-// loses its jobs soon; one that lives keeps them, however slow the machine is.
+// run processes batches over a store until the condition holds. Items for which
+// fail returns an error cannot be prepared; fail may be nil. The leases on a
+// crashingStore are short; others outlast a slow machine.
 func (w *batchTest) run(t *testing.T, s store.Store, fail func(item int) error, until func() bool) {
 	t.Helper()
 	flow := *w.Tasks
@@ -125,7 +125,7 @@ func (w *batchTest) run(t *testing.T, s store.Store, fail func(item int) error, 
 	group.Wait()
 }
 
-// jobsLeft tells whether any job is left.
+// jobsLeft reports whether any job is left.
 func (w *batchTest) jobsLeft(t *testing.T) bool {
 	t.Helper()
 	n := 0
@@ -149,7 +149,7 @@ func (w *batchTest) batch(t *testing.T, id lastmile.BatchID) lastmile.Batch {
 	return b
 }
 
-// tasks counts the tasks that are marked with a name.
+// tasks counts the tasks that were submitted with a name.
 func (w *batchTest) tasks(t *testing.T, name string) int {
 	t.Helper()
 	found, err := w.Tasks.Find(t.Context(), w.who, lastmile.Metadata{{Name: "of", Type: lastmile.MetadataString, Value: name, Visibility: []string{"api"}}})
@@ -159,7 +159,7 @@ func (w *batchTest) tasks(t *testing.T, name string) int {
 	return len(found)
 }
 
-// endEvents counts the events that tell of the end of a batch.
+// endEvents counts the events about the end of a batch.
 func (w *batchTest) endEvents(t *testing.T, id lastmile.BatchID) (n int) {
 	t.Helper()
 	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
@@ -180,8 +180,8 @@ func (w *batchTest) endEvents(t *testing.T, id lastmile.BatchID) (n int) {
 	return n
 }
 
-// crashingStore is the store of a process that dies right before its nth write, or
-// right after it, when it is kept and nobody can tell any more.
+// crashingStore is the store of a process that crashes right before its nth write,
+// or right after the commit, before the process learns of it.
 type crashingStore struct {
 	store.Store
 	writesLeft atomic.Int64
@@ -189,7 +189,7 @@ type crashingStore struct {
 	crashed    atomic.Bool
 }
 
-var errCrashed = errors.New("the process died")
+var errCrashed = errors.New("the process crashed")
 
 func (d *crashingStore) Read(ctx context.Context, fn func(store.Reader) error) error {
 	if d.crashed.Load() {
@@ -229,16 +229,16 @@ func TestBatchSurvivesCrashes(t *testing.T) {
 
 					b := w.batch(t, id)
 					if made := w.tasks(t, name); made != tasks || b.TasksCreated() != tasks || b.Status() != lastmile.BatchSucceeded {
-						t.Errorf("%d tasks were made, and the batch says %d: %s", made, b.TasksCreated(), b.Status())
+						t.Errorf("%d tasks were created, and the batch says %d: %s", made, b.TasksCreated(), b.Status())
 					}
 					if events := w.endEvents(t, id); events != 1 {
-						t.Errorf("the end was told %d times", events)
+						t.Errorf("the end of the batch has %d events, want 1", events)
 					}
 				})
 			}
 			if undisturbed || t.Failed() {
 				if write < 5 {
-					t.Errorf("a batch was done with %d writes: a claim, two chunks and an end expected", write-1)
+					t.Errorf("a batch took %d writes, want at least a claim, two chunks and an end", write-1)
 				}
 				return
 			}
@@ -258,20 +258,20 @@ func TestBatchRetriesTransientErrors(t *testing.T) {
 		}
 		w.run(t, w.Store, fail, func() bool { return !w.jobsLeft(t) })
 		if b := w.batch(t, id); b.Status() != lastmile.BatchSucceeded || tries.Load() != 3 {
-			t.Errorf("the batch is %s after %d tries", b.Status(), tries.Load())
+			t.Errorf("the batch is %s after %d attempts", b.Status(), tries.Load())
 		}
 	})
 }
 
-// setFailures lets the job of a batch have failed so often before.
+// setFailures sets how often the job of a batch has failed.
 func (w *batchTest) setFailures(t *testing.T, id lastmile.BatchID, failures int) {
 	t.Helper()
 	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
 		job := work.Item{Kind: store.CreateBatch, Organization: w.who.Organization, ID: string(id), Lease: w.Jobs.NewID()}
 		if ok, err := tx.ClaimWork(t.Context(), job, app.Clock(), app.Clock().Add(time.Minute)); err != nil || !ok {
-			return errors.Join(err, fmt.Errorf("the batch could be leased: %v", ok))
+			return errors.Join(err, fmt.Errorf("claimed is %v", ok))
 		}
-		return tx.ReleaseWork(t.Context(), job, work.Release{Due: app.Clock(), Failures: failures, Reason: "worn"})
+		return tx.ReleaseWork(t.Context(), job, work.Release{Due: app.Clock(), Failures: failures, Reason: "set by a test"})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func TestBatchIsolatesFailingItem(t *testing.T) {
 				w.run(t, w.Store, failSecond, func() bool { return !w.jobsLeft(t) })
 				b := w.batch(t, id)
 				if b.Status() != lastmile.BatchCompletedWithErrors || b.TasksCreated() != 4 || w.tasks(t, name) != 4 || w.endEvents(t, id) != 1 {
-					t.Fatalf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, name), w.endEvents(t, id))
+					t.Fatalf("the batch is %s with %d of %d tasks and %d end events", b.Status(), b.TasksCreated(), w.tasks(t, name), w.endEvents(t, id))
 				}
 				fault := b.Results[2].Err
 				if fault == nil || codec.ErrorOf(fault.Code).Status < 500 || strings.Contains(fault.Message+fault.Cause, "secret") || !strings.Contains(string(b.Results[2].Sent), "item 2") {
@@ -308,7 +308,7 @@ func TestBatchIsolatesFailingItem(t *testing.T) {
 	})
 }
 
-// failingStore is a store that cannot save the result of a single item.
+// failingStore cannot save the result of a single item.
 type failingStore struct{ store.Store }
 
 func (u failingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
@@ -319,7 +319,7 @@ type failingWriter struct{ store.Writer }
 
 func (u failingWriter) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
 	if len(results) == 1 {
-		return errors.New("the disk has a hole")
+		return errors.New("the disk failed")
 	}
 	return u.Writer.AddResults(ctx, org, id, from, results)
 }
@@ -331,7 +331,7 @@ func TestBatchFailsAfterLastAttempt(t *testing.T) {
 		w.run(t, failingStore{w.Store}, nil, func() bool { return !w.jobsLeft(t) })
 		b := w.batch(t, id)
 		if b.Status() != lastmile.BatchFailed || b.TasksCreated() != 0 || w.tasks(t, "hopeless") != 0 || w.endEvents(t, id) != 1 {
-			t.Errorf("the batch is %s with %d of %d tasks, and was told %d times", b.Status(), b.TasksCreated(), w.tasks(t, "hopeless"), w.endEvents(t, id))
+			t.Errorf("the batch is %s with %d of %d tasks and %d end events", b.Status(), b.TasksCreated(), w.tasks(t, "hopeless"), w.endEvents(t, id))
 		}
 		if slices.ContainsFunc(b.Results, func(r lastmile.BatchResult) bool {
 			return r.Err == nil || r.Err.Code != lastmile.CodeInternal || r.Sent == nil

@@ -15,9 +15,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// BenchmarkBatch compares a batch of 500 tasks, from the request to the moment
-// a client that asks every few milliseconds hears that it succeeded, with 500
-// single creations: one after the other, and by 32 clients at once.
+// BenchmarkBatch compares a batch of 500 tasks with 500 single creations, one
+// after the other and by 32 clients at once. The time of the batch ends when a
+// client that polls every five milliseconds sees that it succeeded.
 func BenchmarkBatch(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		var n atomic.Int64
@@ -28,26 +28,26 @@ func BenchmarkBatch(b *testing.B) {
 			one = append(one, p.timeSingles(b, 1, next))
 			many = append(many, p.timeSingles(b, benchClients, next))
 		}
-		middle := func(all []time.Duration) float64 {
+		median := func(all []time.Duration) float64 {
 			slices.Sort(all)
 			return all[len(all)/2].Seconds()
 		}
 		b.ReportMetric(0, "ns/op")
-		b.ReportMetric(1000*middle(batch), "ms/batch")
-		b.ReportMetric(1000*middle(one), "ms/one-by-one")
-		b.ReportMetric(1000*middle(many), "ms/32-clients")
-		b.ReportMetric(middle(one)/middle(batch), "ratio")
-		b.ReportMetric(middle(many)/middle(batch), "ratio-32-clients")
+		b.ReportMetric(1000*median(batch), "ms/batch")
+		b.ReportMetric(1000*median(one), "ms/one-by-one")
+		b.ReportMetric(1000*median(many), "ms/32-clients")
+		b.ReportMetric(median(one)/median(batch), "ratio")
+		b.ReportMetric(median(many)/median(batch), "ratio-32-clients")
 	})
 }
 
-// batchedTask is a task with a destination and a recipient of its own.
+// batchedTask returns a task with a new destination and a new recipient.
 func batchedTask(n int) string {
 	return fmt.Sprintf(`{"destination":%s,"recipients":[%s],"notes":"Ring twice.","quantity":2,"serviceTime":4,"completeBefore":4000000000000}`,
 		destinationBody(n), recipientBody(n))
 }
 
-// timeBatch is how long a batch takes.
+// timeBatch returns how long a batch takes.
 func (p *platform) timeBatch(b *testing.B, next func() string) time.Duration {
 	b.Helper()
 	tasks := make([]string, lastmile.MaxBatch)
@@ -72,7 +72,7 @@ func (p *platform) timeBatch(b *testing.B, next func() string) time.Duration {
 	}
 }
 
-// timeSingles is how long as many single creations take.
+// timeSingles returns how long it takes to create as many tasks one by one.
 func (p *platform) timeSingles(b *testing.B, clients int, next func() string) time.Duration {
 	b.Helper()
 	var (
@@ -92,10 +92,10 @@ func (p *platform) timeSingles(b *testing.B, clients int, next func() string) ti
 	return time.Since(begin)
 }
 
-// batchClient keeps a connection open for each of many callers.
+// batchClient keeps a connection open for each client.
 var batchClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchClients}}
 
-// call sends a request as a usual client does.
+// call sends a request with a net/http client.
 func (p *platform) call(b *testing.B, method, path, body string) []byte {
 	b.Helper()
 	request, err := http.NewRequestWithContext(b.Context(), method, "http://"+p.address+"/api/v2"+path, strings.NewReader(body))

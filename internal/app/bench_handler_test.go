@@ -8,7 +8,7 @@ import (
 	"dray/internal/store"
 )
 
-// discard is a response writer that keeps the headers only.
+// discard is a response writer that discards the body.
 type discard struct {
 	header http.Header
 	status int

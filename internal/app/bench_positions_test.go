@@ -20,10 +20,10 @@ import (
 // sent every five.
 const positionsPerReport = 5
 
-// BenchmarkPositions compares phones that report where they are over HTTP with
+// BenchmarkPositions compares phones that report positions over HTTP with
 // inserting the same rows through the same store, committed in the same groups,
-// by as many goroutines. Both are on disk when they are answered. The workers
-// have an active task each, so that they are looked at meanwhile.
+// by as many goroutines. Both return when the rows are on disk. Each worker has an
+// active task, so that estimates are refreshed meanwhile.
 func BenchmarkPositions(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		phones := p.phones(b, benchClients)
@@ -43,8 +43,8 @@ func BenchmarkPositions(b *testing.B) {
 	})
 }
 
-// drive is where a phone was, one place after the other: from twenty hours ago
-// on, so that no benchmark comes to the present.
+// drive is the sequence of a phone's positions. It begins twenty hours ago, so
+// that no benchmark reaches the present.
 type drive struct {
 	start time.Time
 	n     atomic.Int64
@@ -52,19 +52,19 @@ type drive struct {
 
 func newDrive(now time.Time) *drive { return &drive{start: now.Add(-20 * time.Hour)} }
 
-// next is the next places.
+// next returns the next positions.
 func (d *drive) next() []lastmile.Position {
 	first := d.n.Add(positionsPerReport) - positionsPerReport
-	places := make([]lastmile.Position, positionsPerReport)
-	for i := range places {
+	positions := make([]lastmile.Position, positionsPerReport)
+	for i := range positions {
 		n := first + int64(i)
 		accuracy, speed, heading := 5.0, 8.3, float64(n%360)
-		places[i] = lastmile.Position{
+		positions[i] = lastmile.Position{
 			Location: lastmile.Point{Lon: -74 + float64(n%1000)/1e6, Lat: 40.7}, At: d.start.Add(time.Duration(n) * 100 * time.Millisecond),
 			Accuracy: &accuracy, Speed: &speed, Heading: &heading,
 		}
 	}
-	return places
+	return positions
 }
 
 // phone is a worker's phone.
@@ -111,7 +111,7 @@ func (p *platform) phones(b *testing.B, count int) []*phone {
 	return phones
 }
 
-// reporting are clients, each of which is a phone.
+// reporting returns a client for each phone.
 func (p *platform) reporting(b *testing.B, phones []*phone) []*wireClient {
 	b.Helper()
 	all := clients(b, p.address, nil)

@@ -14,7 +14,7 @@ import (
 // BenchmarkPostTask compares creating a task with its destination and its
 // recipient over HTTP with saving the same four records (destination,
 // recipient, task, event) through the same store, committed in the same groups,
-// by as many goroutines. Both are on disk when they are answered.
+// by as many goroutines. Both return when the records are on disk.
 func BenchmarkPostTask(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		var n atomic.Int64
@@ -35,14 +35,14 @@ func BenchmarkGetTask(b *testing.B) {
 	})
 }
 
-// taskBody makes what newTask is.
+// taskBody is the request that creates the task of newTask.
 func taskBody(n int) string {
 	return fmt.Sprintf(`{"destination":{"address":{"number":"%d","street":"Howard Street","apartment":"5th Floor","city":"San Francisco","state":"California","postalCode":"94105","country":"United States"},`+
 		`"location":[-122.41289,37.78808],"notes":"Don't forget to check out the epic rooftop."},"recipients":[{"name":"Boris Foster","phone":%q,"notes":"Always orders our GSC special"}],`+
 		`"completeAfter":1894021200000,"completeBefore":1894028400000,"notes":"Order 332: 24oz Stumptown Finca El Puente, 10 x Aji de Gallina Empanadas, 13-inch Lelenitas Tres Leches","quantity":2}`, n, benchPhone(n))
 }
 
-// newTask is a task with its destination and recipient.
+// newTask returns a task with its destination and recipient.
 func (p *platform) newTask(n int) lastmile.Task {
 	place, person := p.destination(n), p.recipient(n)
 	place.Metadata, person.Metadata = nil, nil

@@ -36,7 +36,7 @@ import (
 const benchClients = 32
 
 // turnTime is how long one side of a comparison runs before the other has its
-// turn. Short turns give both sides the same weather on a busy machine.
+// turn. With short turns a busy machine slows both sides equally.
 const turnTime = 150 * time.Millisecond
 
 // BenchmarkGet compares reading one record with a bare net/http server that
@@ -60,8 +60,8 @@ func BenchmarkGet(b *testing.B) {
 	})
 }
 
-// benchGet compares reads of the paths in turn. connect makes the clients of
-// either side; pointRead is what the bare server runs on PostgreSQL.
+// benchGet compares reads of the paths, one path after the other. connect returns
+// the clients of one side; pointRead is the query of the bare server on PostgreSQL.
 func benchGet(b *testing.B, p *platform, paths []string, connect func(b *testing.B, address string, next func() string) []func() error, pointRead string) {
 	header, body := p.getRecord(b, paths[0])
 	answer := func(*http.Request) []byte { return body }
@@ -71,12 +71,11 @@ func benchGet(b *testing.B, p *platform, paths []string, connect func(b *testing
 	var turn atomic.Uint64
 	next := func() string { return paths[turn.Add(1)%uint64(len(paths))] }
 	compare(b, "req", connect(b, bareServer(b, header, answer), next), connect(b, p.address, next))
-	b.ReportMetric(float64(len(body)), "B/answer")
+	b.ReportMetric(float64(len(body)), "B/response")
 }
 
-// pointReads returns what the bare server does on PostgreSQL: it reads the
-// record whose id ends the path, and returns bytes as long as the platform's
-// response.
+// pointReads returns the handler of the bare server on PostgreSQL: it reads the
+// record whose id ends the path, and returns body, a response of the platform.
 func (p *platform) pointReads(b *testing.B, query string, body []byte) func(*http.Request) []byte {
 	b.Helper()
 	config, err := pgxpool.ParseConfig(p.Config.Database)
@@ -99,21 +98,21 @@ func (p *platform) pointReads(b *testing.B, query string, body []byte) func(*htt
 	}
 }
 
-// wireClients are clients that do as little as a client can: most of the time is the
-// server's, so the comparison is the hardest.
+// wireClients returns clients that do as little as possible, so that most of the
+// time is the server's.
 func (p *platform) wireClients(b *testing.B, address string, next func() string) []func() error {
-	ready := sync.Map{} // path → request
+	requests := sync.Map{} // path → request
 	return steps(clients(b, address, func() []byte {
 		path := next()
-		request, ok := ready.Load(path)
+		request, ok := requests.Load(path)
 		if !ok {
-			request, _ = ready.LoadOrStore(path, p.request(http.MethodGet, path, ""))
+			request, _ = requests.LoadOrStore(path, p.request(http.MethodGet, path, ""))
 		}
 		return request.([]byte)
 	}))
 }
 
-// netHTTPClients are clients of package net/http, as a Go program has them.
+// netHTTPClients returns clients of package net/http.
 func (p *platform) netHTTPClients(b *testing.B, address string, next func() string) []func() error {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchClients}}
 	b.Cleanup(client.CloseIdleConnections)
@@ -129,14 +128,14 @@ func (p *platform) netHTTPClients(b *testing.B, address string, next func() stri
 		}
 		_, err = io.Copy(io.Discard, answer.Body)
 		if answer.StatusCode != http.StatusOK {
-			err = fmt.Errorf("answered %d", answer.StatusCode)
+			err = fmt.Errorf("status %d", answer.StatusCode)
 		}
 		return errors.Join(err, answer.Body.Close())
 	}
 	return slices.Repeat([]func() error{step}, benchClients)
 }
 
-// getRecord reads a record whole. Date is left to the server.
+// getRecord returns the response to a GET, without the Date header.
 func (p *platform) getRecord(b *testing.B, path string) (http.Header, []byte) {
 	b.Helper()
 	client := clients(b, p.address, nil)[0]
@@ -158,7 +157,7 @@ func (p *platform) getRecord(b *testing.B, path string) (http.Header, []byte) {
 
 // BenchmarkPost compares creating one record over HTTP with saving the same
 // record through the same store, committed in the same groups, by as many
-// goroutines. Both are on disk when they are answered.
+// goroutines. Both return when the record is on disk.
 func BenchmarkPost(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		var n atomic.Int64
@@ -178,9 +177,9 @@ func benchPost(b *testing.B, p *platform, raw []func() error, path string, body 
 	compare(b, "write", raw, steps(dray))
 }
 
-// BenchmarkStart measures the program itself: its size, the time from the start
-// of the process to the first 200 of /readyz, and its resident memory when
-// nothing happens. It uses the real binary.
+// BenchmarkStart measures the program: its size, the time from the start of the
+// process to the first 200 of /readyz, and its resident memory when idle. It uses
+// the real binary.
 func BenchmarkStart(b *testing.B) {
 	program := buildProgram(b)
 	info, err := os.Stat(program.path)
@@ -193,7 +192,7 @@ func BenchmarkStart(b *testing.B) {
 	})
 	b.Run("million", func(b *testing.B) {
 		if testing.Short() {
-			b.Skip("a million records take a minute to make")
+			b.Skip("creating a million records takes a minute")
 		}
 		folder := filepath.Join(b.TempDir(), "data")
 		saveMillion(b, folder)
@@ -218,7 +217,7 @@ func benchStart(b *testing.B, p program, folder func() string, idle time.Duratio
 	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1e3, "ms/slowest")
 }
 
-// saveMillion fills a folder with half a million destinations and as many
+// saveMillion creates a database with half a million destinations and as many
 // recipients.
 func saveMillion(b *testing.B, folder string) {
 	b.Helper()
@@ -234,17 +233,17 @@ func saveMillion(b *testing.B, folder string) {
 			}
 			return nil
 		})
-		switch refusal, ok := errors.AsType[*lastmile.Error](err); {
+		switch rejected, ok := errors.AsType[*lastmile.Error](err); {
 		case err == nil:
 			i++
-		case !ok || refusal.Code != lastmile.CodeOverloaded: // the disk cannot keep up: try again
+		case !ok || rejected.Code != lastmile.CodeOverloaded: // when the disk cannot keep up, try again
 			b.Fatal(err)
 		}
 	}
 	p.end(b)
 }
 
-// platform is a node in this process, as it serves, with one organization.
+// platform is a node that serves in this process, with one organization.
 type platform struct {
 	*app.App
 	address string
@@ -262,8 +261,7 @@ func onEngines(b *testing.B, bench func(*testing.B, *platform)) {
 	})
 }
 
-// startPlatform starts a node with the loops and the listener it has when it is
-// served.
+// startPlatform starts a node with its background loops and its listener.
 func startPlatform(tb testing.TB, c app.Config) *platform {
 	tb.Helper()
 	c.Listen, c.LogFormat = "127.0.0.1:0", "json"
@@ -294,7 +292,7 @@ func startPlatform(tb testing.TB, c app.Config) *platform {
 	}
 }
 
-// saveRecords puts a thousand records into the database and returns their paths.
+// saveRecords saves a thousand records and returns their paths.
 func (p *platform) saveRecords(b *testing.B, save func(w store.Writer, n int) (path string, err error)) []string {
 	b.Helper()
 	const records = 1_000
@@ -316,7 +314,7 @@ func (p *platform) saveRecords(b *testing.B, save func(w store.Writer, n int) (p
 	return paths
 }
 
-// writes are the goroutines that write past HTTP.
+// writes returns the steps of the side that writes without HTTP.
 func (p *platform) writes(b *testing.B, save func(store.Writer) error) []func() error {
 	b.Helper()
 	steps := make([]func() error, benchClients)
@@ -326,7 +324,7 @@ func (p *platform) writes(b *testing.B, save func(store.Writer) error) []func() 
 	return steps
 }
 
-// destination is what destinationBody creates.
+// destination returns the record that destinationBody creates.
 func (p *platform) destination(n int) lastmile.Destination {
 	return lastmile.Destination{
 		ID: lastmile.DestinationID(access.RandomSecret(lastmile.IDLength)), Organization: p.org, Created: p.created, Modified: p.created,
@@ -344,7 +342,7 @@ func destinationBody(n int) string {
 		`"location":[-122.41289,37.78808],"notes":"Don't forget to check out the epic rooftop.","metadata":[{"name":"order","type":"number","value":%d}]}`, n, n)
 }
 
-// recipient is what recipientBody creates.
+// recipient returns the record that recipientBody creates.
 func (p *platform) recipient(n int) lastmile.Recipient {
 	return lastmile.Recipient{
 		ID: lastmile.RecipientID(access.RandomSecret(lastmile.IDLength)), Organization: p.org, Created: p.created, Modified: p.created,
@@ -359,21 +357,21 @@ func recipientBody(n int) string {
 	return fmt.Sprintf(`{"name":"Boris Foster","phone":%q,"notes":"Always orders our GSC special","metadata":[{"name":"order","type":"number","value":%d}]}`, benchPhone(n), n)
 }
 
-// benchPhone is a number that is valid in the United States, another for each n
-// below eight million. They come in no order, as those of real people do: an
-// index that grows at one end only is another case.
+// benchPhone returns a number that is valid in the United States, a different one
+// for each n below eight million. Like real numbers they are not in order, so that
+// the index does not grow at one end only.
 func benchPhone(n int) string {
 	const numbers, stride = 8_000_000, 4_858_207 // no common factor
 	return "+1212" + strconv.Itoa(2_000_000+n*stride%numbers)
 }
 
-// request is a whole request as it goes over the wire.
+// request returns the bytes of a request.
 func (p *platform) request(method, path, body string) []byte {
 	return []byte(method + " /api/v2" + path + " HTTP/1.1\r\n" + p.headers + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// bareServer responds to every request with the same headers and with what
-// answer returns, and does nothing else.
+// bareServer serves every request with the same headers and the body that answer
+// returns.
 func bareServer(b *testing.B, header http.Header, answer func(*http.Request) []byte) string {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -393,9 +391,8 @@ func bareServer(b *testing.B, header http.Header, answer func(*http.Request) []b
 	return listener.Addr().String()
 }
 
-// wireClient sends requests that are ready over one connection and reads no
-// more of the answers than it must, so that most of the time measured is the
-// server's.
+// wireClient sends prepared requests over one connection and parses no more of
+// the responses than it must, so that most of the time measured is the server's.
 type wireClient struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -416,7 +413,7 @@ func clients(b *testing.B, address string, next func() []byte) []*wireClient {
 	return all
 }
 
-// steps makes a step of each client.
+// steps returns the step of each client.
 func steps(clients []*wireClient) []func() error {
 	steps := make([]func() error, len(clients))
 	for i, c := range clients {
@@ -425,7 +422,7 @@ func steps(clients []*wireClient) []func() error {
 	return steps
 }
 
-// step sends one request and waits for its answer, which must be 200.
+// step sends one request and waits for its response, which must be 200.
 func (c *wireClient) step() error {
 	if _, err := c.conn.Write(c.next()); err != nil {
 		return err
@@ -450,15 +447,15 @@ func (c *wireClient) step() error {
 	}
 	if status != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(c.in, int64(length)))
-		return fmt.Errorf("answered %d: %s", status, text)
+		return fmt.Errorf("status %d: %s", status, text)
 	}
 	_, err := c.in.Discard(length)
 	return err
 }
 
-// compare lets two sides run in turns for as long as the benchmark lasts: the
-// first is the bare one. One iteration is a turn of each. It reports the rates
-// of both, and the median and the outer tenths of the ratios of the pairs.
+// compare runs two sides in turns for as long as the benchmark lasts. One
+// iteration is a turn of each. It reports the rates of both, and the median, the
+// 10th and the 90th percentile of the ratio dray/bare.
 func compare(b *testing.B, unit string, bare, dray []func() error) {
 	b.Helper()
 	run(b, bare) // warm up
@@ -492,8 +489,8 @@ func compare(b *testing.B, unit string, bare, dray []func() error) {
 	b.ReportMetric(ratios[len(ratios)*9/10], "ratio-p90")
 }
 
-// run lets all steps run again and again at the same time, for one turn, and
-// returns how many were done in a second.
+// run repeats all steps concurrently for one turn and returns how many ran per
+// second.
 func run(b *testing.B, steps []func() error) float64 {
 	b.Helper()
 	var (

@@ -23,13 +23,13 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// campaign drives nodes that are killed under load and keeps the history that
-// they are held against: it lives in this process, which nobody kills.
+// campaign writes to nodes that are killed under load and keeps the history of
+// acknowledged writes in this process, to compare it with what is stored.
 type campaign struct {
 	program  program
 	storage  nodeStorage
 	org, key string
-	team     string // the team that all workers are made in
+	team     string // the team of all workers
 	nodes    []*node
 	clients  []*writer
 	http     *http.Client
@@ -39,23 +39,23 @@ type campaign struct {
 	acked, resent, replayed atomic.Int64
 
 	mu       sync.Mutex
-	problems []string // answers that nobody should get
+	problems []string // unexpected responses
 }
 
-// clientCount is how many write at once.
+// clientCount is the number of concurrent writers.
 const clientCount = 32
 
-// A load lasts this long before a node is killed, and longer on a slow machine:
-// until so many writes were answered.
+// The load lasts from minLoadTime to maxLoadTime before a node is killed, and on a
+// slow machine until minLoadWrites writes were acknowledged.
 const (
 	minLoadTime   = 50 * time.Millisecond
 	maxLoadTime   = 300 * time.Millisecond
 	minLoadWrites = 30
-	longTimeout   = 2 * time.Minute // with whatever must happen in the end
+	longTimeout   = 2 * time.Minute // for anything that must happen in the end
 )
 
-// waitForLoad waits for the end of a load, of which done tells how many writes were
-// answered.
+// waitForLoad waits for the end of the load. done returns the number of
+// acknowledged writes.
 func waitForLoad(lasts time.Duration, done func() int) {
 	before := done()
 	time.Sleep(lasts)
@@ -64,7 +64,7 @@ func waitForLoad(lasts time.Duration, done func() int) {
 	}
 }
 
-// newCampaign starts so many nodes on one storage.
+// newCampaign starts nodes on one storage.
 func newCampaign(t *testing.T, nodes int, storage nodeStorage) *campaign {
 	t.Helper()
 	seed := rand.Uint64()
@@ -90,8 +90,8 @@ func newCampaign(t *testing.T, nodes int, storage nodeStorage) *campaign {
 	return c
 }
 
-// createTeam makes the one team that many write to. Only its name is held
-// against the history here; its members are in checkOnce.
+// createTeam creates the one team that many writers change. The history has only
+// its name; checkTeam checks its members.
 func (c *campaign) createTeam(t *testing.T) {
 	t.Helper()
 	team := &record{kind: "teams", key: "crew"}
@@ -109,10 +109,9 @@ func (c *campaign) start(t *testing.T, i int) {
 	c.started = append(c.started, c.nodes[i].readyAfter)
 }
 
-// kill lets everybody write, ends a random node at a random moment without
-// warning and waits until all writers are at rest: on one node with requests
-// that were never answered, on several with none, because another node took
-// them.
+// kill runs all writers, kills a random node at a random moment and waits until
+// the writers have stopped. With one node some requests stay without a response;
+// with several the writers retry them on another node.
 func (c *campaign) kill(t *testing.T) {
 	t.Helper()
 	c.end(t, func(n *node) { n.kill(t) })
@@ -121,10 +120,10 @@ func (c *campaign) kill(t *testing.T) {
 // end is kill with another way to end a node.
 func (c *campaign) end(t *testing.T, how func(*node)) {
 	t.Helper()
-	var resting sync.WaitGroup
+	var writing sync.WaitGroup
 	stop := make(chan struct{})
 	for _, client := range c.clients {
-		resting.Go(func() { client.work(stop) })
+		writing.Go(func() { client.work(stop) })
 	}
 	waitForLoad(minLoadTime+time.Duration(c.random.Int64N(int64(maxLoadTime-minLoadTime))), func() int { return int(c.acked.Load()) })
 	for _, n := range c.nodes {
@@ -140,50 +139,50 @@ func (c *campaign) end(t *testing.T, how func(*node)) {
 		time.Sleep(minLoadTime)
 	}
 	close(stop)
-	resting.Wait()
+	writing.Wait()
 	c.start(t, victim)
 }
 
-// settle has everything answered that was not.
+// settle retries all pending writes until they are acknowledged.
 func (c *campaign) settle() {
-	var resting sync.WaitGroup
+	var settling sync.WaitGroup
 	for _, client := range c.clients {
-		resting.Go(client.settle)
+		settling.Go(client.settle)
 	}
-	resting.Wait()
+	settling.Wait()
 }
 
-// record is a record as the history has it.
+// record is a record in the history.
 type record struct {
 	kind    string         // "destinations"
-	key     string         // the idempotency key it was made with, also in its metadata
-	id      string         // empty until the making was answered
-	fields  map[string]any // the newest answer about it
-	pending *write         // a change that was not answered
-	changed bool           // since it was last checked
+	key     string         // idempotency key of its creation, also in its metadata
+	id      string         // empty until its creation was acknowledged
+	fields  map[string]any // as in the latest response
+	pending *write         // change without a response
+	changed bool           // since the last check
 }
 
-// write is a request that makes or changes a record.
+// write is a request that creates or changes a record.
 type write struct {
 	of                      *record
 	method, path, key, body string
-	change                  map[string]any // what it changes, in terms of the answer
-	reply                   []byte         // the first answer
+	change                  map[string]any // changed fields of the response
+	reply                   []byte         // first response
 	sent                    int
 }
 
-// writer sends one write after another. It keeps a write that was not answered
-// and sends that first.
+// writer sends one write after another. It retries a write without a response
+// before it sends the next.
 type writer struct {
 	*campaign
 	number, count int
 	random        *rand.Rand
 	records       []*record
 	pending       *write
-	answered      []*write // writes with a key that may be sent again
+	answered      []*write // acknowledged writes, for replay
 }
 
-// work writes until stop is closed or, with one node, until that is gone.
+// work writes until stop is closed or, with a single node, until that is killed.
 func (c *writer) work(stop <-chan struct{}) {
 	for {
 		select {
@@ -207,18 +206,18 @@ func (c *writer) work(stop <-chan struct{}) {
 	}
 }
 
-// settle sends the pending write until it is answered.
+// settle sends the pending write until it is acknowledged.
 func (c *writer) settle() {
 	for end := time.Now().Add(longTimeout); c.pending != nil && !c.send(); {
 		if time.Now().After(end) {
-			c.addProblem("%s %s with key %s was not answered in %v", c.pending.method, c.pending.path, c.pending.key, longTimeout)
+			c.addProblem("%s %s with key %s got no response in %v", c.pending.method, c.pending.path, c.pending.key, longTimeout)
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// next thinks of something to write.
+// next returns a random write.
 func (c *writer) next() *write {
 	switch n := c.random.IntN(100); {
 	case n < 40:
@@ -232,7 +231,7 @@ func (c *writer) next() *write {
 		return c.create("teams", func(r *record, metadata string) string {
 			return fmt.Sprintf(`{"name":%q,"workers":[],"managers":[],%s}`, r.key, metadata)
 		})
-	case n < 76 && c.number < 4: // few: each costs a password hash
+	case n < 76 && c.number < 4: // few, because each needs a slow password hash
 		return c.create("workers", func(r *record, metadata string) string {
 			return fmt.Sprintf(`{"name":%q,"phone":%q,"teams":[%q],"vehicle":{"type":"CAR","color":"red"},%s}`, r.key, c.phone(), c.team, metadata)
 		})
@@ -248,19 +247,19 @@ func (c *writer) create(kind string, body func(r *record, metadata string) strin
 	return &write{of: r, method: http.MethodPost, path: "/" + kind, key: r.key, body: body(r, metadataWithKey(r.key))}
 }
 
-// metadataWithKey is metadata by which a record can be found.
+// metadataWithKey returns metadata by which a record can be found.
 func metadataWithKey(key string) string {
 	return fmt.Sprintf(`"metadata":[{"name":"key","type":"string","value":%q}]`, key)
 }
 
 func (c *writer) recipient(r *record, metadata string) string {
-	return fmt.Sprintf(`{"name":%q,"phone":%q,"notes":"as made",%s}`, r.key, c.phone(), metadata)
+	return fmt.Sprintf(`{"name":%q,"phone":%q,"notes":"as created",%s}`, r.key, c.phone(), metadata)
 }
 
-// phone is a number of no other record.
+// phone returns a number that no other record has.
 func (c *writer) phone() string { return benchPhone(c.number*100_000 + c.count) }
 
-// update changes a record of this caller's, in one of the ways there are.
+// update returns a random change of one of this writer's records.
 func (c *writer) update() *write {
 	var known []*record
 	for _, r := range c.records {
@@ -280,7 +279,7 @@ func (c *writer) update() *write {
 		w.method, w.path, w.change = http.MethodPut, "/teams/"+r.id, map[string]any{"name": text}
 	case c.random.IntN(2) == 0:
 		w.method, w.path, w.change = http.MethodPut, "/recipients/"+r.id, map[string]any{"notes": text}
-	default: // whoever has the phone number is rewritten
+	default: // POST overwrites the recipient with the same phone number
 		w.method, w.path, w.change = http.MethodPost, "/recipients", map[string]any{"notes": text}
 		w.body = fmt.Sprintf(`{"name":%q,"phone":%q,"notes":%q,%s}`, r.key, r.fields["phone"], text, metadataWithKey(r.key))
 	}
@@ -292,7 +291,7 @@ func (c *writer) update() *write {
 	return w
 }
 
-// send sends the pending write and tells whether it was answered.
+// send sends the pending write and reports whether it got a response.
 func (c *writer) send() bool {
 	w := c.pending
 	if w.sent++; w.sent > 1 {
@@ -303,16 +302,16 @@ func (c *writer) send() bool {
 	case err != nil, status == http.StatusServiceUnavailable:
 		return false
 	case status != http.StatusOK:
-		c.addProblem("%s %s with key %s, sent %d times, was answered %d: %s", w.method, w.path, w.key, w.sent, status, body)
+		c.addProblem("%s %s with key %s, sent %d times, returned %d: %s", w.method, w.path, w.key, w.sent, status, body)
 		c.pending, w.of.pending = nil, nil
 		return true
 	}
 	if w.sent == 1 && header.Get("Idempotent-Replayed") != "" {
-		c.addProblem("%s with key %s was called a repetition when it was not", w.path, w.key)
+		c.addProblem("%s with key %s was marked as replayed when first sent", w.path, w.key)
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil {
-		c.addProblem("%s with key %s was answered %s", w.path, w.key, body)
+		c.addProblem("%s with key %s returned %s", w.path, w.key, body)
 	}
 	if w.of.fields == nil {
 		w.of.fields = map[string]any{}
@@ -324,7 +323,7 @@ func (c *writer) send() bool {
 	}
 	id, _ := fields["id"].(string)
 	if w.of.id != "" && w.of.id != id {
-		c.addProblem("a change of %s %s was answered with %s", w.of.kind, w.of.id, id)
+		c.addProblem("a change of %s %s returned %s", w.of.kind, w.of.id, id)
 	}
 	w.of.id, w.of.changed = id, true
 	c.pending, w.of.pending = nil, nil
@@ -336,8 +335,8 @@ func (c *writer) send() bool {
 	return true
 }
 
-// replay sends a write again that was answered long ago, as a client does that
-// lost the answer: the first answer must come back and nothing must change.
+// replay repeats an acknowledged write, as a client does that lost the response.
+// It must get the first response, and nothing must change.
 func (c *writer) replay(w *write) {
 	status, header, body, err := c.call(c.nodes[c.random.IntN(len(c.nodes))], w.method, w.path, w.key, w.body)
 	if err != nil || status == http.StatusServiceUnavailable {
@@ -345,7 +344,7 @@ func (c *writer) replay(w *write) {
 	}
 	c.replayed.Add(1)
 	if status != http.StatusOK || header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(body, w.reply) {
-		c.addProblem("%s with key %s was answered\n%s\nand, when repeated, %d\n%s", w.path, w.key, w.reply, status, body)
+		c.addProblem("%s with key %s returned\n%s\nand, when repeated, %d\n%s", w.path, w.key, w.reply, status, body)
 	}
 }
 
@@ -355,7 +354,7 @@ func (c *campaign) addProblem(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// call sends one request to a node and reads all of the answer.
+// call sends one request to a node and reads the response.
 func (c *campaign) call(n *node, method, path, key, body string) (int, http.Header, []byte, error) {
 	request, err := http.NewRequest(method, "http://"+n.address+"/api/v2"+path, strings.NewReader(body))
 	if err != nil {
@@ -374,7 +373,7 @@ func (c *campaign) call(n *node, method, path, key, body string) (int, http.Head
 	return answer.StatusCode, answer.Header, got, err
 }
 
-// records is the history of all callers.
+// records returns the history of all writers.
 func (c *campaign) records() []*record {
 	var all []*record
 	for _, client := range c.clients {
@@ -383,7 +382,7 @@ func (c *campaign) records() []*record {
 	return all
 }
 
-// recent are the records touched since the last check, and some others.
+// recent returns the records changed since the last check and some others.
 func (c *campaign) recent() []*record {
 	all := c.records()
 	var chosen []*record
@@ -396,8 +395,7 @@ func (c *campaign) recent() []*record {
 	return chosen
 }
 
-// check holds records against what the nodes answer now. The writers must be
-// at rest.
+// check compares records with what the nodes return now. No writer may be running.
 func (c *campaign) check(records []*record) []string {
 	const readers = 8
 	var (
@@ -429,7 +427,7 @@ func (c *campaign) check(records []*record) []string {
 
 func (c *campaign) checkOne(on *node, r *record) string {
 	if r.id == "" {
-		return "" // never answered: it may exist or not
+		return "" // not acknowledged: it may exist or not
 	}
 	status, _, body, err := c.call(on, http.MethodGet, "/"+r.kind+"/"+r.id, "", "")
 	if err != nil || status != http.StatusOK {
@@ -444,19 +442,19 @@ func (c *campaign) checkOne(on *node, r *record) string {
 			continue
 		}
 		if r.pending != nil && (name == "timeLastModified" || reflect.DeepEqual(got[name], r.pending.change[name])) {
-			continue // the change that was not answered was made
+			continue // the pending change was made
 		}
-		return fmt.Sprintf("changed: %s of %s %s is %v, was answered as %v", name, r.kind, r.id, got[name], want)
+		return fmt.Sprintf("changed: %s of %s %s is %v, was acknowledged as %v", name, r.kind, r.id, got[name], want)
 	}
 	return ""
 }
 
-// checkOnce finds out whether every key has made one record: none is missing,
-// none was made twice. Nothing may be pending.
+// checkOnce checks that every idempotency key created exactly one record. No write
+// may be pending.
 func (c *campaign) checkOnce(t *testing.T) []string {
 	t.Helper()
 	records := c.records()
-	// Through the interface, as clients would look.
+	// Through the API, as a client would.
 	var found []string
 	for i, r := range records {
 		status, _, body, err := c.call(c.nodes[i%len(c.nodes)], http.MethodPost, "/"+r.kind+"/metadata", "",
@@ -475,7 +473,7 @@ func (c *campaign) checkOnce(t *testing.T) []string {
 		}
 	}
 	found = append(found, c.checkTeam(records)...)
-	// In the database, where everything would show, however it was made.
+	// In the database, which shows every record however it was created.
 	want := map[string]int{}
 	for _, r := range records {
 		want[r.kind]++
@@ -486,7 +484,7 @@ func (c *campaign) checkOnce(t *testing.T) []string {
 	return found
 }
 
-// checkTeam finds out whether every worker is in the team once.
+// checkTeam checks that every worker is in the team once.
 func (c *campaign) checkTeam(records []*record) []string {
 	var want []string
 	for _, r := range records {
@@ -497,17 +495,17 @@ func (c *campaign) checkTeam(records []*record) []string {
 	_, _, body, err := c.call(c.nodes[0], http.MethodGet, "/teams/"+c.team, "", "")
 	var got struct{ Workers []string }
 	if err = errors.Join(err, json.Unmarshal(body, &got)); err != nil {
-		return []string{fmt.Sprintf("lost: the crew: %s %v", body, err)}
+		return []string{fmt.Sprintf("lost: the team: %s %v", body, err)}
 	}
 	slices.Sort(want)
 	slices.Sort(got.Workers)
 	if !slices.Equal(got.Workers, want) {
-		return []string{fmt.Sprintf("changed: the crew is %v, and should be %v", got.Workers, want)}
+		return []string{fmt.Sprintf("changed: the team has %v, want %v", got.Workers, want)}
 	}
 	return nil
 }
 
-// countStored counts what the database holds of an organization.
+// countStored counts the records of an organization in the database.
 func countStored(t *testing.T, s nodeStorage, id string) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -543,7 +541,7 @@ func withStore(t *testing.T, s nodeStorage, do func(*sqlstore.Store) error) {
 	}
 }
 
-// report fails the test on problems and shows the first of them.
+// report fails the test if there are problems and lists the first ones.
 func (c *campaign) report(t *testing.T, found []string) {
 	t.Helper()
 	c.mu.Lock()

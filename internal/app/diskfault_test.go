@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// TestTortureDiskFault has the disk of a node on SQLite refuse to make
-// something durable, under 32 writers. The node must end at once with a code of
-// its own: the system may have dropped what it could not write, and the next
-// attempt would seem to work.
+// TestTortureDiskFault makes an fsync of a node on SQLite fail under 32 writers.
+// The node must exit at once with status 74: the kernel may have dropped what it
+// could not write, and the next fsync would seem to succeed.
 func TestTortureDiskFault(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skipf("NOT TESTED: %v (Debian package strace)", err)

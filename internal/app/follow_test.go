@@ -28,23 +28,23 @@ import (
 	"dray/internal/store/storetest"
 )
 
-// followedTask is an organization with a worker, who is signed in and has a task,
-// and the nodes that serve it.
+// followedTask is a task of a signed-in worker, and the nodes that serve its
+// organization.
 type followedTask struct {
 	nodes  []*app.App
 	org    lastmile.OrganizationID
 	key    string
 	worker lastmile.Worker
-	phone  string // token of the worker's session
+	token  string // of the worker's session
 	task   lastmile.Task
 }
 
-// who is the worker as a principal.
+// who returns the worker as a principal.
 func (f *followedTask) who() lastmile.Principal {
 	return lastmile.Principal{Organization: f.org, Worker: f.worker.ID}
 }
 
-// newFollowedTask puts nodes together without starting them.
+// newFollowedTask builds nodes without starting them.
 func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 	t.Helper()
 	f := &followedTask{}
@@ -62,17 +62,17 @@ func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 	f.org, f.key = made.Organization.ID, made.APIKey
 	now, token := app.Clock(), access.RandomSecret(43)
 	hash := sha256.Sum256([]byte(token))
-	f.phone = token
+	f.token = token
 	f.worker = lastmile.Worker{
 		ID: lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)), Organization: f.org, Created: now, Modified: now, Name: "Wanda Worker",
 		Phone: "+12125550100", Vehicle: &lastmile.Vehicle{Type: lastmile.Car}, AccountStatus: lastmile.AccountAccepted,
 	}
-	place := lastmile.Destination{
+	destination := lastmile.Destination{
 		ID: lastmile.DestinationID(access.RandomSecret(lastmile.IDLength)), Organization: f.org, Created: now, Modified: now, Location: lastmile.Point{Lon: -74, Lat: 40.7},
 	}
 	f.task = lastmile.Task{
 		ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: "00000001", Organization: f.org, Merchant: f.org, Executor: f.org,
-		Created: now, Modified: now, Destination: place, TrackingToken: access.RandomSecret(lastmile.IDLength),
+		Created: now, Modified: now, Destination: destination, TrackingToken: access.RandomSecret(lastmile.IDLength),
 		State: lastmile.TaskAssigned, Worker: f.worker.ID, Container: lastmile.WorkerContainer(f.worker.ID),
 	}
 	ctx := t.Context()
@@ -80,7 +80,7 @@ func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 		return errors.Join(
 			w.SaveWorker(ctx, f.worker), w.SaveWhereabouts(ctx, f.org, f.worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
 			w.SaveSession(ctx, lastmile.Session{Hash: hex.EncodeToString(hash[:]), Organization: f.org, Worker: f.worker.ID, Created: now, Used: now}),
-			w.SaveDestination(ctx, place), w.SaveTask(ctx, f.task),
+			w.SaveDestination(ctx, destination), w.SaveTask(ctx, f.task),
 			w.Enqueue(ctx, f.org, f.task.Container, lastmile.AtEnd, []lastmile.TaskID{f.task.ID}, now),
 		)
 	})
@@ -90,7 +90,7 @@ func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 	return f
 }
 
-// stream reads the events of a stream at a node.
+// stream opens an event stream at a node.
 func stream(t *testing.T, node *app.App, path, authorization string) *bufio.Scanner {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+node.Address()+path, nil)
@@ -106,14 +106,14 @@ func stream(t *testing.T, node *app.App, path, authorization string) *bufio.Scan
 	}
 	t.Cleanup(func() { response.Body.Close() })
 	if response.StatusCode != http.StatusOK {
-		t.Fatalf("%s answered %d", path, response.StatusCode)
+		t.Fatalf("%s returned %d", path, response.StatusCode)
 	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 1<<20)
 	return lines
 }
 
-// awaitLine reads a stream up to a line that has all of some texts.
+// awaitLine reads a stream up to a line that contains all the texts.
 func awaitLine(t *testing.T, lines *bufio.Scanner, texts ...string) {
 	t.Helper()
 	for lines.Scan() {
@@ -125,7 +125,7 @@ func awaitLine(t *testing.T, lines *bufio.Scanner, texts ...string) {
 }
 
 // TestChangesReachOtherNodes makes changes at one node and follows them at
-// another, where a poll would come an hour late.
+// another, which polls only once an hour.
 func TestChangesReachOtherNodes(t *testing.T) {
 	config := app.DefaultConfig()
 	config.Listen, config.AdminListen, config.Data, config.Patience, config.Poll = "127.0.0.1:0", "", t.TempDir(), time.Minute, time.Hour
@@ -142,14 +142,14 @@ func TestChangesReachOtherNodes(t *testing.T) {
 		})
 	}
 	here, there := f.nodes[0], f.nodes[1]
-	apptest.Until(t, "the nodes hear of each other", func() bool { return here.Hub.Live() && there.Hub.Live() })
+	apptest.Until(t, "the nodes listen to each other", func() bool { return here.Hub.Live() && there.Hub.Live() })
 
 	basic := func() string {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.SetBasicAuth(f.key, "")
 		return r.Header.Get("Authorization")
 	}()
-	log, list, page := stream(t, there, "/api/v2/events", basic), stream(t, there, "/driver/v1/events", "Bearer "+f.phone), stream(t, there, "/t/"+f.task.TrackingToken+"/events", "")
+	log, list, page := stream(t, there, "/api/v2/events", basic), stream(t, there, "/driver/v1/events", "Bearer "+f.token), stream(t, there, "/t/"+f.task.TrackingToken+"/events", "")
 	awaitLine(t, log, ": following")
 	awaitLine(t, list, "data: ", string(f.task.ID))
 	awaitLine(t, page, "data: ", `"assigned"`)
@@ -166,7 +166,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 		if late := time.Since(begin); late > time.Minute {
 			t.Errorf("%s took %v", what, late)
 		}
-		time.Sleep(60 * time.Millisecond) // so that no change waits for the one before
+		time.Sleep(60 * time.Millisecond) // longer than wake-ups are coalesced
 	}
 	who := f.who()
 	admin := lastmile.Principal{Organization: f.org}
@@ -198,7 +198,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 			})
 		awaitLine(t, log, "data: ", "taskDeleted")
 	}
-	// What changes while nobody listens is shown after the reconnect.
+	// Changes made while the nodes do not listen are shown after the reconnect.
 	db, err := pgx.Connect(t.Context(), config.Database)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 	if _, err := db.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
 		t.Fatal(err)
 	}
-	apptest.Until(t, "the nodes notice that they hear nothing", func() bool { return !here.Hub.Live() && !there.Hub.Live() })
+	apptest.Until(t, "the nodes notice the broken connections", func() bool { return !here.Hub.Live() && !there.Hub.Live() })
 	task := assign(t, here, f)
 	awaitLine(t, list, "data: ", task)
 	awaitLine(t, log, "data: ", task)
@@ -217,7 +217,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 	}
 }
 
-// assign makes a task for the worker at a node.
+// assign creates a task for the worker at a node.
 func assign(t *testing.T, node *app.App, f *followedTask) string {
 	t.Helper()
 	in := lastmile.WorkerContainer(f.worker.ID)
@@ -230,7 +230,7 @@ func assign(t *testing.T, node *app.App, f *followedTask) string {
 	return string(made.Task.ID)
 }
 
-// countingStore is a store that counts reads.
+// countingStore counts reads.
 type countingStore struct {
 	store.Store
 	reads atomic.Int64
@@ -241,7 +241,7 @@ func (c *countingStore) Read(ctx context.Context, fn func(store.Reader) error) e
 	return c.Store.Read(ctx, fn)
 }
 
-// streamRecorder is the connection of a page, in memory.
+// streamRecorder records what a page receives.
 type streamRecorder struct {
 	mu     sync.Mutex
 	header http.Header
@@ -261,7 +261,7 @@ func (r *streamRecorder) Write(p []byte) (int, error) {
 	return r.sent.Write(p)
 }
 
-// take returns what was sent since it was called last.
+// take returns what was sent since the last call.
 func (r *streamRecorder) take() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -269,8 +269,8 @@ func (r *streamRecorder) take() string {
 	return r.sent.String()
 }
 
-// TestIdlePageCostsNoQueries leaves the page of a task open for an hour, lets
-// time change what it shows, and then the task.
+// TestIdlePageCostsNoQueries keeps a tracking page open for an hour. Updates that
+// depend on the time alone need no query; each change of the task needs few.
 func TestIdlePageCostsNoQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config := app.DefaultConfig()
@@ -327,9 +327,9 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db.reads.Store(0) // of the start itself
+		db.reads.Store(0) // ignore the reads of Start
 		time.Sleep(time.Second)
-		expect("started", 2, `"active"`) // again, once the worker is followed too
+		expect("started", 2, `"active"`) // the second read follows the worker as well
 		report := func(lat float64) {
 			t.Helper()
 			_, err := node.Tracking.Report(ctx, f.who(), []lastmile.Position{{Location: lastmile.Point{Lon: -74, Lat: lat}, At: app.Clock()}})
@@ -339,7 +339,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		report(40.5)
-		expect("seen", 1, "40.5")
+		expect("first position", 1, "40.5")
 		report(40.5001)
 		expect("moved", 1, "40.5001")
 		if _, err := node.Tracking.RefreshDue(ctx); err != nil {
@@ -350,6 +350,6 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		time.Sleep(9 * time.Minute)
 		expect("the position is shown for ten minutes", 0)
 		time.Sleep(2 * time.Minute)
-		expect("and is not any more", 0, "event: state")
+		expect("then it is hidden", 0, "event: state")
 	})
 }

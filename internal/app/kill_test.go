@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	_ "modernc.org/sqlite" // to reach behind the program's back
+	_ "modernc.org/sqlite" // for tamper
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -33,8 +33,7 @@ func TestKill(t *testing.T) {
 	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { testKill(t, 10, nodes, s) })
 }
 
-// onStorages runs a campaign on one node over SQLite and on three over
-// PostgreSQL.
+// onStorages runs a test with one node on SQLite and with three on PostgreSQL.
 func onStorages(t *testing.T, run func(t *testing.T, nodes int, s nodeStorage)) {
 	t.Run("sqlite", func(t *testing.T) { run(t, 1, nodeStorage{data: t.TempDir()}) })
 	t.Run("postgres", func(t *testing.T) {
@@ -42,21 +41,21 @@ func onStorages(t *testing.T, run func(t *testing.T, nodes int, s nodeStorage)) 
 	})
 }
 
-// testKill kills a node again and again and holds everything that was answered
-// against what is there afterwards.
+// testKill kills nodes repeatedly and compares all acknowledged writes with what
+// is stored.
 func testKill(t *testing.T, kills, nodes int, storage nodeStorage) {
 	c := newCampaign(t, nodes, storage)
 	testFaults(t, c, kills, c.kill)
 }
 
-// testFaults lets a campaign take a blow again and again.
-func testFaults(t *testing.T, c *campaign, blows int, blow func(*testing.T)) {
+// testFaults injects faults and checks what is stored after each of them.
+func testFaults(t *testing.T, c *campaign, faults int, inject func(*testing.T)) {
 	t.Helper()
-	for round := range blows {
-		blow(t)
+	for round := range faults {
+		inject(t)
 		c.report(t, c.check(c.recent()))
 		if round%25 == 24 {
-			t.Logf("after %d: %d writes answered", round+1, c.acked.Load())
+			t.Logf("after %d faults: %d writes acknowledged", round+1, c.acked.Load())
 		}
 	}
 	c.settle()
@@ -66,16 +65,16 @@ func testFaults(t *testing.T, c *campaign, blows int, blow func(*testing.T)) {
 	for _, n := range c.nodes {
 		n.stop(t)
 	}
-	if c.acked.Load() < int64(10*blows) || c.resent.Load() == 0 || c.replayed.Load() == 0 {
-		t.Errorf("too little happened to prove anything: %d answered, %d sent again, %d repeated", c.acked.Load(), c.resent.Load(), c.replayed.Load())
+	if c.acked.Load() < int64(10*faults) || c.resent.Load() == 0 || c.replayed.Load() == 0 {
+		t.Errorf("too few writes to prove anything: %d acknowledged, %d retried, %d replayed", c.acked.Load(), c.resent.Load(), c.replayed.Load())
 	}
 	slices.Sort(c.started)
-	t.Logf("%d times: %d writes answered, %d sent again because they were not, %d repeated; %d records, %s; starts: median %v, longest %v",
-		blows, c.acked.Load(), c.resent.Load(), c.replayed.Load(), len(c.records()), checked,
+	t.Logf("%d faults: %d writes acknowledged, %d retried, %d replayed; %d records, %s; starts: median %v, longest %v",
+		faults, c.acked.Load(), c.resent.Load(), c.replayed.Load(), len(c.records()), checked,
 		c.started[len(c.started)/2].Round(time.Millisecond), c.started[len(c.started)-1].Round(time.Millisecond))
 }
 
-// fsck runs `dray fsck` beside the nodes; it must find nothing.
+// fsck runs `dray fsck` beside the nodes; it must find no problems.
 func fsck(t *testing.T, c *campaign) string {
 	t.Helper()
 	out := command(t, c.program, c.storage, "fsck", "--json")
@@ -86,10 +85,11 @@ func fsck(t *testing.T, c *campaign) string {
 	if err := json.Unmarshal(out, &report); err != nil || len(report.Problems) > 0 {
 		t.Fatalf("fsck: %v %s", err, out)
 	}
-	return fmt.Sprintf("fsck read %d and found nothing", report.Records)
+	return fmt.Sprintf("fsck read %d and found no problems", report.Records)
 }
 
-// TestKillCheckNotices is the control: a check that cannot fail proves nothing.
+// TestKillCheckNotices tampers with the database to show that the checks of
+// TestKill can fail.
 func TestKillCheckNotices(t *testing.T) {
 	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) {
 		c := newCampaign(t, nodes, s)
@@ -102,7 +102,7 @@ func TestKillCheckNotices(t *testing.T) {
 		for _, r := range c.records() {
 			victims[r.kind] = r
 		}
-		deleted, again := victims["destinations"], victims["recipients"]
+		deleted, rewritten := victims["destinations"], victims["recipients"]
 		tamper(t, s, fmt.Sprintf(`DELETE FROM destination WHERE id = '%s'`, deleted.id))
 		if got := c.check(c.records()); len(got) != 1 || !strings.HasPrefix(got[0], "lost: destinations "+deleted.id) {
 			t.Errorf("a deleted row is reported as %q", got)
@@ -111,21 +111,21 @@ func TestKillCheckNotices(t *testing.T) {
 			t.Errorf("a deleted row is counted as %q", got)
 		}
 
-		rewrite(t, c, again, func(r *lastmile.Recipient) { r.Notes = "as it was before" })
-		if got := c.check([]*record{again}); len(got) != 1 || !strings.HasPrefix(got[0], "changed: notes of recipients "+again.id) {
-			t.Errorf("a change undone is reported as %q", got)
+		rewrite(t, c, rewritten, func(r *lastmile.Recipient) { r.Notes = "as it was before" })
+		if got := c.check([]*record{rewritten}); len(got) != 1 || !strings.HasPrefix(got[0], "changed: notes of recipients "+rewritten.id) {
+			t.Errorf("an undone change is reported as %q", got)
 		}
-		rewrite(t, c, again, func(r *lastmile.Recipient) { r.ID, r.Phone = "doubled0doubled0doubled0", "+12125550000" })
+		rewrite(t, c, rewritten, func(r *lastmile.Recipient) { r.ID, r.Phone = "doubled0doubled0doubled0", "+12125550000" })
 		doubled := slices.IndexFunc(c.checkOnce(t), func(problem string) bool {
-			return strings.HasPrefix(problem, "doubled: recipients with key "+again.key)
+			return strings.HasPrefix(problem, "doubled: recipients with key "+rewritten.key)
 		})
 		if doubled < 0 {
-			t.Error("a doubled row is not reported")
+			t.Error("a duplicate row is not reported")
 		}
 	})
 }
 
-// tamper changes the database behind the program's back.
+// tamper changes the database without the program.
 func tamper(t *testing.T, s nodeStorage, statement string) {
 	t.Helper()
 	ctx := t.Context()
@@ -148,7 +148,7 @@ func tamper(t *testing.T, s nodeStorage, statement string) {
 	}
 }
 
-// rewrite saves a recipient otherwise than it was answered.
+// rewrite changes a stored recipient without changing the history.
 func rewrite(t *testing.T, c *campaign, r *record, change func(*lastmile.Recipient)) {
 	t.Helper()
 	withStore(t, c.storage, func(db *sqlstore.Store) error {
@@ -163,8 +163,8 @@ func rewrite(t *testing.T, c *campaign, r *record, change func(*lastmile.Recipie
 	})
 }
 
-// TestGracefulStop stops a node under load: everything it was asked is
-// answered, and it ends in time with exit code 0.
+// TestGracefulStop stops a node under load: it responds to every request that it
+// accepted, and exits in time with code 0.
 func TestGracefulStop(t *testing.T) {
 	program := thisProgram(t)
 	onStorages(t, func(t *testing.T, _ int, s nodeStorage) {
@@ -176,7 +176,7 @@ func TestGracefulStop(t *testing.T) {
 			stopping       atomic.Bool
 		)
 		for i := range clientCount {
-			client := &keptOpen{address: n.address, key: key}
+			client := &persistentClient{address: n.address, key: key}
 			group.Go(func() {
 				defer client.close()
 				for step := 0; ; step++ {
@@ -187,8 +187,8 @@ func TestGracefulStop(t *testing.T) {
 						if stopping.Load() {
 							late.Add(1)
 						}
-					case errors.Is(err, errNotTaken) && stopping.Load():
-						return // nobody listens any more
+					case errors.Is(err, errNotAccepted) && stopping.Load():
+						return // the node no longer listens
 					default:
 						t.Errorf("client %d, request %d: %d %v", i, step, status, err)
 						return
@@ -201,37 +201,37 @@ func TestGracefulStop(t *testing.T) {
 		took := n.stop(t)
 		group.Wait()
 		if late.Load() == 0 {
-			t.Error("no request during the stop proves nothing")
+			t.Error("no request was sent during the stop")
 		}
-		t.Logf("%d requests answered, %d of them after SIGTERM; gone after %v", answered.Load(), late.Load(), took.Round(time.Millisecond))
+		t.Logf("%d requests succeeded, %d of them after SIGTERM; exited after %v", answered.Load(), late.Load(), took.Round(time.Millisecond))
 	})
 }
 
-// errNotTaken tells that a connection was refused, or closed before anything
-// was read from it: a request sent over it was never accepted.
-var errNotTaken = errors.New("the connection was not taken")
+// errNotAccepted means that a connection was refused, or closed before the server
+// read anything: a request sent over it was never accepted.
+var errNotAccepted = errors.New("the connection was not accepted")
 
-// keptOpen is a client that keeps its connection for as long as the server
-// does. It never sends a request again.
-type keptOpen struct {
+// persistentClient keeps its connection for as long as the server does. It never
+// retries.
+type persistentClient struct {
 	address, key string
 	conn         net.Conn
 	in           *bufio.Reader
-	used         bool // something was answered over the connection
+	used         bool // a response has arrived over the connection
 }
 
-func (c *keptOpen) close() {
+func (c *persistentClient) close() {
 	if c.conn != nil {
 		c.conn.Close()
 		c.conn = nil
 	}
 }
 
-func (c *keptOpen) create(n int) (int, error) {
+func (c *persistentClient) create(n int) (int, error) {
 	if c.conn == nil {
 		conn, err := net.Dial("tcp", c.address)
 		if err != nil {
-			return 0, fmt.Errorf("%w: %w", errNotTaken, err)
+			return 0, fmt.Errorf("%w: %w", errNotAccepted, err)
 		}
 		c.conn, c.in, c.used = conn, bufio.NewReader(conn), false
 	}
@@ -240,15 +240,15 @@ func (c *keptOpen) create(n int) (int, error) {
 		return 0, err
 	}
 	request.SetBasicAuth(c.key, "")
-	var whole bytes.Buffer
-	request.Write(&whole) //nolint:errcheck // a buffer takes everything
-	_, err = c.conn.Write(whole.Bytes())
+	var encoded bytes.Buffer
+	request.Write(&encoded) //nolint:errcheck // a buffer takes everything
+	_, err = c.conn.Write(encoded.Bytes())
 	if err == nil {
 		_, err = c.in.Peek(1)
 	}
 	if err != nil {
 		if !c.used && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)) {
-			err = fmt.Errorf("%w: %w", errNotTaken, err)
+			err = fmt.Errorf("%w: %w", errNotAccepted, err)
 		}
 		return 0, err
 	}

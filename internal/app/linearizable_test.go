@@ -11,7 +11,7 @@ import (
 // lists is the state of some containers: the tasks of each, in order.
 type lists map[string][]string
 
-// key is a text of the state, the same for the same state.
+// key returns a string that is the same for equal states.
 func (l lists) key() string {
 	names := make([]string, 0, len(l))
 	for name, tasks := range l {
@@ -21,37 +21,36 @@ func (l lists) key() string {
 	return strings.Join(names, ";")
 }
 
-// step is a call and what came of it: between the two times it took effect, all
-// at once. apply does to a state what the call does; it returns the states that
-// may follow, none when what was answered cannot be.
+// step is a call and its response. It took effect atomically between begin and
+// end. apply returns the states that may follow from a state; none if the call
+// could not have got its response in that state.
 type step struct {
 	begin, end int64
 	text       string
-	makes      string // the task it creates, if any
+	creates    string // id of the task it creates, if any
 	apply      func(before lists, late tasks) []lists
 }
 
-// tasks are tasks that were created while a step ran: its changes need not know
-// of them. Where transactions run side by side, what it puts to the end of the
-// organization's list may come before them, though it took effect later.
+// tasks are tasks that were created while a step ran, which the step need not
+// have seen. With concurrent transactions, tasks that it appends to the
+// organization's list may come before them although it took effect later.
 type tasks map[string]bool
 
-// lateFor lists the tasks that were created while a step ran.
+// lateFor returns the tasks that were created while a step ran.
 func lateFor(s step, steps []step) tasks {
 	late := tasks{}
 	for _, other := range steps {
-		if other.makes != "" && other.end > s.begin {
-			late[other.makes] = true
+		if other.creates != "" && other.end > s.begin {
+			late[other.creates] = true
 		}
 	}
 	return late
 }
 
-// linearize finds an order of steps in which each could have been answered as
-// it was, and in which no step comes before one that had ended when it began.
-// It returns how many steps of the longest attempt fit. It gives a history the
-// benefit of the doubt that has too many orders to try them all. One that is
-// strict leaves no task out of sight.
+// linearize searches for an order of the steps that explains all responses and in
+// which no step comes before one that had ended when it began. It returns how many
+// steps the longest attempt explains. It accepts a history that has too many
+// orders to try them all. If strict, every step sees all tasks.
 func linearize(steps []step, start lists, strict bool) (fit int, ok bool) {
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.begin, b.begin) })
 	l := linearizer{steps: steps, late: make([]tasks, len(steps)), done: make([]bool, len(steps)), seen: map[string]bool{}}
@@ -72,11 +71,11 @@ type linearizer struct {
 	longest int
 }
 
-// maxDeadEnds is where a search ends without a result.
+// maxDeadEnds is how many dead ends a search explores before it gives up.
 const maxDeadEnds = 100_000
 
-// search goes on from a state, with so many steps done, all of the first so
-// many among them.
+// search continues from a state after count steps, which include all steps before
+// index first.
 func (l *linearizer) search(state lists, count, first int) bool {
 	l.longest = max(l.longest, count)
 	for first < len(l.steps) && l.done[first] {
@@ -85,7 +84,7 @@ func (l *linearizer) search(state lists, count, first int) bool {
 	if first == len(l.steps) {
 		return true
 	}
-	// What may come next began before anything that is left had ended.
+	// The next step must have begun before any remaining step had ended.
 	horizon := l.steps[first].end
 	for i := first; i < len(l.steps) && l.steps[i].begin <= horizon; i++ {
 		if !l.done[i] {
@@ -109,7 +108,7 @@ func (l *linearizer) search(state lists, count, first int) bool {
 	if len(l.seen) > maxDeadEnds {
 		return true
 	}
-	// What ended first most likely came first.
+	// The step that ended first most likely came first.
 	slices.SortFunc(next, func(a, b int) int { return cmp.Compare(l.steps[a].end, l.steps[b].end) })
 	for _, i := range next {
 		l.done[i] = true
@@ -124,8 +123,8 @@ func (l *linearizer) search(state lists, count, first int) bool {
 	return false
 }
 
-// insert is a step that puts a task at an index of a container, from wherever
-// it is, and was answered with a list.
+// insert is a step that moves a task to an index of a container; the response was
+// the container's list.
 func insert(begin, end int64, in string, index int, task string, answer ...string) step {
 	text := fmt.Sprintf("put %s at %d of %s: %v", task, index, in, answer)
 	return step{begin: begin, end: end, text: text, apply: func(before lists, late tasks) []lists {
@@ -140,8 +139,8 @@ func insert(begin, end int64, in string, index int, task string, answer ...strin
 	}}
 }
 
-// put is what may become of the state when a step changes one list. Of the late
-// tasks at its end the step may have seen the first few, or all, or none.
+// put returns the possible states after a step changes one list. Of the late tasks
+// at its end the step may have seen all, the first few or none.
 func (l lists) put(in string, late tasks, change func(list []string) (changed []string, ok bool)) (all []lists) {
 	list := l[in]
 	for seen := len(list); ; seen-- {
@@ -156,9 +155,9 @@ func (l lists) put(in string, late tasks, change func(list []string) (changed []
 	}
 }
 
-// create is a step that makes a task at the end of a list.
+// create is a step that creates a task at the end of a list.
 func create(begin, end int64, in, task string) step {
-	return step{begin: begin, end: end, text: "create " + task, makes: task, apply: func(before lists, _ tasks) []lists {
+	return step{begin: begin, end: end, text: "create " + task, creates: task, apply: func(before lists, _ tasks) []lists {
 		return before.put(in, nil, func(list []string) ([]string, bool) { return append(list, task), true })
 	}}
 }
@@ -173,7 +172,7 @@ func read(begin, end int64, in string, answer ...string) step {
 	}}
 }
 
-// without is the state without some tasks.
+// without returns the state without the tasks.
 func (l lists) without(tasks ...string) lists {
 	after := lists{}
 	for name, list := range l {
@@ -190,21 +189,21 @@ func TestLinearizer(t *testing.T) {
 	}{
 		"one after the other":               {[]step{insert(1, 2, "a", -1, "3", "1", "2", "3"), read(3, 4, "a", "1", "2", "3"), read(3, 4, "b")}, true, true},
 		"at the same time, in either order": {[]step{insert(1, 9, "a", 0, "3", "3", "2", "1"), insert(1, 9, "a", -1, "1", "2", "1")}, true, true},
-		"both answers of one order":         {[]step{insert(1, 9, "a", 0, "3", "3", "1", "2"), insert(1, 9, "a", -1, "1", "3", "2", "1")}, true, true},
-		"answers of two orders":             {[]step{insert(1, 9, "a", 0, "3", "3", "1", "2"), insert(1, 9, "a", -1, "1", "2", "1")}, false, false},
-		"a read of what is no more":         {[]step{insert(1, 2, "a", -1, "1", "2", "1"), read(3, 4, "a", "1", "2")}, false, false},
-		"a read of what is to come":         {[]step{read(1, 2, "a", "2", "1"), insert(3, 4, "a", -1, "1", "2", "1")}, false, false},
+		"responses of one order":            {[]step{insert(1, 9, "a", 0, "3", "3", "1", "2"), insert(1, 9, "a", -1, "1", "3", "2", "1")}, true, true},
+		"responses of two orders":           {[]step{insert(1, 9, "a", 0, "3", "3", "1", "2"), insert(1, 9, "a", -1, "1", "2", "1")}, false, false},
+		"a stale read":                      {[]step{insert(1, 2, "a", -1, "1", "2", "1"), read(3, 4, "a", "1", "2")}, false, false},
+		"a read of the future":              {[]step{read(1, 2, "a", "2", "1"), insert(3, 4, "a", -1, "1", "2", "1")}, false, false},
 		"a lost update":                     {[]step{insert(1, 2, "a", -1, "1", "2", "1"), insert(3, 4, "b", 0, "2", "2", "3"), read(5, 6, "a", "2", "1")}, false, false},
 		"a task in two containers":          {[]step{insert(1, 5, "b", -1, "1", "3", "1"), read(6, 7, "a", "1", "2")}, false, false},
-		"halfway between two containers":    {[]step{insert(1, 9, "b", -1, "1", "3", "1"), read(2, 3, "a", "2"), read(4, 5, "b", "3")}, false, false},
-		"nothing":                           {nil, true, true},
-		"a task created meanwhile, after it": {[]step{
+		"a task in no container":            {[]step{insert(1, 9, "b", -1, "1", "3", "1"), read(2, 3, "a", "2"), read(4, 5, "b", "3")}, false, false},
+		"no steps":                          {nil, true, true},
+		"a task created during the step, listed after it": {[]step{
 			create(1, 3, "a", "9"), read(4, 5, "b", "3"), insert(2, 9, "a", -1, "3", "1", "2", "3"), read(10, 11, "a", "1", "2", "3", "9"),
 		}, false, true},
-		"a task created before, after it": {[]step{
+		"a task created before the step, listed after it": {[]step{
 			create(1, 2, "a", "9"), read(4, 5, "b", "3"), insert(3, 9, "a", -1, "3", "1", "2", "3"), read(10, 11, "a", "1", "2", "3", "9"),
 		}, false, false},
-		"a task seen and moved back": {[]step{
+		"a task that was read first, listed after it": {[]step{
 			create(1, 3, "a", "9"), read(4, 5, "a", "1", "2", "9"), insert(6, 9, "a", -1, "3", "1", "2", "3", "9"),
 		}, false, false},
 	} {

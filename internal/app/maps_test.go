@@ -42,35 +42,35 @@ func TestGeocodersFallBack(t *testing.T) {
 		t.Errorf("when it fails: %v", made)
 	}
 	if p.Travel == nil {
-		t.Error("nobody tells travel times")
+		t.Error("there is no source of travel times")
 	}
 }
 
-// TestBatchLimitsConcurrentGeocoding counts how many addresses of a batch a
-// map service is asked for at once.
+// TestBatchLimitsConcurrentGeocoding counts the concurrent requests of a batch to
+// a map service.
 func TestBatchLimitsConcurrentGeocoding(t *testing.T) {
-	const most = 8
+	const limit = 8
 	var (
 		mu           sync.Mutex
-		inside, peak int
-		all          = make(chan struct{})
+		active, peak int
+		full         = make(chan struct{}) // closed when limit requests are active
 	)
 	maps := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		inside++
-		if inside == most && peak < most {
-			close(all)
+		active++
+		if active == limit && peak < limit {
+			close(full)
 		}
-		peak = max(peak, inside)
+		peak = max(peak, active)
 		mu.Unlock()
-		select { // the first wait until so many are there, and a little for one more
-		case <-all:
+		select { // wait for as many as allowed, and a little for one too many
+		case <-full:
 			time.Sleep(20 * time.Millisecond)
 		case <-r.Context().Done():
 		}
 		fmt.Fprint(w, `{"features":[]}`)
 		mu.Lock()
-		inside--
+		active--
 		mu.Unlock()
 	}))
 	defer maps.Close()
@@ -81,15 +81,15 @@ func TestBatchLimitsConcurrentGeocoding(t *testing.T) {
 	}
 	made := p.Organization(t, "Acme").Must(t, "POST", "/tasks/batch", `{"tasks":[`+strings.Join(tasks, ",")+`]}`)
 	if found, _ := made["tasks"].([]any); len(found) != len(tasks) {
-		t.Errorf("%d of %d tasks were made: %v", len(found), len(tasks), made["errors"])
+		t.Errorf("%d of %d tasks were created: %v", len(found), len(tasks), made["errors"])
 	}
-	if peak != most {
-		t.Errorf("%d addresses were asked for at once, want %d", peak, most)
+	if peak != limit {
+		t.Errorf("%d concurrent requests, want %d", peak, limit)
 	}
 }
 
-// TestTravelTimesComeFromTheRouter sets a router that says something the formula
-// never would, and asks twice.
+// TestTravelTimesComeFromTheRouter uses a router whose travel times the built-in
+// formula would never return, and asks twice.
 func TestTravelTimesComeFromTheRouter(t *testing.T) {
 	var asked atomic.Int64
 	var works atomic.Bool
@@ -142,11 +142,11 @@ func TestTravelTimesComeFromTheRouter(t *testing.T) {
 	p.Advance(time.Minute)
 	p.RefreshDue(t)
 	if asked.Load() != before {
-		t.Errorf("the router was asked %d times more for what it told already", asked.Load()-before)
+		t.Errorf("%d requests to the router for cached travel times", asked.Load()-before)
 	}
 	works.Store(false)
 	if got := first(); got != 777 {
-		t.Errorf("travel time %v when the router fails, want what it told before", got)
+		t.Errorf("travel time %v when the router fails, want the cached one", got)
 	}
 	p.Advance(2 * time.Hour)
 	if got := first(); got == 777 || got <= 0 {

@@ -22,7 +22,8 @@ func TestKilledMessages(t *testing.T) {
 	testKilledMessages(t, 4, 1, nodeStorage{data: t.TempDir()})
 }
 
-// messageRig invites workers on nodes that are killed while they text them.
+// messageRig invites workers by text message on nodes that are killed while they
+// send.
 type messageRig struct {
 	webhookRig
 	gateway *fakeGateway
@@ -30,7 +31,7 @@ type messageRig struct {
 	number  atomic.Int64
 }
 
-// fakeGateway takes text messages over HTTP, as one of an operator's own would.
+// fakeGateway is an HTTP gateway for text messages.
 type fakeGateway struct {
 	mu       sync.Mutex
 	received map[string][]string // bodies of requests by id of the message
@@ -47,12 +48,12 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.received[sent.ID] = append(g.received[sent.ID], sent.To+" "+sent.Body)
 	g.mu.Unlock()
-	time.Sleep(rand.N(30 * time.Millisecond)) // so that a kill meets some on the way
+	time.Sleep(rand.N(30 * time.Millisecond)) // so that some are in flight when a node is killed
 	fmt.Fprintf(w, `{"id":"g-%s"}`, sent.ID)
 }
 
-// testKilledMessages kills a node again and again while text messages are sent, and
-// holds what the gateway got against what was owed.
+// testKilledMessages kills nodes repeatedly while they send text messages, and
+// compares what the gateway received with the messages in the database.
 func testKilledMessages(t *testing.T, kills, nodes int, storage nodeStorage) {
 	rig := newMessageRig(t, nodes, storage)
 	rig.runAndKill(t, kills, rig.invite)
@@ -84,7 +85,7 @@ func newMessageRig(t *testing.T, nodes int, storage nodeStorage) *messageRig {
 	return rig
 }
 
-// invite makes a worker, who is owed an invitation.
+// invite creates a worker, which enqueues an invitation.
 func (rig *messageRig) invite(t *testing.T, name string) {
 	number := fmt.Sprintf("+1212%07d", 5550000+rig.number.Add(1))
 	rig.mustCall(t, http.MethodPost, "/workers", fmt.Sprintf(`{"name":"W","phone":%q,"teams":[%q]}`, number, rig.team), name)
@@ -93,7 +94,7 @@ func (rig *messageRig) invite(t *testing.T, name string) {
 	rig.acknowledged[number] = true
 }
 
-// messages are all that were ever owed.
+// messages returns all messages ever enqueued.
 func (rig *messageRig) messages(t *testing.T) (all []textmessage.Message) {
 	t.Helper()
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {
@@ -105,8 +106,8 @@ func (rig *messageRig) messages(t *testing.T) (all []textmessage.Message) {
 	return all
 }
 
-// awaitMessages waits until no message is to be sent any more. The claims of
-// nodes that were killed end after a while.
+// awaitMessages waits until no message is pending. Messages leased by killed nodes
+// are sent after their leases expire.
 func (rig *messageRig) awaitMessages(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(longTimeout); ; time.Sleep(200 * time.Millisecond) {
@@ -120,33 +121,32 @@ func (rig *messageRig) awaitMessages(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d messages are still to be sent after two minutes\n%s", waiting, rig.nodes[0].logged)
+			t.Fatalf("%d messages are still pending after %v\n%s", waiting, longTimeout, rig.nodes[0].logged)
 		}
 	}
 }
 
-// checkMessages fails the test unless every worker who was invited is owed one
-// message, and the gateway got each of them, whatever came of the process that
-// sent it, and no other.
+// checkMessages fails the test unless every invited worker has one message and the
+// gateway received exactly these messages, each at least once.
 func (rig *messageRig) checkMessages(t *testing.T) (requests, repeated int) {
 	t.Helper()
 	rig.gateway.mu.Lock()
 	defer rig.gateway.mu.Unlock()
 	for _, invalid := range rig.gateway.invalid {
-		t.Errorf("the gateway was sent %s", invalid)
+		t.Errorf("the gateway received an invalid request: %s", invalid)
 	}
-	pending := map[string]bool{} // numbers
+	invited := map[string]bool{} // by phone number
 	known := map[string]bool{}
 	for _, m := range rig.messages(t) {
 		known[string(m.ID)] = true
 		bodies := rig.gateway.received[string(m.ID)]
 		requests += len(bodies)
 		repeated += max(len(bodies)-1, 0)
-		if pending[string(m.To)] {
-			t.Errorf("%s is owed two messages", m.To)
+		if invited[string(m.To)] {
+			t.Errorf("%s has two messages", m.To)
 		}
-		pending[string(m.To)] = true
-		// One that took three processes down is given up, though it was sent.
+		invited[string(m.To)] = true
+		// A message is given up after three processes died while they sent it.
 		givenUp := m.State == textmessage.StateFailed && m.Uncertain >= textmessage.MaxUncertain
 		if len(bodies) == 0 || m.State != textmessage.StateSent && !givenUp {
 			t.Errorf("message %s is %s (%s) after %d attempts, %d requests", m.ID, m.State, m.Reason, m.Attempts, len(bodies))
@@ -158,13 +158,13 @@ func (rig *messageRig) checkMessages(t *testing.T) (requests, repeated int) {
 		}
 	}
 	for number := range rig.acknowledged {
-		if !pending[number] {
-			t.Errorf("%s was invited and is owed nothing", number)
+		if !invited[number] {
+			t.Errorf("%s was invited and has no message", number)
 		}
 	}
 	for id := range rig.gateway.received {
 		if !known[id] {
-			t.Errorf("the gateway got message %s, which nobody owes", id)
+			t.Errorf("the gateway received message %s, which is not in the database", id)
 		}
 	}
 	return requests, repeated

@@ -24,11 +24,11 @@ import (
 	"dray/internal/cli"
 )
 
-// asProgram is the variable that makes this test binary be the program.
+// asProgram is the environment variable that makes this test binary run as dray.
 const asProgram = "DRAY_TEST_AS_PROGRAM"
 
-// init runs the program in place of the tests when a test asks for it, as main
-// of cmd/dray does.
+// init runs dray instead of the tests if asProgram is set, as main of cmd/dray
+// does.
 func init() {
 	if os.Getenv(asProgram) == "" {
 		return
@@ -39,13 +39,13 @@ func init() {
 	os.Exit(code)
 }
 
-// program is something that can be started as dray.
+// program is an executable that runs as dray.
 type program struct {
 	path string
 	env  []string
 }
 
-// thisProgram is the program as it is in this test binary.
+// thisProgram returns this test binary as the program.
 func thisProgram(tb testing.TB) program {
 	tb.Helper()
 	path, err := os.Executable()
@@ -81,21 +81,21 @@ func (s nodeStorage) flags() []string {
 	return flags
 }
 
-// node is the program serving in a process of its own.
+// node is a process that runs `dray serve`.
 type node struct {
 	cmd        *exec.Cmd
 	address    string
 	readyAfter time.Duration // from the start of the process
 	logged     *tail
-	ended      chan struct{} // closed when the process is gone
-	ending     error         // how it went, once ended is closed
+	ended      chan struct{} // closed when the process has exited
+	ending     error         // result of Wait, once ended is closed
 }
 
-// startTimeout bounds a start on a machine that is busy with other things.
+// startTimeout bounds a start on a slow machine.
 const startTimeout = 2 * time.Minute
 
-// startNode starts the program and waits until it is ready. It is killed when
-// the test ends, if it is still there.
+// startNode starts the program and waits until it is ready. The process is killed
+// when the test ends.
 func startNode(tb testing.TB, p program, storage nodeStorage) *node {
 	tb.Helper()
 	n := &node{logged: &tail{}, ended: make(chan struct{})}
@@ -147,7 +147,7 @@ func (n *node) ready() bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// call sends a request to the node, with an idempotency key unless that is empty.
+// call sends a request to the node, with an idempotency key if that is not empty.
 func (n *node) call(tb testing.TB, key, method, path, body, idempotency string) (status int, answer []byte, err error) {
 	tb.Helper()
 	request, err := http.NewRequestWithContext(tb.Context(), method, "http://"+n.address+"/api/v2"+path, strings.NewReader(body))
@@ -167,7 +167,7 @@ func (n *node) call(tb testing.TB, key, method, path, body, idempotency string) 
 	return response.StatusCode, answer, err
 }
 
-// kill ends the process at once and waits until it is gone.
+// kill kills the process and waits until it has exited.
 func (n *node) kill(tb testing.TB) {
 	tb.Helper()
 	select {
@@ -181,13 +181,13 @@ func (n *node) kill(tb testing.TB) {
 	<-n.ended
 }
 
-// stop asks the process to end and returns how long that took. It must end
-// well.
+// stop sends SIGTERM and returns how long the process took to exit. It fails the
+// test if the exit code is not 0.
 func (n *node) stop(tb testing.TB) time.Duration {
 	tb.Helper()
 	begin := time.Now()
 	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		tb.Fatalf("the node was gone before it was stopped: %v\n%s", err, n.logged)
+		tb.Fatalf("the node exited before it was stopped: %v\n%s", err, n.logged)
 	}
 	select {
 	case <-n.ended:
@@ -200,7 +200,7 @@ func (n *node) stop(tb testing.TB) time.Duration {
 	return time.Since(begin)
 }
 
-// resident is the memory the process holds, in bytes.
+// resident returns the resident memory of the process, in bytes.
 func (n *node) resident(tb testing.TB) int64 {
 	tb.Helper()
 	if runtime.GOOS != "linux" {
@@ -219,7 +219,7 @@ func (n *node) resident(tb testing.TB) int64 {
 			return kilobytes << 10
 		}
 	}
-	tb.Fatal("the kernel does not say how much memory the node holds")
+	tb.Fatal("no VmRSS in /proc")
 	return 0
 }
 
@@ -236,8 +236,8 @@ func command(tb testing.TB, p program, storage nodeStorage, args ...string) []by
 	return out.Bytes()
 }
 
-// newOrganization makes an organization with `dray org create` and returns its
-// id and key.
+// newOrganization creates an organization with `dray org create` and returns its
+// id and API key.
 func newOrganization(tb testing.TB, p program, storage nodeStorage) (id, key string) {
 	tb.Helper()
 	out := command(tb, p, storage, "org", "create", "--name", "Torture", "--country", "US", "--timezone", "America/New_York", "--json")
@@ -251,13 +251,13 @@ func newOrganization(tb testing.TB, p program, storage nodeStorage) (id, key str
 	return made.Organization.ID, made.APIKey
 }
 
-// tail keeps the last lines that a node logged.
+// tail keeps the last lines of a node's log.
 type tail struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// follow reads the log to its end and passes on the address the node serves.
+// follow reads the log to its end and sends the node's address.
 func (t *tail) follow(log io.Reader, addresses chan<- string) {
 	scanner := bufio.NewScanner(log)
 	scanner.Buffer(nil, 1<<20)

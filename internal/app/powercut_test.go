@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// TestTorturePowerCut takes the power from a node on SQLite under 32 writers.
-// Killing a process leaves what it wrote in the kernel's memory; here that is
-// lost too, all but what the disk was told to keep.
+// TestTorturePowerCut cuts the power of a node on SQLite under 32 writers. When a
+// process is killed, the kernel still has what it wrote; after a power cut only
+// synced data is left.
 func TestTorturePowerCut(t *testing.T) {
 	disk := newDisk(t)
 	c := newCampaign(t, 1, nodeStorage{data: filepath.Join(disk.mounted, "data")})
 	testFaults(t, c, 30, func(t *testing.T) {
 		c.end(t, func(n *node) { disk.cutPower(t, n) })
 	})
-	t.Logf("files that were not synced: %d lost", disk.lost)
+	t.Logf("unsynced files lost: %d", disk.lost)
 	if disk.lost == 0 {
-		t.Error("no file was lost that nobody synced: the power was not really cut")
+		t.Error("no unsynced file was lost: the power cut was not simulated")
 	}
 }
 
-// disk is an ext4 file system in a file. That file is on XFS, which can clone
-// it in one moment: the clone is what a disk holds when the power goes.
+// disk is an ext4 file system in a file. That file is on XFS, which can clone it
+// atomically: the clone is what a disk holds after a power cut.
 type disk struct {
 	image, clone, mounted string
 	cuts, lost            int
@@ -60,7 +60,7 @@ func newDisk(t *testing.T) *disk {
 	shell(t, "truncate", "-s", "3G", host)
 	shell(t, "mkfs.xfs", "-q", "-m", "reflink=1", host)
 	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "loop", host, below).CombinedOutput(); err != nil {
-		t.Skipf("NOT TESTED: this machine mounts no file systems: %v %s", err, out)
+		t.Skipf("NOT TESTED: cannot mount file systems: %v %s", err, out)
 	}
 	t.Cleanup(func() { unmount(t, below) })
 	shell(t, "truncate", "-s", "1G", d.image)
@@ -70,8 +70,7 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-// cutPower stops the node in its tracks, keeps what is on the disk at that
-// moment and goes on with that alone.
+// cutPower freezes the node, clones the disk, kills the node and mounts the clone.
 func (d *disk) cutPower(t *testing.T, n *node) {
 	t.Helper()
 	d.cuts++
@@ -92,7 +91,7 @@ func (d *disk) cutPower(t *testing.T, n *node) {
 	}
 }
 
-// freeze stops the process where it is and waits until it stands still.
+// freeze stops the process and waits until all its threads are stopped.
 func (n *node) freeze(t *testing.T) {
 	t.Helper()
 	if err := n.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -103,20 +102,20 @@ func (n *node) freeze(t *testing.T) {
 		if err != nil || len(tasks) == 0 {
 			t.Fatalf("the node is gone: %v", err)
 		}
-		if still(tasks) {
+		if allStopped(tasks) {
 			return
 		}
 		time.Sleep(time.Millisecond)
 	}
-	t.Fatal("the node does not stand still")
+	t.Fatal("the node did not stop")
 }
 
-// still tells whether all threads are stopped.
-func still(tasks []string) bool {
+// allStopped reports whether all threads are stopped.
+func allStopped(tasks []string) bool {
 	for _, task := range tasks {
 		text, err := os.ReadFile(task)
 		if err != nil {
-			continue // it ended
+			continue // the thread ended
 		}
 		_, rest, _ := strings.Cut(string(text), ") ")
 		if !strings.HasPrefix(rest, "T") {
@@ -133,7 +132,7 @@ func shell(t *testing.T, name string, args ...string) {
 	}
 }
 
-// unmount tries for a while: the kernel takes a moment to let go.
+// unmount retries while the kernel reports that the file system is busy.
 func unmount(t *testing.T, folder string) {
 	t.Helper()
 	var out []byte

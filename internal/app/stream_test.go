@@ -50,8 +50,8 @@ func followAt(t *testing.T, address, key string, after int) *follower {
 	return f
 }
 
-// next is the number of the next event and the task that it is of. It returns
-// false at the end of the stream.
+// next returns the number and the task of the next event, or false at the end of
+// the stream.
 func (f *follower) next(t *testing.T) (number int, task string, ok bool) {
 	t.Helper()
 	for f.lines.Scan() {
@@ -72,7 +72,7 @@ func (f *follower) next(t *testing.T) (number int, task string, ok bool) {
 
 const taskJSON = `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`
 
-// createTask makes a task at a node.
+// createTask creates a task at a node.
 func createTask(t *testing.T, address, key string) string {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/api/v2/tasks", strings.NewReader(taskJSON))
 	if err != nil {
@@ -88,14 +88,14 @@ func createTask(t *testing.T, address, key string) string {
 	defer response.Body.Close()
 	var task struct{ ID string }
 	if err := json.NewDecoder(response.Body).Decode(&task); err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("make a task: %s %v", response.Status, err)
+		t.Errorf("create a task: %s %v", response.Status, err)
 	}
 	return task.ID
 }
 
-// TestStreamAcrossNodes has tasks made at all nodes at once, and a client that
-// follows them, goes away and comes back at another node. It sees each once,
-// numbered without a gap.
+// TestStreamAcrossNodes creates tasks at all nodes at once, while a client follows
+// their events and reconnects to random nodes. It sees each event once, numbered
+// without gaps.
 func TestStreamAcrossNodes(t *testing.T) {
 	program := thisProgram(t)
 	onStorages(t, func(t *testing.T, count int, s nodeStorage) {
@@ -104,24 +104,24 @@ func TestStreamAcrossNodes(t *testing.T) {
 		for i := range nodes {
 			nodes[i] = startNode(t, program, s)
 		}
-		const makers, each = 6, 100
+		const creators, tasksEach = 6, 100
 		var (
-			group sync.WaitGroup
-			mu    sync.Mutex
-			made  = map[string]bool{}
+			group   sync.WaitGroup
+			mu      sync.Mutex
+			created = map[string]bool{}
 		)
-		for i := range makers {
+		for i := range creators {
 			group.Go(func() {
-				for range each {
+				for range tasksEach {
 					task := createTask(t, nodes[i%count].address, key)
 					mu.Lock()
-					made[task] = true
+					created[task] = true
 					mu.Unlock()
 				}
 			})
 		}
 		seen := map[string]int{}
-		for last := 0; last < makers*each; {
+		for last := 0; last < creators*tasksEach; {
 			f := followAt(t, nodes[rand.IntN(count)].address, key, last)
 			for range 1 + rand.IntN(40) {
 				number, task, ok := f.next(t)
@@ -132,26 +132,26 @@ func TestStreamAcrossNodes(t *testing.T) {
 					t.Fatalf("after %d came %d of task %s, which was seen as %d", last, number, task, seen[task])
 				}
 				last, seen[task] = number, number
-				if last == makers*each {
+				if last == creators*tasksEach {
 					break
 				}
 			}
 			f.close()
 		}
 		group.Wait()
-		for task := range made {
+		for task := range created {
 			if seen[task] == 0 {
-				t.Errorf("task %s was never told of", task)
+				t.Errorf("task %s has no event", task)
 			}
 		}
-		if len(made) != makers*each {
-			t.Errorf("%d tasks were made", len(made))
+		if len(created) != creators*tasksEach {
+			t.Errorf("%d tasks were created", len(created))
 		}
 	})
 }
 
-// TestStopEndsStreams stops a node that is followed: the streams end, whole,
-// and go on at the next node after the last event that was seen.
+// TestStopEndsStreams stops a node with open streams: they end cleanly, and
+// continue at the next node after the last event that was seen.
 func TestStopEndsStreams(t *testing.T) {
 	program := thisProgram(t)
 	onStorages(t, func(t *testing.T, _ int, s nodeStorage) {
@@ -173,7 +173,7 @@ func TestStopEndsStreams(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("gone after %v", first.stop(t).Round(time.Millisecond))
+		t.Logf("stopped after %v", first.stop(t).Round(time.Millisecond))
 		for _, f := range followers {
 			if number, _, ok := f.next(t); ok || f.lines.Err() != nil {
 				t.Errorf("after the stop came event %d and %v", number, f.lines.Err())
@@ -190,39 +190,39 @@ func TestStopEndsStreams(t *testing.T) {
 	})
 }
 
-// TestSecretsAreSealed looks for secrets in all that is stored.
+// TestSecretsAreSealed searches everything stored for secrets.
 func TestSecretsAreSealed(t *testing.T) {
 	program := thisProgram(t)
 	onStorages(t, func(t *testing.T, _ int, s nodeStorage) {
 		out := command(t, program, s, "org", "create", "--name", "Findable", "--country", "US", "--timezone", "UTC", "--json")
-		var made struct {
+		var created struct {
 			Organization          struct{ ID string }
 			APIKey, WebhookSecret string
 		}
-		if err := json.Unmarshal(out, &made); err != nil {
+		if err := json.Unmarshal(out, &created); err != nil {
 			t.Fatal(err)
 		}
-		rotated := strings.TrimSpace(string(command(t, program, s, "webhook", "secret", "--org", made.Organization.ID, "--rotate")))
+		rotated := strings.TrimSpace(string(command(t, program, s, "webhook", "secret", "--org", created.Organization.ID, "--rotate")))
 		stored := everythingStored(t, s)
 		if !strings.Contains(stored, "Findable") {
-			t.Fatal("the name of the organization cannot be found either")
+			t.Fatal("the search does not even find the organization's name")
 		}
-		for what, secret := range map[string]string{"first": made.WebhookSecret, "second": rotated} {
+		for what, secret := range map[string]string{"first": created.WebhookSecret, "second": rotated} {
 			raw, err := hex.DecodeString(secret)
 			if err != nil || len(raw) != 64 {
-				t.Fatalf("%q is no secret: %v", secret, err)
+				t.Fatalf("%q is not a secret: %v", secret, err)
 			}
 			if strings.Contains(stored, secret) || strings.Contains(stored, string(raw)) || strings.Contains(stored, string(raw[:16])) {
 				t.Errorf("the %s webhook secret can be read in the database", what)
 			}
 		}
-		if strings.Contains(stored, made.APIKey) {
+		if strings.Contains(stored, created.APIKey) {
 			t.Error("the API key can be read in the database")
 		}
 	})
 }
 
-// everythingStored is all bytes of a database, but for the master key.
+// everythingStored returns all bytes of a database except the master key.
 func everythingStored(t *testing.T, s nodeStorage) string {
 	t.Helper()
 	var all strings.Builder
@@ -259,7 +259,7 @@ func everythingStored(t *testing.T, s nodeStorage) string {
 	return all.String()
 }
 
-// dump writes all values of a table; bytes as they are.
+// dump writes all values of a table; binary values as raw bytes.
 func dump(ctx context.Context, db *pgx.Conn, table string, out io.Writer) error {
 	rows, err := db.Query(ctx, `SELECT * FROM `+pgx.Identifier{table}.Sanitize())
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 	"dray/internal/store/storetest"
 )
 
-// dispatch is an organization whose tasks many clients move about at once, through
-// one node on SQLite or three on one PostgreSQL database.
+// dispatch is an organization whose tasks many clients move at once, through one
+// node on SQLite or three on one PostgreSQL database.
 type dispatch struct {
 	nodes   []*app.App
 	servers []*httptest.Server
@@ -36,10 +36,10 @@ type dispatch struct {
 	key     string
 	team    string
 	workers []string
-	busy    atomic.Int64 // answers that asked to try again
+	retried atomic.Int64 // responses 503, which were retried
 }
 
-// workerCapacity is what each worker can carry.
+// workerCapacity is the capacity of each worker.
 const workerCapacity = 10
 
 func onDispatches(t *testing.T, workers int, test func(t *testing.T, d *dispatch)) {
@@ -94,8 +94,7 @@ func newDispatch(t *testing.T, nodes, workers int, c app.Config) *dispatch {
 	return d
 }
 
-// call sends a request to any node, again for as long as the answer asks for
-// it.
+// call sends a request to any node and retries while that is overloaded.
 func (d *dispatch) call(t *testing.T, method, path, body string) (int, []byte) {
 	t.Helper()
 	for try := 0; ; try++ {
@@ -113,7 +112,7 @@ func (d *dispatch) call(t *testing.T, method, path, body string) (int, []byte) {
 		got, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode == http.StatusServiceUnavailable && try < 50 {
-			d.busy.Add(1)
+			d.retried.Add(1)
 			time.Sleep(rand.N(50 * time.Millisecond))
 			continue
 		}
@@ -140,13 +139,13 @@ func (d *dispatch) id(t *testing.T, path, body string) string {
 	return fmt.Sprint(d.must(t, "POST", path, body)["id"])
 }
 
-// task is the body of a task somewhere in the yard.
+// task returns the body of a task at a random location.
 func (d *dispatch) task(more string) string {
 	return fmt.Sprintf(`{"destination":{"address":{"city":"X","country":"Y"},"location":[%g,%g]},"recipients":[]%s}`,
 		float64(rand.IntN(7))/100, float64(rand.IntN(7))/100, more)
 }
 
-// texts are the texts of a list.
+// texts returns the items of a JSON array as strings.
 func texts(list any) []string {
 	items, _ := list.([]any)
 	all := make([]string, len(items))
@@ -156,16 +155,16 @@ func texts(list any) []string {
 	return all
 }
 
-// client is one of the clients: tasks of some weight are only assigned
-// automatically, for which there must be room; weightless ones go anywhere.
+// client moves tasks at random. Heavy tasks are only assigned automatically, which
+// respects the capacity; light tasks have no quantity and may go to any worker.
 type client struct {
 	d           *dispatch
-	heavy, idle []string // its own; idle are those that nobody has, as far as it knows
+	heavy, idle []string // idle are heavy tasks that it did not assign
 	light       []string
-	gone        []string
+	gone        []string // deleted
 }
 
-// act does something at random.
+// act makes a random call.
 func (m *client) act(t *testing.T) {
 	d := m.d
 	worker := d.workers[rand.IntN(len(d.workers))]
@@ -193,27 +192,27 @@ func (m *client) act(t *testing.T) {
 			d.must(t, "PUT", "/containers/workers/"+worker, fmt.Sprintf(`{"tasks":[%d,%q]}`, rand.IntN(4)-1, task))
 		}
 	case 8:
-		if task := any(m.heavy); task != "" { // back to where nobody carries it
+		if task := any(m.heavy); task != "" { // unassign it
 			d.must(t, "PUT", "/containers/"+[]string{"teams/" + d.team, "organizations/" + string(d.org)}[rand.IntN(2)], fmt.Sprintf(`{"tasks":[%d,%q]}`, rand.IntN(3)-1, task))
 		}
 	default:
 		for _, list := range []*[]string{&m.light, &m.heavy} {
 			if task := any(*list); task != "" && rand.IntN(2) == 0 {
 				d.call(t, "DELETE", "/tasks/"+task, "")
-				forget := func(id string) bool { return id == task }
-				*list, m.idle, m.gone = slices.DeleteFunc(*list, forget), slices.DeleteFunc(m.idle, forget), append(m.gone, task)
+				isTask := func(id string) bool { return id == task }
+				*list, m.idle, m.gone = slices.DeleteFunc(*list, isTask), slices.DeleteFunc(m.idle, isTask), append(m.gone, task)
 			}
 		}
 	}
 }
 
-// runClients lets clients move tasks about and then looks for anything that does
-// not agree with the rest.
+// runClients has clients move tasks and then checks that tasks, containers and
+// workers agree.
 func runClients(t *testing.T, d *dispatch, count, acts int) {
 	clients := make([]*client, count)
 	stop := make(chan struct{})
 	var watching, moving sync.WaitGroup
-	watching.Go(func() { // nobody carries too much, at any time
+	watching.Go(func() { // no worker exceeds the capacity at any time
 		for {
 			select {
 			case <-stop:
@@ -241,14 +240,14 @@ func runClients(t *testing.T, d *dispatch, count, acts int) {
 		alive, gone = slices.Concat(alive, m.heavy, m.light), append(gone, m.gone...)
 	}
 	assigned := d.checkTasks(t, alive, gone)
-	t.Logf("%d calls in %v, %d told to try again; %d tasks, %d with a worker, %d deleted",
-		count*acts, time.Since(begin).Round(time.Millisecond), d.busy.Load(), len(alive), assigned, len(gone))
+	t.Logf("%d calls in %v, %d retried; %d tasks, %d assigned, %d deleted",
+		count*acts, time.Since(begin).Round(time.Millisecond), d.retried.Load(), len(alive), assigned, len(gone))
 	if assigned == 0 || len(gone) == 0 {
-		t.Error("too little happened")
+		t.Error("too few tasks were assigned or deleted to prove anything")
 	}
 }
 
-// checkLoads fails the test when somebody carries more than there is room for.
+// checkLoads fails the test if a worker's load exceeds the capacity.
 func (d *dispatch) checkLoads(t *testing.T) {
 	t.Helper()
 	err := d.nodes[0].Store.Read(t.Context(), func(r store.Reader) error {
@@ -259,7 +258,7 @@ func (d *dispatch) checkLoads(t *testing.T) {
 				load += task.Quantity
 			}
 			if load > workerCapacity {
-				t.Errorf("worker %s carries %g of %d", worker, load, workerCapacity)
+				t.Errorf("worker %s has a load of %g, more than %d", worker, load, workerCapacity)
 			}
 		}
 		return err
@@ -269,7 +268,8 @@ func (d *dispatch) checkLoads(t *testing.T) {
 	}
 }
 
-// checkTasks fails the test unless each task is where it says it is, once.
+// checkTasks fails the test unless each task is in exactly the container that it
+// names.
 func (d *dispatch) checkTasks(t *testing.T, alive, gone []string) (assigned int) {
 	t.Helper()
 	where := map[string]string{} // containers by task
@@ -293,11 +293,11 @@ func (d *dispatch) checkTasks(t *testing.T, alive, gone []string) (assigned int)
 		in, _ := shown["container"].(map[string]any)
 		owner := strings.ToLower(fmt.Sprint(in["type"])) + "s/" + fmt.Sprint(in[strings.ToLower(fmt.Sprint(in["type"]))])
 		if where[task] != owner {
-			t.Errorf("%s says that it is in the container of %s, and is in that of %q", task, owner, where[task])
+			t.Errorf("%s names the container of %s and is in that of %q", task, owner, where[task])
 		}
 		worker, isAssigned := strings.CutPrefix(owner, "workers/")
 		if isAssigned != (shown["state"] == 1.0) || isAssigned && shown["worker"] != worker || !isAssigned && shown["worker"] != nil {
-			t.Errorf("%s is in state %v, of %v, in the container of %s", task, shown["state"], shown["worker"], owner)
+			t.Errorf("%s is in state %v, assigned to %v, in the container of %s", task, shown["state"], shown["worker"], owner)
 		}
 		if isAssigned {
 			assigned++
@@ -305,11 +305,11 @@ func (d *dispatch) checkTasks(t *testing.T, alive, gone []string) (assigned int)
 		delete(where, task)
 	}
 	for _, task := range slices.Sorted(maps.Keys(where)) {
-		t.Errorf("%s is in the container of %s, and nobody made it", task, where[task])
+		t.Errorf("%s is in the container of %s and was not created by a client", task, where[task])
 	}
 	for _, task := range gone {
 		if status, _ := d.call(t, "GET", "/tasks/"+task, ""); status != http.StatusNotFound {
-			t.Errorf("%s was deleted, and is there: %d", task, status)
+			t.Errorf("%s was deleted, and GET returns %d", task, status)
 		}
 	}
 	return assigned
@@ -323,14 +323,15 @@ func prefixed(prefix string, list []string) []string {
 	return all
 }
 
-// TestConcurrentDispatch lets 64 clients assign, move and delete tasks of 50 workers
-// at once.
+// TestConcurrentDispatch has 64 clients assign, move and delete tasks of 50 workers
+// at once. Afterwards each task is in one container, and no worker's load has
+// exceeded the capacity.
 func TestConcurrentDispatch(t *testing.T) {
 	onDispatches(t, 50, func(t *testing.T, d *dispatch) { runClients(t, d, 64, 8) })
 }
 
-// TestContainerHistories lets a few clients change the same few containers and
-// finds an order in which each answer was true when it was given.
+// TestContainerHistories has a few clients change the same containers and checks
+// that the history is linearizable: one order of the calls explains all responses.
 func TestContainerHistories(t *testing.T) {
 	onDispatches(t, 3, func(t *testing.T, d *dispatch) {
 		for range 3 {
@@ -380,15 +381,14 @@ func checkHistory(t *testing.T, d *dispatch, clients, stepsEach int) {
 		for _, s := range steps {
 			fmt.Fprintf(&log, "\n%10d to %10d: %s", s.begin/1000, s.end/1000, s.text)
 		}
-		t.Errorf("no order explains these answers; at most %d of %d fit:%s", fit, len(steps), log.String())
+		t.Errorf("no order explains these responses; at most %d of %d:%s", fit, len(steps), log.String())
 	}
 	for _, task := range tasks {
 		d.call(t, "DELETE", "/tasks/"+task, "")
 	}
 }
 
-// randomStep does one thing to containers and returns what that means for their
-// lists.
+// randomStep makes a random call and returns it as a step.
 func (d *dispatch) randomStep(t *testing.T, owners, all []string) step {
 	in, task := owners[rand.IntN(len(owners))], all[rand.IntN(len(all))]
 	home := owners[0]
@@ -396,7 +396,7 @@ func (d *dispatch) randomStep(t *testing.T, owners, all []string) step {
 	case 0, 1, 2: // read
 		got := texts(d.must(t, "GET", "/containers/"+in, "")["tasks"])
 		return read(0, 0, in, got...)
-	case 3, 4: // replace all that a worker has
+	case 3, 4: // replace all tasks of a worker
 		in = owners[2+rand.IntN(len(owners)-2)]
 		other := all[rand.IntN(len(all))]
 		list := slices.Compact([]string{task, other})
@@ -407,7 +407,7 @@ func (d *dispatch) randomStep(t *testing.T, owners, all []string) step {
 			after[in] = list
 			return after.put(home, late, func(rest []string) ([]string, bool) { return append(rest, left...), slices.Equal(list, got) })
 		}}
-	case 5: // create in the organization's container, without a look at it
+	case 5: // create in the organization's container; the response has no list
 		return create(0, 0, home, d.id(t, "/tasks", d.task("")))
 	case 6: // move by an update of the task
 		kind, id, _ := strings.Cut(in, "/")
@@ -415,7 +415,7 @@ func (d *dispatch) randomStep(t *testing.T, owners, all []string) step {
 		d.must(t, "PUT", "/tasks/"+task, fmt.Sprintf(`{"container":{"type":%q,%q:%q}}`, strings.ToUpper(kind), kind, id))
 		return step{text: fmt.Sprintf("move %s to %s", task, in), apply: func(before lists, late tasks) []lists {
 			if slices.Contains(before[in], task) {
-				return []lists{before} // it stays where it is
+				return []lists{before} // its position does not change
 			}
 			return before.without(task).put(in, late, func(list []string) ([]string, bool) { return append(list, task), true })
 		}}

@@ -26,14 +26,12 @@ import (
 	"dray/internal/store/storetest"
 )
 
-// TestTortureConcurrentDispatch is TestConcurrentDispatch for longer: afterwards no task is
-// in two containers or in none, and at no time did anybody carry too much.
+// TestTortureConcurrentDispatch is a longer TestConcurrentDispatch.
 func TestTortureConcurrentDispatch(t *testing.T) {
 	onDispatches(t, 50, func(t *testing.T, d *dispatch) { runClients(t, d, 64, 150) })
 }
 
-// TestTortureContainerHistories finds an order that explains every answer, for
-// many histories.
+// TestTortureContainerHistories is a longer TestContainerHistories.
 func TestTortureContainerHistories(t *testing.T) {
 	onDispatches(t, 3, func(t *testing.T, d *dispatch) {
 		for range 40 {
@@ -42,9 +40,9 @@ func TestTortureContainerHistories(t *testing.T) {
 	})
 }
 
-// TestTortureMillionTasks reads with a thousand tasks stored and with a
-// million. Neither one task nor a page of a list may cost more than half as
-// much again.
+// TestTortureMillionTasks compares reads with a thousand and with a million tasks
+// stored. With a million, reading one task or one page of a list may take at most
+// 1.5 times as long.
 func TestTortureMillionTasks(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		testMillion(t, startPlatform(t, app.Config{Data: t.TempDir()}), startPlatform(t, app.Config{Data: t.TempDir()}))
@@ -55,16 +53,16 @@ func TestTortureMillionTasks(t *testing.T) {
 	})
 }
 
-// taskHistory is a platform full of tasks, made over the last year: one in a
-// hundred is waiting, the rest are done by fifty workers.
+// taskHistory is a platform with tasks created over the last year: one in a
+// hundred is unassigned, fifty workers have completed the rest.
 type taskHistory struct {
 	*platform
-	n       int
-	tasks   []string // some of them
-	middle  string   // one in the middle of all
-	workers []lastmile.WorkerID
-	places  []lastmile.Destination
-	people  []lastmile.Recipient
+	n            int
+	tasks        []string // ids of a sample
+	middle       string   // id of the task in the middle
+	workers      []lastmile.WorkerID
+	destinations []lastmile.Destination
+	recipients   []lastmile.Recipient
 }
 
 const taskPeriod = 365 * 24 * time.Hour
@@ -77,10 +75,10 @@ func fillHistory(t *testing.T, p *platform, n int) *taskHistory {
 		w.workers = append(w.workers, lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)))
 	}
 	for i := range 1_000 {
-		w.places, w.people = append(w.places, p.destination(i)), append(w.people, p.recipient(i))
+		w.destinations, w.recipients = append(w.destinations, p.destination(i)), append(w.recipients, p.recipient(i))
 		err := retryOverloaded(func() error {
 			return p.Store.Write(ctx, func(tx store.Writer) error {
-				return errors.Join(tx.SaveDestination(ctx, w.places[i]), tx.SaveRecipient(ctx, w.people[i]))
+				return errors.Join(tx.SaveDestination(ctx, w.destinations[i]), tx.SaveRecipient(ctx, w.recipients[i]))
 			})
 		})
 		if err != nil {
@@ -101,12 +99,12 @@ func fillHistory(t *testing.T, p *platform, n int) *taskHistory {
 	return w
 }
 
-// retryOverloaded does something again for as long as the answer asks for it.
+// retryOverloaded retries while the platform is overloaded.
 func retryOverloaded(do func() error) error {
 	for try := 0; ; try++ {
 		err := do()
-		refusal, ok := errors.AsType[*lastmile.Error](err)
-		if !ok || refusal.Code != lastmile.CodeOverloaded || try == 100 {
+		rejected, ok := errors.AsType[*lastmile.Error](err)
+		if !ok || rejected.Code != lastmile.CodeOverloaded || try == 100 {
 			return err
 		}
 	}
@@ -115,7 +113,7 @@ func retryOverloaded(do func() error) error {
 // fillStep is how many tasks are saved in one transaction.
 const fillStep = 5_000
 
-// fill saves some tasks.
+// fill saves the tasks of one transaction.
 func (w *taskHistory) fill(ctx context.Context, tx store.Writer, random *rand.Rand, from int) error {
 	for i := from; i < min(w.n, from+fillStep); i++ {
 		task := w.task(random, i)
@@ -132,19 +130,19 @@ func (w *taskHistory) fill(ctx context.Context, tx store.Writer, random *rand.Ra
 	return nil
 }
 
-// task is the nth task of the year.
+// task returns the nth task of the year.
 func (w *taskHistory) task(random *rand.Rand, n int) lastmile.Task {
 	created := w.created.Add(-taskPeriod + time.Duration(n)*(taskPeriod/time.Duration(w.n))).Truncate(time.Millisecond)
-	place, person := w.places[n%1_000], w.people[n%1_000]
+	destination, recipient := w.destinations[n%1_000], w.recipients[n%1_000]
 	task, err := lastmile.NewTask(lastmile.Identity{
-		// In order, which fills the indexes many times as fast as no order does.
+		// Ascending ids fill the indexes many times as fast as random ones.
 		ID: lastmile.TaskID(fmt.Sprintf("%024d", n)), ShortID: fmt.Sprintf("%08x", n), TrackingToken: fmt.Sprintf("%024d", n),
 		Creator: lastmile.Actor{Type: lastmile.ActorAPI, ID: "bench"}, NewID: func() string { return "id" },
-	}, w.org, lastmile.TaskChange{Destination: &place, Recipients: &[]lastmile.Recipient{person}, Notes: new("Leave with the concierge.")}, created)
+	}, w.org, lastmile.TaskChange{Destination: &destination, Recipients: &[]lastmile.Recipient{recipient}, Notes: new("Leave with the concierge.")}, created)
 	if err != nil {
 		panic(err)
 	}
-	if n%100 == 0 || n > w.n-w.n/200 { // the newest are all waiting
+	if n%100 == 0 || n > w.n-w.n/200 { // the newest are all unassigned
 		return task
 	}
 	by := lastmile.Actor{Type: lastmile.ActorWorker}
@@ -155,7 +153,7 @@ func (w *taskHistory) task(random *rand.Rand, n int) lastmile.Task {
 	if err := errors.Join(put, started, done); err != nil {
 		panic(err)
 	}
-	task.Modified = created // a record of its own, as far as the store knows
+	task.Modified = created // so that the store treats it as a new record
 	return task
 }
 
@@ -185,25 +183,25 @@ func testMillion(t *testing.T, few, many *platform) {
 			const reads, warmUp = 400, 50
 			var took [2][]time.Duration
 			for i := range reads + warmUp {
-				for steps, r := range readers { // in turns, for the same weather
+				for side, r := range readers { // in turns, so that a busy machine slows both equally
 					if cost := r.read(t, path(r.taskHistory, i)); i >= warmUp {
-						took[steps] = append(took[steps], cost)
+						took[side] = append(took[side], cost)
 					}
 				}
 			}
 			var cost [2]time.Duration
-			for steps := range took {
-				slices.Sort(took[steps])
-				cost[steps] = took[steps][reads/2]
+			for side := range took {
+				slices.Sort(took[side])
+				cost[side] = took[side][reads/2]
 			}
 			ratio := float64(cost[1]) / float64(cost[0])
 			sizes := [2]int{readers[0].size, readers[1].size}
-			if sizes[0] < sizes[1]*9/10 { // of a thousand tasks not as many are on the page: what counts is a task
+			if sizes[0] < sizes[1]*9/10 { // a page of the small one has fewer tasks: compare the time per byte
 				ratio *= float64(sizes[0]) / float64(sizes[1])
 			}
 			t.Logf("%v with a thousand (%d bytes), %v with a million (%d bytes): %.2f", cost[0], sizes[0], cost[1], sizes[1], ratio)
 			if ratio > 1.5 {
-				t.Errorf("reading costs %.2f times as much with a million tasks", ratio)
+				t.Errorf("reading takes %.2f times as long with a million tasks", ratio)
 			}
 		})
 	}
@@ -220,7 +218,7 @@ type reader struct {
 	*taskHistory
 	conn net.Conn
 	in   *bufio.Reader
-	size int // of the last answer
+	size int // of the last response
 }
 
 func (w *taskHistory) reader(t *testing.T) *reader {
@@ -233,7 +231,7 @@ func (w *taskHistory) reader(t *testing.T) *reader {
 	return &reader{taskHistory: w, conn: conn, in: bufio.NewReader(conn)}
 }
 
-// read reads a path and returns how long it took.
+// read sends a GET and returns how long it took.
 func (r *reader) read(t *testing.T, path string) time.Duration {
 	t.Helper()
 	request := r.request(http.MethodGet, path, "")
@@ -254,7 +252,7 @@ func (r *reader) read(t *testing.T, path string) time.Duration {
 	return time.Since(begin)
 }
 
-// residentMemory is the memory of this process that is no file.
+// residentMemory returns the anonymous resident memory of this process.
 func residentMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

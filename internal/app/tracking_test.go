@@ -18,9 +18,9 @@ import (
 	"dray/internal/travel"
 )
 
-// TestThresholdsFireOnceAcrossNodes lets several nodes take in positions of the
-// same workers and look at them at the same time. Each task must fire once for
-// each webhook, whoever looks.
+// TestThresholdsFireOnceAcrossNodes reports positions of the same workers to
+// several nodes and refreshes their estimates on all nodes at the same time. Each
+// webhook must get one notification for each task.
 func TestThresholdsFireOnceAcrossNodes(t *testing.T) {
 	t.Run("one node on sqlite", func(t *testing.T) { testThresholdsFireOnce(t, 1, app.Config{Data: t.TempDir()}) })
 	t.Run("three nodes on postgres", func(t *testing.T) {
@@ -53,7 +53,7 @@ func testThresholdsFireOnce(t *testing.T, count int, c app.Config) {
 	org := made.Organization.ID
 	hooks, drivers := saveTracked(t, nodes[0], org, workers)
 
-	for round := range rounds { // each nearer than the one before
+	for round := range rounds { // each round is nearer to the destination
 		location := lastmile.Point{Lon: -74, Lat: 40.7 - 0.01*float64(rounds-1-round)}
 		var group sync.WaitGroup
 		for _, node := range nodes {
@@ -65,7 +65,7 @@ func testThresholdsFireOnce(t *testing.T, count int, c app.Config) {
 					}
 				}
 				if _, err := node.Tracking.RefreshDue(t.Context()); err != nil {
-					t.Errorf("look: %v", err)
+					t.Errorf("refresh estimates: %v", err)
 				}
 			})
 		}
@@ -89,7 +89,7 @@ func testThresholdsFireOnce(t *testing.T, count int, c app.Config) {
 				perTask[n.Task]++
 			}
 			if len(notifications) != workers || len(perTask) != workers {
-				t.Errorf("%s: %d notifications of %d tasks, want one of each of %d", trigger, len(notifications), len(perTask), workers)
+				t.Errorf("%s: %d notifications of %d tasks, want one for each of %d", trigger, len(notifications), len(perTask), workers)
 			}
 		}
 		return nil
@@ -99,8 +99,8 @@ func testThresholdsFireOnce(t *testing.T, count int, c app.Config) {
 	}
 }
 
-// saveTracked saves webhooks with thresholds, and workers who are late with an
-// active task.
+// saveTracked saves webhooks with thresholds and workers with an overdue active
+// task.
 func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers int) (hooks map[lastmile.Trigger]lastmile.WebhookID, drivers []lastmile.WorkerID) {
 	t.Helper()
 	now := a.Now()
@@ -123,18 +123,18 @@ func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers 
 				ID: lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)), Organization: org, Created: now, Modified: now, Name: "W",
 				Phone: lastmile.Phone("+1212555" + strconv.Itoa(1000+i)), Vehicle: &lastmile.Vehicle{Type: lastmile.Car},
 			}
-			location := lastmile.Destination{
+			destination := lastmile.Destination{
 				ID: lastmile.DestinationID(access.RandomSecret(lastmile.IDLength)), Organization: org, Created: now, Modified: now,
 				Location: lastmile.Point{Lon: -74, Lat: 40.7}, Address: lastmile.Address{City: "New York", Country: "United States"},
 			}
 			task := lastmile.Task{
 				ID: lastmile.TaskID(access.RandomSecret(lastmile.IDLength)), ShortID: strconv.Itoa(i), Organization: org, Created: now, Modified: now,
-				Destination: location, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskAssigned, Worker: worker.ID,
+				Destination: destination, TrackingToken: access.RandomSecret(lastmile.IDLength), State: lastmile.TaskAssigned, Worker: worker.ID,
 				Container: lastmile.WorkerContainer(worker.ID), CompleteBefore: now.Add(-time.Hour),
 			}
 			err := errors.Join(
 				w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-				w.SaveDestination(t.Context(), location), w.SaveTask(t.Context(), task), w.SaveTask(t.Context(), started(task)),
+				w.SaveDestination(t.Context(), destination), w.SaveTask(t.Context(), task), w.SaveTask(t.Context(), started(task)),
 			)
 			if err != nil {
 				return err
@@ -149,7 +149,7 @@ func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers 
 	return hooks, drivers
 }
 
-// started is a task that its worker has begun.
+// started returns the task as its worker has started it.
 func started(task lastmile.Task) lastmile.Task {
 	task.State = lastmile.TaskActive
 	task.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: task.Created}}

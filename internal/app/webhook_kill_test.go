@@ -23,29 +23,30 @@ func TestKilledNotifications(t *testing.T) {
 	onStorages(t, func(t *testing.T, nodes int, s nodeStorage) { testKilledNotifications(t, 5, nodes, s) })
 }
 
-// webhookRig changes tasks on nodes that are killed while they tell a receiver.
+// webhookRig changes tasks on nodes that are killed while they notify a receiver.
 type webhookRig struct {
 	program  program
 	storage  nodeStorage
 	org, key string
 	nodes    []*node
-	nodesMu  sync.RWMutex // change the nodes
+	nodesMu  sync.RWMutex // guards nodes
 	receiver *apptest.Receiver
 	hooks    map[string]lastmile.Trigger // by path, which is /id
 
 	mu           sync.Mutex
-	acknowledged map[string]bool // "trigger task" of changes that were answered
+	acknowledged map[string]bool // "trigger task" of acknowledged changes
 }
 
-// hookTriggers are those of the rig's webhooks: three for what happens most.
+// hookTriggers are the triggers of the rig's webhooks. Three have the most
+// frequent one.
 var hookTriggers = []lastmile.Trigger{
 	lastmile.TriggerTaskCreated, lastmile.TriggerTaskCreated, lastmile.TriggerTaskCreated,
 	lastmile.TriggerTaskUpdated, lastmile.TriggerTaskDeleted,
 }
 
-// testKilledNotifications kills a node again and again while notifications are
-// sent, and holds what a receiver got against what was changed, and the log of
-// attempts against what the receiver got.
+// testKilledNotifications kills nodes repeatedly while they send notifications. It
+// compares what the receiver got with the changes, and the log of attempts with
+// what the receiver got.
 func testKilledNotifications(t *testing.T, kills, nodes int, storage nodeStorage) {
 	rig := newWebhookRig(t, nodes, storage)
 	rig.runAndKill(t, kills, rig.changeTask)
@@ -54,10 +55,10 @@ func testKilledNotifications(t *testing.T, kills, nodes int, storage nodeStorage
 		n.stop(t)
 	}
 	posts, repeated := rig.check(t)
-	t.Logf("%d kills, %d changes answered, %d requests to the receiver, %d of them repeated", kills, len(rig.acknowledged), posts, repeated)
+	t.Logf("%d kills, %d changes acknowledged, %d requests to the receiver, %d of them repeated", kills, len(rig.acknowledged), posts, repeated)
 }
 
-// runAndKill has eight lives lived, each again and again, while nodes are killed.
+// runAndKill has eight goroutines repeat a step while nodes are killed.
 func (rig *webhookRig) runAndKill(t *testing.T, kills int, step func(t *testing.T, name string)) {
 	t.Helper()
 	var (
@@ -83,7 +84,7 @@ func (rig *webhookRig) runAndKill(t *testing.T, kills int, step func(t *testing.
 	stopped.Store(true)
 	group.Wait()
 	if rig.changes() < minLoadWrites*kills {
-		t.Errorf("too little happened to prove anything: %d changes", rig.changes())
+		t.Errorf("too few changes to prove anything: %d", rig.changes())
 	}
 }
 
@@ -95,7 +96,7 @@ func newWebhookRig(t *testing.T, nodes int, storage nodeStorage) *webhookRig {
 	}
 	rig.program.env = append(rig.program.env, "DRAY_WEBHOOK_CA_FILE="+rig.receiver.CAFile, "DRAY_WEBHOOK_ALLOW_CIDR=127.0.0.1/32")
 	rig.receiver.Answer(func(http.ResponseWriter, apptest.Received) bool {
-		time.Sleep(rand.N(20 * time.Millisecond)) // so that a kill meets some on the way
+		time.Sleep(rand.N(20 * time.Millisecond)) // so that some are in flight when a node is killed
 		return false
 	})
 	rig.org, rig.key = newOrganization(t, rig.program, storage)
@@ -118,7 +119,7 @@ func (rig *webhookRig) node(i int) *node {
 	return rig.nodes[i]
 }
 
-// changeTask has a task be made, changed and deleted.
+// changeTask creates a task, updates it and may delete it.
 func (rig *webhookRig) changeTask(t *testing.T, name string) {
 	var task struct{ ID string }
 	made := rig.mustCall(t, http.MethodPost, "/tasks", `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[]}`, name)
@@ -141,14 +142,14 @@ func (rig *webhookRig) recordAcknowledged(trigger lastmile.Trigger, task string)
 	rig.acknowledged[fmt.Sprint(int(trigger), " ", task)] = true
 }
 
-// changes is how many changes were answered.
+// changes returns how many changes were acknowledged.
 func (rig *webhookRig) changes() int {
 	rig.mu.Lock()
 	defer rig.mu.Unlock()
 	return len(rig.acknowledged)
 }
 
-// mustCall sends a request until it was answered.
+// mustCall sends a request until it succeeds.
 func (rig *webhookRig) mustCall(t *testing.T, method, path, body, key string) []byte {
 	for sent, deadline := 1, time.Now().Add(longTimeout); ; sent++ {
 		status, answer, err := rig.call(t, method, path, body, key)
@@ -156,7 +157,7 @@ func (rig *webhookRig) mustCall(t *testing.T, method, path, body, key string) []
 		case err == nil && status == http.StatusOK, err == nil && status == http.StatusNotFound && method == http.MethodDelete && sent > 1:
 			return answer
 		case err == nil && status != http.StatusServiceUnavailable, time.Now().After(deadline):
-			t.Errorf("%s %s was answered %d %v: %s", method, path, status, err, answer)
+			t.Errorf("%s %s returned %d %v: %s", method, path, status, err, answer)
 			return nil
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -168,8 +169,8 @@ func (rig *webhookRig) call(t *testing.T, method, path, body, key string) (statu
 	return rig.node(rand.IntN(len(rig.nodes))).call(t, rig.key, method, path, body, key)
 }
 
-// awaitDelivery waits until nothing is owed any more. The claims of nodes that were
-// killed end after a while.
+// awaitDelivery waits until no notification is pending. Webhooks leased by killed
+// nodes continue after their leases expire.
 func (rig *webhookRig) awaitDelivery(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(longTimeout); ; time.Sleep(100 * time.Millisecond) {
@@ -184,25 +185,25 @@ func (rig *webhookRig) awaitDelivery(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("notifications are still pending after two minutes: %+v\n%s", backlog, rig.nodes[0].logged)
+			t.Fatalf("notifications are still pending after %v: %+v\n%s", longTimeout, backlog, rig.nodes[0].logged)
 		}
 	}
 }
 
-// arrival is a notification as the receiver saw it.
+// arrival is a notification as the receiver got it.
 type arrival struct {
 	change   string // "trigger task"
 	body     string
-	attempts map[string]int // requests by number of the attempt
+	attempts map[string]int // number of requests by attempt
 }
 
 // check fails the test unless every change arrived at every webhook of its
-// trigger, under one id each, and the log tells of it truly.
+// trigger, with one id each, and the log of attempts agrees.
 func (rig *webhookRig) check(t *testing.T) (posts, repeated int) {
 	t.Helper()
 	for path, trigger := range rig.hooks {
 		arrived := map[string]*arrival{} // by id
-		ids := map[string]string{}       // by what it is of
+		ids := map[string]string{}       // by change
 		for _, post := range rig.receiver.Posts(path) {
 			posts++
 			var body struct {
@@ -221,18 +222,18 @@ func (rig *webhookRig) check(t *testing.T) (posts, repeated int) {
 				repeated++
 			}
 			if a.attempts[post.Header.Get("Webhook-Attempt")]++; a.change != change || a.body != string(post.Body) {
-				t.Errorf("notification %s came with another body", id)
+				t.Errorf("notification %s arrived with a different body", id)
 			}
-			// A change that was sent again because nobody knew whether it was done
-			// may have been done twice; a creation with a key may not.
+			// An update that was retried may have been made twice; a creation has an
+			// idempotency key and may not.
 			if trigger != lastmile.TriggerTaskUpdated && ids[change] != "" && ids[change] != id {
-				t.Errorf("%s came under two ids, %s and %s", change, ids[change], id)
+				t.Errorf("%s arrived with two ids, %s and %s", change, ids[change], id)
 			}
 			ids[change] = id
 		}
 		for change := range rig.acknowledged {
 			if strings.HasPrefix(change, fmt.Sprint(int(trigger), " ")) && ids[change] == "" {
-				t.Errorf("webhook %s never heard of %s", path, change)
+				t.Errorf("webhook %s was not notified of %s", path, change)
 			}
 		}
 		rig.checkLog(t, path, arrived)
@@ -240,8 +241,8 @@ func (rig *webhookRig) check(t *testing.T) (posts, repeated int) {
 	return posts, repeated
 }
 
-// checkLog fails the test unless the log of a webhook has every attempt that
-// the receiver saw, and no other.
+// checkLog fails the test unless the log of a webhook has exactly the attempts
+// that the receiver saw.
 func (rig *webhookRig) checkLog(t *testing.T, path string, arrived map[string]*arrival) {
 	t.Helper()
 	ctx, org := t.Context(), lastmile.OrganizationID(rig.org)
@@ -277,9 +278,9 @@ func (rig *webhookRig) checkLog(t *testing.T, path string, arrived map[string]*a
 	})
 }
 
-// compareLog says what is wrong with the log of a notification. Every request
-// was answered well, so that one attempt is recorded: those before it were made
-// by processes that were killed before they could.
+// compareLog describes what is wrong with the log of a notification. The receiver
+// accepts every request, so one attempt is recorded; earlier ones were made by
+// processes that were killed before they could record them.
 func compareLog(n lastmile.Notification, attempts []lastmile.Attempt, a *arrival) string {
 	switch {
 	case a == nil:

@@ -29,10 +29,10 @@ import (
 	"dray/internal/store/storetest"
 )
 
-// TestMain runs the tests, or the program where a story calls for it.
+// TestMain runs the tests, or dray when a script executes it.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"dray": func() {
-		// As main of cmd/dray does.
+		// Like main of cmd/dray.
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		code := cli.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
@@ -40,35 +40,34 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// TestScript tells the stories in testdata/script of each command, on each
-// database. Beyond the commands of testscript they have:
+// TestScript runs the scripts in testdata/script on each database. Besides the
+// commands of testscript they have:
 //
-//	exits CODE PROGRAM ARG…       run a program that ends with the code
-//	curl STATUS METHOD PATH BODY  call the server with the key in $KEY; waits
-//	                              until it is up
-//	until PATH PATTERN            read a path with the key in $KEY until the answer
+//	exits CODE PROGRAM ARG…       run a program that must exit with the code
+//	curl STATUS METHOD PATH BODY  call the server with the key in $KEY, once it is
+//	                              up, and expect the status
+//	until PATH PATTERN            GET a path with the key in $KEY until the response
 //	                              matches
-//	save NAME PLACE               set a variable to a value of the JSON that was
+//	save NAME PATH                set a variable to a value of the JSON that was
 //	                              printed last: "organization.id", "0.id"
-//	signal NAME                   send a signal to what runs in the background
-//	await FILE                    wait until a file is there
-//	prints PATTERN PROGRAM ARG…   run a program again and again until it prints
-//	                              what fits the pattern
-//	flip FILE PLACE               change a byte of a file: at an offset, or in
-//	                              the middle of the only occurrence of a text
+//	signal NAME                   send a signal to the background processes
+//	await FILE                    wait until a file exists
+//	prints PATTERN PROGRAM ARG…   run a program repeatedly until its output matches
+//	flip FILE POSITION            change a byte of a file: at an offset, or in the
+//	                              middle of the only occurrence of a text
 //
-// $LISTEN and $RECEIVER are free addresses, and DRAY_DATA or DRAY_DATABASE an empty database.
-// $FRESH is the flag that names another.
+// $LISTEN and $RECEIVER are free addresses. DRAY_DATA or DRAY_DATABASE is an empty
+// database, and $FRESH the flag for another one.
 func TestScript(t *testing.T) {
-	stories, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil || len(stories) == 0 {
-		t.Fatalf("no stories: %v", err)
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
 	}
-	for _, file := range stories {
+	for _, file := range scripts {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run("sqlite/"+name, func(t *testing.T) {
 			t.Parallel()
-			tell(t, file, "sqlite", func(work string) []string {
+			runScript(t, file, "sqlite", func(work string) []string {
 				return []string{"DRAY_DATA=" + filepath.Join(work, "data"), "FRESH=--data=" + filepath.Join(work, "fresh")}
 			})
 		})
@@ -78,13 +77,13 @@ func TestScript(t *testing.T) {
 			if text, err := os.ReadFile(file); err != nil || bytes.Contains(text, []byte("$FRESH")) {
 				variables = append(variables, "FRESH=--database="+storetest.Postgres(t))
 			}
-			tell(t, file, "postgres", func(string) []string { return variables })
+			runScript(t, file, "postgres", func(string) []string { return variables })
 		})
 	}
 }
 
-// tell runs one story on one engine.
-func tell(t *testing.T, file, engine string, variables func(work string) []string) {
+// runScript runs one script on one database.
+func runScript(t *testing.T, file, engine string, variables func(work string) []string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
 		Files:               []string{file},
@@ -108,13 +107,13 @@ func tell(t *testing.T, file, engine string, variables func(work string) []strin
 	})
 }
 
-// ports is the last port that a story was given. The system gives none of these
-// to whoever asks for any, so a port stays free until its story uses it.
+// ports is the last port that a script got. The ports are below the system's
+// ephemeral range, so that no other process gets one before its script uses it.
 var ports atomic.Uint32
 
 func init() { ports.Store(10_000 + rand.Uint32N(10_000)) }
 
-// freeAddress is an address nobody listens on, and no other story is given.
+// freeAddress returns an address that is not in use and that no other script gets.
 func freeAddress() (string, error) {
 	for range 1000 {
 		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", ports.Add(1)))
@@ -139,7 +138,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	if got != want {
-		ts.Fatalf("ended with %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+		ts.Fatalf("exit code %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 	}
 }
 
@@ -149,7 +148,7 @@ func curl(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	status, answer := fetch(ts, args[1], args[2], strings.Join(args[3:], ""))
 	if strconv.Itoa(status) != args[0] {
-		ts.Fatalf("%s %s answered %d: %s", args[1], args[2], status, answer)
+		ts.Fatalf("%s %s returned %d: %s", args[1], args[2], status, answer)
 	}
 	_, err := ts.Stdout().Write(answer)
 	ts.Check(err)
@@ -185,14 +184,14 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("after a minute %s still is %s", args[0], answer)
+			ts.Fatalf("after a minute %s still returns %s", args[0], answer)
 		}
 	}
 }
 
 func save(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: save NAME PLACE")
+		ts.Fatalf("usage: save NAME PATH")
 	}
 	var value any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &value))
@@ -204,7 +203,7 @@ func save(ts *testscript.TestScript, neg bool, args []string) {
 			i, err := strconv.Atoi(step)
 			ts.Check(err)
 			if i >= len(in) {
-				ts.Fatalf("there are only %d of %s", len(in), args[1])
+				ts.Fatalf("%s: the array has only %d items", args[1], len(in))
 			}
 			value = in[i]
 		default:
@@ -251,14 +250,14 @@ func prints(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("it never printed %q", args[0])
+			ts.Fatalf("no output matched %q", args[0])
 		}
 	}
 }
 
 func flip(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: flip FILE PLACE")
+		ts.Fatalf("usage: flip FILE POSITION")
 	}
 	file := ts.MkAbs(args[0])
 	data, err := os.ReadFile(file)
@@ -266,7 +265,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	at, err := strconv.Atoi(args[1])
 	if err != nil {
 		if n := bytes.Count(data, []byte(args[1])); n != 1 {
-			ts.Fatalf("%s holds %q %d times", args[0], args[1], n)
+			ts.Fatalf("%s contains %q %d times", args[0], args[1], n)
 		}
 		at = bytes.Index(data, []byte(args[1])) + len(args[1])/2
 	}
@@ -274,7 +273,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, data, 0o600))
 }
 
-func TestEveryCommandHelps(t *testing.T) {
+func TestHelpOfEveryCommand(t *testing.T) {
 	run := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer
 		return cli.Main(t.Context(), args, &out, &errs), out.String(), errs.String()
@@ -282,7 +281,7 @@ func TestEveryCommandHelps(t *testing.T) {
 	code, listing, _ := run("help")
 	names := regexp.MustCompile(`(?m)^  dray ([a-z]+(?: [a-z]+)?)  +\S`).FindAllStringSubmatch(listing, -1)
 	if code != 0 || len(names) < 10 {
-		t.Fatalf("dray help ended with %d and lists %d commands:\n%s", code, len(names), listing)
+		t.Fatalf("dray help exited with %d and lists %d commands:\n%s", code, len(names), listing)
 	}
 	manual, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
@@ -292,15 +291,15 @@ func TestEveryCommandHelps(t *testing.T) {
 		t.Run(name[1], func(t *testing.T) {
 			code, help, errs := run(append(strings.Fields(name[1]), "--help")...)
 			if code != 0 || errs != "" {
-				t.Fatalf("--help ended with %d: %s", code, errs)
+				t.Fatalf("--help exited with %d: %s", code, errs)
 			}
 			for _, part := range []string{"Usage: dray " + name[1], "--json", "Examples:\n  ", "dray " + name[1], "Exit codes:"} {
 				if !strings.Contains(help, part) {
-					t.Errorf("its help does not have %q:\n%s", part, help)
+					t.Errorf("the help does not contain %q:\n%s", part, help)
 				}
 			}
 			if !regexp.MustCompile("`(dray )?" + name[1] + "[` ]").Match(manual) {
-				t.Error("docs/operations.md does not name it")
+				t.Error("docs/operations.md does not mention the command")
 			}
 			if name[1] == "serve" {
 				for _, flag := range regexp.MustCompile(`(?m)^  (--[a-z-]+)`).FindAllStringSubmatch(help, -1) {
@@ -310,11 +309,11 @@ func TestEveryCommandHelps(t *testing.T) {
 				}
 			}
 			if code, out, _ := run(append(strings.Fields(name[1]), "-h")...); code != 0 || out != help {
-				t.Errorf("-h ended with %d and shows something else", code)
+				t.Errorf("-h exited with %d and prints something else than --help", code)
 			}
 			code, out, errs := run(append(strings.Fields(name[1]), "--no-such-flag")...)
 			if code != 2 || out != "" || !strings.Contains(errs, "no-such-flag") || !strings.Contains(errs, "dray "+name[1]+" --help") {
-				t.Errorf("an unknown flag ended with %d: %s%s", code, out, errs)
+				t.Errorf("an unknown flag: exit code %d: %s%s", code, out, errs)
 			}
 		})
 	}

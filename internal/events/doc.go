@@ -1,5 +1,5 @@
-// Package events has the one way in which events are stored, and the one way in
-// which the rest of the program learns that something changed.
+// Package events stores events and wakes the parts of the program that follow
+// changes. All events are stored by it, and all changes are published by it.
 //
 // A Log appends events inside the transaction that causes them, together with
 // everything that follows from them: the notifications of webhooks and the text

@@ -8,7 +8,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// maxHandedOver is how many notifications wait in memory for the webhook sender.
+// maxHandedOver is the maximum number of notifications that wait in memory for the
+// webhook sender.
 const maxHandedOver = 16_384
 
 // handover passes committed notifications to the webhook sender of this process,

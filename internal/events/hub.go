@@ -18,15 +18,15 @@ type Relay interface {
 	Listen(ctx context.Context, listening func(), receive func(payload string)) error
 }
 
-// HubOptions are what a Hub is made of.
+// HubOptions are the dependencies of a Hub.
 type HubOptions struct {
 	Log   *slog.Logger
 	Node  string // identifies this process among all that use the database
 	Relay Relay  // nil if there is none
 
-	// Version returns a value that changes whenever another process has
-	// committed something. It is asked every Poll while no relay works; nil if
-	// no other process changes anything.
+	// Version returns a value that changes with every commit of another process.
+	// It is called every Poll while no relay works. It is nil if no other process
+	// uses the database.
 	Version func(ctx context.Context) (string, error)
 	Poll    time.Duration
 }
@@ -34,13 +34,13 @@ type HubOptions struct {
 // Hub wakes subscribers when something they follow has changed.
 type Hub struct {
 	options HubOptions
-	queued  chan struct{} // receives when pending is not empty any more
+	queued  chan struct{} // receives a value when pending has topics
 
 	mu          sync.Mutex
 	subscribers map[Topic]map[*Subscription]struct{}
 	all         map[*Subscription]struct{}
 	pending     batch // for the relay
-	live        bool  // the relay works
+	live        bool  // notifications of other processes arrive
 }
 
 // NewHub returns a Hub. It reaches other processes only while Run runs.
@@ -176,12 +176,12 @@ func (h *Hub) Run(ctx context.Context) {
 	group.Wait()
 }
 
-// poll wakes everything when another process has changed the database, while
-// the relay does not say what.
+// poll wakes all subscribers when another process has changed the database and
+// the relay does not work.
 func (h *Hub) poll(ctx context.Context) {
 	ticker := time.NewTicker(h.options.Poll)
 	defer ticker.Stop()
-	last, failing := "", false // unknown: what changed before may not have been seen
+	last, failing := "", false // an empty version makes the first poll wake all
 	for {
 		select {
 		case <-ctx.Done():
@@ -208,7 +208,7 @@ func (h *Hub) poll(ctx context.Context) {
 	}
 }
 
-// wait waits for a time, and reports whether ctx is still alive.
+// wait sleeps for d. It reports false if ctx ended before.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

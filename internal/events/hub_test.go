@@ -41,8 +41,8 @@ func TestHubWakesSubscribersOfTheTopic(t *testing.T) {
 	}
 }
 
-// TestHubForgetsWhatIsClosed has thousands of topics followed, and then none.
-func TestHubForgetsWhatIsClosed(t *testing.T) {
+// TestHubRemovesClosedSubscriptions follows thousands of topics and then none.
+func TestHubRemovesClosedSubscriptions(t *testing.T) {
 	h := events.NewHub(events.HubOptions{})
 	const count = 20_000
 	subscriptions := make([]*events.Subscription, count)
@@ -98,7 +98,7 @@ func TestHubReachesOtherNodes(t *testing.T) {
 	})
 }
 
-// TestHubCoalesces publishes far more often than it sends.
+// TestHubCoalesces publishes far more often than the hub sends.
 func TestHubCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -122,7 +122,7 @@ func TestHubCoalesces(t *testing.T) {
 	})
 }
 
-// TestHubBoundsPayloads publishes more topics than fit.
+// TestHubBoundsPayloads publishes more topics than fit into the payloads.
 func TestHubBoundsPayloads(t *testing.T) {
 	for _, count := range []int{1, 400, 2_000, 5_000, 50_000} {
 		synctest.Test(t, func(t *testing.T) {
@@ -148,15 +148,15 @@ func TestHubBoundsPayloads(t *testing.T) {
 					}
 				}
 				if all := strings.Contains(strings.Join(n.sent, "\n"), "*"); all != (count > 2_500) {
-					t.Errorf("%d topics: everything was woken: %v", count, all)
+					t.Errorf("%d topics: all subscribers were woken: %v", count, all)
 				}
 			})
 		})
 	}
 }
 
-// TestHubPollsWithoutRelay has other processes change a database that notifies
-// nobody.
+// TestHubPollsWithoutRelay has other processes change a database that sends no
+// notifications.
 func TestHubPollsWithoutRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, polls := &network{}, 0
@@ -192,8 +192,8 @@ func TestHubPollsWithoutRelay(t *testing.T) {
 	})
 }
 
-// TestHubFallsBack loses the connection that listens: changes are found by
-// polling, and everything is read again after the reconnect.
+// TestHubFallsBack breaks the listening connection: the hub polls until it has
+// reconnected, and then wakes all subscribers.
 func TestHubFallsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -205,10 +205,10 @@ func TestHubFallsBack(t *testing.T) {
 		time.Sleep(2*time.Second + time.Millisecond)
 		synctest.Wait()
 		if h.Live() {
-			t.Fatal("the connection is lost, and counts as live")
+			t.Fatal("the connection is lost, but counts as live")
 		}
 		if !received(s.Changed()) {
-			t.Error("what changed when the connection was lost may have been missed")
+			t.Error("not woken when the connection was lost, though a change may have been missed")
 		}
 		time.Sleep(time.Minute)
 		if received(s.Changed()) {
@@ -231,9 +231,9 @@ func TestHubFallsBack(t *testing.T) {
 	})
 }
 
-// TestHubNoticesDeafness has a connection stay open on which nothing arrives any
-// more.
-func TestHubNoticesDeafness(t *testing.T) {
+// TestHubDetectsSilentConnection keeps a connection open on which nothing arrives
+// any more.
+func TestHubDetectsSilentConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
 		h := n.node(t, "a", time.Second)
@@ -241,7 +241,7 @@ func TestHubNoticesDeafness(t *testing.T) {
 		n.deafen()
 		time.Sleep(21 * time.Second)
 		if h.Live() {
-			t.Fatal("nothing arrives, and the connection counts as live")
+			t.Fatal("nothing arrives, but the connection counts as live")
 		}
 		s := h.Subscribe(topic(1))
 		time.Sleep(2 * time.Second)
@@ -254,14 +254,14 @@ func TestHubNoticesDeafness(t *testing.T) {
 		n.set(func() { n.deaf = false })
 		time.Sleep(time.Minute)
 		if !h.Live() {
-			t.Error("the connection works again, and does not count as live")
+			t.Error("the connection works again, but does not count as live")
 		}
 	})
 }
 
-// TestHubSendsWhatIsLeft stops a node right after a change, and has one that
-// never ran flush.
-func TestHubSendsWhatIsLeft(t *testing.T) {
+// TestHubFlushesWhenStopped stops a hub right after a change, and flushes a hub
+// that never ran, as a command does.
+func TestHubFlushesWhenStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
 		b := n.node(t, "b", never)
@@ -293,7 +293,7 @@ func TestHubSendsWhatIsLeft(t *testing.T) {
 }
 
 // TestHubAnnouncesItself starts a node that may have been killed before it could
-// send what it had committed.
+// send its last changes.
 func TestHubAnnouncesItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
@@ -309,10 +309,10 @@ func TestHubAnnouncesItself(t *testing.T) {
 	})
 }
 
-// TestHubMissesNothingInAWeek lets two nodes change and follow records for a
-// week, in which the network fails in all ways. No change may be behind for longer
-// than it takes to notice that a connection is dead, and to poll. A follower reads when it is woken
-// and at no other time.
+// TestHubMissesNothingInAWeek has two nodes change and follow records for a week
+// in which the network fails in all ways. Followers read only when they are woken.
+// They must see every change within the time that it takes to detect a broken
+// connection and to poll.
 func TestHubMissesNothingInAWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const records, poll = 10, 5 * time.Second
@@ -366,7 +366,7 @@ func TestHubMissesNothingInAWeek(t *testing.T) {
 				n.commit()
 				hubs[random.IntN(2)].Publish(topic(r))
 			}
-			if random.IntN(50) == 0 { // whatever the network does, nothing is behind for long
+			if random.IntN(50) == 0 { // all followers have caught up after a while
 				time.Sleep(30 * time.Second)
 				mu.Lock()
 				a, b, want := shown[0], shown[1], current

@@ -20,13 +20,13 @@ const (
 
 var noon = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 
-// transaction is a transaction of a store that is nothing but slices.
+// transaction is a Transaction in memory.
 type transaction struct {
 	workers       map[lastmile.WorkerID]lastmile.Worker
 	hooks         []lastmile.Webhook
 	events        []lastmile.EventRecord
 	notifications []lastmile.Notification
-	reads         int // of webhooks
+	reads         int // calls of WebhookTriggers
 	committed     []func()
 }
 
@@ -66,7 +66,7 @@ func (tx *transaction) InsertNotifications(_ context.Context, all []lastmile.Not
 	return nil
 }
 
-// newLog returns a log whose ids count up and whose bodies are their ids.
+// newLog returns a log whose ids count up and whose bodies contain the id.
 func newLog(hub *events.Hub, messages func([]lastmile.Event)) *events.Log {
 	var mu sync.Mutex
 	last := 0
@@ -86,9 +86,9 @@ func newLog(hub *events.Hub, messages func([]lastmile.Event)) *events.Log {
 	})
 }
 
-func quiet([]lastmile.Event) {}
+func noMessages([]lastmile.Event) {}
 
-// received reports whether a channel has a value, and takes it.
+// received receives a value without waiting and reports whether there was one.
 func received(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -101,8 +101,8 @@ func received(c <-chan struct{}) bool {
 // network connects hubs as PostgreSQL does, and can fail.
 type network struct {
 	mu        sync.Mutex
-	down      bool // nobody connects, everything is lost
-	deaf      bool // new connections are open, and nothing arrives on them
+	down      bool // connecting and sending fail
+	deaf      bool // nothing arrives on new connections
 	listeners map[*listener]struct{}
 	sent      []string
 	version   int
@@ -111,7 +111,7 @@ type network struct {
 type listener struct {
 	payloads chan string
 	lost     chan struct{}
-	deaf     bool // nothing arrives, until it is closed
+	deaf     bool // nothing arrives on it
 }
 
 var errDown = errors.New("down")
@@ -165,7 +165,7 @@ func (n *network) Listen(ctx context.Context, listening func(), receive func(str
 	}
 }
 
-// cut makes every connection break, and keeps the network down if so asked.
+// cut breaks every connection. If down, the network stays down.
 func (n *network) cut(down bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -176,8 +176,7 @@ func (n *network) cut(down bool) {
 	}
 }
 
-// deafen makes nothing arrive on any connection that is open, or opened before the
-// network is repaired.
+// deafen drops everything sent to open connections and to new ones.
 func (n *network) deafen() {
 	n.set(func() {
 		n.deaf = true
@@ -194,7 +193,7 @@ func (n *network) set(change func()) {
 	change()
 }
 
-// commit is a change that polling can see.
+// commit makes a change that polling can detect.
 func (n *network) commit() { n.set(func() { n.version++ }) }
 
 func (n *network) Version(context.Context) (string, error) {

@@ -16,7 +16,7 @@ type Committer interface {
 	OnCommit(fn func())
 }
 
-// Transaction is what a Log needs of a transaction.
+// Transaction has the methods of a transaction that a Log needs.
 type Transaction interface {
 	Committer
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
@@ -25,7 +25,7 @@ type Transaction interface {
 	InsertNotifications(ctx context.Context, notifications []lastmile.Notification) error
 }
 
-// Options are what a Log is made of.
+// Options are the dependencies of a Log.
 type Options struct {
 	Now    func() time.Time
 	NewID  func() string
@@ -40,7 +40,7 @@ type Options struct {
 // Log appends the events of all organizations.
 type Log struct {
 	options   Options
-	order     atomic.Int64 // of the last event that was appended
+	order     atomic.Int64 // Order of the last event appended
 	committed Wake
 	handover  handover
 }
@@ -48,11 +48,11 @@ type Log struct {
 // NewLog returns a Log.
 func NewLog(o Options) *Log { return &Log{options: o} }
 
-// Append stores events in the transaction that causes them, and everything that
-// follows from them: an event with named webhooks is for those alone, one that is
-// RecipientsOnly for text messages alone, and any other for every webhook of its
-// trigger and for recipients. Ids, times of storage and the workers of tasks are
-// filled in; the events of the caller are not changed.
+// Append stores events, with their notifications and text messages, in the
+// transaction that causes them. An event that names webhooks is sent to those
+// only, a RecipientsOnly event only causes text messages, and any other event is
+// for all webhooks of its trigger and for recipients. Append fills in ids, times
+// and the workers of tasks, in copies of the caller's events.
 func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 	return l.options.Messages(ctx, tx, public)
 }
 
-// complete fills in what no caller has to know.
+// complete fills in the ids and times of events and the workers of their tasks.
 func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Event) error {
 	now, workers := l.options.Now(), map[lastmile.WorkerID]*lastmile.Worker{}
 	for i := range events {
@@ -97,7 +97,7 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 		if workers[id] == nil {
 			worker, err := tx.Worker(ctx, e.Organization, id)
 			if lastmile.IsNotFound(err) {
-				continue // deleted since; the task still names the worker
+				continue // deleted; the task still has the worker's id
 			}
 			if err != nil {
 				return err
@@ -109,7 +109,7 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 	return nil
 }
 
-// insert stores events and returns their notifications, which are stored too.
+// insert stores events and their notifications, and returns the notifications.
 func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Event) (notifications []lastmile.Notification, err error) {
 	hooks := map[lastmile.OrganizationID][]lastmile.Webhook{}
 	records := make([]lastmile.EventRecord, len(events))
@@ -132,8 +132,9 @@ func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Even
 	return notifications, tx.InsertNotifications(ctx, notifications)
 }
 
-// HandOver passes notifications that a transaction made due again to the webhook
-// sender, after the commit. Their bodies are read from the database.
+// HandOver passes notifications that a transaction has made due again to the
+// webhook sender, after the commit and without their bodies. The sender reads
+// those from the database.
 func (l *Log) HandOver(tx Committer, notifications ...lastmile.Notification) {
 	notifications = slices.Clone(notifications)
 	for i := range notifications {
@@ -155,8 +156,7 @@ func (l *Log) Publish(tx Committer, topics ...Topic) {
 // by this process, or notifications became due again.
 func (l *Log) Committed() <-chan struct{} { return l.committed.Channel() }
 
-// Drain removes and returns the notifications that this process has committed
-// since the last call. If there were very many, the rest is represented by one
-// notification of each webhook, without its body: the others are in the
-// database.
+// Drain returns the notifications that this process has committed since the last
+// call. Beyond a limit it returns only one notification of each webhook, without
+// its body; the others must be read from the database.
 func (l *Log) Drain() []lastmile.Notification { return l.handover.drain() }

@@ -16,9 +16,9 @@ func hook(org lastmile.OrganizationID, id lastmile.WebhookID, trigger lastmile.T
 	return lastmile.Webhook{ID: id, Organization: org, Trigger: trigger, Enabled: true}
 }
 
-// TestAppendStoresEventsWithTheirConsequences appends events for different
-// audiences and compares everything that follows from them.
-func TestAppendStoresEventsWithTheirConsequences(t *testing.T) {
+// TestAppend appends events for different
+// audiences and checks the events, notifications and messages.
+func TestAppend(t *testing.T) {
 	disabled := hook(acme, "disabled", lastmile.TriggerTaskEta)
 	disabled.Enabled = false
 	tx := &transaction{
@@ -67,7 +67,7 @@ func TestAppendStoresEventsWithTheirConsequences(t *testing.T) {
 		t.Errorf("notified %q, want %q", notified, want)
 	}
 	if want := []string{"taskUpdated", "taskDelayed", "taskUpdated"}; !slices.Equal(texted, want) {
-		t.Errorf("recipients may get texts of %q, want %q", texted, want)
+		t.Errorf("events for text messages are %q, want %q", texted, want)
 	}
 	if tx.reads != 2 {
 		t.Errorf("webhooks were read %d times for two organizations", tx.reads)
@@ -77,8 +77,8 @@ func TestAppendStoresEventsWithTheirConsequences(t *testing.T) {
 	}
 }
 
-func TestAppendKeepsTheOrderOfCauses(t *testing.T) {
-	log, tx := newLog(events.NewHub(events.HubOptions{}), quiet), &transaction{}
+func TestAppendNumbersEvents(t *testing.T) {
+	log, tx := newLog(events.NewHub(events.HubOptions{}), noMessages), &transaction{}
 	for range 3 {
 		err := log.Append(t.Context(), tx, lastmile.Event{Organization: acme}, lastmile.Event{Organization: acme})
 		if err != nil {
@@ -93,17 +93,17 @@ func TestAppendKeepsTheOrderOfCauses(t *testing.T) {
 }
 
 func TestAppendNothing(t *testing.T) {
-	log, tx := newLog(events.NewHub(events.HubOptions{}), quiet), &transaction{}
+	log, tx := newLog(events.NewHub(events.HubOptions{}), noMessages), &transaction{}
 	if err := log.Append(t.Context(), tx); err != nil || len(tx.committed) > 0 || tx.reads > 0 {
-		t.Errorf("appending nothing did something: %v, %+v", err, tx)
+		t.Errorf("appending no events had an effect: %v, %+v", err, tx)
 	}
 }
 
-// TestNothingHappensBeforeTheCommit appends to a transaction that is committed
+// TestAppendPublishesAfterCommit appends to a transaction that is committed
 // later.
-func TestNothingHappensBeforeTheCommit(t *testing.T) {
+func TestAppendPublishesAfterCommit(t *testing.T) {
 	hub := events.NewHub(events.HubOptions{})
-	log, tx := newLog(hub, quiet), &transaction{hooks: []lastmile.Webhook{hook(acme, "h", lastmile.TriggerTaskUpdated)}}
+	log, tx := newLog(hub, noMessages), &transaction{hooks: []lastmile.Webhook{hook(acme, "h", lastmile.TriggerTaskUpdated)}}
 	committed := log.Committed()
 	task, list, other := hub.Subscribe(events.TaskTopic("t")), hub.Subscribe(events.ListTopic("w")), hub.Subscribe(events.TaskTopic("u"))
 	err := log.Append(t.Context(), tx, lastmile.Event{
@@ -127,7 +127,7 @@ func TestNothingHappensBeforeTheCommit(t *testing.T) {
 	}
 }
 
-func TestAppendPassesErrorsOn(t *testing.T) {
+func TestAppendReturnsErrors(t *testing.T) {
 	broken := errors.New("broken")
 	log := events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
@@ -147,10 +147,10 @@ func TestAppendPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// TestHandOverIsBounded commits far more than the sender takes.
+// TestHandOverIsBounded commits more notifications than fit in memory.
 func TestHandOverIsBounded(t *testing.T) {
 	const most, rounds = 16_384, 40
-	log := newLog(events.NewHub(events.HubOptions{}), quiet)
+	log := newLog(events.NewHub(events.HubOptions{}), noMessages)
 	hooks := []lastmile.WebhookID{"a", "b", "c"}
 	for range rounds {
 		tx := &transaction{}
@@ -180,6 +180,6 @@ func TestWakeMergesSignals(t *testing.T) {
 	w.Signal()
 	w.Signal()
 	if !received(a) || received(a) || !received(b) {
-		t.Error("two signals must be one value, for each")
+		t.Error("two signals must be merged into one value on each channel")
 	}
 }

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// How topics travel between processes.
 const (
-	// MaxPayload is the most bytes of one payload. PostgreSQL takes 8,000.
+	// MaxPayload is the maximum length of a payload. PostgreSQL accepts less than
+	// 8,000 bytes.
 	MaxPayload = 7_900
 
-	maxPending  = 4_096 // topics that wait to be sent; more become everything
-	maxPayloads = 8     // sent at once; more become everything
+	maxPending  = 4_096 // topics that wait to be sent; beyond it all subscribers are woken
+	maxPayloads = 8     // payloads of one send; beyond it all subscribers are woken
 
-	gather       = 5 * time.Millisecond // in which the topics of several commits go out together
+	gather       = 5 * time.Millisecond // topics of commits within this time are sent together
 	sendPatience = 5 * time.Second
-	sendAgain    = time.Second // after sending failed
-	lastSend     = time.Second // when the process stops
+	sendAgain    = time.Second // pause after a failed send
+	lastSend     = time.Second // timeout of the last send when the process stops
 
 	heartbeatEvery    = 15 * time.Second
 	heartbeatPatience = 5 * time.Second
@@ -27,11 +27,11 @@ const (
 	reconnectLongest  = 15 * time.Second
 )
 
-// everything stands in a payload for all topics.
+// everything in a payload means all topics.
 const everything = "*"
 
-// errDeaf says that a connection is open on which nothing arrives, such as one
-// through a proxy that shares connections.
+// errDeaf means that the connection is open but no notifications arrive, as
+// through a proxy that pools connections.
 var errDeaf = errors.New("notifications do not arrive")
 
 // batch is a bounded set of topics.
@@ -42,7 +42,7 @@ type batch struct {
 
 func (b *batch) empty() bool { return !b.all && len(b.topics) == 0 }
 
-// add adds topics. A batch that would grow too large stands for everything.
+// add adds topics. A batch with too many topics becomes one of all topics.
 func (b *batch) add(topics []Topic) {
 	if b.all {
 		return
@@ -58,7 +58,7 @@ func (b *batch) add(topics []Topic) {
 	}
 }
 
-// payloads writes the batch as the payloads of a node.
+// payloads encodes the batch as payloads from a node.
 func (b *batch) payloads(node string) []string {
 	var (
 		all     []string
@@ -83,8 +83,8 @@ func (b *batch) payloads(node string) []string {
 	return all
 }
 
-// announce makes other processes read everything again: this node may have been
-// killed between a commit and the notification of it.
+// announce wakes all subscribers of other processes: an earlier process of this
+// node may have been killed between a commit and its notification.
 func (h *Hub) announce() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +92,7 @@ func (h *Hub) announce() {
 	signal(h.queued)
 }
 
-// send passes published topics to other processes until ctx ends. Topics that
+// send sends published topics to other processes until ctx ends. Topics that
 // could not be sent stay pending.
 func (h *Hub) send(ctx context.Context) {
 	for {
@@ -155,7 +155,7 @@ func (b *batch) merge(other batch) {
 	b.add(topics)
 }
 
-// listen hears of changes by other processes until ctx ends, and reconnects when
+// listen receives changes by other processes until ctx ends. It reconnects when
 // the connection is lost.
 func (h *Hub) listen(ctx context.Context) {
 	pause, level := reconnectAfter, slog.LevelWarn
@@ -169,12 +169,12 @@ func (h *Hub) listen(ctx context.Context) {
 		}
 		h.options.Log.Log(ctx, level, "changes by other nodes do not arrive at once: polling instead", "error", err)
 		wait(ctx, pause)
-		pause, level = min(2*pause, reconnectLongest), slog.LevelDebug // once for each outage
+		pause, level = min(2*pause, reconnectLongest), slog.LevelDebug // one warning per outage
 	}
 }
 
 // session listens on one connection until it is lost. The connection counts as
-// live as long as this process hears its own heartbeats on it.
+// live as long as this process receives its own heartbeats on it.
 func (h *Hub) session(ctx context.Context) (wasLive bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -199,9 +199,9 @@ func (h *Hub) session(ctx context.Context) (wasLive bool, err error) {
 	return wasLive, err
 }
 
-// beat sends heartbeats as long as they are heard, and reports whether any was.
-// The first one proves that nothing is missed from then on: what changed before
-// may have been, so that all subscribers are woken.
+// beat sends heartbeats until one is not received, and reports whether any was.
+// When the first one arrives, notifications arrive from then on. Earlier ones may
+// have been missed, so beat wakes all subscribers.
 func (h *Hub) beat(ctx context.Context, heard <-chan struct{}) (wasLive bool) {
 	for {
 		sending, cancel := context.WithTimeout(ctx, heartbeatPatience)

@@ -11,19 +11,20 @@ func OrganizationTopic(id lastmile.OrganizationID) Topic { return Topic("o" + id
 // ListTopic is the list of tasks of a worker.
 func ListTopic(id lastmile.WorkerID) Topic { return Topic("l" + id) }
 
-// WorkerTopic is what a recipient sees of a worker: name, vehicle and position.
+// WorkerTopic is the part of a worker that recipients see: name, vehicle and
+// position.
 func WorkerTopic(id lastmile.WorkerID) Topic { return Topic("w" + id) }
 
 // TaskTopic is a task with its estimates.
 func TaskTopic(id lastmile.TaskID) Topic { return Topic("t" + id) }
 
-// topicsOf lists what events say has changed.
+// topicsOf returns the topics that events have changed.
 func topicsOf(events []lastmile.Event) []Topic {
 	var topics []Topic
 	for _, e := range events {
 		switch {
 		case e.Task != nil:
-			if !e.Trigger.IsCreation() { // a page of a new task cannot be open yet
+			if !e.Trigger.IsCreation() { // no client can follow a new task yet
 				topics = append(topics, TaskTopic(e.Task.ID))
 			}
 			if e.Task.Worker != "" {

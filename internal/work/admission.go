@@ -6,15 +6,15 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Admission decides which items may run. A Loop asks before it leases an item,
-// and reports each item that it admitted and that has ended or was not leased.
-// Both may be called while handlers run.
+// Admission decides which items may run. A Loop calls Admit before it leases an
+// item. For each admitted item it calls Done when the handler has returned or the
+// item could not be leased. Handlers may run during both calls.
 type Admission interface {
 	Admit(item Item) bool
 	Done(item Item)
 }
 
-// Limits bounds how many items run at a time.
+// Limits bounds how many items run at the same time.
 type Limits struct {
 	Total           int
 	PerOrganization int

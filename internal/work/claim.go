@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// fill finds, leases and starts items until there is no room or nothing is due.
-// It returns how many it leased.
+// fill finds, leases and starts items until no more are admitted or due. It returns
+// how many it leased.
 func (s *session[R, W]) fill(ctx context.Context) (leased int, err error) {
 	for {
 		if err := s.find(ctx); err != nil {
@@ -21,7 +21,7 @@ func (s *session[R, W]) fill(ctx context.Context) (leased int, err error) {
 	}
 }
 
-// find replaces the candidates by what is due now.
+// find replaces the candidates with the items that are due now.
 func (s *session[R, W]) find(ctx context.Context) error {
 	now := s.Now()
 	q := Query{
@@ -53,8 +53,8 @@ func (s *session[R, W]) find(ctx context.Context) error {
 	return nil
 }
 
-// inTurns orders items so that each organization has its first before any has
-// its second.
+// inTurns orders items so that the first ones of all organizations come before any
+// second one.
 func inTurns(items []Item) []Item {
 	ordered := make([]Item, 0, len(items))
 	var rounds [][]Item
@@ -109,8 +109,8 @@ func (s *session[R, W]) startAdmitted(ctx context.Context) (leased int, err erro
 	return leased, ctx.Err()
 }
 
-// admit takes a batch of candidates that may run. One that was offered while it
-// is running stays a candidate: it may be due again when it has ended.
+// admit removes and returns a batch of candidates that may run. An item that was
+// offered while it runs stays a candidate: it may be due again afterwards.
 func (s *session[R, W]) admit() (batch []Item) {
 	rest := s.candidates[:0]
 	seen := map[key]bool{}
@@ -131,7 +131,7 @@ func (s *session[R, W]) admit() (batch []Item) {
 	return batch
 }
 
-// claim leases items in one transaction, and returns those that it could lease.
+// claim leases items in one transaction and returns those that it leased.
 func (s *session[R, W]) claim(ctx context.Context, batch []Item) (taken []*Prepared, err error) {
 	now := s.Now()
 	err = s.Store.Write(ctx, func(w W) error {
@@ -160,12 +160,12 @@ func (s *session[R, W]) claim(ctx context.Context, batch []Item) (taken []*Prepa
 	return taken, nil
 }
 
-// disown releases items that could not be leased, because the transaction may
-// have been committed all the same.
+// disown releases items after their transaction failed, because it may have been
+// committed all the same.
 func (s *session[R, W]) disown(batch []Item) {
 	for _, item := range batch {
 		h := &holding{lease: &Lease{Item: item}, done: true, release: &Release{Due: item.Due, Failures: item.Failures}}
-		if h.release.Due.IsZero() { // an offered one
+		if h.release.Due.IsZero() { // the item was offered
 			h.release.Due = s.Now()
 		}
 		s.held[item.key()] = h
@@ -173,7 +173,7 @@ func (s *session[R, W]) disown(batch []Item) {
 	}
 }
 
-// finishDone ends the leases of items that need not be run.
+// finishDone ends the leases of items that Prepare has marked as done.
 func finishDone(ctx context.Context, w Writer, items []*Prepared) error {
 	for _, p := range items {
 		if !p.Done {

@@ -15,34 +15,34 @@ import (
 	"dray/internal/work"
 )
 
-// unsteady is a database that fails at times.
-type unsteady struct {
+// flakyStore fails while broken is set.
+type flakyStore struct {
 	store.Store
 	broken atomic.Bool
 }
 
-var errBroken = errors.New("the database is away")
+var errBroken = errors.New("the database is down")
 
-func (u *unsteady) Read(ctx context.Context, fn func(store.Reader) error) error {
+func (u *flakyStore) Read(ctx context.Context, fn func(store.Reader) error) error {
 	if u.broken.Load() {
 		return errBroken
 	}
 	return u.Store.Read(ctx, fn)
 }
 
-func (u *unsteady) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (u *flakyStore) Write(ctx context.Context, fn func(store.Writer) error) error {
 	if u.broken.Load() {
 		return errBroken
 	}
 	return u.Store.Write(ctx, fn)
 }
 
-// workday is a service that is watched over days: it keeps its own clock, which
-// is wrong at times, and may be restarted and killed.
+// workday runs loops over simulated days. Its clock may jump, and the loops may be
+// restarted and killed.
 type workday struct {
 	t    *testing.T
-	db   *unsteady
-	jump atomic.Int64 // how wrong the clock is
+	db   *flakyStore
+	jump atomic.Int64 // error of the clock
 
 	alone bool
 	added int
@@ -52,11 +52,12 @@ type workday struct {
 	running sync.WaitGroup
 }
 
-// slots is an Admission that checks that what it admits is done once.
+// slots is an Admission that checks that Done is called once for each admitted
+// item.
 type slots struct {
 	t     *testing.T
 	mu    sync.Mutex
-	taken map[string]int // by the id of an item; each loop may have it once
+	taken map[string]int // by id; each loop may admit an item once
 }
 
 func (s *slots) Admit(item work.Item) bool {
@@ -87,7 +88,7 @@ func (d *workday) start() {
 	d.cancel = cancel
 	for range 2 {
 		l := newLoop(d.db, func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
-			select { // some take longer than a lease
+			select { // some handlers run longer than a lease lasts
 			case <-time.After(time.Duration(rand.IntN(5000)) * time.Millisecond):
 			case <-ctx.Done():
 				return nil, ctx.Err()
@@ -114,8 +115,8 @@ func (d *workday) add(n int) {
 	}
 }
 
-// quiet checks that all work is done soon, and that no lease is left.
-func (d *workday) quiet(after string) {
+// awaitDone checks that all work is done soon, and that no lease is left.
+func (d *workday) awaitDone(after string) {
 	d.t.Helper()
 	const within = time.Minute
 	for deadline := time.Now().Add(within); ; time.Sleep(time.Second) {
@@ -136,52 +137,52 @@ func (d *workday) quiet(after string) {
 	}
 }
 
-// TestNoLeaseOutlivesItsHolder works for days, with idle nights, restarts, a
-// clock that jumps and a database that is away for a while.
+// TestNoLeaseOutlivesItsHolder runs loops for days, with idle nights, restarts,
+// kills, a clock that jumps and a database that fails for a while.
 func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		t.Run(fmt.Sprint("alone ", alone), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s store.Store) {
-				d := &workday{t: t, db: &unsteady{Store: s}, alone: alone, slots: slots{t: t, taken: map[string]int{}}}
+				d := &workday{t: t, db: &flakyStore{Store: s}, alone: alone, slots: slots{t: t, taken: map[string]int{}}}
 				d.start()
 				for day := range 3 {
 					d.add(20)
-					d.quiet("work in the morning")
+					d.awaitDone("work in the morning")
 
 					d.add(10)
 					time.Sleep(time.Second)
 					d.db.broken.Store(true)
 					time.Sleep(time.Minute)
 					d.db.broken.Store(false)
-					d.quiet("the database was away")
+					d.awaitDone("the database was down")
 
 					d.add(10)
 					time.Sleep(time.Second)
-					d.stop() // with work under way
+					d.stop() // while handlers run
 					d.start()
-					d.quiet("a restart")
+					d.awaitDone("a restart")
 
 					d.add(10)
 					time.Sleep(time.Second)
 					d.jump.Add(int64(2 * time.Hour))
-					d.quiet("the clock went forward")
+					d.awaitDone("the clock went forward")
 
 					d.add(10)
 					time.Sleep(time.Second)
-					d.db.broken.Store(true) // as a kill: leases stay behind
+					d.db.broken.Store(true) // like a kill: leases are not released
 					d.stop()
 					d.db.broken.Store(false)
 					d.start()
-					d.quiet("a kill")
+					d.awaitDone("a kill")
 
 					d.add(10)
 					time.Sleep(time.Second)
 					d.db.broken.Store(true)
 					d.stop()
 					d.db.broken.Store(false)
-					d.jump.Add(-int64(2 * time.Hour)) // back: the leases seem to last for hours
+					d.jump.Add(-int64(2 * time.Hour)) // the leases now seem to last for hours
 					d.start()
-					d.quiet("a kill and a clock that went back")
+					d.awaitDone("a kill and a clock that went back")
 
 					if day < 2 {
 						time.Sleep(12 * time.Hour)
@@ -196,10 +197,10 @@ func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 	}
 }
 
-func TestHandlersEndWhenTheirLeaseCannotBeRenewed(t *testing.T) {
+func TestHandlerStopsWhenLeaseExpires(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
-		db := &unsteady{Store: s}
+		db := &flakyStore{Store: s}
 		var stopped atomic.Int64
 		l := newLoop(db, func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
 			if l.Attempt > 1 {
@@ -226,7 +227,7 @@ func TestHandlersEndWhenTheirLeaseCannotBeRenewed(t *testing.T) {
 	})
 }
 
-func TestOfferedWorkIsNotLookedFor(t *testing.T) {
+func TestOfferNeedsNoPoll(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		begun := make(chan time.Time, 1)
 		l := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
@@ -249,7 +250,7 @@ func TestOfferedWorkIsNotLookedFor(t *testing.T) {
 	})
 }
 
-func TestItemsPreparedWithTheirLeaseAreDone(t *testing.T) {
+func TestPrepare(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "done", "run")
 		var ran atomic.Int64
@@ -267,7 +268,7 @@ func TestItemsPreparedWithTheirLeaseAreDone(t *testing.T) {
 					continue
 				}
 				item.Done = true
-				if err := note(ctx, w, item.Organization, item.ID); err != nil {
+				if err := addEffect(ctx, w, item.Organization, item.ID); err != nil {
 					return err
 				}
 			}
@@ -276,19 +277,19 @@ func TestItemsPreparedWithTheirLeaseAreDone(t *testing.T) {
 		var finished []string
 		l.Finished = func(p *work.Prepared) { finished = append(finished, p.ID) }
 		n, err := l.RunDue(t.Context())
-		if n != 2 || err != nil || ran.Load() != 1 || len(finished) != 1 || left(t, s) != 0 || len(notes(t, s)) != 1 {
-			t.Errorf("%d were done, %d of them run, with %d notes; %d are left: %v", n, ran.Load(), len(notes(t, s)), left(t, s), err)
+		if n != 2 || err != nil || ran.Load() != 1 || len(finished) != 1 || left(t, s) != 0 || len(effects(t, s)) != 1 {
+			t.Errorf("%d were done, %d of them run, with %d effects; %d are left: %v", n, ran.Load(), len(effects(t, s)), left(t, s), err)
 		}
 	})
 }
 
-// doubtful is a database that commits and does not say so, once.
-type doubtful struct {
+// lostAckStore returns an error for its first write although that is committed.
+type lostAckStore struct {
 	store.Store
 	writes atomic.Int64
 }
 
-func (d *doubtful) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (d *lostAckStore) Write(ctx context.Context, fn func(store.Writer) error) error {
 	err := d.Store.Write(ctx, fn)
 	if d.writes.Add(1) == 1 {
 		return errors.Join(err, errBroken)
@@ -296,18 +297,18 @@ func (d *doubtful) Write(ctx context.Context, fn func(store.Writer) error) error
 	return err
 }
 
-func TestALeaseThatMayHaveBeenTakenIsReleased(t *testing.T) {
+func TestUncertainClaimIsReleased(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		begun := make(chan time.Time, 1)
-		l := newLoop(&doubtful{Store: s}, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+		l := newLoop(&lostAckStore{Store: s}, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
 			begun <- time.Now()
 			return nil, nil
 		})
 		start := time.Now()
 		storetest.During(t, func() {
 			if waited := (<-begun).Sub(start); waited > time.Second {
-				t.Errorf("the item waited %v for a lease to end that nothing held", waited)
+				t.Errorf("the item waited %v for a lease that no process had", waited)
 			}
 		}, l)
 	})

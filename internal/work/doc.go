@@ -1,21 +1,21 @@
-// Package work runs work that is kept in the database: batches of tasks,
-// notifications to webhooks, text messages, estimates.
+// Package work runs background work that is stored in the database: batches of
+// tasks, notifications to webhooks, text messages, estimates.
 //
-// An item of work is a row with a time at which it is due. A node that works on
-// it takes a lease: a token of its own in the row, and a time at which the lease
-// ends unless it is renewed. Any number of nodes may run a Loop of the same kind
-// on one database; an item is leased by one of them at a time.
+// An item of work is a row with the time at which it is due. A node that works on
+// it takes a lease: it writes a unique token into the row, and the time at which
+// the lease expires unless it is renewed. Any number of nodes may run a Loop of the
+// same kind on one database; an item is leased by one of them at a time.
 //
-// The one thing to know: an item is done at least once, and its effects happen
-// once. A process may be killed or frozen anywhere; when its lease has ended,
-// another node takes over. The first, should it come back, can write nothing
-// more, because every transaction of a handler proves with Lease.Hold that the
-// lease is still there, and the lease ends in the same transaction as the last
-// effect.
+// A handler runs at least once for each item, and the effects that it writes to
+// the database happen exactly once. A process may be killed or frozen at any point;
+// when its lease has expired, another node takes over. Should the first process
+// continue, it can write nothing more, because every transaction of a handler
+// checks with Lease.Hold that it still has the lease, and the lease ends in the
+// same transaction as the last effect.
 //
-// A lease lasts only as long as a handler runs. A Loop renews the leases of
-// handlers that are running and no others, releases the lease of a handler that
-// has returned, and does not let go of it before the release is committed.
-// Leases end by the clocks of the nodes. When those differ or jump, an item may
-// change hands too early or, by at most MaxLease, too late, and nothing worse.
+// A lease lasts only as long as a handler runs. A Loop renews only the leases of
+// running handlers. When a handler returns, the Loop releases its lease, and
+// retries until the release is committed. Leases expire by the clocks of the nodes.
+// When those differ or jump, an item may be taken over too early or, by at most
+// MaxLease, too late; its effects still happen once.
 package work

@@ -10,17 +10,16 @@ import (
 // Lease is an item that this process works on.
 type Lease struct {
 	Item
-	For  time.Duration // how long it lasts after it was renewed
-	Last bool          // a failure now is the last: the item is then given up
+	For  time.Duration // from a renewal to the expiry
+	Last bool          // another failure is the last: the item is then given up
 
 	Value any // from Prepare
 
 	until atomic.Int64 // Unix milliseconds
 }
 
-// Hold proves, for the rest of the transaction, that the lease is still there,
-// and renews it. It returns ErrLost when it is not: then the transaction must
-// write nothing.
+// Hold renews the lease and keeps it for the rest of the transaction. It returns
+// ErrLost if another process has it; the transaction must then write nothing.
 func (l *Lease) Hold(ctx context.Context, w Writer, now time.Time) error {
 	lost, err := w.HoldWork(ctx, []Item{l.Item}, now.Add(l.For))
 	if err != nil {
@@ -32,7 +31,7 @@ func (l *Lease) Hold(ctx context.Context, w Writer, now time.Time) error {
 	return nil
 }
 
-// Until is when the lease ends, as far as its Loop has renewed it.
+// Until returns when the lease expires, as last renewed by its Loop.
 func (l *Lease) Until() time.Time { return time.UnixMilli(l.until.Load()).UTC() }
 
 func (l *Lease) renewed(until time.Time) { l.until.Store(until.UnixMilli()) }

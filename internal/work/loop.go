@@ -9,15 +9,15 @@ import (
 	"dray/internal/lastmile"
 )
 
-// End is the last of an item's effects, in the transaction that ends its lease.
-// It may run more than once.
+// End writes the last effects of an item, in the transaction that ends its lease.
+// It may run more than once, because the transaction may be retried.
 type End[W Writer] func(ctx context.Context, w W) error
 
 // Prepared is an item that is being leased.
 type Prepared struct {
 	Item
 	Value any  // for Do
-	Done  bool // it need not be run
+	Done  bool // Do need not run
 }
 
 // Loop finds items of one kind that are due, leases them and runs them.
@@ -25,68 +25,68 @@ type Loop[R Reader, W Writer] struct {
 	Kind  Kind
 	Store Store[R, W]
 
-	// Do does one item. It may be called again for an item it has done a part
-	// of. Its own transactions begin with Lease.Hold. When it returns without an
-	// error the item is done, and the lease ends in one transaction with End,
-	// which may be nil. Its context ends when the lease was lost, and when the
-	// Loop is stopped.
+	// Do processes one item. It may be called again for an item that it has
+	// processed in part. Its own transactions begin with Lease.Hold. When it returns
+	// no error the item is done, and the lease ends in one transaction with End,
+	// which may be nil. Its context ends when the lease is lost and when the Loop is
+	// stopped.
 	Do func(ctx context.Context, l *Lease) (End[W], error)
 
-	// Prepare, which may be nil, runs in the transaction that leases items. It
-	// may attach values for Do, and finish items that need not be run.
+	// Prepare, which may be nil, runs in the transaction that leases items. It may
+	// attach values for Do and mark items as done.
 	Prepare func(ctx context.Context, w W, items []*Prepared) error
 
-	// Finished, which may be nil, is called for items that Prepare has finished,
-	// after the commit.
+	// Finished, which may be nil, is called after the commit for items that Prepare
+	// has marked as done.
 	Finished func(p *Prepared)
 
 	// GiveUp, which may be nil, runs in the transaction that gives up an item
 	// that failed too often.
 	GiveUp func(ctx context.Context, w W, item Item) error
 
-	Admission  Admission           // nil admits by Limits
+	Admission  Admission           // default: admits by Limits
 	Limits     Limits              // of the default Admission
-	Candidates Limits              // how many items to find at a time; zero follows from Limits
-	Order      func(a, b Item) int // which of the found items goes first; nil has organizations take turns
-	Batch      int                 // items leased in one transaction; 0 is 128
-	LeaseFor   time.Duration       // how long a lease outlives its process; 0 is 3 s
+	Candidates Limits              // how many items to find at a time; default derived from Limits
+	Order      func(a, b Item) int // which of the found items goes first; by default organizations take turns
+	Batch      int                 // items leased in one transaction; default 128
+	LeaseFor   time.Duration       // how long a lease lasts without renewal; default 3 s
 	Poll       Poll
 	Retry      Retry
-	Grace      time.Duration   // how long handlers may go on when the Loop is stopped
-	Wake       <-chan struct{} // sent to when there may be something due; may be nil
-	Alone      bool            // no other process works on this database
+	Grace      time.Duration   // how long handlers may continue when the Loop is stopped
+	Wake       <-chan struct{} // receives a value when items may be due; may be nil
+	Alone      bool            // no other process runs work on this database
 
 	Now   func() time.Time
-	NewID func() string // makes tokens
+	NewID func() string // returns unique tokens for leases
 	Log   *slog.Logger
 
 	mu      sync.Mutex
 	offered []Item
-	signal  chan struct{} // sent to when something was offered
+	signal  chan struct{} // receives a value when items were offered
 }
 
-// Poll is how often a Loop asks the database for due items. What is added by
-// other nodes is found so; Wake, Offer, and the end of an item make it sooner.
+// Poll is how often a Loop queries the database for due items. Only polling finds
+// the items that other nodes add. Wake, Offer and the end of an item query earlier.
 type Poll struct {
-	Soon time.Duration // after there was something to do; 0 is 250 ms
-	Idle time.Duration // when there has been nothing for a while; 0 is 2 s
-	Gap  time.Duration // the least time between two queries
+	Soon time.Duration // interval after items were found; default 250 ms
+	Idle time.Duration // interval after none was found for a while; default 2 s
+	Gap  time.Duration // minimum time between two queries
 }
 
-// Retry is what happens to an item that failed.
+// Retry says when an item that failed is tried again.
 type Retry struct {
-	First, Longest time.Duration // pause after the first failure, doubled up to the longest; 0 is 250 ms and 1 min
-	Failures       int           // how often an item may fail; 0 is without end
-	Attempts       int64         // how often it may be leased; 0 is without end
+	First, Longest time.Duration // the pause doubles from First to Longest; default 250 ms and 1 min
+	Failures       int           // maximum failures of an item; 0 for no limit
+	Attempts       int64         // maximum leases of an item; 0 for no limit
 }
 
 const (
 	defaultLease = 3 * time.Second
 	defaultBatch = 128
-	endPatience  = 2 * time.Second // with the last transaction of an item when the Loop is stopped
+	endPatience  = 2 * time.Second // for the last transaction of an item when the Loop is stopped
 )
 
-// defaults fills in what was left zero.
+// defaults sets the fields that are zero.
 func (l *Loop[R, W]) defaults() {
 	set := func(d *time.Duration, to time.Duration) {
 		if *d == 0 {
@@ -106,7 +106,7 @@ func (l *Loop[R, W]) defaults() {
 		l.Admission = newLimiter(l.Limits)
 	}
 	if l.Candidates == (Limits{}) {
-		// As many organizations may have all they can have already.
+		// Twice as many as may run, because some organizations may be at their limit.
 		l.Candidates = Limits{Total: 2 * l.Limits.Total * l.Limits.PerOrganization, PerOrganization: l.Limits.PerOrganization}
 	}
 	l.mu.Lock()
@@ -116,10 +116,10 @@ func (l *Loop[R, W]) defaults() {
 	}
 }
 
-// Offer makes items known that are due by now, so that they need not be found.
-// Call it after the commit; it never waits. Those beyond Candidates.Total are
-// left to be found by polling. It is for kinds whose failures are not counted:
-// what is not given here is taken to be zero.
+// Offer passes items that are due now, so that no query is needed to find them.
+// Call it after the commit; it never blocks. Items beyond Candidates.Total are
+// dropped and found by polling. Offer is for kinds whose attempts and failures are
+// not counted: those of the items must be zero.
 func (l *Loop[R, W]) Offer(items ...Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +133,7 @@ func (l *Loop[R, W]) Offer(items ...Item) {
 	}
 }
 
-// takeOffered returns what was offered since the last time.
+// takeOffered returns the items offered since the last call.
 func (l *Loop[R, W]) takeOffered() []Item {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,8 +142,8 @@ func (l *Loop[R, W]) takeOffered() []Item {
 	return items
 }
 
-// Run works until ctx ends. Then it gives what is running some time to end, and
-// releases the leases it has.
+// Run processes items until ctx ends. Then it waits for running handlers, at most
+// Grace, and releases its leases.
 func (l *Loop[R, W]) Run(ctx context.Context) {
 	s := newSession(l)
 	if l.Alone {
@@ -153,8 +153,8 @@ func (l *Loop[R, W]) Run(ctx context.Context) {
 	s.stop(ctx)
 }
 
-// RunDue does all that is due now. It returns how many items it ran, and the
-// first error of one.
+// RunDue processes all items that are due now. It returns how many those were, and
+// the first error of a handler.
 func (l *Loop[R, W]) RunDue(ctx context.Context) (int, error) {
 	s := newSession(l)
 	for ctx.Err() == nil {
@@ -173,7 +173,7 @@ func (l *Loop[R, W]) RunDue(ctx context.Context) (int, error) {
 	return s.ran, s.failed
 }
 
-// key names an item among those of its kind.
+// key identifies an item among those of its kind.
 type key struct {
 	organization lastmile.OrganizationID
 	id           string

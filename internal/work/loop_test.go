@@ -25,12 +25,12 @@ const sweep work.Kind = "sweep"
 
 type loop = work.Loop[store.Reader, store.Writer]
 
-// run is what a handler does.
-type run = func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error)
+// handler is the type of Loop.Do.
+type handler = func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error)
 
 func clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// afterwards is when every claim that is not renewed has ended.
+// afterwards returns a time at which every lease that is not renewed has expired.
 func afterwards() time.Time { return clock().Add(time.Hour) }
 
 func openStore(t *testing.T, o sqlstore.Options) *sqlstore.Store {
@@ -48,8 +48,8 @@ func openStore(t *testing.T, o sqlstore.Options) *sqlstore.Store {
 	return s
 }
 
-// onBoth runs a test on both databases.
-func onBoth(t *testing.T, test func(t *testing.T, s store.Store)) {
+// onEngines runs a test on each database.
+func onEngines(t *testing.T, test func(t *testing.T, s store.Store)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Data: t.TempDir(), Serve: true})) })
 	t.Run("postgres", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Database: storetest.Postgres(t)})) })
 }
@@ -58,7 +58,7 @@ func organization(name string) lastmile.OrganizationID {
 	return lastmile.OrganizationID((name + "000000000000000000000000")[:lastmile.IDLength])
 }
 
-// add adds jobs of an organization, named by their ids.
+// add adds jobs of an organization.
 func add(t *testing.T, s store.Store, org string, ids ...string) {
 	t.Helper()
 	err := s.Write(t.Context(), func(w store.Writer) error {
@@ -75,13 +75,13 @@ func add(t *testing.T, s store.Store, org string, ids ...string) {
 	}
 }
 
-// note is an effect that can be counted: a text message.
-func note(ctx context.Context, w store.Writer, org lastmile.OrganizationID, id string) error {
+// addEffect writes an effect that can be counted: a text message.
+func addEffect(ctx context.Context, w store.Writer, org lastmile.OrganizationID, id string) error {
 	return w.SaveMessage(ctx, textmessage.Message{ID: lastmile.MessageID(id), Organization: org, To: "+12125550100", Body: id, Created: clock()})
 }
 
-// notes lists the effects.
-func notes(t *testing.T, s store.Store) (ids []string) {
+// effects returns the ids of all effects.
+func effects(t *testing.T, s store.Store) (ids []string) {
 	t.Helper()
 	err := s.Read(context.WithoutCancel(t.Context()), func(r store.Reader) error {
 		found, err := r.Messages(t.Context(), store.MessageFilter{})
@@ -111,8 +111,8 @@ func left(t *testing.T, s store.Store) (n int) {
 	return n
 }
 
-// newLoop makes a loop that keeps its leases, however slow the machine is.
-func newLoop(s store.Store, do run) *loop {
+// newLoop returns a loop whose leases outlast a slow machine.
+func newLoop(s store.Store, do handler) *loop {
 	return &loop{
 		Kind: sweep, Store: s, Do: do, Limits: work.Limits{Total: 4, PerOrganization: 2}, LeaseFor: time.Minute,
 		Retry: work.Retry{Failures: 10, Attempts: 200},
@@ -124,31 +124,31 @@ var ids atomic.Int64
 
 func newID() string { return fmt.Sprint("token", ids.Add(1)) }
 
-// until waits for something to become true.
-func until(t *testing.T, what string, true func() bool) {
+// until waits until a condition holds.
+func until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !true(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("a minute and not yet: %s", what)
+			t.Fatalf("not after a minute: %s", what)
 		}
 	}
 }
 
-func TestAJobEndsWithItsLastEffect(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+func TestJobEndsWithLastEffect(t *testing.T) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "one", "two")
 		r := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
-			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
+			return func(ctx context.Context, w store.Writer) error { return addEffect(ctx, w, job.Organization, job.ID) }, nil
 		})
 		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
-		if got := notes(t, s); !slices.Equal(got, []string{"one", "two"}) {
+		if got := effects(t, s); !slices.Equal(got, []string{"one", "two"}) {
 			t.Errorf("the effects are %v", got)
 		}
 	})
 }
 
-func TestOneOrganizationDoesNotKeepTheOthersWaiting(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+func TestOrganizationsTakeTurns(t *testing.T) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		for i := range 60 {
 			add(t, s, "acme", fmt.Sprintf("a%02d", i))
 		}
@@ -186,7 +186,7 @@ func TestOneOrganizationDoesNotKeepTheOthersWaiting(t *testing.T) {
 		})
 		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
 		if b, z := slices.Index(begun, "b"), slices.Index(begun, "z"); b > 10 || z > 10 {
-			t.Errorf("one job of each of two organizations came %d. and %d. after one that has 60: %v", b+1, z+1, begun)
+			t.Errorf("one job of each of two organizations came in position %d and %d after one with 60 jobs: %v", b+1, z+1, begun)
 		}
 		if most != 2 {
 			t.Errorf("one organization had %d jobs running at once, want 2", most)
@@ -197,8 +197,8 @@ func TestOneOrganizationDoesNotKeepTheOthersWaiting(t *testing.T) {
 	})
 }
 
-func TestSeveralRunnersDoEachJobOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+func TestSeveralLoopsDoEachJobOnce(t *testing.T) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		var want []string
 		for i := range 120 {
 			id := fmt.Sprintf("job%03d", i)
@@ -208,11 +208,11 @@ func TestSeveralRunnersDoEachJobOnce(t *testing.T) {
 		var begun atomic.Int64
 		run := func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
 			begun.Add(1)
-			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, job.ID) }, nil
+			return func(ctx context.Context, w store.Writer) error { return addEffect(ctx, w, job.Organization, job.ID) }, nil
 		}
 		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) },
 			newLoop(s, run), newLoop(s, run), newLoop(s, run))
-		if got := notes(t, s); !slices.Equal(got, want) {
+		if got := effects(t, s); !slices.Equal(got, want) {
 			t.Errorf("%d effects of %d", len(got), len(want))
 		}
 		if begun.Load() != int64(len(want)) {
@@ -221,8 +221,8 @@ func TestSeveralRunnersDoEachJobOnce(t *testing.T) {
 	})
 }
 
-func TestAZombieWritesNothing(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+func TestFencing(t *testing.T) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		frozen, thaw := make(chan struct{}), make(chan struct{})
 		zombie := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
@@ -230,44 +230,44 @@ func TestAZombieWritesNothing(t *testing.T) {
 				return nil, errors.New("the zombie claimed the job again")
 			}
 			close(frozen)
-			<-thaw // ignoring ctx, as a process that is stopped
+			<-thaw // ignoring ctx, like a frozen process
 			ctx = context.WithoutCancel(ctx)
 			err := s.Write(ctx, func(w store.Writer) error {
-				return errors.Join(job.Hold(ctx, w, clock()), note(ctx, w, job.Organization, "a step of the zombie"))
+				return errors.Join(job.Hold(ctx, w, clock()), addEffect(ctx, w, job.Organization, "a step of the zombie"))
 			})
 			if !errors.Is(err, work.ErrLost) {
 				t.Errorf("the zombie's write: %v", err)
 			}
 			return func(ctx context.Context, w store.Writer) error {
-				return note(ctx, w, job.Organization, "the end of the zombie")
+				return addEffect(ctx, w, job.Organization, "the end of the zombie")
 			}, nil
 		})
-		// Its runner is frozen too: claims that were renewed would not end.
-		zombie.Store = &stopped{Store: s, frozen: frozen, thaw: thaw}
-		heir := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
+		// The loop is frozen too; otherwise it would renew the lease.
+		zombie.Store = &freezingStore{Store: s, frozen: frozen, thaw: thaw}
+		successor := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
 			return func(ctx context.Context, w store.Writer) error {
-				return note(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt))
+				return addEffect(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt))
 			}, nil
 		})
-		heir.Now = afterwards
+		successor.Now = afterwards
 		storetest.During(t, func() {
 			<-frozen
-			storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
+			storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, successor)
 			close(thaw)
 		}, zombie)
-		if got := notes(t, s); !slices.Equal(got, []string{"attempt 2"}) {
+		if got := effects(t, s); !slices.Equal(got, []string{"attempt 2"}) {
 			t.Errorf("the effects are %q", got)
 		}
 	})
 }
 
-// stopped is a store whose runner is frozen for a while.
-type stopped struct {
+// freezingStore is the store of a process that is frozen for a while.
+type freezingStore struct {
 	store.Store
 	frozen, thaw chan struct{}
 }
 
-func (s *stopped) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (s *freezingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
 	select {
 	case <-s.frozen:
 		<-s.thaw
@@ -276,18 +276,18 @@ func (s *stopped) Write(ctx context.Context, fn func(store.Writer) error) error 
 	return s.Store.Write(ctx, fn)
 }
 
-// mortal is the store of a process that dies: right before its nth write, or
-// right after it, when the commit is not acknowledged any more.
-type mortal struct {
+// crashingStore is the store of a process that crashes right before its nth write,
+// or right after the commit, before the process learns of it.
+type crashingStore struct {
 	store.Store
-	lives atomic.Int64
-	after bool
-	dead  chan struct{}
+	writesLeft atomic.Int64
+	after      bool
+	dead       chan struct{}
 }
 
 var errDead = errors.New("the process is dead")
 
-func (m *mortal) Read(ctx context.Context, fn func(store.Reader) error) error {
+func (m *crashingStore) Read(ctx context.Context, fn func(store.Reader) error) error {
 	select {
 	case <-m.dead:
 		return errDead
@@ -296,8 +296,8 @@ func (m *mortal) Read(ctx context.Context, fn func(store.Reader) error) error {
 	}
 }
 
-func (m *mortal) Write(ctx context.Context, fn func(store.Writer) error) error {
-	n := m.lives.Add(-1)
+func (m *crashingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+	n := m.writesLeft.Add(-1)
 	if n < 0 || n == 0 && !m.after {
 		m.die()
 		return errDead
@@ -310,7 +310,7 @@ func (m *mortal) Write(ctx context.Context, fn func(store.Writer) error) error {
 	return err
 }
 
-func (m *mortal) die() {
+func (m *crashingStore) die() {
 	select {
 	case <-m.dead:
 	default:
@@ -318,10 +318,10 @@ func (m *mortal) die() {
 	}
 }
 
-func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
+func TestJobSurvivesCrashes(t *testing.T) {
 	steps := []string{"step 1", "step 2", "step 3", "the end"}
-	// Each step is a transaction that knows whether it was done before.
-	steady := func(s store.Store, now func() time.Time) run {
+	// Each step is a transaction that checks whether it was done before.
+	steady := func(s store.Store, now func() time.Time) handler {
 		return func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
 			for _, step := range steps[:3] {
 				err := s.Write(ctx, func(w store.Writer) error {
@@ -332,23 +332,23 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 					if err != nil || slices.ContainsFunc(done, func(m textmessage.Message) bool { return m.Body == step }) {
 						return err
 					}
-					return note(ctx, w, job.Organization, step)
+					return addEffect(ctx, w, job.Organization, step)
 				})
 				if err != nil {
 					return nil, err
 				}
 			}
-			return func(ctx context.Context, w store.Writer) error { return note(ctx, w, job.Organization, steps[3]) }, nil
+			return func(ctx context.Context, w store.Writer) error { return addEffect(ctx, w, job.Organization, steps[3]) }, nil
 		}
 	}
-	onBoth(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		for writes := range int64(6) { // a claim, three steps, the end, and one more
 			for _, after := range []bool{false, true} {
 				t.Run(fmt.Sprintf("write %d, after it: %v", writes+1, after), func(t *testing.T) {
-					before := notes(t, s)
+					before := effects(t, s)
 					add(t, s, fmt.Sprintf("o%d%v", writes, after), "job")
-					dying := &mortal{Store: s, after: after, dead: make(chan struct{})}
-					dying.lives.Store(writes + 1)
+					dying := &crashingStore{Store: s, after: after, dead: make(chan struct{})}
+					dying.writesLeft.Store(writes + 1)
 					first := newLoop(dying, steady(dying, clock))
 					storetest.During(t, func() {
 						until(t, "the process is dead, or has nothing to do", func() bool {
@@ -360,11 +360,11 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 							}
 						})
 					}, first)
-					heir := newLoop(s, steady(s, afterwards))
-					heir.Now = afterwards
-					storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, heir)
+					successor := newLoop(s, steady(s, afterwards))
+					successor.Now = afterwards
+					storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, successor)
 					want := slices.Sorted(slices.Values(slices.Concat(before, steps)))
-					if got := notes(t, s); !slices.Equal(got, want) {
+					if got := effects(t, s); !slices.Equal(got, want) {
 						t.Errorf("the effects are %q", got)
 					}
 				})
@@ -373,13 +373,13 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 	})
 }
 
-// inBubble runs a test in a bubble of its own time, on SQLite.
+// inBubble runs a test in a synctest bubble, on SQLite.
 func inBubble(t *testing.T, test func(t *testing.T, s store.Store)) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Data: folder, Serve: true})) })
 }
 
-func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
+func TestRetryAndGiveUp(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"an error": func() error { return errors.New("broken") },
 		"a panic":  func() error { panic("broken") },
@@ -404,7 +404,7 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 					if ending.Add(1) == 1 {
 						return errors.New("not even that works")
 					}
-					return note(ctx, w, item.Organization, "given up")
+					return addEffect(ctx, w, item.Organization, "given up")
 				}
 				storetest.During(t, func() { time.Sleep(10 * time.Minute) }, r)
 				if len(tried) != 10 || slices.Index(last, true) != 9 {
@@ -416,7 +416,7 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 						t.Errorf("failure %d was followed by %v, want %v or a little more", i, wait, least)
 					}
 				}
-				if got := notes(t, s); !slices.Equal(got, []string{"given up"}) || left(t, s) != 0 {
+				if got := effects(t, s); !slices.Equal(got, []string{"given up"}) || left(t, s) != 0 {
 					t.Errorf("%q, and %d jobs are left", got, left(t, s))
 				}
 				if !strings.Contains(log.String(), "work is given up") || !strings.Contains(log.String(), "broken") {
@@ -427,7 +427,7 @@ func TestAFailedJobIsTriedAgainAndGivenUp(t *testing.T) {
 	}
 }
 
-func TestAJobIsBegunAtOnceAfterAWake(t *testing.T) {
+func TestWake(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		begun := make(chan time.Time, 1)
 		r := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
@@ -442,20 +442,20 @@ func TestAJobIsBegunAtOnceAfterAWake(t *testing.T) {
 			added := time.Now()
 			wake <- struct{}{}
 			if waited := (<-begun).Sub(added); waited != 0 {
-				t.Errorf("a job waited %v although the runner was woken", waited)
+				t.Errorf("a job waited %v although the loop was woken", waited)
 			}
 			time.Sleep(time.Minute)
 			add(t, s, "acme", "found")
 			added = time.Now()
 			if waited := (<-begun).Sub(added); waited > 2*time.Second {
-				t.Errorf("a job waited %v until it was found", waited)
+				t.Errorf("a job waited %v until polling found it", waited)
 			}
 		}, r)
 	})
 }
 
-func TestAStoppedRunnerGivesItsJobsBack(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+func TestStopReleasesLeases(t *testing.T) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		begun := make(chan struct{})
 		r := newLoop(s, func(ctx context.Context, _ *work.Lease) (work.End[store.Writer], error) {
@@ -478,8 +478,8 @@ func TestAStoppedRunnerGivesItsJobsBack(t *testing.T) {
 	})
 }
 
-func TestARunnerThatIsAloneTakesOverAtOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+func TestAloneResetsLeases(t *testing.T) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		err := s.Write(t.Context(), func(w store.Writer) error {
 			return claim(t.Context(), w, "dead", clock().Add(work.MaxLease))
@@ -493,7 +493,7 @@ func TestARunnerThatIsAloneTakesOverAtOnce(t *testing.T) {
 	})
 }
 
-func TestARunningJobIsNotTakenOver(t *testing.T) {
+func TestLeasesAreRenewed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		var begun atomic.Int64
@@ -511,8 +511,8 @@ func TestARunningJobIsNotTakenOver(t *testing.T) {
 	})
 }
 
-func TestAJobThatTakesProcessesDownIsGivenUp(t *testing.T) {
-	onBoth(t, func(t *testing.T, s store.Store) {
+func TestAttemptsAreLimited(t *testing.T) {
+	onEngines(t, func(t *testing.T, s store.Store) {
 		add(t, s, "acme", "job")
 		for range 200 {
 			err := s.Write(t.Context(), func(w store.Writer) error {

@@ -8,57 +8,57 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Kind names a sort of work.
+// Kind is a kind of work.
 type Kind string
 
-// The kinds that have tables of their own. Every other kind is one of jobs.
+// The kinds with their own tables. Items of all other kinds are jobs.
 const (
 	Webhooks  Kind = "webhook"     // a webhook that has notifications to send
 	Messages  Kind = "textMessage" // a text message to send
 	Estimates Kind = "estimate"    // a worker whose estimates are to be refreshed
 )
 
-// MaxLease is longer than any lease lasts. A lease that ends later than this
-// from now was taken under a clock that was wrong, and counts as ended.
+// MaxLease is longer than any lease. A lease that ends later than this from now was
+// taken by a node with a wrong clock, and counts as expired.
 const MaxLease = 10 * time.Minute
 
-// ErrLost is returned for an item whose lease the caller does not have, or no
-// longer: what the caller meant to write for the item must not be written.
+// ErrLost is returned for an item whose lease the caller does not have. The caller
+// must write nothing for the item.
 var ErrLost = errors.New("the lease was lost to another process")
 
-// Item is work to be done, as it was found or leased.
+// Item is an item of work.
 type Item struct {
 	Kind         Kind
 	Organization lastmile.OrganizationID
 	ID           string
 	Due          time.Time // when it may be leased
-	Lease        string    // the token of a lease; empty without one
-	Attempt      int64     // leases taken so far, where they are counted
-	Failures     int       // leases that ended in an error, where they are counted
+	Lease        string    // token of the lease; empty if not leased
+	Attempt      int64     // leases taken so far, for kinds that count them
+	Failures     int       // attempts that failed, for kinds that count them
 }
 
-// Query says which items to find.
+// Query selects due items.
 type Query struct {
 	Kind            Kind
 	Now             time.Time
-	Until           time.Time // includes items that become due until then
-	After           lastmile.OrganizationID
+	Until           time.Time               // also find items that become due until then
+	After           lastmile.OrganizationID // begin with the next organization
 	PerOrganization int
 	Limit           int
 }
 
-// Release is how a lease ends on an item that is not done.
+// Release describes how the lease of an item ends that is not done.
 type Release struct {
-	Due      time.Time // when it may be leased again; zero is never
+	Due      time.Time // when the item may be leased again; zero means never
 	Failures int
-	Reason   string // what went wrong, if anything
+	Reason   string // error of the last attempt, if any
 }
 
-// Backlog is how much work of a kind there is.
+// Backlog counts the work of a kind.
 type Backlog struct {
-	Waiting int       // to be done, now or later
-	Due     int       // to be done now, without a lease
-	Oldest  time.Time // when the first of these became due; zero when none is
+	Waiting int       // all items not done, due now or later
+	Due     int       // due now and not leased
+	Oldest  time.Time // when the first of the due items became due; zero if none is due
 	Leased  int
 	GivenUp int
 }
@@ -66,9 +66,8 @@ type Backlog struct {
 // Reader finds work.
 type Reader interface {
 	// DueWork lists items that are due and not leased: at most PerOrganization
-	// of each organization, those that have been due longest first. It begins
-	// with the organization following After and wraps around. Due is when an
-	// item can be leased, which for a leased one is when the lease ends.
+	// of each organization, the longest due first. It begins with the organization
+	// after After and wraps around. Due of a leased item is when its lease expires.
 	DueWork(ctx context.Context, q Query) ([]Item, error)
 	// WorkBacklog counts the work of a kind, of all organizations.
 	WorkBacklog(ctx context.Context, kind Kind, now time.Time) (Backlog, error)
@@ -77,26 +76,25 @@ type Reader interface {
 // Writer leases work.
 type Writer interface {
 	Reader
-	// ClaimWork leases a due item with the token in it, and reports whether it
-	// did: not if the item is gone or another node was faster. The token must
-	// not have been used before.
+	// ClaimWork leases a due item with the token item.Lease, which must be new. It
+	// reports false if the item is gone or leased by another node.
 	ClaimWork(ctx context.Context, item Item, now, until time.Time) (bool, error)
-	// HoldWork makes leases of one kind last until a time. For the rest of the
+	// HoldWork renews leases of one kind until a time. For the rest of the
 	// transaction no other node can take them. It returns the items whose leases
 	// were lost.
 	HoldWork(ctx context.Context, items []Item, until time.Time) (lost []Item, err error)
 	// ReleaseWork ends the lease of an item that is not done, or returns ErrLost.
 	ReleaseWork(ctx context.Context, item Item, r Release) error
 	// FinishWork ends the lease of an item that is done, or returns ErrLost. The
-	// item is not due again until its owner makes it so.
+	// item stays done until another write makes it due again.
 	FinishWork(ctx context.Context, item Item) error
-	// ResetWork ends all leases of a kind. It is for a process that knows that
-	// it is alone on its database.
+	// ResetWork ends all leases of a kind. Only a process that is alone on its
+	// database may call it.
 	ResetWork(ctx context.Context, kind Kind, now time.Time) error
 }
 
-// Store runs transactions, whose readers and writers have the methods above
-// among those that handlers need.
+// Store runs transactions. R and W have the methods of Reader and Writer and those
+// that handlers need.
 type Store[R Reader, W Writer] interface {
 	Read(ctx context.Context, fn func(R) error) error
 	Write(ctx context.Context, fn func(W) error) error

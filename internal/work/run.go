@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// errExhausted is why an item is not even tried any more.
+// errExhausted means that an item has no attempts left.
 var errExhausted = errors.New("it was tried too often")
 
-// errLapsed is why work is stopped whose lease could not be renewed in time.
+// errLapsed stops a handler whose lease could not be renewed in time.
 var errLapsed = errors.New("the lease could not be renewed")
 
-// start runs an item that was leased.
+// start runs the handler of a leased item in a goroutine.
 func (s *session[R, W]) start(ctx context.Context, p *Prepared) {
 	item := p.Item
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // see stop
@@ -23,7 +23,7 @@ func (s *session[R, W]) start(ctx context.Context, p *Prepared) {
 	lease.renewed(s.Now().Add(s.LeaseFor))
 	h := &holding{lease: lease, cancel: cancel}
 	h.valid = time.AfterFunc(s.LeaseFor, func() {
-		if !s.Alone { // else no other process takes over
+		if !s.Alone { // another process may take over
 			cancel(errLapsed)
 		}
 	})
@@ -35,12 +35,12 @@ func (s *session[R, W]) start(ctx context.Context, p *Prepared) {
 	}()
 }
 
-// last reports whether a failure of an item now is its last.
+// last reports whether the next failure of an item is its last.
 func (s *session[R, W]) last(item Item) bool {
 	return s.Retry.Failures > 0 && item.Failures >= s.Retry.Failures-1 || s.Retry.Attempts > 0 && item.Attempt >= s.Retry.Attempts
 }
 
-// exhausted reports whether an item may not be tried any more.
+// exhausted reports whether an item has no attempts left.
 func (s *session[R, W]) exhausted(item Item) bool {
 	return s.Retry.Failures > 0 && item.Failures >= s.Retry.Failures || s.Retry.Attempts > 0 && item.Attempt > s.Retry.Attempts
 }
@@ -58,7 +58,7 @@ func (s *session[R, W]) do(ctx context.Context, h *holding) {
 	case errors.Is(err, ErrLost), errors.Is(context.Cause(ctx), ErrLost):
 		log.Info("the lease of work was lost: another process has taken it over or ended it")
 		h.ended = true
-	case ctx.Err() != nil && !errors.Is(err, errExhausted): // stopped, and not its fault
+	case ctx.Err() != nil && !errors.Is(err, errExhausted): // stopped, which is no failure
 		h.release = &Release{Due: s.Now(), Failures: item.Failures}
 	case h.lease.Last || errors.Is(err, errExhausted):
 		h.err = err
@@ -71,19 +71,19 @@ func (s *session[R, W]) do(ctx context.Context, h *holding) {
 	}
 }
 
-// backoff is how long an item waits that has failed so often before.
+// backoff returns the pause of an item after it has failed before and now again.
 func (s *session[R, W]) backoff(failures int) time.Duration {
 	return min(s.Retry.First<<min(failures, 20), s.Retry.Longest)
 }
 
-// attempt runs a handler and, when that went well, its End.
+// attempt runs the handler of an item and, if that succeeds, its End.
 func (s *session[R, W]) attempt(ctx context.Context, h *holding) (err error) {
 	defer recovered(&err)
 	end, err := s.Do(ctx, h.lease)
 	if err != nil || end == nil {
 		return err
 	}
-	// What was done must be recorded even if the Loop is stopping.
+	// Record the result even if the Loop is stopping.
 	ctx, cancel := outlive(ctx, endPatience)
 	defer cancel()
 	err = s.Store.Write(ctx, func(w W) error {
@@ -96,7 +96,8 @@ func (s *session[R, W]) attempt(ctx context.Context, h *holding) (err error) {
 	return err
 }
 
-// giveUp ends an item for good. Where its kind keeps it, it can be seen there.
+// giveUp ends an item that is not tried again. Kinds that keep such items list
+// them as given up.
 func (s *session[R, W]) giveUp(ctx context.Context, h *holding, cause error, log *slog.Logger) {
 	log.Error("work is given up", "failures", h.lease.Failures+1, "error", cause)
 	ctx, cancel := outlive(ctx, endPatience)
@@ -105,7 +106,7 @@ func (s *session[R, W]) giveUp(ctx context.Context, h *holding, cause error, log
 	switch {
 	case err == nil || errors.Is(err, ErrLost):
 		h.ended = true
-	default: // try to give it up again, later
+	default: // try again later to give it up
 		log.Warn("work cannot be given up yet", "error", err)
 		h.release = &Release{Due: s.Now().Add(s.Retry.Longest), Failures: max(s.Retry.Failures, h.lease.Failures), Reason: cause.Error()}
 	}

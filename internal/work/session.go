@@ -11,11 +11,11 @@ import (
 // session is one call of Run. Its fields belong to one goroutine.
 type session[R Reader, W Writer] struct {
 	*Loop[R, W]
-	held       map[key]*holding // by this session, until the release is committed
-	ended      chan *holding
-	endings    []*holding // ended, not yet committed
-	candidates []Item     // due, not admitted yet
-	next       time.Time  // when another becomes due; zero if that is not known
+	held       map[key]*holding // leased, until the release is committed
+	ended      chan *holding    // receives items whose handlers have returned
+	endings    []*holding       // returned, but not released yet
+	candidates []Item           // due, but not admitted yet
+	next       time.Time        // when another becomes due; zero if unknown
 	after      lastmile.OrganizationID
 	ran        int
 	failed     error // the first failure of a handler
@@ -25,12 +25,12 @@ type session[R Reader, W Writer] struct {
 type holding struct {
 	lease  *Lease
 	cancel context.CancelCauseFunc
-	valid  *time.Timer // ends the work when the lease could not be renewed in time
+	valid  *time.Timer // stops the handler if the lease was not renewed in time
 	done   bool        // the handler has returned
 	err    error
 
-	release *Release // how to end the lease; nil when the item is done
-	ended   bool     // the lease was ended already, or lost
+	release *Release // how to end the lease; nil if the item is done
+	ended   bool     // the lease was ended or lost already
 }
 
 func newSession[R Reader, W Writer](l *Loop[R, W]) *session[R, W] {
@@ -41,7 +41,7 @@ func newSession[R Reader, W Writer](l *Loop[R, W]) *session[R, W] {
 // running reports whether any handler is running.
 func (s *session[R, W]) running() bool { return len(s.held) > len(s.endings) }
 
-// loop works until the context ends.
+// loop processes items until the context ends.
 func (s *session[R, W]) loop(ctx context.Context) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
@@ -50,8 +50,8 @@ func (s *session[R, W]) loop(ctx context.Context) {
 	defer gap.Stop()
 	var (
 		pause   = s.Poll.Soon
-		query   = true  // one is wanted
-		resting = false // none is made until gap fires
+		query   = true  // a query is needed
+		resting = false // no query until gap fires
 		err     error
 	)
 	for {
@@ -94,8 +94,8 @@ func (s *session[R, W]) loop(ctx context.Context) {
 	}
 }
 
-// reuse starts what was found before, now that there is room, and reports
-// whether it takes another query to find more.
+// reuse starts earlier candidates after an item has ended, and reports whether a
+// query is needed to find more.
 func (s *session[R, W]) reuse(ctx context.Context, query bool) (bool, error) {
 	if len(s.candidates) == 0 || query {
 		return true, nil
@@ -104,8 +104,8 @@ func (s *session[R, W]) reuse(ctx context.Context, query bool) (bool, error) {
 	return n == 0 || len(s.candidates) == 0, err
 }
 
-// wait is how long to wait until the next poll: not beyond the time at which an
-// item is known to become due.
+// wait returns how long to wait until the next poll: at most pause, and not beyond
+// the time at which the next known item becomes due.
 func (s *session[R, W]) wait(pause time.Duration) time.Duration {
 	if s.next.IsZero() {
 		return pause
@@ -113,7 +113,7 @@ func (s *session[R, W]) wait(pause time.Duration) time.Duration {
 	return min(pause, max(s.next.Sub(s.Now()), time.Millisecond))
 }
 
-// stop waits for handlers that are running, and releases all leases.
+// stop waits for running handlers and releases all leases.
 func (s *session[R, W]) stop(ctx context.Context) {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Grace)
 	defer cancel()
@@ -121,8 +121,7 @@ func (s *session[R, W]) stop(ctx context.Context) {
 	s.flush(ctx)
 }
 
-// drain waits for all handlers, whose contexts end with the patience of the
-// caller.
+// drain waits for all handlers. It cancels their contexts once patience is closed.
 func (s *session[R, W]) drain(ctx context.Context, patience <-chan struct{}) {
 	renew := time.NewTicker(s.LeaseFor / 3)
 	defer renew.Stop()
@@ -143,7 +142,7 @@ func (s *session[R, W]) drain(ctx context.Context, patience <-chan struct{}) {
 	}
 }
 
-// reset ends the leases of processes that are gone.
+// reset ends the leases of earlier processes.
 func (s *session[R, W]) reset(ctx context.Context) {
 	err := s.Store.Write(ctx, func(w W) error { return w.ResetWork(ctx, s.Kind, s.Now()) })
 	if err != nil && ctx.Err() == nil {
@@ -151,8 +150,8 @@ func (s *session[R, W]) reset(ctx context.Context) {
 	}
 }
 
-// renew makes the leases of running handlers last longer. A handler whose lease
-// was lost all the same is stopped.
+// renew renews the leases of running handlers and stops handlers whose leases were
+// lost.
 func (s *session[R, W]) renew(ctx context.Context) {
 	var items []Item
 	for _, h := range s.held {
@@ -163,7 +162,7 @@ func (s *session[R, W]) renew(ctx context.Context) {
 	if len(items) == 0 {
 		return
 	}
-	// Handlers may go on for a while when the Loop is stopped.
+	// Handlers may continue for a while after the Loop was stopped.
 	ctx, end := outlive(ctx, s.Grace+endPatience)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, s.LeaseFor)
@@ -190,7 +189,7 @@ func (s *session[R, W]) renew(ctx context.Context) {
 	}
 }
 
-// end notes that a handler has returned.
+// end records that a handler has returned.
 func (s *session[R, W]) end(h *holding) {
 	h.valid.Stop()
 	h.done = true
@@ -205,11 +204,10 @@ func (s *session[R, W]) end(h *holding) {
 	s.endings = append(s.endings, h)
 }
 
-// flush ends the leases of items whose handlers have returned, all in one
-// transaction. What cannot be written now is tried again; those leases are not
-// renewed meanwhile.
+// flush ends the leases of items whose handlers have returned, in one transaction.
+// If that fails, the next call tries again; the leases are not renewed meanwhile.
 func (s *session[R, W]) flush(ctx context.Context) {
-	for { // together with those that have returned in the meantime
+	for { // include handlers that have returned in the meantime
 		select {
 		case h := <-s.ended:
 			s.end(h)
@@ -249,7 +247,7 @@ func (h *holding) commit(ctx context.Context, w Writer) error {
 	return w.ReleaseWork(ctx, h.lease.Item, *h.release)
 }
 
-// outlive returns a context that ends some time after another.
+// outlive returns a context that ends some time after ctx.
 func outlive(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(patience, cancel) })

@@ -335,7 +335,7 @@ func TestReceivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
 		all, ca := behaviours(&sent), newAuthority()
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		var (
 			hooks = map[string]lastmile.WebhookID{}
@@ -369,18 +369,18 @@ func TestReceivers(t *testing.T) {
 		sender := w.sender(nil)
 		sender.Poster = egress
 		w.run(func() {
-			w.tell(created, 1)
+			w.appendEvents(created, 1)
 			time.Sleep(20 * time.Minute)
 			egress.Close()
 		}, sender)
 
 		for name, b := range all {
-			hook, owed := w.state(hooks[name])
-			if len(owed) != 1 || len(owed[0].Attempts) != 1 {
-				t.Errorf("%s: %d notifications", name, len(owed))
+			hook, notifications := w.state(hooks[name])
+			if len(notifications) != 1 || len(notifications[0].Attempts) != 1 {
+				t.Errorf("%s: %d notifications", name, len(notifications))
 				continue
 			}
-			a := owed[0].Attempts[0]
+			a := notifications[0].Attempts[0]
 			if a.Status != b.status || a.Reason != b.reason {
 				t.Errorf("%s: recorded as %d %q, want %d %q", name, a.Status, a.Reason, b.status, b.reason)
 			}

@@ -81,7 +81,7 @@ func BenchmarkSend(b *testing.B) {
 		round = 8000
 	)
 	r := newReceivers(b, hosts, func(http.ResponseWriter, *http.Request) {})
-	w := newWorld(b)
+	w := newFixture(b)
 	defer w.close()
 	var owners []lastmile.OrganizationID
 	for range orgs {
@@ -185,7 +185,7 @@ func BenchmarkIsolation(b *testing.B) {
 	for b.Loop() {
 		r := newReceivers(b, orgs, func(http.ResponseWriter, *http.Request) {})
 		r.timed = true
-		w := newWorld(b)
+		w := newFixture(b)
 		var owners []lastmile.OrganizationID
 		save := func(org lastmile.OrganizationID, url string) {
 			w.write(func(ctx context.Context, tx store.Writer) error {
@@ -206,13 +206,13 @@ func BenchmarkIsolation(b *testing.B) {
 			Resolve: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{grave.Addr()}, nil },
 		})
 		w.run(func() {
-			tellSteadily(w, r, owners, phase/5) // to get used to it
-			before := tellSteadily(w, r, owners, phase)
+			appendSteadily(w, r, owners, phase/5) // to get used to it
+			before := appendSteadily(w, r, owners, phase)
 			for i := range orgs * dead {
 				save(owners[i%orgs], fmt.Sprintf("https://dead-%d.test:%d/", i, grave.Port()))
 			}
-			dying := tellSteadily(w, r, owners, phase/5)
-			after := tellSteadily(w, r, owners, phase)
+			dying := appendSteadily(w, r, owners, phase/5)
+			after := appendSteadily(w, r, owners, phase)
 			alone, beside, first = append(alone, milliseconds(before)), append(beside, milliseconds(after)), append(first, milliseconds(dying))
 			ratios = append(ratios, after.Seconds()/before.Seconds())
 		}, sender)
@@ -266,10 +266,10 @@ func silence(b *testing.B) netip.AddrPort {
 	return netip.MustParseAddrPort(listener.Addr().String())
 }
 
-// tellSteadily stores an event of one organization after the other, at a steady
+// appendSteadily stores an event of one organization after the other, at a steady
 // pace whatever becomes of them, and returns the 99th percentile of how long
 // it took from their commits to the answers of the receivers.
-func tellSteadily(w *world, r *receivers, owners []lastmile.OrganizationID, phase time.Duration) time.Duration {
+func appendSteadily(w *fixture, r *receivers, owners []lastmile.OrganizationID, phase time.Duration) time.Duration {
 	w.t.Helper()
 	const every = 10 * time.Millisecond
 	var (

@@ -18,7 +18,7 @@ import (
 	"dray/internal/work"
 )
 
-// The simulations run on the real database and a clock that is always right.
+// These tests run on a real database in a synctest bubble.
 
 const (
 	created = lastmile.TriggerWorkerCreated
@@ -163,7 +163,7 @@ func TestSenderDisablesAfter300Failures(t *testing.T) {
 		w.check(other)
 		h, notifications := w.state(hook)
 		if len(notifications) != 301 || h.Count != 0 {
-			t.Errorf("it was owed %d notifications, and %d were delivered", len(notifications), h.Count)
+			t.Errorf("it has %d notifications, and %d were delivered", len(notifications), h.Count)
 		}
 		for _, d := range notifications {
 			if d.Notification.State != lastmile.NotificationGivenUp {
@@ -207,8 +207,8 @@ func TestSenderSuccessResetsFailures(t *testing.T) {
 	})
 }
 
-// TestSenderOverDays has servers that answer as chance has it, for a day
-// and a half of events, and holds every log against the rules.
+// TestSenderOverDays has servers that respond at random for a day and a half, and
+// checks every log.
 func TestSenderOverDays(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -246,7 +246,7 @@ func TestSenderOverDays(t *testing.T) {
 			_, notifications := w.state(id)
 			for _, d := range notifications {
 				if d.Notification.State == lastmile.NotificationPending {
-					t.Errorf("%+v is still to be sent", d.Notification)
+					t.Errorf("%+v is still pending", d.Notification)
 				}
 			}
 		}
@@ -254,8 +254,8 @@ func TestSenderOverDays(t *testing.T) {
 	})
 }
 
-// TestFrozenSenderCannotWrite has a process stand still in the middle of an
-// attempt, with all it would write, until another one has taken over.
+// TestFrozenSenderCannotWrite freezes a process in the middle of an attempt until
+// another one has taken over.
 func TestFrozenSenderCannotWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -281,11 +281,11 @@ func TestFrozenSenderCannotWrite(t *testing.T) {
 		}, frozen)
 		h, notifications := w.state(hook)
 		if h.Count != 3 || h.FailureStreak != 0 || len(notifications) != 3 {
-			t.Errorf("after the frozen process came back it is %+v", h)
+			t.Errorf("after the frozen process continued it is %+v", h)
 		}
 		for _, d := range notifications {
 			if d.Notification.State != lastmile.NotificationDelivered || len(d.Attempts) != 1 || !d.Attempts[0].Delivered() {
-				t.Errorf("after the frozen process came back: %+v", d)
+				t.Errorf("after the frozen process continued: %+v", d)
 			}
 		}
 		if frozen.Stats().Fenced == 0 || frozen.Stats().Failed+frozen.Stats().Delivered != 0 {
@@ -294,7 +294,7 @@ func TestFrozenSenderCannotWrite(t *testing.T) {
 	})
 }
 
-// freezingStore is a database to which a process writes nothing until a time.
+// freezingStore blocks writes until a time.
 type freezingStore struct {
 	store.Store
 	until atomic.Pointer[time.Time]
@@ -308,7 +308,7 @@ func (f *freezingStore) Write(ctx context.Context, fn func(store.Writer) error) 
 	return f.Store.Write(ctx, fn)
 }
 
-// hang is a server that takes everything and never answers.
+// hang is a server that never responds.
 func hang(ctx context.Context, _ post) (int, string) {
 	select {
 	case <-time.After(30 * time.Second):
@@ -317,8 +317,8 @@ func hang(ctx context.Context, _ post) (int, string) {
 	return 0, "no complete answer in time"
 }
 
-// TestSenderIsolatesDeadServers has hundreds of servers die at once beside some
-// that go on, in every organization.
+// TestSenderIsolatesDeadServers has hundreds of servers die at once, while others
+// of the same organizations keep working.
 func TestSenderIsolatesDeadServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -371,7 +371,7 @@ func TestSenderIsolatesDeadServers(t *testing.T) {
 			}
 		}, sender)
 		if since > 400*time.Millisecond || longest > 50*time.Millisecond {
-			t.Errorf("servers that are alive waited up to %v when the others died, and %v afterwards", since, longest)
+			t.Errorf("working servers waited up to %v when the others died, and %v afterwards", since, longest)
 		}
 		if most > 450 {
 			t.Errorf("%d requests hung at once", most)
@@ -379,14 +379,14 @@ func TestSenderIsolatesDeadServers(t *testing.T) {
 		for id, alive := range alive {
 			if alive {
 				if n := count(w, id); n != 22 {
-					t.Errorf("a server that is alive got %d requests of 22", n)
+					t.Errorf("a working server got %d requests of 22", n)
 				}
 			}
 		}
 	})
 }
 
-// count is how many requests a server got.
+// count returns how many requests a server got.
 func count(w *fixture, id lastmile.WebhookID) (n int) {
 	for _, p := range w.received() {
 		if p.hook == id {
@@ -396,8 +396,8 @@ func count(w *fixture, id lastmile.WebhookID) (n int) {
 	return n
 }
 
-// TestSenderBacklogDoesNotDelayOthers has one webhook that is owed thousands,
-// when another is owed one.
+// TestSenderBacklogDoesNotDelayOthers has one webhook with thousands of pending
+// notifications and another with one.
 func TestSenderBacklogDoesNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -420,7 +420,7 @@ func TestSenderBacklogDoesNotDelayOthers(t *testing.T) {
 			told := now()
 			time.Sleep(100 * time.Millisecond)
 			if _, notifications := w.state(other); len(notifications) != 1 || len(notifications[0].Attempts) != 1 || notifications[0].Attempts[0].At.Sub(told) > 10*time.Millisecond {
-				t.Errorf("beside a backlog it waits: %+v", notifications)
+				t.Errorf("a backlog of another webhook delays it: %+v", notifications)
 			}
 			if n := count(w, behind); n < 700 || n > 900 {
 				t.Errorf("%d of the backlog were sent in ten seconds, want 4 at a time", n)
@@ -484,7 +484,7 @@ func TestSenderTakesTurns(t *testing.T) {
 			time.Sleep(30 * time.Second)
 		}, sender)
 		if most < 16 || most > 17 {
-			t.Errorf("%d requests at once, want as many as an organization may have", most)
+			t.Errorf("%d requests at once, want the limit of an organization", most)
 		}
 		for _, id := range behind {
 			if h, _ := w.state(id); h.Count != 500 {
@@ -495,8 +495,8 @@ func TestSenderTakesTurns(t *testing.T) {
 	})
 }
 
-// TestSenderStops has it stop amid attempts: those that end soon are recorded,
-// the others are given back and not held against their webhooks.
+// TestSenderStops stops a sender during attempts: those that end soon are recorded,
+// the others are released and do not count as failures.
 func TestSenderStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -520,12 +520,12 @@ func TestSenderStops(t *testing.T) {
 			t.Errorf("it took %v to stop", took)
 		}
 		if h, _ := w.state(soon); h.Count != 1 {
-			t.Errorf("what ended soon was not recorded: %+v", h)
+			t.Errorf("an attempt that ended soon was not recorded: %+v", h)
 		}
 		h, notifications := w.state(never)
 		for _, d := range notifications {
 			if n := d.Notification; h.FailureStreak != 0 || len(d.Attempts) != 0 || n.Next.After(now()) {
-				t.Errorf("what did not end was not given back: %+v", d)
+				t.Errorf("an attempt that did not end was not released: %+v", d)
 			}
 		}
 		w.run(func() { time.Sleep(time.Second) }, w.sender(acceptPost))
@@ -535,7 +535,7 @@ func TestSenderStops(t *testing.T) {
 	})
 }
 
-// TestSenderTakesOver has a process vanish with its claims.
+// TestSenderTakesOver kills a process that has leases.
 func TestSenderTakesOver(t *testing.T) {
 	for name, alone := range map[string]bool{"where there can be another": false, "where there can be no other": true} {
 		t.Run(name, func(t *testing.T) {
@@ -567,7 +567,7 @@ func TestSenderTakesOver(t *testing.T) {
 	}
 }
 
-// TestSenderSurvivesDatabaseErrors has writes fail for a while.
+// TestSenderSurvivesDatabaseErrors makes writes fail for a while.
 func TestSenderSurvivesDatabaseErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -594,7 +594,7 @@ func TestSenderSurvivesDatabaseErrors(t *testing.T) {
 	})
 }
 
-// flakyStore is a database whose writes may fail.
+// flakyStore is a store whose writes may fail.
 type flakyStore struct {
 	store.Store
 	broken atomic.Bool
@@ -608,8 +608,8 @@ func (u *flakyStore) Write(ctx context.Context, fn func(store.Writer) error) err
 	return u.Store.Write(ctx, fn)
 }
 
-// TestSenderSignsWithEverySecret has the secrets change while there is always
-// something to send.
+// TestSenderSignsWithEverySecret changes the secrets while notifications are always
+// pending.
 func TestSenderSignsWithEverySecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -635,7 +635,7 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 			w.appendEvents(created, 20)
 			check(w.received()[0], "first")
 			secrets = [][]byte{[]byte("second"), []byte("first")}
-			for range 20 { // without a moment in which nothing is to be sent
+			for range 20 { // notifications are always pending
 				w.appendEvents(created, 4)
 				time.Sleep(75 * time.Millisecond)
 			}
@@ -649,7 +649,7 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 			w.appendEvents(created, 1)
 			time.Sleep(30 * time.Second)
 			if n := count(w, hook); n != 101 {
-				t.Errorf("something was sent without a signature")
+				t.Errorf("a notification was sent without a signature")
 			}
 			secrets = [][]byte{[]byte("third")}
 			time.Sleep(time.Minute)
@@ -659,8 +659,8 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 	})
 }
 
-// TestSenderIgnoresFalseCandidates has it look for what was delivered already, again and
-// again, while there is something new now and then.
+// TestSenderIgnoresFalseCandidates makes the sender query webhooks whose
+// notifications were delivered already.
 func TestSenderIgnoresFalseCandidates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -681,7 +681,7 @@ func TestSenderIgnoresFalseCandidates(t *testing.T) {
 	})
 }
 
-// eagerStore is a database that says a webhook is owed something when it is not.
+// eagerStore reports that a webhook is due when it is not.
 type eagerStore struct {
 	store.Store
 	hook lastmile.WebhookID

@@ -12,7 +12,7 @@ import (
 
 // Recipients are notified once of an ETA or a delay, with the minutes of the event.
 func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	defer w.close()
 	eta, delay := 6*time.Minute+time.Second, 20*time.Minute
 	task := lastmile.Task{

@@ -15,9 +15,9 @@ import (
 	"dray/internal/wire"
 )
 
-// TestRecipientsHearOfATaskOnce lets a worker come near, and be late, where no
+// TestRecipientsAreNotifiedOnce lets a worker come near, and be late, where no
 // webhook waits for either.
-func TestRecipientsHearOfATaskOnce(t *testing.T) {
+func TestRecipientsAreNotifiedOnce(t *testing.T) {
 	p := apptest.New(t)
 	c := p.Organization(t, "Acme")
 	var heard []lastmile.Event

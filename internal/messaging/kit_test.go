@@ -34,8 +34,8 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 func newID() string { return rand.Text()[:lastmile.IDLength] }
 
-// fixture is a real database with organizations in it, and gateways that are
-// functions.
+// fixture is a real database with two organizations, and the messages that
+// gateways got.
 type fixture struct {
 	t        testing.TB
 	store    *sqlstore.Store
@@ -47,7 +47,7 @@ type fixture struct {
 	sent []sending
 }
 
-// sending is a message that a gateway was given.
+// sending is a message that a gateway got.
 type sending struct {
 	at      time.Time
 	message textmessage.Message
@@ -81,7 +81,7 @@ func newFixture(t testing.TB) *fixture {
 	return w
 }
 
-// close ends the world; in a bubble, before the bubble does.
+// close closes the database. A synctest bubble must close it before it ends.
 func (w *fixture) close() {
 	w.t.Helper()
 	if err := w.store.Close(); err != nil {
@@ -111,8 +111,8 @@ func (w *fixture) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to
 	return m.ID
 }
 
-// begin leases a message and marks it as being sent, as a process does that then
-// dies.
+// begin leases a message and marks it as being sent, like a process that then
+// crashes.
 func begin(ctx context.Context, tx store.Writer, id lastmile.MessageID, until time.Time) error {
 	m, err := tx.MessageByID(ctx, id)
 	if err != nil {
@@ -120,7 +120,7 @@ func begin(ctx context.Context, tx store.Writer, id lastmile.MessageID, until ti
 	}
 	item := work.Item{Kind: work.Messages, Organization: m.Organization, ID: string(id), Lease: newID()}
 	if ok, err := tx.ClaimWork(ctx, item, now(), until); err != nil || !ok {
-		return errors.Join(err, fmt.Errorf("the message could be leased: %v", ok))
+		return errors.Join(err, fmt.Errorf("claimed is %v", ok))
 	}
 	if m.State == textmessage.StateSending {
 		m.Uncertain++
@@ -145,7 +145,7 @@ func (w *fixture) message(id lastmile.MessageID) (m textmessage.Message) {
 	return m
 }
 
-// wantState fails the test when a message is in another state.
+// wantState fails the test if a message is in another state.
 func (w *fixture) wantState(id lastmile.MessageID, state textmessage.State, reason string) textmessage.Message {
 	w.t.Helper()
 	m := w.message(id)
@@ -155,7 +155,7 @@ func (w *fixture) wantState(id lastmile.MessageID, state textmessage.State, reas
 	return m
 }
 
-// gateway is one whose answers are functions.
+// gateway is a Gateway whose Send is a function.
 type gateway struct {
 	fixture *fixture
 	send    func(ctx context.Context, m textmessage.Message) textmessage.Result
@@ -171,7 +171,7 @@ func (g gateway) Send(ctx context.Context, m textmessage.Message) textmessage.Re
 	return g.send(ctx, m)
 }
 
-// findingGateway is a gateway that can be asked what became of a message.
+// findingGateway is a gateway that is also a Finder.
 type findingGateway struct {
 	gateway
 	find func(ctx context.Context, m textmessage.Message) textmessage.Result
@@ -185,20 +185,20 @@ func acceptSend(_ context.Context, m textmessage.Message) textmessage.Result {
 	return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g-" + string(m.ID)}
 }
 
-// sender makes a sender with a gateway; nil: the outbox.
+// sender returns a sender with a gateway; nil means the outbox.
 func (w *fixture) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
 		Store: w.store, Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.texts.Channel(),
 	}
 }
 
-// during runs senders while something happens.
+// during runs senders while do runs.
 func (w *fixture) during(do func(), senders ...*messaging.Sender) {
 	w.t.Helper()
 	storetest.During(w.t, do, senders...)
 }
 
-// sendings are what gateways were given.
+// sendings returns the messages that gateways got.
 func (w *fixture) sendings() []sending {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -55,7 +55,7 @@ func (w *fixture) skips(org lastmile.OrganizationID, id lastmile.RecipientID) (s
 	return skips
 }
 
-// wrote notes that an organization has written to the number from one of ours.
+// wrote records that an organization has sent a message to the phone from a number.
 func (w *fixture) wrote(org lastmile.OrganizationID, from string) {
 	w.t.Helper()
 	m := textmessage.New(lastmile.MessageID(newID()), org, textmessage.KindFailed, phone, "hello", now(), now())
@@ -108,9 +108,9 @@ func TestStopAndStart(t *testing.T) {
 	if w.skips(acme, willing) || !w.skips(zenith, unwilling) {
 		t.Error("what the organization set itself stays, what the recipient set goes")
 	}
-	w.receive("1", "+12125550001", "Stop") // delivered once more
+	w.receive("1", "+12125550001", "Stop") // a duplicate delivery
 	if w.skips(acme, willing) {
-		t.Error("an old reply counted again")
+		t.Error("a duplicate reply had an effect")
 	}
 }
 
@@ -162,10 +162,10 @@ func TestInvalidReplies(t *testing.T) {
 		"a long number":        {ID: "1", From: lastmile.Phone(make([]byte, 100)), Body: "x"},
 	} {
 		if err := w.messages.Receive(t.Context(), reply); err == nil {
-			t.Errorf("%s: taken in", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	if err := w.messages.Report(t.Context(), textmessage.DeliveryReport{Message: "unknown", State: textmessage.StateSent}); !lastmile.IsNotFound(err) {
-		t.Errorf("a report of nothing: %v", err)
+		t.Errorf("a report about an unknown message: %v", err)
 	}
 }

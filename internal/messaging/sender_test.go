@@ -11,7 +11,7 @@ import (
 	"dray/internal/textmessage"
 )
 
-// inBubble runs a test in a world whose time passes as fast as it can.
+// inBubble runs a test in a synctest bubble.
 func inBubble(t *testing.T, test func(t *testing.T, w *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -118,10 +118,10 @@ func TestUncertainMessage(t *testing.T) {
 		reason string
 		sent   int
 	}{
-		"it cannot be asked":              {nil, textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
-		"it has it":                       {answer(textmessage.SendAccepted), textmessage.StateSent, "", 1},
-		"it has it not":                   {answer(textmessage.SendDeferred), textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
-		"it does not say for a long time": {answer(textmessage.SendUncertain), textmessage.StateFailed, "tried too often: asked", 1},
+		"it cannot find messages":          {nil, textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
+		"it has the message":               {answer(textmessage.SendAccepted), textmessage.StateSent, "", 1},
+		"it does not have the message":     {answer(textmessage.SendDeferred), textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
+		"it does not know for a long time": {answer(textmessage.SendUncertain), textmessage.StateFailed, "tried too often: asked", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *fixture) {
@@ -166,11 +166,11 @@ func TestCrashWhileSending(t *testing.T) {
 				w.during(func() { time.Sleep(time.Hour) }, w.sender(g))
 				m := w.wantState(id, textmessage.StateSent, "")
 				if n := len(w.sendings()); n != tt.sent || m.Uncertain != 1 {
-					t.Errorf("sent %d times with %d doubts, want %d with 1", n, m.Uncertain, tt.sent)
+					t.Errorf("sent %d times with %d uncertain attempts, want %d with 1", n, m.Uncertain, tt.sent)
 				}
 				for _, s := range w.sendings() {
 					if s.at.Before(start.Add(30 * time.Second)) {
-						t.Error("sent while the claim lasted")
+						t.Error("sent before the lease expired")
 					}
 				}
 			})
@@ -227,7 +227,7 @@ func TestCaps(t *testing.T) {
 			t.Helper()
 			time.Sleep(time.Minute)
 			if gotSent, gotHeld := count(textmessage.StateSent), count(textmessage.StateSuppressed); gotSent != sent || gotHeld != held {
-				t.Errorf("%s: %d sent and %d held back, want %d and %d", what, gotSent, gotHeld, sent, held)
+				t.Errorf("%s: %d sent and %d suppressed, want %d and %d", what, gotSent, gotHeld, sent, held)
 			}
 		}
 		w.during(func() {
@@ -250,7 +250,7 @@ func TestCaps(t *testing.T) {
 			held := w.enqueue(acme, textmessage.KindFailed, phone)
 			expect("not for a fourth that day", 6, 4)
 			if m := w.wantState(held, textmessage.StateSuppressed, "too many messages to this number in a day"); m.Body == "" || !m.Sent.IsZero() {
-				t.Errorf("held back as %+v", m)
+				t.Errorf("suppressed as %+v", m)
 			}
 		}, s)
 		if got := s.Stats(); got.Sent != 6 || got.Suppressed != 4 {
@@ -303,7 +303,7 @@ func TestGatewayReportsOptOut(t *testing.T) {
 					t.Errorf("the other organization's message was tried %d times", got)
 				}
 				if !w.skips(acme, grace) {
-					t.Error("the recipient is shown as one who wants messages")
+					t.Error("the recipient still wants messages")
 				}
 				events := w.events(acme)
 				if len(events) != 1 || events[0]["triggerName"] != "SMSRecipientOptOut" || events[0]["SMS"] != "" {

@@ -18,7 +18,7 @@ import (
 	"dray/internal/wire"
 )
 
-// router is a Travel that is a function.
+// router implements Travel; it calls the function before it returns legs.
 type router func(ctx context.Context) error
 
 func (r router) Legs(ctx context.Context, _ lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error) {
@@ -29,7 +29,7 @@ func (r router) Legs(ctx context.Context, _ lastmile.VehicleType, way []lastmile
 	return legs, r(ctx)
 }
 
-// fixture is a database with a worker on the way to an active task.
+// fixture is a database with a worker who has an active task.
 type fixture struct {
 	store  *sqlstore.Store
 	now    time.Time

@@ -197,9 +197,10 @@ func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Princip
 			return err
 		}
 	}
-	var feed sync.WaitGroup
-	feed.Go(func() { a.Feed.Run(ctx) })
-	defer feed.Wait()
+	var loops sync.WaitGroup
+	loops.Go(func() { a.Feed.Run(ctx) })
+	loops.Go(func() { a.Hub.Run(ctx) }) // wakes it for events that the server numbered
+	defer loops.Wait()
 	for ctx.Err() == nil {
 		events, err := a.Feed.Next(ctx, who, seq)
 		if err != nil && ctx.Err() == nil {

@@ -30,7 +30,7 @@ const maxProblems = 1_000
 
 // Check reads everything and reports what is damaged or inconsistent. It changes
 // nothing and may run beside a server. An error that is ErrDamaged means that
-// the database cannot even be opened.
+// the database cannot be read to the end.
 func Check(ctx context.Context, o sqlstore.Options) (Report, error) {
 	o.Existing = true
 	e, err := sqlstore.OpenEngine(ctx, o)
@@ -53,7 +53,7 @@ func Check(ctx context.Context, o sqlstore.Options) (Report, error) {
 		}
 		return report.checkReferences(ctx, c)
 	})
-	return report, err
+	return report, sqlite.Diagnose(o.Data, err)
 }
 
 func (r *Report) add(format string, args ...any) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"modernc.org/libc"
@@ -150,14 +151,30 @@ func readOne(ctx context.Context, c engine.Conn, t engine.Table, direction strin
 
 // damagedOr returns the error for a damaged file if err means that.
 func damagedOr(path string, err error) error {
-	switch code := resultCode(err); {
+	switch {
 	case err == nil:
 		return nil
-	case code == lib.SQLITE_CORRUPT, code == lib.SQLITE_NOTADB, errors.Is(err, errNotDray):
+	case meansDamage(err), errors.Is(err, errNotDray):
 		return damaged(path, err)
 	default:
 		return fmt.Errorf("look at the database %s: %w", path, err)
 	}
+}
+
+// meansDamage reports whether the library met a page that makes no sense.
+func meansDamage(err error) bool {
+	code := resultCode(err)
+	return code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB
+}
+
+// Diagnose returns err, or the error of a damaged database if err came from
+// reading a damaged page of the database in folder. Opening a database does not
+// read all of it, so a page may prove damaged only later.
+func Diagnose(folder string, err error) error {
+	if errors.Is(err, ErrDamaged) || !meansDamage(err) {
+		return err
+	}
+	return damaged(filepath.Join(folder, databaseFile), err)
 }
 
 // ErrDamaged is the error of a damaged database, for errors.Is.

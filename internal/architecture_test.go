@@ -78,7 +78,7 @@ var rules = map[string]rule{
 	"store/engine/postgres":   {may: []string{"lastmile", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
 	"store/sqlstore": {may: []string{
-		"codec", "lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
+		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -62,7 +61,7 @@ var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created
 
 // destinationRow is a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {
-	doc, err := codec.Marshal(wire.NewDestination(d))
+	doc, err := wire.Marshal(wire.NewDestination(d))
 	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded)}, err
 }
 
@@ -122,6 +121,6 @@ var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name
 
 // recipientRow is a recipient as recipientInsertion saves it.
 func recipientRow(r lastmile.Recipient) ([]any, error) {
-	doc, err := codec.Marshal(wire.NewRecipient(r))
+	doc, err := wire.Marshal(wire.NewRecipient(r))
 	return []any{r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli()}, err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -66,7 +65,7 @@ func (t organizationTx) admins(ctx context.Context, where *condition) ([]lastmil
 
 // SaveAdmin saves an administrator.
 func (t organizationTx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
-	doc, err := codec.Marshal(wire.NewAdminRecord(a))
+	doc, err := wire.Marshal(wire.NewAdminRecord(a))
 	if err != nil {
 		return err
 	}

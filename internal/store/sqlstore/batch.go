@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -17,34 +16,10 @@ import (
 
 // storedResult is the result of an item as it is stored.
 type storedResult struct {
-	Task   lastmile.TaskID `json:"task,omitzero"`
-	Warned bool            `json:"warned,omitzero"`
-	Fault  *storedFault    `json:"fault,omitzero"`
-	Sent   json.RawMessage `json:"sent,omitzero"`
-}
-
-// storedFault is the error of an item as clients see it, which is the form that
-// outlives changes of the program.
-type storedFault struct {
-	Status  int    `json:"status"`
-	Number  int    `json:"number"`
-	Message string `json:"message"`
-	Cause   string `json:"cause"`
-}
-
-func newStoredFault(e *lastmile.Error) *storedFault {
-	if e == nil {
-		return nil
-	}
-	kind := codec.ErrorOf(e.Code)
-	return &storedFault{Status: kind.Status, Number: int(kind.Number), Message: e.Message, Cause: codec.CauseText(e)}
-}
-
-func (f *storedFault) err() *lastmile.Error {
-	if f == nil {
-		return nil
-	}
-	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
+	Task   lastmile.TaskID   `json:"task,omitzero"`
+	Warned bool              `json:"warned,omitzero"`
+	Fault  *wire.FaultRecord `json:"fault,omitzero"`
+	Sent   json.RawMessage   `json:"sent,omitzero"`
 }
 
 // AddBatch saves a new batch with its items.
@@ -94,7 +69,7 @@ func (t batchTx) Batch(ctx context.Context, org lastmile.OrganizationID, id last
 	}
 	for _, stored := range slices.Concat(chunks...) {
 		b.Results = append(b.Results, lastmile.BatchResult{
-			TaskID: stored.Task, Warned: stored.Warned, Err: stored.Fault.err(), Sent: stored.Sent,
+			TaskID: stored.Task, Warned: stored.Warned, Err: stored.Fault.Domain(), Sent: stored.Sent,
 		})
 	}
 	return b, nil
@@ -133,7 +108,7 @@ func (t batchTx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id
 func (t batchTx) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
 	stored := make([]storedResult, 0, len(results))
 	for _, r := range results {
-		stored = append(stored, storedResult{Task: r.TaskID, Warned: r.Warned, Fault: newStoredFault(r.Err), Sent: r.Sent})
+		stored = append(stored, storedResult{Task: r.TaskID, Warned: r.Warned, Fault: wire.NewFaultRecord(r.Err), Sent: r.Sent})
 	}
 	doc, err := json.Marshal(stored)
 	if err != nil {

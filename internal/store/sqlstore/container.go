@@ -21,11 +21,11 @@ import (
 // the next new task would come before it.
 //
 // Where writes may be committed in another order than they ran in, a new task
-// has no place until it is looked for: its rank is that of the clock, above all
-// ranks that are places. Whoever reads or changes the list gives places, after
-// the last, to all that were committed by then, so that what is committed later
-// comes later. A rank that was a place at once could put a task before others
-// that somebody has seen at the end.
+// has no position at first: its rank is the time, which is above all ranks that
+// are positions. A transaction that reads or changes the list assigns positions
+// at the end to all tasks that were committed by then, so that a task committed
+// later follows them. A final rank at once could put a task before others that
+// a client has already seen at the end.
 const (
 	rankStep = 1 << 8  // from one task at the end to the next
 	rankGap  = 1 << 20 // from one task to the next where there is room

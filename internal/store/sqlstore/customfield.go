@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -40,7 +39,7 @@ func (t customFieldTx) CustomFields(ctx context.Context, org lastmile.Organizati
 
 // SaveCustomField saves the definition of a custom field.
 func (t customFieldTx) SaveCustomField(ctx context.Context, f lastmile.CustomField) error {
-	doc, err := codec.Marshal(wire.NewCustomFieldDefinition(f))
+	doc, err := wire.Marshal(wire.NewCustomFieldDefinition(f))
 	if err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func (t customFieldTx) templates(ctx context.Context, org lastmile.OrganizationI
 
 // SaveTemplate saves a task template.
 func (t customFieldTx) SaveTemplate(ctx context.Context, template customfield.Template) error {
-	doc, err := codec.Marshal(wire.NewTemplate(template))
+	doc, err := wire.Marshal(wire.NewTemplate(template))
 	if err != nil {
 		return err
 	}

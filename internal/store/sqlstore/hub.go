@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -56,7 +55,7 @@ func (t fleetTx) hubs(ctx context.Context, org lastmile.OrganizationID, where *c
 // SaveHub saves a hub. That a team has this hub is saved with the team, so the
 // list of teams is written there.
 func (t fleetTx) SaveHub(ctx context.Context, h lastmile.Hub) error {
-	doc, err := codec.Marshal(wire.NewHubRecord(h))
+	doc, err := wire.Marshal(wire.NewHubRecord(h))
 	if err != nil {
 		return err
 	}

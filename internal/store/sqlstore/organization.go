@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -60,7 +59,7 @@ func (t organizationTx) organizations(ctx context.Context, where string, args ..
 
 // SaveOrganization saves an organization.
 func (t organizationTx) SaveOrganization(ctx context.Context, o lastmile.Organization) error {
-	doc, err := codec.Marshal(wire.NewOrganizationRecord(o))
+	doc, err := wire.Marshal(wire.NewOrganizationRecord(o))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -128,7 +127,7 @@ func (t routePlanTx) planTasks(ctx context.Context, org lastmile.OrganizationID,
 
 // SaveRoutePlan saves a route plan without its tasks.
 func (t routePlanTx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
-	doc, err := codec.Marshal(wire.NewRoutePlanRecord(p))
+	doc, err := wire.Marshal(wire.NewRoutePlanRecord(p))
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
@@ -75,7 +74,7 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 		if err != nil {
 			return err
 		}
-		doc, err = codec.Marshal(record)
+		doc, err = wire.Marshal(record)
 		return err
 	})
 	return doc, err

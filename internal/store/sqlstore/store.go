@@ -64,7 +64,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	return nil
 }
 
-// Ping tells whether the database can be reached and its schema is at head.
+// Ping reports whether the database can be reached and its schema is at head.
 func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
 
 // Stats counts what the database has done.

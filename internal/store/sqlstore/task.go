@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dray/internal/assignment"
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
@@ -256,11 +255,11 @@ const (
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.
 func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
-	doc, err := codec.Marshal(wire.NewTaskRecord(task))
+	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
 	}
-	history, err := codec.Marshal(wire.NewAssignments(task.History))
+	history, err := wire.Marshal(wire.NewAssignments(task.History))
 	if err != nil {
 		return nil, err
 	}
@@ -374,7 +373,7 @@ func (t taskTx) Explanation(ctx context.Context, org lastmile.OrganizationID, id
 
 // SaveExplanation saves why a task was assigned to its worker.
 func (t taskTx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
-	doc, err := codec.Marshal(wire.NewExplanation(e))
+	doc, err := wire.Marshal(wire.NewExplanation(e))
 	if err != nil {
 		return err
 	}

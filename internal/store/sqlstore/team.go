@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -77,7 +76,7 @@ func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *
 
 // SaveTeam saves a team, its workers and its managers.
 func (t fleetTx) SaveTeam(ctx context.Context, team lastmile.Team) error {
-	doc, err := codec.Marshal(wire.NewTeamRecord(team))
+	doc, err := wire.Marshal(wire.NewTeamRecord(team))
 	if err != nil {
 		return err
 	}

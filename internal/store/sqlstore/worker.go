@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -108,7 +107,7 @@ func pairs[K, V ~string](ctx context.Context, t *base, query string, args ...any
 // SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
 // delay are saved by methods of their own.
 func (t fleetTx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
-	doc, err := codec.Marshal(wire.NewWorkerRecord(w))
+	doc, err := wire.Marshal(wire.NewWorkerRecord(w))
 	if err != nil {
 		return err
 	}
@@ -200,7 +199,7 @@ func (t fleetTx) Schedule(ctx context.Context, org lastmile.OrganizationID, id l
 
 // SaveSchedule saves the schedule of a worker.
 func (t fleetTx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, schedule lastmile.Schedule) error {
-	doc, err := codec.Marshal(wire.NewSchedule(schedule))
+	doc, err := wire.Marshal(wire.NewSchedule(schedule))
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func anyFilter(random *rand.Rand, all []lastmile.Task) (f store.TaskFilter) {
 	return f
 }
 
-// chosen tells whether a task is of a filter, the long way.
+// chosen reports whether a filter selects a task, without an index.
 func chosen(made lastmile.Task, f store.TaskFilter) bool {
 	at := made.Created
 	if made.State == lastmile.TaskCompleted {

@@ -15,10 +15,10 @@ import (
 	"dray/internal/work"
 )
 
-// runWebhooks checks webhooks, what they are owed, and the event log.
+// runWebhooks checks webhooks, their notifications, and the event log.
 func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a webhook is kept with its tally", func(t *testing.T) { testWebhooks(t, open(t)) })
-	t.Run("an event is owed to those who wait for it", func(t *testing.T) { testOwed(t, open(t)) })
+	t.Run("an event is due to the webhooks of its trigger", func(t *testing.T) { testDue(t, open(t)) })
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
@@ -105,8 +105,8 @@ func insertEvents(ctx context.Context, w *sqlstore.Tx, events []lastmile.Event) 
 	return nil
 }
 
-// owedTo lists what a webhook is owed at a time, by the event.
-func owedTo(t *testing.T, s *sqlstore.Store, h lastmile.Webhook, at time.Time, after store.NotificationCursor, limit int) []lastmile.Notification {
+// dueTo lists the notifications of a webhook that are due at a time.
+func dueTo(t *testing.T, s *sqlstore.Store, h lastmile.Webhook, at time.Time, after store.NotificationCursor, limit int) []lastmile.Notification {
 	t.Helper()
 	return read(t, s, func(r *sqlstore.Tx) ([]lastmile.Notification, error) {
 		return r.DueNotifications(t.Context(), h.ID, at, after, limit)
@@ -120,7 +120,7 @@ func eventsOf(list []lastmile.Notification) (names []string) {
 	return names
 }
 
-func testOwed(t *testing.T, s *sqlstore.Store) {
+func testDue(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	a, b, disabled := hook(acme, "a", workerCreated), hook(acme, "b", workerCreated), hook(acme, "c", workerCreated)
 	disabled.Enabled = false
@@ -134,15 +134,15 @@ func testOwed(t *testing.T, s *sqlstore.Store) {
 		return insertEvents(ctx, w, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
 	})
 	later := now.Add(time.Second)
-	same(t, "owed to one who waits", eventsOf(owedTo(t, s, a, later, store.NotificationCursor{}, 10)), []string{"e1", "e2"})
-	same(t, "owed before the second", eventsOf(owedTo(t, s, a, now.Add(time.Millisecond), store.NotificationCursor{}, 10)), []string{"e1"})
-	same(t, "owed to one who waits for another trigger", eventsOf(owedTo(t, s, elsewhere, later, store.NotificationCursor{}, 10)), []string(nil))
-	same(t, "owed to a disabled one, by name", eventsOf(owedTo(t, s, disabled, later, store.NotificationCursor{}, 10)), []string{"e3"})
-	first := owedTo(t, s, b, later, store.NotificationCursor{}, 1)
+	same(t, "owed to one who waits", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string{"e1", "e2"})
+	same(t, "owed before the second", eventsOf(dueTo(t, s, a, now.Add(time.Millisecond), store.NotificationCursor{}, 10)), []string{"e1"})
+	same(t, "owed to one who waits for another trigger", eventsOf(dueTo(t, s, elsewhere, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "owed to a disabled one, by name", eventsOf(dueTo(t, s, disabled, later, store.NotificationCursor{}, 10)), []string{"e3"})
+	first := dueTo(t, s, b, later, store.NotificationCursor{}, 1)
 	same(t, "the first only", eventsOf(first), []string{"e1"})
-	same(t, "after the first", eventsOf(owedTo(t, s, b, later, store.NotificationCursor{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
-	if len(first[0].Body) == 0 || first[0].ID == owedTo(t, s, a, later, store.NotificationCursor{}, 1)[0].ID {
-		t.Errorf("what two are owed of one event: %+v", first[0])
+	same(t, "after the first", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
+	if len(first[0].Body) == 0 || first[0].ID == dueTo(t, s, a, later, store.NotificationCursor{}, 1)[0].ID {
+		t.Errorf("the notifications of one event to two webhooks: %+v", first[0])
 	}
 	waiting := read(t, s, func(r *sqlstore.Tx) ([]work.Item, error) {
 		return r.DueWork(ctx, work.Query{Kind: work.Webhooks, Now: later, Until: later, PerOrganization: 10, Limit: 10})
@@ -155,7 +155,7 @@ func testOwed(t *testing.T, s *sqlstore.Store) {
 	same(t, "who waits", names, []string{"a 1ms false", "b 1ms false", "c 3ms false"})
 
 	write(t, s, func(w *sqlstore.Tx) error { return w.GiveUpNotifications(ctx, acme, a.ID) })
-	same(t, "owed after it was given up", eventsOf(owedTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "owed after it was given up", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
 	givenUp := lastmile.NotificationGivenUp
 	list := func(f store.NotificationFilter) []string {
 		t.Helper()
@@ -164,18 +164,18 @@ func testOwed(t *testing.T, s *sqlstore.Store) {
 	same(t, "given up, newest first", list(store.NotificationFilter{Webhook: a.ID, State: &givenUp}), []string{"e2", "e1"})
 	same(t, "of the other", list(store.NotificationFilter{Webhook: b.ID, State: &givenUp}), []string(nil))
 	same(t, "since", list(store.NotificationFilter{Webhook: b.ID, Since: now.Add(2 * time.Millisecond)}), []string{"e2"})
-	same(t, "before", list(store.NotificationFilter{Webhook: b.ID, Before: owedTo(t, s, b, later, store.NotificationCursor{}, 2)[1].ID}), []string{"e1"})
+	same(t, "before", list(store.NotificationFilter{Webhook: b.ID, Before: dueTo(t, s, b, later, store.NotificationCursor{}, 2)[1].ID}), []string{"e1"})
 	same(t, "up to a limit", list(store.NotificationFilter{Webhook: b.ID, Limit: 1}), []string{"e2"})
 	n := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Notification, error) {
 		return r.Notifications(ctx, acme, store.NotificationFilter{Webhook: a.ID, Limit: 1})
 	})[0]
 	write(t, s, func(w *sqlstore.Tx) error { return w.Redeliver(ctx, n, later) })
-	again := owedTo(t, s, a, later, store.NotificationCursor{}, 10)
+	again := dueTo(t, s, a, later, store.NotificationCursor{}, 10)
 	if len(again) != 1 || again[0].ID != n.ID || again[0].State != lastmile.NotificationPending || !again[0].Due.Equal(later) {
 		t.Errorf("to be sent again: %+v", again)
 	}
 	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteWebhook(ctx, acme, b.ID) })
-	same(t, "owed to one who is gone", eventsOf(owedTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "owed to one who is gone", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
 	if err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.Notification(ctx, acme, first[0].ID)
 		return err
@@ -234,7 +234,7 @@ func testAttempts(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
 	})
-	n := owedTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
+	n := dueTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
 	var want []lastmile.Attempt
 	for number := int64(1); number <= 3; number++ {
 		n.Attempts, n.Next = number, now.Add(time.Duration(number)*time.Hour)
@@ -348,12 +348,12 @@ func testManyEvents(t *testing.T, s *sqlstore.Store) {
 		got = append(got, fmt.Sprint(e.Seq, " ", e.ID, " ", string(e.Body)))
 	}
 	same(t, "events in the order in which they were caused", got, want)
-	for _, n := range owedTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count) {
+	for _, n := range dueTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count) {
 		if n.Attempts != 0 || n.State != lastmile.NotificationPending || !n.Due.Equal(n.Next) || string(n.Body) != n.Event {
 			t.Errorf("a new notification is %+v", n)
 		}
 	}
-	if n := len(owedTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count)); n != count {
+	if n := len(dueTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count)); n != count {
 		t.Errorf("%d notifications are due", n)
 	}
 	err := s.Write(ctx, func(w *sqlstore.Tx) error {

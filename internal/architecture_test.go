@@ -64,7 +64,7 @@ var rules = map[string]rule{
 
 	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "textmessage", "trackingpage", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
-	"store":  {may: []string{"lastmile", "assignment", "customfield", "textmessage", "work"}},
+	"store":  {may: []string{"lastmile"}},
 	"events": {may: []string{"lastmile"}},
 	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
@@ -78,12 +78,12 @@ var rules = map[string]rule{
 	"store/engine/postgres":   {may: []string{"lastmile", "store/engine"}},
 	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
 	"store/sqlstore": {may: []string{
-		"codec", "lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
+		"lastmile", "assignment", "customfield", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire", "work",
 	}},
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
-	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "textmessage", "store", "work"}},
+	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "textmessage", "store", "store/sqlstore", "work"}},
 
 	"access":      {may: []string{"lastmile", "store", "events"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
@@ -112,7 +112,7 @@ var rules = map[string]rule{
 	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
 
 	"app":         {wide: true, may: everything},
-	"app/apptest": {wide: true, may: slices.Concat(everything, []string{"app", "store/storetest"})},
+	"app/apptest": {wide: true, may: slices.Concat(everything, []string{"app", "store/engine/enginetest"})},
 	"cli":         {wide: true, may: slices.Concat(everything, []string{"app"})},
 	"cmd/dray":    {may: []string{"cli"}},
 }

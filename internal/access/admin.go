@@ -10,7 +10,7 @@ import (
 
 // Admins manages the administrators of organizations.
 type Admins struct {
-	Store      store.Store
+	Store      store.Transactor[Reader, Writer]
 	Now        func() time.Time
 	NewID      func() string
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
@@ -25,7 +25,7 @@ type AdminDraft struct {
 // Create creates an administrator.
 func (a *Admins) Create(ctx context.Context, who lastmile.Principal, draft AdminDraft) (lastmile.Admin, error) {
 	id, now := lastmile.AdminID(a.NewID()), a.Now()
-	return store.Idempotent(ctx, a.Store, who, func(w store.Writer) (lastmile.Admin, error) {
+	return store.Idempotent(ctx, a.Store, who, func(w Writer) (lastmile.Admin, error) {
 		change, err := a.change(ctx, w, who, draft)
 		if err != nil {
 			return lastmile.Admin{}, err
@@ -44,7 +44,7 @@ func (a *Admins) Create(ctx context.Context, who lastmile.Principal, draft Admin
 // Update changes an administrator.
 func (a *Admins) Update(ctx context.Context, who lastmile.Principal, id lastmile.AdminID, draft AdminDraft) (admin lastmile.Admin, err error) {
 	now := a.Now()
-	err = a.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = a.Store.Write(ctx, func(w Writer) (err error) {
 		if admin, err = w.Admin(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (a *Admins) Update(ctx context.Context, who lastmile.Principal, id lastmile
 
 // Delete deletes an administrator.
 func (a *Admins) Delete(ctx context.Context, who lastmile.Principal, id lastmile.AdminID) error {
-	return a.Store.Write(ctx, func(w store.Writer) error {
+	return a.Store.Write(ctx, func(w Writer) error {
 		admin, err := w.Admin(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -79,14 +79,14 @@ func (a *Admins) Delete(ctx context.Context, who lastmile.Principal, id lastmile
 
 // List returns the administrators that have all of the metadata entries.
 func (a *Admins) List(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (admins []lastmile.Admin, err error) {
-	err = a.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = a.Store.Read(ctx, func(r Reader) (err error) {
 		admins, err = r.Admins(ctx, who.Organization, store.AdminFilter{Metadata: metadata})
 		return err
 	})
 	return admins, err
 }
 
-func (a *Admins) change(ctx context.Context, r store.Reader, who lastmile.Principal, draft AdminDraft) (lastmile.AdminChange, error) {
+func (a *Admins) change(ctx context.Context, r Reader, who lastmile.Principal, draft AdminDraft) (lastmile.AdminChange, error) {
 	change := draft.Change
 	if draft.Phone == nil {
 		return change, nil
@@ -107,7 +107,7 @@ func (a *Admins) change(ctx context.Context, r store.Reader, who lastmile.Princi
 
 // checkEmailFree rejects an e-mail address that another administrator has, in any
 // organization.
-func checkEmailFree(ctx context.Context, r store.Reader, email string, self lastmile.AdminID) error {
+func checkEmailFree(ctx context.Context, r Reader, email string, self lastmile.AdminID) error {
 	other, err := r.AdminByEmail(ctx, email)
 	if lastmile.IsNotFound(err) {
 		return nil

@@ -64,7 +64,7 @@ func (h keyHash) String() string { return hex.EncodeToString(h[:]) }
 
 // Keys authenticates API keys.
 type Keys struct {
-	Store store.Store
+	Store store.Transactor[Reader, Writer]
 	Now   func() time.Time
 
 	mu         sync.Mutex
@@ -90,7 +90,7 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (lastmile.Principal
 		found      lastmile.APIKey
 		generation int64
 	)
-	err := k.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := k.Store.Read(ctx, func(r Reader) (err error) {
 		if generation, err = r.KeyGeneration(ctx); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (k *Keys) markUsed(id lastmile.KeyID, now time.Time) {
 func (k *Keys) Refresh(ctx context.Context) error {
 	asked := k.Now()
 	var generation int64
-	err := k.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := k.Store.Read(ctx, func(r Reader) (err error) {
 		generation, err = r.KeyGeneration(ctx)
 		return err
 	})
@@ -169,5 +169,5 @@ func (k *Keys) SaveUse(ctx context.Context) error {
 	if len(used) == 0 {
 		return nil
 	}
-	return k.Store.Write(ctx, func(w store.Writer) error { return w.SaveKeyUse(ctx, used) })
+	return k.Store.Write(ctx, func(w Writer) error { return w.SaveKeyUse(ctx, used) })
 }

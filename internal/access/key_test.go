@@ -42,7 +42,7 @@ func TestRevokedKeyIsRejected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := &access.Keys{Store: o.Store, Now: o.Now}
+	node := &access.Keys{Store: o.Keys.Store, Now: o.Now}
 	if err := node.Refresh(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestRevokedKeyIsRejected(t *testing.T) {
 	o.Advance(access.MaxKeyAge + time.Millisecond)
 	expectCode(t, authenticate(), lastmile.CodeUnauthenticated)
 
-	fresh := &access.Keys{Store: o.Store, Now: o.Now}
+	fresh := &access.Keys{Store: o.Keys.Store, Now: o.Now}
 	_, err = fresh.Authenticate(ctx, key)
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 	expectCode(t, o.Organizations.RevokeKey(ctx, o.Principal.Organization, apptest.NewID[lastmile.KeyID]()), lastmile.CodeNotFound)

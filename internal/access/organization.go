@@ -11,7 +11,7 @@ import (
 // Organizations manages the organizations of an installation, their API keys and
 // webhook secrets.
 type Organizations struct {
-	Store store.Store
+	Store store.Transactor[Reader, Writer]
 	Now   func() time.Time
 	NewID func() string
 	Vault Vault
@@ -34,7 +34,7 @@ func (o *Organizations) Create(ctx context.Context, draft lastmile.OrganizationD
 	}
 	key, record := o.newKey(org.ID, "first key", now)
 	secret, sealed := o.newWebhookSecret(org.ID, now)
-	err = o.Store.Write(ctx, func(w store.Writer) error {
+	err = o.Store.Write(ctx, func(w Writer) error {
 		if err := w.SaveOrganization(ctx, org); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (o *Organizations) Create(ctx context.Context, draft lastmile.OrganizationD
 	return NewOrganization{Organization: org, APIKey: key, WebhookSecret: secret}, err
 }
 
-func (o *Organizations) saveOwner(ctx context.Context, w store.Writer, org lastmile.Organization) error {
+func (o *Organizations) saveOwner(ctx context.Context, w Writer, org lastmile.Organization) error {
 	kind := string(lastmile.AdminSuper)
 	owner, err := lastmile.NewAdmin(lastmile.AdminID(o.NewID()), org.ID,
 		lastmile.AdminChange{Name: &org.Name, Email: &org.Email, Type: &kind}, org.Created)
@@ -71,7 +71,7 @@ func (o *Organizations) Connect(ctx context.Context, one, other lastmile.Organiz
 	if one == other {
 		return lastmile.Invalid("an organization cannot be connected with itself")
 	}
-	return o.Store.Write(ctx, func(w store.Writer) error {
+	return o.Store.Write(ctx, func(w Writer) error {
 		for _, pair := range [][2]lastmile.OrganizationID{{one, other}, {other, one}} {
 			if _, err := w.Organization(ctx, pair[0]); err != nil {
 				return err
@@ -86,7 +86,7 @@ func (o *Organizations) Connect(ctx context.Context, one, other lastmile.Organiz
 
 // List returns the organizations of the installation.
 func (o *Organizations) List(ctx context.Context) (all []lastmile.Organization, err error) {
-	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = o.Store.Read(ctx, func(r Reader) (err error) {
 		all, err = r.Organizations(ctx)
 		return err
 	})
@@ -95,7 +95,7 @@ func (o *Organizations) List(ctx context.Context) (all []lastmile.Organization, 
 
 // Own returns the caller's organization.
 func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
-	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = o.Store.Read(ctx, func(r Reader) (err error) {
 		org, err = r.Organization(ctx, who.Organization)
 		return err
 	})
@@ -105,7 +105,7 @@ func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org la
 // Delegatee returns an organization that the caller's is connected with, or the
 // caller's own.
 func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, id lastmile.OrganizationID) (other lastmile.Delegatee, err error) {
-	err = o.Store.Read(ctx, func(r store.Reader) error {
+	err = o.Store.Read(ctx, func(r Reader) error {
 		own, err := r.Organization(ctx, who.Organization)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, i
 // CreateKey creates another API key and returns it. It is never shown again.
 func (o *Organizations) CreateKey(ctx context.Context, org lastmile.OrganizationID, name string) (string, lastmile.APIKey, error) {
 	key, record := o.newKey(org, name, o.Now())
-	err := o.Store.Write(ctx, func(w store.Writer) error {
+	err := o.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.Organization(ctx, org); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (o *Organizations) CreateKey(ctx context.Context, org lastmile.Organization
 
 // Keys returns the API keys of an organization.
 func (o *Organizations) Keys(ctx context.Context, org lastmile.OrganizationID) (keys []lastmile.APIKey, err error) {
-	err = o.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = o.Store.Read(ctx, func(r Reader) (err error) {
 		if _, err = r.Organization(ctx, org); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (o *Organizations) Keys(ctx context.Context, org lastmile.OrganizationID) (
 // RevokeKey revokes a key. Revoking it again changes nothing. All nodes reject the
 // key within MaxKeyAge, and normally at once.
 func (o *Organizations) RevokeKey(ctx context.Context, org lastmile.OrganizationID, id lastmile.KeyID) error {
-	return o.Store.Write(ctx, func(w store.Writer) error {
+	return o.Store.Write(ctx, func(w Writer) error {
 		keys, err := w.Keys(ctx, org)
 		if err != nil {
 			return err

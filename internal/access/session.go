@@ -24,7 +24,7 @@ const (
 
 // Sessions signs workers in and authenticates them.
 type Sessions struct {
-	Store      store.Store
+	Store      store.Transactor[Reader, Writer]
 	Events     *events.Log
 	Passwords  *Passwords
 	Now        func() time.Time
@@ -58,7 +58,7 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 	}
 	now := s.Now()
 	var known []store.Credential
-	err = s.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = s.Store.Read(ctx, func(r Reader) (err error) {
 		known, err = r.CredentialsByPhone(ctx, number)
 		return err
 	})
@@ -82,7 +82,7 @@ func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn
 		if right {
 			return s.start(ctx, number, c, now)
 		}
-		if err := s.Store.Write(ctx, func(w store.Writer) error { return saveFailure(ctx, w, number, c, now) }); err != nil {
+		if err := s.Store.Write(ctx, func(w Writer) error { return saveFailure(ctx, w, number, c, now) }); err != nil {
 			return SignedIn{}, err
 		}
 	}
@@ -100,7 +100,7 @@ func denied(c store.Credential, now time.Time) bool {
 
 // saveFailure counts a wrong password. After a few, the password is locked, each
 // time for twice as long.
-func saveFailure(ctx context.Context, w store.Writer, number lastmile.Phone, c store.Credential, now time.Time) error {
+func saveFailure(ctx context.Context, w Writer, number lastmile.Phone, c store.Credential, now time.Time) error {
 	c, err := reload(ctx, w, number, c)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func saveFailure(ctx context.Context, w store.Writer, number lastmile.Phone, c s
 
 // reload reads a credential again, in a transaction. If its password has changed,
 // the one that was verified is wrong.
-func reload(ctx context.Context, r store.Reader, number lastmile.Phone, c store.Credential) (store.Credential, error) {
+func reload(ctx context.Context, r Reader, number lastmile.Phone, c store.Credential) (store.Credential, error) {
 	known, err := r.CredentialsByPhone(ctx, number)
 	if err != nil {
 		return c, err
@@ -129,7 +129,7 @@ func reload(ctx context.Context, r store.Reader, number lastmile.Phone, c store.
 
 func (s *Sessions) start(ctx context.Context, number lastmile.Phone, c store.Credential, now time.Time) (SignedIn, error) {
 	token := RandomSecret(sessionTokenLength)
-	err := s.Store.Write(ctx, func(w store.Writer) error {
+	err := s.Store.Write(ctx, func(w Writer) error {
 		fresh, err := reload(ctx, w, number, c)
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 		return lastmile.Principal{}, lastmile.UnknownToken()
 	}
 	var session lastmile.Session
-	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := s.Store.Read(ctx, func(r Reader) (err error) {
 		session, err = r.SessionByHash(ctx, hashKey(token).String())
 		return err
 	})
@@ -164,7 +164,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 	}
 	if now.Sub(session.Used) > sessionUseRecorded {
 		session.Used = now
-		if err := s.Store.Write(ctx, func(w store.Writer) error { return w.SaveSession(ctx, session) }); err != nil {
+		if err := s.Store.Write(ctx, func(w Writer) error { return w.SaveSession(ctx, session) }); err != nil {
 			return lastmile.Principal{}, err
 		}
 	}
@@ -177,7 +177,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 // message, which others may read.
 func (s *Sessions) checkNew(ctx context.Context, who lastmile.Principal, password string) error {
 	var known []store.Credential
-	err := s.Store.Read(ctx, func(r store.Reader) error {
+	err := s.Store.Read(ctx, func(r Reader) error {
 		worker, err := r.Worker(ctx, who.Organization, who.Worker)
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, pass
 		return err
 	}
 	now := s.Now()
-	return s.Store.Write(ctx, func(w store.Writer) error {
+	return s.Store.Write(ctx, func(w Writer) error {
 		worker, err := w.Worker(ctx, who.Organization, who.Worker)
 		if err != nil {
 			return err

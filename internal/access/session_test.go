@@ -8,7 +8,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // invited is a worker with a temporary password.
@@ -28,7 +28,7 @@ func invite(t *testing.T) *invited {
 		t.Fatal(err)
 	}
 	i.password = password
-	o.Write(t, func(w store.Writer) error {
+	o.Write(t, func(w *sqlstore.Tx) error {
 		worker, err := w.Worker(t.Context(), i.worker.Organization, i.worker.Worker)
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 )
 
 // trackerTokenLength makes tracker tokens infeasible to guess, and different in
@@ -16,7 +15,7 @@ const trackerTokenLength = 32
 // logs. It replaces the previous token and is never shown again.
 func (s *Sessions) NewTracker(ctx context.Context, who lastmile.Principal) (string, error) {
 	token := RandomSecret(trackerTokenLength)
-	err := s.Store.Write(ctx, func(w store.Writer) error {
+	err := s.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.Whereabouts(ctx, who.Organization, who.Worker); err != nil {
 			return err
 		}
@@ -32,7 +31,7 @@ func (s *Sessions) NewTracker(ctx context.Context, who lastmile.Principal) (stri
 
 // EndTracker revokes the token of the worker's tracker app.
 func (s *Sessions) EndTracker(ctx context.Context, who lastmile.Principal) error {
-	return s.Store.Write(ctx, func(w store.Writer) error { return w.DeleteTracker(ctx, who.Organization, who.Worker) })
+	return s.Store.Write(ctx, func(w Writer) error { return w.DeleteTracker(ctx, who.Organization, who.Worker) })
 }
 
 // AuthenticateTracker returns the worker whose tracker app has the token.
@@ -41,7 +40,7 @@ func (s *Sessions) AuthenticateTracker(ctx context.Context, token string) (lastm
 		return lastmile.Principal{}, lastmile.UnknownToken()
 	}
 	var tracker lastmile.Session
-	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := s.Store.Read(ctx, func(r Reader) (err error) {
 		tracker, err = r.TrackerByHash(ctx, hashKey(token).String())
 		return err
 	})

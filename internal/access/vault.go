@@ -75,7 +75,7 @@ const SecretOverlap = 24 * time.Hour
 // the newest first, then older ones during their overlap.
 func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 	var sealed []store.SealedSecret
-	err := o.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := o.Store.Read(ctx, func(r Reader) (err error) {
 		sealed, err = r.WebhookSecrets(ctx, org)
 		return err
 	})
@@ -103,7 +103,7 @@ func (o *Organizations) WebhookSecrets(ctx context.Context, org lastmile.Organiz
 // keeps signing for SecretOverlap.
 func (o *Organizations) RotateWebhookSecret(ctx context.Context, org lastmile.OrganizationID) (string, error) {
 	secret, sealed := o.newWebhookSecret(org, o.Now())
-	err := o.Store.Write(ctx, func(w store.Writer) error {
+	err := o.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.Organization(ctx, org); err != nil {
 			return err
 		}

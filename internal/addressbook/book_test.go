@@ -7,7 +7,7 @@ import (
 	"dray/internal/addressbook"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 func TestMain(m *testing.M) { apptest.Main(m) }
@@ -53,7 +53,7 @@ func TestDestinationWithLocationIsNotGeocoded(t *testing.T) {
 	if err != nil || made.Location != at || made.Notes != "Roof" || len(g.asked) != 0 {
 		t.Errorf("the destination is %+v: %v", made, err)
 	}
-	o.Read(t, func(r store.Reader) error {
+	o.Read(t, func(r *sqlstore.Tx) error {
 		stored, err := r.Destination(t.Context(), o.Principal.Organization, made.ID)
 		if stored.Location != at {
 			t.Errorf("stored is %+v", stored)
@@ -64,7 +64,7 @@ func TestDestinationWithLocationIsNotGeocoded(t *testing.T) {
 
 func TestDestinationIsGeocoded(t *testing.T) {
 	o := apptest.NewOrg(t)
-	o.Write(t, func(w store.Writer) error {
+	o.Write(t, func(w *sqlstore.Tx) error {
 		settings, err := w.Settings(t.Context(), o.Principal.Organization)
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func TestDestinationIsGeocoded(t *testing.T) {
 	if len(g.asked) != 1 || g.asked[0].Country != "US" || g.asked[0].Precision != lastmile.PrecisionStreet {
 		t.Errorf("the geocoder was asked %+v", g.asked)
 	}
-	o.Read(t, func(r store.Reader) error { // Locate saves nothing
+	o.Read(t, func(r *sqlstore.Tx) error { // Locate saves nothing
 		_, err := r.Destination(t.Context(), o.Principal.Organization, made.ID)
 		expectCode(t, err, lastmile.CodeNotFound)
 		return nil

@@ -20,7 +20,8 @@ type Geocoder interface {
 
 // Book manages the destinations and recipients of all organizations.
 type Book struct {
-	Store      store.Store
+	Store      store.Transactor[Reader, Writer]
+	Documents  store.Documents
 	Geocoder   Geocoder
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
@@ -49,7 +50,7 @@ func (b *Book) geocode(ctx context.Context, who lastmile.Principal, draft lastmi
 		org      lastmile.Organization
 		settings lastmile.Settings
 	)
-	err := b.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := b.Store.Read(ctx, func(r Reader) (err error) {
 		if org, err = r.Organization(ctx, who.Organization); err != nil {
 			return err
 		}
@@ -70,20 +71,20 @@ func (b *Book) CreateDestination(ctx context.Context, who lastmile.Principal, dr
 	if err != nil {
 		return made, err
 	}
-	return store.Idempotent(ctx, b.Store, who, func(w store.Writer) (lastmile.Destination, error) {
+	return store.Idempotent(ctx, b.Store, who, func(w Writer) (lastmile.Destination, error) {
 		return made, w.SaveDestination(ctx, made)
 	})
 }
 
 // ShowDestination returns a destination in the form of the API.
 func (b *Book) ShowDestination(ctx context.Context, who lastmile.Principal, id lastmile.DestinationID) ([]byte, error) {
-	return b.Store.Show(ctx, store.Destinations, who.Organization, string(id))
+	return b.Documents.Show(ctx, store.Destinations, who.Organization, string(id))
 }
 
 // FindDestinations returns the destinations that have all of the metadata
 // entries.
 func (b *Book) FindDestinations(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Destination, err error) {
-	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = b.Store.Read(ctx, func(r Reader) (err error) {
 		found, err = r.Destinations(ctx, who.Organization, store.DestinationFilter{Metadata: metadata, Limit: MaxFound + 1})
 		return err
 	})
@@ -98,7 +99,7 @@ func tooMany(nouns string) error {
 }
 
 func (b *Book) organization(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
-	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = b.Store.Read(ctx, func(r Reader) (err error) {
 		org, err = r.Organization(ctx, who.Organization)
 		return err
 	})

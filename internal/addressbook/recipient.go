@@ -15,7 +15,7 @@ func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draf
 	if err != nil {
 		return lastmile.Recipient{}, err
 	}
-	return store.Idempotent(ctx, b.Store, who, func(w store.Writer) (lastmile.Recipient, error) {
+	return store.Idempotent(ctx, b.Store, who, func(w Writer) (lastmile.Recipient, error) {
 		return store.SavePreparedRecipient(ctx, w, ready)
 	})
 }
@@ -36,7 +36,7 @@ func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, fie
 
 // ShowRecipient returns a recipient in the form of the API.
 func (b *Book) ShowRecipient(ctx context.Context, who lastmile.Principal, id lastmile.RecipientID) ([]byte, error) {
-	return b.Store.Show(ctx, store.Recipients, who.Organization, string(id))
+	return b.Documents.Show(ctx, store.Recipients, who.Organization, string(id))
 }
 
 // RecipientByName returns the newest recipient with a name, ignoring letter case.
@@ -56,7 +56,7 @@ func (b *Book) RecipientByPhone(ctx context.Context, who lastmile.Principal, raw
 func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f store.RecipientFilter, sought string) (lastmile.Recipient, error) {
 	f.Limit = 1
 	var found []lastmile.Recipient
-	err := b.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := b.Store.Read(ctx, func(r Reader) (err error) {
 		found, err = r.Recipients(ctx, who.Organization, f)
 		return err
 	})
@@ -71,7 +71,7 @@ func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f stor
 
 // FindRecipients returns the recipients that have all of the metadata entries.
 func (b *Book) FindRecipients(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Recipient, err error) {
-	err = b.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = b.Store.Read(ctx, func(r Reader) (err error) {
 		found, err = r.Recipients(ctx, who.Organization, store.RecipientFilter{Metadata: metadata, Limit: MaxFound + 1})
 		return err
 	})
@@ -84,7 +84,7 @@ func (b *Book) FindRecipients(ctx context.Context, who lastmile.Principal, metad
 // UpdateRecipient changes a recipient.
 func (b *Book) UpdateRecipient(ctx context.Context, who lastmile.Principal, id lastmile.RecipientID, change lastmile.RecipientChange) (recipient lastmile.Recipient, err error) {
 	now := b.Now()
-	err = b.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = b.Store.Write(ctx, func(w Writer) (err error) {
 		if recipient, err = w.Recipient(ctx, who.Organization, id); err != nil {
 			return err
 		}

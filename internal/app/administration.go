@@ -8,7 +8,7 @@ import (
 
 	"dray/internal/geo"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/travel"
 )
@@ -32,7 +32,7 @@ func (a *App) ImportPostalCodes(ctx context.Context, name string) (count int64, 
 	if err != nil {
 		return 0, nil, err
 	}
-	err = a.Store.Write(ctx, func(w store.Writer) error {
+	err = a.Store.Write(ctx, func(w *sqlstore.Tx) error {
 		for _, country := range countries {
 			if err := w.DeletePostalAreas(ctx, country); err != nil {
 				return err
@@ -47,7 +47,7 @@ func (a *App) ImportPostalCodes(ctx context.Context, name string) (count int64, 
 	save := func() error {
 		first := count
 		count += int64(len(page))
-		err := a.Store.Write(ctx, func(w store.Writer) error { return w.SavePostalAreas(ctx, first, page) })
+		err := a.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.SavePostalAreas(ctx, first, page) })
 		page = page[:0]
 		return err
 	}
@@ -86,7 +86,7 @@ func readPostalFile(name string, each func(lastmile.PostalArea) error) error {
 // the platform has learned from the organization's trips.
 func (a *App) ChangeSettings(ctx context.Context, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) (settings lastmile.Settings, learned travel.Experience, err error) {
 	var trips []lastmile.Trip
-	err = a.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = a.Store.Write(ctx, func(w *sqlstore.Tx) (err error) {
 		if _, err = w.Organization(ctx, org); err != nil {
 			return err
 		}
@@ -106,11 +106,11 @@ func (a *App) ChangeSettings(ctx context.Context, org lastmile.OrganizationID, c
 }
 
 // MessageFilter selects text messages.
-type MessageFilter = store.MessageFilter
+type MessageFilter = textmessage.Filter
 
 // Outbox lists text messages, oldest first.
 func (a *App) Outbox(ctx context.Context, filter MessageFilter) (messages []textmessage.Message, err error) {
-	err = a.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = a.Store.Read(ctx, func(r *sqlstore.Tx) (err error) {
 		if filter.Organization != "" {
 			if _, err := r.Organization(ctx, filter.Organization); err != nil {
 				return err

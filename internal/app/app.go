@@ -26,7 +26,6 @@ import (
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
@@ -37,7 +36,7 @@ import (
 )
 
 // workLoop runs one kind of background work.
-type workLoop = work.Loop[store.Reader, store.Writer]
+type workLoop = work.Loop[taskflow.Reader, taskflow.Writer]
 
 // App is one node of the platform.
 type App struct {
@@ -109,23 +108,27 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if a.callers, err = newCallers(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.Keys = &access.Keys{Store: db, Now: now}
-	a.Organizations = &access.Organizations{Store: db, Now: now, NewID: newID, Vault: vault}
+	accounts := sqlstore.For[access.Reader, access.Writer](db)
+	a.Keys = &access.Keys{Store: accounts, Now: now}
+	a.Organizations = &access.Organizations{Store: accounts, Now: now, NewID: newID, Vault: vault}
 	passwords := access.NewPasswords(2)
 	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
-	a.Sessions = &access.Sessions{Store: db, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
-	a.Admins = &access.Admins{Store: db, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
-	a.Book = &addressbook.Book{Store: db, Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID}
+	a.Sessions = &access.Sessions{Store: accounts, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	a.Book = &addressbook.Book{
+		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,
+		Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
+	}
 	a.Tracking = &tracking.Tracker{
-		Store: db, Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
 	}
 	a.Tasks = &taskflow.Flow{
-		Store: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
+		Store: sqlstore.For[taskflow.Reader, taskflow.Writer](db), Documents: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
 	}
 	a.Fleet = &fleet.Fleet{
-		Store: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
+		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 	}
 	if err := a.addWebhooks(ctx, newID); err != nil {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 )
 
@@ -170,7 +169,7 @@ func (rig *batchRig) checkEvents(t *testing.T, jobs []string) {
 	t.Helper()
 	counts := map[string]int{} // by trigger and job
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {
-		return s.Write(t.Context(), func(w store.Writer) error {
+		return s.Write(t.Context(), func(w *sqlstore.Tx) error {
 			clear(counts)
 			const most = 10_000
 			_, err := w.NumberEvents(t.Context(), most)

@@ -16,7 +16,8 @@ import (
 	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/store/storetest"
+	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
 	"dray/internal/work"
@@ -32,7 +33,7 @@ type batchTest struct {
 func onBatchEngines(t *testing.T, test func(t *testing.T, w *batchTest)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newBatchTest(t, app.Config{Data: t.TempDir()})) })
 	t.Run("postgres", func(t *testing.T) {
-		test(t, newBatchTest(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
+		test(t, newBatchTest(t, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)}))
 	})
 }
 
@@ -96,7 +97,7 @@ func (b failingBook) PrepareRecipient(ctx context.Context, who lastmile.Principa
 // run processes batches over a store until the condition holds. Items for which
 // fail returns an error cannot be prepared; fail may be nil. The leases on a
 // crashingStore are short; others outlast a slow machine.
-func (w *batchTest) run(t *testing.T, s store.Store, fail func(item int) error, until func() bool) {
+func (w *batchTest) run(t *testing.T, s taskflow.Store, fail func(item int) error, until func() bool) {
 	t.Helper()
 	flow := *w.Tasks
 	flow.Store = s
@@ -107,8 +108,8 @@ func (w *batchTest) run(t *testing.T, s store.Store, fail func(item int) error, 
 	if _, crashes := s.(*crashingStore); crashes {
 		lease = 200 * time.Millisecond
 	}
-	r := &work.Loop[store.Reader, store.Writer]{
-		Kind: store.CreateBatch, Store: s, Do: flow.RunBatch, GiveUp: flow.GiveUpBatch,
+	r := &work.Loop[taskflow.Reader, taskflow.Writer]{
+		Kind: work.CreateBatch, Store: s, Do: flow.RunBatch, GiveUp: flow.GiveUpBatch,
 		Limits: w.Jobs.Limits, Retry: w.Jobs.Retry, LeaseFor: lease,
 		Now: app.Clock, NewID: w.Jobs.NewID, Log: slog.New(slog.DiscardHandler),
 	}
@@ -129,8 +130,8 @@ func (w *batchTest) run(t *testing.T, s store.Store, fail func(item int) error, 
 func (w *batchTest) jobsLeft(t *testing.T) bool {
 	t.Helper()
 	n := 0
-	if err := w.Store.Read(t.Context(), func(r store.Reader) error {
-		backlog, err := r.WorkBacklog(t.Context(), store.CreateBatch, app.Clock())
+	if err := w.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
+		backlog, err := r.WorkBacklog(t.Context(), work.CreateBatch, app.Clock())
 		n = backlog.Waiting
 		return err
 	}); err != nil {
@@ -162,7 +163,7 @@ func (w *batchTest) tasks(t *testing.T, name string) int {
 // endEvents counts the events about the end of a batch.
 func (w *batchTest) endEvents(t *testing.T, id lastmile.BatchID) (n int) {
 	t.Helper()
-	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
+	err := w.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
 		n = 0
 		const most = 10_000
 		_, err := tx.NumberEvents(t.Context(), most)
@@ -183,7 +184,7 @@ func (w *batchTest) endEvents(t *testing.T, id lastmile.BatchID) (n int) {
 // crashingStore is the store of a process that crashes right before its nth write,
 // or right after the commit, before the process learns of it.
 type crashingStore struct {
-	store.Store
+	taskflow.Store
 	writesLeft atomic.Int64
 	after      bool
 	crashed    atomic.Bool
@@ -191,14 +192,14 @@ type crashingStore struct {
 
 var errCrashed = errors.New("the process crashed")
 
-func (d *crashingStore) Read(ctx context.Context, fn func(store.Reader) error) error {
+func (d *crashingStore) Read(ctx context.Context, fn func(taskflow.Reader) error) error {
 	if d.crashed.Load() {
 		return errCrashed
 	}
 	return d.Store.Read(ctx, fn)
 }
 
-func (d *crashingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (d *crashingStore) Write(ctx context.Context, fn func(taskflow.Writer) error) error {
 	n := d.writesLeft.Add(-1)
 	if d.crashed.Load() || n == 0 && !d.after {
 		d.crashed.Store(true)
@@ -221,11 +222,11 @@ func TestBatchSurvivesCrashes(t *testing.T) {
 				name := fmt.Sprintf("write %d, after it: %v", write, after)
 				t.Run(name, func(t *testing.T) {
 					id := w.submit(t, name, tasks)
-					s := &crashingStore{Store: w.Store, after: after}
+					s := &crashingStore{Store: w.Tasks.Store, after: after}
 					s.writesLeft.Store(write)
 					w.run(t, s, nil, func() bool { return s.crashed.Load() || !w.jobsLeft(t) })
 					undisturbed = undisturbed || !s.crashed.Load()
-					w.run(t, w.Store, nil, func() bool { return !w.jobsLeft(t) })
+					w.run(t, w.Tasks.Store, nil, func() bool { return !w.jobsLeft(t) })
 
 					b := w.batch(t, id)
 					if made := w.tasks(t, name); made != tasks || b.TasksCreated() != tasks || b.Status() != lastmile.BatchSucceeded {
@@ -256,7 +257,7 @@ func TestBatchRetriesTransientErrors(t *testing.T) {
 			}
 			return nil
 		}
-		w.run(t, w.Store, fail, func() bool { return !w.jobsLeft(t) })
+		w.run(t, w.Tasks.Store, fail, func() bool { return !w.jobsLeft(t) })
 		if b := w.batch(t, id); b.Status() != lastmile.BatchSucceeded || tries.Load() != 3 {
 			t.Errorf("the batch is %s after %d attempts", b.Status(), tries.Load())
 		}
@@ -266,8 +267,8 @@ func TestBatchRetriesTransientErrors(t *testing.T) {
 // setFailures sets how often the job of a batch has failed.
 func (w *batchTest) setFailures(t *testing.T, id lastmile.BatchID, failures int) {
 	t.Helper()
-	err := w.Store.Write(t.Context(), func(tx store.Writer) error {
-		job := work.Item{Kind: store.CreateBatch, Organization: w.who.Organization, ID: string(id), Lease: w.Jobs.NewID()}
+	err := w.Store.Write(t.Context(), func(tx *sqlstore.Tx) error {
+		job := work.Item{Kind: work.CreateBatch, Organization: w.who.Organization, ID: string(id), Lease: w.Jobs.NewID()}
 		if ok, err := tx.ClaimWork(t.Context(), job, app.Clock(), app.Clock().Add(time.Minute)); err != nil || !ok {
 			return errors.Join(err, fmt.Errorf("claimed is %v", ok))
 		}
@@ -294,7 +295,7 @@ func TestBatchIsolatesFailingItem(t *testing.T) {
 					}
 					return nil
 				}
-				w.run(t, w.Store, failSecond, func() bool { return !w.jobsLeft(t) })
+				w.run(t, w.Tasks.Store, failSecond, func() bool { return !w.jobsLeft(t) })
 				b := w.batch(t, id)
 				if b.Status() != lastmile.BatchCompletedWithErrors || b.TasksCreated() != 4 || w.tasks(t, name) != 4 || w.endEvents(t, id) != 1 {
 					t.Fatalf("the batch is %s with %d of %d tasks and %d end events", b.Status(), b.TasksCreated(), w.tasks(t, name), w.endEvents(t, id))
@@ -309,26 +310,26 @@ func TestBatchIsolatesFailingItem(t *testing.T) {
 }
 
 // failingStore cannot save the result of a single item.
-type failingStore struct{ store.Store }
+type failingStore struct{ taskflow.Store }
 
-func (u failingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
-	return u.Store.Write(ctx, func(w store.Writer) error { return fn(failingWriter{w}) })
+func (u failingStore) Write(ctx context.Context, fn func(taskflow.Writer) error) error {
+	return u.Store.Write(ctx, func(w taskflow.Writer) error { return fn(failingWriter{w.(*sqlstore.Tx)}) })
 }
 
-type failingWriter struct{ store.Writer }
+type failingWriter struct{ *sqlstore.Tx }
 
 func (u failingWriter) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
 	if len(results) == 1 {
 		return errors.New("the disk failed")
 	}
-	return u.Writer.AddResults(ctx, org, id, from, results)
+	return u.Tx.AddResults(ctx, org, id, from, results)
 }
 
 func TestBatchFailsAfterLastAttempt(t *testing.T) {
 	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		id := w.submit(t, "hopeless", 3)
 		w.setFailures(t, id, 9)
-		w.run(t, failingStore{w.Store}, nil, func() bool { return !w.jobsLeft(t) })
+		w.run(t, failingStore{w.Tasks.Store}, nil, func() bool { return !w.jobsLeft(t) })
 		b := w.batch(t, id)
 		if b.Status() != lastmile.BatchFailed || b.TasksCreated() != 0 || w.tasks(t, "hopeless") != 0 || w.endEvents(t, id) != 1 {
 			t.Errorf("the batch is %s with %d of %d tasks and %d end events", b.Status(), b.TasksCreated(), w.tasks(t, "hopeless"), w.endEvents(t, id))
@@ -349,7 +350,7 @@ func TestConcurrentBatchesShareRecipients(t *testing.T) {
 		}
 		var group sync.WaitGroup
 		for range 2 {
-			group.Go(func() { w.run(t, w.Store, nil, func() bool { return !w.jobsLeft(t) }) })
+			group.Go(func() { w.run(t, w.Tasks.Store, nil, func() bool { return !w.jobsLeft(t) }) })
 		}
 		group.Wait()
 		for i, id := range ids {
@@ -358,7 +359,7 @@ func TestConcurrentBatchesShareRecipients(t *testing.T) {
 			}
 		}
 		known := 0
-		err := w.Store.Read(t.Context(), func(r store.Reader) error {
+		err := w.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
 			found, err := r.Recipients(t.Context(), w.who.Organization, store.RecipientFilter{})
 			known = len(found)
 			return err

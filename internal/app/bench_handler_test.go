@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // discard is a response writer that discards the body.
@@ -23,13 +23,13 @@ func (d *discard) WriteHeader(status int)      { d.status = status }
 func BenchmarkHandler(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		b.Run("destination", func(b *testing.B) {
-			benchHandler(b, p, p.saveRecords(b, func(w store.Writer, n int) (string, error) {
+			benchHandler(b, p, p.saveRecords(b, func(w *sqlstore.Tx, n int) (string, error) {
 				d := p.destination(n)
 				return "/destinations/" + string(d.ID), w.SaveDestination(b.Context(), d)
 			}))
 		})
 		b.Run("task", func(b *testing.B) {
-			benchHandler(b, p, p.saveRecords(b, func(w store.Writer, n int) (string, error) {
+			benchHandler(b, p, p.saveRecords(b, func(w *sqlstore.Tx, n int) (string, error) {
 				task := p.newTask(n)
 				return "/tasks/" + string(task.ID), p.save(b, w, task)
 			}))

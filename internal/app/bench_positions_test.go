@@ -13,7 +13,7 @@ import (
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // positionsPerReport is how many positions a phone reports at once: one a second,
@@ -32,7 +32,7 @@ func BenchmarkPositions(b *testing.B) {
 			for i := range raw {
 				worker, clock := lastmile.WorkerID(access.RandomSecret(lastmile.IDLength)), newDrive(p.Now())
 				raw[i] = func() error {
-					return p.Store.Write(b.Context(), func(w store.Writer) error {
+					return p.Store.Write(b.Context(), func(w *sqlstore.Tx) error {
 						return w.SavePositions(b.Context(), p.org, worker, clock.next())
 					})
 				}
@@ -77,7 +77,7 @@ type phone struct {
 func (p *platform) phones(b *testing.B, count int) []*phone {
 	b.Helper()
 	var phones []*phone
-	err := p.Store.Write(b.Context(), func(w store.Writer) error {
+	err := p.Store.Write(b.Context(), func(w *sqlstore.Tx) error {
 		phones = phones[:0]
 		for i := range count {
 			now := p.Now()

@@ -8,7 +8,7 @@ import (
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // BenchmarkPostTask compares creating a task with its destination and its
@@ -18,7 +18,7 @@ import (
 func BenchmarkPostTask(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		var n atomic.Int64
-		raw := p.writes(b, func(w store.Writer) error { return p.saveTask(b, w, int(n.Add(1))) })
+		raw := p.writes(b, func(w *sqlstore.Tx) error { return p.saveTask(b, w, int(n.Add(1))) })
 		benchPost(b, p, raw, "/tasks", func() string { return taskBody(int(n.Add(1))) })
 	})
 }
@@ -27,7 +27,7 @@ func BenchmarkPostTask(b *testing.B) {
 // same bytes, and on PostgreSQL reads the task's own row first.
 func BenchmarkGetTask(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
-		paths := p.saveRecords(b, func(w store.Writer, n int) (string, error) {
+		paths := p.saveRecords(b, func(w *sqlstore.Tx, n int) (string, error) {
 			task := p.newTask(n)
 			return "/tasks/" + string(task.ID), p.save(b, w, task)
 		})
@@ -58,7 +58,7 @@ func (p *platform) newTask(n int) lastmile.Task {
 	return task
 }
 
-func (p *platform) saveTask(b *testing.B, w store.Writer, n int) error {
+func (p *platform) saveTask(b *testing.B, w *sqlstore.Tx, n int) error {
 	task := p.newTask(n)
 	events := task.CreationEvents(lastmile.Actor{Type: lastmile.ActorAPI, ID: string(p.org)})
 	if err := p.save(b, w, task); err != nil {
@@ -68,7 +68,7 @@ func (p *platform) saveTask(b *testing.B, w store.Writer, n int) error {
 }
 
 // save saves a task, its destination and its recipient.
-func (p *platform) save(b *testing.B, w store.Writer, task lastmile.Task) error {
+func (p *platform) save(b *testing.B, w *sqlstore.Tx, task lastmile.Task) error {
 	if err := w.SaveDestination(b.Context(), task.Destination); err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ import (
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store"
-	"dray/internal/store/storetest"
+	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlstore"
 )
 
 // benchClients is how many clients call at once, each over one connection that
@@ -45,11 +45,11 @@ const turnTime = 150 * time.Millisecond
 // cannot cost less.
 func BenchmarkGet(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
-		destinations := p.saveRecords(b, func(w store.Writer, n int) (string, error) {
+		destinations := p.saveRecords(b, func(w *sqlstore.Tx, n int) (string, error) {
 			d := p.destination(n)
 			return "/destinations/" + string(d.ID), w.SaveDestination(b.Context(), d)
 		})
-		recipients := p.saveRecords(b, func(w store.Writer, n int) (string, error) {
+		recipients := p.saveRecords(b, func(w *sqlstore.Tx, n int) (string, error) {
 			r := p.recipient(n)
 			return "/recipients/" + string(r.ID), w.SaveRecipient(b.Context(), r)
 		})
@@ -162,11 +162,11 @@ func BenchmarkPost(b *testing.B) {
 	onEngines(b, func(b *testing.B, p *platform) {
 		var n atomic.Int64
 		b.Run("destination", func(b *testing.B) {
-			raw := p.writes(b, func(w store.Writer) error { return w.SaveDestination(b.Context(), p.destination(int(n.Add(1)))) })
+			raw := p.writes(b, func(w *sqlstore.Tx) error { return w.SaveDestination(b.Context(), p.destination(int(n.Add(1)))) })
 			benchPost(b, p, raw, "/destinations", func() string { return destinationBody(int(n.Add(1))) })
 		})
 		b.Run("recipient", func(b *testing.B) {
-			raw := p.writes(b, func(w store.Writer) error { return w.SaveRecipient(b.Context(), p.recipient(int(n.Add(1)))) })
+			raw := p.writes(b, func(w *sqlstore.Tx) error { return w.SaveRecipient(b.Context(), p.recipient(int(n.Add(1)))) })
 			benchPost(b, p, raw, "/recipients", func() string { return recipientBody(int(n.Add(1))) })
 		})
 	})
@@ -224,7 +224,7 @@ func saveMillion(b *testing.B, folder string) {
 	p := startPlatform(b, app.Config{Data: folder})
 	const perTransaction, halves = 1_000, 500
 	for i := 0; i < halves; {
-		err := p.Store.Write(b.Context(), func(w store.Writer) error {
+		err := p.Store.Write(b.Context(), func(w *sqlstore.Tx) error {
 			for j := range perTransaction {
 				n := i*perTransaction + j
 				if err := errors.Join(w.SaveDestination(b.Context(), p.destination(n)), w.SaveRecipient(b.Context(), p.recipient(n))); err != nil {
@@ -257,7 +257,7 @@ type platform struct {
 func onEngines(b *testing.B, bench func(*testing.B, *platform)) {
 	b.Run("sqlite", func(b *testing.B) { bench(b, startPlatform(b, app.Config{Data: b.TempDir()})) })
 	b.Run("postgres", func(b *testing.B) {
-		bench(b, startPlatform(b, app.Config{Data: b.TempDir(), Database: storetest.Postgres(b)}))
+		bench(b, startPlatform(b, app.Config{Data: b.TempDir(), Database: enginetest.Postgres(b)}))
 	})
 }
 
@@ -293,11 +293,11 @@ func startPlatform(tb testing.TB, c app.Config) *platform {
 }
 
 // saveRecords saves a thousand records and returns their paths.
-func (p *platform) saveRecords(b *testing.B, save func(w store.Writer, n int) (path string, err error)) []string {
+func (p *platform) saveRecords(b *testing.B, save func(w *sqlstore.Tx, n int) (path string, err error)) []string {
 	b.Helper()
 	const records = 1_000
 	var paths []string
-	err := p.Store.Write(b.Context(), func(w store.Writer) error {
+	err := p.Store.Write(b.Context(), func(w *sqlstore.Tx) error {
 		paths = make([]string, 0, records)
 		for n := range records {
 			path, err := save(w, n)
@@ -315,7 +315,7 @@ func (p *platform) saveRecords(b *testing.B, save func(w store.Writer, n int) (p
 }
 
 // writes returns the steps of the side that writes without HTTP.
-func (p *platform) writes(b *testing.B, save func(store.Writer) error) []func() error {
+func (p *platform) writes(b *testing.B, save func(*sqlstore.Tx) error) []func() error {
 	b.Helper()
 	steps := make([]func() error, benchClients)
 	for i := range steps {

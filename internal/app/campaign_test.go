@@ -510,7 +510,7 @@ func countStored(t *testing.T, s nodeStorage, id string) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
 	withStore(t, s, func(db *sqlstore.Store) error {
-		return db.Read(t.Context(), func(r store.Reader) error {
+		return db.Read(t.Context(), func(r *sqlstore.Tx) error {
 			org := lastmile.OrganizationID(id)
 			destinations, err1 := r.Destinations(t.Context(), org, store.DestinationFilter{})
 			recipients, err2 := r.Recipients(t.Context(), org, store.RecipientFilter{})

@@ -3,13 +3,12 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/wire"
 )
 
@@ -29,16 +28,15 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	}
 	options.Poll = cmp.Or(a.Config.Poll, options.Poll)
 	a.Hub = events.NewHub(options)
-	composer := &messaging.Composer{Now: a.Now, NewID: newID, Saved: texts.Signal}
+	composer := &messaging.Composer{
+		Store: sqlstore.For[messaging.Reader, messaging.Writer](a.Store),
+		Now:   a.Now, NewID: newID, Saved: texts.Signal,
+	}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,
 		Encode: wire.EncodeEvent,
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
-			w, ok := tx.(store.Writer)
-			if !ok {
-				return errors.New("events were appended to a transaction that cannot save text messages")
-			}
-			return composer.Notify(ctx, w, all)
+			return composer.Notify(ctx, tx, all)
 		},
 	})
 }

@@ -24,8 +24,9 @@ import (
 	"dray/internal/app"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
-	"dray/internal/store/storetest"
+	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
 )
 
 // followedTask is a task of a signed-in worker, and the nodes that serve its
@@ -76,7 +77,7 @@ func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 		State: lastmile.TaskAssigned, Worker: f.worker.ID, Container: lastmile.WorkerContainer(f.worker.ID),
 	}
 	ctx := t.Context()
-	err = f.nodes[0].Store.Write(ctx, func(w store.Writer) error {
+	err = f.nodes[0].Store.Write(ctx, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveWorker(ctx, f.worker), w.SaveWhereabouts(ctx, f.org, f.worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
 			w.SaveSession(ctx, lastmile.Session{Hash: hex.EncodeToString(hash[:]), Organization: f.org, Worker: f.worker.ID, Created: now, Used: now}),
@@ -129,7 +130,7 @@ func awaitLine(t *testing.T, lines *bufio.Scanner, texts ...string) {
 func TestChangesReachOtherNodes(t *testing.T) {
 	config := app.DefaultConfig()
 	config.Listen, config.AdminListen, config.Data, config.Patience, config.Poll = "127.0.0.1:0", "", t.TempDir(), time.Minute, time.Hour
-	config.Database = storetest.Postgres(t)
+	config.Database = enginetest.Postgres(t)
 	f := newFollowedTask(t, 2, config)
 	for _, node := range f.nodes {
 		if err := node.Start(t.Context()); err != nil {
@@ -232,11 +233,11 @@ func assign(t *testing.T, node *app.App, f *followedTask) string {
 
 // countingStore counts reads.
 type countingStore struct {
-	store.Store
+	taskflow.Store
 	reads atomic.Int64
 }
 
-func (c *countingStore) Read(ctx context.Context, fn func(store.Reader) error) error {
+func (c *countingStore) Read(ctx context.Context, fn func(taskflow.Reader) error) error {
 	c.reads.Add(1)
 	return c.Store.Read(ctx, fn)
 }
@@ -277,7 +278,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		config.Data, config.Patience = t.TempDir(), time.Minute
 		f := newFollowedTask(t, 1, config)
 		node := f.nodes[0]
-		db := &countingStore{Store: node.Store}
+		db := &countingStore{Store: node.Tasks.Store}
 		node.Tasks.Store = db
 		ctx, cancel := context.WithCancel(t.Context())
 		var group sync.WaitGroup
@@ -291,7 +292,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		}()
 		due := app.Clock().Add(30 * time.Minute)
 		f.task.CompleteBefore = due
-		if err := node.Store.Write(ctx, func(w store.Writer) error { return w.SaveTask(ctx, f.task) }); err != nil {
+		if err := node.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, f.task) }); err != nil {
 			t.Fatal(err)
 		}
 		page := &streamRecorder{header: http.Header{}}

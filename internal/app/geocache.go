@@ -8,7 +8,6 @@ import (
 
 	"dray/internal/geo"
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 )
 
@@ -26,7 +25,7 @@ var (
 
 // Get implements geo.Cache.
 func (g geoStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	err = g.db.Read(ctx, func(r store.Reader) (err error) {
+	err = g.db.Read(ctx, func(r *sqlstore.Tx) (err error) {
 		value, err = r.CachedAnswer(ctx, key, g.now())
 		return err
 	})
@@ -35,12 +34,12 @@ func (g geoStore) Get(ctx context.Context, key string) (value []byte, ok bool, e
 
 // Put implements geo.Cache.
 func (g geoStore) Put(ctx context.Context, key string, value []byte, keep time.Duration) error {
-	return g.db.Write(ctx, func(w store.Writer) error { return w.SaveAnswer(ctx, key, value, g.now().Add(keep)) })
+	return g.db.Write(ctx, func(w *sqlstore.Tx) error { return w.SaveAnswer(ctx, key, value, g.now().Add(keep)) })
 }
 
 // GetAll implements geo.LegCache.
 func (g geoStore) GetAll(ctx context.Context, keys []string) (values map[string][]byte, err error) {
-	err = g.db.Read(ctx, func(r store.Reader) (err error) {
+	err = g.db.Read(ctx, func(r *sqlstore.Tx) (err error) {
 		values, err = r.CachedAnswers(ctx, keys, g.now())
 		return err
 	})
@@ -49,7 +48,7 @@ func (g geoStore) GetAll(ctx context.Context, keys []string) (values map[string]
 
 // PutAll implements geo.LegCache.
 func (g geoStore) PutAll(ctx context.Context, values map[string][]byte, keep time.Duration) error {
-	return g.db.Write(ctx, func(w store.Writer) error {
+	return g.db.Write(ctx, func(w *sqlstore.Tx) error {
 		for _, key := range slices.Sorted(maps.Keys(values)) { // one order everywhere avoids deadlocks
 			if err := w.SaveAnswer(ctx, key, values[key], g.now().Add(keep)); err != nil {
 				return err
@@ -61,7 +60,7 @@ func (g geoStore) PutAll(ctx context.Context, values map[string][]byte, keep tim
 
 // PostalAreas implements geo.PostalCodes.
 func (g geoStore) PostalAreas(ctx context.Context, country, code string) (areas []lastmile.PostalArea, imported bool, err error) {
-	err = g.db.Read(ctx, func(r store.Reader) (err error) {
+	err = g.db.Read(ctx, func(r *sqlstore.Tx) (err error) {
 		areas, imported, err = r.PostalAreas(ctx, country, code)
 		return err
 	})

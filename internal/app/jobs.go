@@ -2,7 +2,8 @@ package app
 
 import (
 	"dray/internal/events"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
 	"dray/internal/work"
 )
 
@@ -10,7 +11,7 @@ import (
 // wake it.
 func (a *App) addJobs(newID func() string, batches *events.Wake) {
 	a.Jobs = &workLoop{
-		Kind: store.CreateBatch, Store: a.Store, Do: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch,
+		Kind: work.CreateBatch, Store: sqlstore.For[taskflow.Reader, taskflow.Writer](a.Store), Do: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch,
 		Limits: work.Limits{Total: 4, PerOrganization: 2},
 		// A lease that expired because its process was killed does not count as a
 		// failure. The attempts are limited all the same: the batch itself may be

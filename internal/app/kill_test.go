@@ -23,9 +23,8 @@ import (
 	_ "modernc.org/sqlite" // for tamper
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
-	"dray/internal/store/storetest"
 )
 
 // TestKill is the short form of TestTortureKill.
@@ -37,7 +36,7 @@ func TestKill(t *testing.T) {
 func onStorages(t *testing.T, run func(t *testing.T, nodes int, s nodeStorage)) {
 	t.Run("sqlite", func(t *testing.T) { run(t, 1, nodeStorage{data: t.TempDir()}) })
 	t.Run("postgres", func(t *testing.T) {
-		run(t, 3, nodeStorage{data: t.TempDir(), database: storetest.Postgres(t)})
+		run(t, 3, nodeStorage{data: t.TempDir(), database: enginetest.Postgres(t)})
 	})
 }
 
@@ -152,7 +151,7 @@ func tamper(t *testing.T, s nodeStorage, statement string) {
 func rewrite(t *testing.T, c *campaign, r *record, change func(*lastmile.Recipient)) {
 	t.Helper()
 	withStore(t, c.storage, func(db *sqlstore.Store) error {
-		return db.Write(t.Context(), func(w store.Writer) error {
+		return db.Write(t.Context(), func(w *sqlstore.Tx) error {
 			found, err := w.Recipient(t.Context(), lastmile.OrganizationID(c.org), lastmile.RecipientID(r.id))
 			if err != nil {
 				return err

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // How often the periodic steps of a node run.
@@ -73,10 +73,10 @@ func (a *App) retention() time.Duration {
 const purgeBatch = 500
 
 // purge deletes rows older than t, in batches.
-func (a *App) purge(ctx context.Context, t time.Time, deleteBatch func(w store.Writer, t time.Time, limit int) (int64, error)) error {
+func (a *App) purge(ctx context.Context, t time.Time, deleteBatch func(w *sqlstore.Tx, t time.Time, limit int) (int64, error)) error {
 	for {
 		var deleted int64
-		err := a.Store.Write(ctx, func(w store.Writer) (err error) {
+		err := a.Store.Write(ctx, func(w *sqlstore.Tx) (err error) {
 			deleted, err = deleteBatch(w, t, purgeBatch)
 			return err
 		})
@@ -87,29 +87,29 @@ func (a *App) purge(ctx context.Context, t time.Time, deleteBatch func(w store.W
 }
 
 func (a *App) purgeEvents(ctx context.Context) error {
-	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteEvents(ctx, before, limit)
 	})
 }
 
 func (a *App) purgeReceipts(ctx context.Context) error {
-	return a.purge(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w store.Writer, before time.Time, limit int) (int64, error) {
+	return a.purge(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteReceipts(ctx, before, limit)
 	})
 }
 
 func (a *App) purgePositions(ctx context.Context) error {
-	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeletePositions(ctx, before, limit)
 	})
 }
 
 func (a *App) purgeExplanations(ctx context.Context) error {
-	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteExplanations(ctx, before, limit)
 	})
 }
 
 func (a *App) purgeMapCache(ctx context.Context) error {
-	return a.purge(ctx, a.Now(), func(w store.Writer, now time.Time, limit int) (int64, error) { return w.DeleteAnswers(ctx, now, limit) })
+	return a.purge(ctx, a.Now(), func(w *sqlstore.Tx, now time.Time, limit int) (int64, error) { return w.DeleteAnswers(ctx, now, limit) })
 }

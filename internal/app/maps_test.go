@@ -13,7 +13,7 @@ import (
 	"dray/internal/app"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 func TestGeocodersFallBack(t *testing.T) {
@@ -116,7 +116,7 @@ func TestTravelTimesComeFromTheRouter(t *testing.T) {
 	worker := lastmile.WorkerID(made["id"].(string))
 	now := p.Now()
 	seen := lastmile.Whereabouts{OnDuty: true, LastSeen: now, Location: &lastmile.Point{Lon: -74, Lat: 40.71}, LocatedAt: now}
-	err := p.Store.Write(t.Context(), func(w store.Writer) error { return w.SaveWhereabouts(t.Context(), c.Organization.ID, worker, seen) })
+	err := p.Store.Write(t.Context(), func(w *sqlstore.Tx) error { return w.SaveWhereabouts(t.Context(), c.Organization.ID, worker, seen) })
 	if err != nil {
 		t.Fatal(err)
 	}

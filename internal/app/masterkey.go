@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"dray/internal/access"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 )
 
@@ -80,7 +79,7 @@ func masterKeyInFile(ctx context.Context, db *sqlstore.Store, file string) ([]by
 // error if the installation has sealed secrets with a key that is now missing.
 func firstMasterKey(ctx context.Context, db *sqlstore.Store, file string) (master []byte, err error) {
 	var fingerprint []byte
-	err = db.Read(ctx, func(r store.Reader) (err error) {
+	err = db.Read(ctx, func(r *sqlstore.Tx) (err error) {
 		if master, err = r.Setting(ctx, settingMasterKey); err != nil {
 			return err
 		}
@@ -141,14 +140,14 @@ func checkMasterKey(ctx context.Context, db *sqlstore.Store, master []byte) erro
 // loadOrSaveSetting returns a setting of the installation. It saves value first if
 // the setting does not exist.
 func loadOrSaveSetting(ctx context.Context, db *sqlstore.Store, name string, value []byte) (stored []byte, err error) {
-	err = db.Read(ctx, func(r store.Reader) (err error) {
+	err = db.Read(ctx, func(r *sqlstore.Tx) (err error) {
 		stored, err = r.Setting(ctx, name)
 		return err
 	})
 	if err != nil || stored != nil {
 		return stored, err
 	}
-	err = db.Write(ctx, func(w store.Writer) (err error) {
+	err = db.Write(ctx, func(w *sqlstore.Tx) (err error) {
 		if err := w.SaveSetting(ctx, name, value); err != nil {
 			return err
 		}

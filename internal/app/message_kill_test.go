@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 )
@@ -98,8 +97,8 @@ func (rig *messageRig) invite(t *testing.T, name string) {
 func (rig *messageRig) messages(t *testing.T) (all []textmessage.Message) {
 	t.Helper()
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {
-		return s.Read(t.Context(), func(r store.Reader) (err error) {
-			all, err = r.Messages(t.Context(), store.MessageFilter{Organization: lastmile.OrganizationID(rig.org), Limit: 1_000_000})
+		return s.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
+			all, err = r.Messages(t.Context(), textmessage.Filter{Organization: lastmile.OrganizationID(rig.org), Limit: 1_000_000})
 			return err
 		})
 	})

@@ -16,7 +16,7 @@ import (
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/webhook"
 )
@@ -121,14 +121,15 @@ func (c *smsConfig) secret() ([]byte, error) {
 
 // addMessages builds what sends text messages and receives replies.
 func (a *App) addMessages(newID func() string, texts *events.Wake) error {
-	a.Messages = &messaging.Messages{Store: a.Store, ParsePhone: sms.ParseNumber, Now: a.Now, Events: a.Events, Log: a.Log}
+	db := sqlstore.For[messaging.Reader, messaging.Writer](a.Store)
+	a.Messages = &messaging.Messages{Store: db, ParsePhone: sms.ParseNumber, Now: a.Now, Events: a.Events, Log: a.Log}
 	gateway, callbacks, err := a.openGateway()
 	if err != nil {
 		return err
 	}
 	a.posts = callbacks
 	a.Texts = &messaging.Sender{
-		Store: a.Store, Events: a.Events, Gateway: gateway, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log,
+		Store: db, Events: a.Events, Gateway: gateway, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log,
 		Wake:  texts.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 	}
@@ -169,7 +170,7 @@ func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
 }
 
 func (a *App) purgeMessages(ctx context.Context) error {
-	return a.purge(ctx, a.Now().Add(-a.retention()), func(w store.Writer, before time.Time, limit int) (int64, error) {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteMessages(ctx, before, limit)
 	})
 }

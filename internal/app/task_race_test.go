@@ -22,8 +22,8 @@ import (
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store"
-	"dray/internal/store/storetest"
+	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlstore"
 )
 
 // dispatch is an organization whose tasks many clients move at once, through one
@@ -45,7 +45,7 @@ const workerCapacity = 10
 func onDispatches(t *testing.T, workers int, test func(t *testing.T, d *dispatch)) {
 	t.Run("one node on sqlite", func(t *testing.T) { test(t, newDispatch(t, 1, workers, app.Config{Data: t.TempDir()})) })
 	t.Run("three nodes on postgres", func(t *testing.T) {
-		test(t, newDispatch(t, 3, workers, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
+		test(t, newDispatch(t, 3, workers, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)}))
 	})
 }
 
@@ -73,7 +73,7 @@ func newDispatch(t *testing.T, nodes, workers int, c app.Config) *dispatch {
 	}
 	d.org, d.key = made.Organization.ID, made.APIKey
 	d.team = d.id(t, "/teams", `{"name":"Yard","workers":[],"managers":[]}`)
-	err = d.nodes[0].Store.Write(t.Context(), func(w store.Writer) error {
+	err = d.nodes[0].Store.Write(t.Context(), func(w *sqlstore.Tx) error {
 		d.workers = d.workers[:0]
 		for i := range workers {
 			worker := lastmile.Worker{
@@ -250,7 +250,7 @@ func runClients(t *testing.T, d *dispatch, count, acts int) {
 // checkLoads fails the test if a worker's load exceeds the capacity.
 func (d *dispatch) checkLoads(t *testing.T) {
 	t.Helper()
-	err := d.nodes[0].Store.Read(t.Context(), func(r store.Reader) error {
+	err := d.nodes[0].Store.Read(t.Context(), func(r *sqlstore.Tx) error {
 		queues, err := r.Queues(t.Context(), d.org)
 		for worker, queue := range queues {
 			load := 0.0

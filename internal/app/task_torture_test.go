@@ -22,8 +22,8 @@ import (
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store"
-	"dray/internal/store/storetest"
+	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlstore"
 )
 
 // TestTortureConcurrentDispatch is a longer TestConcurrentDispatch.
@@ -48,8 +48,8 @@ func TestTortureMillionTasks(t *testing.T) {
 		testMillion(t, startPlatform(t, app.Config{Data: t.TempDir()}), startPlatform(t, app.Config{Data: t.TempDir()}))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		few := startPlatform(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
-		testMillion(t, few, startPlatform(t, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)}))
+		few := startPlatform(t, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)})
+		testMillion(t, few, startPlatform(t, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)}))
 	})
 }
 
@@ -77,7 +77,7 @@ func fillHistory(t *testing.T, p *platform, n int) *taskHistory {
 	for i := range 1_000 {
 		w.destinations, w.recipients = append(w.destinations, p.destination(i)), append(w.recipients, p.recipient(i))
 		err := retryOverloaded(func() error {
-			return p.Store.Write(ctx, func(tx store.Writer) error {
+			return p.Store.Write(ctx, func(tx *sqlstore.Tx) error {
 				return errors.Join(tx.SaveDestination(ctx, w.destinations[i]), tx.SaveRecipient(ctx, w.recipients[i]))
 			})
 		})
@@ -89,7 +89,7 @@ func fillHistory(t *testing.T, p *platform, n int) *taskHistory {
 	begin := time.Now()
 	for from := 0; from < n; from += fillStep {
 		err := retryOverloaded(func() error {
-			return p.Store.Write(ctx, func(tx store.Writer) error { return w.fill(ctx, tx, random, from) })
+			return p.Store.Write(ctx, func(tx *sqlstore.Tx) error { return w.fill(ctx, tx, random, from) })
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func retryOverloaded(do func() error) error {
 const fillStep = 5_000
 
 // fill saves the tasks of one transaction.
-func (w *taskHistory) fill(ctx context.Context, tx store.Writer, random *rand.Rand, from int) error {
+func (w *taskHistory) fill(ctx context.Context, tx *sqlstore.Tx, random *rand.Rand, from int) error {
 	for i := from; i < min(w.n, from+fillStep); i++ {
 		task := w.task(random, i)
 		if err := tx.SaveTask(ctx, task); err != nil {

@@ -14,7 +14,8 @@ import (
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/store/storetest"
+	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlstore"
 	"dray/internal/travel"
 )
 
@@ -24,7 +25,7 @@ import (
 func TestThresholdsFireOnceAcrossNodes(t *testing.T) {
 	t.Run("one node on sqlite", func(t *testing.T) { testThresholdsFireOnce(t, 1, app.Config{Data: t.TempDir()}) })
 	t.Run("three nodes on postgres", func(t *testing.T) {
-		testThresholdsFireOnce(t, 3, app.Config{Data: t.TempDir(), Database: storetest.Postgres(t)})
+		testThresholdsFireOnce(t, 3, app.Config{Data: t.TempDir(), Database: enginetest.Postgres(t)})
 	})
 }
 
@@ -78,7 +79,7 @@ func testThresholdsFireOnce(t *testing.T, count int, c app.Config) {
 		}
 		ahead.Add(int64(travel.RefreshOnDuty))
 	}
-	err = nodes[0].Store.Read(t.Context(), func(r store.Reader) error {
+	err = nodes[0].Store.Read(t.Context(), func(r *sqlstore.Tx) error {
 		for trigger, hook := range hooks {
 			notifications, err := r.Notifications(t.Context(), org, store.NotificationFilter{Webhook: hook})
 			if err != nil {
@@ -104,7 +105,7 @@ func testThresholdsFireOnce(t *testing.T, count int, c app.Config) {
 func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers int) (hooks map[lastmile.Trigger]lastmile.WebhookID, drivers []lastmile.WorkerID) {
 	t.Helper()
 	now := a.Now()
-	err := a.Store.Write(t.Context(), func(w store.Writer) error {
+	err := a.Store.Write(t.Context(), func(w *sqlstore.Tx) error {
 		hooks, drivers = map[lastmile.Trigger]lastmile.WebhookID{}, nil
 		for trigger, threshold := range map[lastmile.Trigger]float64{
 			lastmile.TriggerTaskEta: 300, lastmile.TriggerTaskArrival: 100, lastmile.TriggerTaskDelayed: 60,

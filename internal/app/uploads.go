@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/blob"
 	"dray/internal/lastmile"
+	"dray/internal/store/sqlstore"
 	"dray/internal/upload"
 )
 
@@ -37,7 +38,7 @@ func checkUploads(storage string) error {
 func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) error {
 	blobs := map[string]upload.Blobs{
 		onDisk:     a.Config.UploadFolder(),
-		inDatabase: blob.Table{Store: a.Store},
+		inDatabase: blob.Table{Store: sqlstore.For[blob.Reader, blob.Writer](a.Store)},
 	}
 	storage := a.Config.Uploads
 	switch {
@@ -55,6 +56,6 @@ func (a *App) addUploads(ctx context.Context, newID func() string, serve bool) e
 	case storage == "":
 		storage = inDatabase // every node can read it
 	}
-	a.Uploads = upload.New(a.Store, blobs, storage, a.Now, newID)
+	a.Uploads = upload.New(sqlstore.For[upload.Reader, upload.Writer](a.Store), blobs, storage, a.Now, newID)
 	return nil
 }

@@ -176,7 +176,7 @@ func (rig *webhookRig) awaitDelivery(t *testing.T) {
 	for deadline := time.Now().Add(longTimeout); ; time.Sleep(100 * time.Millisecond) {
 		var backlog work.Backlog
 		withStore(t, rig.storage, func(s *sqlstore.Store) error {
-			return s.Read(t.Context(), func(r store.Reader) (err error) {
+			return s.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
 				backlog, err = r.WorkBacklog(t.Context(), work.Webhooks, time.Now())
 				return err
 			})
@@ -247,7 +247,7 @@ func (rig *webhookRig) checkLog(t *testing.T, path string, arrived map[string]*a
 	t.Helper()
 	ctx, org := t.Context(), lastmile.OrganizationID(rig.org)
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {
-		return s.Read(ctx, func(r store.Reader) error {
+		return s.Read(ctx, func(r *sqlstore.Tx) error {
 			hooks, err := r.Webhooks(ctx, org)
 			if err != nil {
 				return err

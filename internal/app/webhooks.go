@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/access"
 	"dray/internal/lastmile"
+	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
 )
 
@@ -27,12 +28,13 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	if err != nil {
 		return err
 	}
+	db := sqlstore.For[webhook.Reader, webhook.Writer](a.Store)
 	a.Webhooks = &webhook.Registry{
-		Store: a.Store, Events: a.Events, Egress: egress, Now: a.Now, NewID: newID,
+		Store: db, Events: a.Events, Egress: egress, Now: a.Now, NewID: newID,
 		NewCheck: func() string { return access.RandomSecret(handshakeLength) },
 	}
 	a.Sender = &webhook.Sender{
-		Store: a.Store, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Events.Committed(), Drain: a.Events.Drain,
+		Store: db, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Events.Committed(), Drain: a.Events.Drain,
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Secrets: func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error) {
 			return a.Organizations.WebhookSecrets(ctx, org)
@@ -40,7 +42,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	a.endStreams, a.ended = end, following.Done()
-	a.Feed = &webhook.Feed{Store: a.Store, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
+	a.Feed = &webhook.Feed{Store: db, Log: a.Log, Hub: a.Hub, Woken: a.Events.Committed(), Ended: a.ended, Poll: cmp.Or(a.Config.Poll, numberEventsInterval)}
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"dray/internal/messaging"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
 	"dray/internal/work"
 )
@@ -16,7 +16,7 @@ import (
 // workMetrics collects the metrics of background work: what this node did, and
 // the backlog in the database, which all nodes share.
 type workMetrics struct {
-	db     store.Store
+	db     *sqlstore.Store
 	sender *webhook.Sender
 	texts  *messaging.Sender
 	now    func() time.Time
@@ -87,7 +87,7 @@ func (w workMetrics) Collect(out chan<- prometheus.Metric) {
 		level(notificationsDue, float64(notifications.Due))
 		level(notificationsOldest, age(notifications.Oldest, now))
 	}
-	if jobs, ok := backlogs[store.CreateBatch]; ok {
+	if jobs, ok := backlogs[work.CreateBatch]; ok {
 		level(jobsDue, float64(jobs.Due))
 		level(jobsRunning, float64(jobs.Leased))
 		level(jobsGivenUp, float64(jobs.GivenUp))
@@ -100,9 +100,9 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
 	backlogs := map[work.Kind]work.Backlog{}
-	err := w.db.Read(ctx, func(r store.Reader) error {
+	err := w.db.Read(ctx, func(r *sqlstore.Tx) error {
 		clear(backlogs)
-		for _, kind := range []work.Kind{store.CreateBatch, work.Webhooks, work.Messages, work.Estimates} {
+		for _, kind := range []work.Kind{work.CreateBatch, work.Webhooks, work.Messages, work.Estimates} {
 			b, err := r.WorkBacklog(ctx, kind, w.now())
 			if err != nil {
 				return err

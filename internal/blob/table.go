@@ -8,16 +8,18 @@ import (
 )
 
 // Table stores bytes in the database, where every node finds them.
-type Table struct{ Store store.Store }
+type Table struct {
+	Store store.Transactor[Reader, Writer]
+}
 
 // Put implements upload.Blobs.
 func (t Table) Put(ctx context.Context, u lastmile.Upload, data []byte) error {
-	return t.Store.Write(ctx, func(w store.Writer) error { return w.SaveUploadBytes(ctx, u.Organization, u.ID, data) })
+	return t.Store.Write(ctx, func(w Writer) error { return w.SaveUploadBytes(ctx, u.Organization, u.ID, data) })
 }
 
 // Get implements upload.Blobs.
 func (t Table) Get(ctx context.Context, u lastmile.Upload) (data []byte, err error) {
-	err = t.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = t.Store.Read(ctx, func(r Reader) (err error) {
 		data, err = r.UploadBytes(ctx, u.Organization, u.ID)
 		return err
 	})
@@ -26,5 +28,5 @@ func (t Table) Get(ctx context.Context, u lastmile.Upload) (data []byte, err err
 
 // Remove implements upload.Blobs.
 func (t Table) Remove(ctx context.Context, u lastmile.Upload) error {
-	return t.Store.Write(ctx, func(w store.Writer) error { return w.DeleteUploadBytes(ctx, u.Organization, u.ID) })
+	return t.Store.Write(ctx, func(w Writer) error { return w.DeleteUploadBytes(ctx, u.Organization, u.ID) })
 }

@@ -23,10 +23,9 @@ import (
 	"time"
 
 	"dray/internal/cli"
+	"dray/internal/store/engine/enginetest"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"dray/internal/store/storetest"
 )
 
 // TestMain runs the tests, or dray when a script executes it.
@@ -73,9 +72,9 @@ func TestScript(t *testing.T) {
 		})
 		t.Run("postgres/"+name, func(t *testing.T) {
 			t.Parallel()
-			variables := []string{"DRAY_DATABASE=" + storetest.Postgres(t)}
+			variables := []string{"DRAY_DATABASE=" + enginetest.Postgres(t)}
 			if text, err := os.ReadFile(file); err != nil || bytes.Contains(text, []byte("$FRESH")) {
-				variables = append(variables, "FRESH=--database="+storetest.Postgres(t))
+				variables = append(variables, "FRESH=--database="+enginetest.Postgres(t))
 			}
 			runScript(t, file, "postgres", func(string) []string { return variables })
 		})

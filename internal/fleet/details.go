@@ -12,7 +12,7 @@ import (
 // WorkerDetails returns a worker, with an analysis of the work in a window if
 // there is one.
 func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d analytics.WorkerDetails, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) error {
+	err = f.Store.Read(ctx, func(r Reader) error {
 		worker, err := r.Worker(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmil
 // members returns the workers of a team who are on duty, with their tasks. It adds
 // the organization's experience to the request.
 func (f *Fleet) members(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q *travel.EstimateRequest) (members []travel.TeamMember, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) error {
+	err = f.Store.Read(ctx, func(r Reader) error {
 		team, err := r.Team(ctx, who.Organization, id)
 		if err != nil {
 			return err

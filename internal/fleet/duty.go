@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 )
 
 // Self returns the worker who is the caller.
 func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmile.Worker, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		worker, err = r.Worker(ctx, who.Organization, who.Worker)
 		return err
 	})
@@ -21,7 +20,7 @@ func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmi
 // the app reports it.
 func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool, phone *lastmile.DeviceReport) (worker lastmile.Worker, err error) {
 	now := f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		if worker, err = w.Worker(ctx, who.Organization, who.Worker); err != nil {
 			return err
 		}
@@ -43,7 +42,7 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 }
 
 // updateDevice saves a worker's phone if it has changed.
-func updateDevice(ctx context.Context, w store.Writer, worker *lastmile.Worker, phone lastmile.DeviceReport, now time.Time) error {
+func updateDevice(ctx context.Context, w Writer, worker *lastmile.Worker, phone lastmile.DeviceReport, now time.Time) error {
 	changed, err := worker.UpdateDevice(phone, now)
 	if err != nil || !changed {
 		return err

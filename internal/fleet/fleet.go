@@ -12,7 +12,8 @@ import (
 
 // Fleet manages the workers, teams and hubs of all organizations.
 type Fleet struct {
-	Store      store.Store
+	Store      store.Transactor[Reader, Writer]
+	Documents  store.Documents
 	Places     Places
 	Passwords  Passwords
 	Tasks      Tasks
@@ -43,11 +44,11 @@ type Travel interface {
 // Tasks unassigns the tasks of a worker or a team.
 type Tasks interface {
 	// Release moves the tasks of a container to the organization's.
-	Release(ctx context.Context, w store.Writer, who lastmile.Principal, from lastmile.ContainerRef) error
+	Release(ctx context.Context, tx store.Transaction, who lastmile.Principal, from lastmile.ContainerRef) error
 }
 
 func (f *Fleet) organization(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		org, err = r.Organization(ctx, who.Organization)
 		return err
 	})

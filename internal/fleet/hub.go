@@ -24,7 +24,7 @@ func (f *Fleet) CreateHub(ctx context.Context, who lastmile.Principal, draft Hub
 	if err != nil {
 		return lastmile.Hub{}, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Hub, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Hub, error) {
 		if err := checkTeams(ctx, w, who.Organization, made.Teams); err != nil {
 			return made, err
 		}
@@ -39,7 +39,7 @@ func (f *Fleet) UpdateHub(ctx context.Context, who lastmile.Principal, id lastmi
 		return hub, err
 	}
 	now := f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		if hub, err = w.Hub(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (f *Fleet) UpdateHub(ctx context.Context, who lastmile.Principal, id lastmi
 
 // Hubs returns the organization's hubs.
 func (f *Fleet) Hubs(ctx context.Context, who lastmile.Principal) (hubs []lastmile.Hub, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		hubs, err = r.Hubs(ctx, who.Organization)
 		return err
 	})

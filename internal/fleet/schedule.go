@@ -9,7 +9,7 @@ import (
 
 // Schedule reads a worker's schedule.
 func (f *Fleet) Schedule(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) (schedule lastmile.Schedule, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		if _, err := r.Worker(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (f *Fleet) SetSchedule(ctx context.Context, who lastmile.Principal, id last
 	if err != nil {
 		return nil, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Schedule, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Schedule, error) {
 		if _, err := w.Worker(ctx, who.Organization, id); err != nil {
 			return nil, err
 		}

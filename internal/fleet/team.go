@@ -13,7 +13,7 @@ func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change l
 	if err != nil {
 		return lastmile.CreatedRecord[lastmile.Team]{}, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedRecord[lastmile.Team], error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.CreatedRecord[lastmile.Team], error) {
 		team := lastmile.CreatedRecord[lastmile.Team]{Record: made}
 		if err := checkTeam(ctx, w, made); err != nil {
 			return team, err
@@ -25,7 +25,7 @@ func (f *Fleet) CreateTeam(ctx context.Context, who lastmile.Principal, change l
 // UpdateTeam changes a team.
 func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, change lastmile.TeamChange) (team lastmile.Team, err error) {
 	now := f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		if team, err = w.Team(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 // DeleteTeam deletes a team. Its workers stay, and its tasks move to the
 // organization's container.
 func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID) error {
-	return f.Store.Write(ctx, func(w store.Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.Team(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -56,12 +56,12 @@ func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastm
 
 // ShowTeam returns a team in the form of the API.
 func (f *Fleet) ShowTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID) ([]byte, error) {
-	return f.Store.Show(ctx, store.Teams, who.Organization, string(id))
+	return f.Documents.Show(ctx, store.Teams, who.Organization, string(id))
 }
 
 // Teams returns the teams that have all of the metadata entries.
 func (f *Fleet) Teams(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (teams []lastmile.Team, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		teams, err = r.Teams(ctx, who.Organization, store.TeamFilter{Metadata: metadata})
 		return err
 	})
@@ -70,7 +70,7 @@ func (f *Fleet) Teams(ctx context.Context, who lastmile.Principal, metadata last
 
 // checkTeam rejects a team whose name is in use, or that refers to records of
 // another organization.
-func checkTeam(ctx context.Context, r store.Reader, t lastmile.Team) error {
+func checkTeam(ctx context.Context, r Reader, t lastmile.Team) error {
 	for _, id := range t.Workers {
 		if _, err := r.Worker(ctx, t.Organization, id); err != nil {
 			return invalidMember(err, string(id))

@@ -45,7 +45,7 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 		return lastmile.Worker{}, err
 	}
 	// Invalid requests are rejected before the cost of hashing a password.
-	err = f.Store.Read(ctx, func(r store.Reader) error { return checkNewWorker(ctx, r, made) })
+	err = f.Store.Read(ctx, func(r Reader) error { return checkNewWorker(ctx, r, made) })
 	if err != nil {
 		return lastmile.Worker{}, err
 	}
@@ -54,7 +54,7 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 		return lastmile.Worker{}, err
 	}
 	invitation := textmessage.NewInvitation(lastmile.MessageID(f.NewID()), org, made, password, f.AppURL, now)
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Worker, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Worker, error) {
 		worker := made
 		if worker.Routing, err = routing.save(ctx, w, who); err != nil {
 			return worker, err
@@ -76,7 +76,7 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 	})
 }
 
-func checkNewWorker(ctx context.Context, r store.Reader, worker lastmile.Worker) error {
+func checkNewWorker(ctx context.Context, r Reader, worker lastmile.Worker) error {
 	if err := checkTeams(ctx, r, worker.Organization, worker.Teams); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who lastmile.Principal, id las
 		return worker, err
 	}
 	vehicle, now := lastmile.VehicleID(f.NewID()), f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		if worker, err = w.Worker(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who lastmile.Principal, id las
 }
 
 // appendEvent stores an event of a worker.
-func (f *Fleet) appendEvent(ctx context.Context, w store.Writer, who lastmile.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
+func (f *Fleet) appendEvent(ctx context.Context, w Writer, who lastmile.Principal, trigger lastmile.Trigger, worker lastmile.Worker, now time.Time) error {
 	return f.Events.Append(ctx, w, lastmile.Event{
 		Organization: who.Organization, Trigger: trigger, At: now, Actor: who.Actor(), Worker: &worker,
 	})
@@ -132,7 +132,7 @@ func (f *Fleet) appendEvent(ctx context.Context, w store.Writer, who lastmile.Pr
 // other tasks.
 func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) error {
 	now := f.Now()
-	return f.Store.Write(ctx, func(w store.Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		worker, err := w.Worker(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 }
 
 // checkTeams rejects teams that are not the organization's.
-func checkTeams(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TeamID) error {
+func checkTeams(ctx context.Context, r Reader, org lastmile.OrganizationID, ids []lastmile.TeamID) error {
 	for _, id := range ids {
 		if _, err := r.Team(ctx, org, id); err != nil {
 			return err
@@ -179,7 +179,7 @@ func (f *Fleet) locate(ctx context.Context, who lastmile.Principal, a *RoutingAd
 
 // save saves a new destination, or reads the one with the id that was sent. It
 // returns nil if none was sent.
-func (l located) save(ctx context.Context, w store.Writer, who lastmile.Principal) (*lastmile.Destination, error) {
+func (l located) save(ctx context.Context, w Writer, who lastmile.Principal) (*lastmile.Destination, error) {
 	switch {
 	case l.made != nil:
 		return l.made, w.SaveDestination(ctx, *l.made)

@@ -12,6 +12,7 @@ import (
 
 // Composer writes the text messages that follow from events.
 type Composer struct {
+	Store store.Joiner[Writer]
 	Now   func() time.Time
 	NewID func() string
 	Saved func() // called after messages were committed
@@ -19,7 +20,11 @@ type Composer struct {
 
 // Notify saves the messages to recipients that follow from events. It runs in the
 // transaction of the events.
-func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+func (c *Composer) Notify(ctx context.Context, tx store.Transaction, events []lastmile.Event) error {
+	w, err := c.Store.Join(tx)
+	if err != nil {
+		return err
+	}
 	for _, e := range events {
 		kind := textmessage.KindFor(e)
 		if kind == "" || !textmessage.WantsMessages(e.Task) {
@@ -42,7 +47,7 @@ func (c *Composer) Notify(ctx context.Context, w store.Writer, events []lastmile
 
 // write returns the message about an event. wanted is false if the organization or
 // the recipient has turned such messages off, or the message would be too late.
-func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
+func (c *Composer) write(ctx context.Context, r Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
 	task, now := *e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
 	if err != nil || !settings.Enabled(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
@@ -75,7 +80,7 @@ func (c *Composer) write(ctx context.Context, r store.Reader, kind textmessage.K
 
 // workerName returns the name of a task's worker for recipients; it is empty if the
 // task has no worker any more.
-func workerName(ctx context.Context, r store.Reader, e lastmile.Event) (string, error) {
+func workerName(ctx context.Context, r Reader, e lastmile.Event) (string, error) {
 	worker := e.Worker
 	if worker == nil {
 		if e.Task.Worker == "" {

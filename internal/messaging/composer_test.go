@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 )
 
@@ -25,11 +25,11 @@ func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
 		{Organization: acme, Trigger: lastmile.TriggerTaskStarted, Task: &task, At: now().Add(-2 * time.Hour)}, // reported late by a phone that was offline
 	}
 	for range 2 {
-		w.write(func(ctx context.Context, tx store.Writer) error { return w.log.Append(ctx, tx, events...) })
+		w.write(func(ctx context.Context, tx *sqlstore.Tx) error { return w.log.Append(ctx, tx, events...) })
 	}
 	sent := map[textmessage.Kind]string{}
-	err := w.store.Read(t.Context(), func(r store.Reader) error {
-		messages, err := r.Messages(t.Context(), store.MessageFilter{Organization: acme})
+	err := w.store.Read(t.Context(), func(r *sqlstore.Tx) error {
+		messages, err := r.Messages(t.Context(), textmessage.Filter{Organization: acme})
 		for _, m := range messages {
 			if sent[m.Kind] != "" {
 				t.Errorf("%s was sent twice", m.Kind)

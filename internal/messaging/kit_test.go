@@ -14,7 +14,6 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
@@ -61,20 +60,20 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	w := &fixture{t: t, store: db}
-	composer := &messaging.Composer{Now: now, NewID: newID, Saved: w.texts.Signal}
+	composer := &messaging.Composer{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Now: now, NewID: newID, Saved: w.texts.Signal}
 	w.log = events.NewLog(events.Options{
 		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
 		Encode: wire.EncodeEvent,
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
-			return composer.Notify(ctx, tx.(store.Writer), all)
+			return composer.Notify(ctx, tx, all)
 		},
 	})
 	w.messages = &messaging.Messages{
-		Store: db, Now: now, Events: w.log, Log: quiet,
+		Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Now: now, Events: w.log, Log: quiet,
 		ParsePhone: func(raw, _ string) (lastmile.Phone, error) { return lastmile.Phone(raw), nil },
 	}
 	for id, name := range map[lastmile.OrganizationID]string{acme: "Acme", zenith: "Zenith"} {
-		w.write(func(ctx context.Context, tx store.Writer) error {
+		w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 			return tx.SaveOrganization(ctx, lastmile.Organization{ID: id, Name: name, Country: "US", Timezone: "UTC", Created: now(), Modified: now()})
 		})
 	}
@@ -89,10 +88,10 @@ func (w *fixture) close() {
 	}
 }
 
-func (w *fixture) write(change func(ctx context.Context, tx store.Writer) error) {
+func (w *fixture) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	if err := w.store.Write(ctx, func(tx store.Writer) error { return change(ctx, tx) }); err != nil {
+	if err := w.store.Write(ctx, func(tx *sqlstore.Tx) error { return change(ctx, tx) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -104,7 +103,7 @@ func (w *fixture) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to
 	if kind != textmessage.KindInvitation {
 		m.Task = lastmile.TaskID(newID())
 	}
-	w.write(func(ctx context.Context, tx store.Writer) error {
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		tx.OnCommit(w.texts.Signal)
 		return tx.SaveMessage(ctx, m)
 	})
@@ -113,7 +112,7 @@ func (w *fixture) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to
 
 // begin leases a message and marks it as being sent, like a process that then
 // crashes.
-func begin(ctx context.Context, tx store.Writer, id lastmile.MessageID, until time.Time) error {
+func begin(ctx context.Context, tx *sqlstore.Tx, id lastmile.MessageID, until time.Time) error {
 	m, err := tx.MessageByID(ctx, id)
 	if err != nil {
 		return err
@@ -135,7 +134,7 @@ func begin(ctx context.Context, tx store.Writer, id lastmile.MessageID, until ti
 // message reads a message.
 func (w *fixture) message(id lastmile.MessageID) (m textmessage.Message) {
 	w.t.Helper()
-	err := w.store.Read(w.t.Context(), func(r store.Reader) (err error) {
+	err := w.store.Read(w.t.Context(), func(r *sqlstore.Tx) (err error) {
 		m, err = r.MessageByID(w.t.Context(), id)
 		return err
 	})
@@ -188,7 +187,7 @@ func acceptSend(_ context.Context, m textmessage.Message) textmessage.Result {
 // sender returns a sender with a gateway; nil means the outbox.
 func (w *fixture) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
-		Store: w.store, Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.texts.Channel(),
+		Store: sqlstore.For[messaging.Reader, messaging.Writer](w.store), Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.texts.Channel(),
 	}
 }
 

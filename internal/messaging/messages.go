@@ -14,7 +14,7 @@ import (
 // Messages reads replies and delivery reports, and keeps the message settings of
 // organizations.
 type Messages struct {
-	Store      store.Store
+	Store      store.Transactor[Reader, Writer]
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
 	Events     *events.Log
@@ -23,7 +23,7 @@ type Messages struct {
 
 // Settings returns an organization and its message settings.
 func (m *Messages) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
-	err = m.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = m.Store.Read(ctx, func(r Reader) (err error) {
 		if of, err = r.Organization(ctx, org); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (m *Messages) Settings(ctx context.Context, org lastmile.OrganizationID) (o
 
 // Configure changes the message settings of an organization.
 func (m *Messages) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
-	err = m.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = m.Store.Write(ctx, func(w Writer) (err error) {
 		if _, err = w.Organization(ctx, org); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/textmessage"
 	"dray/internal/work"
 )
@@ -14,13 +13,13 @@ func messageID(item *work.Prepared) lastmile.MessageID { return lastmile.Message
 
 // sendPolicy decides, in one transaction, which messages may be sent.
 type sendPolicy struct {
-	w    store.Writer
+	w    Writer
 	caps textmessage.Caps
 	now  time.Time
 	sent map[lastmile.OrganizationID]*textmessage.Counts // cached counts of organizations
 }
 
-func newSendPolicy(w store.Writer, caps textmessage.Caps, now time.Time) *sendPolicy {
+func newSendPolicy(w Writer, caps textmessage.Caps, now time.Time) *sendPolicy {
 	return &sendPolicy{w: w, caps: caps, now: now, sent: map[lastmile.OrganizationID]*textmessage.Counts{}}
 }
 

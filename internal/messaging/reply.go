@@ -22,7 +22,7 @@ func (m *Messages) Receive(ctx context.Context, reply lastmile.Reply) error {
 		reply.From = phone // short codes do not parse and stay as they are
 	}
 	now := m.Now()
-	return m.Store.Write(ctx, func(w store.Writer) error {
+	return m.Store.Write(ctx, func(w Writer) error {
 		isNew, err := w.SaveReply(ctx, reply, now)
 		if err != nil || !isNew {
 			return err
@@ -57,7 +57,7 @@ func each(orgs []lastmile.OrganizationID, do func(lastmile.OrganizationID) error
 // those that sent messages to the phone from the number replied to; if there is
 // none, those that sent it messages from any number; else those that have a
 // recipient with this phone.
-func (m *Messages) addressees(ctx context.Context, r store.Reader, reply lastmile.Reply) ([]lastmile.OrganizationID, error) {
+func (m *Messages) addressees(ctx context.Context, r Reader, reply lastmile.Reply) ([]lastmile.OrganizationID, error) {
 	texters, err := r.Texters(ctx, reply.From)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 
 // stop records that a phone opted out of the messages of an organization, and
 // appends an event for each of its recipients with that phone.
-func stop(ctx context.Context, w store.Writer, log *events.Log, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
+func stop(ctx context.Context, w Writer, log *events.Log, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	if _, already, err := w.OptOut(ctx, org, reply.From); err != nil || already {
 		return err
 	}
@@ -131,12 +131,12 @@ func stop(ctx context.Context, w store.Writer, log *events.Log, org lastmile.Org
 
 // optOut records an opt-out that the gateway reports for the number of a message.
 // The reply in its events has no text.
-func optOut(ctx context.Context, w store.Writer, log *events.Log, m textmessage.Message, now time.Time) error {
+func optOut(ctx context.Context, w Writer, log *events.Log, m textmessage.Message, now time.Time) error {
 	return stop(ctx, w, log, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
 }
 
 // resume ends the opt-out of a phone.
-func (m *Messages) resume(ctx context.Context, w store.Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
+func (m *Messages) resume(ctx context.Context, w Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	out, found, err := w.OptOut(ctx, org, reply.From)
 	if err != nil || !found {
 		return err
@@ -156,14 +156,14 @@ func (m *Messages) resume(ctx context.Context, w store.Writer, org lastmile.Orga
 }
 
 // mute turns messages to a recipient off or on.
-func mute(ctx context.Context, w store.Writer, r *lastmile.Recipient, off bool, now time.Time) error {
+func mute(ctx context.Context, w Writer, r *lastmile.Recipient, off bool, now time.Time) error {
 	if err := r.Update(lastmile.RecipientChange{SkipSMSNotifications: &off}, now); err != nil {
 		return err
 	}
 	return w.SaveRecipient(ctx, *r)
 }
 
-func appendEvent(ctx context.Context, w store.Writer, log *events.Log, e lastmile.Event, now time.Time) error {
+func appendEvent(ctx context.Context, w Writer, log *events.Log, e lastmile.Event, now time.Time) error {
 	e.At = now
 	return log.Append(ctx, w, e)
 }
@@ -171,7 +171,7 @@ func appendEvent(ctx context.Context, w store.Writer, log *events.Log, e lastmil
 // Report records the delivery report of a gateway.
 func (m *Messages) Report(ctx context.Context, r textmessage.DeliveryReport) error {
 	now := m.Now()
-	return m.Store.Write(ctx, func(w store.Writer) error {
+	return m.Store.Write(ctx, func(w Writer) error {
 		message, err := w.MessageByID(ctx, r.Message)
 		if err != nil || !message.Report(r) {
 			return err

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 )
 
 // events returns the events of an organization, in order.
 func (w *fixture) events(org lastmile.OrganizationID) (bodies []map[string]any) {
 	w.t.Helper()
-	w.write(func(ctx context.Context, tx store.Writer) error {
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		bodies = nil
 		if _, err := tx.NumberEvents(ctx, 100); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (w *fixture) events(org lastmile.OrganizationID) (bodies []map[string]any) 
 func (w *fixture) recipient(org lastmile.OrganizationID, skip bool) lastmile.RecipientID {
 	w.t.Helper()
 	id := lastmile.RecipientID(newID())
-	w.write(func(ctx context.Context, tx store.Writer) error {
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		return tx.SaveRecipient(ctx, lastmile.Recipient{
 			ID: id, Organization: org, Name: "Grace", Phone: phone, SkipSMSNotifications: skip, Created: now(), Modified: now(),
 		})
@@ -44,7 +44,7 @@ func (w *fixture) recipient(org lastmile.OrganizationID, skip bool) lastmile.Rec
 
 func (w *fixture) skips(org lastmile.OrganizationID, id lastmile.RecipientID) (skips bool) {
 	w.t.Helper()
-	err := w.store.Read(w.t.Context(), func(r store.Reader) error {
+	err := w.store.Read(w.t.Context(), func(r *sqlstore.Tx) error {
 		found, err := r.Recipient(w.t.Context(), org, id)
 		skips = found.SkipSMSNotifications
 		return err
@@ -60,7 +60,7 @@ func (w *fixture) wrote(org lastmile.OrganizationID, from string) {
 	w.t.Helper()
 	m := textmessage.New(lastmile.MessageID(newID()), org, textmessage.KindFailed, phone, "hello", now(), now())
 	m.Task = lastmile.TaskID(newID())
-	w.write(func(ctx context.Context, tx store.Writer) error {
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		if err := tx.SaveMessage(ctx, m); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ type Finder interface {
 
 // Sender sends the messages that are due. Any number of processes may run one.
 type Sender struct {
-	Store   store.Store
+	Store   store.Transactor[Reader, Writer]
 	Events  *events.Log
 	Gateway Gateway // nil keeps messages in the outbox
 	Caps    textmessage.Caps
@@ -74,7 +74,7 @@ const outbox = "outbox"
 
 // Run sends until ctx ends. Then it waits up to stopGrace for running attempts.
 func (s *Sender) Run(ctx context.Context) {
-	loop := &work.Loop[store.Reader, store.Writer]{
+	loop := &work.Loop[Reader, Writer]{
 		Kind: work.Messages, Store: s.Store, Prepare: s.prepare, Finished: s.count, Do: s.deliver,
 		Limits: work.Limits{Total: maxSending, PerOrganization: maxPerOrganization}, LeaseFor: leaseFor, Grace: stopGrace,
 		Retry: work.Retry{First: retryPause, Longest: retryPause},
@@ -89,7 +89,7 @@ func (s *Sender) Run(ctx context.Context) {
 
 // prepare marks messages as being sent. It ends messages that must not be sent and,
 // without a gateway, all others.
-func (s *Sender) prepare(ctx context.Context, w store.Writer, items []*work.Prepared) error {
+func (s *Sender) prepare(ctx context.Context, w Writer, items []*work.Prepared) error {
 	policy := newSendPolicy(w, s.Caps, s.Now())
 	for _, item := range items {
 		m, err := w.MessageByID(ctx, messageID(item))
@@ -133,7 +133,7 @@ func (s *Sender) count(item *work.Prepared) {
 }
 
 // deliver sends one message and returns the function that records the result.
-func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
 	m, ok := l.Value.(textmessage.Message)
 	if !ok {
 		return nil, fmt.Errorf("message %s was not prepared", l.ID)
@@ -153,7 +153,7 @@ func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[store.Wri
 		s.Log.Warn("a text message was not sent", "message", m.ID, "organization", m.Organization, "kind", m.Kind,
 			"attempt", m.Attempts, "state", m.State, "reason", m.Reason)
 	}
-	return func(ctx context.Context, w store.Writer) error {
+	return func(ctx context.Context, w Writer) error {
 		if err := w.SaveMessageResult(ctx, m); err != nil || !result.OptedOut {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 )
 
@@ -153,7 +153,7 @@ func TestCrashWhileSending(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *fixture) {
 				id := w.enqueue(acme, textmessage.KindFailed, phone)
-				w.write(func(ctx context.Context, tx store.Writer) error {
+				w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 					return begin(ctx, tx, id, now().Add(30*time.Second))
 				})
 				g := findingGateway{gateway{w, acceptSend}, func(context.Context, textmessage.Message) textmessage.Result {
@@ -182,7 +182,7 @@ func TestMessageThatCrashesProcesses(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *fixture) {
 		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		for range textmessage.MaxUncertain {
-			w.write(func(ctx context.Context, tx store.Writer) error {
+			w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 				return begin(ctx, tx, id, now().Add(time.Second))
 			})
 			time.Sleep(time.Minute)
@@ -213,8 +213,8 @@ func TestCaps(t *testing.T) {
 		s := w.sender(gateway{w, acceptSend})
 		s.Caps = textmessage.Caps{NumberHour: 2, NumberDay: 3, OrganizationHour: 4, OrganizationDay: 6}
 		count := func(state textmessage.State) (n int) {
-			err := w.store.Read(t.Context(), func(r store.Reader) error {
-				found, err := r.Messages(t.Context(), store.MessageFilter{State: state})
+			err := w.store.Read(t.Context(), func(r *sqlstore.Tx) error {
+				found, err := r.Messages(t.Context(), textmessage.Filter{State: state})
 				n = len(found)
 				return err
 			})
@@ -262,7 +262,7 @@ func TestCaps(t *testing.T) {
 func TestOptedOutNumbersAreSuppressed(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *fixture) {
 		waiting, invitation := w.enqueue(acme, textmessage.KindFailed, phone), w.enqueue(acme, textmessage.KindInvitation, phone)
-		w.write(func(ctx context.Context, tx store.Writer) error {
+		w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 			return tx.SaveOptOut(ctx, textmessage.OptOut{Organization: acme, Phone: phone, At: now()})
 		})
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, acceptSend}))

@@ -1,8 +1,12 @@
-// Package store is the storage port: what the rest of Dray may ask of a
-// database, whichever it is.
+// Package store has what use cases and the database have in common: how
+// transactions run, idempotent requests, filters, and the records that are not
+// part of the domain.
 //
-// A store keeps records and knows no rules. Every read names the organization
-// that asks, and a record that is not that organization's is told apart from
-// one that does not exist: the first is lastmile.OutsideScope, the second
-// lastmile.NotFound. Package storetest holds what every store must do.
+// Which records a use case reads and saves is declared by the use case, in its
+// Reader and Writer. Package sqlstore implements all of them.
+//
+// A store saves records and knows no rules. Every read names the organization
+// on whose behalf it happens. It returns lastmile.OutsideScope for a record of
+// another organization, and lastmile.NotFound for one that does not exist.
+// Package storetest tests what a store promises.
 package store

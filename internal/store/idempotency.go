@@ -6,14 +6,28 @@ import (
 	"dray/internal/lastmile"
 )
 
+// ReceiptReader reads the replies to idempotent requests.
+type ReceiptReader interface {
+	// Receipt returns the receipt with the organization, key, method and path of
+	// the one given.
+	Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Receipt, error)
+}
+
+// Receipts reads and saves the replies to idempotent requests.
+type Receipts interface {
+	ReceiptReader
+	// SaveReceipt saves reply, the encoded response, under the receipt.
+	SaveReceipt(ctx context.Context, r lastmile.Receipt, reply []byte) error
+}
+
 // Idempotent runs change in one transaction and saves its result as the reply
 // to the principal's idempotency key, if the request has one. If that request
 // was done before, nothing changes and the error is a *lastmile.Replay.
 //
 // Like every function passed to Write, change may run more than once.
-func Idempotent[T any](ctx context.Context, s Store, who lastmile.Principal, change func(Writer) (T, error)) (T, error) {
+func Idempotent[T, R any, W Receipts](ctx context.Context, s Transactor[R, W], who lastmile.Principal, change func(W) (T, error)) (T, error) {
 	var result T
-	err := s.Write(ctx, func(w Writer) error {
+	err := s.Write(ctx, func(w W) error {
 		if err := checkReplay(ctx, w, who); err != nil {
 			return err
 		}
@@ -33,11 +47,11 @@ func Idempotent[T any](ctx context.Context, s Store, who lastmile.Principal, cha
 // SaveReply saves the reply to a request that changed nothing, such as a
 // search. If another request with the same key was faster, the error is a
 // *lastmile.Replay.
-func SaveReply(ctx context.Context, s Store, who lastmile.Principal, reply []byte) error {
+func SaveReply[R any, W Receipts](ctx context.Context, s Transactor[R, W], who lastmile.Principal, reply []byte) error {
 	if who.Receipt == nil {
 		return nil
 	}
-	return s.Write(ctx, func(w Writer) error {
+	return s.Write(ctx, func(w W) error {
 		if err := checkReplay(ctx, w, who); err != nil {
 			return err
 		}
@@ -45,10 +59,10 @@ func SaveReply(ctx context.Context, s Store, who lastmile.Principal, reply []byt
 	})
 }
 
-// CheckReplay returns a *lastmile.Replay if the principal's request was done before. It
-// saves a repeated request the work that precedes the transaction.
-func CheckReplay(ctx context.Context, s Store, who lastmile.Principal) error {
-	return s.Read(ctx, func(r Reader) error { return checkReplay(ctx, r, who) })
+// CheckReplay returns a *lastmile.Replay if the principal's request was done
+// before. It saves a repeated request the work that precedes the transaction.
+func CheckReplay[R ReceiptReader, W any](ctx context.Context, s Transactor[R, W], who lastmile.Principal) error {
+	return s.Read(ctx, func(r R) error { return checkReplay(ctx, r, who) })
 }
 
 func checkReplay(ctx context.Context, r ReceiptReader, who lastmile.Principal) error {

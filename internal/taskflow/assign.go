@@ -23,7 +23,7 @@ func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []las
 		return nil, lastmile.Invalid("tasks has %d entries; at most %d are allowed", len(ids), MaxAutoAssign)
 	}
 	now := f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (assignment.Assigned, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (assignment.Assigned, error) {
 		crew, err := candidates(ctx, w, who.Organization, o)
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []las
 
 // candidates returns the workers on duty with their task lists. It rejects teams
 // and workers in the options that are not the organization's.
-func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID, o assignment.Options) ([]assignment.Candidate, error) {
+func candidates(ctx context.Context, r Reader, org lastmile.OrganizationID, o assignment.Options) ([]assignment.Candidate, error) {
 	for _, id := range o.Teams {
 		if _, err := r.Team(ctx, org, id); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID
 }
 
 // autoAssign assigns one task, with related tasks if the options ask for it.
-func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Principal, id lastmile.TaskID, crew []assignment.Candidate,
+func (f *Flow) autoAssign(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.TaskID, crew []assignment.Candidate,
 	o assignment.Options, now time.Time, assigned assignment.Assigned,
 ) error {
 	task, err := w.Task(ctx, who.Organization, id)
@@ -96,7 +96,7 @@ func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Prin
 
 // relatedTasks returns tasks that are not started and the tasks that they are
 // linked with by dependencies: parents before children.
-func relatedTasks(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+func relatedTasks(ctx context.Context, r Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	all, err := families(ctx, r, org, ids)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func idsOf(tasks []lastmile.Task) []lastmile.TaskID {
 // choose finds the best worker for a task and its related tasks, and stores the
 // reasons. It returns "" if no worker is suitable. Callers lock the worker's
 // container before they put the task there.
-func (f *Flow) choose(ctx context.Context, w store.Writer, task lastmile.Task, together []lastmile.Task, crew []assignment.Candidate,
+func (f *Flow) choose(ctx context.Context, w Writer, task lastmile.Task, together []lastmile.Task, crew []assignment.Candidate,
 	o assignment.Options, now time.Time,
 ) (lastmile.WorkerID, error) {
 	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })

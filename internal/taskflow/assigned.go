@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/travel"
 )
 
@@ -16,7 +15,7 @@ const AssignedSince = 7 * 24 * time.Hour
 // Assigned returns one page of the tasks that a worker or a team has now, in the
 // form of the API, and the id that the next page starts after.
 func (f *Flow) Assigned(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) error { return checkContainer(ctx, r, who.Organization, in) })
+	err = f.Store.Read(ctx, func(r Reader) error { return checkContainer(ctx, r, who.Organization, in) })
 	if err != nil {
 		return nil, "", err
 	}
@@ -36,7 +35,7 @@ func (f *Flow) Manifest(ctx context.Context, who lastmile.Principal, hub lastmil
 	case worker == "":
 		return m, lastmile.Missing("workerId")
 	}
-	err = f.Store.Read(ctx, func(r store.Reader) error {
+	err = f.Store.Read(ctx, func(r Reader) error {
 		from, err := r.Hub(ctx, who.Organization, hub)
 		if err != nil {
 			return err

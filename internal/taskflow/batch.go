@@ -36,14 +36,14 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 	batch := lastmile.Batch{
 		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedRecord[lastmile.Batch], error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.CreatedRecord[lastmile.Batch], error) {
 		made := lastmile.CreatedRecord[lastmile.Batch]{Record: batch}
 		if err := w.AddBatch(ctx, batch, items); err != nil {
 			return made, err
 		}
 		w.OnCommit(f.Batches.Signal)
-		return made, w.AddJob(ctx, store.Job{
-			Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, Due: now, Created: now,
+		return made, w.AddJob(ctx, work.Job{
+			Organization: batch.Organization, ID: string(batch.ID), Kind: work.CreateBatch, Due: now, Created: now,
 		})
 	})
 }
@@ -51,7 +51,7 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 // Batch returns the progress of a batch and, once it is completed, the tasks that
 // were created.
 func (f *Flow) Batch(ctx context.Context, who lastmile.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		if batch, err = r.Batch(ctx, who.Organization, id); err != nil || batch.Completed.IsZero() {
 			return err
 		}
@@ -61,7 +61,7 @@ func (f *Flow) Batch(ctx context.Context, who lastmile.Principal, id lastmile.Ba
 }
 
 // fillTasks puts the tasks that still exist into the results of a batch.
-func fillTasks(ctx context.Context, r store.Reader, batch *lastmile.Batch) error {
+func fillTasks(ctx context.Context, r Reader, batch *lastmile.Batch) error {
 	left, err := r.TasksLeft(ctx, batch.Organization, createdIDs(batch.Results))
 	for i, result := range batch.Results {
 		batch.Results[i].Shown = left[result.TaskID]
@@ -97,7 +97,7 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 	}
 	now := f.Now()
 	return retryWithSavepoints(func(each savepoints) (lastmile.CreatedBatch, error) {
-		return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (made lastmile.CreatedBatch, err error) {
+		return store.Idempotent(ctx, f.Store, who, func(w Writer) (made lastmile.CreatedBatch, err error) {
 			err = f.createChunk(ctx, w, who, prepared, now, each, func(task *lastmile.Task, rejected lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
@@ -112,9 +112,9 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 
 // RunBatch creates the tasks of a batch that have not been created yet. It returns
 // the function that completes the batch.
-func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[store.Writer], err error) {
+func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[Writer], err error) {
 	var batch lastmile.Batch
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		batch, err = r.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 		return err
 	})
@@ -143,7 +143,7 @@ func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[stor
 	if err := errors.Join(ctx.Err(), seen.into(batch.Results)); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, w store.Writer) error { return f.completeBatch(ctx, w, batch) }, nil
+	return func(ctx context.Context, w Writer) error { return f.completeBatch(ctx, w, batch) }, nil
 }
 
 // shownTasks reads the created tasks in the form of the API while others are still
@@ -156,14 +156,14 @@ type shownTasks struct {
 }
 
 // add reads the tasks of some results.
-func (v *shownTasks) add(ctx context.Context, s store.Store, org lastmile.OrganizationID, results []lastmile.BatchResult) {
+func (v *shownTasks) add(ctx context.Context, s store.Transactor[Reader, Writer], org lastmile.OrganizationID, results []lastmile.BatchResult) {
 	ids := createdIDs(results)
 	if len(ids) == 0 {
 		return
 	}
 	v.group.Go(func() {
 		var left map[lastmile.TaskID][]byte
-		err := s.Read(ctx, func(r store.Reader) (err error) {
+		err := s.Read(ctx, func(r Reader) (err error) {
 			left, err = r.TasksLeft(ctx, org, ids)
 			return err
 		})
@@ -188,7 +188,7 @@ func (v *shownTasks) into(results []lastmile.BatchResult) error {
 
 // GiveUpBatch completes a batch that could not be run: items without a result get
 // an internal error.
-func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job work.Item) error {
+func (f *Flow) GiveUpBatch(ctx context.Context, w Writer, job work.Item) error {
 	batch, err := w.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 	if err != nil || !batch.Completed.IsZero() {
 		return err
@@ -213,7 +213,7 @@ func (f *Flow) GiveUpBatch(ctx context.Context, w store.Writer, job work.Item) e
 }
 
 // completeBatch completes a batch, all items of which have a result.
-func (f *Flow) completeBatch(ctx context.Context, w store.Writer, batch lastmile.Batch) error {
+func (f *Flow) completeBatch(ctx context.Context, w Writer, batch lastmile.Batch) error {
 	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
 	event := batch.Complete(who.Actor(), f.Now())
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
@@ -257,7 +257,7 @@ func (f *Flow) runChunk(ctx context.Context, job *work.Lease, who lastmile.Princ
 func (f *Flow) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := f.Now()
 	return retryWithSavepoints(func(each savepoints) (results []lastmile.BatchResult, err error) {
-		err = f.Store.Write(ctx, func(w store.Writer) error {
+		err = f.Store.Write(ctx, func(w Writer) error {
 			if err := job.Hold(ctx, w, now); err != nil {
 				return err
 			}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 )
 
 // item is an item of a batch, prepared for a transaction.
@@ -53,7 +52,7 @@ func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, batch 
 // prepareChunk reads n items of a batch and prepares them.
 func (f *Flow) prepareChunk(ctx context.Context, who lastmile.Principal, id lastmile.BatchID, from, n int) chunk {
 	var sent []lastmile.BatchItem
-	err := f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := f.Store.Read(ctx, func(r Reader) (err error) {
 		sent, err = r.BatchItems(ctx, who.Organization, id, from, n)
 		return err
 	})
@@ -124,7 +123,7 @@ func retryWithSavepoints[T any](create func(savepoints) (T, error)) (T, error) {
 
 // createChunk creates the tasks of items and reports the result of each, in
 // their order: a task, or a result with an error.
-func (f *Flow) createChunk(ctx context.Context, w store.Writer, who lastmile.Principal, items []item, now time.Time, each savepoints,
+func (f *Flow) createChunk(ctx context.Context, w Writer, who lastmile.Principal, items []item, now time.Time, each savepoints,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
 	var events []lastmile.Event
@@ -166,7 +165,7 @@ func createEach(items []item, create func(item) error, report func(*lastmile.Tas
 
 // createTogether creates all items with few reads and writes. It returns
 // errRejected if one of them is rejected.
-func createTogether(ctx context.Context, w store.Writer, org lastmile.OrganizationID, items []item, create func(creationStore, item) error,
+func createTogether(ctx context.Context, w Writer, org lastmile.OrganizationID, items []item, create func(creationStore, item) error,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
 	bulk, err := prefetch(ctx, w, org, items)

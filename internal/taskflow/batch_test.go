@@ -6,8 +6,9 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/wire"
+	"dray/internal/work"
 )
 
 // bodies decodes items of a batch as clients send them.
@@ -152,12 +153,12 @@ func TestOldBatchWithInvalidItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	now := o.Now()
 	batch := lastmile.Batch{ID: apptest.NewID[lastmile.BatchID](), Organization: o.Principal.Organization, Key: o.Principal.Key, Created: now, Received: 2}
-	o.Write(t, func(w store.Writer) error {
+	o.Write(t, func(w *sqlstore.Tx) error {
 		sent := []lastmile.BatchItem{{Sent: []byte(`{"notes":7}`)}, {Sent: []byte(body("", ""))}}
 		if err := w.AddBatch(t.Context(), batch, sent); err != nil {
 			return err
 		}
-		return w.AddJob(t.Context(), store.Job{Organization: batch.Organization, ID: string(batch.ID), Kind: store.CreateBatch, Due: now, Created: now})
+		return w.AddJob(t.Context(), work.Job{Organization: batch.Organization, ID: string(batch.ID), Kind: work.CreateBatch, Due: now, Created: now})
 	})
 	o.RunJobs(t)
 	got, err := o.Tasks.Batch(t.Context(), o.Principal, batch.ID)

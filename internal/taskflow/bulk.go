@@ -18,7 +18,7 @@ import (
 // only recipients can be read: by their phone numbers. Destinations and tasks
 // have ids that no item can name yet.
 type bulkWriter struct {
-	w          store.Writer
+	w          Writer
 	fields     customfield.Fields
 	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
 	buffer     store.NewRecords
@@ -26,7 +26,7 @@ type bulkWriter struct {
 }
 
 // prefetch returns a bulkWriter that has read what the items need.
-func prefetch(ctx context.Context, w store.Writer, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
+func prefetch(ctx context.Context, w Writer, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
 	b := &bulkWriter{w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}, buffered: map[lastmile.RecipientID]int{}}
 	var phones []lastmile.Phone
 	for _, one := range items {

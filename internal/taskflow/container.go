@@ -15,7 +15,7 @@ import (
 // they are first read, so that all later readers see the same order.
 func (f *Flow) Container(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef) (c lastmile.Container, err error) {
 	unplaced := false
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		if unplaced, err = r.Unplaced(ctx, who.Organization, in); err != nil || unplaced {
 			return err
 		}
@@ -25,7 +25,7 @@ func (f *Flow) Container(ctx context.Context, who lastmile.Principal, in lastmil
 	if err != nil || !unplaced {
 		return c, err
 	}
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		if err = w.PlaceTasks(ctx, who.Organization, in, f.Now()); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (f *Flow) Container(ctx context.Context, who lastmile.Principal, in lastmil
 }
 
 // container reads a container that must be the organization's.
-func container(ctx context.Context, r store.Reader, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
+func container(ctx context.Context, r Reader, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
 	if err := checkContainer(ctx, r, org, in); err != nil {
 		if lastmile.IsNotFound(err) {
 			return lastmile.Container{}, lastmile.NotFound("container of", in.Owner).Because("Container does not exist.")
@@ -74,7 +74,7 @@ func withModified(c lastmile.Container) lastmile.Container {
 
 // Resolve finds the owner of a container by the id alone.
 func (f *Flow) Resolve(ctx context.Context, who lastmile.Principal, id string) (in lastmile.ContainerRef, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) error {
+	err = f.Store.Read(ctx, func(r Reader) error {
 		for _, kind := range []lastmile.ContainerKind{lastmile.InWorker, lastmile.InTeam, lastmile.InOrganization} {
 			in = lastmile.ContainerRef{Kind: kind, Owner: id}
 			err := checkContainer(ctx, r, who.Organization, in)
@@ -94,7 +94,7 @@ func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.
 		return c, err
 	}
 	now := f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) error {
+	err = f.Store.Write(ctx, func(w Writer) error {
 		before, err := container(ctx, w, who.Organization, in)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (f *Flow) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.
 // transfer moves tasks into a container from the containers they are in. It locks
 // the containers that it changes, and those in also. For a replacement, whose
 // index is AtStart, the tasks come first and in order.
-func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
+func (f *Flow) transfer(ctx context.Context, w Writer, who lastmile.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -172,7 +172,11 @@ func (f *Flow) transfer(ctx context.Context, w store.Writer, who lastmile.Princi
 
 // Release moves the tasks of a container to the organization's, because the
 // container's owner is about to be deleted.
-func (f *Flow) Release(ctx context.Context, w store.Writer, who lastmile.Principal, from lastmile.ContainerRef) error {
+func (f *Flow) Release(ctx context.Context, tx store.Transaction, who lastmile.Principal, from lastmile.ContainerRef) error {
+	w, err := f.Store.Join(tx)
+	if err != nil {
+		return err
+	}
 	c, err := w.Container(ctx, who.Organization, from)
 	if err != nil {
 		return err
@@ -182,7 +186,7 @@ func (f *Flow) Release(ctx context.Context, w store.Writer, who lastmile.Princip
 
 // lockAll locks containers, before tasks in them are saved. It always locks in the
 // same order, so that transactions do not deadlock.
-func (f *Flow) lockAll(ctx context.Context, w store.Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
+func (f *Flow) lockAll(ctx context.Context, w Writer, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
 	slices.SortFunc(containers, func(a, b lastmile.ContainerRef) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
 	})
@@ -210,7 +214,7 @@ func (f *Flow) lock(ctx context.Context, w containerLocker, org lastmile.Organiz
 
 // families adds the unfinished tasks that the given ones are linked with by
 // dependencies: parents before children, each family together.
-func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+func families(ctx context.Context, r Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	var all []lastmile.TaskID
 	parents := map[lastmile.TaskID][]lastmile.TaskID{}
 	seen := map[lastmile.TaskID]bool{}
@@ -239,7 +243,7 @@ func families(ctx context.Context, r store.Reader, org lastmile.OrganizationID, 
 // family returns a task and the tasks linked with it, and adds the parents of each
 // to parents. It returns none for a task that is in parents already: its family has
 // been found before.
-func family(ctx context.Context, r store.Reader, org lastmile.OrganizationID, id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID) ([]lastmile.TaskID, error) {
+func family(ctx context.Context, r Reader, org lastmile.OrganizationID, id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.TaskID) ([]lastmile.TaskID, error) {
 	var found []lastmile.TaskID
 	for next := []lastmile.TaskID{id}; len(next) > 0; next = next[1:] {
 		if _, known := parents[next[0]]; known {

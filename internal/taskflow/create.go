@@ -20,7 +20,7 @@ func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d lastmile.Ta
 		return lastmile.CreatedTask{}, err
 	}
 	now := f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.CreatedTask, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.CreatedTask, error) {
 		return f.create(ctx, w, who, ready, assign, now)
 	})
 }
@@ -39,7 +39,7 @@ func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
 
 // create creates a prepared task in a transaction, and finds a worker for it
 // unless assign is nil.
-func (f *Flow) create(ctx context.Context, w store.Writer, who lastmile.Principal, p prepared, assign *assignment.Options, now time.Time) (lastmile.CreatedTask, error) {
+func (f *Flow) create(ctx context.Context, w Writer, who lastmile.Principal, p prepared, assign *assignment.Options, now time.Time) (lastmile.CreatedTask, error) {
 	made := lastmile.CreatedTask{}
 	task, err := f.newTask(ctx, w, who, p, now)
 	if err != nil {
@@ -146,7 +146,7 @@ func (f *Flow) saveNew(ctx context.Context, w creationStore, task lastmile.Task,
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related
 // tasks to that worker. It returns "" if no worker is suitable.
-func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
+func (f *Flow) assignNew(ctx context.Context, w Writer, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
 	crew, err := candidates(ctx, w, who.Organization, o)
 	if err != nil {
 		return "", err
@@ -175,7 +175,7 @@ func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Task, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Task, error) {
 		source, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return lastmile.Task{}, err

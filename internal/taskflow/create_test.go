@@ -8,6 +8,7 @@ import (
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 func TestCreatePutsATaskAtTheEndOfItsContainer(t *testing.T) {
@@ -103,7 +104,7 @@ func TestCreateSavesItsRecipientOnce(t *testing.T) {
 			t.Errorf("the recipient is %+v, want %s", task.Recipient, name)
 		}
 	}
-	o.Read(t, func(r store.Reader) error {
+	o.Read(t, func(r *sqlstore.Tx) error {
 		found, err := r.Recipients(t.Context(), o.Principal.Organization, store.RecipientFilter{})
 		if len(found) != 1 || found[0].Name != "Boris Foster" {
 			t.Errorf("the recipients are %+v, want one", found)

@@ -15,7 +15,7 @@ func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (customfield.Fields, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (customfield.Fields, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
-	err = f.Store.Write(ctx, func(w store.Writer) error {
+	err = f.Store.Write(ctx, func(w Writer) error {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 	if len(keys) == 0 {
 		return lastmile.Missing("field")
 	}
-	return f.Store.Write(ctx, func(w store.Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 // Fields returns the organization's custom fields: those of an integration, or all
 // if it is empty.
 func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields customfield.Fields, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		fields, err = r.CustomFields(ctx, who.Organization)
 		return err
 	})

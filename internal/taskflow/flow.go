@@ -11,7 +11,8 @@ import (
 
 // Flow manages the tasks of all organizations.
 type Flow struct {
-	Store      store.Store
+	Store      Store
+	Documents  store.Documents
 	Book       AddressBook
 	Arrivals   Arrivals
 	Events     *events.Log
@@ -29,7 +30,7 @@ type Flow struct {
 type Arrivals interface {
 	// Reached is called in the transaction of the worker's report, before the
 	// task is changed by it. It may change the task.
-	Reached(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error
+	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error
 }
 
 // AddressBook checks the destinations and recipients of drafts. It saves
@@ -161,7 +162,7 @@ func checkDependencies(ctx context.Context, r creationStore, t lastmile.Task) er
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have
 // changed.
-func checkNewDependencies(ctx context.Context, r store.Writer, t lastmile.Task) error {
+func checkNewDependencies(ctx context.Context, r Writer, t lastmile.Task) error {
 	if err := checkDependencies(ctx, r, t); err != nil {
 		return err
 	}

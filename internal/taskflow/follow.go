@@ -6,7 +6,6 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/trackingpage"
 )
 
@@ -75,7 +74,7 @@ func (p *TaskFollower) topics() []events.Topic {
 
 // read reads the page once.
 func (p *TaskFollower) read(ctx context.Context) error {
-	return p.flow.Store.Read(ctx, func(r store.Reader) (err error) {
+	return p.flow.Store.Read(ctx, func(r Reader) (err error) {
 		if p.task, err = taskByLink(ctx, r, p.token); err != nil {
 			return err
 		}
@@ -99,7 +98,7 @@ func (p *TaskFollower) Show() (trackingpage.Page, error) {
 }
 
 // taskByLink reads a task by the token of its tracking link.
-func taskByLink(ctx context.Context, r store.Reader, token string) (lastmile.Task, error) {
+func taskByLink(ctx context.Context, r Reader, token string) (lastmile.Task, error) {
 	if !lastmile.ValidID(token) {
 		return lastmile.Task{}, trackingpage.NotFound()
 	}
@@ -123,7 +122,7 @@ func (f *Flow) Rate(ctx context.Context, token string, said lastmile.Feedback) e
 // recipientUpdate changes a task on behalf of its recipient, while the task has a
 // tracking page.
 func (f *Flow) recipientUpdate(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
-	return f.Store.Write(ctx, func(w store.Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		task, err := taskByLink(ctx, w, token)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 )
 
@@ -80,7 +80,7 @@ func action(at *lastmile.Point) lastmile.Action {
 // estimate saves estimates of a task, as tracking does.
 func estimate(t *testing.T, o *apptest.Org, id lastmile.TaskID, e lastmile.Estimates) {
 	t.Helper()
-	o.Write(t, func(w store.Writer) error {
+	o.Write(t, func(w *sqlstore.Tx) error {
 		task, err := w.Task(t.Context(), o.Principal.Organization, id)
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ type RoutePlanQuery = store.RoutePlanFilter
 
 // RoutePlan reads a route plan.
 func (f *Flow) RoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) (plan lastmile.RoutePlan, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		plan, err = r.RoutePlan(ctx, who.Organization, id)
 		return err
 	})
@@ -34,7 +34,7 @@ func (f *Flow) RoutePlans(ctx context.Context, who lastmile.Principal, q RoutePl
 	}
 	most := q.Limit
 	q.Limit++
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		plans, err = r.RoutePlans(ctx, who.Organization, q)
 		return err
 	})
@@ -54,7 +54,7 @@ func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, chan
 	if err != nil {
 		return made, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.RoutePlan, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.RoutePlan, error) {
 		plan := made
 		if err := f.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
 			return plan, err
@@ -90,7 +90,7 @@ func (f *Flow) AddToRoutePlan(ctx context.Context, who lastmile.Principal, id la
 // the plan's container.
 func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
 	now := f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) error {
+	err = f.Store.Write(ctx, func(w Writer) error {
 		before, err := w.RoutePlan(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmi
 // DeleteRoutePlan deletes a route plan. Its tasks stay where they are.
 func (f *Flow) DeleteRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) error {
 	now := f.Now()
-	return f.Store.Write(ctx, func(w store.Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		plan, err := w.RoutePlan(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (f *Flow) DeleteRoutePlan(ctx context.Context, who lastmile.Principal, id l
 
 // savePlan saves a plan with its tasks, moves the tasks in moved to the plan's
 // container, and reads the plan again.
-func (f *Flow) savePlan(ctx context.Context, w store.Writer, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
+func (f *Flow) savePlan(ctx context.Context, w Writer, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, plan.Tasks)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
 
 // joinPlan adds tasks to a plan. A task that moves as well gets its events when it
 // moves.
-func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
+func (f *Flow) joinPlan(ctx context.Context, w Writer, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
 	var events []lastmile.Event
 	for _, task := range tasks {
 		if task.RoutePlan == plan {
@@ -201,7 +201,7 @@ func (f *Flow) joinPlan(ctx context.Context, w store.Writer, who lastmile.Princi
 }
 
 // leavePlan removes tasks from the plan they are in.
-func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who lastmile.Principal, ids []lastmile.TaskID, now time.Time) error {
+func (f *Flow) leavePlan(ctx context.Context, w Writer, who lastmile.Principal, ids []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (f *Flow) leavePlan(ctx context.Context, w store.Writer, who lastmile.Princ
 
 // measureRoute sets the planned length of a route. It rejects a worker, a team or
 // a hub that is not the organization's.
-func measureRoute(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
+func measureRoute(ctx context.Context, r Reader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
 	var worker *lastmile.Worker
 	if plan.Worker != "" {
 		found, err := r.Worker(ctx, plan.Organization, plan.Worker)
@@ -250,7 +250,7 @@ func measureRoute(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan,
 
 // routePoint returns the location where a route starts or ends; none if it is
 // unknown.
-func routePoint(ctx context.Context, r store.Reader, org lastmile.OrganizationID, at lastmile.RoutePoint, hub lastmile.HubID, worker *lastmile.Worker) ([]lastmile.Point, error) {
+func routePoint(ctx context.Context, r Reader, org lastmile.OrganizationID, at lastmile.RoutePoint, hub lastmile.HubID, worker *lastmile.Worker) ([]lastmile.Point, error) {
 	if hub != "" {
 		found, err := r.Hub(ctx, org, hub)
 		if err != nil {
@@ -272,7 +272,7 @@ func routePoint(ctx context.Context, r store.Reader, org lastmile.OrganizationID
 
 // planProgress starts or completes the plan of a task that was started, completed
 // or deleted. Callers save the task first.
-func (f *Flow) planProgress(ctx context.Context, w store.Writer, task lastmile.Task, now time.Time) error {
+func (f *Flow) planProgress(ctx context.Context, w Writer, task lastmile.Task, now time.Time) error {
 	if task.RoutePlan == "" {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"dray/internal/app"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 )
 
@@ -50,14 +50,14 @@ func (d *depot) task(t *testing.T) lastmile.TaskID {
 func (d *depot) told(t *testing.T) map[string]int {
 	t.Helper()
 	events := map[string]int{}
-	err := d.Store.Write(t.Context(), func(w store.Writer) error {
+	err := d.Store.Write(t.Context(), func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(t.Context(), 1_000)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = d.Store.Read(t.Context(), func(r store.Reader) error {
+	err = d.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
 		found, err := r.EventsAfter(t.Context(), d.who.Organization, d.seen, 1_000)
 		for _, e := range found {
 			events[e.Trigger.String()]++
@@ -86,7 +86,7 @@ func TestRoutePlanEvents(t *testing.T) {
 		}
 		complete := func(id lastmile.TaskID) func() error {
 			return func() error {
-				err := d.Store.Write(t.Context(), func(w store.Writer) error {
+				err := d.Store.Write(t.Context(), func(w *sqlstore.Tx) error {
 					task, err := w.Task(t.Context(), d.who.Organization, id)
 					if err != nil {
 						return err

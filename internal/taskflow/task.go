@@ -16,12 +16,12 @@ const PageSize = 64
 
 // Show returns a task in the form of the API.
 func (f *Flow) Show(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) ([]byte, error) {
-	return f.Store.Show(ctx, store.Tasks, who.Organization, string(id))
+	return f.Documents.Show(ctx, store.Tasks, who.Organization, string(id))
 }
 
 // Task reads a task.
 func (f *Flow) Task(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (task lastmile.Task, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		task, err = r.Task(ctx, who.Organization, id)
 		return err
 	})
@@ -30,7 +30,7 @@ func (f *Flow) Task(ctx context.Context, who lastmile.Principal, id lastmile.Tas
 
 // ByShortID reads a task of the organization by its short id.
 func (f *Flow) ByShortID(ctx context.Context, who lastmile.Principal, shortID string) (task lastmile.Task, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		task, err = r.TaskByShortID(ctx, who.Organization, shortID)
 		return err
 	})
@@ -47,7 +47,7 @@ func (f *Flow) List(ctx context.Context, who lastmile.Principal, q Query) (docs 
 	if q.Containers, err = f.containerOwners(ctx, who, q.Containers); err != nil {
 		return nil, "", err
 	}
-	found, err := f.Store.ShowTasks(ctx, who.Organization, q)
+	found, err := f.Documents.ShowTasks(ctx, who.Organization, q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -66,7 +66,7 @@ func (f *Flow) containerOwners(ctx context.Context, who lastmile.Principal, ids 
 		return ids, nil
 	}
 	var known []lastmile.ContainerRef
-	err := f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := f.Store.Read(ctx, func(r Reader) (err error) {
 		known, err = r.Containers(ctx, who.Organization)
 		return err
 	})
@@ -90,7 +90,7 @@ const maxFound = 10_000
 
 // Find returns the tasks that have all of the metadata entries.
 func (f *Flow) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([][]byte, error) {
-	found, err := f.Store.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
+	found, err := f.Documents.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
 	if err == nil && len(found) > maxFound {
 		err = lastmile.Invalid("more than %d tasks match; add entries to find fewer", maxFound)
 	}
@@ -107,7 +107,7 @@ func bodies(found []store.ShownTask) [][]byte {
 
 // Explanation returns why a task was assigned automatically, or was not.
 func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		if _, err = r.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ var errStateChanged = errors.New("the state of the task has changed")
 // that is not.
 func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
 	now := f.Now()
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 
 // saveMoved saves a task that may have moved from another container, to the end of
 // its new one.
-func (f *Flow) saveMoved(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (f *Flow) saveMoved(ctx context.Context, w Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container == before {
 		if before.Kind == lastmile.InWorker { // so that the worker's phone sees the change
 			if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
@@ -206,7 +206,7 @@ func (f *Flow) saveMoved(ctx context.Context, w store.Writer, task lastmile.Task
 // Complete ends an active task.
 func (f *Flow) Complete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, o lastmile.Outcome) error {
 	o.At = f.Now()
-	_, err := store.Idempotent(ctx, f.Store, who, func(w store.Writer) (any, error) {
+	_, err := store.Idempotent(ctx, f.Store, who, func(w Writer) (any, error) {
 		task, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return nil, err
@@ -233,7 +233,7 @@ func (f *Flow) Complete(ctx context.Context, who lastmile.Principal, id lastmile
 // Delete removes a task that is not started.
 func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
 	now := f.Now()
-	return f.Store.Write(ctx, func(w store.Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		task, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return err

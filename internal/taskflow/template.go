@@ -12,7 +12,7 @@ import (
 // CreateTemplate creates a task template.
 func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, change customfield.TemplateChange) (customfield.Template, error) {
 	id, now := lastmile.TemplateID(f.NewID()), f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (customfield.Template, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w Writer) (customfield.Template, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return customfield.Template{}, err
@@ -28,7 +28,7 @@ func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, chang
 // UpdateTemplate changes a task template. Tasks created from it do
 // not change.
 func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID, change customfield.TemplateChange) (changed customfield.Template, err error) {
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		if changed, err = template(ctx, w, who.Organization, id); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id la
 // DeleteTemplate deletes a task template. Tasks created from it do
 // not change.
 func (f *Flow) DeleteTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) error {
-	return f.Store.Write(ctx, func(w store.Writer) error {
+	return f.Store.Write(ctx, func(w Writer) error {
 		if _, err := template(ctx, w, who.Organization, id); err != nil {
 			return err
 		}
@@ -57,13 +57,13 @@ func (f *Flow) DeleteTemplate(ctx context.Context, who lastmile.Principal, id la
 
 // ShowTemplate returns a task template in the form of the API.
 func (f *Flow) ShowTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) ([]byte, error) {
-	doc, err := f.Store.Show(ctx, store.Templates, who.Organization, string(id))
+	doc, err := f.Documents.Show(ctx, store.Templates, who.Organization, string(id))
 	return doc, templateNotFound(err)
 }
 
 // Templates lists the task templates of the organization.
 func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates []customfield.Template, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		templates, err = r.Templates(ctx, who.Organization)
 		return err
 	})
@@ -71,7 +71,7 @@ func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates
 }
 
 // saveTemplate saves a template and rejects a name that another template has.
-func saveTemplate(ctx context.Context, w store.Writer, t customfield.Template) error {
+func saveTemplate(ctx context.Context, w Writer, t customfield.Template) error {
 	all, err := w.Templates(ctx, t.Organization)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ type WorkList struct {
 
 // Work returns the task list of a worker.
 func (f *Flow) Work(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) error {
+	err = f.Store.Read(ctx, func(r Reader) error {
 		c, err := r.Container(ctx, who.Organization, lastmile.WorkerContainer(who.Worker))
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (f *Flow) Work(ctx context.Context, who lastmile.Principal) (list WorkList,
 
 // Available returns the tasks that a worker may claim, team by team.
 func (f *Flow) Available(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) error {
+	err = f.Store.Read(ctx, func(r Reader) error {
 		tasks = nil
 		worker, err := r.Worker(ctx, who.Organization, who.Worker)
 		if err != nil {
@@ -83,7 +83,7 @@ func (f *Flow) Available(ctx context.Context, who lastmile.Principal) (tasks []l
 // act performs an action of a worker once: the same action sent again changes
 // nothing and returns the task as it is.
 func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb string, a lastmile.Action,
-	do func(store.Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
+	do func(Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
 ) (task lastmile.Task, err error) {
 	now := f.Now()
 	a, err = a.Normalize(now)
@@ -92,7 +92,7 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 	}
 	var rejected error
 	record := store.Action{Organization: who.Organization, Worker: who.Worker, ID: a.ID, Task: id, Verb: verb, At: a.At, Received: now}
-	err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = f.Store.Write(ctx, func(w Writer) (err error) {
 		rejected = nil
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (n *recordedError) Error() string { return n.rejection.Error() }
 
 // saveActed saves a task after an action of its worker, and increments the version
 // of the lists that it is or was in.
-func (f *Flow) saveActed(ctx context.Context, w store.Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (f *Flow) saveActed(ctx context.Context, w Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container != before && task.State == lastmile.TaskAssigned {
 		return f.saveMoved(ctx, w, task, before, now)
 	}
@@ -165,7 +165,7 @@ func (f *Flow) saveActed(ctx context.Context, w store.Writer, task lastmile.Task
 
 // Claim assigns a task of a team to a worker of the team who asks for it.
 func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verbClaim, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+	return f.act(ctx, who, id, verbClaim, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if task.Container.Kind != lastmile.InTeam {
 			return nil, claimRefusal(ctx, w, task, who)
 		}
@@ -183,7 +183,7 @@ func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 // claimRefusal returns why a task that is in no team's container cannot be claimed.
 // Only workers of the same team learn that the task is taken. Claiming a task one
 // already has succeeds.
-func claimRefusal(ctx context.Context, r store.Reader, task *lastmile.Task, who lastmile.Principal) error {
+func claimRefusal(ctx context.Context, r Reader, task *lastmile.Task, who lastmile.Principal) error {
 	switch task.Worker {
 	case who.Worker:
 		return nil
@@ -208,7 +208,7 @@ func claimRefusal(ctx context.Context, r store.Reader, task *lastmile.Task, who 
 
 // Start makes a task the active task of its worker.
 func (f *Flow) Start(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verbStart, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+	return f.act(ctx, who, id, verbStart, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
@@ -242,7 +242,7 @@ func (f *Flow) Depart(ctx context.Context, who lastmile.Principal, id lastmile.T
 }
 
 func (f *Flow) visit(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb, name string, a lastmile.Action) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verb, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+	return f.act(ctx, who, id, verb, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
@@ -255,7 +255,7 @@ func (f *Flow) visit(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 
 // Finish completes the active task of a worker.
 func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verbComplete, a, func(w store.Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+	return f.act(ctx, who, id, verbComplete, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
@@ -278,7 +278,7 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 }
 
 // checkGeofence checks the worker's location against the organization's geofence.
-func checkGeofence(ctx context.Context, r store.Reader, task *lastmile.Task, a lastmile.Action, who lastmile.Principal) error {
+func checkGeofence(ctx context.Context, r Reader, task *lastmile.Task, a lastmile.Action, who lastmile.Principal) error {
 	settings, err := r.Settings(ctx, who.Organization)
 	if err != nil || settings.Geofence.Level == lastmile.GeofenceOff {
 		return err
@@ -296,7 +296,7 @@ func checkGeofence(ctx context.Context, r store.Reader, task *lastmile.Task, a l
 }
 
 // attach attaches images that a worker has uploaded to the task.
-func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
+func attach(ctx context.Context, w Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
 	for _, id := range ids {
 		upload, err := w.Upload(ctx, who.Organization, id)
 		if err != nil {
@@ -313,7 +313,7 @@ func attach(ctx context.Context, w store.Writer, who lastmile.Principal, task la
 }
 
 // saveTrip stores how long the trip to a task took, from which estimates learn.
-func saveTrip(ctx context.Context, w store.Writer, task lastmile.Task, who lastmile.Principal) error {
+func saveTrip(ctx context.Context, w Writer, task lastmile.Task, who lastmile.Principal) error {
 	worker, err := w.Worker(ctx, who.Organization, who.Worker)
 	if err != nil {
 		return err

@@ -6,14 +6,14 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // join makes a worker a member of teams.
 func join(t *testing.T, o *apptest.Org, worker lastmile.Principal, teams ...lastmile.TeamID) {
 	t.Helper()
 	for _, id := range teams {
-		o.Write(t, func(w store.Writer) error {
+		o.Write(t, func(w *sqlstore.Tx) error {
 			team, err := w.Team(t.Context(), o.Principal.Organization, id)
 			if err != nil {
 				return err
@@ -116,7 +116,7 @@ func TestFinishStoresATrip(t *testing.T) {
 	})
 	expectTriggers(t, o, "taskStarted", "taskUpdated", "taskUpdated", "taskCompleted", "taskUpdated")
 	var trips []lastmile.Trip
-	o.Read(t, func(r store.Reader) (err error) {
+	o.Read(t, func(r *sqlstore.Tx) (err error) {
 		trips, err = r.Trips(t.Context(), o.Principal.Organization, 10)
 		return err
 	})
@@ -147,7 +147,7 @@ func TestWorkListsTheActiveTaskFirst(t *testing.T) {
 
 func TestAGeofenceRejectsACompletionFarAway(t *testing.T) {
 	o := apptest.NewOrg(t)
-	o.Write(t, func(w store.Writer) error {
+	o.Write(t, func(w *sqlstore.Tx) error {
 		settings, err := w.Settings(t.Context(), o.Principal.Organization)
 		if err != nil {
 			return err

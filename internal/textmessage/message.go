@@ -130,3 +130,11 @@ func WantsMessages(t *lastmile.Task) bool {
 	off := t.Overrides.RecipientSkipSMSNotifications
 	return t.Recipient != nil && !t.Recipient.SkipSMSNotifications && (off == nil || !*off)
 }
+
+// Filter selects text messages; zero fields select all.
+type Filter struct {
+	Organization lastmile.OrganizationID
+	To           lastmile.Phone
+	State        State
+	Limit        int // the newest so many
+}

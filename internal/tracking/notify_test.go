@@ -10,7 +10,7 @@ import (
 	"dray/internal/app/apptest"
 	"dray/internal/events"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
@@ -42,7 +42,7 @@ func TestRecipientsAreNotifiedOnce(t *testing.T) {
 		State: lastmile.TaskActive, Worker: worker.ID, Container: lastmile.WorkerContainer(worker.ID), CompleteBefore: now.Add(25 * time.Minute),
 	}
 	ctx := t.Context()
-	err := p.Store.Write(ctx, func(w store.Writer) error {
+	err := p.Store.Write(ctx, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveWorker(ctx, worker), w.SaveWhereabouts(ctx, worker.Organization, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
 			w.SaveDestination(ctx, place), w.SaveTask(ctx, task),

@@ -30,11 +30,11 @@ func (t *Tracker) Run(ctx context.Context) { t.loop().Run(ctx) }
 // many it refreshed.
 func (t *Tracker) RefreshDue(ctx context.Context) (int, error) { return t.loop().RunDue(ctx) }
 
-func (t *Tracker) loop() *work.Loop[store.Reader, store.Writer] {
+func (t *Tracker) loop() *work.Loop[Reader, Writer] {
 	slots := make(chan struct{}, maxRunning)
-	return &work.Loop[store.Reader, store.Writer]{
+	return &work.Loop[Reader, Writer]{
 		Kind: work.Estimates, Store: t.Store, Prepare: begin,
-		Do: func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+		Do: func(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
 			select {
 			case slots <- struct{}{}:
 			case <-ctx.Done():
@@ -54,7 +54,7 @@ func (t *Tracker) loop() *work.Loop[store.Reader, store.Writer] {
 
 // begin reads the schedules of workers whose estimates are about to be refreshed.
 // A position that is reported from now on is checked the next time.
-func begin(ctx context.Context, w store.Writer, items []*work.Prepared) error {
+func begin(ctx context.Context, w Writer, items []*work.Prepared) error {
 	for _, item := range items {
 		schedule, err := w.EstimateSchedule(ctx, item.Organization, lastmile.WorkerID(item.ID))
 		if err != nil {
@@ -78,7 +78,7 @@ type snapshot struct {
 // refresh estimates the tasks of a worker and checks the active task against
 // thresholds. Most of it happens between two transactions, because a router may
 // be asked.
-func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
 	due, ok := l.Value.(store.EstimateSchedule)
 	if !ok {
 		return nil, fmt.Errorf("the schedule of worker %s was not read", l.ID)
@@ -102,7 +102,7 @@ func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[store.Wr
 		}
 	}
 	estimates := snap.Estimate(legs, experience, now)
-	return func(ctx context.Context, w store.Writer) error {
+	return func(ctx context.Context, w Writer) error {
 		schedule, err := w.EstimateSchedule(ctx, due.Organization, due.Worker)
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[store.Wr
 // grow with the number of tasks.
 func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time.Time) (s snapshot, err error) {
 	s.whole = !due.Refresh.After(now)
-	err = t.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = t.Store.Read(ctx, func(r Reader) (err error) {
 		read := r.Tracked
 		if s.whole {
 			read = r.Worker
@@ -144,7 +144,7 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 }
 
 // save saves estimates, and appends the events that follow from them.
-func (t *Tracker) save(ctx context.Context, w store.Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) error {
+func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) error {
 	tasks := make([]store.TaskEstimate, len(estimates))
 	for i, task := range snap.Tasks {
 		tasks[i] = store.TaskEstimate{Task: task.ID, State: task.State, Estimates: estimates[i]}
@@ -172,7 +172,7 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, schedule *store.Esti
 }
 
 // publish wakes the pages of tasks whose estimates change.
-func (t *Tracker) publish(w store.Writer, snap snapshot, estimates []lastmile.Estimates) {
+func (t *Tracker) publish(w Writer, snap snapshot, estimates []lastmile.Estimates) {
 	var topics []events.Topic
 	for i, task := range snap.Tasks {
 		if !task.Estimates.Equal(estimates[i]) {
@@ -192,7 +192,7 @@ type outgoing struct {
 }
 
 // appendEvents appends the events of a refresh.
-func (t *Tracker) appendEvents(ctx context.Context, w store.Writer, out outgoing) error {
+func (t *Tracker) appendEvents(ctx context.Context, w Writer, out outgoing) error {
 	for i := range out.recipients {
 		out.recipients[i].RecipientsOnly = true
 	}
@@ -201,7 +201,7 @@ func (t *Tracker) appendEvents(ctx context.Context, w store.Writer, out outgoing
 
 // current reads a task in the transaction, with its new estimates, and reports
 // whether its state and worker are still those of the snapshot.
-func current(ctx context.Context, w store.Writer, before lastmile.Task, e lastmile.Estimates) (lastmile.Task, bool, error) {
+func current(ctx context.Context, w Writer, before lastmile.Task, e lastmile.Estimates) (lastmile.Task, bool, error) {
 	task, err := w.Task(ctx, before.Organization, before.ID)
 	if lastmile.IsNotFound(err) {
 		return task, false, nil

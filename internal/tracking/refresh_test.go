@@ -11,7 +11,6 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/tracking"
 	"dray/internal/travel"
@@ -63,7 +62,7 @@ func newFixture(t *testing.T) *fixture {
 		State: lastmile.TaskActive, Worker: r.worker.ID, Container: lastmile.WorkerContainer(r.worker.ID),
 	}
 	at := lastmile.Whereabouts{OnDuty: true, LastSeen: r.now, Location: &lastmile.Point{Lon: -74, Lat: 40.5}, LocatedAt: r.now}
-	r.write(t, func(ctx context.Context, w store.Writer) error {
+	r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
 		assigned := task
 		assigned.State = lastmile.TaskAssigned
 		return errors.Join(w.SaveWorker(ctx, r.worker), w.SaveWhereabouts(ctx, org, r.worker.ID, at), w.SaveDestination(ctx, place),
@@ -72,10 +71,10 @@ func newFixture(t *testing.T) *fixture {
 	return r
 }
 
-func (r *fixture) write(t *testing.T, fn func(ctx context.Context, w store.Writer) error) {
+func (r *fixture) write(t *testing.T, fn func(ctx context.Context, w *sqlstore.Tx) error) {
 	t.Helper()
 	ctx := t.Context()
-	if err := r.store.Write(ctx, func(w store.Writer) error { return fn(ctx, w) }); err != nil {
+	if err := r.store.Write(ctx, func(w *sqlstore.Tx) error { return fn(ctx, w) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -87,14 +86,14 @@ func (r *fixture) tracker(ask router) *tracking.Tracker {
 		Encode:   wire.EncodeEvent,
 		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return nil },
 	})
-	return &tracking.Tracker{Store: r.store, Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID}
+	return &tracking.Tracker{Store: sqlstore.For[tracking.Reader, tracking.Writer](r.store), Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID}
 }
 
 func TestChangeDuringRefresh(t *testing.T) {
 	r, asked := newFixture(t), 0
 	tracker := r.tracker(func(context.Context) error {
 		if asked++; asked == 1 {
-			r.write(t, func(ctx context.Context, w store.Writer) error {
+			r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
 				return w.ScheduleEstimate(ctx, r.worker.Organization, r.worker.ID, r.now)
 			})
 		}
@@ -158,7 +157,7 @@ func TestFailedRefreshIsRetried(t *testing.T) {
 func TestWorkerDeletedDuringRefresh(t *testing.T) {
 	r := newFixture(t)
 	tracker := r.tracker(func(ctx context.Context) error {
-		return r.store.Write(ctx, func(w store.Writer) error { return w.DeleteWorker(ctx, r.worker.Organization, r.worker.ID) })
+		return r.store.Write(ctx, func(w *sqlstore.Tx) error { return w.DeleteWorker(ctx, r.worker.Organization, r.worker.ID) })
 	})
 	for range 2 {
 		if _, err := tracker.RefreshDue(t.Context()); err != nil {

@@ -44,7 +44,7 @@ const positionsChecked = 200
 // checkThresholds checks the active task against thresholds, at most once in
 // ThresholdInterval. A task fires once for each threshold, which is recorded in
 // the transaction of the events.
-func (t *Tracker) checkThresholds(ctx context.Context, w store.Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) (out outgoing, err error) {
+func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) (out outgoing, err error) {
 	active := snap.Active()
 	if active == nil {
 		schedule.Check = time.Time{}
@@ -94,7 +94,11 @@ func (t *Tracker) checkThresholds(ctx context.Context, w store.Writer, schedule 
 // Reached checks an active task against the thresholds of arrivals when its
 // worker reports its arrival or completion, because the task may be completed
 // before the next refresh. It runs in the transaction of that action.
-func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Task, now time.Time) error {
+func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error {
+	w, err := t.Store.Join(tx)
+	if err != nil {
+		return err
+	}
 	hooks, err := w.Webhooks(ctx, task.Organization)
 	if err != nil {
 		return err
@@ -130,7 +134,7 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 
 // newlyReached returns the webhooks whose thresholds the active task has reached
 // for the first time.
-func (t *Tracker) newlyReached(ctx context.Context, r store.Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
+func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(snap.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
 	if len(waiting) == 0 {
 		return nil, by, nil
@@ -153,7 +157,7 @@ func (t *Tracker) newlyReached(ctx context.Context, r store.Reader, snap snapsho
 }
 
 // visited returns where the worker has been since the task was started.
-func visited(ctx context.Context, r store.Reader, worker lastmile.Worker, task lastmile.Task) ([]lastmile.Point, error) {
+func visited(ctx context.Context, r Reader, worker lastmile.Worker, task lastmile.Task) ([]lastmile.Point, error) {
 	positions, err := r.Positions(ctx, task.Organization, worker.ID, task.Started(), positionsChecked)
 	if err != nil {
 		return nil, err
@@ -170,7 +174,7 @@ func visited(ctx context.Context, r store.Reader, worker lastmile.Worker, task l
 
 // predict returns events for tasks that are not started and will be late, and for
 // route plans that are late, once for each.
-func (t *Tracker) predict(ctx context.Context, w store.Writer, snap snapshot, estimates []lastmile.Estimates, now time.Time) ([]lastmile.Event, error) {
+func (t *Tracker) predict(ctx context.Context, w Writer, snap snapshot, estimates []lastmile.Estimates, now time.Time) ([]lastmile.Event, error) {
 	events, err := t.latePlans(ctx, w, snap, now)
 	if err != nil {
 		return nil, err
@@ -209,7 +213,7 @@ func (t *Tracker) predict(ctx context.Context, w store.Writer, snap snapshot, es
 
 // latePlans returns events for the route plans of tasks that are late, once for
 // each.
-func (t *Tracker) latePlans(ctx context.Context, w store.Writer, snap snapshot, now time.Time) ([]lastmile.Event, error) {
+func (t *Tracker) latePlans(ctx context.Context, w Writer, snap snapshot, now time.Time) ([]lastmile.Event, error) {
 	var (
 		events []lastmile.Event
 		known  = map[lastmile.RoutePlanID]bool{"": true}

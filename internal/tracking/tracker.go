@@ -8,13 +8,12 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/travel"
 )
 
 // Tracker follows the workers of all organizations.
 type Tracker struct {
-	Store  store.Store
+	Store  Store
 	Events *events.Log
 	Travel Travel
 	Now    func() time.Time
@@ -39,7 +38,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), travel.MaxPositions)
 	}
 	now := t.Now()
-	err = t.Store.Write(ctx, func(w store.Writer) error {
+	err = t.Store.Write(ctx, func(w Writer) error {
 		last, err := w.Whereabouts(ctx, who.Organization, who.Worker)
 		if err != nil {
 			return err
@@ -86,7 +85,7 @@ func (t *Tracker) experience(ctx context.Context, org lastmile.OrganizationID) (
 	if ok && now.Before(known.until) {
 		return known.experience, nil
 	}
-	err := t.Store.Read(ctx, func(r store.Reader) error {
+	err := t.Store.Read(ctx, func(r Reader) error {
 		trips, err := r.Trips(ctx, org, travel.LearnedTrips)
 		known = learned{travel.Learn(trips), now.Add(keepLearned)}
 		return err

@@ -21,7 +21,7 @@ type Blobs interface {
 
 // Uploads are the images of all organizations.
 type Uploads struct {
-	Store   store.Store
+	Store   store.Transactor[Reader, Writer]
 	Blobs   map[string]Blobs // by lastmile.Upload.Storage
 	Default string           // where new uploads go
 	Now     func() time.Time
@@ -35,7 +35,7 @@ type Uploads struct {
 const maxWaiting = 8
 
 // New returns the uploads of a store.
-func New(s store.Store, blobs map[string]Blobs, byDefault string, now func() time.Time, newID func() string) *Uploads {
+func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, byDefault string, now func() time.Time, newID func() string) *Uploads {
 	return &Uploads{
 		Store: s, Blobs: blobs, Default: byDefault, Now: now, NewID: newID,
 		waiting: make(chan struct{}, maxWaiting), decoding: make(chan struct{}, 1),
@@ -81,7 +81,7 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 // known returns the id of an earlier upload of the same image. It rejects the
 // image of a worker who has too many that are attached to no task.
 func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (id lastmile.UploadID, err error) {
-	err = s.Store.Read(ctx, func(r store.Reader) error {
+	err = s.Store.Read(ctx, func(r Reader) error {
 		unused, err := r.UnusedUploads(ctx, u.Organization, u.Worker)
 		if err != nil {
 			return err
@@ -118,14 +118,14 @@ func (s *Uploads) sanitize(ctx context.Context, sent []byte) (picture, error) {
 }
 
 func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {
-	return s.Store.Write(ctx, func(w store.Writer) error { return w.SaveUpload(ctx, u) })
+	return s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) })
 }
 
 // Open reads an upload. Workers may read only their own uploads, an organization
 // those of all its workers.
 func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (Image, error) {
 	var u lastmile.Upload
-	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := s.Store.Read(ctx, func(r Reader) (err error) {
 		u, err = r.Upload(ctx, who.Organization, id)
 		return err
 	})
@@ -165,7 +165,7 @@ func (s *Uploads) Purge(ctx context.Context) error {
 		if err := blobs.Remove(ctx, u); err != nil {
 			return fmt.Errorf("remove upload %s: %w", u.ID, err)
 		}
-		err := s.Store.Write(ctx, func(w store.Writer) error { return w.DeleteUpload(ctx, u.Organization, u.ID) })
+		err := s.Store.Write(ctx, func(w Writer) error { return w.DeleteUpload(ctx, u.Organization, u.ID) })
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (s *Uploads) Purge(ctx context.Context) error {
 // markStale returns the uploads to delete, which from then on cannot be attached
 // to a task.
 func (s *Uploads) markStale(ctx context.Context) (stale []lastmile.Upload, err error) {
-	err = s.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = s.Store.Write(ctx, func(w Writer) (err error) {
 		stale, err = w.StaleUploads(ctx, s.Now().Add(-lastmile.UnusedUploadRetention), purgeBatch)
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
 )
 
@@ -347,7 +347,7 @@ func TestReceivers(t *testing.T) {
 			ip := netip.AddrFrom4([4]byte{93, 184, 1, byte(len(hooks))})
 			host := strings.ToLower(string(id)) + ".receiver.test"
 			hooks[name], names[ip], found[host] = id, name, ip
-			w.write(func(ctx context.Context, tx store.Writer) error {
+			w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 				return tx.SaveWebhook(ctx, lastmile.Webhook{
 					ID: id, Organization: acme, Created: now(), Modified: now(), URL: "https://" + host + "/", Trigger: created, Enabled: true,
 				})

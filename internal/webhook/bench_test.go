@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
 	"dray/internal/wire"
 )
@@ -87,7 +87,7 @@ func BenchmarkSend(b *testing.B) {
 		owners = append(owners, lastmile.OrganizationID(newID()))
 	}
 	for i, url := range r.urls {
-		w.write(func(ctx context.Context, tx store.Writer) error {
+		w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 			return tx.SaveWebhook(ctx, lastmile.Webhook{
 				ID: lastmile.WebhookID(newID()), Organization: owners[i%orgs], Created: now(), Modified: now(), URL: url, Trigger: created, Enabled: true,
 			})
@@ -119,7 +119,7 @@ func BenchmarkSend(b *testing.B) {
 			group.Wait()
 			bare := time.Since(begin)
 
-			w.write(func(ctx context.Context, tx store.Writer) error {
+			w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 				for _, org := range owners {
 					for i := range many {
 						many[i] = lastmile.Event{Organization: org, Trigger: created, At: now(), Worker: &worker}
@@ -186,7 +186,7 @@ func BenchmarkIsolation(b *testing.B) {
 		w := newFixture(b)
 		var owners []lastmile.OrganizationID
 		save := func(org lastmile.OrganizationID, url string) {
-			w.write(func(ctx context.Context, tx store.Writer) error {
+			w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 				return tx.SaveWebhook(ctx, lastmile.Webhook{
 					ID: lastmile.WebhookID(newID()), Organization: org, Created: now(), Modified: now(), URL: url, Trigger: created, Enabled: true,
 				})
@@ -283,7 +283,7 @@ func appendSteadily(w *fixture, r *receivers, owners []lastmile.OrganizationID, 
 		org, id := owners[i%len(owners)], newID()
 		events = append(events, id[:lastmile.IDLength-2])
 		group.Go(func() {
-			w.write(func(ctx context.Context, tx store.Writer) error {
+			w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 				w.nextID = id // one transaction runs at a time
 				return w.log.Append(ctx, tx, lastmile.Event{
 					Organization: org, Trigger: created, At: now(),

@@ -22,7 +22,7 @@ const (
 // get numbers, so that a follower that has seen one has seen all before it,
 // whichever node it asks next.
 type Feed struct {
-	Store store.Store
+	Store store.Transactor[Reader, Writer]
 	Log   *slog.Logger
 	Hub   *events.Hub
 	Woken <-chan struct{} // receives after events were committed by this process
@@ -54,7 +54,7 @@ func (f *Feed) Run(ctx context.Context) {
 func (f *Feed) step(ctx context.Context) error {
 	for {
 		pending := false
-		err := f.Store.Read(ctx, func(r store.Reader) (err error) {
+		err := f.Store.Read(ctx, func(r Reader) (err error) {
 			pending, err = r.EventsPending(ctx)
 			return err
 		})
@@ -65,7 +65,7 @@ func (f *Feed) step(ctx context.Context) error {
 			return nil
 		}
 		var numbered []lastmile.OrganizationID
-		err = f.Store.Write(ctx, func(w store.Writer) (err error) {
+		err = f.Store.Write(ctx, func(w Writer) (err error) {
 			numbered, err = w.NumberEvents(ctx, numberAtOnce)
 			return err
 		})
@@ -86,7 +86,7 @@ func (f *Feed) publish(orgs []lastmile.OrganizationID) {
 
 // Head returns the number of the newest event of the caller's organization.
 func (f *Feed) Head(ctx context.Context, who lastmile.Principal) (seq int64, err error) {
-	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		seq, err = r.LastEvent(ctx, who.Organization)
 		return err
 	})
@@ -105,7 +105,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 		default:
 		}
 		var found []store.LoggedEvent
-		err := f.Store.Read(ctx, func(r store.Reader) (err error) {
+		err := f.Store.Read(ctx, func(r Reader) (err error) {
 			found, err = r.EventsAfter(ctx, who.Organization, seq, followPage)
 			return err
 		})

@@ -34,7 +34,7 @@ func (d *delivery) fetch(ctx context.Context) {
 		hook  lastmile.Webhook
 		found []lastmile.Notification
 	)
-	err := d.Store.Read(ctx, func(r store.Reader) (err error) {
+	err := d.Store.Read(ctx, func(r Reader) (err error) {
 		if hook, err = r.Webhook(ctx, d.lease.Organization, d.id); err == nil && limit > 0 {
 			found, err = r.DueNotifications(ctx, d.id, now, d.after, limit)
 		}

@@ -84,18 +84,18 @@ func (w *fixture) close() {
 	}
 }
 
-func (w *fixture) write(change func(ctx context.Context, tx store.Writer) error) {
+func (w *fixture) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	if err := w.store.Write(ctx, func(tx store.Writer) error { return change(ctx, tx) }); err != nil {
+	if err := w.store.Write(ctx, func(tx *sqlstore.Tx) error { return change(ctx, tx) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *fixture) read(fn func(ctx context.Context, tx store.Reader) error) {
+func (w *fixture) read(fn func(ctx context.Context, tx *sqlstore.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	if err := w.store.Read(ctx, func(tx store.Reader) error { return fn(ctx, tx) }); err != nil {
+	if err := w.store.Read(ctx, func(tx *sqlstore.Tx) error { return fn(ctx, tx) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -109,7 +109,7 @@ func (w *fixture) hook(trigger lastmile.Trigger) lastmile.WebhookID {
 func (w *fixture) hookOf(org lastmile.OrganizationID, trigger lastmile.Trigger) lastmile.WebhookID {
 	w.t.Helper()
 	id := lastmile.WebhookID(newID())
-	w.write(func(ctx context.Context, tx store.Writer) error {
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		return tx.SaveWebhook(ctx, lastmile.Webhook{
 			ID: id, Organization: org, Created: now(), Modified: now(), URL: "https://" + string(id) + ".example/", Trigger: trigger, Enabled: true,
 		})
@@ -127,7 +127,7 @@ func (w *fixture) appendEvents(trigger lastmile.Trigger, count int) {
 
 func (w *fixture) appendEvent(org lastmile.OrganizationID, trigger lastmile.Trigger) {
 	w.t.Helper()
-	w.write(func(ctx context.Context, tx store.Writer) error {
+	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		return w.log.Append(ctx, tx, lastmile.Event{
 			Organization: org, Trigger: trigger, At: now(),
 			Worker: &lastmile.Worker{ID: "workerworkerworkerworker", Organization: org},
@@ -138,7 +138,7 @@ func (w *fixture) appendEvent(org lastmile.OrganizationID, trigger lastmile.Trig
 // sender returns a sender whose requests go to a server.
 func (w *fixture) sender(serve server) *webhook.Sender {
 	return &webhook.Sender{
-		Store: w.store, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Committed: w.log.Committed(), Drain: w.log.Drain,
+		Store: sqlstore.For[webhook.Reader, webhook.Writer](w.store), Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Committed: w.log.Committed(), Drain: w.log.Drain,
 		Poster: poster(func(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
 			p := post{
 				at: now(), hook: lastmile.WebhookID(url[len("https://") : len("https://")+lastmile.IDLength]),
@@ -177,7 +177,7 @@ func (w *fixture) received() []post {
 // state returns a webhook and its notifications with all attempts.
 func (w *fixture) state(id lastmile.WebhookID) (hook lastmile.Webhook, notifications []lastmile.DetailedNotification) {
 	w.t.Helper()
-	w.read(func(ctx context.Context, tx store.Reader) (err error) {
+	w.read(func(ctx context.Context, tx *sqlstore.Tx) (err error) {
 		notifications = nil
 		if hook, err = tx.Webhook(ctx, acme, id); err != nil {
 			return err

@@ -32,7 +32,7 @@ type batch struct {
 // recorder writes the batches of all webhooks, in one transaction at a time.
 // Concurrent transactions of many webhooks would conflict on PostgreSQL.
 type recorder struct {
-	store store.Store
+	store store.Transactor[Reader, Writer]
 	now   func() time.Time
 
 	mu      sync.Mutex
@@ -85,7 +85,7 @@ func (r *recorder) write(ctx context.Context, batches []*batch) error {
 	for i, b := range batches {
 		leases[i] = b.lease
 	}
-	return r.store.Write(ctx, func(w store.Writer) error {
+	return r.store.Write(ctx, func(w Writer) error {
 		lost, err := w.HoldWork(ctx, leases, r.now().Add(leaseFor))
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (r *recorder) write(ctx context.Context, batches []*batch) error {
 }
 
 // write records the results of one webhook.
-func (b *batch) write(ctx context.Context, w store.Writer) error {
+func (b *batch) write(ctx context.Context, w Writer) error {
 	b.delivered, b.failed, b.fenced, b.disabled = 0, 0, 0, false
 	if b.lost {
 		b.fenced = int64(len(b.results))
@@ -126,7 +126,7 @@ func (b *batch) write(ctx context.Context, w store.Writer) error {
 
 // save records one result: the attempt, and its effect on the notification and
 // the webhook.
-func (b *batch) save(ctx context.Context, w store.Writer, hook *lastmile.Webhook, r result) error {
+func (b *batch) save(ctx context.Context, w Writer, hook *lastmile.Webhook, r result) error {
 	after, n := *hook, r.notification
 	n.Record(&after, r.attempt)
 	saved, err := w.SaveAttempt(ctx, n, r.attempt)

@@ -12,7 +12,7 @@ import (
 // Registry manages the webhooks of all organizations and the log of their
 // notifications.
 type Registry struct {
-	Store    store.Store
+	Store    store.Transactor[Reader, Writer]
 	Events   *events.Log
 	Egress   Handshaker
 	Now      func() time.Time
@@ -32,14 +32,14 @@ func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change la
 	if err != nil {
 		return none, err
 	}
-	err = r.Store.Read(ctx, func(tx store.Reader) error { return checkLimit(ctx, tx, made) })
+	err = r.Store.Read(ctx, func(tx Reader) error { return checkLimit(ctx, tx, made) })
 	if err != nil {
 		return none, err
 	}
 	if err := r.Egress.Handshake(ctx, made.URL, r.NewCheck()); err != nil {
 		return none, err
 	}
-	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.CreatedRecord[lastmile.Webhook], error) {
+	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.CreatedRecord[lastmile.Webhook], error) {
 		if err := checkLimit(ctx, w, made); err != nil {
 			return none, err
 		}
@@ -47,7 +47,7 @@ func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change la
 	})
 }
 
-func checkLimit(ctx context.Context, r store.Reader, h lastmile.Webhook) error {
+func checkLimit(ctx context.Context, r Reader, h lastmile.Webhook) error {
 	others, err := r.Webhooks(ctx, h.Organization)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func checkLimit(ctx context.Context, r store.Reader, h lastmile.Webhook) error {
 
 // List returns the organization's webhooks.
 func (r *Registry) List(ctx context.Context, who lastmile.Principal) (hooks []lastmile.Webhook, err error) {
-	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+	err = r.Store.Read(ctx, func(tx Reader) (err error) {
 		hooks, err = tx.Webhooks(ctx, who.Organization)
 		return err
 	})
@@ -68,7 +68,7 @@ func (r *Registry) List(ctx context.Context, who lastmile.Principal) (hooks []la
 // gives up its pending notifications.
 func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID, change lastmile.WebhookChange) (hook lastmile.Webhook, err error) {
 	now := r.Now()
-	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+	err = r.Store.Read(ctx, func(tx Reader) (err error) {
 		hook, err = tx.Webhook(ctx, who.Organization, id)
 		return err
 	})
@@ -84,7 +84,7 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 			return hook, err
 		}
 	}
-	err = r.Store.Write(ctx, func(w store.Writer) (err error) {
+	err = r.Store.Write(ctx, func(w Writer) (err error) {
 		if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 
 // Delete deletes a webhook and its notifications.
 func (r *Registry) Delete(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) error {
-	return r.Store.Write(ctx, func(w store.Writer) error {
+	return r.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.Webhook(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ type LogQuery struct {
 
 // Log lists the notifications of a webhook, newest first.
 func (r *Registry) Log(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID, q LogQuery) (log []lastmile.Notification, err error) {
-	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+	err = r.Store.Read(ctx, func(tx Reader) (err error) {
 		if _, err := tx.Webhook(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (r *Registry) Log(ctx context.Context, who lastmile.Principal, id lastmile.
 
 // Notification returns a notification of a webhook with all its attempts.
 func (r *Registry) Notification(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (d lastmile.DetailedNotification, err error) {
-	err = r.Store.Read(ctx, func(tx store.Reader) (err error) {
+	err = r.Store.Read(ctx, func(tx Reader) (err error) {
 		if d.Notification, err = notification(ctx, tx, who, hook, id); err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (r *Registry) Notification(ctx context.Context, who lastmile.Principal, hoo
 	return d, err
 }
 
-func notification(ctx context.Context, r store.Reader, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Notification, error) {
+func notification(ctx context.Context, r Reader, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Notification, error) {
 	if _, err := r.Webhook(ctx, who.Organization, hook); err != nil {
 		return lastmile.Notification{}, err
 	}
@@ -175,7 +175,7 @@ func notification(ctx context.Context, r store.Reader, who lastmile.Principal, h
 // Redeliver makes one notification due again, whatever its state.
 func (r *Registry) Redeliver(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, id string) (lastmile.Redelivered, error) {
 	now := r.Now()
-	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
 		n, err := notification(ctx, w, who, hook, id)
 		if err != nil {
 			return 0, err
@@ -192,7 +192,7 @@ const maxRedelivered = 10_000
 // up since a time.
 func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, hook lastmile.WebhookID, since time.Time) (lastmile.Redelivered, error) {
 	now, givenUp := r.Now(), lastmile.NotificationGivenUp
-	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
 		if _, err := w.Webhook(ctx, who.Organization, hook); err != nil {
 			return 0, err
 		}
@@ -215,7 +215,7 @@ func (r *Registry) RedeliverFailed(ctx context.Context, who lastmile.Principal, 
 // Test sends a webhook an event of its trigger that is marked as a test.
 func (r *Registry) Test(ctx context.Context, who lastmile.Principal, id lastmile.WebhookID) (lastmile.Redelivered, error) {
 	now := r.Now()
-	return store.Idempotent(ctx, r.Store, who, func(w store.Writer) (lastmile.Redelivered, error) {
+	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.Redelivered, error) {
 		hook, err := w.Webhook(ctx, who.Organization, id)
 		if err != nil {
 			return 0, err

@@ -52,7 +52,7 @@ type Poster interface {
 // the attempts. Webhooks are admitted by pace, so that those with slow servers
 // delay only each other.
 type Sender struct {
-	Store   store.Store
+	Store   store.Transactor[Reader, Writer]
 	Poster  Poster
 	Secrets func(ctx context.Context, org lastmile.OrganizationID) ([][]byte, error)
 	Now     func() time.Time
@@ -66,7 +66,7 @@ type Sender struct {
 	Committed <-chan struct{}
 	Drain     func() []lastmile.Notification
 
-	loop     *work.Loop[store.Reader, store.Writer]
+	loop     *work.Loop[Reader, Writer]
 	limiter  *limiter
 	recorder *recorder
 	queued   atomic.Int64 // notifications in memory that are waiting for an attempt
@@ -102,7 +102,7 @@ func (s *Sender) Run(ctx context.Context) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopPatience, cancel) })()
-	s.begin(func(leased context.Context, l *work.Lease) (work.End[store.Writer], error) {
+	s.begin(func(leased context.Context, l *work.Lease) (work.End[Writer], error) {
 		leased, stop := context.WithCancel(leased)
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
@@ -114,7 +114,7 @@ func (s *Sender) Run(ctx context.Context) {
 	handing.Wait()
 }
 
-func (s *Sender) begin(do func(context.Context, *work.Lease) (work.End[store.Writer], error)) {
+func (s *Sender) begin(do func(context.Context, *work.Lease) (work.End[Writer], error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.profiles, s.purged = map[lastmile.WebhookID]*profile{}, s.Now()
@@ -122,7 +122,7 @@ func (s *Sender) begin(do func(context.Context, *work.Lease) (work.End[store.Wri
 	if s.Alone { // commits are handed over, and retries are found in time
 		poll.Soon = pollIdle
 	}
-	s.loop = &work.Loop[store.Reader, store.Writer]{
+	s.loop = &work.Loop[Reader, Writer]{
 		Kind: work.Webhooks, Store: s.Store, Do: do, Admission: admission{s}, Order: s.leastRecent,
 		Candidates: work.Limits{Total: maxCandidates, PerOrganization: lastmile.MaxWebhooks},
 		LeaseFor:   leaseFor, Poll: poll, Grace: 2 * stopPatience, Alone: s.Alone,

@@ -14,6 +14,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/webhook"
 	"dray/internal/work"
 )
@@ -30,7 +31,6 @@ func rejectPost(context.Context, post) (int, string) { return 500, "the answer w
 func acceptPost(context.Context, post) (int, string) { return 200, "" }
 
 func TestSenderTriesForADay(t *testing.T) {
-	t.Parallel()
 	for name, answerIn := range map[string]time.Duration{"a server that fails at once": 0, "a server that fails in the end": 29 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,13 +70,11 @@ func TestSenderTriesForADay(t *testing.T) {
 // then appends an event, or lets a retry come due. A lease that was kept without
 // work must not keep its own process from sending.
 func TestSenderServesIdleWebhooks(t *testing.T) {
-	t.Parallel()
 	for _, alone := range []bool{true, false} {
 		for _, idle := range []time.Duration{
 			time.Minute, 9 * time.Minute, 11 * time.Minute, 19 * time.Minute, 25 * time.Minute, 8 * time.Hour, 25 * time.Hour,
 		} {
 			t.Run(fmt.Sprintf("alone %t, idle for %v", alone, idle), func(t *testing.T) {
-				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					w := newFixture(t)
 					defer w.close()
@@ -105,7 +103,6 @@ func TestSenderServesIdleWebhooks(t *testing.T) {
 }
 
 func TestSenderRetriesIdleWebhooks(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -131,7 +128,6 @@ func TestSenderRetriesIdleWebhooks(t *testing.T) {
 }
 
 func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -182,7 +178,6 @@ func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
 }
 
 func TestSenderSuccessResetsTheStreak(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -216,7 +211,6 @@ func TestSenderSuccessResetsTheStreak(t *testing.T) {
 // TestSenderLivesForDays has servers that answer as chance has it, for a day
 // and a half of events, and holds every log against the rules.
 func TestSenderLivesForDays(t *testing.T) {
-	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	synctest.Test(t, func(t *testing.T) {
@@ -275,7 +269,7 @@ func TestFrozenSenderCannotWrite(t *testing.T) {
 			time.Sleep(time.Until(thaws))
 			return rejectPost(ctx, p)
 		})
-		frozen.Store = db
+		frozen.Store = sqlstore.For[webhook.Reader, webhook.Writer](db)
 		healthy := w.sender(acceptPost)
 		w.run(func() {
 			w.appendEvents(created, 3)
@@ -303,12 +297,12 @@ func TestFrozenSenderCannotWrite(t *testing.T) {
 
 // freezingStore blocks writes until a time.
 type freezingStore struct {
-	store.Store
+	*sqlstore.Store
 	until atomic.Pointer[time.Time]
 }
 
-// Write implements store.Store.
-func (f *freezingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+// Write runs a transaction.
+func (f *freezingStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	if until := f.until.Load(); until != nil {
 		time.Sleep(time.Until(*until))
 	}
@@ -327,7 +321,6 @@ func hang(ctx context.Context, _ post) (int, string) {
 // TestSenderKeepsNobodyWaiting has hundreds of servers die at once beside some
 // that go on, in every organization.
 func TestSenderKeepsNobodyWaiting(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -407,12 +400,11 @@ func count(w *fixture, id lastmile.WebhookID) (n int) {
 // TestSenderBacklogIsNoMatterToOthers has one webhook that is owed thousands,
 // when another is owed one.
 func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
 		behind, other := w.hook(created), w.hook(updated)
-		w.write(func(ctx context.Context, tx store.Writer) error {
+		w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 			many := make([]lastmile.Event, 3000)
 			for i := range many {
 				many[i] = lastmile.Event{Organization: acme, Trigger: created, At: now()}
@@ -446,7 +438,6 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 // TestSenderTakesTurns has more webhooks with a backlog than an organization has
 // slots for, and one that has a single notification.
 func TestSenderTakesTurns(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -455,7 +446,7 @@ func TestSenderTakesTurns(t *testing.T) {
 			behind = append(behind, w.hook(created))
 		}
 		other := w.hook(updated)
-		w.write(func(ctx context.Context, tx store.Writer) error {
+		w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 			many := make([]lastmile.Event, 500)
 			for i := range many {
 				many[i] = lastmile.Event{Organization: acme, Trigger: created, At: now()}
@@ -554,7 +545,7 @@ func TestSenderTakesOver(t *testing.T) {
 				defer w.close()
 				hook := w.hook(created)
 				w.appendEvents(created, 5)
-				w.write(func(ctx context.Context, tx store.Writer) error {
+				w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 					item := work.Item{Kind: work.Webhooks, Organization: acme, ID: string(hook), Lease: newID()}
 					_, err := tx.ClaimWork(ctx, item, now(), now().Add(35*time.Second))
 					return err
@@ -585,7 +576,7 @@ func TestSenderSurvivesDatabaseErrors(t *testing.T) {
 		hook := w.hook(created)
 		db := &flakyStore{Store: w.store}
 		sender := w.sender(acceptPost)
-		sender.Store = db
+		sender.Store = sqlstore.For[webhook.Reader, webhook.Writer](db)
 		w.run(func() {
 			w.appendEvents(created, 3)
 			time.Sleep(time.Second)
@@ -606,12 +597,12 @@ func TestSenderSurvivesDatabaseErrors(t *testing.T) {
 
 // flakyStore is a store whose writes may fail.
 type flakyStore struct {
-	store.Store
+	*sqlstore.Store
 	broken atomic.Bool
 }
 
-// Write implements store.Store.
-func (u *flakyStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+// Write runs a transaction.
+func (u *flakyStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	if u.broken.Load() {
 		return errors.New("the disk is on fire")
 	}
@@ -677,7 +668,7 @@ func TestSenderIgnoresFalseCandidates(t *testing.T) {
 		defer w.close()
 		hook := w.hook(created)
 		sender := w.sender(acceptPost)
-		sender.Store = &eagerStore{Store: w.store, hook: hook}
+		sender.Store = &eagerStore{Transactor: sqlstore.For[webhook.Reader, webhook.Writer](w.store), hook: hook}
 		w.run(func() {
 			for range 50 {
 				w.appendEvents(created, 1)
@@ -693,18 +684,18 @@ func TestSenderIgnoresFalseCandidates(t *testing.T) {
 
 // eagerStore reports that a webhook is due when it is not.
 type eagerStore struct {
-	store.Store
+	store.Transactor[webhook.Reader, webhook.Writer]
 	hook lastmile.WebhookID
 }
 
 type eagerReader struct {
-	store.Reader
+	webhook.Reader
 	hook lastmile.WebhookID
 }
 
-// Read implements store.Store.
-func (h *eagerStore) Read(ctx context.Context, fn func(store.Reader) error) error {
-	return h.Store.Read(ctx, func(r store.Reader) error { return fn(eagerReader{Reader: r, hook: h.hook}) })
+// Read implements store.Transactor.
+func (h *eagerStore) Read(ctx context.Context, fn func(webhook.Reader) error) error {
+	return h.Transactor.Read(ctx, func(r webhook.Reader) error { return fn(eagerReader{Reader: r, hook: h.hook}) })
 }
 
 // DueWork implements work.Reader.

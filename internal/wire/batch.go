@@ -236,3 +236,29 @@ func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 		}),
 	}
 }
+
+// FaultRecord is the error of a batch item as it is stored: in the form in which
+// clients see it, which does not change with the program.
+type FaultRecord struct {
+	Status  int    `json:"status"`
+	Number  int    `json:"number"`
+	Message string `json:"message"`
+	Cause   string `json:"cause"`
+}
+
+// NewFaultRecord returns the record of an error, or nil if there is none.
+func NewFaultRecord(e *lastmile.Error) *FaultRecord {
+	if e == nil {
+		return nil
+	}
+	kind := codec.ErrorOf(e.Code)
+	return &FaultRecord{Status: kind.Status, Number: int(kind.Number), Message: e.Message, Cause: codec.CauseText(e)}
+}
+
+// Domain returns the error that was stored, or nil if there is none.
+func (f *FaultRecord) Domain() *lastmile.Error {
+	if f == nil {
+		return nil
+	}
+	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
+}

@@ -93,3 +93,6 @@ func MarshalFields[T any](records T, fields []string) (Raw[T], error) {
 	}
 	return codec.Marshal(many)
 }
+
+// Marshal encodes a type of this package as JSON.
+func Marshal(v any) ([]byte, error) { return codec.Marshal(v) }

@@ -10,27 +10,27 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/work"
 )
 
 // flakyStore fails while broken is set.
 type flakyStore struct {
-	store.Store
+	Store
 	broken atomic.Bool
 }
 
 var errBroken = errors.New("the database is down")
 
-func (u *flakyStore) Read(ctx context.Context, fn func(store.Reader) error) error {
+func (u *flakyStore) Read(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	if u.broken.Load() {
 		return errBroken
 	}
 	return u.Store.Read(ctx, fn)
 }
 
-func (u *flakyStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (u *flakyStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	if u.broken.Load() {
 		return errBroken
 	}
@@ -87,13 +87,13 @@ func (d *workday) start() {
 	ctx, cancel := context.WithCancel(d.t.Context())
 	d.cancel = cancel
 	for range 2 {
-		l := newLoop(d.db, func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+		l := newLoop(d.db, func(ctx context.Context, l *work.Lease) (work.End[*sqlstore.Tx], error) {
 			select { // some handlers run longer than a lease lasts
 			case <-time.After(time.Duration(rand.IntN(5000)) * time.Millisecond):
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
-			return func(context.Context, store.Writer) error { return nil }, nil
+			return func(context.Context, *sqlstore.Tx) error { return nil }, nil
 		})
 		l.LeaseFor, l.Now, l.Alone, l.Poll.Idle, l.Admission = 3*time.Second, d.now, d.alone, 5*time.Second, &d.slots
 		d.running.Go(func() { l.Run(ctx) })
@@ -121,7 +121,7 @@ func (d *workday) awaitDone(after string) {
 	const within = time.Minute
 	for deadline := time.Now().Add(within); ; time.Sleep(time.Second) {
 		var left work.Backlog
-		err := d.db.Store.Read(d.t.Context(), func(r store.Reader) (err error) {
+		err := d.db.Store.Read(d.t.Context(), func(r *sqlstore.Tx) (err error) {
 			left, err = r.WorkBacklog(d.t.Context(), sweep, d.now())
 			return err
 		})
@@ -142,8 +142,7 @@ func (d *workday) awaitDone(after string) {
 func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		t.Run(fmt.Sprint("alone ", alone), func(t *testing.T) {
-			t.Parallel()
-			inBubble(t, func(t *testing.T, s store.Store) {
+			inBubble(t, func(t *testing.T, s Store) {
 				d := &workday{t: t, db: &flakyStore{Store: s}, alone: alone, slots: slots{t: t, taken: map[string]int{}}}
 				d.start()
 				for day := range 3 {
@@ -199,11 +198,11 @@ func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 }
 
 func TestHandlerStopsWhenLeaseExpires(t *testing.T) {
-	inBubble(t, func(t *testing.T, s store.Store) {
+	inBubble(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "job")
 		db := &flakyStore{Store: s}
 		var stopped atomic.Int64
-		l := newLoop(db, func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error) {
+		l := newLoop(db, func(ctx context.Context, l *work.Lease) (work.End[*sqlstore.Tx], error) {
 			if l.Attempt > 1 {
 				return nil, nil
 			}
@@ -229,9 +228,9 @@ func TestHandlerStopsWhenLeaseExpires(t *testing.T) {
 }
 
 func TestOfferNeedsNoPoll(t *testing.T) {
-	inBubble(t, func(t *testing.T, s store.Store) {
+	inBubble(t, func(t *testing.T, s Store) {
 		begun := make(chan time.Time, 1)
-		l := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+		l := newLoop(s, func(context.Context, *work.Lease) (work.End[*sqlstore.Tx], error) {
 			begun <- time.Now()
 			return nil, nil
 		})
@@ -252,17 +251,17 @@ func TestOfferNeedsNoPoll(t *testing.T) {
 }
 
 func TestPrepare(t *testing.T) {
-	inBubble(t, func(t *testing.T, s store.Store) {
+	inBubble(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "done", "run")
 		var ran atomic.Int64
-		l := newLoop(s, func(_ context.Context, l *work.Lease) (work.End[store.Writer], error) {
+		l := newLoop(s, func(_ context.Context, l *work.Lease) (work.End[*sqlstore.Tx], error) {
 			ran.Add(1)
 			if l.ID != "run" || l.Value != "prepared" {
 				t.Errorf("%s ran", l.ID)
 			}
 			return nil, nil
 		})
-		l.Prepare = func(ctx context.Context, w store.Writer, items []*work.Prepared) error {
+		l.Prepare = func(ctx context.Context, w *sqlstore.Tx, items []*work.Prepared) error {
 			for _, item := range items {
 				if item.ID == "run" {
 					item.Value = "prepared"
@@ -286,11 +285,11 @@ func TestPrepare(t *testing.T) {
 
 // lostAckStore returns an error for its first write although that is committed.
 type lostAckStore struct {
-	store.Store
+	Store
 	writes atomic.Int64
 }
 
-func (d *lostAckStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (d *lostAckStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	err := d.Store.Write(ctx, fn)
 	if d.writes.Add(1) == 1 {
 		return errors.Join(err, errBroken)
@@ -299,10 +298,10 @@ func (d *lostAckStore) Write(ctx context.Context, fn func(store.Writer) error) e
 }
 
 func TestUncertainClaimIsReleased(t *testing.T) {
-	inBubble(t, func(t *testing.T, s store.Store) {
+	inBubble(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "job")
 		begun := make(chan time.Time, 1)
-		l := newLoop(&lostAckStore{Store: s}, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+		l := newLoop(&lostAckStore{Store: s}, func(context.Context, *work.Lease) (work.End[*sqlstore.Tx], error) {
 			begun <- time.Now()
 			return nil, nil
 		})

@@ -15,6 +15,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 	"dray/internal/textmessage"
@@ -23,10 +24,13 @@ import (
 
 const sweep work.Kind = "sweep"
 
-type loop = work.Loop[store.Reader, store.Writer]
+// Store is a database.
+type Store = store.Transactor[*sqlstore.Tx, *sqlstore.Tx]
+
+type loop = work.Loop[*sqlstore.Tx, *sqlstore.Tx]
 
 // handler is the type of Loop.Do.
-type handler = func(ctx context.Context, l *work.Lease) (work.End[store.Writer], error)
+type handler = func(ctx context.Context, l *work.Lease) (work.End[*sqlstore.Tx], error)
 
 func clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
@@ -49,9 +53,9 @@ func openStore(t *testing.T, o sqlstore.Options) *sqlstore.Store {
 }
 
 // onEngines runs a test on each database.
-func onEngines(t *testing.T, test func(t *testing.T, s store.Store)) {
+func onEngines(t *testing.T, test func(t *testing.T, s Store)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Data: t.TempDir(), Serve: true})) })
-	t.Run("postgres", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Database: storetest.Postgres(t)})) })
+	t.Run("postgres", func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Database: enginetest.Postgres(t)})) })
 }
 
 func organization(name string) lastmile.OrganizationID {
@@ -59,11 +63,11 @@ func organization(name string) lastmile.OrganizationID {
 }
 
 // add adds jobs of an organization.
-func add(t *testing.T, s store.Store, org string, ids ...string) {
+func add(t *testing.T, s Store, org string, ids ...string) {
 	t.Helper()
-	err := s.Write(t.Context(), func(w store.Writer) error {
+	err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
 		for _, id := range ids {
-			job := store.Job{Organization: organization(org), ID: id, Kind: sweep, Due: clock(), Created: clock()}
+			job := work.Job{Organization: organization(org), ID: id, Kind: sweep, Due: clock(), Created: clock()}
 			if err := w.AddJob(t.Context(), job); err != nil {
 				return err
 			}
@@ -76,15 +80,15 @@ func add(t *testing.T, s store.Store, org string, ids ...string) {
 }
 
 // addEffect writes an effect that can be counted: a text message.
-func addEffect(ctx context.Context, w store.Writer, org lastmile.OrganizationID, id string) error {
+func addEffect(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 	return w.SaveMessage(ctx, textmessage.Message{ID: lastmile.MessageID(id), Organization: org, To: "+12125550100", Body: id, Created: clock()})
 }
 
 // effects returns the ids of all effects.
-func effects(t *testing.T, s store.Store) (ids []string) {
+func effects(t *testing.T, s Store) (ids []string) {
 	t.Helper()
-	err := s.Read(context.WithoutCancel(t.Context()), func(r store.Reader) error {
-		found, err := r.Messages(t.Context(), store.MessageFilter{})
+	err := s.Read(context.WithoutCancel(t.Context()), func(r *sqlstore.Tx) error {
+		found, err := r.Messages(t.Context(), textmessage.Filter{})
 		ids = nil
 		for _, m := range found {
 			ids = append(ids, string(m.ID))
@@ -98,9 +102,9 @@ func effects(t *testing.T, s store.Store) (ids []string) {
 	return ids
 }
 
-func left(t *testing.T, s store.Store) (n int) {
+func left(t *testing.T, s Store) (n int) {
 	t.Helper()
-	err := s.Read(t.Context(), func(r store.Reader) error {
+	err := s.Read(t.Context(), func(r *sqlstore.Tx) error {
 		b, err := r.WorkBacklog(t.Context(), sweep, clock())
 		n = b.Waiting
 		return err
@@ -112,7 +116,7 @@ func left(t *testing.T, s store.Store) (n int) {
 }
 
 // newLoop returns a loop whose leases outlast a slow machine.
-func newLoop(s store.Store, do handler) *loop {
+func newLoop(s Store, do handler) *loop {
 	return &loop{
 		Kind: sweep, Store: s, Do: do, Limits: work.Limits{Total: 4, PerOrganization: 2}, LeaseFor: time.Minute,
 		Retry: work.Retry{Failures: 10, Attempts: 200},
@@ -135,10 +139,10 @@ func until(t *testing.T, what string, condition func() bool) {
 }
 
 func TestJobEndsWithLastEffect(t *testing.T) {
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "one", "two")
-		r := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
-			return func(ctx context.Context, w store.Writer) error { return addEffect(ctx, w, job.Organization, job.ID) }, nil
+		r := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
+			return func(ctx context.Context, w *sqlstore.Tx) error { return addEffect(ctx, w, job.Organization, job.ID) }, nil
 		})
 		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) }, r)
 		if got := effects(t, s); !slices.Equal(got, []string{"one", "two"}) {
@@ -148,7 +152,7 @@ func TestJobEndsWithLastEffect(t *testing.T) {
 }
 
 func TestOrganizationsTakeTurns(t *testing.T) {
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		for i := range 60 {
 			add(t, s, "acme", fmt.Sprintf("a%02d", i))
 		}
@@ -160,7 +164,7 @@ func TestOrganizationsTakeTurns(t *testing.T) {
 			at, most = map[lastmile.OrganizationID]int{}, 0
 			two      = make(chan struct{}) // closed when two of one organization run
 		)
-		r := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
+		r := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
 			mu.Lock()
 			begun = append(begun, job.ID)
 			at[job.Organization]++
@@ -198,7 +202,7 @@ func TestOrganizationsTakeTurns(t *testing.T) {
 }
 
 func TestSeveralLoopsDoEachJobOnce(t *testing.T) {
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		var want []string
 		for i := range 120 {
 			id := fmt.Sprintf("job%03d", i)
@@ -206,9 +210,9 @@ func TestSeveralLoopsDoEachJobOnce(t *testing.T) {
 			add(t, s, string(rune('a'+i%7)), id)
 		}
 		var begun atomic.Int64
-		run := func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
+		run := func(ctx context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
 			begun.Add(1)
-			return func(ctx context.Context, w store.Writer) error { return addEffect(ctx, w, job.Organization, job.ID) }, nil
+			return func(ctx context.Context, w *sqlstore.Tx) error { return addEffect(ctx, w, job.Organization, job.ID) }, nil
 		}
 		storetest.During(t, func() { until(t, "no job is left", func() bool { return left(t, s) == 0 }) },
 			newLoop(s, run), newLoop(s, run), newLoop(s, run))
@@ -222,30 +226,30 @@ func TestSeveralLoopsDoEachJobOnce(t *testing.T) {
 }
 
 func TestFencing(t *testing.T) {
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "job")
 		frozen, thaw := make(chan struct{}), make(chan struct{})
-		zombie := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
+		zombie := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
 			if job.Attempt > 1 {
 				return nil, errors.New("the zombie claimed the job again")
 			}
 			close(frozen)
 			<-thaw // ignoring ctx, like a frozen process
 			ctx = context.WithoutCancel(ctx)
-			err := s.Write(ctx, func(w store.Writer) error {
+			err := s.Write(ctx, func(w *sqlstore.Tx) error {
 				return errors.Join(job.Hold(ctx, w, clock()), addEffect(ctx, w, job.Organization, "a step of the zombie"))
 			})
 			if !errors.Is(err, work.ErrLost) {
 				t.Errorf("the zombie's write: %v", err)
 			}
-			return func(ctx context.Context, w store.Writer) error {
+			return func(ctx context.Context, w *sqlstore.Tx) error {
 				return addEffect(ctx, w, job.Organization, "the end of the zombie")
 			}, nil
 		})
 		// The loop is frozen too; otherwise it would renew the lease.
 		zombie.Store = &freezingStore{Store: s, frozen: frozen, thaw: thaw}
-		successor := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
-			return func(ctx context.Context, w store.Writer) error {
+		successor := newLoop(s, func(ctx context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
+			return func(ctx context.Context, w *sqlstore.Tx) error {
 				return addEffect(ctx, w, job.Organization, fmt.Sprint("attempt ", job.Attempt))
 			}, nil
 		})
@@ -263,11 +267,11 @@ func TestFencing(t *testing.T) {
 
 // freezingStore is the store of a process that is frozen for a while.
 type freezingStore struct {
-	store.Store
+	Store
 	frozen, thaw chan struct{}
 }
 
-func (s *freezingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (s *freezingStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	select {
 	case <-s.frozen:
 		<-s.thaw
@@ -279,7 +283,7 @@ func (s *freezingStore) Write(ctx context.Context, fn func(store.Writer) error) 
 // crashingStore is the store of a process that crashes right before its nth write,
 // or right after the commit, before the process learns of it.
 type crashingStore struct {
-	store.Store
+	Store
 	writesLeft atomic.Int64
 	after      bool
 	dead       chan struct{}
@@ -287,7 +291,7 @@ type crashingStore struct {
 
 var errDead = errors.New("the process is dead")
 
-func (m *crashingStore) Read(ctx context.Context, fn func(store.Reader) error) error {
+func (m *crashingStore) Read(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	select {
 	case <-m.dead:
 		return errDead
@@ -296,7 +300,7 @@ func (m *crashingStore) Read(ctx context.Context, fn func(store.Reader) error) e
 	}
 }
 
-func (m *crashingStore) Write(ctx context.Context, fn func(store.Writer) error) error {
+func (m *crashingStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	n := m.writesLeft.Add(-1)
 	if n < 0 || n == 0 && !m.after {
 		m.die()
@@ -321,14 +325,14 @@ func (m *crashingStore) die() {
 func TestJobSurvivesCrashes(t *testing.T) {
 	steps := []string{"step 1", "step 2", "step 3", "the end"}
 	// Each step is a transaction that checks whether it was done before.
-	steady := func(s store.Store, now func() time.Time) handler {
-		return func(ctx context.Context, job *work.Lease) (work.End[store.Writer], error) {
+	steady := func(s Store, now func() time.Time) handler {
+		return func(ctx context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
 			for _, step := range steps[:3] {
-				err := s.Write(ctx, func(w store.Writer) error {
+				err := s.Write(ctx, func(w *sqlstore.Tx) error {
 					if err := job.Hold(ctx, w, now()); err != nil {
 						return err
 					}
-					done, err := w.Messages(ctx, store.MessageFilter{Organization: job.Organization})
+					done, err := w.Messages(ctx, textmessage.Filter{Organization: job.Organization})
 					if err != nil || slices.ContainsFunc(done, func(m textmessage.Message) bool { return m.Body == step }) {
 						return err
 					}
@@ -338,10 +342,10 @@ func TestJobSurvivesCrashes(t *testing.T) {
 					return nil, err
 				}
 			}
-			return func(ctx context.Context, w store.Writer) error { return addEffect(ctx, w, job.Organization, steps[3]) }, nil
+			return func(ctx context.Context, w *sqlstore.Tx) error { return addEffect(ctx, w, job.Organization, steps[3]) }, nil
 		}
 	}
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		for writes := range int64(6) { // a claim, three steps, the end, and one more
 			for _, after := range []bool{false, true} {
 				t.Run(fmt.Sprintf("write %d, after it: %v", writes+1, after), func(t *testing.T) {
@@ -374,7 +378,7 @@ func TestJobSurvivesCrashes(t *testing.T) {
 }
 
 // inBubble runs a test in a synctest bubble, on SQLite.
-func inBubble(t *testing.T, test func(t *testing.T, s store.Store)) {
+func inBubble(t *testing.T, test func(t *testing.T, s Store)) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) { test(t, openStore(t, sqlstore.Options{Data: folder, Serve: true})) })
 }
@@ -385,7 +389,7 @@ func TestRetryAndGiveUp(t *testing.T) {
 		"a panic":  func() error { panic("broken") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s store.Store) {
+			inBubble(t, func(t *testing.T, s Store) {
 				add(t, s, "acme", "job")
 				var (
 					log    strings.Builder
@@ -396,11 +400,11 @@ func TestRetryAndGiveUp(t *testing.T) {
 				)
 				r := newLoop(s, nil)
 				r.Log = slog.New(slog.NewTextHandler(&log, nil))
-				r.Do = func(_ context.Context, job *work.Lease) (work.End[store.Writer], error) {
+				r.Do = func(_ context.Context, job *work.Lease) (work.End[*sqlstore.Tx], error) {
 					tried, last = append(tried, time.Since(begun)), append(last, job.Last)
 					return nil, fail()
 				}
-				r.GiveUp = func(ctx context.Context, w store.Writer, item work.Item) error {
+				r.GiveUp = func(ctx context.Context, w *sqlstore.Tx, item work.Item) error {
 					if ending.Add(1) == 1 {
 						return errors.New("not even that works")
 					}
@@ -428,9 +432,9 @@ func TestRetryAndGiveUp(t *testing.T) {
 }
 
 func TestWake(t *testing.T) {
-	inBubble(t, func(t *testing.T, s store.Store) {
+	inBubble(t, func(t *testing.T, s Store) {
 		begun := make(chan time.Time, 1)
-		r := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+		r := newLoop(s, func(context.Context, *work.Lease) (work.End[*sqlstore.Tx], error) {
 			begun <- time.Now()
 			return nil, nil
 		})
@@ -455,17 +459,17 @@ func TestWake(t *testing.T) {
 }
 
 func TestStopReleasesLeases(t *testing.T) {
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "job")
 		begun := make(chan struct{})
-		r := newLoop(s, func(ctx context.Context, _ *work.Lease) (work.End[store.Writer], error) {
+		r := newLoop(s, func(ctx context.Context, _ *work.Lease) (work.End[*sqlstore.Tx], error) {
 			close(begun)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
 		r.LeaseFor = time.Hour
 		storetest.During(t, func() { <-begun }, r)
-		err := s.Read(t.Context(), func(read store.Reader) error {
+		err := s.Read(t.Context(), func(read *sqlstore.Tx) error {
 			due, err := read.DueWork(t.Context(), work.Query{Kind: sweep, Now: clock(), Until: clock(), PerOrganization: 1, Limit: 1})
 			if err == nil && (len(due) != 1 || due[0].Failures != 0) {
 				err = fmt.Errorf("due are %+v", due)
@@ -479,25 +483,25 @@ func TestStopReleasesLeases(t *testing.T) {
 }
 
 func TestAloneResetsLeases(t *testing.T) {
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "job")
-		err := s.Write(t.Context(), func(w store.Writer) error {
+		err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
 			return claim(t.Context(), w, "dead", clock().Add(work.MaxLease))
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) { return nil, nil })
+		r := newLoop(s, func(context.Context, *work.Lease) (work.End[*sqlstore.Tx], error) { return nil, nil })
 		r.Alone = true
 		storetest.During(t, func() { until(t, "the job is done", func() bool { return left(t, s) == 0 }) }, r)
 	})
 }
 
 func TestLeasesAreRenewed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s store.Store) {
+	inBubble(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "job")
 		var begun atomic.Int64
-		run := func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+		run := func(context.Context, *work.Lease) (work.End[*sqlstore.Tx], error) {
 			begun.Add(1)
 			time.Sleep(30 * time.Second)
 			return nil, nil
@@ -512,17 +516,17 @@ func TestLeasesAreRenewed(t *testing.T) {
 }
 
 func TestAttemptsAreLimited(t *testing.T) {
-	onEngines(t, func(t *testing.T, s store.Store) {
+	onEngines(t, func(t *testing.T, s Store) {
 		add(t, s, "acme", "job")
 		for range 200 {
-			err := s.Write(t.Context(), func(w store.Writer) error {
+			err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
 				return claim(t.Context(), w, newID(), clock().Add(-time.Millisecond))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		r := newLoop(s, func(context.Context, *work.Lease) (work.End[store.Writer], error) {
+		r := newLoop(s, func(context.Context, *work.Lease) (work.End[*sqlstore.Tx], error) {
 			t.Error("it was tried once more")
 			return nil, nil
 		})
@@ -531,7 +535,7 @@ func TestAttemptsAreLimited(t *testing.T) {
 }
 
 // claim leases acme's one job.
-func claim(ctx context.Context, w store.Writer, token string, until time.Time) error {
+func claim(ctx context.Context, w *sqlstore.Tx, token string, until time.Time) error {
 	item := work.Item{Kind: sweep, Organization: organization("acme"), ID: "job", Lease: token}
 	ok, err := w.ClaimWork(ctx, item, clock(), until)
 	if err == nil && !ok {

@@ -18,6 +18,20 @@ const (
 	Estimates Kind = "estimate"    // a worker whose estimates are to be refreshed
 )
 
+// CreateBatch is the kind of jobs that create the tasks of a batch, whose id is
+// the id of the job.
+const CreateBatch Kind = "createBatch"
+
+// Job is background work that has no other record. It is added in the
+// transaction of the change that needs it, and deleted when it is done.
+type Job struct {
+	Organization lastmile.OrganizationID
+	ID           string
+	Kind         Kind
+	Due          time.Time
+	Created      time.Time
+}
+
 // MaxLease is longer than any lease. A lease that ends later than this from now was
 // taken by a node with a wrong clock, and counts as expired.
 const MaxLease = 10 * time.Minute

@@ -15,7 +15,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // Org is a new organization, for tests of use cases. All tests of a binary share
@@ -110,7 +110,7 @@ func (o *Org) Worker(t testing.TB, name string, at *lastmile.Point, teams ...las
 	if at != nil {
 		seen.LastSeen, seen.LocatedAt = now, now
 	}
-	o.Write(t, func(w store.Writer) error {
+	o.Write(t, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), worker.Organization, worker.ID, seen))
 	})
 	return lastmile.Principal{Organization: worker.Organization, Worker: worker.ID}
@@ -176,7 +176,7 @@ func (o *Org) Triggers(t testing.TB) []string {
 }
 
 // Write runs a transaction.
-func (o *Org) Write(t testing.TB, fn func(store.Writer) error) {
+func (o *Org) Write(t testing.TB, fn func(*sqlstore.Tx) error) {
 	t.Helper()
 	if err := o.Store.Write(t.Context(), fn); err != nil {
 		t.Fatalf("write: %v", err)
@@ -184,7 +184,7 @@ func (o *Org) Write(t testing.TB, fn func(store.Writer) error) {
 }
 
 // Read runs a read transaction.
-func (o *Org) Read(t testing.TB, fn func(store.Reader) error) {
+func (o *Org) Read(t testing.TB, fn func(*sqlstore.Tx) error) {
 	t.Helper()
 	if err := o.Store.Read(t.Context(), fn); err != nil {
 		t.Fatalf("read: %v", err)

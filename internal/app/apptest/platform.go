@@ -14,8 +14,8 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/lastmile"
-	"dray/internal/store"
-	"dray/internal/store/storetest"
+	"dray/internal/store/engine/enginetest"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/work"
 )
@@ -53,7 +53,7 @@ func Engines(t *testing.T, test func(t *testing.T, p *Platform), options ...Opti
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, New(t, options...)) })
 	t.Run("postgres", func(t *testing.T) {
-		url := storetest.Postgres(t)
+		url := enginetest.Postgres(t)
 		test(t, New(t, append(options, func(c *app.Config) { c.Database = url })...))
 	})
 }
@@ -107,8 +107,8 @@ func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
 	Until(t, "no job is left", func() bool {
 		var left work.Backlog
-		err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
-			left, err = r.WorkBacklog(t.Context(), store.CreateBatch, p.Now())
+		err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
+			left, err = r.WorkBacklog(t.Context(), work.CreateBatch, p.Now())
 			return err
 		})
 		if err != nil {
@@ -122,7 +122,7 @@ func (p *Platform) Settle(t testing.TB) {
 func (p *Platform) Events(t testing.TB, org lastmile.OrganizationID) (bodies [][]byte) {
 	t.Helper()
 	const most = 10_000
-	err := p.Store.Write(t.Context(), func(w store.Writer) error {
+	err := p.Store.Write(t.Context(), func(w *sqlstore.Tx) error {
 		if _, err := w.NumberEvents(t.Context(), most); err != nil {
 			return err
 		}
@@ -286,8 +286,8 @@ func (a Answer) Refused(t testing.TB, status, subcode int) string {
 // Outbox lists the text messages to a phone number, oldest first.
 func (p *Platform) Outbox(t testing.TB, to string) (messages []textmessage.Message) {
 	t.Helper()
-	err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
-		messages, err = r.Messages(t.Context(), store.MessageFilter{To: lastmile.Phone(to)})
+	err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
+		messages, err = r.Messages(t.Context(), textmessage.Filter{To: lastmile.Phone(to)})
 		return err
 	})
 	if err != nil {
@@ -304,7 +304,7 @@ func (c *Client) Listen(t testing.TB, trigger lastmile.Trigger, threshold float6
 		ID: lastmile.WebhookID(p.Tasks.NewID()), Organization: c.Organization.ID, Created: p.Now(), Modified: p.Now(),
 		URL: "https://hooks.example.com/", Trigger: trigger, Threshold: &threshold, Enabled: true,
 	}
-	if err := p.Store.Write(t.Context(), func(w store.Writer) error { return w.SaveWebhook(t.Context(), hook) }); err != nil {
+	if err := p.Store.Write(t.Context(), func(w *sqlstore.Tx) error { return w.SaveWebhook(t.Context(), hook) }); err != nil {
 		t.Fatal(err)
 	}
 	return hook.ID
@@ -313,7 +313,7 @@ func (c *Client) Listen(t testing.TB, trigger lastmile.Trigger, threshold float6
 // Set changes the settings of the organization.
 func (c *Client) Set(t testing.TB, s lastmile.Settings) {
 	t.Helper()
-	err := c.Platform.Store.Write(t.Context(), func(w store.Writer) error { return w.SaveSettings(t.Context(), c.Organization.ID, s) })
+	err := c.Platform.Store.Write(t.Context(), func(w *sqlstore.Tx) error { return w.SaveSettings(t.Context(), c.Organization.ID, s) })
 	if err != nil {
 		t.Fatal(err)
 	}

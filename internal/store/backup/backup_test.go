@@ -14,7 +14,6 @@ import (
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
-	"dray/internal/store/storetest"
 )
 
 var (
@@ -49,7 +48,7 @@ func targets(t *testing.T, files fs.FS) map[string]func(t *testing.T) sqlstore.O
 		},
 		"postgres": func(t *testing.T) sqlstore.Options {
 			o := common
-			o.Database = storetest.Postgres(t)
+			o.Database = enginetest.Postgres(t)
 			return o
 		},
 	}

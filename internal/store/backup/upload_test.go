@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 )
 
@@ -35,7 +34,7 @@ func TestBackupHoldsImagesOfFiles(t *testing.T) {
 				}
 				filled, err := sqlstore.Open(ctx, o)
 				must(t, err)
-				must(t, filled.Write(ctx, func(w store.Writer) error {
+				must(t, filled.Write(ctx, func(w *sqlstore.Tx) error {
 					for _, u := range []lastmile.Upload{
 						upload("filed", "disk", lastmile.UploadStored), upload("lost", "disk", lastmile.UploadStored),
 						upload("arriving", "disk", lastmile.UploadPending),
@@ -57,7 +56,7 @@ func TestBackupHoldsImagesOfFiles(t *testing.T) {
 				for id, want := range map[lastmile.UploadID]struct{ place, bytes string }{
 					"filed": {"database", "of a file"}, "lost": {"disk", ""}, "arriving": {"disk", ""}, "tabled": {"database", "of a table"}, "away": {"s3", ""},
 				} {
-					must(t, restored.Read(ctx, func(r store.Reader) error {
+					must(t, restored.Read(ctx, func(r *sqlstore.Tx) error {
 						u, err := r.Upload(ctx, org, id)
 						must(t, err)
 						data, err := r.UploadBytes(ctx, org, id)

@@ -9,7 +9,6 @@ import (
 	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/engine/postgres"
 	"dray/internal/store/engine/sqlite"
-	"dray/internal/store/storetest"
 )
 
 var (
@@ -42,7 +41,7 @@ func onBoth(t *testing.T, test func(t *testing.T, e engine.Engine)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		e, err := postgres.Open(t.Context(), postgres.Options{
-			URL: storetest.Postgres(t), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Migrations: enginetest.Schema(),
+			URL: enginetest.Postgres(t), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Migrations: enginetest.Schema(),
 		})
 		run(t, e, err)
 	})

@@ -5,24 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// Destination implements store.AddressReader.
-func (t *tx) Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error) {
+// Destination returns a destination.
+func (t addressTx) Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error) {
 	found, err := t.destinations(ctx, org, within(org).and(`t.id = ?`, id), 1)
-	return only(ctx, t, store.Destinations, string(id), found, err)
+	return only(ctx, t.base, store.Destinations, string(id), found, err)
 }
 
-// Destinations implements store.AddressReader.
-func (t *tx) Destinations(ctx context.Context, org lastmile.OrganizationID, f store.DestinationFilter) ([]lastmile.Destination, error) {
+// Destinations lists destinations, oldest first.
+func (t addressTx) Destinations(ctx context.Context, org lastmile.OrganizationID, f store.DestinationFilter) ([]lastmile.Destination, error) {
 	return t.destinations(ctx, org, within(org).has(store.Destinations, f.Metadata), f.Limit)
 }
 
-func (t *tx) destinations(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.Destination, error) {
+func (t addressTx) destinations(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.Destination, error) {
 	scan := func(r rows) (lastmile.Destination, error) {
 		var (
 			doc      []byte
@@ -45,8 +44,8 @@ func (t *tx) destinations(ctx context.Context, org lastmile.OrganizationID, wher
 	return found, nil
 }
 
-// SaveDestination implements store.AddressWriter.
-func (t *tx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
+// SaveDestination saves a destination.
+func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
 	row, err := destinationRow(d)
 	if err != nil {
 		return err
@@ -62,18 +61,18 @@ var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created
 
 // destinationRow is a destination as destinationInsertion saves it.
 func destinationRow(d lastmile.Destination) ([]any, error) {
-	doc, err := codec.Marshal(wire.NewDestination(d))
+	doc, err := wire.Marshal(wire.NewDestination(d))
 	return []any{d.Organization, d.ID, doc, documentVersion, d.Created.UnixMilli(), flag(d.WasGeocoded)}, err
 }
 
-// Recipient implements store.AddressReader.
-func (t *tx) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
+// Recipient returns a recipient.
+func (t addressTx) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
 	found, err := t.recipients(ctx, within(org).and(`t.id = ?`, id), 1)
-	return only(ctx, t, store.Recipients, string(id), found, err)
+	return only(ctx, t.base, store.Recipients, string(id), found, err)
 }
 
-// Recipients implements store.AddressReader.
-func (t *tx) Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error) {
+// Recipients lists recipients, newest first.
+func (t addressTx) Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error) {
 	where := within(org).has(store.Recipients, f.Metadata)
 	if f.Name != "" {
 		where.and(`t.name = ?`, lastmile.FoldName(f.Name))
@@ -85,7 +84,7 @@ func (t *tx) Recipients(ctx context.Context, org lastmile.OrganizationID, f stor
 	return t.recipients(ctx, where, f.Limit)
 }
 
-func (t *tx) recipients(ctx context.Context, where *condition, most int) ([]lastmile.Recipient, error) {
+func (t addressTx) recipients(ctx context.Context, where *condition, most int) ([]lastmile.Recipient, error) {
 	scan := func(r rows) (lastmile.Recipient, error) {
 		var (
 			doc  []byte
@@ -105,8 +104,8 @@ func (t *tx) recipients(ctx context.Context, where *condition, most int) ([]last
 	return found, nil
 }
 
-// SaveRecipient implements store.AddressWriter.
-func (t *tx) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
+// SaveRecipient saves a recipient.
+func (t addressTx) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
 	row, err := recipientRow(r)
 	if err != nil {
 		return err
@@ -122,6 +121,6 @@ var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name
 
 // recipientRow is a recipient as recipientInsertion saves it.
 func recipientRow(r lastmile.Recipient) ([]any, error) {
-	doc, err := codec.Marshal(wire.NewRecipient(r))
+	doc, err := wire.Marshal(wire.NewRecipient(r))
 	return []any{r.Organization, r.ID, doc, documentVersion, r.Phone, lastmile.FoldName(r.Name), r.Created.UnixMilli()}, err
 }

@@ -5,25 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// Admin implements store.AdminReader.
-func (t *tx) Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error) {
+// Admin returns an administrator.
+func (t organizationTx) Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error) {
 	found, err := t.admins(ctx, within(org).and(`t.id = ?`, id))
-	return only(ctx, t, store.Admins, string(id), found, err)
+	return only(ctx, t.base, store.Admins, string(id), found, err)
 }
 
-// Admins implements store.AdminReader.
-func (t *tx) Admins(ctx context.Context, org lastmile.OrganizationID, f store.AdminFilter) ([]lastmile.Admin, error) {
+// Admins lists administrators, oldest first.
+func (t organizationTx) Admins(ctx context.Context, org lastmile.OrganizationID, f store.AdminFilter) ([]lastmile.Admin, error) {
 	return t.admins(ctx, within(org).has(store.Admins, f.Metadata))
 }
 
-// AdminByEmail implements store.AdminReader.
-func (t *tx) AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error) {
+// AdminByEmail finds an administrator of any organization.
+func (t organizationTx) AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error) {
 	found, err := t.admins(ctx, &condition{text: `t.email = $1`, args: []any{email}})
 	if err == nil && len(found) == 0 {
 		err = lastmile.NotFound("administrator", email)
@@ -34,7 +33,7 @@ func (t *tx) AdminByEmail(ctx context.Context, email string) (lastmile.Admin, er
 	return found[0], nil
 }
 
-func (t *tx) admins(ctx context.Context, where *condition) ([]lastmile.Admin, error) {
+func (t organizationTx) admins(ctx context.Context, where *condition) ([]lastmile.Admin, error) {
 	scan := func(r rows) (lastmile.Admin, error) {
 		var (
 			doc  []byte
@@ -53,7 +52,7 @@ func (t *tx) admins(ctx context.Context, where *condition) ([]lastmile.Admin, er
 	if len(found) == 0 {
 		return nil, nil
 	}
-	teams, err := pairs[lastmile.AdminID, lastmile.TeamID](ctx, t,
+	teams, err := pairs[lastmile.AdminID, lastmile.TeamID](ctx, t.base,
 		`SELECT t.admin, t.team FROM team_manager t WHERE t.org = $1 ORDER BY t.team`, found[0].Organization)
 	if err != nil {
 		return nil, fmt.Errorf("read teams of administrators: %w", err)
@@ -64,9 +63,9 @@ func (t *tx) admins(ctx context.Context, where *condition) ([]lastmile.Admin, er
 	return found, nil
 }
 
-// SaveAdmin implements store.AdminWriter.
-func (t *tx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
-	doc, err := codec.Marshal(wire.NewAdminRecord(a))
+// SaveAdmin saves an administrator.
+func (t organizationTx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
+	doc, err := wire.Marshal(wire.NewAdminRecord(a))
 	if err != nil {
 		return err
 	}
@@ -79,8 +78,8 @@ func (t *tx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
 	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Created.Equal(a.Modified), a.Metadata)
 }
 
-// DeleteAdmin implements store.AdminWriter.
-func (t *tx) DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error {
+// DeleteAdmin deletes an administrator.
+func (t organizationTx) DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error {
 	return t.erase(ctx, org, string(id), [][2]string{
 		{"admin", "id"},
 		{"team_manager", "admin"},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -17,38 +16,14 @@ import (
 
 // storedResult is the result of an item as it is stored.
 type storedResult struct {
-	Task   lastmile.TaskID `json:"task,omitzero"`
-	Warned bool            `json:"warned,omitzero"`
-	Fault  *storedFault    `json:"fault,omitzero"`
-	Sent   json.RawMessage `json:"sent,omitzero"`
+	Task   lastmile.TaskID   `json:"task,omitzero"`
+	Warned bool              `json:"warned,omitzero"`
+	Fault  *wire.FaultRecord `json:"fault,omitzero"`
+	Sent   json.RawMessage   `json:"sent,omitzero"`
 }
 
-// storedFault is the error of an item as clients see it, which is the form that
-// outlives changes of the program.
-type storedFault struct {
-	Status  int    `json:"status"`
-	Number  int    `json:"number"`
-	Message string `json:"message"`
-	Cause   string `json:"cause"`
-}
-
-func newStoredFault(e *lastmile.Error) *storedFault {
-	if e == nil {
-		return nil
-	}
-	kind := codec.ErrorOf(e.Code)
-	return &storedFault{Status: kind.Status, Number: int(kind.Number), Message: e.Message, Cause: codec.CauseText(e)}
-}
-
-func (f *storedFault) err() *lastmile.Error {
-	if f == nil {
-		return nil
-	}
-	return &lastmile.Error{Code: codec.ErrorCode(f.Number), Message: f.Message, Cause: f.Cause}
-}
-
-// AddBatch implements store.BatchWriter.
-func (t *tx) AddBatch(ctx context.Context, b lastmile.Batch, items []lastmile.BatchItem) error {
+// AddBatch saves a new batch with its items.
+func (t batchTx) AddBatch(ctx context.Context, b lastmile.Batch, items []lastmile.BatchItem) error {
 	sent := []byte("[")
 	for i, item := range items {
 		if i > 0 {
@@ -65,8 +40,9 @@ func (t *tx) AddBatch(ctx context.Context, b lastmile.Batch, items []lastmile.Ba
 	return nil
 }
 
-// Batch implements store.BatchReader.
-func (t *tx) Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error) {
+// Batch returns a batch with its results so far, which have the ids of tasks
+// but not the tasks.
+func (t batchTx) Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error) {
 	b := lastmile.Batch{ID: id, Organization: org}
 	var (
 		created   int64
@@ -93,14 +69,15 @@ func (t *tx) Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile
 	}
 	for _, stored := range slices.Concat(chunks...) {
 		b.Results = append(b.Results, lastmile.BatchResult{
-			TaskID: stored.Task, Warned: stored.Warned, Err: stored.Fault.err(), Sent: stored.Sent,
+			TaskID: stored.Task, Warned: stored.Warned, Err: stored.Fault.Domain(), Sent: stored.Sent,
 		})
 	}
 	return b, nil
 }
 
-// BatchItems implements store.BatchReader.
-func (t *tx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from, limit int) ([]lastmile.BatchItem, error) {
+// BatchItems returns at most limit items of a batch, beginning with number
+// from. A completed batch has none.
+func (t batchTx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from, limit int) ([]lastmile.BatchItem, error) {
 	var (
 		sent []byte
 		all  []json.RawMessage
@@ -126,11 +103,12 @@ func (t *tx) BatchItems(ctx context.Context, org lastmile.OrganizationID, id las
 	return items, nil
 }
 
-// AddResults implements store.BatchWriter.
-func (t *tx) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
+// AddResults saves the results of a batch, which follow those saved so far and
+// begin with number from.
+func (t batchTx) AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error {
 	stored := make([]storedResult, 0, len(results))
 	for _, r := range results {
-		stored = append(stored, storedResult{Task: r.TaskID, Warned: r.Warned, Fault: newStoredFault(r.Err), Sent: r.Sent})
+		stored = append(stored, storedResult{Task: r.TaskID, Warned: r.Warned, Fault: wire.NewFaultRecord(r.Err), Sent: r.Sent})
 	}
 	doc, err := json.Marshal(stored)
 	if err != nil {
@@ -150,8 +128,8 @@ func (t *tx) AddResults(ctx context.Context, org lastmile.OrganizationID, id las
 	return nil
 }
 
-// CompleteBatch implements store.BatchWriter.
-func (t *tx) CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error {
+// CompleteBatch saves when a batch was completed, and deletes its items.
+func (t batchTx) CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error {
 	n, err := t.exec(ctx, `UPDATE batch SET completed = $3, sent = $4 WHERE org = $1 AND id = $2 AND done = received AND completed IS NULL`,
 		org, id, at.UnixMilli(), []byte("[]"))
 	if err == nil && n == 0 {
@@ -163,8 +141,8 @@ func (t *tx) CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id 
 	return nil
 }
 
-// TasksLeft implements store.BatchReader.
-func (t *tx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error) {
+// TasksLeft returns the tasks that still exist, in the form of the API, by id.
+func (t batchTx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error) {
 	left := make(map[lastmile.TaskID][]byte, len(ids))
 	for chunk := range slices.Chunk(ids, 200) {
 		where := within(org)
@@ -181,23 +159,4 @@ func (t *tx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []l
 		}
 	}
 	return left, nil
-}
-
-// Try implements store.Writer.
-func (t *tx) Try(ctx context.Context, fn func() error) error {
-	if _, err := t.exec(ctx, `SAVEPOINT part`); err != nil {
-		return fmt.Errorf("begin a part: %w", err)
-	}
-	registered := len(t.committed)
-	rejected := fn()
-	if rejected != nil {
-		t.committed = t.committed[:registered]
-		if _, err := t.exec(ctx, `ROLLBACK TO SAVEPOINT part`); err != nil {
-			return fmt.Errorf("undo a part: %w", errors.Join(err, rejected))
-		}
-	}
-	if _, err := t.exec(ctx, `RELEASE SAVEPOINT part`); err != nil {
-		return fmt.Errorf("end a part: %w", err)
-	}
-	return rejected
 }

@@ -57,7 +57,7 @@ func newComputed(table, columns, otherwise, column, expression string) insertion
 }
 
 // insert sends what inserts the rows.
-func (t *tx) insert(ctx context.Context, i insertion, rows [][]any) error {
+func (t *base) insert(ctx context.Context, i insertion, rows [][]any) error {
 	for ; len(rows) >= bulkRows && !t.oneByOne(); rows = rows[bulkRows:] {
 		args := make([]any, 0, bulkRows*len(rows[0]))
 		for _, row := range rows[:bulkRows] {
@@ -75,11 +75,12 @@ func (t *tx) insert(ctx context.Context, i insertion, rows [][]any) error {
 	return nil
 }
 
-// SaveNew implements store.BatchWriter.
-func (t *tx) SaveNew(ctx context.Context, r store.NewRecords) error {
+// SaveNew saves new records with fewer statements than saving each of them.
+func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 	var (
 		destinations, recipients, tasks, metadata [][]any
 		err                                       error
+		addresses                                 = addressTx{t.base}
 	)
 	add := func(rows *[][]any, row []any, failed error) {
 		*rows = append(*rows, row)
@@ -94,7 +95,7 @@ func (t *tx) SaveNew(ctx context.Context, r store.NewRecords) error {
 	}
 	for _, p := range r.Recipients {
 		if !p.Created.Equal(p.Modified) {
-			if err := t.SaveRecipient(ctx, p); err != nil {
+			if err := addresses.SaveRecipient(ctx, p); err != nil {
 				return err
 			}
 			continue

@@ -21,11 +21,11 @@ import (
 // the next new task would come before it.
 //
 // Where writes may be committed in another order than they ran in, a new task
-// has no place until it is looked for: its rank is that of the clock, above all
-// ranks that are places. Whoever reads or changes the list gives places, after
-// the last, to all that were committed by then, so that what is committed later
-// comes later. A rank that was a place at once could put a task before others
-// that somebody has seen at the end.
+// has no position at first: its rank is the time, which is above all ranks that
+// are positions. A transaction that reads or changes the list assigns positions
+// at the end to all tasks that were committed by then, so that a task committed
+// later follows them. A final rank at once could put a task before others that
+// a client has already seen at the end.
 const (
 	rankStep = 1 << 8  // from one task at the end to the next
 	rankGap  = 1 << 20 // from one task to the next where there is room
@@ -47,8 +47,9 @@ func nextRanks(now time.Time, n int, after int64) int64 {
 	}
 }
 
-// Container implements store.TaskReader.
-func (t *tx) Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
+// Container returns a container. The caller checks that its owner belongs to
+// the organization.
+func (t containerTx) Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
 	c := lastmile.Container{ContainerRef: in, Organization: org}
 	var modified int64
 	err := t.row(ctx, `SELECT modified, version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`, org, in.Kind, in.Owner).Scan(&modified, &c.Version)
@@ -63,8 +64,9 @@ func (t *tx) Container(ctx context.Context, org lastmile.OrganizationID, in last
 	return c, err
 }
 
-// ListVersions implements store.TaskReader.
-func (t *tx) ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error) {
+// ListVersions returns the versions of workers' containers, without those that
+// never changed.
+func (t containerTx) ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error) {
 	versions := make(map[lastmile.WorkerID]int64, len(workers))
 	for chunk := range slices.Chunk(workers, 200) {
 		where := within(org)
@@ -89,7 +91,7 @@ type queue struct {
 }
 
 // queues reads containers by their owners.
-func (t *tx) queues(ctx context.Context, where string, args ...any) (map[string]queue, error) {
+func (t containerTx) queues(ctx context.Context, where string, args ...any) (map[string]queue, error) {
 	found, err := t.query(ctx, `SELECT container, id, state FROM task WHERE container IS NOT NULL AND `+where+` ORDER BY rank, id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read containers: %w", err)
@@ -117,15 +119,15 @@ func (t *tx) queues(ctx context.Context, where string, args ...any) (map[string]
 }
 
 // queuesOf reads the containers of all workers or teams, or of one.
-func (t *tx) queuesOf(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, one bool, owner string) (map[string]queue, error) {
+func (t containerTx) queuesOf(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, one bool, owner string) (map[string]queue, error) {
 	if one {
 		return t.queues(ctx, `org = $1 AND container_kind = $2 AND container = $3`, org, kind, owner)
 	}
 	return t.queues(ctx, `org = $1 AND container_kind = $2`, org, kind)
 }
 
-// Containers implements store.TaskReader.
-func (t *tx) Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error) {
+// Containers lists the containers that ever changed, in no particular order.
+func (t containerTx) Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error) {
 	found, err := collect(ctx, t, func(r rows) (c lastmile.ContainerRef, err error) {
 		err = r.Scan(&c.Kind, &c.Owner)
 		return c, err
@@ -145,8 +147,9 @@ const queuesQuery = `
 		AND t.org = $1 AND t.container_kind = 'WORKER' AND t.container = w.id AND t.container IS NOT NULL
 	ORDER BY t.state DESC, t.rank, t.id`
 
-// Queues implements store.TaskReader.
-func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error) {
+// Queues returns the unfinished tasks of workers on duty, the active task
+// first.
+func (t containerTx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error) {
 	found, err := t.query(ctx, queuesQuery, org)
 	if err != nil {
 		return nil, fmt.Errorf("read queues: %w", err)
@@ -167,8 +170,9 @@ func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastm
 	return queues, found.Err()
 }
 
-// LockContainer implements store.TaskWriter.
-func (t *tx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+// LockContainer serializes the writers of a container until the transaction
+// ends.
+func (t containerTx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	const query = `
 		INSERT INTO container (org, kind, owner, modified, version) VALUES ($1, $2, $3, $4, 1)
 		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1, modified = excluded.modified`
@@ -181,8 +185,9 @@ func (t *tx) LockContainer(ctx context.Context, org lastmile.OrganizationID, in 
 	return nil
 }
 
-// Enqueue implements store.TaskWriter.
-func (t *tx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
+// Enqueue inserts tasks, which were saved with this container, at an index of
+// its list, in order. They leave their former positions first.
+func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -226,14 +231,16 @@ func rankOf(task *int64) int64 {
 	return *task
 }
 
-// Unplaced implements store.TaskReader.
-func (t *tx) Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error) {
+// Unplaced reports whether the list of a container ends with new tasks whose
+// order is not fixed yet.
+func (t containerTx) Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error) {
 	last, _, err := t.neighbours(ctx, org, in, lastmile.AtEnd)
 	return rankOf(last) >= unplaced, err
 }
 
-// PlaceTasks implements store.TaskWriter.
-func (t *tx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+// PlaceTasks fixes the order of the new tasks at the end of a container, so
+// that tasks committed later follow them.
+func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	// Not LockContainer: that the tasks have places now is no change of the list.
 	const lock = `
 		INSERT INTO container (org, kind, owner, modified, version) VALUES ($1, $2, $3, 0, 1)
@@ -266,7 +273,7 @@ func (t *tx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in las
 }
 
 // setRanks gives tasks their ranks; without ranks they lose them.
-func (t *tx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID, ranks []int64) error {
+func (t containerTx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID, ranks []int64) error {
 	for i, id := range tasks {
 		var rank *int64
 		if ranks != nil {
@@ -283,7 +290,7 @@ const inContainer = ` FROM task WHERE org = $1 AND container_kind = $2 AND conta
 
 // neighbours returns the ranks on both sides of an index; nil where there is
 // none.
-func (t *tx) neighbours(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int) (before, after *int64, err error) {
+func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int) (before, after *int64, err error) {
 	if index == lastmile.AtEnd {
 		err = t.row(ctx, `SELECT MAX(rank)`+inContainer, org, in.Kind, in.Owner).Scan(&before)
 		return before, nil, err
@@ -332,7 +339,7 @@ func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
 // spread makes room for n tasks at an index: it moves the tasks around it
 // apart, as many as it takes. The first and the last of them stay where they
 // are, unless nothing comes before the first.
-func (t *tx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index, n int) error {
+func (t containerTx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index, n int) error {
 	for around := 64; ; around *= 8 {
 		from := max(0, index-around)
 		var ids []lastmile.TaskID
@@ -363,7 +370,7 @@ func (t *tx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmil
 // PlaceNewTasks gives a position to every task of a copied database that has
 // none yet. The database it was copied from may rank new tasks by another clock.
 func PlaceNewTasks(ctx context.Context, c engine.Conn) error {
-	t := &tx{conn: sqlConn{c}}
+	t := containerTx{&base{conn: sqlConn{c}}}
 	lists, err := collect(ctx, t, func(r rows) (list lastmile.Container, err error) {
 		err = r.Scan(&list.Organization, &list.Kind, &list.Owner)
 		return list, err

@@ -9,16 +9,15 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 	"dray/internal/store/backup"
+	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
-	"dray/internal/store/storetest"
 )
 
 const acme lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
 
 // saveNew saves a new task of the organization, of which only the id matters.
-func saveNew(t *testing.T, w store.Writer, id lastmile.TaskID) error {
+func saveNew(t *testing.T, w *sqlstore.Tx, id lastmile.TaskID) error {
 	t.Helper()
 	now := time.UnixMilli(1_800_000_000_000).UTC()
 	place := lastmile.Destination{ID: lastmile.DestinationID(id), Organization: acme, Created: now, Modified: now}
@@ -28,10 +27,10 @@ func saveNew(t *testing.T, w store.Writer, id lastmile.TaskID) error {
 }
 
 // look reads the organization's container as taskflow does.
-func look(t *testing.T, s store.Store) (tasks []lastmile.TaskID) {
+func look(t *testing.T, s *sqlstore.Store) (tasks []lastmile.TaskID) {
 	t.Helper()
 	home := lastmile.OrganizationContainer(acme)
-	err := s.Write(t.Context(), func(w store.Writer) error {
+	err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
 		placed := w.PlaceTasks(t.Context(), acme, home, time.Now())
 		c, err := w.Container(t.Context(), acme, home)
 		tasks = c.Tasks
@@ -46,12 +45,12 @@ func look(t *testing.T, s store.Store) (tasks []lastmile.TaskID) {
 // TestATaskCommittedLaterComesLater creates a task in a transaction that stays
 // open while another is created and seen.
 func TestATaskCommittedLaterComesLater(t *testing.T) {
-	s := open(t, sqlstore.Options{Database: storetest.Postgres(t)})
+	s := open(t, sqlstore.Options{Database: enginetest.Postgres(t)})
 	ctx, home := t.Context(), lastmile.OrganizationContainer(acme)
 	save := func(id lastmile.TaskID, meanwhile func()) {
 		t.Helper()
 		once := false
-		err := s.Write(ctx, func(w store.Writer) error {
+		err := s.Write(ctx, func(w *sqlstore.Tx) error {
 			err := saveNew(t, w, id)
 			if _, read := w.Unplaced(ctx, acme, home); read != nil { // what was sent has arrived
 				err = errors.Join(err, read)
@@ -77,14 +76,14 @@ func TestATaskCommittedLaterComesLater(t *testing.T) {
 	if seen := look(t, s); !slices.Equal(seen, want) {
 		t.Errorf("the list is %v, want %v", seen, want)
 	}
-	if left, err := read(t, s, func(r store.Reader) (bool, error) { return r.Unplaced(ctx, acme, home) }); left || err != nil {
+	if left, err := read(t, s, func(r *sqlstore.Tx) (bool, error) { return r.Unplaced(ctx, acme, home) }); left || err != nil {
 		t.Errorf("tasks that were seen have no place: %v", err)
 	}
 }
 
-func read[T any](t *testing.T, s store.Store, from func(store.Reader) (T, error)) (found T, err error) {
+func read[T any](t *testing.T, s *sqlstore.Store, from func(*sqlstore.Tx) (T, error)) (found T, err error) {
 	t.Helper()
-	err = s.Read(t.Context(), func(r store.Reader) (err error) {
+	err = s.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
 		found, err = from(r)
 		return err
 	})
@@ -95,10 +94,10 @@ func read[T any](t *testing.T, s store.Store, from func(store.Reader) (T, error)
 // SQLite, where another is created after them.
 func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 	ctx := t.Context()
-	url, folder := storetest.Postgres(t), t.TempDir()
+	url, folder := enginetest.Postgres(t), t.TempDir()
 	from := open(t, sqlstore.Options{Database: url})
 	for _, id := range []lastmile.TaskID{"zulu", "mike", "alfa"} {
-		if err := from.Write(ctx, func(w store.Writer) error { return saveNew(t, w, id) }); err != nil {
+		if err := from.Write(ctx, func(w *sqlstore.Tx) error { return saveNew(t, w, id) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,10 +110,10 @@ func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := open(t, sqlstore.Options{Data: folder, Serve: true})
-	if err := copied.Write(ctx, func(w store.Writer) error { return saveNew(t, w, "kilo") }); err != nil {
+	if err := copied.Write(ctx, func(w *sqlstore.Tx) error { return saveNew(t, w, "kilo") }); err != nil {
 		t.Fatal(err)
 	}
-	c, err := read(t, copied, func(r store.Reader) (lastmile.Container, error) {
+	c, err := read(t, copied, func(r *sqlstore.Tx) (lastmile.Container, error) {
 		return r.Container(ctx, acme, lastmile.OrganizationContainer(acme))
 	})
 	if want := []lastmile.TaskID{"zulu", "mike", "alfa", "kilo"}; err != nil || !slices.Equal(c.Tasks, want) {

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// CustomFields implements store.CustomFieldReader.
-func (t *tx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error) {
+// CustomFields lists the custom fields of an organization in the order of their
+// definition.
+func (t customFieldTx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error) {
 	const query = `SELECT doc, position, integration FROM custom_field WHERE org = $1 ORDER BY position, id`
 	found, err := collect(ctx, t, func(r rows) (lastmile.CustomField, error) {
 		var (
@@ -37,9 +37,9 @@ func (t *tx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (cus
 	return found, nil
 }
 
-// SaveCustomField implements store.CustomFieldWriter.
-func (t *tx) SaveCustomField(ctx context.Context, f lastmile.CustomField) error {
-	doc, err := codec.Marshal(wire.NewCustomFieldDefinition(f))
+// SaveCustomField saves the definition of a custom field.
+func (t customFieldTx) SaveCustomField(ctx context.Context, f lastmile.CustomField) error {
+	doc, err := wire.Marshal(wire.NewCustomFieldDefinition(f))
 	if err != nil {
 		return err
 	}
@@ -52,23 +52,23 @@ func (t *tx) SaveCustomField(ctx context.Context, f lastmile.CustomField) error 
 	return nil
 }
 
-// DeleteCustomField implements store.CustomFieldWriter.
-func (t *tx) DeleteCustomField(ctx context.Context, org lastmile.OrganizationID, key string) error {
+// DeleteCustomField deletes the definition of a custom field.
+func (t customFieldTx) DeleteCustomField(ctx context.Context, org lastmile.OrganizationID, key string) error {
 	return t.erase(ctx, org, key, [2]string{"custom_field", "id"})
 }
 
-// Template implements store.CustomFieldReader.
-func (t *tx) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
+// Template returns a task template.
+func (t customFieldTx) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
 	found, err := t.templates(ctx, org, within(org).and(`t.id = ?`, id))
-	return only(ctx, t, store.Templates, string(id), found, err)
+	return only(ctx, t.base, store.Templates, string(id), found, err)
 }
 
-// Templates implements store.CustomFieldReader.
-func (t *tx) Templates(ctx context.Context, org lastmile.OrganizationID) ([]customfield.Template, error) {
+// Templates lists templates, oldest first.
+func (t customFieldTx) Templates(ctx context.Context, org lastmile.OrganizationID) ([]customfield.Template, error) {
 	return t.templates(ctx, org, within(org))
 }
 
-func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]customfield.Template, error) {
+func (t customFieldTx) templates(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]customfield.Template, error) {
 	found, err := collect(ctx, t, func(r rows) (customfield.Template, error) {
 		var (
 			doc     []byte
@@ -89,9 +89,9 @@ func (t *tx) templates(ctx context.Context, org lastmile.OrganizationID, where *
 	return found, nil
 }
 
-// SaveTemplate implements store.CustomFieldWriter.
-func (t *tx) SaveTemplate(ctx context.Context, template customfield.Template) error {
-	doc, err := codec.Marshal(wire.NewTemplate(template))
+// SaveTemplate saves a task template.
+func (t customFieldTx) SaveTemplate(ctx context.Context, template customfield.Template) error {
+	doc, err := wire.Marshal(wire.NewTemplate(template))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (t *tx) SaveTemplate(ctx context.Context, template customfield.Template) er
 	return nil
 }
 
-// DeleteTemplate implements store.CustomFieldWriter.
-func (t *tx) DeleteTemplate(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) error {
+// DeleteTemplate deletes a task template.
+func (t customFieldTx) DeleteTemplate(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) error {
 	return t.erase(ctx, org, string(id), [2]string{"template", "id"})
 }

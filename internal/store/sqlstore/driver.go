@@ -11,8 +11,9 @@ import (
 	"dray/internal/store"
 )
 
-// CredentialsByPhone implements store.DriverReader.
-func (t *tx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]store.Credential, error) {
+// CredentialsByPhone returns the credentials of the workers with a phone
+// number, in all organizations.
+func (t driverTx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]store.Credential, error) {
 	scan := func(r rows) (c store.Credential, err error) {
 		var (
 			temporary int64
@@ -36,8 +37,9 @@ func (t *tx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]st
 	return found, nil
 }
 
-// SessionByHash implements store.DriverReader.
-func (t *tx) SessionByHash(ctx context.Context, hash string) (lastmile.Session, error) {
+// SessionByHash finds a session by the hash of its token, or returns
+// lastmile.Unauthenticated.
+func (t driverTx) SessionByHash(ctx context.Context, hash string) (lastmile.Session, error) {
 	s := lastmile.Session{Hash: hash}
 	var created, used, temporary int64
 	const query = `
@@ -55,8 +57,8 @@ func (t *tx) SessionByHash(ctx context.Context, hash string) (lastmile.Session, 
 	return s, nil
 }
 
-// SaveSession implements store.DriverWriter.
-func (t *tx) SaveSession(ctx context.Context, s lastmile.Session) error {
+// SaveSession saves a worker's session.
+func (t driverTx) SaveSession(ctx context.Context, s lastmile.Session) error {
 	const query = `
 		INSERT INTO worker_session (hash, org, worker, created, used) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (hash) DO UPDATE SET used = excluded.used`
@@ -66,13 +68,14 @@ func (t *tx) SaveSession(ctx context.Context, s lastmile.Session) error {
 	return nil
 }
 
-// DeleteSessions implements store.DriverWriter.
-func (t *tx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error {
+// DeleteSessions ends all sessions of a worker.
+func (t driverTx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error {
 	return t.erase(ctx, org, string(worker), [2]string{"worker_session", "worker"})
 }
 
-// ActionDone implements store.DriverReader.
-func (t *tx) ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error) {
+// ActionDone reports whether the worker has done an action with the same id
+// before, and returns it.
+func (t driverTx) ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error) {
 	before = store.Action{Organization: a.Organization, Worker: a.Worker, ID: a.ID}
 	var at, received int64
 	err = t.row(ctx, `SELECT task, verb, at, received FROM worker_action WHERE org = $1 AND worker = $2 AND id = $3`, a.Organization, a.Worker, a.ID).
@@ -87,8 +90,9 @@ func (t *tx) ActionDone(ctx context.Context, a store.Action) (before store.Actio
 	return before, true, nil
 }
 
-// SaveAction implements store.DriverWriter.
-func (t *tx) SaveAction(ctx context.Context, a store.Action) error {
+// SaveAction records an action of a worker, so that a repeated request for it
+// is recognized.
+func (t driverTx) SaveAction(ctx context.Context, a store.Action) error {
 	const query = `INSERT INTO worker_action (org, worker, id, task, verb, at, received) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 	_, err := t.exec(ctx, query, a.Organization, a.Worker, a.ID, a.Task, a.Verb, a.At.UnixMilli(), a.Received.UnixMilli())
 	if err != nil {
@@ -101,8 +105,8 @@ func (t *tx) SaveAction(ctx context.Context, a store.Action) error {
 // is.
 var positionInsertion = newInsertion(`position`, `org, worker, at, lon, lat, accuracy, speed, heading`, `DO NOTHING`)
 
-// SavePositions implements store.DriverWriter.
-func (t *tx) SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error {
+// SavePositions appends to the recorded positions of a worker.
+func (t driverTx) SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error {
 	rows := make([][]any, len(positions))
 	for i, p := range positions {
 		rows[i] = []any{org, worker, p.At.UnixMilli(), p.Location.Lon, p.Location.Lat, p.Accuracy, p.Speed, p.Heading}
@@ -113,7 +117,8 @@ func (t *tx) SavePositions(ctx context.Context, org lastmile.OrganizationID, wor
 	return nil
 }
 
-// DeletePositions implements store.DriverWriter.
-func (t *tx) DeletePositions(ctx context.Context, before time.Time, most int) (int64, error) {
+// DeletePositions deletes about limit positions older than a time, and returns
+// how many it deleted.
+func (t driverTx) DeletePositions(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `position`, `at`, ``, before.UnixMilli(), most)
 }

@@ -94,7 +94,7 @@ func (o Options) files() (fs.FS, error) {
 func SQLiteVersion() string { return sqlite.Version() }
 
 // conn is an engine.Conn inside this package. Its methods are unexported so
-// that tx, which embeds it, exports records only.
+// that Tx, which embeds it, exports records only.
 type conn interface {
 	exec(ctx context.Context, query string, args ...any) (affected int64, err error)
 	send(ctx context.Context, query string, args ...any) error

@@ -14,8 +14,9 @@ import (
 	"dray/internal/store"
 )
 
-// WebhookTriggers implements store.EventWriter.
-func (t *tx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
+// WebhookTriggers lists the webhooks of an organization, oldest first, with
+// only their ids, triggers and whether they are enabled.
+func (t eventTx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
 	scan := func(r rows) (lastmile.Webhook, error) {
 		h := lastmile.Webhook{Organization: org}
 		var trigger, enabled int64
@@ -32,8 +33,8 @@ func (t *tx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) (
 
 var eventInsertion = newInsertion(`event`, `org, id, trigger_id, task, task_sequence, worker, created, nth, body`, ``)
 
-// InsertEvents implements store.EventWriter.
-func (t *tx) InsertEvents(ctx context.Context, events []lastmile.EventRecord) error {
+// InsertEvents stores new events.
+func (t eventTx) InsertEvents(ctx context.Context, events []lastmile.EventRecord) error {
 	rows := make([][]any, len(events))
 	for i, e := range events {
 		var (
@@ -60,8 +61,8 @@ func (t *tx) InsertEvents(ctx context.Context, events []lastmile.EventRecord) er
 var notificationInsertion = newInsertion(`notification`, `org, id, webhook, event, trigger_id, task, sequence, due, next_at,
 	attempts, state, attempted_at, took, status, reason`, ``)
 
-// InsertNotifications implements store.EventWriter.
-func (t *tx) InsertNotifications(ctx context.Context, notifications []lastmile.Notification) error {
+// InsertNotifications stores new notifications that no attempt was made at.
+func (t eventTx) InsertNotifications(ctx context.Context, notifications []lastmile.Notification) error {
 	rows := make([][]any, len(notifications))
 	for i, n := range notifications {
 		rows[i] = []any{
@@ -82,8 +83,9 @@ type unnumbered struct {
 	sequence      int64
 }
 
-// NumberEvents implements store.WebhookWriter.
-func (t *tx) NumberEvents(ctx context.Context, most int) ([]lastmile.OrganizationID, error) {
+// NumberEvents assigns numbers in the log to up to limit committed events, and
+// returns the organization of each of them.
+func (t eventTx) NumberEvents(ctx context.Context, most int) ([]lastmile.OrganizationID, error) {
 	scan := func(r rows) (e unnumbered, err error) {
 		var (
 			task     *string
@@ -145,23 +147,13 @@ func putInOrder(events []unnumbered) {
 	}
 }
 
-// EventsPending implements store.WebhookReader.
-func (t *tx) EventsPending(ctx context.Context) (bool, error) {
+// EventsPending reports whether any event has no number in the log yet.
+func (t eventTx) EventsPending(ctx context.Context) (bool, error) {
 	return t.exists(ctx, `SELECT 1 FROM event WHERE seq IS NULL LIMIT 1`)
 }
 
-// exists tells whether a query has a row.
-func (t *tx) exists(ctx context.Context, query string, args ...any) (bool, error) {
-	var one int64
-	err := t.row(ctx, query, args...).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// LastEvent implements store.WebhookReader.
-func (t *tx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (int64, error) {
+// LastEvent returns the number of the newest event of the log, or 0.
+func (t eventTx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (int64, error) {
 	var seq int64
 	err := t.row(ctx, `SELECT seq FROM event_head WHERE org = $1`, org).Scan(&seq)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -173,8 +165,8 @@ func (t *tx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (int64,
 	return seq, nil
 }
 
-// EventsAfter implements store.WebhookReader.
-func (t *tx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most int) ([]store.LoggedEvent, error) {
+// EventsAfter returns up to limit events of the log after seq, in order.
+func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most int) ([]store.LoggedEvent, error) {
 	scan := func(r rows) (e store.LoggedEvent, err error) {
 		var trigger int64
 		err = r.Scan(&e.Seq, &e.ID, &trigger, &e.Body)
@@ -189,10 +181,12 @@ func (t *tx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq i
 	return found, nil
 }
 
-// DeleteEvents implements store.WebhookWriter. What is old is found by the event:
-// notifications and attempts have no index by age, and to look through all of
-// them would keep every writer waiting.
-func (t *tx) DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error) {
+// DeleteEvents deletes up to limit events older than a time with their
+// notifications, and returns how many it deleted. Events with a notification
+// that is pending or was redelivered since are kept. What is old is found by
+// the event: notifications and attempts have no index by age, and to look
+// through all of them would keep every writer waiting.
+func (t eventTx) DeleteEvents(ctx context.Context, before time.Time, most int) (int64, error) {
 	const query = `
 		SELECT e.org, e.id FROM event e WHERE e.created < $1 AND e.seq IS NOT NULL AND NOT EXISTS (
 			SELECT 1 FROM notification n WHERE n.org = e.org AND n.event = e.id AND (n.next_at IS NOT NULL OR n.due >= $1))
@@ -216,24 +210,4 @@ func (t *tx) DeleteEvents(ctx context.Context, before time.Time, most int) (int6
 		}
 	}
 	return int64(len(old)), nil
-}
-
-// deleteOld deletes rows of a table, those with the least in a column first, as
-// long as that is below a limit: so many, and those that have the same in the
-// column as the last. The column has an index.
-func (t *tx) deleteOld(ctx context.Context, table, column, and string, below int64, most int) (int64, error) {
-	where := ` FROM ` + table + ` WHERE ` + column + ` < $1` + and
-	var last int64
-	err := t.row(ctx, `SELECT `+column+where+` ORDER BY `+column+` LIMIT 1 OFFSET $2`, below, most-1).Scan(&last)
-	switch {
-	case err == nil:
-		below = last + 1
-	case !errors.Is(err, sql.ErrNoRows):
-		return 0, fmt.Errorf("read what is old of %s: %w", table, err)
-	}
-	n, err := t.exec(ctx, `DELETE`+where, below)
-	if err != nil {
-		return 0, fmt.Errorf("delete what is old of %s: %w", table, err)
-	}
-	return n, nil
 }

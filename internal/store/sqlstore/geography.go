@@ -11,8 +11,8 @@ import (
 	"dray/internal/lastmile"
 )
 
-// CachedAnswer implements store.GeographyReader.
-func (t *tx) CachedAnswer(ctx context.Context, key string, now time.Time) ([]byte, error) {
+// CachedAnswer returns the cached reply of a map service, or nil.
+func (t geographyTx) CachedAnswer(ctx context.Context, key string, now time.Time) ([]byte, error) {
 	var value []byte
 	err := t.row(ctx, `SELECT value FROM geo_cache WHERE key = $1 AND expires > $2`, key, now.UnixMilli()).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -24,8 +24,8 @@ func (t *tx) CachedAnswer(ctx context.Context, key string, now time.Time) ([]byt
 	return value, nil
 }
 
-// CachedAnswers implements store.GeographyReader.
-func (t *tx) CachedAnswers(ctx context.Context, keys []string, now time.Time) (map[string][]byte, error) {
+// CachedAnswers returns the cached replies with some keys.
+func (t geographyTx) CachedAnswers(ctx context.Context, keys []string, now time.Time) (map[string][]byte, error) {
 	answers := make(map[string][]byte, len(keys))
 	for chunk := range slices.Chunk(keys, 200) {
 		where := &condition{text: `expires > $1`, args: []any{now.UnixMilli()}}
@@ -46,8 +46,8 @@ func (t *tx) CachedAnswers(ctx context.Context, keys []string, now time.Time) (m
 	return answers, nil
 }
 
-// SaveAnswer implements store.GeographyWriter.
-func (t *tx) SaveAnswer(ctx context.Context, key string, value []byte, expires time.Time) error {
+// SaveAnswer caches the reply of a map service until it expires.
+func (t geographyTx) SaveAnswer(ctx context.Context, key string, value []byte, expires time.Time) error {
 	const query = `
 		INSERT INTO geo_cache (key, value, expires) VALUES ($1, $2, $3)
 		ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires`
@@ -57,13 +57,15 @@ func (t *tx) SaveAnswer(ctx context.Context, key string, value []byte, expires t
 	return nil
 }
 
-// DeleteAnswers implements store.GeographyWriter.
-func (t *tx) DeleteAnswers(ctx context.Context, now time.Time, most int) (int64, error) {
+// DeleteAnswers deletes about limit expired replies, and returns how many it
+// deleted.
+func (t geographyTx) DeleteAnswers(ctx context.Context, now time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `geo_cache`, `expires`, ``, now.UnixMilli()+1, most)
 }
 
-// PostalAreas implements store.GeographyReader.
-func (t *tx) PostalAreas(ctx context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
+// PostalAreas returns the areas with a postal code, and reports whether any
+// code of the country was imported.
+func (t geographyTx) PostalAreas(ctx context.Context, country, code string) ([]lastmile.PostalArea, bool, error) {
 	scan := func(r rows) (p lastmile.PostalArea, err error) {
 		err = r.Scan(&p.Country, &p.Code, &p.Name, &p.State, &p.County, &p.Location.Lon, &p.Location.Lat)
 		return p, err
@@ -80,16 +82,16 @@ func (t *tx) PostalAreas(ctx context.Context, country, code string) ([]lastmile.
 	return nil, some, err
 }
 
-// DeletePostalAreas implements store.GeographyWriter.
-func (t *tx) DeletePostalAreas(ctx context.Context, country string) error {
+// DeletePostalAreas deletes the postal areas of a country.
+func (t geographyTx) DeletePostalAreas(ctx context.Context, country string) error {
 	if _, err := t.exec(ctx, `DELETE FROM postal_place WHERE country = $1`, country); err != nil {
 		return fmt.Errorf("delete postal codes of %s: %w", country, err)
 	}
 	return nil
 }
 
-// SavePostalAreas implements store.GeographyWriter.
-func (t *tx) SavePostalAreas(ctx context.Context, first int64, places []lastmile.PostalArea) error {
+// SavePostalAreas adds postal areas of a country.
+func (t geographyTx) SavePostalAreas(ctx context.Context, first int64, places []lastmile.PostalArea) error {
 	for i, p := range places {
 		const query = `
 			INSERT INTO postal_place (country, code, nth, name, state, county, lon, lat) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -101,8 +103,8 @@ func (t *tx) SavePostalAreas(ctx context.Context, first int64, places []lastmile
 	return nil
 }
 
-// Settings implements store.GeographyReader.
-func (t *tx) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
+// Settings returns the settings of an organization.
+func (t geographyTx) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
 	var (
 		precision, level int64
 		radius           float64
@@ -118,8 +120,8 @@ func (t *tx) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmil
 	}, nil
 }
 
-// SaveSettings implements store.GeographyWriter.
-func (t *tx) SaveSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.Settings) error {
+// SaveSettings saves the settings of an organization.
+func (t geographyTx) SaveSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.Settings) error {
 	const query = `
 		INSERT INTO organization_setting (org, precision_wanted, geofence, geofence_radius) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org) DO UPDATE SET precision_wanted = excluded.precision_wanted, geofence = excluded.geofence,
@@ -130,8 +132,8 @@ func (t *tx) SaveSettings(ctx context.Context, org lastmile.OrganizationID, s la
 	return nil
 }
 
-// Trips implements store.GeographyReader.
-func (t *tx) Trips(ctx context.Context, org lastmile.OrganizationID, most int) ([]lastmile.Trip, error) {
+// Trips returns an organization's latest trips.
+func (t geographyTx) Trips(ctx context.Context, org lastmile.OrganizationID, most int) ([]lastmile.Trip, error) {
 	scan := func(r rows) (trip lastmile.Trip, err error) {
 		var estimated, actual, service int64
 		err = r.Scan(&estimated, &actual, &service)
@@ -146,8 +148,8 @@ func (t *tx) Trips(ctx context.Context, org lastmile.OrganizationID, most int) (
 	return found, nil
 }
 
-// SaveTrip implements store.GeographyWriter.
-func (t *tx) SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, trip lastmile.Trip) error {
+// SaveTrip saves how long a trip was estimated to take and how long it took.
+func (t geographyTx) SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, trip lastmile.Trip) error {
 	const query = `INSERT INTO trip (org, task, at, estimated, actual, service) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`
 	if _, err := t.exec(ctx, query, org, task, at.UnixMilli(), trip.Estimated.Milliseconds(), trip.Actual.Milliseconds(), trip.Service.Milliseconds()); err != nil {
 		return fmt.Errorf("save trip to task %s: %w", task, err)

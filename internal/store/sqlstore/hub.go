@@ -6,24 +6,23 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// Hub implements store.FleetReader.
-func (t *tx) Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error) {
+// Hub returns a hub.
+func (t fleetTx) Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error) {
 	found, err := t.hubs(ctx, org, within(org).and(`t.id = ?`, id))
-	return only(ctx, t, store.Hubs, string(id), found, err)
+	return only(ctx, t.base, store.Hubs, string(id), found, err)
 }
 
-// Hubs implements store.FleetReader.
-func (t *tx) Hubs(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Hub, error) {
+// Hubs lists hubs, oldest first.
+func (t fleetTx) Hubs(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Hub, error) {
 	return t.hubs(ctx, org, within(org))
 }
 
-func (t *tx) hubs(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Hub, error) {
+func (t fleetTx) hubs(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Hub, error) {
 	scan := func(r rows) (lastmile.Hub, error) {
 		var (
 			doc     []byte
@@ -42,7 +41,7 @@ func (t *tx) hubs(ctx context.Context, org lastmile.OrganizationID, where *condi
 	if err != nil {
 		return nil, fmt.Errorf("read hubs: %w", err)
 	}
-	teams, err := pairs[lastmile.HubID, lastmile.TeamID](ctx, t,
+	teams, err := pairs[lastmile.HubID, lastmile.TeamID](ctx, t.base,
 		`SELECT t.hub, t.id FROM team t WHERE t.org = $1 AND t.hub IS NOT NULL ORDER BY t.created, t.id`, org)
 	if err != nil {
 		return nil, fmt.Errorf("read teams of hubs: %w", err)
@@ -53,10 +52,10 @@ func (t *tx) hubs(ctx context.Context, org lastmile.OrganizationID, where *condi
 	return found, nil
 }
 
-// SaveHub implements store.FleetWriter. That a team has this hub is saved with
-// the team, so the list of teams is written there.
-func (t *tx) SaveHub(ctx context.Context, h lastmile.Hub) error {
-	doc, err := codec.Marshal(wire.NewHubRecord(h))
+// SaveHub saves a hub. That a team has this hub is saved with the team, so the
+// list of teams is written there.
+func (t fleetTx) SaveHub(ctx context.Context, h lastmile.Hub) error {
+	doc, err := wire.Marshal(wire.NewHubRecord(h))
 	if err != nil {
 		return err
 	}

@@ -36,26 +36,26 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 	enginetest.Must(t, err)
 	defer func() { enginetest.Must(t, s.Close()) }()
 	ctx := t.Context()
-	lookUps := map[string]func(*tx) error{
-		"dependencies of a task":      func(x *tx) error { _, err := x.Parents(ctx, "o", "t"); return err },
-		"tasks that depend on a task": func(x *tx) error { _, err := x.Children(ctx, "o", "t"); return err },
-		"what workers on duty have":   func(x *tx) error { _, err := x.Queues(ctx, "o"); return err },
-		"what a worker has": func(x *tx) error {
+	lookUps := map[string]func(*Tx) error{
+		"dependencies of a task":      func(x *Tx) error { _, err := x.Parents(ctx, "o", "t"); return err },
+		"tasks that depend on a task": func(x *Tx) error { _, err := x.Children(ctx, "o", "t"); return err },
+		"what workers on duty have":   func(x *Tx) error { _, err := x.Queues(ctx, "o"); return err },
+		"what a worker has": func(x *Tx) error {
 			_, err := x.Container(ctx, "o", lastmile.WorkerContainer("w"))
 			return err
 		},
-		"unfinished among tasks": func(x *tx) error { _, err := x.Unfinished(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
-		"some tasks":             func(x *tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
-		"what a task fired":      func(x *tx) error { _, err := x.Fired(ctx, "o", "t"); return err },
-		"route plans of a worker": func(x *tx) error {
+		"unfinished among tasks": func(x *Tx) error { _, err := x.Unfinished(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
+		"some tasks":             func(x *Tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
+		"what a task fired":      func(x *Tx) error { _, err := x.Fired(ctx, "o", "t"); return err },
+		"route plans of a worker": func(x *Tx) error {
 			_, err := x.RoutePlans(ctx, "o", store.RoutePlanFilter{Worker: "w", Limit: 501})
 			return err
 		},
-		"recipients by phone": func(x *tx) error {
+		"recipients by phone": func(x *Tx) error {
 			_, err := x.Recipients(ctx, "o", store.RecipientFilter{Phone: "+12125550100"})
 			return err
 		},
-		"credentials by phone": func(x *tx) error { _, err := x.CredentialsByPhone(ctx, "+12125550100"); return err },
+		"credentials by phone": func(x *Tx) error { _, err := x.CredentialsByPhone(ctx, "+12125550100"); return err },
 	}
 	whole := regexp.MustCompile(`^SCAN [a-z]|\(org=\?\)$`)
 	for name, lookUp := range lookUps {
@@ -63,7 +63,7 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			noted := &asked{queries: map[string][]any{}}
 			enginetest.Must(t, s.engine.Read(ctx, func(c engine.Conn) error {
 				noted.conn = sqlConn{c}
-				return lookUp(&tx{conn: noted, now: time.Now})
+				return lookUp(newTx(noted, time.Now))
 			}))
 			if len(noted.queries) == 0 {
 				t.Error("nothing was asked")

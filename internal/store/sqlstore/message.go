@@ -32,8 +32,8 @@ func scanMessage(r rows) (m textmessage.Message, err error) {
 	return m, err
 }
 
-// Messages implements store.MessageReader.
-func (t *tx) Messages(ctx context.Context, f store.MessageFilter) ([]textmessage.Message, error) {
+// Messages lists text messages, oldest first.
+func (t messageTx) Messages(ctx context.Context, f textmessage.Filter) ([]textmessage.Message, error) {
 	where := &condition{text: `1 = 1`}
 	if f.Organization != "" {
 		where.and(`t.org = ?`, f.Organization)
@@ -53,8 +53,9 @@ func (t *tx) Messages(ctx context.Context, f store.MessageFilter) ([]textmessage
 	return newest, nil
 }
 
-// MessageByID implements store.MessageReader.
-func (t *tx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error) {
+// MessageByID finds a text message of any organization: gateways do not know
+// the organization.
+func (t messageTx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error) {
 	found, err := collect(ctx, t, scanMessage, `SELECT `+messageColumns+` FROM message t WHERE t.id = $1`, id)
 	if err != nil {
 		return textmessage.Message{}, fmt.Errorf("read message: %w", err)
@@ -65,8 +66,9 @@ func (t *tx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessag
 	return found[0], nil
 }
 
-// Texters implements store.MessageReader.
-func (t *tx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, error) {
+// Texters lists the organizations that have sent text messages to a number, the
+// latest first.
+func (t messageTx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, error) {
 	scan := func(r rows) (who store.Texter, err error) {
 		var last int64
 		err = r.Scan(&who.Organization, &who.From, &last)
@@ -81,26 +83,19 @@ func (t *tx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, er
 	return found, nil
 }
 
-// SentTo implements store.MessageReader.
-func (t *tx) SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error) {
+// SentTo counts the text messages sent to a number since a time.
+func (t messageTx) SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error) {
 	return t.count(ctx, `SELECT count(*) FROM message WHERE recipient = $1 AND sent_at > $2`, to, since.UnixMilli())
 }
 
-// SentBy implements store.MessageReader.
-func (t *tx) SentBy(ctx context.Context, org lastmile.OrganizationID, since time.Time) (int, error) {
+// SentBy counts the text messages that an organization sent since a time.
+func (t messageTx) SentBy(ctx context.Context, org lastmile.OrganizationID, since time.Time) (int, error) {
 	return t.count(ctx, `SELECT count(*) FROM message WHERE org = $1 AND sent_at > $2`, org, since.UnixMilli())
 }
 
-func (t *tx) count(ctx context.Context, query string, args ...any) (int, error) {
-	var n int64
-	if err := t.row(ctx, query, args...).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count messages: %w", err)
-	}
-	return int(n), nil
-}
-
-// SaveMessage implements store.MessageWriter.
-func (t *tx) SaveMessage(ctx context.Context, m textmessage.Message) error {
+// SaveMessage saves a new text message, unless it is about a task and its
+// recipient has had one of the same kind about that task.
+func (t messageTx) SaveMessage(ctx context.Context, m textmessage.Message) error {
 	const query = `
 		INSERT INTO message (org, id, kind, task, sender, recipient, body, created, expires, state, reason, next_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`
@@ -112,8 +107,9 @@ func (t *tx) SaveMessage(ctx context.Context, m textmessage.Message) error {
 	return nil
 }
 
-// BeginMessage implements store.MessageWriter.
-func (t *tx) BeginMessage(ctx context.Context, m textmessage.Message) error {
+// BeginMessage saves that a message is being sent: its state, its attempts and
+// when it was first sent. The caller has its lease.
+func (t messageTx) BeginMessage(ctx context.Context, m textmessage.Message) error {
 	const query = `UPDATE message SET state = $3, attempts = $4, unsure = $5, sent_at = $6 WHERE org = $1 AND id = $2`
 	if _, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Attempts, m.Uncertain, millis(m.Sent)); err != nil {
 		return fmt.Errorf("begin to send message %s: %w", m.ID, err)
@@ -121,8 +117,9 @@ func (t *tx) BeginMessage(ctx context.Context, m textmessage.Message) error {
 	return nil
 }
 
-// SaveMessageResult implements store.MessageWriter.
-func (t *tx) SaveMessageResult(ctx context.Context, m textmessage.Message) error {
+// SaveMessageResult saves the result of an attempt, and when to try again. It
+// runs in the transaction that ends the lease.
+func (t messageTx) SaveMessageResult(ctx context.Context, m textmessage.Message) error {
 	const query = `
 		UPDATE message SET state = $3, reason = $4, gateway = $5, gateway_id = $6, unsure = $7, next_at = $8, sent_at = $9, body = $10, sender = $11
 		WHERE org = $1 AND id = $2`
@@ -133,8 +130,9 @@ func (t *tx) SaveMessageResult(ctx context.Context, m textmessage.Message) error
 	return nil
 }
 
-// SaveReported implements store.MessageWriter.
-func (t *tx) SaveReported(ctx context.Context, m textmessage.Message) error {
+// SaveReported saves what a gateway reported about a message. It ends the lease
+// if there is one, so that a result is not recorded any more.
+func (t messageTx) SaveReported(ctx context.Context, m textmessage.Message) error {
 	const query = `
 		UPDATE message SET state = $3, reason = $4, gateway_id = $5, claim = '', claimed_until = 0, next_at = $6, body = $7 WHERE org = $1 AND id = $2`
 	_, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Reason, m.GatewayID, millis(m.Next), m.Body)
@@ -144,8 +142,10 @@ func (t *tx) SaveReported(ctx context.Context, m textmessage.Message) error {
 	return nil
 }
 
-// DeleteMessages implements store.MessageWriter.
-func (t *tx) DeleteMessages(ctx context.Context, before time.Time, most int) (int64, error) {
+// DeleteMessages deletes text messages older than a time that are not to be
+// sent, and replies older than it, up to about limit of each. It returns how
+// many it deleted.
+func (t messageTx) DeleteMessages(ctx context.Context, before time.Time, most int) (int64, error) {
 	messages, err := t.deleteOld(ctx, `message`, `created`, ` AND next_at IS NULL`, before.UnixMilli(), most)
 	if err != nil {
 		return 0, err
@@ -154,8 +154,9 @@ func (t *tx) DeleteMessages(ctx context.Context, before time.Time, most int) (in
 	return messages + replies, err
 }
 
-// OptOut implements store.MessageReader.
-func (t *tx) OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error) {
+// OptOut returns the opt-out of a number from an organization's messages, and
+// reports whether there is one.
+func (t messageTx) OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error) {
 	o = textmessage.OptOut{Organization: org, Phone: phone}
 	var at, muted int64
 	err = t.row(ctx, `SELECT at, muted FROM message_optout WHERE org = $1 AND phone = $2`, org, phone).Scan(&at, &muted)
@@ -169,8 +170,8 @@ func (t *tx) OptOut(ctx context.Context, org lastmile.OrganizationID, phone last
 	return o, true, nil
 }
 
-// SaveOptOut implements store.MessageWriter.
-func (t *tx) SaveOptOut(ctx context.Context, o textmessage.OptOut) error {
+// SaveOptOut saves a number's opt-out from an organization's messages.
+func (t messageTx) SaveOptOut(ctx context.Context, o textmessage.OptOut) error {
 	const query = `
 		INSERT INTO message_optout (org, phone, at, muted) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org, phone) DO UPDATE SET at = excluded.at, muted = excluded.muted`
@@ -180,13 +181,13 @@ func (t *tx) SaveOptOut(ctx context.Context, o textmessage.OptOut) error {
 	return nil
 }
 
-// DeleteOptOut implements store.MessageWriter.
-func (t *tx) DeleteOptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) error {
+// DeleteOptOut deletes a number's opt-out.
+func (t messageTx) DeleteOptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) error {
 	return t.erase(ctx, org, string(phone), [2]string{"message_optout", "phone"})
 }
 
-// SaveReply implements store.MessageWriter.
-func (t *tx) SaveReply(ctx context.Context, r lastmile.Reply, now time.Time) (bool, error) {
+// SaveReply records a reply, and reports whether it is new.
+func (t messageTx) SaveReply(ctx context.Context, r lastmile.Reply, now time.Time) (bool, error) {
 	const query = `INSERT INTO message_reply (gateway, id, received) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	n, err := t.exec(ctx, query, r.Gateway, r.ID, now.UnixMilli())
 	if err != nil {

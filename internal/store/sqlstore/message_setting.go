@@ -34,8 +34,9 @@ type occasionText struct {
 	Text     string `json:"text"`
 }
 
-// MessageSettings implements store.MessageReader.
-func (t *tx) MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error) {
+// MessageSettings returns the settings of an organization for its text
+// messages.
+func (t messageTx) MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error) {
 	var doc []byte
 	err := t.row(ctx, `SELECT doc FROM message_setting WHERE org = $1`, org).Scan(&doc)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -61,8 +62,9 @@ func (t *tx) MessageSettings(ctx context.Context, org lastmile.OrganizationID) (
 	return s, nil
 }
 
-// SaveMessageSettings implements store.MessageWriter.
-func (t *tx) SaveMessageSettings(ctx context.Context, s textmessage.Settings) error {
+// SaveMessageSettings saves the settings of an organization for its text
+// messages.
+func (t messageTx) SaveMessageSettings(ctx context.Context, s textmessage.Settings) error {
 	stored := messageSettings{
 		Language: s.Language, From: s.From, ETA: s.Thresholds.ETA.Milliseconds(), Delay: s.Thresholds.Delay.Milliseconds(),
 	}
@@ -87,8 +89,9 @@ func (t *tx) SaveMessageSettings(ctx context.Context, s textmessage.Settings) er
 	return nil
 }
 
-// NotificationThresholds implements store.MessageReader.
-func (t *tx) NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (textmessage.Thresholds, error) {
+// NotificationThresholds returns how near or late a worker is when the
+// recipients of an organization are notified.
+func (t messageTx) NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (textmessage.Thresholds, error) {
 	var eta, delay *int64
 	err := t.row(ctx, `SELECT eta, delay FROM message_setting WHERE org = $1`, org).Scan(&eta, &delay)
 	if errors.Is(err, sql.ErrNoRows) {

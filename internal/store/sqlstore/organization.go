@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// Organization implements store.OrganizationReader.
-func (t *tx) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
+// Organization returns an organization. Every organization may read it.
+func (t organizationTx) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	found, err := t.organizations(ctx, ` WHERE t.id = $1`, id)
 	if err == nil && len(found) == 0 {
 		err = lastmile.NotFound("organization", string(id))
@@ -26,12 +25,12 @@ func (t *tx) Organization(ctx context.Context, id lastmile.OrganizationID) (last
 	return found[0], nil
 }
 
-// Organizations implements store.OrganizationReader.
-func (t *tx) Organizations(ctx context.Context) ([]lastmile.Organization, error) {
+// Organizations lists all organizations, oldest first.
+func (t organizationTx) Organizations(ctx context.Context) ([]lastmile.Organization, error) {
 	return t.organizations(ctx, ``)
 }
 
-func (t *tx) organizations(ctx context.Context, where string, args ...any) ([]lastmile.Organization, error) {
+func (t organizationTx) organizations(ctx context.Context, where string, args ...any) ([]lastmile.Organization, error) {
 	scan := func(r rows) (lastmile.Organization, error) {
 		var (
 			doc  []byte
@@ -48,7 +47,7 @@ func (t *tx) organizations(ctx context.Context, where string, args ...any) ([]la
 		return nil, fmt.Errorf("read organizations: %w", err)
 	}
 	for i := range found {
-		links, err := pairs[lastmile.OrganizationID, lastmile.OrganizationID](ctx, t,
+		links, err := pairs[lastmile.OrganizationID, lastmile.OrganizationID](ctx, t.base,
 			`SELECT org, delegatee FROM organization_link WHERE org = $1 ORDER BY delegatee`, found[i].ID)
 		if err != nil {
 			return nil, fmt.Errorf("read connections: %w", err)
@@ -58,9 +57,9 @@ func (t *tx) organizations(ctx context.Context, where string, args ...any) ([]la
 	return found, nil
 }
 
-// SaveOrganization implements store.OrganizationWriter.
-func (t *tx) SaveOrganization(ctx context.Context, o lastmile.Organization) error {
-	doc, err := codec.Marshal(wire.NewOrganizationRecord(o))
+// SaveOrganization saves an organization.
+func (t organizationTx) SaveOrganization(ctx context.Context, o lastmile.Organization) error {
+	doc, err := wire.Marshal(wire.NewOrganizationRecord(o))
 	if err != nil {
 		return err
 	}
@@ -73,8 +72,8 @@ func (t *tx) SaveOrganization(ctx context.Context, o lastmile.Organization) erro
 	return nil
 }
 
-// Connect implements store.OrganizationWriter.
-func (t *tx) Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error {
+// Connect adds delegatee to the connections of org.
+func (t organizationTx) Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error {
 	const query = `INSERT INTO organization_link (org, delegatee) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 	if _, err := t.exec(ctx, query, org, delegatee); err != nil {
 		return fmt.Errorf("connect %s with %s: %w", org, delegatee, err)
@@ -95,8 +94,8 @@ func scanKey(r scanner) (lastmile.APIKey, error) {
 	return k, err
 }
 
-// KeyByHash implements store.OrganizationReader.
-func (t *tx) KeyByHash(ctx context.Context, hash string) (lastmile.APIKey, error) {
+// KeyByHash finds an API key, active or revoked, by the hash of the key.
+func (t organizationTx) KeyByHash(ctx context.Context, hash string) (lastmile.APIKey, error) {
 	key, err := scanKey(t.row(ctx, keyColumns+` WHERE hash = $1`, hash))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -107,8 +106,8 @@ func (t *tx) KeyByHash(ctx context.Context, hash string) (lastmile.APIKey, error
 	return key, nil
 }
 
-// Keys implements store.OrganizationReader.
-func (t *tx) Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error) {
+// Keys lists an organization's API keys, oldest first.
+func (t organizationTx) Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error) {
 	keys, err := collect(ctx, t, func(r rows) (lastmile.APIKey, error) { return scanKey(r) },
 		keyColumns+` WHERE org = $1 ORDER BY created, id`, org)
 	if err != nil {
@@ -117,8 +116,8 @@ func (t *tx) Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.
 	return keys, nil
 }
 
-// SaveKey implements store.OrganizationWriter.
-func (t *tx) SaveKey(ctx context.Context, k lastmile.APIKey) error {
+// SaveKey saves an API key.
+func (t organizationTx) SaveKey(ctx context.Context, k lastmile.APIKey) error {
 	const query = `
 		INSERT INTO api_key (org, id, hash, name, hint, created, last_used, revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (org, id) DO UPDATE SET name = excluded.name, revoked = excluded.revoked`
@@ -129,8 +128,8 @@ func (t *tx) SaveKey(ctx context.Context, k lastmile.APIKey) error {
 	return nil
 }
 
-// SaveKeyUse implements store.OrganizationWriter.
-func (t *tx) SaveKeyUse(ctx context.Context, used map[lastmile.KeyID]time.Time) error {
+// SaveKeyUse records when keys were last used.
+func (t organizationTx) SaveKeyUse(ctx context.Context, used map[lastmile.KeyID]time.Time) error {
 	for id, at := range used {
 		const query = `UPDATE api_key SET last_used = $2 WHERE id = $1 AND (last_used IS NULL OR last_used < $2)`
 		if _, err := t.exec(ctx, query, id, at.UnixMilli()); err != nil {
@@ -140,8 +139,8 @@ func (t *tx) SaveKeyUse(ctx context.Context, used map[lastmile.KeyID]time.Time) 
 	return nil
 }
 
-// KeyGeneration implements store.OrganizationReader.
-func (t *tx) KeyGeneration(ctx context.Context) (int64, error) {
+// KeyGeneration returns a number that grows with each revocation of a key.
+func (t organizationTx) KeyGeneration(ctx context.Context) (int64, error) {
 	var n int64
 	err := t.row(ctx, `SELECT n FROM generation WHERE name = 'keys'`).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -153,8 +152,8 @@ func (t *tx) KeyGeneration(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// RaiseKeyGeneration implements store.OrganizationWriter.
-func (t *tx) RaiseKeyGeneration(ctx context.Context) error {
+// RaiseKeyGeneration makes every node read the API keys again.
+func (t organizationTx) RaiseKeyGeneration(ctx context.Context) error {
 	const query = `
 		INSERT INTO generation (name, n) VALUES ('keys', 1)
 		ON CONFLICT (name) DO UPDATE SET n = generation.n + 1`
@@ -164,8 +163,8 @@ func (t *tx) RaiseKeyGeneration(ctx context.Context) error {
 	return nil
 }
 
-// WebhookSecrets implements store.OrganizationReader.
-func (t *tx) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([]store.SealedSecret, error) {
+// WebhookSecrets lists the sealed secrets of an organization, newest first.
+func (t organizationTx) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([]store.SealedSecret, error) {
 	scan := func(r rows) (s store.SealedSecret, err error) {
 		var created int64
 		err = r.Scan(&s.ID, &s.Organization, &s.Sealed, &created)
@@ -180,8 +179,8 @@ func (t *tx) WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([
 	return secrets, nil
 }
 
-// SaveWebhookSecret implements store.OrganizationWriter.
-func (t *tx) SaveWebhookSecret(ctx context.Context, s store.SealedSecret) error {
+// SaveWebhookSecret saves a sealed secret for signing webhooks.
+func (t organizationTx) SaveWebhookSecret(ctx context.Context, s store.SealedSecret) error {
 	const query = `INSERT INTO webhook_secret (org, id, sealed, created) VALUES ($1, $2, $3, $4)`
 	if _, err := t.exec(ctx, query, s.Organization, s.ID, s.Sealed, s.Created.UnixMilli()); err != nil {
 		return fmt.Errorf("save webhook secret of %s: %w", s.Organization, err)
@@ -189,8 +188,8 @@ func (t *tx) SaveWebhookSecret(ctx context.Context, s store.SealedSecret) error 
 	return nil
 }
 
-// Setting implements store.OrganizationReader.
-func (t *tx) Setting(ctx context.Context, name string) ([]byte, error) {
+// Setting returns a setting of the installation, or nil.
+func (t organizationTx) Setting(ctx context.Context, name string) ([]byte, error) {
 	var value []byte
 	err := t.row(ctx, `SELECT value FROM setting WHERE name = $1`, name).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -202,8 +201,8 @@ func (t *tx) Setting(ctx context.Context, name string) ([]byte, error) {
 	return value, nil
 }
 
-// SaveSetting implements store.OrganizationWriter.
-func (t *tx) SaveSetting(ctx context.Context, name string, value []byte) error {
+// SaveSetting saves a setting of the installation unless it exists.
+func (t organizationTx) SaveSetting(ctx context.Context, name string, value []byte) error {
 	const query = `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 	if _, err := t.exec(ctx, query, name, value); err != nil {
 		return fmt.Errorf("save setting %s: %w", name, err)

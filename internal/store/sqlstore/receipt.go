@@ -10,8 +10,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Receipt implements store.ReceiptReader.
-func (t *tx) Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Receipt, error) {
+// Receipt returns the receipt with the organization, key, method and path of
+// the one given, or lastmile.NotFound.
+func (t receiptTx) Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Receipt, error) {
 	const query = `SELECT body_hash, reply, created FROM receipt WHERE org = $1 AND key = $2 AND method = $3 AND path = $4`
 	found, created := sought, int64(0)
 	err := t.row(ctx, query, sought.Organization, sought.Key, sought.Method, sought.Path).Scan(&found.BodyHash, &found.Reply, &created)
@@ -25,8 +26,8 @@ func (t *tx) Receipt(ctx context.Context, sought lastmile.Receipt) (lastmile.Rec
 	return found, nil
 }
 
-// SaveReceipt implements store.ReceiptWriter.
-func (t *tx) SaveReceipt(ctx context.Context, r lastmile.Receipt, reply []byte) error {
+// SaveReceipt saves reply, the encoded response, under the receipt.
+func (t receiptTx) SaveReceipt(ctx context.Context, r lastmile.Receipt, reply []byte) error {
 	const query = `
 		INSERT INTO receipt (org, key, method, path, body_hash, reply, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org, key, method, path) DO UPDATE
@@ -37,7 +38,8 @@ func (t *tx) SaveReceipt(ctx context.Context, r lastmile.Receipt, reply []byte) 
 	return nil
 }
 
-// DeleteReceipts implements store.ReceiptWriter.
-func (t *tx) DeleteReceipts(ctx context.Context, before time.Time, most int) (int64, error) {
+// DeleteReceipts deletes about limit receipts older than a time, and returns
+// how many it deleted.
+func (t receiptTx) DeleteReceipts(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `receipt`, `created`, ``, before.UnixMilli(), most)
 }

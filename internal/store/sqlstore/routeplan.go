@@ -9,20 +9,19 @@ import (
 	"slices"
 	"time"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// RoutePlan implements store.RoutePlanReader.
-func (t *tx) RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error) {
+// RoutePlan returns a route plan.
+func (t routePlanTx) RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error) {
 	found, err := t.routePlans(ctx, org, within(org).and(`t.id = ?`, id), 0)
-	return only(ctx, t, store.RoutePlans, string(id), found, err)
+	return only(ctx, t.base, store.RoutePlans, string(id), found, err)
 }
 
-// RoutePlans implements store.RoutePlanReader.
-func (t *tx) RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error) {
+// RoutePlans lists route plans, oldest first.
+func (t routePlanTx) RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error) {
 	where := within(org)
 	if f.Worker != "" {
 		where.and(`t.worker = ?`, f.Worker)
@@ -63,7 +62,7 @@ func (t *tx) RoutePlans(ctx context.Context, org lastmile.OrganizationID, f stor
 	return t.routePlans(ctx, org, where, f.Limit)
 }
 
-func (t *tx) routePlans(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.RoutePlan, error) {
+func (t routePlanTx) routePlans(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.RoutePlan, error) {
 	scan := func(r rows) (lastmile.RoutePlan, error) {
 		var (
 			doc          []byte
@@ -99,7 +98,7 @@ type planned struct {
 }
 
 // planTasks puts the tasks into plans.
-func (t *tx) planTasks(ctx context.Context, org lastmile.OrganizationID, plans []lastmile.RoutePlan) error {
+func (t routePlanTx) planTasks(ctx context.Context, org lastmile.OrganizationID, plans []lastmile.RoutePlan) error {
 	places := make(map[lastmile.RoutePlanID]*lastmile.RoutePlan, len(plans))
 	for i := range plans {
 		places[plans[i].ID] = &plans[i]
@@ -126,9 +125,9 @@ func (t *tx) planTasks(ctx context.Context, org lastmile.OrganizationID, plans [
 	return nil
 }
 
-// SaveRoutePlan implements store.RoutePlanWriter.
-func (t *tx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
-	doc, err := codec.Marshal(wire.NewRoutePlanRecord(p))
+// SaveRoutePlan saves a route plan without its tasks.
+func (t routePlanTx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
+	doc, err := wire.Marshal(wire.NewRoutePlanRecord(p))
 	if err != nil {
 		return err
 	}
@@ -142,13 +141,14 @@ func (t *tx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error {
 		return fmt.Errorf("save route plan %s: %w", p.ID, err)
 	}
 	if p.State == lastmile.RoutePlanCompleted {
-		return t.forgetFired(ctx, p.Organization, string(p.ID))
+		return t.deleteFired(ctx, p.Organization, string(p.ID))
 	}
 	return nil
 }
 
-// OrderRoutePlan implements store.RoutePlanWriter.
-func (t *tx) OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
+// OrderRoutePlan saves the order of the tasks of a route plan, which were saved
+// as such before.
+func (t routePlanTx) OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
 	for i, id := range tasks {
 		if _, err := t.exec(ctx, `UPDATE task SET plan_place = $3 WHERE org = $1 AND id = $2`, org, id, int64(i)); err != nil {
 			return fmt.Errorf("give task %s its place in a route plan: %w", id, err)
@@ -157,14 +157,14 @@ func (t *tx) OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, ta
 	return nil
 }
 
-// DeleteRoutePlan implements store.RoutePlanWriter.
-func (t *tx) DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error {
+// DeleteRoutePlan deletes a route plan that has no tasks.
+func (t routePlanTx) DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error {
 	return t.erase(ctx, org, string(id), [2]string{"route_plan", "id"}, [2]string{"firing", "task"})
 }
 
 // unplan takes a worker or a team, by the name of its column, off the plans it
 // has.
-func (t *tx) unplan(ctx context.Context, org lastmile.OrganizationID, column, id string) error {
+func (t routePlanTx) unplan(ctx context.Context, org lastmile.OrganizationID, column, id string) error {
 	if _, err := t.exec(ctx, `UPDATE route_plan SET `+column+` = NULL WHERE org = $1 AND `+column+` = $2`, org, id); err != nil {
 		return fmt.Errorf("take %s %s off route plans: %w", column, id, err)
 	}
@@ -173,7 +173,7 @@ func (t *tx) unplan(ctx context.Context, org lastmile.OrganizationID, column, id
 
 // saveDuty records that a worker goes on or off duty, if that is news. Without
 // a time it is not recorded.
-func (t *tx) saveDuty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
+func (t routePlanTx) saveDuty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
 	if at.LastSeen.IsZero() {
 		return nil
 	}
@@ -196,8 +196,8 @@ func (t *tx) saveDuty(ctx context.Context, org lastmile.OrganizationID, id lastm
 	return nil
 }
 
-// Duty implements store.WorkReader.
-func (t *tx) Duty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) (lastmile.Duty, error) {
+// Duty returns when a worker was on duty.
+func (t routePlanTx) Duty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) (lastmile.Duty, error) {
 	scan := func(r rows) (c lastmile.DutyChange, err error) {
 		var at, onDuty int64
 		err = r.Scan(&at, &onDuty)
@@ -217,9 +217,9 @@ func (t *tx) Duty(ctx context.Context, org lastmile.OrganizationID, id lastmile.
 	return lastmile.Duty{Before: len(before) > 0 && before[0].OnDuty, Changes: changes}, nil
 }
 
-// CompletedBy implements store.WorkReader.
-func (t *tx) CompletedBy(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) ([]lastmile.Task, error) {
+// CompletedBy returns the tasks that a worker completed in a window.
+func (t routePlanTx) CompletedBy(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) ([]lastmile.Task, error) {
 	where := within(org).and(`t.worker = ?`, id)
 	where.and(`t.completed >= ?`, window.From.UnixMilli()).and(`t.completed < ?`, window.To.UnixMilli())
-	return t.tasks(ctx, org, where)
+	return taskTx{t.base}.tasks(ctx, org, where)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
@@ -20,7 +19,8 @@ var shown = map[store.Kind]string{
 	store.Templates:    `SELECT doc FROM template WHERE org = $1 AND id = $2`,
 }
 
-// Show implements store.Store.
+// Show returns one record in the form of the API, ready to send. It is the
+// cheapest read there is.
 func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) ([]byte, error) {
 	if !lastmile.ValidID(id) {
 		return nil, lastmile.NotFound(string(kind), id)
@@ -37,7 +37,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		err := c.Row(ctx, query, string(org), id).Scan(&doc)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{conn: sqlConn{c}, now: s.now}).missing(ctx, kind, id)
+			return newTx(sqlConn{c}, s.now).missing(ctx, kind, id)
 		case err != nil:
 			return fmt.Errorf("read %s %s: %w", kind, id, err)
 		}
@@ -49,7 +49,7 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 // assemble reads a record that is made of several rows.
 func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) (doc []byte, err error) {
 	err = s.engine.Read(ctx, func(c engine.Conn) error {
-		t := &tx{conn: sqlConn{c}, now: s.now}
+		t := newTx(sqlConn{c}, s.now)
 		var record any
 		switch kind {
 		case store.Workers:
@@ -74,7 +74,7 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 		if err != nil {
 			return err
 		}
-		doc, err = codec.Marshal(record)
+		doc, err = wire.Marshal(record)
 		return err
 	})
 	return doc, err

@@ -2,9 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +9,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
+	"dray/internal/store/engine/postgres"
 )
 
 // Store is a database, SQLite or PostgreSQL, as the rest of Dray sees it.
@@ -20,7 +18,7 @@ type Store struct {
 	now    func() time.Time
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Transactor[*Tx, *Tx] = (*Store)(nil)
 
 // Open opens the database that the options name and brings its schema to
 // head.
@@ -35,22 +33,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // maxUniqueRetries is how often a write that violated a unique key runs again.
 const maxUniqueRetries = 3
 
-// Read implements store.Store.
-func (s *Store) Read(ctx context.Context, fn func(store.Reader) error) error {
-	return s.engine.Read(ctx, func(c engine.Conn) error { return fn(&tx{conn: sqlConn{c}, now: s.now}) })
+// Read runs fn over one consistent snapshot.
+func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
+	return s.engine.Read(ctx, func(c engine.Conn) error { return fn(newTx(sqlConn{c}, s.now)) })
 }
 
-// Write implements store.Store.
-func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
+// Write runs fn in one transaction; see store.Transactor.
+func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	var (
-		last *tx
+		last *Tx
 		err  error
 	)
 	// A value that was generated and happened to exist already, such as a short
 	// id, is generated again by the next run.
 	for range 1 + maxUniqueRetries {
 		err = s.engine.Write(ctx, func(c engine.Conn) error {
-			last = &tx{conn: sqlConn{c}, now: s.now}
+			last = newTx(sqlConn{c}, s.now)
 			return fn(last)
 		})
 		if !s.engine.IsUnique(err) {
@@ -66,7 +64,7 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 	return nil
 }
 
-// Ping tells whether the database can be reached and its schema is at head.
+// Ping reports whether the database can be reached and its schema is at head.
 func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
 
 // Stats counts what the database has done.
@@ -78,51 +76,8 @@ func (s *Store) Engine() string { return s.engine.Name() }
 // Close ends all work and closes the database.
 func (s *Store) Close() error { return s.engine.Close() }
 
-// tx reads and writes records over one connection. Its methods for each noun
-// are in the file of that noun.
-type tx struct {
-	conn
-	now       func() time.Time
-	committed []func() // to run after the commit
-}
-
-// OnCommit implements store.Writer.
-func (t *tx) OnCommit(fn func()) { t.committed = append(t.committed, fn) }
-
-var _ store.Writer = (*tx)(nil)
-
 // documentVersion is the version of the form in which records are stored.
 const documentVersion = 1
-
-// missing says why a record was not found among the organization's: it is
-// another's, or nobody's.
-func (t *tx) missing(ctx context.Context, kind store.Kind, id string) error {
-	noun := strings.ReplaceAll(string(kind), "_", " ")
-	if !lastmile.ValidID(id) {
-		return lastmile.NotFound(noun, id)
-	}
-	var one int64
-	err := t.row(ctx, `SELECT 1 FROM `+string(kind)+` WHERE id = $1`, id).Scan(&one)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return lastmile.NotFound(noun, id)
-	case err != nil:
-		return fmt.Errorf("look for %s %s: %w", noun, id, err)
-	}
-	return lastmile.OutsideScope(id)
-}
-
-// only returns the one record of a list, or why there is none.
-func only[T any](ctx context.Context, t *tx, kind store.Kind, id string, found []T, err error) (T, error) {
-	if err == nil && len(found) == 0 {
-		err = t.missing(ctx, kind, id)
-	}
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return found[0], nil
-}
 
 // collect runs a query and reads each row with scan.
 func collect[T any](ctx context.Context, c conn, scan func(rows) (T, error), query string, args ...any) ([]T, error) {
@@ -188,30 +143,6 @@ func limit(n int) string {
 	return " LIMIT " + strconv.Itoa(n)
 }
 
-// saveMetadata replaces the searchable entries of a record.
-func (t *tx) saveMetadata(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string, isNew bool, metadata lastmile.Metadata) error {
-	if !isNew {
-		if err := t.send(ctx, `DELETE FROM metadata_entry WHERE org = $1 AND id = $2`, org, id); err != nil {
-			return fmt.Errorf("clear metadata of %s %s: %w", kind, id, err)
-		}
-	}
-	if err := t.insert(ctx, metadataInsertion, metadataRows(kind, org, id, metadata)); err != nil {
-		return fmt.Errorf("save metadata of %s %s: %w", kind, id, err)
-	}
-	return nil
-}
-
-// erase deletes the rows of a record in several tables, each by the column
-// that holds its id.
-func (t *tx) erase(ctx context.Context, org lastmile.OrganizationID, id string, places ...[2]string) error {
-	for _, place := range places {
-		if _, err := t.exec(ctx, `DELETE FROM `+place[0]+` WHERE org = $1 AND `+place[1]+` = $2`, org, id); err != nil {
-			return fmt.Errorf("delete %s from %s: %w", id, place[0], err)
-		}
-	}
-	return nil
-}
-
 // millis is a time as it is stored; the zero time is null.
 func millis(at time.Time) *int64 {
 	if at.IsZero() {
@@ -235,4 +166,17 @@ func flag(b bool) int64 {
 		return 1
 	}
 	return 0
+}
+
+// DataVersion returns a value that changes whenever another process has committed
+// something. Commits of this process may change it too, on PostgreSQL.
+func (s *Store) DataVersion(ctx context.Context) (string, error) { return s.engine.DataVersion(ctx) }
+
+// Relay returns what connects the processes that use the database, or nil if the
+// database offers nothing of the kind. It is closed with the store.
+func (s *Store) Relay() *postgres.Relay {
+	if e, ok := s.engine.(*postgres.Engine); ok {
+		return e.Relay()
+	}
+	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"dray/internal/store"
+	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 )
@@ -26,9 +26,9 @@ func open(t *testing.T, o sqlstore.Options) *sqlstore.Store {
 }
 
 func TestSQLiteIsAStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return open(t, sqlstore.Options{Data: t.TempDir(), Serve: true}) })
+	storetest.Run(t, func(t *testing.T) *sqlstore.Store { return open(t, sqlstore.Options{Data: t.TempDir(), Serve: true}) })
 }
 
 func TestPostgresIsAStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return open(t, sqlstore.Options{Database: storetest.Postgres(t)}) })
+	storetest.Run(t, func(t *testing.T) *sqlstore.Store { return open(t, sqlstore.Options{Database: enginetest.Postgres(t)}) })
 }

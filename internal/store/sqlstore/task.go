@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dray/internal/assignment"
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
@@ -111,14 +110,14 @@ func durationMillis(d *time.Duration) *int64 {
 	return &ms
 }
 
-// Task implements store.TaskReader.
-func (t *tx) Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error) {
+// Task returns a task.
+func (t taskTx) Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error) {
 	found, err := t.tasks(ctx, org, within(org).and(`t.id = ?`, id))
-	return only(ctx, t, store.Tasks, string(id), found, err)
+	return only(ctx, t.base, store.Tasks, string(id), found, err)
 }
 
-// TaskByShortID implements store.TaskReader.
-func (t *tx) TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error) {
+// TaskByShortID finds a task of the organization by its short id.
+func (t taskTx) TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error) {
 	found, err := t.tasks(ctx, org, within(org).and(`t.short_id = ?`, shortID))
 	if err == nil && len(found) == 0 {
 		err = lastmile.NotFound("task", shortID)
@@ -129,8 +128,9 @@ func (t *tx) TaskByShortID(ctx context.Context, org lastmile.OrganizationID, sho
 	return found[0], nil
 }
 
-// TaskByToken implements store.TaskReader.
-func (t *tx) TaskByToken(ctx context.Context, token string) (lastmile.Task, error) {
+// TaskByToken finds a task of any organization by the token of its tracking
+// page, which grants access.
+func (t taskTx) TaskByToken(ctx context.Context, token string) (lastmile.Task, error) {
 	var (
 		org lastmile.OrganizationID
 		id  lastmile.TaskID
@@ -145,8 +145,8 @@ func (t *tx) TaskByToken(ctx context.Context, token string) (lastmile.Task, erro
 	return t.Task(ctx, org, id)
 }
 
-// TasksOf implements store.TaskReader.
-func (t *tx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+// TasksOf returns several tasks in the order of their ids.
+func (t taskTx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	byID := make(map[lastmile.TaskID]lastmile.Task, len(ids))
 	for chunk := range slices.Chunk(ids, 200) {
 		where := within(org)
@@ -170,7 +170,7 @@ func (t *tx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []las
 	return tasks, nil
 }
 
-func (t *tx) tasks(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Task, error) {
+func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Task, error) {
 	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events` + taskTables + ` WHERE ` + where.text
 	scan := func(found rows) (lastmile.Task, error) {
 		var row taskRow
@@ -186,8 +186,10 @@ func (t *tx) tasks(ctx context.Context, org lastmile.OrganizationID, where *cond
 	return found, nil
 }
 
-// SaveTask implements store.TaskWriter.
-func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
+// SaveTask saves a task. A task whose container changed must be enqueued. A new
+// task is at the end of its container; where transactions run concurrently its
+// position is not fixed before PlaceTasks or Enqueue.
+func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	row, err := t.taskRow(task, 0)
 	if err != nil {
 		return err
@@ -206,9 +208,9 @@ func (t *tx) SaveTask(ctx context.Context, task lastmile.Task) error {
 }
 
 // followTask lets what is foreseen follow a task that was saved.
-func (t *tx) followTask(ctx context.Context, task lastmile.Task) error {
+func (t taskTx) followTask(ctx context.Context, task lastmile.Task) error {
 	if task.State == lastmile.TaskCompleted { // it fires no more
-		if err := t.forgetFired(ctx, task.Organization, string(task.ID)); err != nil {
+		if err := t.deleteFired(ctx, task.Organization, string(task.ID)); err != nil {
 			return err
 		}
 	}
@@ -219,7 +221,7 @@ func (t *tx) followTask(ctx context.Context, task lastmile.Task) error {
 }
 
 // taskInsertion saves tasks.
-func (t *tx) taskInsertion() insertion {
+func (t taskTx) taskInsertion() insertion {
 	if t.inOrder() {
 		return placedTasks
 	}
@@ -252,12 +254,12 @@ const (
 )
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.
-func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
-	doc, err := codec.Marshal(wire.NewTaskRecord(task))
+func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
+	doc, err := wire.Marshal(wire.NewTaskRecord(task))
 	if err != nil {
 		return nil, err
 	}
-	history, err := codec.Marshal(wire.NewAssignments(task.History))
+	history, err := wire.Marshal(wire.NewAssignments(task.History))
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +286,7 @@ func (t *tx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	}, nil
 }
 
-func (t *tx) saveDependencies(ctx context.Context, task lastmile.Task, isNew bool) error {
+func (t taskTx) saveDependencies(ctx context.Context, task lastmile.Task, isNew bool) error {
 	if !isNew {
 		if err := t.send(ctx, `DELETE FROM task_dependency WHERE org = $1 AND task = $2`, task.Organization, task.ID); err != nil {
 			return err
@@ -307,9 +309,8 @@ func orNull(text string) *string {
 	return &text
 }
 
-// DeleteTask implements store.TaskWriter. Tasks that depended on it do so no
-// more.
-func (t *tx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error {
+// DeleteTask deletes a task. Tasks that depended on it do so no more.
+func (t taskTx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error {
 	const query = `INSERT INTO deleted_task (org, id, created) SELECT org, id, created FROM task WHERE org = $1 AND id = $2`
 	if _, err := t.exec(ctx, query, org, id); err != nil {
 		return fmt.Errorf("remember task %s: %w", id, err)
@@ -324,18 +325,18 @@ func (t *tx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id las
 	}...)
 }
 
-// Parents implements store.TaskReader.
-func (t *tx) Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error) {
+// Parents returns the dependencies of a task.
+func (t taskTx) Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error) {
 	return t.taskIDs(ctx, `SELECT parent FROM task_dependency WHERE org = $1 AND task = $2 ORDER BY parent`, org, id)
 }
 
-// Children implements store.TaskReader.
-func (t *tx) Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error) {
+// Children returns the tasks that depend on a task.
+func (t taskTx) Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error) {
 	return t.taskIDs(ctx, `SELECT task FROM task_dependency WHERE org = $1 AND parent = $2 ORDER BY task`, org, id)
 }
 
-// Unfinished implements store.TaskReader.
-func (t *tx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+// Unfinished returns which of the tasks are not completed.
+func (t taskTx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -344,7 +345,7 @@ func (t *tx) Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []
 	return t.taskIDs(ctx, `SELECT t.id FROM task t WHERE `+where.text+` AND t.state < 3 ORDER BY t.id`, where.args...)
 }
 
-func (t *tx) taskIDs(ctx context.Context, query string, args ...any) ([]lastmile.TaskID, error) {
+func (t *base) taskIDs(ctx context.Context, query string, args ...any) ([]lastmile.TaskID, error) {
 	ids, err := collect(ctx, t, func(r rows) (id lastmile.TaskID, err error) {
 		err = r.Scan(&id)
 		return id, err
@@ -355,8 +356,8 @@ func (t *tx) taskIDs(ctx context.Context, query string, args ...any) ([]lastmile
 	return ids, nil
 }
 
-// Explanation implements store.TaskReader.
-func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error) {
+// Explanation returns why a task was assigned to its worker.
+func (t taskTx) Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error) {
 	var doc []byte
 	err := t.row(ctx, `SELECT doc FROM explanation WHERE org = $1 AND task = $2`, org, id).Scan(&doc)
 	switch {
@@ -370,9 +371,9 @@ func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id la
 	return form.Domain(), err
 }
 
-// SaveExplanation implements store.TaskWriter.
-func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
-	doc, err := codec.Marshal(wire.NewExplanation(e))
+// SaveExplanation saves why a task was assigned to its worker.
+func (t taskTx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
+	doc, err := wire.Marshal(wire.NewExplanation(e))
 	if err != nil {
 		return err
 	}
@@ -385,7 +386,8 @@ func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e
 	return nil
 }
 
-// DeleteExplanations implements store.TaskWriter.
-func (t *tx) DeleteExplanations(ctx context.Context, before time.Time, most int) (int64, error) {
+// DeleteExplanations deletes about limit explanations older than a time, and
+// returns how many it deleted.
+func (t taskTx) DeleteExplanations(ctx context.Context, before time.Time, most int) (int64, error) {
 	return t.deleteOld(ctx, `explanation`, `at`, ``, before.UnixMilli(), most)
 }

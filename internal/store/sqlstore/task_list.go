@@ -15,17 +15,17 @@ import (
 	"dray/internal/store/engine"
 )
 
-// ShowTasks implements store.Store.
-//
-// Completed tasks are listed by when they were completed and the others by
-// when they were created, but all in the order of creation. No index has both,
-// so a page is put together from ranges, each read in the order of an index:
-// the tasks created in the window, and those created before it but completed
-// within. The cost of a page does not grow with the tasks that are stored.
+// ShowTasks returns tasks in the form of the API, in the order in which they
+// were created. Completed tasks are listed by when they were completed and the
+// others by when they were created, but all in the order of creation. No index
+// has both, so a page is put together from ranges, each read in the order of an
+// index: the tasks created in the window, and those created before it but
+// completed within. The cost of a page does not grow with the tasks that are
+// stored.
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
 	var page []store.ShownTask
 	err := s.engine.Read(ctx, func(c engine.Conn) error {
-		t := &tx{conn: sqlConn{c}, now: s.now}
+		t := newTx(sqlConn{c}, s.now)
 		after, err := t.createdAt(ctx, org, f.After)
 		if err != nil {
 			return err
@@ -40,7 +40,7 @@ func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f st
 	return page, nil
 }
 
-func (t *tx) scanShown(found rows) (store.ShownTask, error) {
+func (t taskTx) scanShown(found rows) (store.ShownTask, error) {
 	var row taskRow
 	if err := row.scan(found); err != nil {
 		return store.ShownTask{}, err
@@ -50,7 +50,7 @@ func (t *tx) scanShown(found rows) (store.ShownTask, error) {
 
 // createdAt finds when the task that a page begins after was created. The task
 // may be gone by now.
-func (t *tx) createdAt(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (created int64, err error) {
+func (t taskTx) createdAt(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (created int64, err error) {
 	if id == "" {
 		return 0, nil
 	}
@@ -276,7 +276,7 @@ func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id st
 		if err := found.Err(); err != nil {
 			return fmt.Errorf("read task %s: %w", id, err)
 		}
-		return (&tx{conn: sqlConn{c}, now: s.now}).missing(ctx, store.Tasks, id)
+		return newTx(sqlConn{c}, s.now).missing(ctx, store.Tasks, id)
 	})
 	return doc, err
 }

@@ -5,20 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// Team implements store.FleetReader.
-func (t *tx) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
+// Team returns a team.
+func (t fleetTx) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
 	found, err := t.teams(ctx, org, within(org).and(`t.id = ?`, id))
-	return only(ctx, t, store.Teams, string(id), found, err)
+	return only(ctx, t.base, store.Teams, string(id), found, err)
 }
 
-// Teams implements store.FleetReader.
-func (t *tx) Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error) {
+// Teams lists teams, oldest first.
+func (t fleetTx) Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error) {
 	where := within(org).has(store.Teams, f.Metadata)
 	if f.Name != "" {
 		where.and(`t.name = ?`, f.Name)
@@ -26,7 +25,7 @@ func (t *tx) Teams(ctx context.Context, org lastmile.OrganizationID, f store.Tea
 	return t.teams(ctx, org, where)
 }
 
-func (t *tx) teams(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Team, error) {
+func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Team, error) {
 	scan := func(r rows) (lastmile.Team, error) {
 		var (
 			doc  []byte
@@ -54,17 +53,17 @@ func (t *tx) teams(ctx context.Context, org lastmile.OrganizationID, where *cond
 	if len(found) == 1 {
 		members.and(`t.team = ?`, found[0].ID)
 	}
-	workers, err := pairs[lastmile.TeamID, lastmile.WorkerID](ctx, t,
+	workers, err := pairs[lastmile.TeamID, lastmile.WorkerID](ctx, t.base,
 		`SELECT t.team, t.worker FROM team_worker t WHERE `+members.text+` ORDER BY t.in_team, t.worker`, members.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read workers of teams: %w", err)
 	}
-	managers, err := pairs[lastmile.TeamID, lastmile.AdminID](ctx, t,
+	managers, err := pairs[lastmile.TeamID, lastmile.AdminID](ctx, t.base,
 		`SELECT t.team, t.admin FROM team_manager t WHERE `+members.text+` ORDER BY t.in_team, t.admin`, members.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read managers of teams: %w", err)
 	}
-	queues, err := t.queuesOf(ctx, org, lastmile.InTeam, len(found) == 1, string(found[0].ID))
+	queues, err := containerTx{t.base}.queuesOf(ctx, org, lastmile.InTeam, len(found) == 1, string(found[0].ID))
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +74,9 @@ func (t *tx) teams(ctx context.Context, org lastmile.OrganizationID, where *cond
 	return found, nil
 }
 
-// SaveTeam implements store.FleetWriter.
-func (t *tx) SaveTeam(ctx context.Context, team lastmile.Team) error {
-	doc, err := codec.Marshal(wire.NewTeamRecord(team))
+// SaveTeam saves a team, its workers and its managers.
+func (t fleetTx) SaveTeam(ctx context.Context, team lastmile.Team) error {
+	doc, err := wire.Marshal(wire.NewTeamRecord(team))
 	if err != nil {
 		return err
 	}
@@ -101,7 +100,7 @@ func (t *tx) SaveTeam(ctx context.Context, team lastmile.Team) error {
 // saveTeamMembers replaces the workers and managers of a team. Among the teams
 // of a worker it already had, the team keeps its place; otherwise it comes
 // last.
-func (t *tx) saveTeamMembers(ctx context.Context, team lastmile.Team) error {
+func (t fleetTx) saveTeamMembers(ctx context.Context, team lastmile.Team) error {
 	gone := &condition{text: `org = $1 AND team = $2`, args: []any{team.Organization, team.ID}}
 	notIn(gone, `worker`, team.Workers)
 	if _, err := t.exec(ctx, `DELETE FROM team_worker WHERE `+gone.text, gone.args...); err != nil {
@@ -127,9 +126,10 @@ func (t *tx) saveTeamMembers(ctx context.Context, team lastmile.Team) error {
 	return nil
 }
 
-// DeleteTeam implements store.FleetWriter.
-func (t *tx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error {
-	if err := t.unplan(ctx, org, "team", string(id)); err != nil {
+// DeleteTeam deletes a team.
+func (t fleetTx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error {
+	plans := routePlanTx{t.base}
+	if err := plans.unplan(ctx, org, "team", string(id)); err != nil {
 		return err
 	}
 	return t.erase(ctx, org, string(id), [][2]string{

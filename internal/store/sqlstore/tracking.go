@@ -12,8 +12,8 @@ import (
 	"dray/internal/store"
 )
 
-// Whereabouts implements store.TrackingReader.
-func (t *tx) Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error) {
+// Whereabouts returns a worker's duty status and location.
+func (t trackingTx) Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error) {
 	var row whereaboutsRow
 	err := t.row(ctx, `SELECT on_duty, last_seen, lon, lat, located, battery FROM worker WHERE org = $1 AND id = $2`, org, id).Scan(row.fields()...)
 	switch {
@@ -25,10 +25,11 @@ func (t *tx) Whereabouts(ctx context.Context, org lastmile.OrganizationID, id la
 	return row.domain(), nil
 }
 
-// Tracked implements store.TrackingReader.
-func (t *tx) Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
+// Tracked returns a worker without teams and without tasks other than the
+// active one, so that its cost grows with neither.
+func (t trackingTx) Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	found, err := collect(ctx, t, scanWorker, workerQuery+`t.org = $1 AND t.id = $2`, org, id)
-	worker, err := only(ctx, t, store.Workers, string(id), found, err)
+	worker, err := only(ctx, t.base, store.Workers, string(id), found, err)
 	if err != nil {
 		return worker, err
 	}
@@ -61,8 +62,9 @@ func (r *whereaboutsRow) domain() lastmile.Whereabouts {
 	return at
 }
 
-// Positions implements store.TrackingReader.
-func (t *tx) Positions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, since time.Time, most int) ([]lastmile.Position, error) {
+// Positions lists positions of a worker since a time, newest first, up to
+// limit.
+func (t trackingTx) Positions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, since time.Time, most int) ([]lastmile.Position, error) {
 	scan := func(r rows) (p lastmile.Position, err error) {
 		var at int64
 		err = r.Scan(&at, &p.Location.Lon, &p.Location.Lat, &p.Accuracy, &p.Speed, &p.Heading)
@@ -77,8 +79,10 @@ func (t *tx) Positions(ctx context.Context, org lastmile.OrganizationID, id last
 	return found, nil
 }
 
-// SaveLatestPosition implements store.TrackingWriter.
-func (t *tx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
+// SaveLatestPosition saves where a worker is and when the worker was last seen.
+// It makes a worker who has tasks due, ThresholdInterval after the last check
+// at the earliest.
+func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
 	const location = `UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7 WHERE org = $1 AND id = $2`
 	err := t.send(ctx, location, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.LocatedAt), at.Battery)
 	if err != nil {
@@ -99,14 +103,14 @@ func (t *tx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// ScheduleEstimate implements store.TrackingWriter.
-func (t *tx) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
+// ScheduleEstimate makes a worker due for a refresh of all estimates.
+func (t trackingTx) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
 	return t.scheduleEstimate(ctx, org, string(id), now)
 }
 
 // scheduleEstimate makes a worker due, because the worker's list or a task in it
 // has changed.
-func (t *tx) scheduleEstimate(ctx context.Context, org lastmile.OrganizationID, worker string, now time.Time) error {
+func (t *base) scheduleEstimate(ctx context.Context, org lastmile.OrganizationID, worker string, now time.Time) error {
 	const query = `
 		INSERT INTO worker_watch (org, worker, next_at, refresh_at, judged_task, changes, claim) VALUES ($1, $2, $3, $3, '', 1, '')
 		ON CONFLICT (org, worker) DO UPDATE SET changes = worker_watch.changes + 1, refresh_at = excluded.refresh_at,
@@ -117,8 +121,9 @@ func (t *tx) scheduleEstimate(ctx context.Context, org lastmile.OrganizationID, 
 	return nil
 }
 
-// EstimateSchedule implements store.TrackingReader.
-func (t *tx) EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.EstimateSchedule, error) {
+// EstimateSchedule reads when the estimates of a worker are refreshed. It
+// returns lastmile.NotFound for a worker who has had no task yet.
+func (t trackingTx) EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.EstimateSchedule, error) {
 	const query = `SELECT refresh_at, judge_at, judged, judged_task, changes FROM worker_watch WHERE org = $1 AND worker = $2`
 	var (
 		s                       = store.EstimateSchedule{Organization: org, Worker: worker}
@@ -135,8 +140,9 @@ func (t *tx) EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, 
 	return s, nil
 }
 
-// BeginEstimate implements store.TrackingWriter.
-func (t *tx) BeginEstimate(ctx context.Context, s store.EstimateSchedule) error {
+// BeginEstimate clears the time of the next check, so that a position that is
+// reported during the refresh sets it again. The caller has the lease.
+func (t trackingTx) BeginEstimate(ctx context.Context, s store.EstimateSchedule) error {
 	err := t.send(ctx, `UPDATE worker_watch SET judge_at = NULL WHERE org = $1 AND worker = $2`, s.Organization, s.Worker)
 	if err != nil {
 		return fmt.Errorf("begin estimate of worker %s: %w", s.Worker, err)
@@ -144,8 +150,9 @@ func (t *tx) BeginEstimate(ctx context.Context, s store.EstimateSchedule) error 
 	return nil
 }
 
-// SaveEstimateSchedule implements store.TrackingWriter.
-func (t *tx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule) error {
+// SaveEstimateSchedule saves when the worker is due next. It runs in the
+// transaction that ends the lease.
+func (t trackingTx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule) error {
 	const query = `
 		UPDATE worker_watch SET next_at = $3, refresh_at = $4, judge_at = $5, judged = $6, judged_task = $7
 		WHERE org = $1 AND worker = $2`
@@ -156,8 +163,9 @@ func (t *tx) SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule)
 	return nil
 }
 
-// SaveEstimates implements store.TrackingWriter.
-func (t *tx) SaveEstimates(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, tasks []store.TaskEstimate, delay *time.Duration) error {
+// SaveEstimates saves the estimates of a worker's tasks, of those that the
+// worker still has in the same state, and the worker's delay.
+func (t trackingTx) SaveEstimates(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, tasks []store.TaskEstimate, delay *time.Duration) error {
 	for _, f := range tasks {
 		const query = `
 			UPDATE task SET arrival = $5, completion = $6, eta = $7, delay = $8
@@ -175,8 +183,9 @@ func (t *tx) SaveEstimates(ctx context.Context, org lastmile.OrganizationID, wor
 	return nil
 }
 
-// TrackerByHash implements store.TrackingReader.
-func (t *tx) TrackerByHash(ctx context.Context, hash string) (lastmile.Session, error) {
+// TrackerByHash finds the worker of a tracker app by the hash of its token, or
+// returns lastmile.Unauthenticated.
+func (t trackingTx) TrackerByHash(ctx context.Context, hash string) (lastmile.Session, error) {
 	s := lastmile.Session{Hash: hash}
 	var created int64
 	err := t.row(ctx, `SELECT org, worker, created FROM worker_tracker WHERE hash = $1`, hash).Scan(&s.Organization, &s.Worker, &created)
@@ -190,8 +199,9 @@ func (t *tx) TrackerByHash(ctx context.Context, hash string) (lastmile.Session, 
 	return s, nil
 }
 
-// SaveTracker implements store.TrackingWriter.
-func (t *tx) SaveTracker(ctx context.Context, s lastmile.Session) error {
+// SaveTracker saves the token of a worker's tracker app. The worker must have
+// none.
+func (t trackingTx) SaveTracker(ctx context.Context, s lastmile.Session) error {
 	const query = `INSERT INTO worker_tracker (hash, org, worker, created) VALUES ($1, $2, $3, $4)`
 	if _, err := t.exec(ctx, query, s.Hash, s.Organization, s.Worker, s.Created.UnixMilli()); err != nil {
 		return fmt.Errorf("save tracker of worker %s: %w", s.Worker, err)
@@ -199,13 +209,13 @@ func (t *tx) SaveTracker(ctx context.Context, s lastmile.Session) error {
 	return nil
 }
 
-// DeleteTracker implements store.TrackingWriter.
-func (t *tx) DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error {
+// DeleteTracker deletes the token of a worker's tracker app.
+func (t trackingTx) DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error {
 	return t.erase(ctx, org, string(worker), [2]string{"worker_tracker", "worker"})
 }
 
-// Fired implements store.TrackingReader.
-func (t *tx) Fired(ctx context.Context, org lastmile.OrganizationID, id string) ([]string, error) {
+// Fired lists the names under which a task or a route plan has fired; see Fire.
+func (t trackingTx) Fired(ctx context.Context, org lastmile.OrganizationID, id string) ([]string, error) {
 	found, err := collect(ctx, t, func(r rows) (name string, err error) {
 		err = r.Scan(&name)
 		return name, err
@@ -216,8 +226,8 @@ func (t *tx) Fired(ctx context.Context, org lastmile.OrganizationID, id string) 
 	return found, nil
 }
 
-// FiredAmong implements store.TrackingReader.
-func (t *tx) FiredAmong(ctx context.Context, org lastmile.OrganizationID, name string, tasks []lastmile.TaskID) ([]lastmile.TaskID, error) {
+// FiredAmong returns which of some tasks have fired under a name.
+func (t trackingTx) FiredAmong(ctx context.Context, org lastmile.OrganizationID, name string, tasks []lastmile.TaskID) ([]lastmile.TaskID, error) {
 	var fired []lastmile.TaskID
 	for chunk := range slices.Chunk(tasks, 200) {
 		where := within(org).and(`t.webhook = ?`, name)
@@ -231,8 +241,9 @@ func (t *tx) FiredAmong(ctx context.Context, org lastmile.OrganizationID, name s
 	return fired, nil
 }
 
-// Fire implements store.TrackingWriter.
-func (t *tx) Fire(ctx context.Context, org lastmile.OrganizationID, name, id string, at time.Time) (bool, error) {
+// Fire records that a task or a route plan has fired under a name, which is the
+// id of a webhook or another name, and reports whether it was the first time.
+func (t trackingTx) Fire(ctx context.Context, org lastmile.OrganizationID, name, id string, at time.Time) (bool, error) {
 	n, err := t.exec(ctx, `INSERT INTO firing (org, webhook, task, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, name, id, at.UnixMilli())
 	if err != nil {
 		return false, fmt.Errorf("fire %s of %s: %w", name, id, err)
@@ -241,7 +252,7 @@ func (t *tx) Fire(ctx context.Context, org lastmile.OrganizationID, name, id str
 }
 
 // forgetFired forgets what fired of a task, or a route plan, that is completed.
-func (t *tx) forgetFired(ctx context.Context, org lastmile.OrganizationID, id string) error {
+func (t *base) deleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error {
 	if err := t.send(ctx, `DELETE FROM firing WHERE org = $1 AND task = $2`, org, id); err != nil {
 		return fmt.Errorf("forget what %s fired: %w", id, err)
 	}

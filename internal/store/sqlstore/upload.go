@@ -28,7 +28,7 @@ func scanUpload(r rows) (u lastmile.Upload, err error) {
 	return u, err
 }
 
-func (t *tx) uploads(ctx context.Context, where string, args ...any) ([]lastmile.Upload, error) {
+func (t uploadTx) uploads(ctx context.Context, where string, args ...any) ([]lastmile.Upload, error) {
 	found, err := collect(ctx, t, scanUpload, uploadColumns+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read uploads: %w", err)
@@ -36,24 +36,26 @@ func (t *tx) uploads(ctx context.Context, where string, args ...any) ([]lastmile
 	return found, nil
 }
 
-// Upload implements store.UploadReader.
-func (t *tx) Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error) {
+// Upload returns the record of an upload.
+func (t uploadTx) Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error) {
 	found, err := t.uploads(ctx, `org = $1 AND id = $2`, org, id)
-	return only(ctx, t, store.Uploads, string(id), found, err)
+	return only(ctx, t.base, store.Uploads, string(id), found, err)
 }
 
-// UnusedUploads implements store.UploadReader.
-func (t *tx) UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error) {
+// UnusedUploads lists a worker's uploads that are not attached to a task,
+// oldest first.
+func (t uploadTx) UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error) {
 	return t.uploads(ctx, `org = $1 AND worker = $2 AND task IS NULL ORDER BY created, id`, org, worker)
 }
 
-// StaleUploads implements store.UploadReader.
-func (t *tx) StaleUploads(ctx context.Context, before time.Time, most int) ([]lastmile.Upload, error) {
+// StaleUploads lists up to limit uploads of all organizations that are older
+// than a time and not attached to a task.
+func (t uploadTx) StaleUploads(ctx context.Context, before time.Time, most int) ([]lastmile.Upload, error) {
 	return t.uploads(ctx, `created < $1 AND task IS NULL ORDER BY created`+limit(most), before.UnixMilli())
 }
 
-// SaveUpload implements store.UploadWriter.
-func (t *tx) SaveUpload(ctx context.Context, u lastmile.Upload) error {
+// SaveUpload saves the record of an upload.
+func (t uploadTx) SaveUpload(ctx context.Context, u lastmile.Upload) error {
 	const query = `
 		INSERT INTO upload (org, id, worker, digest, place, media_type, size, created, state, task)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -66,13 +68,13 @@ func (t *tx) SaveUpload(ctx context.Context, u lastmile.Upload) error {
 	return nil
 }
 
-// DeleteUpload implements store.UploadWriter.
-func (t *tx) DeleteUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
+// DeleteUpload deletes the record of an upload.
+func (t uploadTx) DeleteUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
 	return t.erase(ctx, org, string(id), [2]string{"upload", "id"})
 }
 
-// UploadBytes implements store.UploadReader.
-func (t *tx) UploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (data []byte, err error) {
+// UploadBytes returns the bytes of an upload that is stored in the database.
+func (t uploadTx) UploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (data []byte, err error) {
 	err = t.row(ctx, `SELECT data FROM upload_bytes WHERE org = $1 AND id = $2`, org, id).Scan(&data)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -83,8 +85,8 @@ func (t *tx) UploadBytes(ctx context.Context, org lastmile.OrganizationID, id la
 	return data, nil
 }
 
-// SaveUploadBytes implements store.UploadWriter.
-func (t *tx) SaveUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID, data []byte) error {
+// SaveUploadBytes saves the bytes of an upload in the database.
+func (t uploadTx) SaveUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID, data []byte) error {
 	const query = `
 		INSERT INTO upload_bytes (org, id, data) VALUES ($1, $2, $3)
 		ON CONFLICT (org, id) DO UPDATE SET data = excluded.data`
@@ -94,8 +96,8 @@ func (t *tx) SaveUploadBytes(ctx context.Context, org lastmile.OrganizationID, i
 	return nil
 }
 
-// DeleteUploadBytes implements store.UploadWriter.
-func (t *tx) DeleteUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
+// DeleteUploadBytes deletes the bytes of an upload from the database.
+func (t uploadTx) DeleteUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
 	return t.erase(ctx, org, string(id), [2]string{"upload_bytes", "id"})
 }
 
@@ -103,7 +105,7 @@ func (t *tx) DeleteUploadBytes(ctx context.Context, org lastmile.OrganizationID,
 // connected to, so that it needs no other files. load reads an image; an error
 // that is fs.ErrNotExist skips it.
 func EmbedUploads(ctx context.Context, c engine.Conn, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
-	t := &tx{conn: sqlConn{c}}
+	t := uploadTx{&base{conn: sqlConn{c}}}
 	found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadStored))
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func EmbedUploads(ctx context.Context, c engine.Conn, load func(context.Context,
 }
 
 // embedUpload moves one image into the database.
-func (t *tx) embedUpload(ctx context.Context, u lastmile.Upload, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
+func (t uploadTx) embedUpload(ctx context.Context, u lastmile.Upload, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -24,18 +24,18 @@ func scanWebhook(r rows) (lastmile.Webhook, error) {
 	return h, err
 }
 
-// Webhook implements store.WebhookReader.
-func (t *tx) Webhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) (lastmile.Webhook, error) {
+// Webhook returns a webhook.
+func (t webhookTx) Webhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) (lastmile.Webhook, error) {
 	found, err := t.webhooks(ctx, within(org).and(`t.id = ?`, id))
-	return only(ctx, t, store.Webhooks, string(id), found, err)
+	return only(ctx, t.base, store.Webhooks, string(id), found, err)
 }
 
-// Webhooks implements store.WebhookReader.
-func (t *tx) Webhooks(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
+// Webhooks lists webhooks, oldest first.
+func (t webhookTx) Webhooks(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
 	return t.webhooks(ctx, within(org))
 }
 
-func (t *tx) webhooks(ctx context.Context, where *condition) ([]lastmile.Webhook, error) {
+func (t webhookTx) webhooks(ctx context.Context, where *condition) ([]lastmile.Webhook, error) {
 	found, err := collect(ctx, t, scanWebhook, `SELECT `+webhookColumns+` FROM webhook t JOIN webhook_tally c ON c.org = t.org AND c.id = t.id WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read webhooks: %w", err)
@@ -43,8 +43,8 @@ func (t *tx) webhooks(ctx context.Context, where *condition) ([]lastmile.Webhook
 	return found, nil
 }
 
-// SaveWebhook implements store.WebhookWriter.
-func (t *tx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
+// SaveWebhook saves a webhook.
+func (t webhookTx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
 	const query = `
 		INSERT INTO webhook (org, id, name, url, trigger_id, threshold, connection_events, created, modified, enabled)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -60,7 +60,7 @@ func (t *tx) SaveWebhook(ctx context.Context, h lastmile.Webhook) error {
 }
 
 // saveCounts inserts or replaces the counts of a webhook.
-func (t *tx) saveCounts(ctx context.Context, h lastmile.Webhook) error {
+func (t webhookTx) saveCounts(ctx context.Context, h lastmile.Webhook) error {
 	const query = `
 		INSERT INTO webhook_tally (org, id, succeeded, streak, claim, claimed_until) VALUES ($1, $2, $3, $4, '', 0)
 		ON CONFLICT (org, id) DO UPDATE SET succeeded = excluded.succeeded, streak = excluded.streak`
@@ -70,8 +70,9 @@ func (t *tx) saveCounts(ctx context.Context, h lastmile.Webhook) error {
 	return nil
 }
 
-// SaveCounts implements store.WebhookWriter.
-func (t *tx) SaveCounts(ctx context.Context, h lastmile.Webhook) error {
+// SaveCounts saves the effect of attempts on a webhook: how many succeeded, how
+// many failed in a row, and whether it is enabled.
+func (t webhookTx) SaveCounts(ctx context.Context, h lastmile.Webhook) error {
 	_, err := t.exec(ctx, `UPDATE webhook SET enabled = $3 WHERE org = $1 AND id = $2 AND enabled <> $3`, h.Organization, h.ID, flag(h.Enabled))
 	if err != nil {
 		return fmt.Errorf("save whether webhook %s is enabled: %w", h.ID, err)
@@ -79,8 +80,8 @@ func (t *tx) SaveCounts(ctx context.Context, h lastmile.Webhook) error {
 	return t.saveCounts(ctx, h)
 }
 
-// DeleteWebhook implements store.WebhookWriter.
-func (t *tx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
+// DeleteWebhook deletes a webhook and its notifications.
+func (t webhookTx) DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
 	const attempts = `DELETE FROM attempt WHERE org = $1 AND notification IN (SELECT n.id FROM notification n WHERE n.org = $1 AND n.webhook = $2)`
 	if _, err := t.exec(ctx, attempts, org, id); err != nil {
 		return fmt.Errorf("delete attempts of webhook %s: %w", id, err)
@@ -118,14 +119,14 @@ func scanWithBody(r rows) (lastmile.Notification, error) {
 
 const notificationTables = ` FROM notification t JOIN event e ON e.org = t.org AND e.id = t.event`
 
-// Notification implements store.WebhookReader.
-func (t *tx) Notification(ctx context.Context, org lastmile.OrganizationID, id string) (lastmile.Notification, error) {
+// Notification reads a notification with its body.
+func (t webhookTx) Notification(ctx context.Context, org lastmile.OrganizationID, id string) (lastmile.Notification, error) {
 	found, err := collect(ctx, t, scanWithBody, `SELECT `+notificationColumns+`, e.body`+notificationTables+` WHERE t.org = $1 AND t.id = $2`, org, id)
-	return only(ctx, t, store.Notifications, id, found, err)
+	return only(ctx, t.base, store.Notifications, id, found, err)
 }
 
-// Notifications implements store.WebhookReader.
-func (t *tx) Notifications(ctx context.Context, org lastmile.OrganizationID, f store.NotificationFilter) ([]lastmile.Notification, error) {
+// Notifications lists notifications without their bodies, newest first.
+func (t webhookTx) Notifications(ctx context.Context, org lastmile.OrganizationID, f store.NotificationFilter) ([]lastmile.Notification, error) {
 	where := within(org)
 	if f.Webhook != "" {
 		where.and(`t.webhook = ?`, f.Webhook)
@@ -153,8 +154,8 @@ func (t *tx) Notifications(ctx context.Context, org lastmile.OrganizationID, f s
 	return found, nil
 }
 
-// Attempts implements store.WebhookReader.
-func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error) {
+// Attempts lists the attempts at a notification, oldest first.
+func (t webhookTx) Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error) {
 	scan := func(r rows) (a lastmile.Attempt, err error) {
 		var at, took, status int64
 		err = r.Scan(&a.Organization, &a.Notification, &a.Number, &at, &took, &status, &a.Reason)
@@ -172,8 +173,9 @@ func (t *tx) Attempts(ctx context.Context, org lastmile.OrganizationID, notifica
 	return found, nil
 }
 
-// DueNotifications implements store.WebhookReader.
-func (t *tx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, most int) ([]lastmile.Notification, error) {
+// DueNotifications lists the notifications of a webhook that are due at now,
+// with bodies, in order of due time: those following after, up to limit.
+func (t webhookTx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, most int) ([]lastmile.Notification, error) {
 	const query = `SELECT ` + notificationColumns + `, e.body` + notificationTables + `
 		WHERE t.webhook = $1 AND t.next_at IS NOT NULL AND t.next_at <= $2 AND (t.next_at, t.id) > ($3, $4)
 		ORDER BY t.next_at, t.id LIMIT $5`
@@ -188,8 +190,9 @@ func (t *tx) DueNotifications(ctx context.Context, hook lastmile.WebhookID, now 
 	return found, nil
 }
 
-// SaveAttempt implements store.WebhookWriter.
-func (t *tx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
+// SaveAttempt saves an attempt and the state of its notification after it,
+// unless an attempt of that number exists. It reports whether it did.
+func (t webhookTx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error) {
 	if a.Number > 1 {
 		const keep = `
 			INSERT INTO attempt (org, notification, number, at, took, status, reason)
@@ -209,8 +212,8 @@ func (t *tx) SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmil
 	return changed > 0, nil
 }
 
-// Redeliver implements store.WebhookWriter.
-func (t *tx) Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error {
+// Redeliver makes a notification due again.
+func (t webhookTx) Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error {
 	_, err := t.exec(ctx, `UPDATE notification SET state = 0, due = $3, next_at = $3 WHERE org = $1 AND id = $2`,
 		n.Organization, n.ID, now.UnixMilli())
 	if err != nil {
@@ -219,8 +222,9 @@ func (t *tx) Redeliver(ctx context.Context, n lastmile.Notification, now time.Ti
 	return nil
 }
 
-// GiveUpNotifications implements store.WebhookWriter.
-func (t *tx) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
+// GiveUpNotifications gives up the pending notifications of a webhook. A
+// running attempt can still be saved.
+func (t webhookTx) GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error {
 	_, err := t.exec(ctx, `UPDATE notification SET state = 2, next_at = NULL WHERE org = $1 AND webhook = $2 AND next_at IS NOT NULL`, org, id)
 	if err != nil {
 		return fmt.Errorf("give up notifications of webhook %s: %w", id, err)

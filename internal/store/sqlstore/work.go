@@ -50,7 +50,7 @@ func (w workTable) ofKind(n int, kind work.Kind, args ...any) (string, []any) {
 }
 
 // ClaimWork implements work.Writer.
-func (t *tx) ClaimWork(ctx context.Context, item work.Item, now, until time.Time) (bool, error) {
+func (t workTx) ClaimWork(ctx context.Context, item work.Item, now, until time.Time) (bool, error) {
 	table := workTableOf(item.Kind)
 	set, free := `claim = $3, claimed_until = $4`, `(claim = '' OR claimed_until <= $5 OR claimed_until > $6)`
 	if table.due != "" {
@@ -73,7 +73,7 @@ const leased = ` WHERE org = $1 AND ID = $2 AND claim = $3`
 
 // HoldWork implements work.Writer. It writes even if nothing changes: only that
 // makes a node that wants the lease wait for the end of this transaction.
-func (t *tx) HoldWork(ctx context.Context, items []work.Item, until time.Time) (lost []work.Item, err error) {
+func (t workTx) HoldWork(ctx context.Context, items []work.Item, until time.Time) (lost []work.Item, err error) {
 	if len(items) == 1 {
 		return t.holdOne(ctx, items[0], until)
 	}
@@ -96,7 +96,7 @@ func (w workTable) renewal(n int) string {
 	return set
 }
 
-func (t *tx) holdOne(ctx context.Context, item work.Item, until time.Time) ([]work.Item, error) {
+func (t workTx) holdOne(ctx context.Context, item work.Item, until time.Time) ([]work.Item, error) {
 	table := workTableOf(item.Kind)
 	n, err := t.exec(ctx, table.sql(`UPDATE TABLE SET`+table.renewal(4)+leased), item.Organization, item.ID, item.Lease, until.UnixMilli())
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *tx) holdOne(ctx context.Context, item work.Item, until time.Time) ([]wo
 
 // holdSome renews leases with one statement. Their number is rounded up, so that
 // there are few different statements.
-func (t *tx) holdSome(ctx context.Context, items []work.Item, until time.Time) (lost []work.Item, err error) {
+func (t workTx) holdSome(ctx context.Context, items []work.Item, until time.Time) (lost []work.Item, err error) {
 	table := workTableOf(items[0].Kind)
 	size := 2
 	for size < len(items) {
@@ -141,7 +141,7 @@ func (t *tx) holdSome(ctx context.Context, items []work.Item, until time.Time) (
 }
 
 // ReleaseWork implements work.Writer.
-func (t *tx) ReleaseWork(ctx context.Context, item work.Item, r work.Release) error {
+func (t workTx) ReleaseWork(ctx context.Context, item work.Item, r work.Release) error {
 	table := workTableOf(item.Kind)
 	set, args := ` claim = '', claimed_until = 0`, []any{}
 	if table.due != "" {
@@ -154,7 +154,7 @@ func (t *tx) ReleaseWork(ctx context.Context, item work.Item, r work.Release) er
 }
 
 // FinishWork implements work.Writer.
-func (t *tx) FinishWork(ctx context.Context, item work.Item) error {
+func (t workTx) FinishWork(ctx context.Context, item work.Item) error {
 	if workTableOf(item.Kind).jobs {
 		return t.endLease(ctx, item, `DELETE FROM TABLE`)
 	}
@@ -162,7 +162,7 @@ func (t *tx) FinishWork(ctx context.Context, item work.Item) error {
 }
 
 // endLease runs a statement on an item if its lease is the caller's.
-func (t *tx) endLease(ctx context.Context, item work.Item, statement string, args ...any) error {
+func (t workTx) endLease(ctx context.Context, item work.Item, statement string, args ...any) error {
 	n, err := t.exec(ctx, workTableOf(item.Kind).sql(statement+leased), append([]any{item.Organization, item.ID, item.Lease}, args...)...)
 	switch {
 	case err != nil:
@@ -174,7 +174,7 @@ func (t *tx) endLease(ctx context.Context, item work.Item, statement string, arg
 }
 
 // ResetWork implements work.Writer.
-func (t *tx) ResetWork(ctx context.Context, kind work.Kind, now time.Time) error {
+func (t workTx) ResetWork(ctx context.Context, kind work.Kind, now time.Time) error {
 	table := workTableOf(kind)
 	set, where, args := ` claim = '', claimed_until = 0`, ` WHERE claim <> ''`, []any{}
 	if table.due != "" {
@@ -185,6 +185,17 @@ func (t *tx) ResetWork(ctx context.Context, kind work.Kind, now time.Time) error
 	}
 	if _, err := t.exec(ctx, table.sql(`UPDATE TABLE SET`+set+where), args...); err != nil {
 		return fmt.Errorf("end all leases of kind %s: %w", kind, err)
+	}
+	return nil
+}
+
+// AddJob adds a job.
+func (t workTx) AddJob(ctx context.Context, j work.Job) error {
+	const query = `
+		INSERT INTO job (org, id, kind, payload, run_at, held, attempt, failures, error, created)
+		VALUES ($1, $2, $3, $4, $5, 0, 0, 0, '', $6)`
+	if _, err := t.exec(ctx, query, j.Organization, j.ID, j.Kind, []byte{}, j.Due.UnixMilli(), j.Created.UnixMilli()); err != nil {
+		return fmt.Errorf("add job %s %s: %w", j.Kind, j.ID, err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // DueWork implements work.Reader.
-func (t *tx) DueWork(ctx context.Context, q work.Query) ([]work.Item, error) {
+func (t workTx) DueWork(ctx context.Context, q work.Query) ([]work.Item, error) {
 	var (
 		due map[lastmile.OrganizationID][]work.Item
 		err error
@@ -61,7 +61,7 @@ const leaseEnded = `(t.claimed_until <= $1 AND t.DUE <= $1 OR t.claimed_until > 
 // dueTurns finds the organizations that have due work without a lease, and the
 // items whose leases have ended. It jumps from each organization to the next,
 // so that neither many items of one nor many that are not due make it slow.
-func (t *tx) dueTurns(ctx context.Context, q work.Query) (map[lastmile.OrganizationID][]work.Item, error) {
+func (t workTx) dueTurns(ctx context.Context, q work.Query) (map[lastmile.OrganizationID][]work.Item, error) {
 	query, args := turnsQuery(q)
 	due := map[lastmile.OrganizationID][]work.Item{}
 	_, err := collect(ctx, t, func(r rows) (none struct{}, err error) {
@@ -108,7 +108,7 @@ func (w workTable) counters() string {
 }
 
 // freeWork lists the due items of one organization that have no lease.
-func (t *tx) freeWork(ctx context.Context, q work.Query, org lastmile.OrganizationID) ([]work.Item, error) {
+func (t workTx) freeWork(ctx context.Context, q work.Query, org lastmile.OrganizationID) ([]work.Item, error) {
 	table := workTableOf(q.Kind)
 	ofKind, args := table.ofKind(3, q.Kind, q.Until.UnixMilli(), org)
 	query := table.sql(`
@@ -126,7 +126,7 @@ func (t *tx) freeWork(ctx context.Context, q work.Query, org lastmile.Organizati
 
 // dueWebhooks finds the webhooks that have notifications to send. Their failures
 // are the attempts that have failed in a row.
-func (t *tx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.OrganizationID][]work.Item, error) {
+func (t workTx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.OrganizationID][]work.Item, error) {
 	const query = `
 		WITH RECURSIVE hook (id) AS (
 			SELECT MIN(n.webhook) FROM notification n WHERE n.next_at IS NOT NULL
@@ -159,7 +159,7 @@ func (t *tx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.Organi
 }
 
 // WorkBacklog implements work.Reader.
-func (t *tx) WorkBacklog(ctx context.Context, kind work.Kind, now time.Time) (work.Backlog, error) {
+func (t workTx) WorkBacklog(ctx context.Context, kind work.Kind, now time.Time) (work.Backlog, error) {
 	table := workTableOf(kind)
 	ofKind, args := table.ofKind(2, kind, now.UnixMilli())
 	free := `SELECT count(*), COALESCE(SUM(CASE WHEN t.DUE <= $1 THEN 1 ELSE 0 END), 0), MIN(CASE WHEN t.DUE <= $1 THEN t.DUE END)

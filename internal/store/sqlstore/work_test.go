@@ -11,10 +11,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"dray/internal/store"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/enginetest"
-	"dray/internal/store/storetest"
 	"dray/internal/work"
 )
 
@@ -24,7 +22,7 @@ func TestDueWorkIsFoundByIndex(t *testing.T) {
 	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
 	enginetest.Must(t, err)
 	defer func() { enginetest.Must(t, s.Close()) }()
-	for _, kind := range []work.Kind{store.CreateBatch, work.Messages, work.Estimates} {
+	for _, kind := range []work.Kind{work.CreateBatch, work.Messages, work.Estimates} {
 		query, args := turnsQuery(work.Query{Kind: kind, Now: time.UnixMilli(1), Until: time.UnixMilli(1)})
 		found := 0
 		for _, step := range explain(t, s, query, args) {
@@ -64,7 +62,7 @@ func before(t *testing.T, version string) fs.FS {
 // leases had no columns of their own.
 func TestWorkSurvivesTheUpgrade(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { testUpgrade(t, Options{Data: t.TempDir(), Serve: true}) })
-	t.Run("postgres", func(t *testing.T) { testUpgrade(t, Options{Database: storetest.Postgres(t)}) })
+	t.Run("postgres", func(t *testing.T) { testUpgrade(t, Options{Database: enginetest.Postgres(t)}) })
 }
 
 func testUpgrade(t *testing.T, o Options) {
@@ -102,13 +100,13 @@ func testUpgrade(t *testing.T, o Options) {
 	s, err := Open(ctx, o)
 	enginetest.Must(t, err)
 	defer func() { enginetest.Must(t, s.Close()) }()
-	for _, kind := range []work.Kind{store.CreateBatch, work.Messages, work.Estimates} {
+	for _, kind := range []work.Kind{work.CreateBatch, work.Messages, work.Estimates} {
 		for at, want := range map[time.Duration][]string{0: {"waiting"}, time.Minute: {"waiting", "leased"}} {
 			if got := dueIDs(ctx, t, s, kind, now.Add(at)); !slices.Equal(got, want) {
 				t.Errorf("%s due after %v: %q, want %q", kind, at, got, want)
 			}
 		}
-		enginetest.Must(t, s.Write(ctx, func(w store.Writer) error {
+		enginetest.Must(t, s.Write(ctx, func(w *Tx) error {
 			for _, id := range []string{"waiting", "leased"} {
 				item := work.Item{Kind: kind, Organization: "o", ID: id, Lease: "new " + id}
 				if ok, err := w.ClaimWork(ctx, item, now.Add(time.Minute), now.Add(2*time.Minute)); err != nil || !ok {
@@ -128,7 +126,7 @@ func testUpgrade(t *testing.T, o Options) {
 
 func dueIDs(ctx context.Context, t *testing.T, s *Store, kind work.Kind, at time.Time) (ids []string) {
 	t.Helper()
-	enginetest.Must(t, s.Read(ctx, func(r store.Reader) error {
+	enginetest.Must(t, s.Read(ctx, func(r *Tx) error {
 		found, err := r.DueWork(ctx, work.Query{Kind: kind, Now: at, Until: at, PerOrganization: 9, Limit: 9})
 		ids = nil
 		for _, item := range found {

@@ -8,20 +8,19 @@ import (
 	"fmt"
 	"slices"
 
-	"dray/internal/codec"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
 )
 
-// Worker implements store.FleetReader.
-func (t *tx) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
+// Worker returns a worker.
+func (t fleetTx) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	found, err := t.workers(ctx, org, within(org).and(`t.id = ?`, id))
-	return only(ctx, t, store.Workers, string(id), found, err)
+	return only(ctx, t.base, store.Workers, string(id), found, err)
 }
 
-// Workers implements store.FleetReader.
-func (t *tx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error) {
+// Workers lists workers, oldest first.
+func (t fleetTx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error) {
 	where := within(org).has(store.Workers, f.Metadata)
 	in(where, `t.phone`, f.Phones)
 	if len(f.Teams) > 0 {
@@ -39,7 +38,7 @@ func (t *tx) Workers(ctx context.Context, org lastmile.OrganizationID, f store.W
 	return t.workers(ctx, org, where)
 }
 
-func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
+func (t fleetTx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
 	found, err := collect(ctx, t, scanWorker, workerQuery+where.text+` ORDER BY t.created, t.id`, where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read workers: %w", err)
@@ -51,12 +50,12 @@ func (t *tx) workers(ctx context.Context, org lastmile.OrganizationID, where *co
 	if len(found) == 1 {
 		members.and(`t.worker = ?`, found[0].ID)
 	}
-	teams, err := pairs[lastmile.WorkerID, lastmile.TeamID](ctx, t,
+	teams, err := pairs[lastmile.WorkerID, lastmile.TeamID](ctx, t.base,
 		`SELECT t.worker, t.team FROM team_worker t WHERE `+members.text+` ORDER BY t.in_worker, t.team`, members.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read teams of workers: %w", err)
 	}
-	queues, err := t.queuesOf(ctx, org, lastmile.InWorker, len(found) == 1, string(found[0].ID))
+	queues, err := containerTx{t.base}.queuesOf(ctx, org, lastmile.InWorker, len(found) == 1, string(found[0].ID))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +88,7 @@ func scanWorker(r rows) (lastmile.Worker, error) {
 }
 
 // pairs reads two columns as lists of the second by the first.
-func pairs[K, V ~string](ctx context.Context, t *tx, query string, args ...any) (map[K][]V, error) {
+func pairs[K, V ~string](ctx context.Context, t *base, query string, args ...any) (map[K][]V, error) {
 	type pair struct {
 		key   K
 		value V
@@ -105,9 +104,10 @@ func pairs[K, V ~string](ctx context.Context, t *tx, query string, args ...any) 
 	return lists, err
 }
 
-// SaveWorker implements store.FleetWriter.
-func (t *tx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
-	doc, err := codec.Marshal(wire.NewWorkerRecord(w))
+// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
+// delay are saved by methods of their own.
+func (t fleetTx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
+	doc, err := wire.Marshal(wire.NewWorkerRecord(w))
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (t *tx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
 
 // saveWorkerTeams replaces the teams of a worker. In a team it already was in,
 // the worker keeps its place; in a new one it comes last.
-func (t *tx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
+func (t fleetTx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
 	gone := &condition{text: `org = $1 AND worker = $2`, args: []any{w.Organization, w.ID}}
 	notIn(gone, `team`, w.Teams)
 	if _, err := t.exec(ctx, `DELETE FROM team_worker WHERE `+gone.text, gone.args...); err != nil {
@@ -143,13 +143,14 @@ func (t *tx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
 	return nil
 }
 
-// SaveWhereabouts implements store.FleetWriter.
-func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
+// SaveWhereabouts saves a worker's duty status and location.
+func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
 	var lon, lat *float64
 	if at.Location != nil {
 		lon, lat = &at.Location.Lon, &at.Location.Lat
 	}
-	if err := t.saveDuty(ctx, org, id, at); err != nil {
+	plans := routePlanTx{t.base}
+	if err := plans.saveDuty(ctx, org, id, at); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6, located = $7, battery = $8 WHERE org = $1 AND id = $2`,
@@ -160,9 +161,10 @@ func (t *tx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, i
 	return t.scheduleEstimate(ctx, org, string(id), t.now())
 }
 
-// DeleteWorker implements store.FleetWriter.
-func (t *tx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
-	if err := t.unplan(ctx, org, "worker", string(id)); err != nil {
+// DeleteWorker deletes a worker.
+func (t fleetTx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
+	plans := routePlanTx{t.base}
+	if err := plans.unplan(ctx, org, "worker", string(id)); err != nil {
 		return err
 	}
 	return t.erase(ctx, org, string(id), [][2]string{
@@ -180,8 +182,8 @@ func (t *tx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id l
 	}...)
 }
 
-// Schedule implements store.FleetReader.
-func (t *tx) Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error) {
+// Schedule reads a worker's schedule, the latest day first.
+func (t fleetTx) Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error) {
 	var doc []byte
 	err := t.row(ctx, `SELECT doc FROM worker_schedule WHERE org = $1 AND worker = $2`, org, id).Scan(&doc)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -195,9 +197,9 @@ func (t *tx) Schedule(ctx context.Context, org lastmile.OrganizationID, id lastm
 	return form.Domain(), err
 }
 
-// SaveSchedule implements store.FleetWriter.
-func (t *tx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, schedule lastmile.Schedule) error {
-	doc, err := codec.Marshal(wire.NewSchedule(schedule))
+// SaveSchedule saves the schedule of a worker.
+func (t fleetTx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, schedule lastmile.Schedule) error {
+	doc, err := wire.Marshal(wire.NewSchedule(schedule))
 	if err != nil {
 		return err
 	}
@@ -210,9 +212,9 @@ func (t *tx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id l
 	return nil
 }
 
-// SaveCredential implements store.FleetWriter. The column expires holds the
+// SaveCredential saves how a worker signs in. The column expires holds the
 // expiry of a temporary password, and until when any other is locked.
-func (t *tx) SaveCredential(ctx context.Context, c store.Credential) error {
+func (t fleetTx) SaveCredential(ctx context.Context, c store.Credential) error {
 	expires := c.LockedUntil
 	if c.Temporary {
 		expires = c.Expires

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
-func runCommits(t *testing.T, open func(t *testing.T) store.Store) {
+func runCommits(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("functions run after the commit, in order", func(t *testing.T) { testOnCommit(t, open(t)) })
 	t.Run("no function runs after a failed write", func(t *testing.T) { testOnCommitFails(t, open(t)) })
 	t.Run("a write that is run again begins without functions", func(t *testing.T) { testOnCommitAgain(t, open(t)) })
@@ -20,14 +20,14 @@ func runCommits(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("functions of concurrent writes run once each", func(t *testing.T) { testOnCommitConcurrent(t, open(t)) })
 }
 
-func testOnCommit(t *testing.T, s store.Store) {
+func testOnCommit(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	var ran []string
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		for _, name := range []string{"first", "second", "third"} {
 			w.OnCommit(func() {
 				var found lastmile.Hub
-				err := s.Read(ctx, func(r store.Reader) (err error) {
+				err := s.Read(ctx, func(r *sqlstore.Tx) (err error) {
 					found, err = r.Hub(ctx, acme, id[lastmile.HubID]("h"))
 					return err
 				})
@@ -37,15 +37,15 @@ func testOnCommit(t *testing.T, s store.Store) {
 		return w.SaveHub(ctx, hub(acme, "h"))
 	})
 	same(t, "what ran, and what it saw", ran, []string{"first h <nil>", "second h <nil>", "third h <nil>"})
-	write(t, s, func(store.Writer) error { return nil })
+	write(t, s, func(*sqlstore.Tx) error { return nil })
 	if len(ran) != 3 {
 		t.Errorf("another write ran them again: %v", ran)
 	}
 }
 
-func testOnCommitFails(t *testing.T, s store.Store) {
+func testOnCommitFails(t *testing.T, s *sqlstore.Store) {
 	ran, refused := 0, errors.New("refused")
-	err := s.Write(t.Context(), func(w store.Writer) error {
+	err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
 		w.OnCommit(func() { ran++ })
 		return errors.Join(w.SaveHub(t.Context(), hub(acme, "h")), refused)
 	})
@@ -54,7 +54,7 @@ func testOnCommitFails(t *testing.T, s store.Store) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = s.Write(ctx, func(w store.Writer) error {
+	err = s.Write(ctx, func(w *sqlstore.Tx) error {
 		w.OnCommit(func() { ran++ })
 		return w.SaveHub(ctx, hub(acme, "h"))
 	})
@@ -65,13 +65,13 @@ func testOnCommitFails(t *testing.T, s store.Store) {
 
 // testOnCommitAgain makes the first run fail on a unique key, which is a reason
 // to run the function again on both databases.
-func testOnCommitAgain(t *testing.T, s store.Store) {
+func testOnCommitAgain(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	e := lastmile.EventRecord{Event: happened(acme, "e1", workerCreated, 1), Order: 1, Body: []byte("{}")}
-	write(t, s, func(w store.Writer) error { return w.InsertEvents(ctx, []lastmile.EventRecord{e}) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.InsertEvents(ctx, []lastmile.EventRecord{e}) })
 	var ran []int
 	runs := 0
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		runs++
 		run := runs
 		w.OnCommit(func() { ran = append(ran, run) })
@@ -86,10 +86,10 @@ func testOnCommitAgain(t *testing.T, s store.Store) {
 	}
 }
 
-func testOnCommitTry(t *testing.T, s store.Store) {
+func testOnCommitTry(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	var ran []string
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		ran = nil
 		register := func(name string) { w.OnCommit(func() { ran = append(ran, name) }) }
 		register("before")
@@ -114,7 +114,7 @@ func testOnCommitTry(t *testing.T, s store.Store) {
 	same(t, "what ran", ran, []string{"before", "kept", "after"})
 }
 
-func testOnCommitConcurrent(t *testing.T, s store.Store) {
+func testOnCommitConcurrent(t *testing.T, s *sqlstore.Store) {
 	const writers, each = 8, 20
 	var (
 		group sync.WaitGroup
@@ -125,7 +125,7 @@ func testOnCommitConcurrent(t *testing.T, s store.Store) {
 		group.Go(func() {
 			for j := range each {
 				nth := i*each + j
-				err := s.Write(t.Context(), func(w store.Writer) error {
+				err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
 					w.OnCommit(func() { ran[nth].Add(1) })
 					if err := w.SaveHub(t.Context(), hub(zenith, fmt.Sprint("h", nth))); err != nil || nth%3 > 0 {
 						return err

@@ -11,11 +11,11 @@ import (
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // put moves tasks to a place of a container, as the rest of Dray does it.
-func put(ctx context.Context, w store.Writer, in lastmile.ContainerRef, index int, ids ...lastmile.TaskID) error {
+func put(ctx context.Context, w *sqlstore.Tx, in lastmile.ContainerRef, index int, ids ...lastmile.TaskID) error {
 	if err := w.LockContainer(ctx, acme, in, now); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func put(ctx context.Context, w store.Writer, in lastmile.ContainerRef, index in
 }
 
 // testOrder moves tasks about and compares with lists that do the same.
-func testOrder(t *testing.T, s store.Store) {
+func testOrder(t *testing.T, s *sqlstore.Store) {
 	const tasks, moves = 12, 250
 	ctx := t.Context()
 	crew(t, s)
@@ -64,7 +64,7 @@ func testOrder(t *testing.T, s store.Store) {
 			at = len(model[in])
 		}
 		model[in] = slices.Insert(model[in], at, moved...)
-		write(t, s, func(w store.Writer) error { return put(ctx, w, in, index, moved...) })
+		write(t, s, func(w *sqlstore.Tx) error { return put(ctx, w, in, index, moved...) })
 		for _, ref := range containers {
 			if got := listOf(t, s, ref); !slices.Equal(got, model[ref]) {
 				t.Fatalf("move %d of %v to %d of %v: %v has\n     %v\nwant %v", move, names(moved), index, in, ref, names(got), names(model[ref]))
@@ -73,7 +73,7 @@ func testOrder(t *testing.T, s store.Store) {
 	}
 	for ref, list := range model {
 		for _, id := range list {
-			got := read(t, s, func(r store.Reader) (lastmile.Task, error) { return r.Task(ctx, acme, id) })
+			got := read(t, s, func(r *sqlstore.Tx) (lastmile.Task, error) { return r.Task(ctx, acme, id) })
 			if got.Container != ref {
 				t.Errorf("%s says that it is in %v, and is in %v", id, got.Container, ref)
 			}
@@ -82,12 +82,12 @@ func testOrder(t *testing.T, s store.Store) {
 }
 
 // testRoom puts tasks at the same place again and again.
-func testRoom(t *testing.T, s store.Store) {
+func testRoom(t *testing.T, s *sqlstore.Store) {
 	const many = 200
 	ctx := t.Context()
 	crew(t, s)
 	var ids []lastmile.TaskID
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		ids = ids[:0]
 		for i := range many {
 			made := task(acme, fmt.Sprintf("t%dx", i), home, now)
@@ -102,7 +102,7 @@ func testRoom(t *testing.T, s store.Store) {
 		"behind the first": func(int) int { return 1 }, "before the last": func(i int) int { return i - 1 }, "in the middle": func(i int) int { return i / 2 },
 	} {
 		var model []lastmile.TaskID
-		write(t, s, func(w store.Writer) error {
+		write(t, s, func(w *sqlstore.Tx) error {
 			model = slices.Clone(ids[:2])
 			if err := errors.Join(put(ctx, w, home, lastmile.AtEnd, ids...), put(ctx, w, annsWork, lastmile.AtEnd, ids[:2]...)); err != nil {
 				return err
@@ -120,7 +120,7 @@ func testRoom(t *testing.T, s store.Store) {
 		}
 	}
 	// All of them at once between two neighbours that are as close as can be.
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(put(ctx, w, home, lastmile.AtEnd, ids...), put(ctx, w, bobsWork, lastmile.AtEnd, ids[:2]...), put(ctx, w, bobsWork, 1, ids[2:]...))
 	})
 	if got, want := listOf(t, s, bobsWork), slices.Concat(ids[:1], ids[2:], ids[1:2]); !slices.Equal(got, want) {
@@ -130,7 +130,7 @@ func testRoom(t *testing.T, s store.Store) {
 
 // testComesLast makes tasks in the organization's container, which nobody
 // enqueues, after others were put to its end.
-func testComesLast(t *testing.T, s store.Store) {
+func testComesLast(t *testing.T, s *sqlstore.Store) {
 	const many = 100
 	ctx := t.Context()
 	crew(t, s)
@@ -140,14 +140,14 @@ func testComesLast(t *testing.T, s store.Store) {
 		saveTasks(t, s, made)
 		ids = append(ids, made.ID)
 	}
-	write(t, s, func(w store.Writer) error { return put(ctx, w, home, lastmile.AtEnd, ids...) })
+	write(t, s, func(w *sqlstore.Tx) error { return put(ctx, w, home, lastmile.AtEnd, ids...) })
 	for i := range 3 {
 		saveTasks(t, s, task(acme, fmt.Sprintf("new%dx", i), home, now))
 		ids = append(ids, id[lastmile.TaskID](fmt.Sprintf("new%dx", i)))
 		// Make room where there is none, which moves tasks.
 		for range 12 {
 			moved := ids[2]
-			write(t, s, func(w store.Writer) error { return put(ctx, w, home, 1, moved) })
+			write(t, s, func(w *sqlstore.Tx) error { return put(ctx, w, home, 1, moved) })
 			ids = slices.Insert(slices.Delete(ids, 2, 3), 1, moved)
 		}
 	}
@@ -156,14 +156,14 @@ func testComesLast(t *testing.T, s store.Store) {
 	}
 }
 
-func testActiveTask(t *testing.T, s store.Store) {
+func testActiveTask(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	crew(t, s)
 	saveTasks(t, s, task(acme, "a", annsWork, now), task(acme, "b", annsWork, now), task(acme, "c", annsWork, now))
 	check := func(active string, list ...string) {
 		t.Helper()
-		c := read(t, s, func(r store.Reader) (lastmile.Container, error) { return r.Container(ctx, acme, annsWork) })
-		w := read(t, s, func(r store.Reader) (lastmile.Worker, error) {
+		c := read(t, s, func(r *sqlstore.Tx) (lastmile.Container, error) { return r.Container(ctx, acme, annsWork) })
+		w := read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) {
 			return r.Worker(ctx, acme, id[lastmile.WorkerID]("ann"))
 		})
 		if got := names(c.Tasks); fmt.Sprint(names([]lastmile.TaskID{c.ActiveTask})) != "["+active+"]" || !slices.Equal(got, list) {
@@ -180,7 +180,7 @@ func testActiveTask(t *testing.T, s store.Store) {
 	}
 	saveTasks(t, s, started)
 	check("b", "a", "c")
-	write(t, s, func(w store.Writer) error { return put(ctx, w, annsWork, 1, id[lastmile.TaskID]("a")) })
+	write(t, s, func(w *sqlstore.Tx) error { return put(ctx, w, annsWork, 1, id[lastmile.TaskID]("a")) })
 	check("b", "c", "a")
 	if _, err := started.Complete(lastmile.Outcome{Success: true, At: now}, key); err != nil {
 		t.Fatal(err)
@@ -189,16 +189,16 @@ func testActiveTask(t *testing.T, s store.Store) {
 	check("", "c", "a")
 }
 
-func testContainers(t *testing.T, s store.Store) {
+func testContainers(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	crew(t, s)
 	containers := func(org lastmile.OrganizationID) []lastmile.ContainerRef {
-		return read(t, s, func(r store.Reader) ([]lastmile.ContainerRef, error) { return r.Containers(ctx, org) })
+		return read(t, s, func(r *sqlstore.Tx) ([]lastmile.ContainerRef, error) { return r.Containers(ctx, org) })
 	}
 	if got := containers(acme); len(got) > 0 {
 		t.Errorf("nobody changed a container, and there are %v", got)
 	}
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.LockContainer(ctx, acme, annsWork, now), w.LockContainer(ctx, acme, home, now), w.LockContainer(ctx, acme, annsWork, now))
 	})
 	if got := containers(acme); len(got) != 2 || !slices.Contains(got, annsWork) || !slices.Contains(got, home) {
@@ -209,7 +209,7 @@ func testContainers(t *testing.T, s store.Store) {
 	}
 }
 
-func testQueues(t *testing.T, s store.Store) {
+func testQueues(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	crew(t, s)
 	ann, bob := lastmile.WorkerID(annsWork.Owner), lastmile.WorkerID(bobsWork.Owner)
@@ -218,7 +218,7 @@ func testQueues(t *testing.T, s store.Store) {
 	saveTasks(t, s, task(acme, "a", annsWork, now), task(acme, "b", annsWork, now), started, task(acme, "d", bobsWork, now), task(acme, "e", home, now))
 	place := started.Destination.Location
 	on := func(ids ...lastmile.WorkerID) {
-		write(t, s, func(w store.Writer) error {
+		write(t, s, func(w *sqlstore.Tx) error {
 			for _, id := range []lastmile.WorkerID{ann, bob} {
 				if err := w.SaveWhereabouts(ctx, acme, id, lastmile.Whereabouts{OnDuty: slices.Contains(ids, id), Location: &place}); err != nil {
 					return err
@@ -228,7 +228,7 @@ func testQueues(t *testing.T, s store.Store) {
 		})
 	}
 	queues := func(org lastmile.OrganizationID) map[lastmile.WorkerID][]assignment.QueuedTask {
-		return read(t, s, func(r store.Reader) (map[lastmile.WorkerID][]assignment.QueuedTask, error) { return r.Queues(ctx, org) })
+		return read(t, s, func(r *sqlstore.Tx) (map[lastmile.WorkerID][]assignment.QueuedTask, error) { return r.Queues(ctx, org) })
 	}
 	on(ann)
 	want := []assignment.QueuedTask{
@@ -251,7 +251,7 @@ func testQueues(t *testing.T, s store.Store) {
 
 // testContainerWriters lets writers append to one container, each task read
 // from where it is before.
-func testContainerWriters(t *testing.T, s store.Store) {
+func testContainerWriters(t *testing.T, s *sqlstore.Store) {
 	const writers, each = 6, 12
 	ctx := t.Context()
 	crew(t, s)
@@ -263,7 +263,7 @@ func testContainerWriters(t *testing.T, s store.Store) {
 	for n := range writers {
 		wg.Go(func() {
 			for i := range each {
-				failures <- s.Write(ctx, func(w store.Writer) error {
+				failures <- s.Write(ctx, func(w *sqlstore.Tx) error {
 					return put(ctx, w, annsWork, lastmile.AtEnd, id[lastmile.TaskID](fmt.Sprintf("t%dx%dx", n, i)))
 				})
 			}

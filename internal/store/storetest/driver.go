@@ -7,28 +7,29 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
-func testDriver(t *testing.T, s store.Store) {
+func testDriver(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
 	credential := store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour), Failures: 2}
 	session := lastmile.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now, Temporary: true}
 	action := store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "t", Verb: "start", At: now, Received: now}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))
 	})
-	found := read(t, s, func(r store.Reader) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
+	found := read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials", found, []store.Credential{credential})
 	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "own", LockedUntil: now.Add(time.Minute), Failures: 5}
-	write(t, s, func(tx store.Writer) error { return tx.SaveCredential(ctx, credential) })
-	found = read(t, s, func(r store.Reader) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveCredential(ctx, credential) })
+	found = read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials that are locked", found, []store.Credential{credential})
 	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour)}
-	write(t, s, func(tx store.Writer) error { return tx.SaveCredential(ctx, credential) })
-	same(t, "session", read(t, s, func(r store.Reader) (lastmile.Session, error) { return r.SessionByHash(ctx, "token") }), session)
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveCredential(ctx, credential) })
+	same(t, "session", read(t, s, func(r *sqlstore.Tx) (lastmile.Session, error) { return r.SessionByHash(ctx, "token") }), session)
 	done := func(a store.Action) (done bool) {
-		same(t, "action", read(t, s, func(r store.Reader) (before store.Action, err error) {
+		same(t, "action", read(t, s, func(r *sqlstore.Tx) (before store.Action, err error) {
 			if before, done, err = r.ActionDone(ctx, a); !done {
 				before = a
 			}
@@ -43,8 +44,8 @@ func testDriver(t *testing.T, s store.Store) {
 	if done(action) {
 		t.Error("an action that was not done is known")
 	}
-	write(t, s, func(tx store.Writer) error { return tx.DeleteWorker(ctx, acme, w.ID) })
-	err := s.Read(ctx, func(r store.Reader) error {
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteWorker(ctx, acme, w.ID) })
+	err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.SessionByHash(ctx, "token")
 		return err
 	})
@@ -53,7 +54,7 @@ func testDriver(t *testing.T, s store.Store) {
 	}
 }
 
-func testGeography(t *testing.T, s store.Store) {
+func testGeography(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	wanted := lastmile.Settings{
 		GeocodingPrecision: lastmile.PrecisionStreet, Geofence: lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 120},
@@ -62,7 +63,7 @@ func testGeography(t *testing.T, s store.Store) {
 		{Country: "DK", Code: "1450", Name: "København K", State: "Hovedstaden", Location: lastmile.Point{Lon: 12.57, Lat: 55.68}},
 		{Country: "DK", Code: "8000", Name: "Aarhus C", State: "Midtjylland", Location: lastmile.Point{Lon: 10.2, Lat: 56.16}},
 	}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(
 			tx.SavePostalAreas(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
 			tx.SaveSettings(ctx, acme, wanted),
@@ -70,7 +71,7 @@ func testGeography(t *testing.T, s store.Store) {
 		)
 	})
 	look := func(country, code string) (count int, known bool) {
-		read(t, s, func(r store.Reader) (bool, error) {
+		read(t, s, func(r *sqlstore.Tx) (bool, error) {
 			found, imported, err := r.PostalAreas(ctx, country, code)
 			count, known = len(found), imported
 			return imported, err
@@ -87,18 +88,18 @@ func testGeography(t *testing.T, s store.Store) {
 		t.Errorf("an unknown country: %d places, imported %v", count, known)
 	}
 	answer := func(at time.Time) string {
-		return string(read(t, s, func(r store.Reader) ([]byte, error) { return r.CachedAnswer(ctx, "k", at) }))
+		return string(read(t, s, func(r *sqlstore.Tx) ([]byte, error) { return r.CachedAnswer(ctx, "k", at) }))
 	}
 	if answer(now) != "v" || answer(now.Add(2*time.Hour)) != "" {
 		t.Error("an answer is kept until it expires")
 	}
-	if got := read(t, s, func(r store.Reader) (lastmile.Settings, error) { return r.Settings(ctx, acme) }); got != wanted {
+	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Settings, error) { return r.Settings(ctx, acme) }); got != wanted {
 		t.Errorf("settings %+v", got)
 	}
-	if got := read(t, s, func(r store.Reader) (lastmile.Settings, error) { return r.Settings(ctx, zenith) }); got != (lastmile.Settings{}) {
+	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Settings, error) { return r.Settings(ctx, zenith) }); got != (lastmile.Settings{}) {
 		t.Errorf("settings of nobody %+v", got)
 	}
-	trips := read(t, s, func(r store.Reader) ([]lastmile.Trip, error) { return r.Trips(ctx, acme, 10) })
+	trips := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Trip, error) { return r.Trips(ctx, acme, 10) })
 	if len(trips) != 1 || trips[0].Actual != 2*time.Minute {
 		t.Errorf("trips %v", trips)
 	}

@@ -8,18 +8,19 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // runJobs checks batches, and what they are written with.
-func runJobs(t *testing.T, open func(t *testing.T) store.Store) {
+func runJobs(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a part of a write can be refused alone", func(t *testing.T) { testTry(t, open(t)) })
 	t.Run("a batch is read as far as it is done", func(t *testing.T) { testBatch(t, open(t)) })
 	t.Run("many records are saved at once as they are one by one", func(t *testing.T) { testSaveNew(t, open(t)) })
 }
 
-func testTry(t *testing.T, s store.Store) {
+func testTry(t *testing.T, s *sqlstore.Store) {
 	ctx, refused := t.Context(), lastmile.Invalid("no")
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		for i := range 80 { // more than PostgreSQL remembers without effort
 			err := w.Try(ctx, func() error {
 				if err := w.SaveDestination(ctx, destination(acme, fmt.Sprintf("d%02d", i))); err != nil || i%2 == 0 {
@@ -33,7 +34,7 @@ func testTry(t *testing.T, s store.Store) {
 		}
 		return nil
 	})
-	kept := read(t, s, func(r store.Reader) ([]lastmile.Destination, error) {
+	kept := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Destination, error) {
 		return r.Destinations(ctx, acme, store.DestinationFilter{})
 	})
 	if len(kept) != 40 {
@@ -46,7 +47,7 @@ func testTry(t *testing.T, s store.Store) {
 	}
 }
 
-func testBatch(t *testing.T, s store.Store) {
+func testBatch(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	b := lastmile.Batch{ID: id[lastmile.BatchID]("b"), Organization: acme, Key: id[lastmile.KeyID]("k"), Created: now, Received: 3}
 	items := []lastmile.BatchItem{
@@ -54,14 +55,14 @@ func testBatch(t *testing.T, s store.Store) {
 		{Sent: []byte(`{ "notes" : "two é <&>" }`), Draft: lastmile.TaskDraft{Change: lastmile.TaskChange{Notes: new("two é <&>")}}},
 		{Sent: []byte(`{"notes":3}`), Err: lastmile.Malformed("notes must be a string, not a number")},
 	}
-	write(t, s, func(w store.Writer) error { return w.AddBatch(ctx, b, items) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.AddBatch(ctx, b, items) })
 	got := func() lastmile.Batch {
 		t.Helper()
-		return read(t, s, func(r store.Reader) (lastmile.Batch, error) { return r.Batch(ctx, acme, b.ID) })
+		return read(t, s, func(r *sqlstore.Tx) (lastmile.Batch, error) { return r.Batch(ctx, acme, b.ID) })
 	}
 	stored := func(from, limit int) []lastmile.BatchItem {
 		t.Helper()
-		return read(t, s, func(r store.Reader) ([]lastmile.BatchItem, error) { return r.BatchItems(ctx, acme, b.ID, from, limit) })
+		return read(t, s, func(r *sqlstore.Tx) ([]lastmile.BatchItem, error) { return r.BatchItems(ctx, acme, b.ID, from, limit) })
 	}
 	same(t, "a new batch", got(), b)
 	same(t, "its items", stored(0, 3), items)
@@ -74,10 +75,10 @@ func testBatch(t *testing.T, s store.Store) {
 		{Err: &lastmile.Error{Code: lastmile.CodeInvalid, Message: "no", Cause: "why"}, Sent: []byte(`{"notes":"two é"}`)},
 	}
 	add := func(from int, results ...lastmile.BatchResult) error {
-		return s.Write(ctx, func(w store.Writer) error { return w.AddResults(ctx, acme, b.ID, from, results) })
+		return s.Write(ctx, func(w *sqlstore.Tx) error { return w.AddResults(ctx, acme, b.ID, from, results) })
 	}
 	complete := func() error {
-		return s.Write(ctx, func(w store.Writer) error { return w.CompleteBatch(ctx, acme, b.ID, now.Add(time.Second)) })
+		return s.Write(ctx, func(w *sqlstore.Tx) error { return w.CompleteBatch(ctx, acme, b.ID, now.Add(time.Second)) })
 	}
 	if err := add(0, b.Results...); err != nil {
 		t.Fatal(err)
@@ -87,8 +88,8 @@ func testBatch(t *testing.T, s store.Store) {
 		"the same results again":           add(0, b.Results...),
 		"results that leave an item out":   add(3, b.Results[0]),
 		"an end before the last item":      complete(),
-		"the results of nobody's batch":    s.Write(ctx, func(w store.Writer) error { return w.AddResults(ctx, zenith, b.ID, 0, b.Results) }),
-		"an end of another's organization": s.Write(ctx, func(w store.Writer) error { return w.CompleteBatch(ctx, zenith, b.ID, now) }),
+		"the results of nobody's batch":    s.Write(ctx, func(w *sqlstore.Tx) error { return w.AddResults(ctx, zenith, b.ID, 0, b.Results) }),
+		"an end of another's organization": s.Write(ctx, func(w *sqlstore.Tx) error { return w.CompleteBatch(ctx, zenith, b.ID, now) }),
 	} {
 		if err == nil {
 			t.Errorf("%s were saved", what)
@@ -109,11 +110,11 @@ func testBatch(t *testing.T, s store.Store) {
 			sought = id[lastmile.BatchID]("x")
 		}
 		for what, err := range map[string]error{
-			"batch": s.Read(ctx, func(r store.Reader) error {
+			"batch": s.Read(ctx, func(r *sqlstore.Tx) error {
 				_, err := r.Batch(ctx, org, sought)
 				return err
 			}),
-			"items": s.Read(ctx, func(r store.Reader) error {
+			"items": s.Read(ctx, func(r *sqlstore.Tx) error {
 				_, err := r.BatchItems(ctx, org, sought, 0, 1)
 				return err
 			}),
@@ -123,7 +124,7 @@ func testBatch(t *testing.T, s store.Store) {
 			}
 		}
 	}
-	left := read(t, s, func(r store.Reader) (map[lastmile.TaskID][]byte, error) {
+	left := read(t, s, func(r *sqlstore.Tx) (map[lastmile.TaskID][]byte, error) {
 		return r.TasksLeft(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("t")})
 	})
 	if len(left) != 0 {
@@ -131,7 +132,7 @@ func testBatch(t *testing.T, s store.Store) {
 	}
 }
 
-func testSaveNew(t *testing.T, s store.Store) {
+func testSaveNew(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	const many = 60 // more than fit into two statements
 	entry := func(i int) lastmile.Metadata {
@@ -154,20 +155,20 @@ func testSaveNew(t *testing.T, s store.Store) {
 	// One of the recipients is known, with other metadata.
 	known := made.Recipients[7]
 	known.Name, known.Metadata = "Before", entry(1000)
-	write(t, s, func(w store.Writer) error { return w.SaveRecipient(ctx, known) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, known) })
 	made.Recipients[7].Modified = now.Add(time.Second)
 	made.Tasks[7].Recipient = &made.Recipients[7]
-	write(t, s, func(w store.Writer) error { return w.SaveNew(ctx, made) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveNew(ctx, made) })
 
 	ids := make([]lastmile.TaskID, many)
 	for i := range ids {
 		ids[i] = made.Tasks[i].ID
 	}
-	tasks := read(t, s, func(r store.Reader) ([]lastmile.Task, error) { return r.TasksOf(ctx, acme, ids) })
+	tasks := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) { return r.TasksOf(ctx, acme, ids) })
 	for i, task := range tasks {
 		same(t, fmt.Sprint("task ", i), task, made.Tasks[i])
 	}
-	queue := read(t, s, func(r store.Reader) (lastmile.Container, error) {
+	queue := read(t, s, func(r *sqlstore.Tx) (lastmile.Container, error) {
 		return r.Container(ctx, acme, lastmile.OrganizationContainer(acme))
 	})
 	same(t, "the order of the container", queue.Tasks, ids)
@@ -176,20 +177,20 @@ func testSaveNew(t *testing.T, s store.Store) {
 		if err != nil || len(found) != 1 || found[0].ID != ids[i] {
 			t.Errorf("%d tasks have the metadata of task %d: %v", len(found), i, err)
 		}
-		recipients := read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) {
+		recipients := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {
 			return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entry(i)})
 		})
 		same(t, fmt.Sprint("the recipients with metadata ", i), recipients, []lastmile.Recipient{made.Recipients[i]})
-		parents := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, ids[i]) })
+		parents := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, ids[i]) })
 		same(t, fmt.Sprint("the dependencies of task ", i), parents, made.Tasks[i].Dependencies)
 	}
-	if old := read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) {
+	if old := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {
 		return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entry(1000)})
 	}); len(old) != 0 {
 		t.Error("the metadata that a recipient had before is still found")
 	}
 	phones := []lastmile.Phone{made.Recipients[3].Phone, "+12125559999", made.Recipients[5].Phone}
-	if some := read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) {
+	if some := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {
 		return r.Recipients(ctx, acme, store.RecipientFilter{Phones: phones})
 	}); len(some) != 2 {
 		t.Errorf("%d recipients have one of two known phone numbers", len(some))

@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/work"
 )
@@ -18,41 +19,41 @@ func text(org lastmile.OrganizationID, id string, task lastmile.TaskID, at time.
 	return m
 }
 
-func testMessages(t *testing.T, s store.Store) {
+func testMessages(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	first, again := text(acme, "m1", "t", now), text(acme, "m2", "t", now.Add(time.Second))
 	other, invitation := text(zenith, "m3", "t", now), text(acme, "m4", "", now.Add(2*time.Second))
 	invitation.Kind = textmessage.KindInvitation
 	for _, m := range []textmessage.Message{first, again, other, invitation} {
-		write(t, s, func(tx store.Writer) error { return tx.SaveMessage(ctx, m) })
+		write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveMessage(ctx, m) })
 	}
-	list := func(f store.MessageFilter) []textmessage.Message {
-		return read(t, s, func(r store.Reader) ([]textmessage.Message, error) { return r.Messages(ctx, f) })
+	list := func(f textmessage.Filter) []textmessage.Message {
+		return read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) { return r.Messages(ctx, f) })
 	}
-	same(t, "what was told once is not told again", list(store.MessageFilter{Organization: acme}), []textmessage.Message{first, invitation})
-	same(t, "the newest", list(store.MessageFilter{Organization: acme, Limit: 1}), []textmessage.Message{invitation})
-	same(t, "in another state", len(list(store.MessageFilter{State: textmessage.StateFailed})), 0)
-	same(t, "by id", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, other.ID) }), other)
-	err := s.Read(ctx, func(r store.Reader) error { _, err := r.MessageByID(ctx, "m9"); return err })
+	same(t, "what was told once is not told again", list(textmessage.Filter{Organization: acme}), []textmessage.Message{first, invitation})
+	same(t, "the newest", list(textmessage.Filter{Organization: acme, Limit: 1}), []textmessage.Message{invitation})
+	same(t, "in another state", len(list(textmessage.Filter{State: textmessage.StateFailed})), 0)
+	same(t, "by id", read(t, s, func(r *sqlstore.Tx) (textmessage.Message, error) { return r.MessageByID(ctx, other.ID) }), other)
+	err := s.Read(ctx, func(r *sqlstore.Tx) error { _, err := r.MessageByID(ctx, "m9"); return err })
 	if !lastmile.IsNotFound(err) {
 		t.Errorf("a message that is not there: %v", err)
 	}
 }
 
-func testMessageResults(t *testing.T, s store.Store) {
+func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	a1, a2, z1 := text(acme, "a1", "t1", now), text(acme, "a2", "t2", now.Add(time.Second)), text(zenith, "z1", "t1", now.Add(2*time.Second))
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.SaveMessage(ctx, a1), tx.SaveMessage(ctx, a2), tx.SaveMessage(ctx, z1))
 	})
 	stored := func() textmessage.Message {
 		t.Helper()
-		return read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") })
+		return read(t, s, func(r *sqlstore.Tx) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") })
 	}
 	later := now.Add(time.Minute)
 	sending, item := a1, work.Item{Kind: work.Messages, Organization: acme, ID: "a1", Lease: "token"}
 	sending.State, sending.Attempts, sending.Uncertain, sending.Sent = textmessage.StateSending, 1, 1, later
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		_, err := tx.ClaimWork(ctx, item, later, later.Add(time.Minute))
 		return errors.Join(err, tx.BeginMessage(ctx, sending))
 	})
@@ -61,57 +62,57 @@ func testMessageResults(t *testing.T, s store.Store) {
 	same(t, "a message that is being sent", stored(), leased)
 	sent := sending
 	sent.Record(textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g"}, "gateway", later)
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.FinishWork(ctx, item), tx.SaveMessageResult(ctx, sent))
 	})
 	same(t, "a sent message", stored(), sent)
 	sent.Report(textmessage.DeliveryReport{State: textmessage.StateDelivered, GatewayID: "g2"})
-	write(t, s, func(tx store.Writer) error { return tx.SaveReported(ctx, sent) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveReported(ctx, sent) })
 	same(t, "a delivered message", stored(), sent)
 
 	other := work.Item{Kind: work.Messages, Organization: acme, ID: "a2", Lease: "other"}
 	failed := a2
 	failed.Report(textmessage.DeliveryReport{State: textmessage.StateFailed})
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		_, err := tx.ClaimWork(ctx, other, later, later.Add(time.Minute))
 		return errors.Join(err, tx.SaveReported(ctx, failed))
 	})
-	err := s.Write(ctx, func(tx store.Writer) error { return tx.FinishWork(ctx, other) })
+	err := s.Write(ctx, func(tx *sqlstore.Tx) error { return tx.FinishWork(ctx, other) })
 	if !errors.Is(err, work.ErrLost) {
 		t.Errorf("the lease of a message that was reported on: %v, want that it is lost", err)
 	}
 
-	count := func(ask func(store.Reader) (int, error)) int { return read(t, s, ask) }
-	if n := count(func(r store.Reader) (int, error) { return r.SentTo(ctx, a1.To, later.Add(-time.Second)) }); n != 1 {
+	count := func(ask func(*sqlstore.Tx) (int, error)) int { return read(t, s, ask) }
+	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentTo(ctx, a1.To, later.Add(-time.Second)) }); n != 1 {
 		t.Errorf("%d messages sent to the number, want 1", n)
 	}
-	if n := count(func(r store.Reader) (int, error) { return r.SentBy(ctx, acme, later) }); n != 0 {
+	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentBy(ctx, acme, later) }); n != 0 {
 		t.Errorf("%d messages sent since, want 0", n)
 	}
-	if n := count(func(r store.Reader) (int, error) { return r.SentBy(ctx, zenith, now) }); n != 0 {
+	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentBy(ctx, zenith, now) }); n != 0 {
 		t.Errorf("%d messages sent by another organization, want 0", n)
 	}
-	texters := read(t, s, func(r store.Reader) ([]store.Texter, error) { return r.Texters(ctx, a1.To) })
+	texters := read(t, s, func(r *sqlstore.Tx) ([]store.Texter, error) { return r.Texters(ctx, a1.To) })
 	same(t, "who wrote", texters, []store.Texter{{Organization: acme, From: a1.From}})
 
 	var gone int64
-	write(t, s, func(tx store.Writer) (err error) {
+	write(t, s, func(tx *sqlstore.Tx) (err error) {
 		gone, err = tx.DeleteMessages(ctx, later.Add(time.Hour), 10)
 		return err
 	})
-	left := read(t, s, func(r store.Reader) ([]textmessage.Message, error) { return r.Messages(ctx, store.MessageFilter{}) })
+	left := read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) { return r.Messages(ctx, textmessage.Filter{}) })
 	if gone != 2 || len(left) != 1 || left[0].ID != z1.ID {
 		t.Errorf("%d messages deleted, %v left: those to be sent are kept", gone, left)
 	}
 }
 
-func testMessageSettings(t *testing.T, s store.Store) {
+func testMessageSettings(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	settings := func(org lastmile.OrganizationID) textmessage.Settings {
-		return read(t, s, func(r store.Reader) (textmessage.Settings, error) { return r.MessageSettings(ctx, org) })
+		return read(t, s, func(r *sqlstore.Tx) (textmessage.Settings, error) { return r.MessageSettings(ctx, org) })
 	}
 	thresholds := func(org lastmile.OrganizationID) textmessage.Thresholds {
-		return read(t, s, func(r store.Reader) (textmessage.Thresholds, error) {
+		return read(t, s, func(r *sqlstore.Tx) (textmessage.Thresholds, error) {
 			return r.NotificationThresholds(ctx, org)
 		})
 	}
@@ -122,33 +123,33 @@ func testMessageSettings(t *testing.T, s store.Store) {
 		Disabled: []textmessage.Occasion{{Kind: textmessage.KindDelayed}, {Kind: textmessage.KindDelayed, Pickup: true}},
 		Texts:    []textmessage.Template{{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted, Pickup: true}, Language: "it", Text: "ciao {worker}"}},
 	}
-	write(t, s, func(tx store.Writer) error { return tx.SaveMessageSettings(ctx, set) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveMessageSettings(ctx, set) })
 	same(t, "settings", settings(acme), set)
 	same(t, "thresholds at which anybody is told", thresholds(acme), textmessage.Thresholds{ETA: 90 * time.Second})
 	same(t, "settings of another organization", settings(zenith), textmessage.DefaultSettings(zenith))
 
 	out := textmessage.OptOut{Organization: acme, Phone: "+12125550100", At: now, Muted: true}
 	opted := func(org lastmile.OrganizationID) (o textmessage.OptOut, found bool) {
-		read(t, s, func(r store.Reader) (bool, error) {
+		read(t, s, func(r *sqlstore.Tx) (bool, error) {
 			var err error
 			o, found, err = r.OptOut(ctx, org, out.Phone)
 			return found, err
 		})
 		return o, found
 	}
-	write(t, s, func(tx store.Writer) error { return tx.SaveOptOut(ctx, out) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveOptOut(ctx, out) })
 	if got, found := opted(acme); !found || got != out {
 		t.Errorf("who wants no messages: %v %+v", found, got)
 	}
 	if _, found := opted(zenith); found {
 		t.Error("who wants no messages of one organization may want those of another")
 	}
-	write(t, s, func(tx store.Writer) error { return tx.DeleteOptOut(ctx, acme, out.Phone) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteOptOut(ctx, acme, out.Phone) })
 	if _, found := opted(acme); found {
 		t.Error("who wanted no messages wants them again")
 	}
 	reply := func(gateway, id string) (isNew bool) {
-		write(t, s, func(tx store.Writer) (err error) {
+		write(t, s, func(tx *sqlstore.Tx) (err error) {
 			isNew, err = tx.SaveReply(ctx, lastmile.Reply{Gateway: gateway, ID: id}, now)
 			return err
 		})

@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // plannedTask is an unassigned task in a plan, or in none.
@@ -27,7 +28,7 @@ func routePlan(name string, minutes int) lastmile.RoutePlan {
 	}
 }
 
-func testRoutePlans(t *testing.T, s store.Store) {
+func testRoutePlans(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	full := routePlan("full", 0)
 	full.Color, full.VehicleType, full.Timezone, full.State = "#00FF7f", lastmile.Truck, "Europe/Paris", lastmile.RoutePlanCompleted
@@ -37,7 +38,7 @@ func testRoutePlans(t *testing.T, s store.Store) {
 	full.Worker, full.Team = id[lastmile.WorkerID]("w"), id[lastmile.TeamID]("t")
 	full.Tasks = []lastmile.TaskID{id[lastmile.TaskID]("second"), id[lastmile.TaskID]("first")}
 	full.TaskStates = []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskUnassigned}
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveDestination(ctx, destination(acme, "d")), w.SaveHub(ctx, hub(acme, "h")), w.SaveTeam(ctx, team("t")),
 			w.SaveWorker(ctx, worker("w", "+12125550101")), w.SaveRoutePlan(ctx, full), w.SaveRoutePlan(ctx, routePlan("bare", 1)),
@@ -48,7 +49,7 @@ func testRoutePlans(t *testing.T, s store.Store) {
 	})
 	plan := func(name string) lastmile.RoutePlan {
 		t.Helper()
-		return read(t, s, func(r store.Reader) (lastmile.RoutePlan, error) {
+		return read(t, s, func(r *sqlstore.Tx) (lastmile.RoutePlan, error) {
 			return r.RoutePlan(ctx, acme, id[lastmile.RoutePlanID](name))
 		})
 	}
@@ -57,7 +58,7 @@ func testRoutePlans(t *testing.T, s store.Store) {
 	t.Run("a plan is the organization's own", func(t *testing.T) { testRoutePlanScope(t, s) })
 	t.Run("plans are chosen", func(t *testing.T) { testRoutePlanFilter(t, s) })
 	t.Run("a task keeps its place when it is saved", func(t *testing.T) {
-		write(t, s, func(w store.Writer) error { return w.SaveTask(ctx, plannedTask("second", full.ID)) })
+		write(t, s, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, plannedTask("second", full.ID)) })
 		if got := plan("full").Tasks; !slices.Equal(got, full.Tasks) {
 			t.Errorf("got %v, want %v", got, full.Tasks)
 		}
@@ -65,13 +66,13 @@ func testRoutePlans(t *testing.T, s store.Store) {
 	t.Run("a plan shows what became of its tasks", func(t *testing.T) {
 		done := plannedTask("first", full.ID)
 		done.State, done.Container, done.Completion.At = lastmile.TaskCompleted, lastmile.ContainerRef{}, now
-		write(t, s, func(w store.Writer) error { return w.SaveTask(ctx, done) })
+		write(t, s, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, done) })
 		if got := plan("full").TaskStates; !slices.Equal(got, []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskCompleted}) {
 			t.Errorf("got %v", got)
 		}
 	})
 	t.Run("a plan outlives its worker and its team", func(t *testing.T) {
-		write(t, s, func(w store.Writer) error {
+		write(t, s, func(w *sqlstore.Tx) error {
 			return errors.Join(w.DeleteWorker(ctx, acme, full.Worker), w.DeleteTeam(ctx, acme, full.Team))
 		})
 		if got := plan("full"); got.Worker != "" || got.Team != "" {
@@ -79,11 +80,11 @@ func testRoutePlans(t *testing.T, s store.Store) {
 		}
 	})
 	t.Run("a plan that is deleted is gone", func(t *testing.T) {
-		write(t, s, func(w store.Writer) error {
+		write(t, s, func(w *sqlstore.Tx) error {
 			return errors.Join(w.DeleteRoutePlan(ctx, zenith, full.ID), w.DeleteRoutePlan(ctx, acme, id[lastmile.RoutePlanID]("bare")))
 		})
 		plan("full")
-		err := s.Read(ctx, func(r store.Reader) error {
+		err := s.Read(ctx, func(r *sqlstore.Tx) error {
 			_, err := r.RoutePlan(ctx, acme, id[lastmile.RoutePlanID]("bare"))
 			return err
 		})
@@ -93,7 +94,7 @@ func testRoutePlans(t *testing.T, s store.Store) {
 	})
 }
 
-func testRoutePlanScope(t *testing.T, s store.Store) {
+func testRoutePlanScope(t *testing.T, s *sqlstore.Store) {
 	for name, test := range map[string]struct {
 		org  lastmile.OrganizationID
 		id   lastmile.RoutePlanID
@@ -104,11 +105,11 @@ func testRoutePlanScope(t *testing.T, s store.Store) {
 		"malformed":              {acme, "short", lastmile.CodeNotFound},
 	} {
 		for how, err := range map[string]error{
-			"read": s.Read(t.Context(), func(r store.Reader) error {
+			"read": s.Read(t.Context(), func(r *sqlstore.Tx) error {
 				_, err := r.RoutePlan(t.Context(), test.org, test.id)
 				return err
 			}),
-			"list after": s.Read(t.Context(), func(r store.Reader) error {
+			"list after": s.Read(t.Context(), func(r *sqlstore.Tx) error {
 				_, err := r.RoutePlans(t.Context(), test.org, store.RoutePlanFilter{After: test.id})
 				return err
 			}),
@@ -120,7 +121,7 @@ func testRoutePlanScope(t *testing.T, s store.Store) {
 	}
 }
 
-func testRoutePlanFilter(t *testing.T, s store.Store) {
+func testRoutePlanFilter(t *testing.T, s *sqlstore.Store) {
 	at := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }
 	yes, no := true, false
 	for name, test := range map[string]struct {
@@ -142,7 +143,7 @@ func testRoutePlanFilter(t *testing.T, s store.Store) {
 		"only so many":              {store.RoutePlanFilter{Limit: 2}, []string{"full", "bare"}},
 		"by all of these at a time": {store.RoutePlanFilter{CreatedFrom: at(0), CreatedTo: at(2), StartFrom: at(60), StartTo: at(62), HasTasks: &no}, []string{"bare"}},
 	} {
-		found := read(t, s, func(r store.Reader) ([]lastmile.RoutePlan, error) {
+		found := read(t, s, func(r *sqlstore.Tx) ([]lastmile.RoutePlan, error) {
 			return r.RoutePlans(t.Context(), acme, test.filter)
 		})
 		var got []string
@@ -155,7 +156,7 @@ func testRoutePlanFilter(t *testing.T, s store.Store) {
 	}
 }
 
-func testDuty(t *testing.T, s store.Store) {
+func testDuty(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
 	at := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }
@@ -164,7 +165,7 @@ func testDuty(t *testing.T, s store.Store) {
 		task.State, task.Container, task.Worker, task.Completion.At = lastmile.TaskCompleted, lastmile.ContainerRef{}, by, at(minute)
 		return task
 	}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(
 			tx.SaveWorker(ctx, w), tx.SaveDestination(ctx, destination(acme, "d")),
 			tx.SaveTask(ctx, done("early", 9, w.ID)), tx.SaveTask(ctx, done("in", 10, w.ID)), tx.SaveTask(ctx, done("late", 20, w.ID)),
@@ -175,11 +176,11 @@ func testDuty(t *testing.T, s store.Store) {
 		minute int
 		onDuty bool
 	}{{0, false}, {1, true}, {2, true}, {12, false}, {13, false}, {18, true}} {
-		write(t, s, func(tx store.Writer) error {
+		write(t, s, func(tx *sqlstore.Tx) error {
 			return tx.SaveWhereabouts(ctx, acme, w.ID, lastmile.Whereabouts{OnDuty: c.onDuty, LastSeen: at(c.minute)})
 		})
 	}
-	write(t, s, func(tx store.Writer) error { return tx.SaveWhereabouts(ctx, acme, w.ID, lastmile.Whereabouts{}) }) // at no known time
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveWhereabouts(ctx, acme, w.ID, lastmile.Whereabouts{}) }) // at no known time
 	for name, test := range map[string]struct {
 		from, to int
 		want     lastmile.Duty
@@ -190,18 +191,18 @@ func testDuty(t *testing.T, s store.Store) {
 		"afterwards":               {30, 40, lastmile.Duty{Before: true}},
 	} {
 		in := lastmile.Window{From: at(test.from), To: at(test.to)}
-		same(t, name, read(t, s, func(r store.Reader) (lastmile.Duty, error) { return r.Duty(ctx, acme, w.ID, in) }), test.want)
+		same(t, name, read(t, s, func(r *sqlstore.Tx) (lastmile.Duty, error) { return r.Duty(ctx, acme, w.ID, in) }), test.want)
 	}
-	completed := read(t, s, func(r store.Reader) ([]lastmile.Task, error) {
+	completed := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
 		return r.CompletedBy(ctx, acme, w.ID, lastmile.Window{From: at(10), To: at(20)})
 	})
 	if len(completed) != 1 || completed[0].ID != id[lastmile.TaskID]("in") {
 		t.Errorf("completed %v", completed)
 	}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.DeleteWorker(ctx, acme, w.ID), tx.SaveWorker(ctx, w))
 	})
-	same(t, "a worker deleted and made again", read(t, s, func(r store.Reader) (lastmile.Duty, error) {
+	same(t, "a worker deleted and made again", read(t, s, func(r *sqlstore.Tx) (lastmile.Duty, error) {
 		return r.Duty(ctx, acme, w.ID, lastmile.Window{From: now, To: at(100)})
 	}), lastmile.Duty{})
 }

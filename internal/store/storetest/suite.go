@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // Two organizations that know nothing of each other.
@@ -27,7 +28,7 @@ func id[T ~string](name string) T {
 }
 
 // Run checks a store. open returns an empty one.
-func Run(t *testing.T, open func(t *testing.T) store.Store) {
+func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("reading is scoped to the organization", func(t *testing.T) { testScope(t, open(t)) })
 	t.Run("a record is read as it was saved", func(t *testing.T) { testRoundTrip(t, open(t)) })
 	t.Run("a failed write keeps nothing", func(t *testing.T) { testAtomic(t, open(t)) })
@@ -57,17 +58,17 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	runCommits(t, open)
 }
 
-func write(t *testing.T, s store.Store, fn func(w store.Writer) error) {
+func write(t *testing.T, s *sqlstore.Store, fn func(w *sqlstore.Tx) error) {
 	t.Helper()
 	if err := s.Write(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func read[T any](t *testing.T, s store.Store, fn func(r store.Reader) (T, error)) T {
+func read[T any](t *testing.T, s *sqlstore.Store, fn func(r *sqlstore.Tx) (T, error)) T {
 	t.Helper()
 	var got T
-	err := s.Read(t.Context(), func(r store.Reader) (err error) {
+	err := s.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
 		got, err = fn(r)
 		return err
 	})
@@ -118,9 +119,9 @@ func hub(org lastmile.OrganizationID, name string) lastmile.Hub {
 	return lastmile.Hub{ID: id[lastmile.HubID](name), Organization: org, Created: now, Name: name}
 }
 
-func testScope(t *testing.T, s store.Store) {
+func testScope(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveDestination(ctx, destination(acme, "d")), w.SaveRecipient(ctx, recipient(acme, "r", "+12125550100")),
 			w.SaveWorker(ctx, worker("w", "+12125550101")), w.SaveTeam(ctx, team("t")),
@@ -128,36 +129,36 @@ func testScope(t *testing.T, s store.Store) {
 			w.SaveTask(ctx, task(acme, "k", home, now)), w.SaveDestination(ctx, destination(acme, "placea")),
 		)
 	})
-	readers := map[string]func(r store.Reader, org lastmile.OrganizationID, id string) error{
-		"d": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+	readers := map[string]func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error{
+		"d": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Destination(ctx, org, lastmile.DestinationID(id))
 			return err
 		},
-		"r": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+		"r": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Recipient(ctx, org, lastmile.RecipientID(id))
 			return err
 		},
-		"w": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+		"w": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Worker(ctx, org, lastmile.WorkerID(id))
 			return err
 		},
-		"t": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+		"t": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Team(ctx, org, lastmile.TeamID(id))
 			return err
 		},
-		"a": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+		"a": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Admin(ctx, org, lastmile.AdminID(id))
 			return err
 		},
-		"p": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+		"p": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Template(ctx, org, lastmile.TemplateID(id))
 			return err
 		},
-		"h": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+		"h": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Hub(ctx, org, lastmile.HubID(id))
 			return err
 		},
-		"k": func(r store.Reader, org lastmile.OrganizationID, id string) error {
+		"k": func(r *sqlstore.Tx, org lastmile.OrganizationID, id string) error {
 			_, err := r.Task(ctx, org, lastmile.TaskID(id))
 			return err
 		},
@@ -182,7 +183,7 @@ func testScope(t *testing.T, s store.Store) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			for noun, look := range readers {
-				err := s.Read(ctx, func(r store.Reader) error { return look(r, test.org, test.id(noun)) })
+				err := s.Read(ctx, func(r *sqlstore.Tx) error { return look(r, test.org, test.id(noun)) })
 				if code(err) != test.want || (err != nil) != (test.want != 0) {
 					t.Errorf("read %s: %v, want code %v", kinds[noun], err, test.want)
 				}
@@ -195,7 +196,7 @@ func testScope(t *testing.T, s store.Store) {
 	}
 }
 
-func testRoundTrip(t *testing.T, s store.Store) {
+func testRoundTrip(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	later := now.Add(1234 * time.Millisecond)
 	battery, entry := 0.5, lastmile.MetadataEntry{Name: "floor", Type: "number", Visibility: []string{"api"}, Value: 3.5}
@@ -209,18 +210,18 @@ func testRoundTrip(t *testing.T, s store.Store) {
 	w.Device = lastmile.Device{AppVersion: "1.2", Platform: "IOS", Description: "phone"}
 	at := lastmile.Whereabouts{OnDuty: true, LastSeen: later, Location: &lastmile.Point{Lon: 12.5, Lat: 55.7}, Battery: &battery}
 	days := lastmile.Schedule{{Date: "2026-03-05", Timezone: "Europe/Paris", Shifts: []lastmile.Shift{{Start: now, End: later}}}}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(
 			tx.SaveDestination(ctx, d), tx.SaveWorker(ctx, w), tx.SaveWhereabouts(ctx, acme, w.ID, at), tx.SaveSchedule(ctx, acme, w.ID, days),
 		)
 	})
-	same(t, "destination", read(t, s, func(r store.Reader) (lastmile.Destination, error) { return r.Destination(ctx, acme, d.ID) }), d)
+	same(t, "destination", read(t, s, func(r *sqlstore.Tx) (lastmile.Destination, error) { return r.Destination(ctx, acme, d.ID) }), d)
 	w.Whereabouts = at
 	routing := *w.Routing
 	routing.WasGeocoded = false // a copy inside a worker does not keep it
 	w.Routing = &routing
-	same(t, "worker", read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }), w)
-	same(t, "schedule", read(t, s, func(r store.Reader) (lastmile.Schedule, error) { return r.Schedule(ctx, acme, w.ID) }), days)
+	same(t, "worker", read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }), w)
+	same(t, "schedule", read(t, s, func(r *sqlstore.Tx) (lastmile.Schedule, error) { return r.Schedule(ctx, acme, w.ID) }), days)
 }
 
 // same compares two records by all that can be seen of them.
@@ -231,15 +232,15 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-func testAtomic(t *testing.T, s store.Store) {
+func testAtomic(t *testing.T, s *sqlstore.Store) {
 	ctx, broken := t.Context(), errors.New("broken")
-	err := s.Write(ctx, func(w store.Writer) error {
+	err := s.Write(ctx, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveDestination(ctx, destination(acme, "d")), broken)
 	})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the function's own error", err)
 	}
-	err = s.Read(ctx, func(r store.Reader) error {
+	err = s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.Destination(ctx, acme, id[lastmile.DestinationID]("d"))
 		return err
 	})
@@ -248,43 +249,43 @@ func testAtomic(t *testing.T, s store.Store) {
 	}
 }
 
-func testMembership(t *testing.T, s store.Store) {
+func testMembership(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	one, two := worker("one", "+12125550101"), worker("two", "+12125550102")
 	red, blue := team("red"), team("blue")
 	red.Workers = []lastmile.WorkerID{two.ID, one.ID}
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveTeam(ctx, blue), w.SaveWorker(ctx, one), w.SaveWorker(ctx, two), w.SaveTeam(ctx, red))
 	})
 	two.Teams = []lastmile.TeamID{blue.ID, red.ID}
-	write(t, s, func(w store.Writer) error { return w.SaveWorker(ctx, two) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveWorker(ctx, two) })
 
 	check := func(name string, want []lastmile.WorkerID) {
 		t.Helper()
-		got := read(t, s, func(r store.Reader) (lastmile.Team, error) { return r.Team(ctx, acme, id[lastmile.TeamID](name)) })
+		got := read(t, s, func(r *sqlstore.Tx) (lastmile.Team, error) { return r.Team(ctx, acme, id[lastmile.TeamID](name)) })
 		if !slices.Equal(got.Workers, want) {
 			t.Errorf("workers of %s: %v, want %v", name, got.Workers, want)
 		}
 	}
 	check("red", []lastmile.WorkerID{two.ID, one.ID})
 	check("blue", []lastmile.WorkerID{two.ID})
-	got := read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Worker(ctx, acme, two.ID) })
+	got := read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) { return r.Worker(ctx, acme, two.ID) })
 	if !slices.Equal(got.Teams, two.Teams) {
 		t.Errorf("teams of two: %v, want %v", got.Teams, two.Teams)
 	}
-	in := read(t, s, func(r store.Reader) ([]lastmile.Worker, error) {
+	in := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Worker, error) {
 		return r.Workers(ctx, acme, store.WorkerFilter{Teams: []lastmile.TeamID{blue.ID}})
 	})
 	if len(in) != 1 || in[0].ID != two.ID {
 		t.Errorf("workers in blue: %d", len(in))
 	}
 	red.Workers = nil
-	write(t, s, func(w store.Writer) error { return w.SaveTeam(ctx, red) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveTeam(ctx, red) })
 	check("red", nil)
 	check("blue", []lastmile.WorkerID{two.ID})
 }
 
-func testMetadata(t *testing.T, s store.Store) {
+func testMetadata(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	color := func(value any) lastmile.MetadataEntry {
 		return lastmile.MetadataEntry{Name: "color", Type: "string", Visibility: []string{"api"}, Value: value}
@@ -292,11 +293,11 @@ func testMetadata(t *testing.T, s store.Store) {
 	size := lastmile.MetadataEntry{Name: "size", Type: "number", Visibility: []string{"api"}, Value: 4.0}
 	first, second, other := recipient(acme, "first", "+12125550101"), recipient(acme, "second", "+12125550102"), recipient(zenith, "other", "+12125550103")
 	first.Metadata, second.Metadata, other.Metadata = lastmile.Metadata{color("red"), size}, lastmile.Metadata{color("red")}, lastmile.Metadata{color("red")}
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveRecipient(ctx, first), w.SaveRecipient(ctx, second), w.SaveRecipient(ctx, other))
 	})
 	find := func(entries ...lastmile.MetadataEntry) (names []string) {
-		found := read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) {
+		found := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {
 			return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entries})
 		})
 		for _, r := range found {
@@ -312,7 +313,7 @@ func testMetadata(t *testing.T, s store.Store) {
 		t.Errorf("red and of size 4: %v", got)
 	}
 	first.Metadata, first.Modified = lastmile.Metadata{color("blue")}, now.Add(time.Millisecond)
-	write(t, s, func(w store.Writer) error { return w.SaveRecipient(ctx, first) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, first) })
 	if got := find(color("red")); !slices.Equal(got, []string{"second"}) {
 		t.Errorf("red after a change: %v", got)
 	}
@@ -321,15 +322,15 @@ func testMetadata(t *testing.T, s store.Store) {
 	}
 }
 
-func testRecipients(t *testing.T, s store.Store) {
+func testRecipients(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveRecipient(ctx, recipient(acme, "Åse Ørsted", "+4520123456")), w.SaveRecipient(ctx, recipient(zenith, "Bob", "+12125550102")),
 		)
 	})
 	find := func(f store.RecipientFilter) int {
-		return len(read(t, s, func(r store.Reader) ([]lastmile.Recipient, error) { return r.Recipients(ctx, acme, f) }))
+		return len(read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) { return r.Recipients(ctx, acme, f) }))
 	}
 	for name, test := range map[string]struct {
 		filter store.RecipientFilter
@@ -348,40 +349,40 @@ func testRecipients(t *testing.T, s store.Store) {
 	}
 }
 
-func testKeys(t *testing.T, s store.Store) {
+func testKeys(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	key := lastmile.APIKey{ID: id[lastmile.KeyID]("k"), Organization: acme, Name: "shop", Hint: "abcd", Hash: "hash", Created: now}
-	write(t, s, func(w store.Writer) error { return w.SaveKey(ctx, key) })
-	same(t, "key", read(t, s, func(r store.Reader) (lastmile.APIKey, error) { return r.KeyByHash(ctx, "hash") }), key)
-	err := s.Read(ctx, func(r store.Reader) error {
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveKey(ctx, key) })
+	same(t, "key", read(t, s, func(r *sqlstore.Tx) (lastmile.APIKey, error) { return r.KeyByHash(ctx, "hash") }), key)
+	err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.KeyByHash(ctx, "no such hash")
 		return err
 	})
 	if code(err) != lastmile.CodeUnauthenticated {
 		t.Errorf("an unknown key: %v", err)
 	}
-	generation := func() int64 { return read(t, s, func(r store.Reader) (int64, error) { return r.KeyGeneration(ctx) }) }
+	generation := func() int64 { return read(t, s, func(r *sqlstore.Tx) (int64, error) { return r.KeyGeneration(ctx) }) }
 	before := generation()
 	key.Revoked, key.LastUsed = now.Add(time.Hour), now.Add(time.Minute)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveKeyUse(ctx, map[lastmile.KeyID]time.Time{key.ID: key.LastUsed}),
 			w.SaveKeyUse(ctx, map[lastmile.KeyID]time.Time{key.ID: now}), // older news
 			w.SaveKey(ctx, key), w.RaiseKeyGeneration(ctx),
 		)
 	})
-	same(t, "revoked key", read(t, s, func(r store.Reader) (lastmile.APIKey, error) { return r.KeyByHash(ctx, "hash") }), key)
+	same(t, "revoked key", read(t, s, func(r *sqlstore.Tx) (lastmile.APIKey, error) { return r.KeyByHash(ctx, "hash") }), key)
 	if after := generation(); after <= before {
 		t.Errorf("generation %d after %d", after, before)
 	}
 }
 
-func testReceipts(t *testing.T, s store.Store) {
+func testReceipts(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	receipt := lastmile.Receipt{Organization: acme, Key: "once", Method: "POST", Path: "/teams", BodyHash: "h", Created: now}
-	write(t, s, func(w store.Writer) error { return w.SaveReceipt(ctx, receipt, []byte(`{"name":"red"}`)) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveReceipt(ctx, receipt, []byte(`{"name":"red"}`)) })
 	find := func(r lastmile.Receipt) (kept lastmile.Receipt, err error) {
-		err = s.Read(ctx, func(tx store.Reader) (err error) {
+		err = s.Read(ctx, func(tx *sqlstore.Tx) (err error) {
 			kept, err = tx.Receipt(ctx, r)
 			return err
 		})
@@ -401,7 +402,7 @@ func testReceipts(t *testing.T, s store.Store) {
 			t.Errorf("%s: %v, want not found", name, err)
 		}
 	}
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.DeleteReceipts(ctx, now.Add(time.Second), 10)
 		return err
 	})
@@ -410,38 +411,38 @@ func testReceipts(t *testing.T, s store.Store) {
 	}
 }
 
-func testDelete(t *testing.T, s store.Store) {
+func testDelete(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	w, red, boss, depot := worker("w", "+12125550101"), team("red"), admin(acme, "boss"), hub(acme, "depot")
 	red.Workers, red.Managers, red.Hub = []lastmile.WorkerID{w.ID}, []lastmile.AdminID{boss.ID}, depot.ID
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveAdmin(ctx, boss), tx.SaveHub(ctx, depot), tx.SaveTeam(ctx, red))
 	})
-	got := read(t, s, func(r store.Reader) (lastmile.Hub, error) { return r.Hub(ctx, acme, depot.ID) })
+	got := read(t, s, func(r *sqlstore.Tx) (lastmile.Hub, error) { return r.Hub(ctx, acme, depot.ID) })
 	if !slices.Equal(got.Teams, []lastmile.TeamID{red.ID}) {
 		t.Errorf("teams of the hub: %v", got.Teams)
 	}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.DeleteWorker(ctx, acme, w.ID), tx.DeleteAdmin(ctx, acme, boss.ID))
 	})
-	left := read(t, s, func(r store.Reader) (lastmile.Team, error) { return r.Team(ctx, acme, red.ID) })
+	left := read(t, s, func(r *sqlstore.Tx) (lastmile.Team, error) { return r.Team(ctx, acme, red.ID) })
 	if len(left.Workers)+len(left.Managers) > 0 {
 		t.Errorf("members after they were deleted: %v %v", left.Workers, left.Managers)
 	}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveAdmin(ctx, boss), tx.DeleteTeam(ctx, acme, red.ID))
 	})
-	if got := read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }); len(got.Teams) > 0 {
+	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }); len(got.Teams) > 0 {
 		t.Errorf("teams of a worker after the team was deleted: %v", got.Teams)
 	}
-	write(t, s, func(tx store.Writer) error { return tx.DeleteWorker(ctx, zenith, w.ID) })
-	read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteWorker(ctx, zenith, w.ID) })
+	read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) })
 }
 
-func testConcurrent(t *testing.T, s store.Store) {
+func testConcurrent(t *testing.T, s *sqlstore.Store) {
 	const writers, rounds = 8, 10
 	ctx := t.Context()
-	write(t, s, func(w store.Writer) error { return w.SaveTeam(ctx, team("red")) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveTeam(ctx, team("red")) })
 	var wg sync.WaitGroup
 	failures := make(chan error, writers*rounds)
 	for n := range writers {
@@ -458,15 +459,15 @@ func testConcurrent(t *testing.T, s store.Store) {
 			t.Fatal(err)
 		}
 	}
-	got := read(t, s, func(r store.Reader) (lastmile.Team, error) { return r.Team(ctx, acme, id[lastmile.TeamID]("red")) })
+	got := read(t, s, func(r *sqlstore.Tx) (lastmile.Team, error) { return r.Team(ctx, acme, id[lastmile.TeamID]("red")) })
 	if len(got.Workers) != writers*rounds {
 		t.Errorf("%d workers in the team, want %d", len(got.Workers), writers*rounds)
 	}
 }
 
 // addWorker reads the team, adds one worker to what it read, and saves it.
-func addWorker(ctx context.Context, s store.Store, name string) error {
-	return s.Write(ctx, func(w store.Writer) error {
+func addWorker(ctx context.Context, s *sqlstore.Store, name string) error {
+	return s.Write(ctx, func(w *sqlstore.Tx) error {
 		red, err := w.Team(ctx, acme, id[lastmile.TeamID]("red"))
 		if err != nil {
 			return err

@@ -12,10 +12,11 @@ import (
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // runTasks checks what a store does with tasks and containers.
-func runTasks(t *testing.T, open func(t *testing.T) store.Store) {
+func runTasks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a task is read as it was saved", func(t *testing.T) { testTask(t, open(t)) })
 	t.Run("a task is found by its short id in its organization only", func(t *testing.T) { testShortID(t, open(t)) })
 	t.Run("a short id that is taken is made up again", func(t *testing.T) { testTakenShortID(t, open(t)) })
@@ -56,10 +57,10 @@ func task(org lastmile.OrganizationID, name string, in lastmile.ContainerRef, cr
 }
 
 // saveTasks saves tasks and, first, where they are done.
-func saveTasks(t *testing.T, s store.Store, tasks ...lastmile.Task) {
+func saveTasks(t *testing.T, s *sqlstore.Store, tasks ...lastmile.Task) {
 	t.Helper()
 	ctx := t.Context()
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		for _, made := range tasks {
 			if err := errors.Join(w.SaveDestination(ctx, made.Destination), w.SaveTask(ctx, made)); err != nil {
 				return err
@@ -70,25 +71,25 @@ func saveTasks(t *testing.T, s store.Store, tasks ...lastmile.Task) {
 }
 
 // crew saves two workers and a team.
-func crew(t *testing.T, s store.Store) {
+func crew(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	ctx := t.Context()
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveWorker(ctx, worker("ann", "+12125550101")), w.SaveWorker(ctx, worker("bob", "+12125550102")), w.SaveTeam(ctx, team("red")))
 	})
 }
 
-func readTask(t *testing.T, s store.Store, name string) lastmile.Task {
+func readTask(t *testing.T, s *sqlstore.Store, name string) lastmile.Task {
 	t.Helper()
-	return read(t, s, func(r store.Reader) (lastmile.Task, error) {
+	return read(t, s, func(r *sqlstore.Tx) (lastmile.Task, error) {
 		return r.Task(t.Context(), acme, id[lastmile.TaskID](name))
 	})
 }
 
 // listOf is the names of the tasks in a container.
-func listOf(t *testing.T, s store.Store, in lastmile.ContainerRef) []lastmile.TaskID {
+func listOf(t *testing.T, s *sqlstore.Store, in lastmile.ContainerRef) []lastmile.TaskID {
 	t.Helper()
-	return read(t, s, func(r store.Reader) (lastmile.Container, error) { return r.Container(t.Context(), acme, in) }).Tasks
+	return read(t, s, func(r *sqlstore.Tx) (lastmile.Container, error) { return r.Container(t.Context(), acme, in) }).Tasks
 }
 
 // notLate is a time that no clock comes to: a task that is past its time is late
@@ -142,7 +143,7 @@ func fullTask() lastmile.Task {
 	}
 }
 
-func testTask(t *testing.T, s store.Store) {
+func testTask(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	whole := fullTask()
 	for v, i := reflect.ValueOf(whole), 0; i < v.NumField(); i++ {
@@ -150,11 +151,11 @@ func testTask(t *testing.T, s store.Store) {
 			t.Errorf("the sample has no %s", v.Type().Field(i).Name)
 		}
 	}
-	write(t, s, func(w store.Writer) error { return w.SaveRecipient(ctx, *whole.Recipient) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, *whole.Recipient) })
 	saveTasks(t, s, whole, task(acme, "bare", home, now))
 	same(t, "task", readTask(t, s, "full"), whole)
 	same(t, "the least of a task", readTask(t, s, "bare"), task(acme, "bare", home, now))
-	several := read(t, s, func(r store.Reader) ([]lastmile.Task, error) {
+	several := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
 		return r.TasksOf(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("bare"), whole.ID})
 	})
 	same(t, "several tasks", several, []lastmile.Task{task(acme, "bare", home, now), whole})
@@ -173,22 +174,22 @@ func testTask(t *testing.T, s store.Store) {
 	changed.ShortID, changed.TrackingToken, changed.Modified = whole.ShortID, whole.TrackingToken, whole.Modified.Add(time.Second)
 	changed.Recipient = new(*whole.Recipient)
 	changed.Recipient.Name = "renamed"
-	write(t, s, func(w store.Writer) error { return w.SaveRecipient(ctx, *changed.Recipient) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, *changed.Recipient) })
 	saveTasks(t, s, changed)
 	same(t, "the task after a change", readTask(t, s, "full"), changed)
-	parents := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, whole.ID) })
+	parents := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, whole.ID) })
 	found, err := s.ShowTasks(ctx, acme, store.TaskFilter{Metadata: whole.Metadata})
 	if err != nil || len(parents) != 0 || len(found) != 0 {
 		t.Errorf("after a change it depends on %v, and is found by %v: %v", parents, found, err)
 	}
 }
 
-func testShortID(t *testing.T, s store.Store) {
+func testShortID(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	theirs := task(zenith, "theirs", lastmile.OrganizationContainer(zenith), now)
 	saveTasks(t, s, task(acme, "ours", home, now), theirs)
 	find := func(shortID string) error {
-		return s.Read(ctx, func(r store.Reader) error {
+		return s.Read(ctx, func(r *sqlstore.Tx) error {
 			found, err := r.TaskByShortID(ctx, acme, shortID)
 			if err == nil && found.ShortID != shortID {
 				t.Errorf("%s is found by %s", found.ShortID, shortID)
@@ -210,11 +211,11 @@ func testShortID(t *testing.T, s store.Store) {
 	saveTasks(t, s, same)
 }
 
-func testTakenShortID(t *testing.T, s store.Store) {
+func testTakenShortID(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	saveTasks(t, s, task(acme, "first", home, now))
 	runs := 0
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		runs++
 		second := task(acme, "second", home, now)
 		if runs == 1 {
@@ -227,27 +228,27 @@ func testTakenShortID(t *testing.T, s store.Store) {
 	}
 }
 
-func testDependencies(t *testing.T, s store.Store) {
+func testDependencies(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	child := task(acme, "child", home, now)
 	child.Dependencies = []lastmile.TaskID{id[lastmile.TaskID]("b"), id[lastmile.TaskID]("a")}
 	done := task(acme, "a", home, now)
 	done.State, done.Container, done.Completion.At = lastmile.TaskCompleted, lastmile.ContainerRef{}, now
 	saveTasks(t, s, done, task(acme, "b", home, now), child)
-	for what, look := range map[string]func(r store.Reader) ([]lastmile.TaskID, error){
-		"[a b]":   func(r store.Reader) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, child.ID) },
-		"[child]": func(r store.Reader) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, done.ID) },
-		"[b]":     func(r store.Reader) ([]lastmile.TaskID, error) { return r.Unfinished(ctx, acme, child.Dependencies) },
-		"[]":      func(r store.Reader) ([]lastmile.TaskID, error) { return r.Unfinished(ctx, acme, nil) },
+	for what, look := range map[string]func(r *sqlstore.Tx) ([]lastmile.TaskID, error){
+		"[a b]":   func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, child.ID) },
+		"[child]": func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, done.ID) },
+		"[b]":     func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Unfinished(ctx, acme, child.Dependencies) },
+		"[]":      func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Unfinished(ctx, acme, nil) },
 	} {
 		if got := fmt.Sprint(names(read(t, s, look))); got != what {
 			t.Errorf("got %v, want %v", got, what)
 		}
 	}
-	if got := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) { return r.Parents(ctx, zenith, child.ID) }); len(got) > 0 {
+	if got := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, zenith, child.ID) }); len(got) > 0 {
 		t.Errorf("another organization sees %v", got)
 	}
-	err := s.Read(ctx, func(r store.Reader) error {
+	err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.TasksOf(ctx, zenith, []lastmile.TaskID{child.ID})
 		return err
 	})
@@ -280,30 +281,30 @@ func difference(got, want []lastmile.TaskID) string {
 		len(got), len(want), at, names(got[at:min(end, len(got))]), names(want[at:min(end, len(want))]))
 }
 
-func testDeleteTask(t *testing.T, s store.Store) {
+func testDeleteTask(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	entry := lastmile.MetadataEntry{Name: "a", Type: "boolean", Visibility: []string{"api"}, Value: true}
 	gone, child, parent := task(acme, "gone", home, now), task(acme, "child", home, now), task(acme, "parent", home, now)
 	gone.Metadata, gone.Dependencies, child.Dependencies = lastmile.Metadata{entry}, []lastmile.TaskID{parent.ID}, []lastmile.TaskID{gone.ID}
 	saveTasks(t, s, parent, gone, child)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveExplanation(ctx, acme, assignment.Explanation{Task: gone.ID, At: now, Mode: assignment.ByLoad}),
 			w.DeleteTask(ctx, zenith, gone.ID), // of another: nothing happens
 		)
 	})
 	readTask(t, s, "gone")
-	write(t, s, func(w store.Writer) error { return w.DeleteTask(ctx, acme, gone.ID) })
-	for what, look := range map[string]func(r store.Reader) error{
-		"the task": func(r store.Reader) error {
+	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteTask(ctx, acme, gone.ID) })
+	for what, look := range map[string]func(r *sqlstore.Tx) error{
+		"the task": func(r *sqlstore.Tx) error {
 			_, err := r.Task(ctx, acme, gone.ID)
 			return err
 		},
-		"its explanation": func(r store.Reader) error {
+		"its explanation": func(r *sqlstore.Tx) error {
 			_, err := r.Explanation(ctx, acme, gone.ID)
 			return err
 		},
-		"its short id": func(r store.Reader) error {
+		"its short id": func(r *sqlstore.Tx) error {
 			_, err := r.TaskByShortID(ctx, acme, gone.ShortID)
 			return err
 		},
@@ -316,8 +317,8 @@ func testDeleteTask(t *testing.T, s store.Store) {
 	if err != nil || len(found) > 0 {
 		t.Errorf("found by metadata: %v %v", found, err)
 	}
-	parents := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, child.ID) })
-	children := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, parent.ID) })
+	parents := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, child.ID) })
+	children := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Children(ctx, acme, parent.ID) })
 	if len(parents)+len(children) > 0 {
 		t.Errorf("parents %v, children %v", parents, children)
 	}
@@ -326,7 +327,7 @@ func testDeleteTask(t *testing.T, s store.Store) {
 	}
 }
 
-func testExplanation(t *testing.T, s store.Store) {
+func testExplanation(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	saveTasks(t, s, task(acme, "t", home, now))
 	far := lastmile.Meters(1234.5)
@@ -336,11 +337,11 @@ func testExplanation(t *testing.T, s store.Store) {
 			{Worker: id[lastmile.WorkerID]("ann"), Name: "Ann", Measure: &far}, {Worker: id[lastmile.WorkerID]("bob"), Name: "Bob", Excluded: "why"},
 		}},
 	} {
-		write(t, s, func(w store.Writer) error { return w.SaveExplanation(ctx, acme, why) })
-		got := read(t, s, func(r store.Reader) (assignment.Explanation, error) { return r.Explanation(ctx, acme, why.Task) })
+		write(t, s, func(w *sqlstore.Tx) error { return w.SaveExplanation(ctx, acme, why) })
+		got := read(t, s, func(r *sqlstore.Tx) (assignment.Explanation, error) { return r.Explanation(ctx, acme, why.Task) })
 		same(t, "explanation", got, why)
 	}
-	err := s.Read(ctx, func(r store.Reader) error {
+	err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.Explanation(ctx, zenith, id[lastmile.TaskID]("t"))
 		return err
 	})
@@ -349,7 +350,7 @@ func testExplanation(t *testing.T, s store.Store) {
 	}
 	for before, want := range map[time.Duration]int64{time.Hour: 0, time.Hour + time.Millisecond: 1} {
 		var forgotten int64
-		write(t, s, func(w store.Writer) (err error) {
+		write(t, s, func(w *sqlstore.Tx) (err error) {
 			forgotten, err = w.DeleteExplanations(ctx, now.Add(before), 10)
 			return errors.Join(err, w.SaveExplanation(ctx, acme, assignment.Explanation{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour)}))
 		})

@@ -12,20 +12,21 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
 // testLists makes tasks of all kinds and compares many lists with what they
 // should be, page by page.
-func testLists(t *testing.T, s store.Store) {
+func testLists(t *testing.T, s *sqlstore.Store) {
 	const lists = 400
 	crew(t, s)
 	random := rand.New(rand.NewPCG(7, 8))
 	all := manyTasks(random, 120)
 	for org, tasks := range map[lastmile.OrganizationID][]lastmile.Task{acme: all, zenith: {task(zenith, "theirs", lastmile.OrganizationContainer(zenith), now)}} {
-		write(t, s, func(w store.Writer) error {
+		write(t, s, func(w *sqlstore.Tx) error {
 			return w.SaveDestination(t.Context(), destination(org, "place"+string(org[:1])))
 		})
-		write(t, s, func(w store.Writer) error {
+		write(t, s, func(w *sqlstore.Tx) error {
 			for _, made := range tasks {
 				if err := w.SaveTask(t.Context(), made); err != nil {
 					return err
@@ -169,7 +170,7 @@ func anyFilter(random *rand.Rand, all []lastmile.Task) (f store.TaskFilter) {
 	return f
 }
 
-// chosen tells whether a task is of a filter, the long way.
+// chosen reports whether a filter selects a task, without an index.
 func chosen(made lastmile.Task, f store.TaskFilter) bool {
 	at := made.Created
 	if made.State == lastmile.TaskCompleted {
@@ -194,7 +195,7 @@ func chosen(made lastmile.Task, f store.TaskFilter) bool {
 
 // testPaging reads a list page by page while others write. What was there at
 // the beginning and stayed is in it exactly once.
-func testPaging(t *testing.T, s store.Store) {
+func testPaging(t *testing.T, s *sqlstore.Store) {
 	const there, size = 100, 7
 	ctx := t.Context()
 	var ids []lastmile.TaskID
@@ -209,7 +210,7 @@ func testPaging(t *testing.T, s store.Store) {
 	wg.Go(func() {
 		for i := 0; listing.Err() == nil; i++ {
 			made := task(acme, fmt.Sprintf("new%dx", i), home, now.Add(time.Duration(i%40)*time.Millisecond))
-			if err := s.Write(ctx, func(w store.Writer) error { return w.SaveTask(ctx, made) }); err != nil {
+			if err := s.Write(ctx, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, made) }); err != nil {
 				failed = err
 				return
 			}
@@ -232,7 +233,7 @@ func testPaging(t *testing.T, s store.Store) {
 		f.After = page[size-1].ID
 		if pages%2 == 0 { // the very task that the next page begins after
 			gone[f.After] = true
-			write(t, s, func(w store.Writer) error { return w.DeleteTask(ctx, acme, f.After) })
+			write(t, s, func(w *sqlstore.Tx) error { return w.DeleteTask(ctx, acme, f.After) })
 		}
 		if pages == 30 {
 			stop() // or it would never end

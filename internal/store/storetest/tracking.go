@@ -7,12 +7,13 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/work"
 )
 
 // testEstimateSchedules refreshes the estimates of a worker as a node does, while
 // the worker's list changes.
-func testEstimateSchedules(t *testing.T, s store.Store) {
+func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
 	place, clock := destination(acme, "d"), time.Now().UTC().Truncate(time.Millisecond)
@@ -24,20 +25,20 @@ func testEstimateSchedules(t *testing.T, s store.Store) {
 		return findWork(t, s, work.Query{Kind: work.Estimates, Now: at, PerOrganization: 10, Limit: 10})
 	}
 	schedule := func() store.EstimateSchedule {
-		return read(t, s, func(r store.Reader) (store.EstimateSchedule, error) { return r.EstimateSchedule(ctx, acme, w.ID) })
+		return read(t, s, func(r *sqlstore.Tx) (store.EstimateSchedule, error) { return r.EstimateSchedule(ctx, acme, w.ID) })
 	}
-	write(t, s, func(tx store.Writer) error { return errors.Join(tx.SaveWorker(ctx, w), tx.SaveDestination(ctx, place)) })
+	write(t, s, func(tx *sqlstore.Tx) error { return errors.Join(tx.SaveWorker(ctx, w), tx.SaveDestination(ctx, place)) })
 	if found := due(clock.Add(time.Hour)); len(found) != 0 {
 		t.Errorf("a worker with nothing to do is due: %v", found)
 	}
-	err := s.Read(ctx, func(r store.Reader) error {
+	err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.EstimateSchedule(ctx, acme, w.ID)
 		return err
 	})
 	if !lastmile.IsNotFound(err) {
 		t.Errorf("the schedule of a worker with nothing to do: %v", err)
 	}
-	write(t, s, func(tx store.Writer) error { return tx.SaveTask(ctx, task) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveTask(ctx, task) })
 	soon := clock.Add(time.Hour)
 	found := due(soon)
 	if len(found) != 1 || found[0].ID != string(w.ID) {
@@ -45,12 +46,12 @@ func testEstimateSchedules(t *testing.T, s store.Store) {
 	}
 	item := found[0]
 	item.Lease = "token"
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		_, err := tx.ClaimWork(ctx, item, soon, soon.Add(time.Minute))
 		return errors.Join(err, tx.BeginEstimate(ctx, store.EstimateSchedule{Organization: acme, Worker: w.ID}))
 	})
 	before := schedule().Changes
-	write(t, s, func(tx store.Writer) error { return tx.LockContainer(ctx, acme, lastmile.WorkerContainer(w.ID), now) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.LockContainer(ctx, acme, lastmile.WorkerContainer(w.ID), now) })
 	if schedule().Changes <= before {
 		t.Error("a change of the list during a refresh is not seen")
 	}
@@ -62,7 +63,7 @@ func testEstimateSchedules(t *testing.T, s store.Store) {
 	estimates := lastmile.Estimates{Arrival: now.Add(time.Minute), Completion: now.Add(2 * time.Minute), ETA: &eta, Delay: &delay}
 	next := schedule()
 	next.Refresh, next.Checked, next.CheckedTask = soon, now, task.ID
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(
 			tx.FinishWork(ctx, item),
 			tx.SaveEstimates(ctx, acme, w.ID, []store.TaskEstimate{{Task: task.ID, State: lastmile.TaskAssigned, Estimates: estimates}}, &delay),
@@ -71,9 +72,9 @@ func testEstimateSchedules(t *testing.T, s store.Store) {
 		)
 	})
 	same(t, "the schedule", schedule(), next)
-	saved := read(t, s, func(r store.Reader) (lastmile.Task, error) { return r.Task(ctx, acme, task.ID) })
+	saved := read(t, s, func(r *sqlstore.Tx) (lastmile.Task, error) { return r.Task(ctx, acme, task.ID) })
 	same(t, "estimates for another state are dropped", saved.Estimates, estimates)
-	if got := read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }); got.Delay == nil || *got.Delay != delay {
+	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) { return r.Worker(ctx, acme, w.ID) }); got.Delay == nil || *got.Delay != delay {
 		t.Errorf("delay of the worker %v", got.Delay)
 	}
 	if len(due(soon.Add(-time.Second))) != 0 || len(due(soon)) != 1 {
@@ -82,20 +83,20 @@ func testEstimateSchedules(t *testing.T, s store.Store) {
 
 	// A worker who moves is checked ThresholdInterval after the last time.
 	seen := lastmile.Whereabouts{LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, LocatedAt: now, Battery: new(0.25)}
-	write(t, s, func(tx store.Writer) error { return tx.SaveLatestPosition(ctx, acme, w.ID, seen, now.Add(time.Second)) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveLatestPosition(ctx, acme, w.ID, seen, now.Add(time.Second)) })
 	if len(due(now.Add(lastmile.ThresholdInterval-time.Millisecond))) != 0 || len(due(now.Add(lastmile.ThresholdInterval))) != 1 {
 		t.Error("a worker who moves is not due half a minute after the last time")
 	}
-	same(t, "whereabouts", read(t, s, func(r store.Reader) (lastmile.Whereabouts, error) { return r.Whereabouts(ctx, acme, w.ID) }), seen)
+	same(t, "whereabouts", read(t, s, func(r *sqlstore.Tx) (lastmile.Whereabouts, error) { return r.Whereabouts(ctx, acme, w.ID) }), seen)
 	active := task
 	active.State, active.ID, active.ShortID, active.TrackingToken = lastmile.TaskActive, id[lastmile.TaskID]("active"), "a", "a"
 	tracked := func() lastmile.TaskID {
-		return read(t, s, func(r store.Reader) (lastmile.Worker, error) { return r.Tracked(ctx, acme, w.ID) }).ActiveTask
+		return read(t, s, func(r *sqlstore.Tx) (lastmile.Worker, error) { return r.Tracked(ctx, acme, w.ID) }).ActiveTask
 	}
 	if got := tracked(); got != "" {
 		t.Errorf("the active task is %q, want none", got)
 	}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		assigned := active
 		assigned.State = lastmile.TaskAssigned
 		return errors.Join(tx.SaveTask(ctx, assigned), tx.SaveTask(ctx, active))
@@ -103,23 +104,23 @@ func testEstimateSchedules(t *testing.T, s store.Store) {
 	if got := tracked(); got != active.ID {
 		t.Errorf("the active task is %q, want %q", got, active.ID)
 	}
-	err = s.Read(ctx, func(r store.Reader) error {
+	err = s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.Whereabouts(ctx, zenith, w.ID)
 		return err
 	})
 	if code(err) != lastmile.CodeOutsideScope {
 		t.Errorf("another organization's worker: %v", err)
 	}
-	write(t, s, func(tx store.Writer) error { return tx.DeleteWorker(ctx, acme, w.ID) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteWorker(ctx, acme, w.ID) })
 	if found := due(soon.Add(24 * time.Hour)); len(found) != 0 {
 		t.Errorf("a deleted worker is due: %v", found)
 	}
 }
 
-func testFiring(t *testing.T, s store.Store) {
+func testFiring(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	fire := func(name string) (first bool) {
-		write(t, s, func(tx store.Writer) (err error) {
+		write(t, s, func(tx *sqlstore.Tx) (err error) {
 			first, err = tx.Fire(ctx, acme, name, "t", now)
 			return err
 		})
@@ -128,35 +129,35 @@ func testFiring(t *testing.T, s store.Store) {
 	if !fire("a") || fire("a") || !fire("b") {
 		t.Error("a task fires once under each name")
 	}
-	if got := read(t, s, func(r store.Reader) ([]string, error) { return r.Fired(ctx, acme, "t") }); len(got) != 2 {
+	if got := read(t, s, func(r *sqlstore.Tx) ([]string, error) { return r.Fired(ctx, acme, "t") }); len(got) != 2 {
 		t.Errorf("fired %v", got)
 	}
-	among := read(t, s, func(r store.Reader) ([]lastmile.TaskID, error) {
+	among := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) {
 		return r.FiredAmong(ctx, acme, "a", []lastmile.TaskID{"s", "t", "u"})
 	})
 	same(t, "tasks that fired under a name", among, []lastmile.TaskID{"t"})
-	if got := read(t, s, func(r store.Reader) ([]string, error) { return r.Fired(ctx, zenith, "t") }); len(got) != 0 {
+	if got := read(t, s, func(r *sqlstore.Tx) ([]string, error) { return r.Fired(ctx, zenith, "t") }); len(got) != 0 {
 		t.Errorf("another organization's task fired %v", got)
 	}
 }
 
-func testPositionHistory(t *testing.T, s store.Store) {
+func testPositionHistory(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	at := func(minutes int) lastmile.Position {
 		return lastmile.Position{Location: lastmile.Point{Lon: float64(minutes), Lat: 1}, At: now.Add(time.Duration(minutes) * time.Minute)}
 	}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return tx.SavePositions(ctx, acme, "w", []lastmile.Position{at(0), at(1), at(2), at(1)})
 	})
-	got := read(t, s, func(r store.Reader) ([]lastmile.Position, error) {
+	got := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) {
 		return r.Positions(ctx, acme, "w", now.Add(time.Minute), 10)
 	})
 	same(t, "positions since a time, newest first", got, []lastmile.Position{at(2), at(1)})
-	got = read(t, s, func(r store.Reader) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 1) })
+	got = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 1) })
 	same(t, "the newest position", got, []lastmile.Position{at(2)})
 	for _, most := range []int{1, 10} {
 		var gone int64
-		write(t, s, func(tx store.Writer) (err error) {
+		write(t, s, func(tx *sqlstore.Tx) (err error) {
 			gone, err = tx.DeletePositions(ctx, now.Add(2*time.Minute), most)
 			return err
 		})
@@ -164,6 +165,6 @@ func testPositionHistory(t *testing.T, s store.Store) {
 			t.Errorf("%d positions were forgotten of %d at most, want the older one, then the other", gone, most)
 		}
 	}
-	got = read(t, s, func(r store.Reader) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 10) })
+	got = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 10) })
 	same(t, "what is kept", got, []lastmile.Position{at(2)})
 }

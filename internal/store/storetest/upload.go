@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 )
 
-func testUploads(t *testing.T, s store.Store) {
+func testUploads(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	upload := func(id lastmile.UploadID, at time.Time) lastmile.Upload {
 		return lastmile.Upload{
@@ -21,11 +21,11 @@ func testUploads(t *testing.T, s store.Store) {
 	old, fresh, used := upload(first, now.Add(-time.Hour)), upload(second, now), upload(third, now.Add(-2*time.Hour))
 	fresh.State, used.Task = lastmile.UploadPending, "t"
 	bytes := []byte{0, 1, 255}
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.SaveUpload(ctx, old), tx.SaveUpload(ctx, fresh), tx.SaveUpload(ctx, used), tx.SaveUploadBytes(ctx, acme, first, bytes))
 	})
 	look := func(org lastmile.OrganizationID, id lastmile.UploadID) (u lastmile.Upload, err error) {
-		err = s.Read(ctx, func(r store.Reader) (err error) {
+		err = s.Read(ctx, func(r *sqlstore.Tx) (err error) {
 			u, err = r.Upload(ctx, org, id)
 			return err
 		})
@@ -44,14 +44,14 @@ func testUploads(t *testing.T, s store.Store) {
 	if _, err := look(acme, "nobodyhasthisidentifier0"); code(err) != lastmile.CodeNotFound {
 		t.Errorf("an unknown upload: %v", err)
 	}
-	unused := read(t, s, func(r store.Reader) ([]lastmile.Upload, error) { return r.UnusedUploads(ctx, acme, "w") })
+	unused := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Upload, error) { return r.UnusedUploads(ctx, acme, "w") })
 	same(t, "unused uploads", unused, []lastmile.Upload{old, fresh})
-	stale := read(t, s, func(r store.Reader) ([]lastmile.Upload, error) { return r.StaleUploads(ctx, now, 10) })
+	stale := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Upload, error) { return r.StaleUploads(ctx, now, 10) })
 	same(t, "stale uploads", stale, []lastmile.Upload{old})
-	same(t, "bytes", read(t, s, func(r store.Reader) ([]byte, error) { return r.UploadBytes(ctx, acme, first) }), bytes)
+	same(t, "bytes", read(t, s, func(r *sqlstore.Tx) ([]byte, error) { return r.UploadBytes(ctx, acme, first) }), bytes)
 
 	fresh.State, fresh.Task = lastmile.UploadStored, "t"
-	write(t, s, func(tx store.Writer) error {
+	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(tx.SaveUpload(ctx, fresh), tx.DeleteUploadBytes(ctx, acme, first), tx.DeleteUpload(ctx, acme, first))
 	})
 	if _, err := look(acme, first); code(err) != lastmile.CodeNotFound {
@@ -62,7 +62,7 @@ func testUploads(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	same(t, "an upload that was handed in", got, fresh)
-	err = s.Read(ctx, func(r store.Reader) error {
+	err = s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.UploadBytes(ctx, acme, first)
 		return err
 	})

@@ -11,13 +11,14 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/work"
 )
 
-// runWebhooks checks webhooks, what they are owed, and the event log.
-func runWebhooks(t *testing.T, open func(t *testing.T) store.Store) {
+// runWebhooks checks webhooks, their notifications, and the event log.
+func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a webhook is kept with its tally", func(t *testing.T) { testWebhooks(t, open(t)) })
-	t.Run("an event is owed to those who wait for it", func(t *testing.T) { testOwed(t, open(t)) })
+	t.Run("an event is due to the webhooks of its trigger", func(t *testing.T) { testDue(t, open(t)) })
 	t.Run("a webhook belongs to the last who claimed it", func(t *testing.T) { testWebhookClaims(t, open(t)) })
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
@@ -45,19 +46,19 @@ const (
 	workerUpdated = lastmile.TriggerWorkerUpdated
 )
 
-func testWebhooks(t *testing.T, s store.Store) {
+func testWebhooks(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	threshold := 12.5
 	full, other := hook(acme, "full", workerCreated), hook(zenith, "other", workerCreated)
 	full.Name, full.Threshold, full.Count, full.FailureStreak, full.CanReceiveConnectionEvents = "N", &threshold, 3, 4, true
 	full.Enabled, full.Created = false, now.Add(time.Second)
 	bare := hook(acme, "bare", workerUpdated)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveWebhook(ctx, full), w.SaveWebhook(ctx, bare), w.SaveWebhook(ctx, other))
 	})
-	same(t, "webhooks, oldest first", read(t, s, func(r store.Reader) ([]lastmile.Webhook, error) { return r.Webhooks(ctx, acme) }), []lastmile.Webhook{bare, full})
+	same(t, "webhooks, oldest first", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Webhook, error) { return r.Webhooks(ctx, acme) }), []lastmile.Webhook{bare, full})
 	one := func(id lastmile.WebhookID) (h lastmile.Webhook, err error) {
-		err = s.Read(ctx, func(r store.Reader) (err error) {
+		err = s.Read(ctx, func(r *sqlstore.Tx) (err error) {
 			h, err = r.Webhook(ctx, acme, id)
 			return err
 		})
@@ -70,14 +71,14 @@ func testWebhooks(t *testing.T, s store.Store) {
 		t.Errorf("a webhook that does not exist: %v", err)
 	}
 	full.Count, full.FailureStreak, full.Enabled, full.Name = 9, 0, true, "not saved with a tally"
-	write(t, s, func(w store.Writer) error { return w.SaveCounts(ctx, full) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveCounts(ctx, full) })
 	full.Name = "N"
 	got, err := one(full.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "after a tally", got, full)
-	write(t, s, func(w store.Writer) error { return w.DeleteWebhook(ctx, acme, full.ID) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteWebhook(ctx, acme, full.ID) })
 	if _, err := one(full.ID); code(err) != lastmile.CodeNotFound {
 		t.Errorf("a deleted webhook: %v", err)
 	}
@@ -87,7 +88,7 @@ func testWebhooks(t *testing.T, s store.Store) {
 var inserted atomic.Int64
 
 // insertEvents stores events with their notifications, as package events does.
-func insertEvents(ctx context.Context, w store.Writer, events []lastmile.Event) error {
+func insertEvents(ctx context.Context, w *sqlstore.Tx, events []lastmile.Event) error {
 	for _, e := range events {
 		hooks, err := w.WebhookTriggers(ctx, e.Organization)
 		if err != nil {
@@ -104,10 +105,10 @@ func insertEvents(ctx context.Context, w store.Writer, events []lastmile.Event) 
 	return nil
 }
 
-// owedTo lists what a webhook is owed at a time, by the event.
-func owedTo(t *testing.T, s store.Store, h lastmile.Webhook, at time.Time, after store.NotificationCursor, limit int) []lastmile.Notification {
+// dueTo lists the notifications of a webhook that are due at a time.
+func dueTo(t *testing.T, s *sqlstore.Store, h lastmile.Webhook, at time.Time, after store.NotificationCursor, limit int) []lastmile.Notification {
 	t.Helper()
-	return read(t, s, func(r store.Reader) ([]lastmile.Notification, error) {
+	return read(t, s, func(r *sqlstore.Tx) ([]lastmile.Notification, error) {
 		return r.DueNotifications(t.Context(), h.ID, at, after, limit)
 	})
 }
@@ -119,31 +120,31 @@ func eventsOf(list []lastmile.Notification) (names []string) {
 	return names
 }
 
-func testOwed(t *testing.T, s store.Store) {
+func testDue(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	a, b, disabled := hook(acme, "a", workerCreated), hook(acme, "b", workerCreated), hook(acme, "c", workerCreated)
 	disabled.Enabled = false
 	elsewhere := hook(acme, "d", workerUpdated)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveWebhook(ctx, a), w.SaveWebhook(ctx, b), w.SaveWebhook(ctx, disabled), w.SaveWebhook(ctx, elsewhere), w.SaveWebhook(ctx, hook(zenith, "z", workerCreated)))
 	})
 	meant := happened(acme, "e3", workerCreated, 3)
 	meant.Webhooks, meant.Test = []lastmile.WebhookID{disabled.ID}, true
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return insertEvents(ctx, w, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
 	})
 	later := now.Add(time.Second)
-	same(t, "owed to one who waits", eventsOf(owedTo(t, s, a, later, store.NotificationCursor{}, 10)), []string{"e1", "e2"})
-	same(t, "owed before the second", eventsOf(owedTo(t, s, a, now.Add(time.Millisecond), store.NotificationCursor{}, 10)), []string{"e1"})
-	same(t, "owed to one who waits for another trigger", eventsOf(owedTo(t, s, elsewhere, later, store.NotificationCursor{}, 10)), []string(nil))
-	same(t, "owed to a disabled one, by name", eventsOf(owedTo(t, s, disabled, later, store.NotificationCursor{}, 10)), []string{"e3"})
-	first := owedTo(t, s, b, later, store.NotificationCursor{}, 1)
+	same(t, "owed to one who waits", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string{"e1", "e2"})
+	same(t, "owed before the second", eventsOf(dueTo(t, s, a, now.Add(time.Millisecond), store.NotificationCursor{}, 10)), []string{"e1"})
+	same(t, "owed to one who waits for another trigger", eventsOf(dueTo(t, s, elsewhere, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "owed to a disabled one, by name", eventsOf(dueTo(t, s, disabled, later, store.NotificationCursor{}, 10)), []string{"e3"})
+	first := dueTo(t, s, b, later, store.NotificationCursor{}, 1)
 	same(t, "the first only", eventsOf(first), []string{"e1"})
-	same(t, "after the first", eventsOf(owedTo(t, s, b, later, store.NotificationCursor{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
-	if len(first[0].Body) == 0 || first[0].ID == owedTo(t, s, a, later, store.NotificationCursor{}, 1)[0].ID {
-		t.Errorf("what two are owed of one event: %+v", first[0])
+	same(t, "after the first", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
+	if len(first[0].Body) == 0 || first[0].ID == dueTo(t, s, a, later, store.NotificationCursor{}, 1)[0].ID {
+		t.Errorf("the notifications of one event to two webhooks: %+v", first[0])
 	}
-	waiting := read(t, s, func(r store.Reader) ([]work.Item, error) {
+	waiting := read(t, s, func(r *sqlstore.Tx) ([]work.Item, error) {
 		return r.DueWork(ctx, work.Query{Kind: work.Webhooks, Now: later, Until: later, PerOrganization: 10, Limit: 10})
 	})
 	var names []string
@@ -153,29 +154,29 @@ func testOwed(t *testing.T, s store.Store) {
 	slices.Sort(names)
 	same(t, "who waits", names, []string{"a 1ms false", "b 1ms false", "c 3ms false"})
 
-	write(t, s, func(w store.Writer) error { return w.GiveUpNotifications(ctx, acme, a.ID) })
-	same(t, "owed after it was given up", eventsOf(owedTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
+	write(t, s, func(w *sqlstore.Tx) error { return w.GiveUpNotifications(ctx, acme, a.ID) })
+	same(t, "owed after it was given up", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
 	givenUp := lastmile.NotificationGivenUp
 	list := func(f store.NotificationFilter) []string {
 		t.Helper()
-		return eventsOf(read(t, s, func(r store.Reader) ([]lastmile.Notification, error) { return r.Notifications(ctx, acme, f) }))
+		return eventsOf(read(t, s, func(r *sqlstore.Tx) ([]lastmile.Notification, error) { return r.Notifications(ctx, acme, f) }))
 	}
 	same(t, "given up, newest first", list(store.NotificationFilter{Webhook: a.ID, State: &givenUp}), []string{"e2", "e1"})
 	same(t, "of the other", list(store.NotificationFilter{Webhook: b.ID, State: &givenUp}), []string(nil))
 	same(t, "since", list(store.NotificationFilter{Webhook: b.ID, Since: now.Add(2 * time.Millisecond)}), []string{"e2"})
-	same(t, "before", list(store.NotificationFilter{Webhook: b.ID, Before: owedTo(t, s, b, later, store.NotificationCursor{}, 2)[1].ID}), []string{"e1"})
+	same(t, "before", list(store.NotificationFilter{Webhook: b.ID, Before: dueTo(t, s, b, later, store.NotificationCursor{}, 2)[1].ID}), []string{"e1"})
 	same(t, "up to a limit", list(store.NotificationFilter{Webhook: b.ID, Limit: 1}), []string{"e2"})
-	n := read(t, s, func(r store.Reader) ([]lastmile.Notification, error) {
+	n := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Notification, error) {
 		return r.Notifications(ctx, acme, store.NotificationFilter{Webhook: a.ID, Limit: 1})
 	})[0]
-	write(t, s, func(w store.Writer) error { return w.Redeliver(ctx, n, later) })
-	again := owedTo(t, s, a, later, store.NotificationCursor{}, 10)
+	write(t, s, func(w *sqlstore.Tx) error { return w.Redeliver(ctx, n, later) })
+	again := dueTo(t, s, a, later, store.NotificationCursor{}, 10)
 	if len(again) != 1 || again[0].ID != n.ID || again[0].State != lastmile.NotificationPending || !again[0].Due.Equal(later) {
 		t.Errorf("to be sent again: %+v", again)
 	}
-	write(t, s, func(w store.Writer) error { return w.DeleteWebhook(ctx, acme, b.ID) })
-	same(t, "owed to one who is gone", eventsOf(owedTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
-	if err := s.Read(ctx, func(r store.Reader) error {
+	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteWebhook(ctx, acme, b.ID) })
+	same(t, "owed to one who is gone", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
+	if err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.Notification(ctx, acme, first[0].ID)
 		return err
 	}); code(err) != lastmile.CodeNotFound {
@@ -183,15 +184,15 @@ func testOwed(t *testing.T, s store.Store) {
 	}
 }
 
-func testWebhookClaims(t *testing.T, s store.Store) {
+func testWebhookClaims(t *testing.T, s *sqlstore.Store) {
 	const leaseLength = 5 * time.Minute
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
-	write(t, s, func(w store.Writer) error { return w.SaveWebhook(ctx, h) })
-	try := func(what string, want bool, act func(w store.Writer) (bool, error)) {
+	write(t, s, func(w *sqlstore.Tx) error { return w.SaveWebhook(ctx, h) })
+	try := func(what string, want bool, act func(w *sqlstore.Tx) (bool, error)) {
 		t.Helper()
 		var did bool
-		write(t, s, func(w store.Writer) (err error) {
+		write(t, s, func(w *sqlstore.Tx) (err error) {
 			did, err = act(w)
 			return err
 		})
@@ -202,11 +203,11 @@ func testWebhookClaims(t *testing.T, s store.Store) {
 	item := func(name string) work.Item {
 		return work.Item{Kind: work.Webhooks, Organization: acme, ID: string(h.ID), Lease: name}
 	}
-	claim := func(name string, at, until time.Time) func(store.Writer) (bool, error) {
-		return func(w store.Writer) (bool, error) { return w.ClaimWork(ctx, item(name), at, until) }
+	claim := func(name string, at, until time.Time) func(*sqlstore.Tx) (bool, error) {
+		return func(w *sqlstore.Tx) (bool, error) { return w.ClaimWork(ctx, item(name), at, until) }
 	}
-	hold := func(name string, until time.Time) func(store.Writer) (bool, error) {
-		return func(w store.Writer) (bool, error) {
+	hold := func(name string, until time.Time) func(*sqlstore.Tx) (bool, error) {
+		return func(w *sqlstore.Tx) (bool, error) {
 			lost, err := w.HoldWork(ctx, []work.Item{item(name)}, until)
 			return len(lost) == 0, err
 		}
@@ -218,29 +219,29 @@ func testWebhookClaims(t *testing.T, s store.Store) {
 	try("a second when it has", true, claim("two", now.Add(2*time.Minute), now.Add(leaseLength)))
 	try("the first comes back", false, hold("one", now.Add(leaseLength)))
 	try("the second lasts", true, hold("two", now.Add(leaseLength)))
-	try("a webhook that does not exist", false, func(w store.Writer) (bool, error) {
+	try("a webhook that does not exist", false, func(w *sqlstore.Tx) (bool, error) {
 		nobody := work.Item{Kind: work.Webhooks, Organization: acme, ID: string(id[lastmile.WebhookID]("nobody")), Lease: "x"}
 		return w.ClaimWork(ctx, nobody, now, now.Add(leaseLength))
 	})
-	write(t, s, func(w store.Writer) error { return w.ResetWork(ctx, work.Webhooks, now) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.ResetWork(ctx, work.Webhooks, now) })
 	try("after all were released", true, claim("three", now, now.Add(leaseLength)))
 	try("the second comes back", false, hold("two", now.Add(leaseLength)))
 }
 
-func testAttempts(t *testing.T, s store.Store) {
+func testAttempts(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{happened(acme, "e1", workerCreated, 0)}))
 	})
-	n := owedTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
+	n := dueTo(t, s, h, now, store.NotificationCursor{}, 1)[0]
 	var want []lastmile.Attempt
 	for number := int64(1); number <= 3; number++ {
 		n.Attempts, n.Next = number, now.Add(time.Duration(number)*time.Hour)
 		a := lastmile.Attempt{Organization: acme, Notification: n.ID, Number: number, At: now.Add(time.Duration(number) * time.Minute), Took: 7 * time.Millisecond, Status: 500 + int(number), Reason: "r"}
 		want = append(want, a)
 		for _, first := range []bool{true, false} {
-			write(t, s, func(w store.Writer) error {
+			write(t, s, func(w *sqlstore.Tx) error {
 				saved, err := w.SaveAttempt(ctx, n, a)
 				if saved != first {
 					t.Errorf("attempt %d, for the first time %v: saved %v", number, first, saved)
@@ -249,21 +250,21 @@ func testAttempts(t *testing.T, s store.Store) {
 			})
 		}
 	}
-	same(t, "attempts", read(t, s, func(r store.Reader) ([]lastmile.Attempt, error) { return r.Attempts(ctx, acme, n.ID) }), want)
-	same(t, "another organization's attempts", read(t, s, func(r store.Reader) ([]lastmile.Attempt, error) { return r.Attempts(ctx, zenith, n.ID) }), []lastmile.Attempt(nil))
-	got := read(t, s, func(r store.Reader) (lastmile.Notification, error) { return r.Notification(ctx, acme, n.ID) })
+	same(t, "attempts", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Attempt, error) { return r.Attempts(ctx, acme, n.ID) }), want)
+	same(t, "another organization's attempts", read(t, s, func(r *sqlstore.Tx) ([]lastmile.Attempt, error) { return r.Attempts(ctx, zenith, n.ID) }), []lastmile.Attempt(nil))
+	got := read(t, s, func(r *sqlstore.Tx) (lastmile.Notification, error) { return r.Notification(ctx, acme, n.ID) })
 	same(t, "the notification", got, n)
 }
 
-func testNumbers(t *testing.T, s store.Store) {
+func testNumbers(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	append1 := func(e lastmile.Event) {
 		t.Helper()
-		write(t, s, func(w store.Writer) error { return insertEvents(ctx, w, []lastmile.Event{e}) })
+		write(t, s, func(w *sqlstore.Tx) error { return insertEvents(ctx, w, []lastmile.Event{e}) })
 	}
 	number := func(limit int) (count int) {
 		t.Helper()
-		write(t, s, func(w store.Writer) (err error) {
+		write(t, s, func(w *sqlstore.Tx) (err error) {
 			numbered, err := w.NumberEvents(ctx, limit)
 			count = len(numbered)
 			return err
@@ -272,12 +273,12 @@ func testNumbers(t *testing.T, s store.Store) {
 	}
 	log := func(org lastmile.OrganizationID, after int64, limit int) (list []string) {
 		t.Helper()
-		for _, e := range read(t, s, func(r store.Reader) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, org, after, limit) }) {
+		for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, org, after, limit) }) {
 			list = append(list, fmt.Sprint(e.Seq, " ", e.ID[:2]))
 		}
 		return list
 	}
-	if pending := read(t, s, func(r store.Reader) (bool, error) { return r.EventsPending(ctx) }); pending {
+	if pending := read(t, s, func(r *sqlstore.Tx) (bool, error) { return r.EventsPending(ctx) }); pending {
 		t.Error("events are pending before there are any")
 	}
 	for i, e := range []lastmile.Event{
@@ -301,7 +302,7 @@ func testNumbers(t *testing.T, s store.Store) {
 	same(t, "all", log(acme, 0, 10), []string{"1 a1", "2 a2", "3 a3", "4 t1", "5 t2"})
 	same(t, "after one, up to a limit", log(acme, 2, 2), []string{"3 a3", "4 t1"})
 	same(t, "of the other organization", log(zenith, 0, 10), []string{"1 z1"})
-	if last := read(t, s, func(r store.Reader) (int64, error) { return r.LastEvent(ctx, acme) }); last != 5 {
+	if last := read(t, s, func(r *sqlstore.Tx) (int64, error) { return r.LastEvent(ctx, acme) }); last != 5 {
 		t.Errorf("the last is %d", last)
 	}
 	var caused []lastmile.Event
@@ -312,7 +313,7 @@ func testNumbers(t *testing.T, s store.Store) {
 		}
 		caused = append(caused, e)
 	}
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(insertEvents(ctx, w, caused[:4]), insertEvents(ctx, w, caused[4:]))
 	})
 	number(10)
@@ -320,12 +321,12 @@ func testNumbers(t *testing.T, s store.Store) {
 }
 
 // testManyEvents stores more at once than one statement inserts.
-func testManyEvents(t *testing.T, s store.Store) {
+func testManyEvents(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
 	const count = 60
 	var want, got []string
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		records, notifications := make([]lastmile.EventRecord, count), make([]lastmile.Notification, 0, count)
 		want = nil
 		for i := range records {
@@ -336,26 +337,26 @@ func testManyEvents(t *testing.T, s store.Store) {
 		}
 		return errors.Join(w.SaveWebhook(ctx, h), w.InsertEvents(ctx, records), w.InsertNotifications(ctx, notifications))
 	})
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		numbered, err := w.NumberEvents(ctx, 2*count)
 		if len(numbered) != count || slices.ContainsFunc(numbered, func(org lastmile.OrganizationID) bool { return org != acme }) {
 			t.Errorf("numbered events of %v", numbered)
 		}
 		return err
 	})
-	for _, e := range read(t, s, func(r store.Reader) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 2*count) }) {
+	for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 2*count) }) {
 		got = append(got, fmt.Sprint(e.Seq, " ", e.ID, " ", string(e.Body)))
 	}
 	same(t, "events in the order in which they were caused", got, want)
-	for _, n := range owedTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count) {
+	for _, n := range dueTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count) {
 		if n.Attempts != 0 || n.State != lastmile.NotificationPending || !n.Due.Equal(n.Next) || string(n.Body) != n.Event {
 			t.Errorf("a new notification is %+v", n)
 		}
 	}
-	if n := len(owedTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count)); n != count {
+	if n := len(dueTo(t, s, h, now.Add(time.Second), store.NotificationCursor{}, 2*count)); n != count {
 		t.Errorf("%d notifications are due", n)
 	}
-	err := s.Write(ctx, func(w store.Writer) error {
+	err := s.Write(ctx, func(w *sqlstore.Tx) error {
 		e := lastmile.EventRecord{Event: happened(acme, "01", workerCreated, 1), Body: []byte("other")}
 		return w.InsertEvents(ctx, []lastmile.EventRecord{e})
 	})
@@ -364,10 +365,10 @@ func testManyEvents(t *testing.T, s store.Store) {
 	}
 }
 
-func testForgetting(t *testing.T, s store.Store) {
+func testForgetting(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	h := hook(acme, "h", workerCreated)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.SaveWebhook(ctx, h), insertEvents(ctx, w, []lastmile.Event{
 			happened(acme, "o1", workerCreated, 1), happened(acme, "o2", workerUpdated, 2), happened(acme, "n1", workerUpdated, 5_000),
 		}))
@@ -375,7 +376,7 @@ func testForgetting(t *testing.T, s store.Store) {
 	forget := func() {
 		t.Helper()
 		for more := int64(1); more > 0; {
-			write(t, s, func(w store.Writer) (err error) {
+			write(t, s, func(w *sqlstore.Tx) (err error) {
 				more, err = w.DeleteEvents(ctx, now.Add(time.Second), 1)
 				return err
 			})
@@ -383,31 +384,31 @@ func testForgetting(t *testing.T, s store.Store) {
 	}
 	left := func() (list []string) {
 		t.Helper()
-		for _, e := range read(t, s, func(r store.Reader) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 10) }) {
+		for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 10) }) {
 			list = append(list, e.ID[:2])
 		}
 		return list
 	}
 	forget() // nothing has a number yet, so that somebody may still follow it
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(ctx, 10)
 		return err
 	})
 	same(t, "before", left(), []string{"o1", "o2", "n1"})
 	forget()
 	same(t, "while one is still to be sent", left(), []string{"o1", "n1"})
-	write(t, s, func(w store.Writer) error { return w.GiveUpNotifications(ctx, acme, h.ID) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.GiveUpNotifications(ctx, acme, h.ID) })
 	forget()
 	same(t, "when it was given up", left(), []string{"n1"})
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(ctx, 10)
 		return errors.Join(err, insertEvents(ctx, w, []lastmile.Event{happened(acme, "n2", workerUpdated, 6_000)}))
 	})
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(ctx, 10)
 		return err
 	})
-	if last := read(t, s, func(r store.Reader) (int64, error) { return r.LastEvent(ctx, acme) }); last != 4 {
+	if last := read(t, s, func(r *sqlstore.Tx) (int64, error) { return r.LastEvent(ctx, acme) }); last != 4 {
 		t.Errorf("numbers begin again: the last is %d", last)
 	}
 }

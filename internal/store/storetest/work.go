@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
+	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/work"
 )
 
 // runWork checks the leases of background work.
-func runWork(t *testing.T, open func(t *testing.T) store.Store) {
+func runWork(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("organizations take turns with work", func(t *testing.T) { testTurns(t, open(t)) })
 	for kind, add := range workOf {
 		t.Run("one process at a time has a lease of "+string(kind), func(t *testing.T) { testLeases(t, open(t), kind, add) })
@@ -27,41 +27,41 @@ func runWork(t *testing.T, open func(t *testing.T) store.Store) {
 const sweep work.Kind = "sweep"
 
 // workOf adds an item of each kind.
-var workOf = map[work.Kind]func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error{
-	sweep: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
+var workOf = map[work.Kind]func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error{
+	sweep: func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error {
 		return w.AddJob(ctx, job(org, name, due))
 	},
-	work.Messages: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
+	work.Messages: func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error {
 		m := textmessage.New(id[lastmile.MessageID](name), org, textmessage.KindInvitation, "+12125550100", "hello", due, due)
 		return w.SaveMessage(ctx, m)
 	},
-	work.Estimates: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
+	work.Estimates: func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error {
 		return w.ScheduleEstimate(ctx, org, id[lastmile.WorkerID](name), due)
 	},
-	work.Webhooks: func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error {
+	work.Webhooks: func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error {
 		e := happened(org, "e"+name, workerCreated, int(due.Sub(now).Milliseconds()))
 		e.Webhooks = []lastmile.WebhookID{id[lastmile.WebhookID](name)}
 		return errors.Join(w.SaveWebhook(ctx, hook(org, name, workerCreated)), insertEvents(ctx, w, []lastmile.Event{e}))
 	},
 }
 
-func job(org lastmile.OrganizationID, name string, due time.Time) store.Job {
-	return store.Job{Organization: org, ID: id[string](name), Kind: sweep, Due: due, Created: now}
+func job(org lastmile.OrganizationID, name string, due time.Time) work.Job {
+	return work.Job{Organization: org, ID: id[string](name), Kind: sweep, Due: due, Created: now}
 }
 
 // findWork lists what can be leased.
-func findWork(t *testing.T, s store.Store, q work.Query) []work.Item {
+func findWork(t *testing.T, s *sqlstore.Store, q work.Query) []work.Item {
 	t.Helper()
 	if q.Until.IsZero() {
 		q.Until = q.Now
 	}
-	return read(t, s, func(r store.Reader) ([]work.Item, error) { return r.DueWork(t.Context(), q) })
+	return read(t, s, func(r *sqlstore.Tx) ([]work.Item, error) { return r.DueWork(t.Context(), q) })
 }
 
-func testTurns(t *testing.T, s store.Store) {
+func testTurns(t *testing.T, s *sqlstore.Store) {
 	const boreal, cumulus lastmile.OrganizationID = "borealborealborealboreal", "cumuluscumuluscumuluscum"
 	ctx, soon := t.Context(), now.Add(time.Second)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		var errs []error
 		for i := range 20 {
 			errs = append(errs, w.AddJob(ctx, job(acme, fmt.Sprintf("a%02d", i), now.Add(time.Duration(i)*time.Millisecond))))
@@ -104,7 +104,7 @@ func testTurns(t *testing.T, s store.Store) {
 // leasing is a test of one item's leases.
 type leasing struct {
 	t *testing.T
-	s store.Store
+	s *sqlstore.Store
 	work.Item
 }
 
@@ -123,7 +123,7 @@ func (l leasing) claim(token string, at time.Time) (item work.Item, ok bool) {
 	l.t.Helper()
 	item = l.Item
 	item.Lease = token
-	write(l.t, l.s, func(w store.Writer) (err error) {
+	write(l.t, l.s, func(w *sqlstore.Tx) (err error) {
 		ok, err = w.ClaimWork(l.t.Context(), item, at, at.Add(time.Minute))
 		return err
 	})
@@ -135,20 +135,20 @@ func (l leasing) claim(token string, at time.Time) (item work.Item, ok bool) {
 func (l leasing) lost(what string, item work.Item) {
 	l.t.Helper()
 	ctx := l.t.Context()
-	for name, step := range map[string]func(w store.Writer) error{
-		"hold": func(w store.Writer) error {
+	for name, step := range map[string]func(w *sqlstore.Tx) error{
+		"hold": func(w *sqlstore.Tx) error {
 			return (&work.Lease{Item: item, For: time.Minute}).Hold(ctx, w, now)
 		},
-		"release": func(w store.Writer) error { return w.ReleaseWork(ctx, item, work.Release{Due: now}) },
-		"finish":  func(w store.Writer) error { return w.FinishWork(ctx, item) },
+		"release": func(w *sqlstore.Tx) error { return w.ReleaseWork(ctx, item, work.Release{Due: now}) },
+		"finish":  func(w *sqlstore.Tx) error { return w.FinishWork(ctx, item) },
 	} {
-		err := l.s.Write(ctx, func(w store.Writer) error {
+		err := l.s.Write(ctx, func(w *sqlstore.Tx) error {
 			return errors.Join(w.SaveDestination(ctx, destination(acme, name)), step(w))
 		})
 		if !errors.Is(err, work.ErrLost) {
 			l.t.Errorf("%s, %s: %v, want that the lease is lost", what, name, err)
 		}
-		err = l.s.Read(ctx, func(r store.Reader) error {
+		err = l.s.Read(ctx, func(r *sqlstore.Tx) error {
 			_, err := r.Destination(ctx, acme, id[lastmile.DestinationID](name))
 			return err
 		})
@@ -158,11 +158,11 @@ func (l leasing) lost(what string, item work.Item) {
 	}
 }
 
-type addWork = func(ctx context.Context, w store.Writer, org lastmile.OrganizationID, name string, due time.Time) error
+type addWork = func(ctx context.Context, w *sqlstore.Tx, org lastmile.OrganizationID, name string, due time.Time) error
 
-func testLeases(t *testing.T, s store.Store, kind work.Kind, add addWork) {
+func testLeases(t *testing.T, s *sqlstore.Store, kind work.Kind, add addWork) {
 	ctx := t.Context()
-	write(t, s, func(w store.Writer) error { return add(ctx, w, acme, "j", now) })
+	write(t, s, func(w *sqlstore.Tx) error { return add(ctx, w, acme, "j", now) })
 	l := leasing{t, s, work.Item{Kind: kind, Organization: acme, ID: id[string]("j")}}
 	expect := func(what string, got, want bool) {
 		t.Helper()
@@ -181,7 +181,7 @@ func testLeases(t *testing.T, s store.Store, kind work.Kind, add addWork) {
 	_, ok = l.claim("second", now)
 	expect("leased twice", ok, false)
 	expect("due while leased", l.due(now.Add(time.Minute-time.Millisecond)), false)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return (&work.Lease{Item: first, For: time.Minute}).Hold(ctx, w, now.Add(30*time.Second))
 	})
 	expect("due after it was renewed", l.due(now.Add(time.Minute)), false)
@@ -191,13 +191,13 @@ func testLeases(t *testing.T, s store.Store, kind work.Kind, add addWork) {
 	second, ok := l.claim("second", later)
 	expect("leased when the lease has ended", ok, true)
 	l.lost("the first", first)
-	write(t, s, func(w store.Writer) error { return w.ReleaseWork(ctx, second, work.Release{Due: later}) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.ReleaseWork(ctx, second, work.Release{Due: later}) })
 	l.lost("the second, after it was released", second)
 	expect("due after it was released", l.due(later), true)
 
 	third, _ := l.claim("third", later)
 	expect("due after a lease", l.due(later), false)
-	write(t, s, func(w store.Writer) error { return w.ResetWork(ctx, kind, later) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.ResetWork(ctx, kind, later) })
 	l.lost("the third, after all were reset", third)
 	expect("due after all leases were reset", l.due(later), true)
 
@@ -208,18 +208,18 @@ func testLeases(t *testing.T, s store.Store, kind work.Kind, add addWork) {
 	fourth, ok := l.claim("fourth", later)
 	expect("leased when the clock is right", ok, true)
 
-	write(t, s, func(w store.Writer) error { return w.FinishWork(ctx, fourth) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.FinishWork(ctx, fourth) })
 	l.lost("the fourth, after it was finished", fourth)
 	if kind != work.Webhooks { // whose notification is still to be sent
 		expect("due after it was finished", l.due(later.Add(time.Hour)), false)
 	}
 }
 
-func testRenewals(t *testing.T, s store.Store, kind work.Kind, add addWork) {
+func testRenewals(t *testing.T, s *sqlstore.Store, kind work.Kind, add addWork) {
 	ctx := t.Context()
 	const many = 300 // more than one statement renews
 	var items []work.Item
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		items = nil
 		for i := range many {
 			name := fmt.Sprintf("j%03d", i)
@@ -234,11 +234,11 @@ func testRenewals(t *testing.T, s store.Store, kind work.Kind, add addWork) {
 		}
 		return nil
 	})
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.ReleaseWork(ctx, items[7], work.Release{Due: now}), w.FinishWork(ctx, items[200]))
 	})
 	var lost []work.Item
-	write(t, s, func(w store.Writer) (err error) {
+	write(t, s, func(w *sqlstore.Tx) (err error) {
 		lost, err = w.HoldWork(ctx, items, now.Add(time.Hour/10))
 		return err
 	})
@@ -256,12 +256,12 @@ func testRenewals(t *testing.T, s store.Store, kind work.Kind, add addWork) {
 	}
 }
 
-func testFailures(t *testing.T, s store.Store) {
+func testFailures(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
-	write(t, s, func(w store.Writer) error { return w.AddJob(ctx, job(acme, "j", now)) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.AddJob(ctx, job(acme, "j", now)) })
 	l := leasing{t, s, work.Item{Kind: sweep, Organization: acme, ID: id[string]("j")}}
 	first, _ := l.claim("first", now)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return w.ReleaseWork(ctx, first, work.Release{Due: now, Failures: 3, Reason: "broken"})
 	})
 	found := findWork(t, s, work.Query{Kind: sweep, Now: now, PerOrganization: 1, Limit: 1})
@@ -269,24 +269,24 @@ func testFailures(t *testing.T, s store.Store) {
 		t.Fatalf("released as %+v", found)
 	}
 	second, _ := l.claim("second", now)
-	write(t, s, func(w store.Writer) error {
+	write(t, s, func(w *sqlstore.Tx) error {
 		return w.ReleaseWork(ctx, second, work.Release{Failures: 4, Reason: "broken"})
 	})
 	if l.due(now.Add(24 * time.Hour)) {
 		t.Error("a job that was given up is due")
 	}
-	same(t, "backlog", read(t, s, func(r store.Reader) (work.Backlog, error) { return r.WorkBacklog(ctx, sweep, now) }), work.Backlog{GivenUp: 1})
+	same(t, "backlog", read(t, s, func(r *sqlstore.Tx) (work.Backlog, error) { return r.WorkBacklog(ctx, sweep, now) }), work.Backlog{GivenUp: 1})
 }
 
-func testBacklog(t *testing.T, s store.Store) {
+func testBacklog(t *testing.T, s *sqlstore.Store) {
 	ctx, at := t.Context(), now.Add(time.Minute)
 	counted := func(kind work.Kind) work.Backlog {
 		t.Helper()
-		return read(t, s, func(r store.Reader) (work.Backlog, error) { return r.WorkBacklog(ctx, kind, at) })
+		return read(t, s, func(r *sqlstore.Tx) (work.Backlog, error) { return r.WorkBacklog(ctx, kind, at) })
 	}
 	for kind, add := range workOf {
 		same(t, "no "+string(kind), counted(kind), work.Backlog{})
-		write(t, s, func(w store.Writer) error {
+		write(t, s, func(w *sqlstore.Tx) error {
 			err := errors.Join(add(ctx, w, acme, "k1", now), add(ctx, w, zenith, "k2", now.Add(time.Second)), add(ctx, w, zenith, "k3", now.Add(2*time.Second)),
 				add(ctx, w, zenith, "k4", at.Add(time.Second)))
 			held, ended := work.Item{Kind: kind, Organization: acme, ID: id[string]("k1"), Lease: "1"}, work.Item{Kind: kind, Organization: zenith, ID: id[string]("k2"), Lease: "2"}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"dray/internal/store/engine/enginetest"
-	"dray/internal/store/storetest"
 )
 
 var (
@@ -24,7 +23,7 @@ func options(url string) Options {
 // opened opens an engine in a fresh database.
 func opened(t testing.TB) *Engine {
 	t.Helper()
-	e, err := Open(t.Context(), options(storetest.Postgres(t)))
+	e, err := Open(t.Context(), options(enginetest.Postgres(t)))
 	must(t, err)
 	t.Cleanup(func() { must(t, e.Close()) })
 	return e

@@ -14,7 +14,6 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/enginetest"
-	"dray/internal/store/storetest"
 )
 
 func TestOnlyAnOldPostgreSQLIsRefused(t *testing.T) {
@@ -38,7 +37,7 @@ func TestOnlyAnOldPostgreSQLIsRefused(t *testing.T) {
 
 func TestSeveralNodesMayStartOnAFreshDatabase(t *testing.T) {
 	for range 3 {
-		server := storetest.Postgres(t)
+		server := enginetest.Postgres(t)
 		const nodes = 8
 		var wg sync.WaitGroup
 		for range nodes {
@@ -68,7 +67,7 @@ func TestSeveralNodesMayStartOnAFreshDatabase(t *testing.T) {
 }
 
 func TestPostgreSQLWithANewerSchemaIsRefused(t *testing.T) {
-	o := options(storetest.Postgres(t))
+	o := options(enginetest.Postgres(t))
 	e, err := Open(t.Context(), o)
 	must(t, err)
 	must(t, e.Close())
@@ -106,7 +105,7 @@ func TestAServerThatDoesNotAnswerIsOverload(t *testing.T) {
 }
 
 func TestAFullPoolIsOverload(t *testing.T) {
-	server := with(t, with(t, storetest.Postgres(t), "pool_max_conns", "1"), "connect_timeout", "2")
+	server := with(t, with(t, enginetest.Postgres(t), "pool_max_conns", "1"), "connect_timeout", "2")
 	e, err := Open(t.Context(), options(server))
 	must(t, err)
 	defer e.Close()
@@ -179,7 +178,7 @@ type proxy struct {
 // newProxy starts a proxy to a fresh database.
 func newProxy(t *testing.T) *proxy {
 	t.Helper()
-	u, err := url.Parse(storetest.Postgres(t))
+	u, err := url.Parse(enginetest.Postgres(t))
 	must(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

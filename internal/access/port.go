@@ -1,0 +1,83 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	store.ReceiptReader
+	// Admin returns an administrator.
+	Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error)
+	// AdminByEmail finds an administrator of any organization.
+	AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error)
+	// Admins lists administrators, oldest first.
+	Admins(ctx context.Context, org lastmile.OrganizationID, f store.AdminFilter) ([]lastmile.Admin, error)
+	// CredentialsByPhone returns the credentials of the workers with a phone
+	// number, in all organizations.
+	CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]store.Credential, error)
+	// KeyByHash finds an API key, active or revoked, by the hash of the key.
+	KeyByHash(ctx context.Context, hash string) (lastmile.APIKey, error)
+	// KeyGeneration returns a number that grows with each revocation of a key.
+	KeyGeneration(ctx context.Context) (int64, error)
+	// Keys lists an organization's API keys, oldest first.
+	Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error)
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// Organizations lists all organizations, oldest first.
+	Organizations(ctx context.Context) ([]lastmile.Organization, error)
+	// SessionByHash finds a session by the hash of its token, or returns
+	// lastmile.Unauthenticated.
+	SessionByHash(ctx context.Context, hash string) (lastmile.Session, error)
+	// TrackerByHash finds the worker of a tracker app by the hash of its token,
+	// or returns lastmile.Unauthenticated.
+	TrackerByHash(ctx context.Context, hash string) (lastmile.Session, error)
+	// WebhookSecrets lists the sealed secrets of an organization, newest first.
+	WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([]store.SealedSecret, error)
+	// Whereabouts returns a worker's duty status and location.
+	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
+	// Worker returns a worker.
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	store.Receipts
+	events.Transaction
+	// Connect adds delegatee to the connections of org.
+	Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error
+	// DeleteAdmin deletes an administrator.
+	DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error
+	// DeleteSessions ends all sessions of a worker.
+	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
+	// DeleteTracker deletes the token of a worker's tracker app.
+	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
+	// RaiseKeyGeneration makes every node read the API keys again.
+	RaiseKeyGeneration(ctx context.Context) error
+	// SaveAdmin saves an administrator.
+	SaveAdmin(ctx context.Context, a lastmile.Admin) error
+	// SaveCredential saves how a worker signs in.
+	SaveCredential(ctx context.Context, c store.Credential) error
+	// SaveKey saves an API key.
+	SaveKey(ctx context.Context, k lastmile.APIKey) error
+	// SaveKeyUse records when keys were last used.
+	SaveKeyUse(ctx context.Context, used map[lastmile.KeyID]time.Time) error
+	// SaveOrganization saves an organization.
+	SaveOrganization(ctx context.Context, o lastmile.Organization) error
+	// SaveSession saves a worker's session.
+	SaveSession(ctx context.Context, s lastmile.Session) error
+	// SaveTracker saves the token of a worker's tracker app. The worker must
+	// have none.
+	SaveTracker(ctx context.Context, s lastmile.Session) error
+	// SaveWebhookSecret saves a sealed secret for signing webhooks.
+	SaveWebhookSecret(ctx context.Context, s store.SealedSecret) error
+	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
+	// delay are saved by methods of their own.
+	SaveWorker(ctx context.Context, w lastmile.Worker) error
+}

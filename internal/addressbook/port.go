@@ -1,0 +1,33 @@
+package addressbook
+
+import (
+	"context"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	store.ReceiptReader
+	// Destinations lists destinations, oldest first.
+	Destinations(ctx context.Context, org lastmile.OrganizationID, f store.DestinationFilter) ([]lastmile.Destination, error)
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// Recipient returns a recipient.
+	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
+	// Recipients lists recipients, newest first.
+	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
+	// Settings returns the settings of an organization.
+	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	store.Receipts
+	// SaveDestination saves a destination.
+	SaveDestination(ctx context.Context, d lastmile.Destination) error
+	// SaveRecipient saves a recipient.
+	SaveRecipient(ctx context.Context, r lastmile.Recipient) error
+}

@@ -1,0 +1,27 @@
+package app
+
+import (
+	"dray/internal/access"
+	"dray/internal/addressbook"
+	"dray/internal/blob"
+	"dray/internal/fleet"
+	"dray/internal/messaging"
+	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
+	"dray/internal/tracking"
+	"dray/internal/upload"
+	"dray/internal/webhook"
+)
+
+// sqlstore.For relies on these.
+var (
+	_ access.Writer      = (*sqlstore.Tx)(nil)
+	_ addressbook.Writer = (*sqlstore.Tx)(nil)
+	_ blob.Writer        = (*sqlstore.Tx)(nil)
+	_ fleet.Writer       = (*sqlstore.Tx)(nil)
+	_ messaging.Writer   = (*sqlstore.Tx)(nil)
+	_ taskflow.Writer    = (*sqlstore.Tx)(nil)
+	_ tracking.Writer    = (*sqlstore.Tx)(nil)
+	_ upload.Writer      = (*sqlstore.Tx)(nil)
+	_ webhook.Writer     = (*sqlstore.Tx)(nil)
+)

@@ -1,0 +1,73 @@
+package fleet
+
+import (
+	"context"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/textmessage"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	// Admin returns an administrator.
+	Admin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) (lastmile.Admin, error)
+	// CompletedBy returns the tasks that a worker completed in a window.
+	CompletedBy(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, in lastmile.Window) ([]lastmile.Task, error)
+	// Destination returns a destination.
+	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
+	// Duty returns when a worker was on duty.
+	Duty(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, in lastmile.Window) (lastmile.Duty, error)
+	// Hub returns a hub.
+	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
+	// Hubs lists hubs, oldest first.
+	Hubs(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Hub, error)
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// Schedule reads a worker's schedule, the latest day first.
+	Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error)
+	// Task returns a task.
+	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// TasksOf returns several tasks in the order of their ids.
+	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
+	// Team returns a team.
+	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	// Teams lists teams, oldest first.
+	Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error)
+	// Trips returns an organization's latest trips.
+	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
+	// Worker returns a worker.
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+	// Workers lists workers, oldest first.
+	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	store.Receipts
+	events.Transaction
+	// DeleteTeam deletes a team.
+	DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error
+	// DeleteWorker deletes a worker.
+	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
+	// SaveCredential saves how a worker signs in.
+	SaveCredential(ctx context.Context, c store.Credential) error
+	// SaveDestination saves a destination.
+	SaveDestination(ctx context.Context, d lastmile.Destination) error
+	// SaveHub saves a hub.
+	SaveHub(ctx context.Context, h lastmile.Hub) error
+	// SaveMessage saves a new text message, unless it is about a task and its
+	// recipient has had one of the same kind about that task.
+	SaveMessage(ctx context.Context, m textmessage.Message) error
+	// SaveSchedule saves the schedule of a worker.
+	SaveSchedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, entries lastmile.Schedule) error
+	// SaveTeam saves a team, its workers and its managers.
+	SaveTeam(ctx context.Context, t lastmile.Team) error
+	// SaveWhereabouts saves a worker's duty status and location.
+	SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error
+	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
+	// delay are saved by methods of their own.
+	SaveWorker(ctx context.Context, w lastmile.Worker) error
+}

@@ -1,0 +1,71 @@
+package messaging
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/textmessage"
+	"dray/internal/work"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	work.Reader
+	// MessageByID finds a text message of any organization: gateways do not know
+	// the organization.
+	MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error)
+	// MessageSettings returns the settings of an organization for its text
+	// messages.
+	MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error)
+	// OptOut returns the opt-out of a number from an organization's messages,
+	// and reports whether there is one.
+	OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error)
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// Organizations lists all organizations, oldest first.
+	Organizations(ctx context.Context) ([]lastmile.Organization, error)
+	// Recipients lists recipients, newest first.
+	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
+	// SentBy counts the text messages that an organization sent since a time.
+	SentBy(ctx context.Context, org lastmile.OrganizationID, since time.Time) (int, error)
+	// SentTo counts the text messages sent to a number since a time.
+	SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error)
+	// Texters lists the organizations that have sent text messages to a number,
+	// the latest first.
+	Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, error)
+	// Worker returns a worker.
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	work.Writer
+	events.Transaction
+	// BeginMessage saves that a message is being sent: its state, its attempts
+	// and when it was first sent. The caller has its lease.
+	BeginMessage(ctx context.Context, m textmessage.Message) error
+	// DeleteOptOut deletes a number's opt-out.
+	DeleteOptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) error
+	// SaveMessage saves a new text message, unless it is about a task and its
+	// recipient has had one of the same kind about that task.
+	SaveMessage(ctx context.Context, m textmessage.Message) error
+	// SaveMessageResult saves the result of an attempt, and when to try again.
+	// It runs in the transaction that ends the lease.
+	SaveMessageResult(ctx context.Context, m textmessage.Message) error
+	// SaveMessageSettings saves the settings of an organization for its text
+	// messages.
+	SaveMessageSettings(ctx context.Context, s textmessage.Settings) error
+	// SaveOptOut saves a number's opt-out from an organization's messages.
+	SaveOptOut(ctx context.Context, o textmessage.OptOut) error
+	// SaveRecipient saves a recipient.
+	SaveRecipient(ctx context.Context, r lastmile.Recipient) error
+	// SaveReply records a reply, and reports whether it is new.
+	SaveReply(ctx context.Context, r lastmile.Reply, now time.Time) (bool, error)
+	// SaveReported saves what a gateway reported about a message. It ends the
+	// lease if there is one, so that a result is not recorded any more.
+	SaveReported(ctx context.Context, m textmessage.Message) error
+}

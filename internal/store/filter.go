@@ -1,0 +1,84 @@
+package store
+
+import (
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// DestinationFilter selects destinations.
+type DestinationFilter struct {
+	Metadata lastmile.Metadata // must have all of these entries
+	Limit    int               // 0 means no limit
+}
+
+// RecipientFilter selects recipients; zero fields select all.
+type RecipientFilter struct {
+	Name     string // compared without letter case
+	Phone    lastmile.Phone
+	Phones   []lastmile.Phone  // has any of these
+	Metadata lastmile.Metadata // must have all of these entries
+	Limit    int               // 0 means no limit
+}
+
+// AdminFilter selects administrators.
+type AdminFilter struct {
+	Metadata lastmile.Metadata // must have all of these entries
+}
+
+// WorkerFilter selects workers; zero fields select all.
+type WorkerFilter struct {
+	Teams    []lastmile.TeamID // in any of these
+	Phones   []lastmile.Phone  // with any of these
+	OnDuty   bool              // on duty
+	Located  bool              // with a known location
+	Metadata lastmile.Metadata // must have all of these entries
+}
+
+// TeamFilter selects teams; zero fields select all.
+type TeamFilter struct {
+	Name     string
+	Metadata lastmile.Metadata // must have all of these entries
+}
+
+// TaskFilter selects tasks; zero fields select all.
+type TaskFilter struct {
+	From, To       time.Time // by completion for completed tasks, by creation for others
+	States         []lastmile.TaskState
+	Worker         lastmile.WorkerID
+	Containers     []string // ids of organizations, teams or workers
+	Dependencies   []lastmile.TaskID
+	CompleteBefore time.Time // completeBefore at or before this
+	CompleteAfter  time.Time // completeAfter at or after this
+	Pickup         *bool
+	Unfinished     bool              // only those in a container or active
+	Metadata       lastmile.Metadata // must have all of these entries
+	After          lastmile.TaskID   // created after this one
+	Limit          int               // 0 means no limit
+}
+
+// RoutePlanFilter selects route plans; zero fields select all.
+type RoutePlanFilter struct {
+	Worker                 lastmile.WorkerID
+	StartFrom, StartTo     time.Time // from the first, before the second
+	CreatedFrom, CreatedTo time.Time // from the first, before the second
+	HasTasks               *bool
+	After                  lastmile.RoutePlanID // created after this one
+	Limit                  int                  // 0 means no limit
+}
+
+// NotificationFilter selects notifications; zero fields select all.
+type NotificationFilter struct {
+	Webhook lastmile.WebhookID
+	Before  string // an id: only older notifications
+	Since   time.Time
+	State   *lastmile.NotificationState
+	Limit   int
+}
+
+// NotificationCursor is a position in the order of a webhook's due
+// notifications; the zero value precedes all.
+type NotificationCursor struct {
+	Next time.Time
+	ID   string
+}

@@ -1,0 +1,162 @@
+package taskflow
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/assignment"
+	"dray/internal/customfield"
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/work"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	work.Reader
+	// ActionDone reports whether the worker has done an action with the same id
+	// before, and returns it.
+	ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error)
+	// Batch returns a batch with its results so far, which have the ids of tasks
+	// but not the tasks.
+	Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error)
+	// BatchItems returns at most limit items of a batch, beginning with number
+	// from. A completed batch has none.
+	BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from, limit int) ([]lastmile.BatchItem, error)
+	// Children returns the tasks that depend on a task.
+	Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
+	// Container returns a container. The caller checks that its owner belongs to
+	// the organization.
+	Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error)
+	// Containers lists the containers that ever changed, in no particular order.
+	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
+	// CustomFields lists the custom fields of an organization in the order of
+	// their definition.
+	CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error)
+	// Destination returns a destination.
+	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
+	// Explanation returns why a task was assigned to its worker.
+	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
+	// Hub returns a hub.
+	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// Parents returns the dependencies of a task.
+	Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
+	// Queues returns the unfinished tasks of workers on duty, the active task
+	// first.
+	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
+	// Recipient returns a recipient.
+	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
+	// Recipients lists recipients, newest first.
+	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
+	// RoutePlan returns a route plan.
+	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
+	// RoutePlans lists route plans, oldest first.
+	RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error)
+	// Settings returns the settings of an organization.
+	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
+	// Task returns a task.
+	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// TaskByShortID finds a task of the organization by its short id.
+	TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error)
+	// TaskByToken finds a task of any organization by the token of its tracking
+	// page, which grants access.
+	TaskByToken(ctx context.Context, token string) (lastmile.Task, error)
+	// TasksLeft returns the tasks that still exist, in the form of the API, by
+	// id.
+	TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error)
+	// TasksOf returns several tasks in the order of their ids.
+	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
+	// Team returns a team.
+	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	// Template returns a task template.
+	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error)
+	// Templates lists templates, oldest first.
+	Templates(ctx context.Context, org lastmile.OrganizationID) ([]customfield.Template, error)
+	// Unfinished returns which of the tasks are not completed.
+	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
+	// Unplaced reports whether the list of a container ends with new tasks whose
+	// order is not fixed yet.
+	Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error)
+	// Upload returns the record of an upload.
+	Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error)
+	// Whereabouts returns a worker's duty status and location.
+	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
+	// Worker returns a worker.
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+	// Workers lists workers, oldest first.
+	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	work.Writer
+	store.Receipts
+	store.RecipientStore
+	events.Transaction
+	// AddBatch saves a new batch with its items.
+	AddBatch(ctx context.Context, b lastmile.Batch, items []lastmile.BatchItem) error
+	// AddJob adds a job.
+	AddJob(ctx context.Context, j work.Job) error
+	// AddResults saves the results of a batch, which follow those saved so far
+	// and begin with number from.
+	AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error
+	// CompleteBatch saves when a batch was completed, and deletes its items.
+	CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error
+	// DeleteCustomField deletes the definition of a custom field.
+	DeleteCustomField(ctx context.Context, org lastmile.OrganizationID, key string) error
+	// DeleteRoutePlan deletes a route plan that has no tasks.
+	DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error
+	// DeleteTask deletes a task.
+	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
+	// DeleteTemplate deletes a task template.
+	DeleteTemplate(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) error
+	// Enqueue inserts tasks, which were saved with this container, at an index
+	// of its list, in order. They leave their former positions first.
+	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
+	// LockContainer serializes the writers of a container until the transaction
+	// ends.
+	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+	// OrderRoutePlan saves the order of the tasks of a route plan, which were
+	// saved as such before.
+	OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error
+	// PlaceTasks fixes the order of the new tasks at the end of a container, so
+	// that tasks committed later follow them.
+	PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+	// SaveAction records an action of a worker, so that a repeated request for
+	// it is recognized.
+	SaveAction(ctx context.Context, a store.Action) error
+	// SaveCustomField saves the definition of a custom field.
+	SaveCustomField(ctx context.Context, f lastmile.CustomField) error
+	// SaveDestination saves a destination.
+	SaveDestination(ctx context.Context, d lastmile.Destination) error
+	// SaveExplanation saves why a task was assigned to its worker.
+	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error
+	// SaveNew saves new records with fewer statements than saving each of them.
+	SaveNew(ctx context.Context, r store.NewRecords) error
+	// SaveRoutePlan saves a route plan without its tasks.
+	SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error
+	// SaveTask saves a task. A task whose container changed must be enqueued. A
+	// new task is at the end of its container; where transactions run
+	// concurrently its position is not fixed before PlaceTasks or Enqueue.
+	SaveTask(ctx context.Context, t lastmile.Task) error
+	// SaveTemplate saves a task template.
+	SaveTemplate(ctx context.Context, t customfield.Template) error
+	// SaveTrip saves how long a trip was estimated to take and how long it took.
+	SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, t lastmile.Trip) error
+	// SaveUpload saves the record of an upload.
+	SaveUpload(ctx context.Context, u lastmile.Upload) error
+	// Try runs fn as a part of the transaction that can fail alone: when fn
+	// returns an error, what it saved is undone and the transaction continues. A
+	// statement that fails still ends the transaction.
+	Try(ctx context.Context, fn func() error) error
+}
+
+// Store runs transactions, its own and those that other use cases began.
+type Store interface {
+	store.Transactor[Reader, Writer]
+	store.Joiner[Writer]
+}

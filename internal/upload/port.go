@@ -1,0 +1,29 @@
+package upload
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	// StaleUploads lists up to limit uploads of all organizations that are older
+	// than a time and not attached to a task.
+	StaleUploads(ctx context.Context, before time.Time, limit int) ([]lastmile.Upload, error)
+	// UnusedUploads lists a worker's uploads that are not attached to a task,
+	// oldest first.
+	UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error)
+	// Upload returns the record of an upload.
+	Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	// DeleteUpload deletes the record of an upload.
+	DeleteUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
+	// SaveUpload saves the record of an upload.
+	SaveUpload(ctx context.Context, u lastmile.Upload) error
+}

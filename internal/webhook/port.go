@@ -1,0 +1,62 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/work"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	work.Reader
+	// Attempts lists the attempts at a notification, oldest first.
+	Attempts(ctx context.Context, org lastmile.OrganizationID, notification string) ([]lastmile.Attempt, error)
+	// DueNotifications lists the notifications of a webhook that are due at now,
+	// with bodies, in order of due time: those following after, up to limit.
+	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, limit int) ([]lastmile.Notification, error)
+	// EventsAfter returns up to limit events of the log after seq, in order.
+	EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, limit int) ([]store.LoggedEvent, error)
+	// EventsPending reports whether any event has no number in the log yet.
+	EventsPending(ctx context.Context) (bool, error)
+	// LastEvent returns the number of the newest event of the log, or 0.
+	LastEvent(ctx context.Context, org lastmile.OrganizationID) (int64, error)
+	// Notification reads a notification with its body.
+	Notification(ctx context.Context, org lastmile.OrganizationID, id string) (lastmile.Notification, error)
+	// Notifications lists notifications without their bodies, newest first.
+	Notifications(ctx context.Context, org lastmile.OrganizationID, f store.NotificationFilter) ([]lastmile.Notification, error)
+	// Webhook returns a webhook.
+	Webhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) (lastmile.Webhook, error)
+	// Webhooks lists webhooks, oldest first.
+	Webhooks(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	work.Writer
+	store.Receipts
+	events.Transaction
+	// DeleteWebhook deletes a webhook and its notifications.
+	DeleteWebhook(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
+	// GiveUpNotifications gives up the pending notifications of a webhook. A
+	// running attempt can still be saved.
+	GiveUpNotifications(ctx context.Context, org lastmile.OrganizationID, id lastmile.WebhookID) error
+
+	// NumberEvents assigns numbers in the log to up to limit committed events,
+	// and returns the organization of each of them.
+	NumberEvents(ctx context.Context, limit int) ([]lastmile.OrganizationID, error)
+	// Redeliver makes a notification due again.
+	Redeliver(ctx context.Context, n lastmile.Notification, now time.Time) error
+	// SaveAttempt saves an attempt and the state of its notification after it,
+	// unless an attempt of that number exists. It reports whether it did.
+	SaveAttempt(ctx context.Context, n lastmile.Notification, a lastmile.Attempt) (bool, error)
+	// SaveCounts saves the effect of attempts on a webhook: how many succeeded,
+	// how many failed in a row, and whether it is enabled.
+	SaveCounts(ctx context.Context, h lastmile.Webhook) error
+	// SaveWebhook saves a webhook.
+	SaveWebhook(ctx context.Context, h lastmile.Webhook) error
+}

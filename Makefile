@@ -26,7 +26,7 @@ POSTGRES := scripts/postgres.sh with
 
 # Packages where a data race could lose a record. `make test` runs them under the
 # race detector if there is a C compiler.
-RACE_PACKAGES := $(patsubst %,./%/...,$(wildcard internal/store internal/work))
+RACE_PACKAGES := ./internal/store/... ./internal/work/...
 HAVE_CC = $(shell echo '\#include <stdlib.h>' | $$(CGO_ENABLED=1 go env CC) -E - >/dev/null 2>&1 && echo yes)
 
 .PHONY: help

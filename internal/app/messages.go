@@ -126,7 +126,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	if err != nil {
 		return err
 	}
-	a.posts = callbacks
+	a.sms = callbacks
 	a.Texts = &messaging.Sender{
 		Store: a.Store, Events: a.Events, Gateway: gateway, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log,
 		Wake:  texts.Channel(),

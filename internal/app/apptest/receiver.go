@@ -106,9 +106,9 @@ func (r *Receiver) Await(t testing.TB, path string, count int) (posts []Received
 	return posts
 }
 
-// Tell has the platform send notifications and number events until the test
+// RunWebhooks has the platform send notifications and number events until the test
 // ends, as a node does.
-func (p *Platform) Tell(t testing.TB) {
+func (p *Platform) RunWebhooks(t testing.TB) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var loops sync.WaitGroup

@@ -74,7 +74,7 @@ type App struct {
 	stop     context.CancelFunc
 	failed   chan error
 
-	sms        recipientapi.SMS // callbacks of the gateway
+	sms        recipientapi.SMS   // callbacks of the gateway
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
 	clientIPs  clientIPResolver

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// clientIPResolver tells where requests come from when proxies stand between. Loopback
-// is a proxy of the same machine, which speaks for everybody.
+// clientIPResolver finds the addresses of clients behind reverse proxies. Loopback
+// is always trusted as a proxy on the same machine.
 type clientIPResolver struct{ proxies []netip.Prefix }
 
 func newClientIPResolver(networks []string) (clientIPResolver, error) {
@@ -23,9 +23,9 @@ func newClientIPResolver(networks []string) (clientIPResolver, error) {
 	return c, nil
 }
 
-// address is the nearest address that is not a proxy's: whoever is further away
-// can write anything. It is empty when only proxies are known. Of an IPv6
-// address it is the network, all of which one household has.
+// resolve returns the nearest address that is not a trusted proxy; entries of
+// X-Forwarded-For beyond it could be forged. It returns "" if there are only proxies.
+// For an IPv6 address it returns the /64 network, because one customer has all of it.
 func (c clientIPResolver) resolve(r *http.Request) string {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

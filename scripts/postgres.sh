@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A private PostgreSQL cluster for tests, independent of others on the machine.
+# A private PostgreSQL cluster for tests, separate from any other on the machine.
 #
 #   scripts/postgres.sh start DIR    create a cluster in DIR, start it, print its URL
 #   scripts/postgres.sh url DIR      print the URL of a started cluster
@@ -7,8 +7,8 @@
 #   scripts/postgres.sh with CMD…    run CMD with DRAY_TEST_POSTGRES set to the URL
 #                                    of a cluster that is removed after CMD
 #
-# `with` keeps DRAY_TEST_POSTGRES if it is already set. The user postgres must be
-# able to access DIR. Its path must be short, because it contains a Unix socket.
+# `with` uses DRAY_TEST_POSTGRES as it is when it is already set. DIR must be a
+# folder that the user postgres can access, with a short path for a Unix socket.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -29,7 +29,8 @@ func rejectPost(context.Context, post) (int, string) { return 500, "the answer w
 
 func acceptPost(context.Context, post) (int, string) { return 200, "" }
 
-func TestSenderRetriesForADay(t *testing.T) {
+func TestSenderTriesForADay(t *testing.T) {
+	t.Parallel()
 	for name, answerIn := range map[string]time.Duration{"a server that fails at once": 0, "a server that fails in the end": 29 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -69,11 +70,13 @@ func TestSenderRetriesForADay(t *testing.T) {
 // then appends an event, or lets a retry come due. A lease that was kept without
 // work must not keep its own process from sending.
 func TestSenderServesIdleWebhooks(t *testing.T) {
+	t.Parallel()
 	for _, alone := range []bool{true, false} {
 		for _, idle := range []time.Duration{
 			time.Minute, 9 * time.Minute, 11 * time.Minute, 19 * time.Minute, 25 * time.Minute, 8 * time.Hour, 25 * time.Hour,
 		} {
 			t.Run(fmt.Sprintf("alone %t, idle for %v", alone, idle), func(t *testing.T) {
+				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					w := newFixture(t)
 					defer w.close()
@@ -102,6 +105,7 @@ func TestSenderServesIdleWebhooks(t *testing.T) {
 }
 
 func TestSenderRetriesIdleWebhooks(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -126,7 +130,8 @@ func TestSenderRetriesIdleWebhooks(t *testing.T) {
 	})
 }
 
-func TestSenderDisablesAfter300Failures(t *testing.T) {
+func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -176,7 +181,8 @@ func TestSenderDisablesAfter300Failures(t *testing.T) {
 	})
 }
 
-func TestSenderSuccessResetsFailures(t *testing.T) {
+func TestSenderSuccessResetsTheStreak(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -207,9 +213,10 @@ func TestSenderSuccessResetsFailures(t *testing.T) {
 	})
 }
 
-// TestSenderOverDays has servers that respond at random for a day and a half, and
-// checks every log.
-func TestSenderOverDays(t *testing.T) {
+// TestSenderLivesForDays has servers that answer as chance has it, for a day
+// and a half of events, and holds every log against the rules.
+func TestSenderLivesForDays(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	synctest.Test(t, func(t *testing.T) {
@@ -317,9 +324,10 @@ func hang(ctx context.Context, _ post) (int, string) {
 	return 0, "no complete answer in time"
 }
 
-// TestSenderIsolatesDeadServers has hundreds of servers die at once, while others
-// of the same organizations keep working.
-func TestSenderIsolatesDeadServers(t *testing.T) {
+// TestSenderKeepsNobodyWaiting has hundreds of servers die at once beside some
+// that go on, in every organization.
+func TestSenderKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -396,9 +404,10 @@ func count(w *fixture, id lastmile.WebhookID) (n int) {
 	return n
 }
 
-// TestSenderBacklogDoesNotDelayOthers has one webhook with thousands of pending
-// notifications and another with one.
-func TestSenderBacklogDoesNotDelayOthers(t *testing.T) {
+// TestSenderBacklogIsNoMatterToOthers has one webhook that is owed thousands,
+// when another is owed one.
+func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -437,6 +446,7 @@ func TestSenderBacklogDoesNotDelayOthers(t *testing.T) {
 // TestSenderTakesTurns has more webhooks with a backlog than an organization has
 // slots for, and one that has a single notification.
 func TestSenderTakesTurns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()

@@ -73,10 +73,10 @@ type App struct {
 	stop     context.CancelFunc
 	failed   chan error
 
-	posts      recipientapi.SMS
+	sms        recipientapi.SMS   // callbacks of the gateway
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
-	callers    callers
+	clientIPs  clientIPResolver
 }
 
 // ExitUnsynced is the exit code after the disk failed to make a write durable.
@@ -105,7 +105,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	newID := (&access.IDs{Now: time.Now}).New
 	a := &App{Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2)}
-	if a.callers, err = newCallers(c.TrustedProxies); err != nil {
+	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	accounts := sqlstore.For[access.Reader, access.Writer](db)
@@ -151,7 +151,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 // Handler serves every path of the server.
 func (a *App) Handler() http.Handler {
 	settings := edge.Settings{
-		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.callers.address, Ended: a.ended, Observe: a.metrics.observe,
+		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Ended: a.ended, Observe: a.metrics.observe,
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
@@ -171,7 +171,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle(driverapi.Base+"/", phones.Handler())
 	mux.Handle(web.AssetBase, a.assets)
 	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Tasks, a.Now, a.Log)))
-	mux.Handle(recipientapi.SMSBase+"/", a.posts.Handler(settings))
+	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("/{$}", web.Home(Version))

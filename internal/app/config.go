@@ -163,7 +163,7 @@ func (c *Config) checkAddresses() error {
 	if scheme, _, ok := strings.Cut(c.Database, "://"); ok && scheme != "postgres" && scheme != "postgresql" {
 		return fmt.Errorf("--database must be a postgres:// URL, not one of %s://", scheme)
 	}
-	if _, err := newCallers(c.TrustedProxies); err != nil {
+	if _, err := newClientIPResolver(c.TrustedProxies); err != nil {
 		return err
 	}
 	if len(c.WebhookNets) == 0 && len(c.WebhookPorts) == 0 {

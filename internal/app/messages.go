@@ -127,7 +127,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	if err != nil {
 		return err
 	}
-	a.posts = callbacks
+	a.sms = callbacks
 	a.Texts = &messaging.Sender{
 		Store: db, Events: a.Events, Gateway: gateway, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log,
 		Wake:  texts.Channel(),

@@ -185,7 +185,7 @@ func inOrder(t testing.TB, came []streamed, all []told) (ordered []told) {
 func TestEventContract(t *testing.T) {
 	receiver := apptest.NewReceiver(t)
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
-		p.Tell(t)
+		p.RunWebhooks(t)
 		c := p.Organization(t, "Acme")
 		path := func(trigger int) string { return fmt.Sprintf("/%s/%d", c.Organization.ID, trigger) }
 		for _, trigger := range []int{0, 3, 4, 5, 6, 7, 8, 9, 10, 13, 15, 16, 19, 22, 23, 24, 25, 26, 27, 28} {
@@ -360,7 +360,7 @@ func tellOfPlans(t *testing.T, c *apptest.Client, ada string, phone *phone, expe
 func TestEventStreamContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
-		p.Tell(t)
+		p.RunWebhooks(t)
 		c, other := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		const count = 250 // more than a page of the log
 		var tasks []string

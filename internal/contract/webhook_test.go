@@ -39,7 +39,7 @@ func TestWebhookContract(t *testing.T) {
 	t.Parallel()
 	receiver := apptest.NewReceiver(t)
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
-		p.Tell(t)
+		p.RunWebhooks(t)
 		run := func(name string, test func(*testing.T, *apptest.Client, *apptest.Receiver)) {
 			c := p.Organization(t, name)
 			t.Run(name, func(t *testing.T) { test(t, c, receiver) })

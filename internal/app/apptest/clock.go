@@ -8,19 +8,19 @@ import (
 	"dray/internal/app"
 )
 
-// clock is the time of a platform: the real one, moved ahead and stopped by
-// tests.
+// clock is the clock of a platform: the real one, which tests can stop and move
+// forward.
 type clock struct {
-	mu     sync.Mutex
-	ahead  time.Duration
-	stands time.Time // the real time at which it was stopped; zero if it goes
-	told   time.Time // the latest time that was told
+	mu      sync.Mutex
+	ahead   time.Duration
+	stopped time.Time // the real time at which it was stopped; zero if it runs
+	latest  time.Time // the latest time that now has returned
 }
 
-// shown is what the clock shows.
-func (c *clock) shown() time.Time {
-	if !c.stands.IsZero() {
-		return c.stands.Add(c.ahead)
+// current returns the time of the clock. The caller holds the lock.
+func (c *clock) current() time.Time {
+	if !c.stopped.IsZero() {
+		return c.stopped.Add(c.ahead)
 	}
 	return app.Clock().Add(c.ahead)
 }
@@ -28,9 +28,9 @@ func (c *clock) shown() time.Time {
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.shown()
-	if now.After(c.told) {
-		c.told = now
+	now := c.current()
+	if now.After(c.latest) {
+		c.latest = now
 	}
 	return now
 }
@@ -38,7 +38,7 @@ func (c *clock) now() time.Time {
 func (c *clock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stands = app.Clock()
+	c.stopped = app.Clock()
 }
 
 func (c *clock) advance(by time.Duration) {
@@ -47,21 +47,21 @@ func (c *clock) advance(by time.Duration) {
 	c.ahead += by
 }
 
-// pass lets a millisecond pass unless one has passed since the time was told.
-func (c *clock) pass() {
+// tick moves the clock to at least a millisecond after the latest time that now has
+// returned.
+func (c *clock) tick() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.shown(); !now.After(c.told) {
-		c.ahead += c.told.Sub(now) + time.Millisecond
+	if now := c.current(); !now.After(c.latest) {
+		c.ahead += c.latest.Sub(now) + time.Millisecond
 	}
 }
 
-// apart gives each request a time of its own. Records are listed by when they
-// were made, so those that a fast machine makes one after the other in the same
-// millisecond would be listed in any order.
-func (c *clock) apart(next http.Handler) http.Handler {
+// tickEachRequest gives each request a different time. Records are listed in the
+// order of their creation, which is not defined within a millisecond.
+func (c *clock) tickEachRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.pass()
+		c.tick()
 		next.ServeHTTP(w, r)
 	})
 }

@@ -44,7 +44,7 @@ func document(t *testing.T) []byte {
 const (
 	recipient = `{"id":"abcdefghijklmnopqrstuvwx","organization":"abcdefghijklmnopqrstuvwx","timeCreated":1,"timeLastModified":1,
 		"name":"Ada","phone":"+1","notes":"","skipSMSNotifications":false,"useLongCodeForText":false,"metadata":[]}`
-	refusal = `{"code":"ResourceNotFound","message":{"error":1402,"message":"none","request":"1"}}`
+	rejection = `{"code":"ResourceNotFound","message":{"error":1402,"message":"none","request":"1"}}`
 )
 
 func TestSpecCheck(t *testing.T) {
@@ -55,26 +55,26 @@ func TestSpecCheck(t *testing.T) {
 		request, reply string
 		passes         bool
 	}{
-		"an answer as documented":                 {"GET", "/recipients/x", 200, "", recipient, true},
-		"with the server's path and a query":      {"GET", "/api/v2/recipients/x?a=b", 200, "", recipient, true},
-		"a documented refusal":                    {"GET", "/recipients/x", 404, "", refusal, true},
-		"an unknown path that is refused":         {"GET", "/nowhere", 404, "", refusal, true},
-		"an unknown method that is refused":       {"DELETE", "/recipients/x", 405, "", refusal, true},
-		"an unknown path that is served":          {"GET", "/nowhere", 200, "", "{}", false},
-		"a status that is not documented":         {"GET", "/recipients/x", 418, "", refusal, false},
-		"a refusal of another shape":              {"GET", "/recipients/x", 404, "", `{"error":"none"}`, false},
-		"an unknown refusal of another shape":     {"GET", "/nowhere", 404, "", `404 page not found`, false},
-		"an answer that lacks a field":            {"GET", "/recipients/x", 200, "", `{"id":"abcdefghijklmnopqrstuvwx"}`, false},
-		"an answer with a field more":             {"GET", "/recipients/x", 200, "", `{"extra":1,` + recipient[1:], false},
-		"an answer of another type":               {"GET", "/recipients/x", 200, "", `[` + recipient + `]`, false},
-		"an empty answer where none is meant":     {"DELETE", "/teams/x", 200, "", "", true},
-		"an answer where none is meant":           {"DELETE", "/teams/x", 200, "", "{}", false},
-		"no answer where one is meant":            {"GET", "/recipients/x", 200, "", "", false},
-		"a request as documented":                 {"POST", "/recipients", 200, `{"name":"Ada","phone":"1","more":1}`, recipient, true},
-		"a request that ought to be refused":      {"POST", "/recipients", 200, `{"name":"Ada"}`, recipient, false},
-		"a bad request that is refused":           {"POST", "/recipients", 400, `{"name":1}`, refusal, true},
-		"the path with the fewest parameters":     {"GET", "/workers/location", 200, "", `{"workers":[]}`, true},
-		"fields that were asked for, without all": {"GET", "/workers", 200, "", `[{"id":"abcdefghijklmnopqrstuvwx","name":"Ada"}]`, true},
+		"a response as documented":               {"GET", "/recipients/x", 200, "", recipient, true},
+		"with the server's path and a query":     {"GET", "/api/v2/recipients/x?a=b", 200, "", recipient, true},
+		"a documented error":                     {"GET", "/recipients/x", 404, "", rejection, true},
+		"an unknown path that is rejected":       {"GET", "/nowhere", 404, "", rejection, true},
+		"an unknown method that is rejected":     {"DELETE", "/recipients/x", 405, "", rejection, true},
+		"an unknown path that is served":         {"GET", "/nowhere", 200, "", "{}", false},
+		"a status that is not documented":        {"GET", "/recipients/x", 418, "", rejection, false},
+		"an error of another shape":              {"GET", "/recipients/x", 404, "", `{"error":"none"}`, false},
+		"an error of an unknown path, misshapen": {"GET", "/nowhere", 404, "", `404 page not found`, false},
+		"a response without a field":             {"GET", "/recipients/x", 200, "", `{"id":"abcdefghijklmnopqrstuvwx"}`, false},
+		"a response with an additional field":    {"GET", "/recipients/x", 200, "", `{"extra":1,` + recipient[1:], false},
+		"a response of another type":             {"GET", "/recipients/x", 200, "", `[` + recipient + `]`, false},
+		"no body where none is documented":       {"DELETE", "/teams/x", 200, "", "", true},
+		"a body where none is documented":        {"DELETE", "/teams/x", 200, "", "{}", false},
+		"no body where one is documented":        {"GET", "/recipients/x", 200, "", "", false},
+		"a request as documented":                {"POST", "/recipients", 200, `{"name":"Ada","phone":"1","more":1}`, recipient, true},
+		"an invalid request that is accepted":    {"POST", "/recipients", 200, `{"name":"Ada"}`, recipient, false},
+		"an invalid request that is rejected":    {"POST", "/recipients", 400, `{"name":1}`, rejection, true},
+		"the path with the fewest parameters":    {"GET", "/workers/location", 200, "", `{"workers":[]}`, true},
+		"only the requested fields":              {"GET", "/workers", 200, "", `[{"id":"abcdefghijklmnopqrstuvwx","name":"Ada"}]`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &verdict{TB: t}

@@ -19,8 +19,8 @@ import (
 )
 
 // Org is a new organization, for tests of use cases. All tests of a binary share
-// one platform, on SQLite, which serves no requests and does no background work.
-// Its clock stands still until a test advances it.
+// one platform on SQLite, which serves no requests and does no background work.
+// Its clock is stopped; tests advance it.
 type Org struct {
 	*Platform
 	Principal lastmile.Principal // with the organization's first API key
@@ -69,7 +69,7 @@ func closeShared() error {
 	return err
 }
 
-// NewOrg creates an organization of the United States.
+// NewOrg creates an organization in the United States.
 func NewOrg(t testing.TB) *Org {
 	t.Helper()
 	shared.once.Do(openShared)
@@ -89,7 +89,7 @@ func NewOrg(t testing.TB) *Org {
 	return &Org{Platform: p, Principal: who}
 }
 
-// phones counts the phone numbers that were given to workers.
+// phones counts the phone numbers that Phone has returned.
 var phones atomic.Int64
 
 // Phone returns a valid phone number that no other record of the binary has.
@@ -97,8 +97,8 @@ func Phone() lastmile.Phone {
 	return lastmile.Phone(fmt.Sprintf("+1212%07d", 2_000_000+phones.Add(1)))
 }
 
-// Worker saves a worker, without the password and the invitation that a real one
-// gets. The worker is on duty at the location; off duty if it is nil.
+// Worker saves a worker, without a password or an invitation. The worker is on duty
+// at the location, or off duty if that is nil.
 func (o *Org) Worker(t testing.TB, name string, at *lastmile.Point, teams ...lastmile.TeamID) lastmile.Principal {
 	t.Helper()
 	now := o.Now()
@@ -128,7 +128,7 @@ func (o *Org) Team(t testing.TB, name string) lastmile.TeamID {
 	return made.Record.ID
 }
 
-// Draft is the draft of a task at a location, without a recipient.
+// Draft returns the draft of a task at a location, without a recipient.
 func Draft(at lastmile.Point) lastmile.TaskDraft {
 	return lastmile.TaskDraft{
 		Destination: &lastmile.DestinationRef{Draft: &lastmile.DestinationDraft{
@@ -202,7 +202,7 @@ func Code(err error) lastmile.Code {
 	return 0
 }
 
-// RunJobs runs background jobs until none is left.
+// RunJobs processes batches until none is left.
 func (o *Org) RunJobs(t testing.TB) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

@@ -20,12 +20,12 @@ import (
 	"dray/internal/work"
 )
 
-// Platform is the whole platform in the test's own process.
+// Platform is the whole platform in the process of the test.
 type Platform struct {
 	*app.App
 	URL        string
 	Spec       *Spec
-	DriverSpec *Spec // of the worker's interface
+	DriverSpec *Spec // of the worker's API
 
 	clock *clock
 }
@@ -33,8 +33,8 @@ type Platform struct {
 // Advance lets time pass on the platform's clock.
 func (p *Platform) Advance(by time.Duration) { p.clock.advance(by) }
 
-// StopClock stops the platform's clock, so that nothing depends on how fast the
-// machine is. Only Advance moves it then, and each request by a millisecond.
+// StopClock stops the platform's clock, so that no test depends on the speed of the
+// machine. Then only Advance moves it, and each request by a millisecond.
 func (p *Platform) StopClock() { p.clock.stop() }
 
 // RefreshDue refreshes the estimates of all workers who are due.
@@ -45,7 +45,7 @@ func (p *Platform) RefreshDue(t testing.TB) {
 	}
 }
 
-// Option changes how a platform is put together.
+// Option changes the configuration of a platform.
 type Option func(*app.Config)
 
 // Engines runs a test on each database.
@@ -69,9 +69,9 @@ func New(t testing.TB, options ...Option) *Platform {
 	clock := new(clock)
 	a, err := app.New(t.Context(), config, slog.New(slog.DiscardHandler), clock.now, true)
 	if err != nil {
-		t.Fatalf("put the platform together: %v", err)
+		t.Fatalf("build the platform: %v", err)
 	}
-	server := httptest.NewServer(clock.apart(a.Handler()))
+	server := httptest.NewServer(clock.tickEachRequest(a.Handler()))
 	working, stopWork := context.WithCancel(context.WithoutCancel(t.Context()))
 	var work sync.WaitGroup
 	work.Go(func() { a.Jobs.Run(working) })
@@ -90,19 +90,19 @@ func New(t testing.TB, options ...Option) *Platform {
 	return p
 }
 
-// Until waits until something is so, for as long as a slow machine may need. What
-// is so is said in words, for those who wait in vain.
-func Until(t testing.TB, words string, so func() bool) {
+// Until waits until a condition holds, as long as a slow machine may need. what
+// describes the condition, for the message of a failure.
+func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	const most = 2 * time.Minute
-	for deadline := time.Now().Add(most); !so(); time.Sleep(2 * time.Millisecond) {
+	const timeout = 2 * time.Minute
+	for deadline := time.Now().Add(timeout); !condition(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not after %v: %s", most, words)
+			t.Fatalf("not after %v: %s", timeout, what)
 		}
 	}
 }
 
-// Settle waits until all background work is done.
+// Settle waits until all batches are done.
 func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
 	Until(t, "no job is left", func() bool {
@@ -112,13 +112,13 @@ func (p *Platform) Settle(t testing.TB) {
 			return err
 		})
 		if err != nil {
-			t.Fatalf("count what is left to do: %v", err)
+			t.Fatalf("count the batches that are left: %v", err)
 		}
 		return left.Waiting == 0
 	})
 }
 
-// Events are the events of an organization, in order, as webhooks are sent them.
+// Events returns the bodies of an organization's events, in order.
 func (p *Platform) Events(t testing.TB, org lastmile.OrganizationID) (bodies [][]byte) {
 	t.Helper()
 	const most = 10_000
@@ -154,18 +154,18 @@ func (p *Platform) Get(t testing.TB, path string) []byte {
 	return body
 }
 
-// Client calls the interface for one organization and holds every answer
-// against the document.
+// Client calls the API for one organization and checks every response against the
+// OpenAPI spec.
 type Client struct {
 	Platform     *Platform
 	Organization lastmile.Organization
 	Key          string
 }
 
-// Organization makes an organization of the United States.
+// Organization creates an organization in the United States.
 func (p *Platform) Organization(t testing.TB, name string) *Client {
 	t.Helper()
-	p.clock.pass()
+	p.clock.tick()
 	made, err := p.Organizations.Create(t.Context(), lastmile.OrganizationDraft{Name: name, Country: "US", Timezone: "America/New_York"})
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func (p *Platform) Organization(t testing.TB, name string) *Client {
 	return &Client{Platform: p, Organization: made.Organization, Key: made.APIKey}
 }
 
-// Answer is what the interface answered.
+// Answer is a response of the API.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -224,23 +224,22 @@ func encode(t testing.TB, body any) []byte {
 	return data
 }
 
-// Must sends a request that has to succeed and returns its answer as an
-// object.
+// Must sends a request that must succeed and returns the object in the response.
 func (c *Client) Must(t testing.TB, method, path string, body any) map[string]any {
 	t.Helper()
 	return c.Call(t, method, path, body).OK(t).Object(t)
 }
 
-// OK fails the test when the answer is not 200.
+// OK fails the test if the status is not 200.
 func (a Answer) OK(t testing.TB) Answer {
 	t.Helper()
 	if a.Status != http.StatusOK {
-		t.Fatalf("answered %d, want 200: %s", a.Status, a.Body)
+		t.Fatalf("status %d, want 200: %s", a.Status, a.Body)
 	}
 	return a
 }
 
-// Object decodes an answer that is an object.
+// Object decodes a response that is an object.
 func (a Answer) Object(t testing.TB) map[string]any {
 	t.Helper()
 	var object map[string]any
@@ -250,7 +249,7 @@ func (a Answer) Object(t testing.TB) map[string]any {
 	return object
 }
 
-// List decodes an answer that is an array of objects.
+// List decodes a response that is an array of objects.
 func (a Answer) List(t testing.TB) []map[string]any {
 	t.Helper()
 	var list []map[string]any
@@ -260,8 +259,8 @@ func (a Answer) List(t testing.TB) []map[string]any {
 	return list
 }
 
-// Refused fails the test when the answer is not the error with this status and
-// subcode, in the interface's shape. It returns the error's message.
+// Refused fails the test unless the response is an error of the API with this
+// status and error number. It returns the error's message.
 func (a Answer) Refused(t testing.TB, status, subcode int) string {
 	t.Helper()
 	var body struct {
@@ -272,10 +271,10 @@ func (a Answer) Refused(t testing.TB, status, subcode int) string {
 		}
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		t.Fatalf("answered %d, not an error of the interface: %v: %s", a.Status, err, a.Body)
+		t.Fatalf("status %d without an error of the API: %v: %s", a.Status, err, a.Body)
 	}
 	if a.Status != status || body.Message.Error != subcode {
-		t.Fatalf("answered %d with %d, want %d with %d: %s", a.Status, body.Message.Error, status, subcode, a.Body)
+		t.Fatalf("status %d with error %d, want %d with %d: %s", a.Status, body.Message.Error, status, subcode, a.Body)
 	}
 	if body.Code == "" || body.Message.Message == "" || len(body.Message.Request) != 36 {
 		t.Fatalf("an error without code, message or request id: %s", a.Body)
@@ -283,7 +282,7 @@ func (a Answer) Refused(t testing.TB, status, subcode int) string {
 	return body.Message.Message
 }
 
-// Outbox lists the text messages to a phone number, oldest first.
+// Outbox returns the text messages to a phone number, oldest first.
 func (p *Platform) Outbox(t testing.TB, to string) (messages []textmessage.Message) {
 	t.Helper()
 	err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
@@ -296,7 +295,7 @@ func (p *Platform) Outbox(t testing.TB, to string) (messages []textmessage.Messa
 	return messages
 }
 
-// Listen registers a webhook as if its server had been checked.
+// Listen saves a webhook without a handshake.
 func (c *Client) Listen(t testing.TB, trigger lastmile.Trigger, threshold float64) lastmile.WebhookID {
 	t.Helper()
 	p := c.Platform
@@ -310,7 +309,7 @@ func (c *Client) Listen(t testing.TB, trigger lastmile.Trigger, threshold float6
 	return hook.ID
 }
 
-// Set changes the settings of the organization.
+// Set saves the settings of the organization.
 func (c *Client) Set(t testing.TB, s lastmile.Settings) {
 	t.Helper()
 	err := c.Platform.Store.Write(t.Context(), func(w *sqlstore.Tx) error { return w.SaveSettings(t.Context(), c.Organization.ID, s) })

@@ -26,11 +26,11 @@ type Received struct {
 	Body   []byte
 }
 
-// Receiver is a server of an organization's that webhooks are sent to. It
-// answers handshakes, and posts with 200, unless it is told otherwise.
+// Receiver is a server that receives webhooks. By default it passes handshakes and
+// accepts notifications.
 type Receiver struct {
 	URL    string
-	CAFile string // of the authority of its certificate
+	CAFile string // of the certificate authority to trust
 
 	mu     sync.Mutex
 	got    []Received
@@ -42,7 +42,7 @@ func NewReceiver(t testing.TB) *Receiver {
 	t.Helper()
 	r := &Receiver{}
 	server := httptest.NewUnstartedServer(r)
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // senders may dislike its certificate
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // clients may reject its certificate
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	r.URL = server.URL
@@ -54,13 +54,13 @@ func NewReceiver(t testing.TB) *Receiver {
 	return r
 }
 
-// Reach is the option that lets a platform reach the receiver.
+// Reach is an Option with which a platform can reach the receiver.
 func (r *Receiver) Reach(c *app.Config) {
 	c.WebhookCAs, c.WebhookNets = append(c.WebhookCAs, r.CAFile), append(c.WebhookNets, "127.0.0.1/32")
 }
 
-// Answer has the receiver answer by a function, which tells whether it did;
-// nil is as at the start.
+// Answer sets a function that handles requests and reports whether it has written a
+// response; nil restores the default.
 func (r *Receiver) Answer(answer func(w http.ResponseWriter, r Received) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,10 +83,10 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// Posts are the notifications so far that came to a path.
+// Posts returns the notifications received at a path so far.
 func (r *Receiver) Posts(path string) []Received { return r.all(http.MethodPost, path) }
 
-// Checks are the handshakes so far that came to a path.
+// Checks returns the handshakes received at a path so far.
 func (r *Receiver) Checks(path string) []Received { return r.all(http.MethodGet, path) }
 
 func (r *Receiver) all(method, path string) []Received {
@@ -95,8 +95,7 @@ func (r *Receiver) all(method, path string) []Received {
 	return slices.DeleteFunc(slices.Clone(r.got), func(one Received) bool { return one.Method != method || one.Path != path })
 }
 
-// Await waits until so many notifications have come to a path, and returns
-// them.
+// Await waits until a path has received count notifications and returns them.
 func (r *Receiver) Await(t testing.TB, path string, count int) (posts []Received) {
 	t.Helper()
 	Until(t, fmt.Sprintf("%d notifications came to %s", count, path), func() bool {
@@ -106,9 +105,9 @@ func (r *Receiver) Await(t testing.TB, path string, count int) (posts []Received
 	return posts
 }
 
-// Tell has the platform send notifications and number events until the test
-// ends, as a node does.
-func (p *Platform) Tell(t testing.TB) {
+// RunWebhooks sends notifications and numbers events until the test ends, as a node
+// does.
+func (p *Platform) RunWebhooks(t testing.TB) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var loops sync.WaitGroup

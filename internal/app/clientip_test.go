@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-func TestCallers(t *testing.T) {
-	c, err := newCallers([]string{"10.1.0.0/16"})
+func TestClientIP(t *testing.T) {
+	c, err := newClientIPResolver([]string{"10.1.0.0/16"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,12 +30,12 @@ func TestCallers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &http.Request{RemoteAddr: test.peer, Header: http.Header{"X-Forwarded-For": test.forwarded}}
-			if got := c.address(r); got != test.want {
+			if got := c.resolve(r); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
-	if _, err := newCallers([]string{"10.0.0.1"}); err == nil {
+	if _, err := newClientIPResolver([]string{"10.0.0.1"}); err == nil {
 		t.Error("an address was accepted as a network")
 	}
 }

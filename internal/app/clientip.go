@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// clientIPResolver finds the addresses of clients behind reverse proxies. Loopback
+// is always trusted as a proxy on the same machine.
+type clientIPResolver struct{ proxies []netip.Prefix }
+
+func newClientIPResolver(networks []string) (clientIPResolver, error) {
+	c := clientIPResolver{proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	for _, text := range networks {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return c, fmt.Errorf("--trusted-proxy: %q is not a network such as 10.0.0.0/8", text)
+		}
+		c.proxies = append(c.proxies, prefix.Masked())
+	}
+	return c, nil
+}
+
+// resolve returns the nearest address that is not a trusted proxy; entries of
+// X-Forwarded-For beyond it could be forged. It returns "" if there are only proxies.
+// For an IPv6 address it returns the /64 network, because one customer has all of it.
+func (c clientIPResolver) resolve(r *http.Request) string {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	ip := peer.Addr()
+	for {
+		ip = ip.Unmap().WithZone("")
+		if !c.isProxy(ip) {
+			break
+		}
+		if len(hops) == 0 {
+			return ""
+		}
+		last := strings.TrimSpace(hops[len(hops)-1])
+		hops = hops[:len(hops)-1]
+		if ip, err = netip.ParseAddr(last); err != nil {
+			return ""
+		}
+	}
+	if ip.Is6() {
+		network, err := ip.Prefix(64)
+		if err != nil {
+			return ""
+		}
+		return network.String()
+	}
+	return ip.String()
+}
+
+func (c clientIPResolver) isProxy(ip netip.Addr) bool {
+	for _, p := range c.proxies {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}

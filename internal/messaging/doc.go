@@ -1,12 +1,9 @@
-// Package messaging is the text messages of organizations: what recipients are
-// sent about their tasks, what they reply, and how messages reach the gateway.
+// Package messaging sends text messages to the recipients of tasks and handles
+// their replies.
 //
-// A message is saved in the transaction of the event it is about (Notify), and
-// sent later by any node (Sender), through a gateway that is not known here.
-//
-// The one thing to know: a message is sent at least once, and more than once
-// only if it cannot be known whether an attempt went through. A node marks a
-// message as being sent before it sends it, so that a crash leaves the message
-// marked as possibly sent; the next attempt then asks the gateway first, if the
-// gateway can be asked.
+// A message is saved in the transaction of the event that it is about (Composer)
+// and sent later by any node (Sender), through a Gateway. It is sent at least once,
+// and more than once only if the result of an attempt is unknown: a node marks a
+// message before sending it, so that after a crash the next attempt can first ask
+// the gateway whether the message was sent, if the gateway supports that.
 package messaging

@@ -1,5 +1,5 @@
-// Package apptest runs the whole platform inside a test's own process, on
-// either database, and holds what it answers against its own document.
+// Package apptest runs the whole platform in the process of a test, on either
+// database, and checks its responses against its OpenAPI documents.
 //
 // Only tests import it.
 package apptest

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
 import { deliver } from './build/deliver';
 
-// Every page is an entry of its own; they share chunks. A new page is a line in
+// Every page is a separate entry; they share chunks. A new page is a line in
 // `input` and a handler in internal/web.
 const here = import.meta.dirname;
 const input = {
@@ -16,10 +16,10 @@ export default defineConfig({
   plugins: [svelte(), deliver({ worker: 'driver/sw.js', page: 'driver.html' })],
   build: {
     outDir: resolve(here, '../internal/web/dist'),
-    emptyOutDir: false, // deliver() does, and keeps the file that is committed
+    emptyOutDir: false, // deliver() does, except for the committed file
     manifest: 'manifest.json',
     target: 'es2022',
-    assetsInlineLimit: 0, // the pages' policy allows no data: but in images
+    assetsInlineLimit: 0, // the pages' policy allows data: only for images
     reportCompressedSize: false,
     rolldownOptions: {
       input,
@@ -29,7 +29,7 @@ export default defineConfig({
     },
   },
   server: {
-    // `npm run dev` beside a server that `make run` started.
+    // `npm run dev` next to a server started by `make run`.
     proxy: Object.fromEntries(['/driver/v1', '/t/', '/api'].map((path) => [path, 'http://127.0.0.1:8080'])),
   },
 });

@@ -11,10 +11,10 @@ import { title, type Point, type Position, type Task, type Worker, type WorkList
 import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
 const pollEvery = 30_000; // without a stream
-const lookEvery = 120_000; // with one, in case it is silent for a wrong reason
+const lookEvery = 120_000; // with one, in case it has silently failed
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
-const freshFor = 120_000; // a position may go with an action for so long
+const freshFor = 120_000; // how old a position sent with an action may be
 
 export type Connection = 'live' | 'polling' | 'offline';
 
@@ -23,8 +23,8 @@ interface Kept {
   at: number;
 }
 
-// Stay is where the worker is at work: the task she arrived at, and the place,
-// once it is known.
+// Stay is where the worker has arrived: the task, and the location once it is
+// known.
 interface Stay {
   task: string;
   at: Point | null;
@@ -36,10 +36,10 @@ class App {
   ready = $state(false);
   worker = $state<Worker | null>(null);
   mustSetPassword = $state(false);
-  ended = $state(false); // the session ended without her asking
+  ended = $state(false); // the session ended without a sign-out
   list = $state.raw<WorkList>(none);
   listAt = $state(0);
-  offered = $state.raw<Task[]>([]); // to whoever takes them first
+  offered = $state.raw<Task[]>([]); // to the first worker who claims them
   items = $state.raw<Item[]>([]);
   arrivals = $state.raw<ReadonlySet<string>>(new Set());
   position = $state.raw<Position | null>(null);
@@ -48,7 +48,7 @@ class App {
   sending = $state(false);
   words = $state.raw<Words>(english);
   language = $state<Language>('en');
-  chosen = $state<Language | ''>(''); // by hand
+  chosen = $state<Language | ''>(''); // by the worker
 
   mine = $derived(this.items.filter((i) => i.worker === this.worker?.id));
   waiting = $derived(waiting(this.items, this.worker?.id ?? ''));
@@ -68,7 +68,7 @@ class App {
   private stay: Stay | null = null;
   private streaming = false;
 
-  // open reads what the phone kept and goes on from there.
+  // open restores the state stored on the phone.
   async open() {
     await this.speak(localStorage.getItem('dray.language') ?? '');
     this.token = localStorage.getItem('dray.token') ?? '';
@@ -92,12 +92,12 @@ class App {
     this.stay = (await kept.get<Stay | null>('stay')) ?? null;
   }
 
-  // say is a line of the dictionary.
+  // say returns an entry of the dictionary.
   say(name: keyof Words, values: Record<string, string | number> = {}): string {
     return fill(this.words[name], values);
   }
 
-  // speak changes the language; "" is the phone's.
+  // speak sets the language; "" is the phone's.
   async speak(language: string) {
     this.chosen = isLanguage(language) ? language : '';
     this.language = this.chosen || preferred(navigator.languages);
@@ -121,7 +121,7 @@ class App {
     const { token, worker, mustSetPassword } = outcome.value;
     const before = await kept.get<Worker>('worker');
     if (before && before.id !== worker.id) {
-      await drafts.keepOnly(new Set()); // another worker's work is none of hers
+      await drafts.keepOnly(new Set()); // they belong to another worker
       await kept.clear();
       await trail.clear();
     }
@@ -144,7 +144,7 @@ class App {
     return outcome;
   }
 
-  // signOut forgets the worker. What was not sent stays for her next time.
+  // signOut ends the session. Unsent actions stay until the worker's next sign-in.
   async signOut() {
     this.halt();
     await drafts.keepOnly(new Set());
@@ -156,8 +156,8 @@ class App {
     await trail.clear();
   }
 
-  // act notes what the worker did and sends it as soon as it can. Images are on
-  // the shelf already, under their keys, or are put there.
+  // act records an action of the worker and sends it as soon as possible. Images
+  // are on the shelf already, under their keys, or are stored there.
   async act(
     verb: Verb,
     task: Task,
@@ -185,8 +185,8 @@ class App {
     }
   }
 
-  // leave tells, once, that the worker went away from where she arrived and has
-  // not completed the task yet: how long workers stay is learned from it.
+  // leave reports, once, that the worker has left the location of the arrival before
+  // completing the task: service times are learned from it.
   private async leave(now: Position) {
     const { stay } = this;
     if (!stay) return;
@@ -223,7 +223,7 @@ class App {
     await this.reload();
   }
 
-  // sync sends what waits and asks for the list. Calls while it runs make it run
+  // sync sends pending actions and fetches the list. Calls while it runs make it run
   // once more.
   sync(): Promise<void> {
     if (this.syncing) {
@@ -270,7 +270,7 @@ class App {
     );
   }
 
-  // answered shows what became of an action, before the list is asked for.
+  // answered shows the result of an action before the list is fetched.
   private answered(item: Item) {
     if (item.refusal === undefined) {
       if (item.kind === 'duty' && this.worker)
@@ -281,7 +281,7 @@ class App {
     void this.reload();
   }
 
-  // refresh asks for the list and the worker. It says whether that worked.
+  // refresh fetches the list and the worker, and reports whether that succeeded.
   private async refresh(): Promise<boolean> {
     const list = await this.call<WorkList>({ method: 'GET', path: '/tasks' });
     if (list.kind !== 'done') return list.kind !== 'later';
@@ -311,11 +311,11 @@ class App {
       if (last === undefined) return true;
       const outcome = await this.call({ method: 'POST', path: '/positions', body: { positions } });
       if (outcome.kind === 'later' || outcome.kind === 'signedOut') return outcome.kind !== 'later';
-      await trail.forget(last); // believed or refused: sending them again changes nothing
+      await trail.forget(last); // accepted or rejected: sending them again changes nothing
     }
   }
 
-  // call asks the server as this worker, and notices when she is one no more.
+  // call sends a request as this worker, and detects when the session has ended.
   private async call<T>(request: Request): Promise<Outcome<T>> {
     const { token } = this;
     const outcome = await call<T>(token, request);
@@ -391,8 +391,8 @@ class App {
     await this.sendPositions();
   }
 
-  // listen follows the server's stream and asks for the list when it says that
-  // something changed. A server without one is polled.
+  // listen follows the server's stream and fetches the list when it reports a
+  // change. A server without a stream is polled.
   private async listen(signal: AbortSignal) {
     let failures = 0;
     while (!signal.aborted) {
@@ -411,7 +411,7 @@ class App {
     }
   }
 
-  // watchDuty follows the phone while the worker is on duty, and only then.
+  // watchDuty follows the phone's position only while the worker is on duty.
   private watchDuty() {
     const wanted = this.worker !== null && this.view.onDuty && 'geolocation' in navigator;
     if (!wanted) {
@@ -452,7 +452,7 @@ class App {
   }
 }
 
-// alone runs work in one tab at a time.
+// alone runs a function in one tab at a time.
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   if (!('locks' in navigator)) return work();
   return navigator.locks.request('dray-queue', work) as Promise<T>;

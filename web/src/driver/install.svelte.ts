@@ -1,4 +1,4 @@
-// Browsers that can put the app on the home screen say so once, early.
+// Browsers that can install the app to the home screen announce it once, early.
 
 interface Prompt extends Event {
   prompt(): Promise<unknown>;

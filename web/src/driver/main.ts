@@ -10,6 +10,6 @@ if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   navigator.serviceWorker.register('/driver/sw.js', { scope: '/driver' }).catch(() => {
     // Without it the app works, but does not open without signal.
   });
-  // Actions that wait must not be thrown away when the phone is short of room.
+  // Pending actions must not be evicted when the phone is short of storage.
   void navigator.storage?.persist?.();
 }

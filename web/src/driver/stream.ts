@@ -6,7 +6,7 @@ export interface Message {
   data: string;
 }
 
-// reader returns a function that takes text as it comes and gives the messages
+// reader returns a function that takes text as it arrives and returns the messages
 // that it completes.
 export function reader(): (chunk: string) => Message[] {
   let rest = '';
@@ -36,9 +36,9 @@ export function reader(): (chunk: string) => Message[] {
 
 export type Ended = 'signedOut' | 'absent' | 'broken';
 
-// follow reads a stream until it ends and says why it did. Servers send a sign
-// of life every 20 seconds; a stream that is silent for longer than `silence` is
-// dead, though the phone may not know.
+// follow reads a stream until it ends and returns why it did. Servers send a
+// heartbeat every 20 seconds; a stream that is silent for longer than `silence` is
+// dead, though the phone may not have noticed.
 export async function follow(
   path: string,
   headers: Record<string, string>,

@@ -1,8 +1,8 @@
-// The service worker: keeps the app itself on the phone, so that it opens
-// without signal. It never touches the interface: what was done and not sent is
-// the page's business.
+// The service worker caches the app itself on the phone, so that it opens without
+// signal. It never intercepts API requests: pending actions are handled by the
+// page.
 
-export {}; // a module of its own, as far as the compiler goes
+export {}; // makes the compiler treat the file as a module
 
 declare const __FILES__: string;
 declare const __VERSION__: string;
@@ -44,8 +44,8 @@ worker.addEventListener('fetch', (event) => {
     event.respondWith(keptFirst(event.request));
 });
 
-// newest asks the server for the page and, if it does not answer soon, opens
-// the kept one.
+// newest fetches the page from the server and, without a prompt response, opens the
+// cached one.
 async function newest(request: Request): Promise<Response> {
   const cache = await caches.open(version);
   try {

@@ -1,4 +1,4 @@
-// The parts of the worker's interface that the app uses.
+// The parts of the worker's API that the app uses.
 
 export type Point = [lon: number, lat: number];
 
@@ -82,18 +82,18 @@ export interface Position {
   battery: number | null;
 }
 
-// Title is what a task is called in a list: who, or what kind, or where.
+// Title is the name of a task in a list: who, or what kind, or where.
 export function title(task: Task): string {
   return (
     task.overrides.recipientName || task.recipients[0]?.name || streetLine(task.destination.address) || task.shortId
   );
 }
 
-// even takes out the marks that turn the direction of writing: in a line put
-// together from several texts, one must not turn the others round.
+// even removes marks that change the direction of writing: in a line made of
+// several texts, one must not reverse the others.
 const even = (text: string | undefined): string => (text ?? '').replace(/[\u202A-\u202E\u2066-\u2069]/g, '');
 
-// joined puts together what there is.
+// joined joins the texts that are not empty.
 const joined = (parts: (string | undefined)[], between: string): string =>
   parts.map(even).filter(Boolean).join(between);
 
@@ -107,20 +107,20 @@ export function townLine(a: Address): string {
   return joined([joined([a.city, a.state], ', '), a.postalCode], ' ');
 }
 
-// forWorker tells whether a worker may see an entry or a field.
+// forWorker reports whether a worker may see an entry or a field.
 export function forWorker(entry: { visibility: string[] }): boolean {
   return entry.visibility.includes('worker');
 }
 
-// shown is a value of metadata or of a custom field as text.
+// shown formats a value of metadata or of a custom field as text.
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(shown).join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-// unscanned lists the barcodes of a task that nobody scanned, as the server
-// counts them: a scan is for the code with its data, else for one that takes any.
+// unscanned returns the barcodes of a task that are not scanned yet, counted as on
+// the server: a scan matches the code with its data, else one that accepts any.
 export function unscanned(task: Task, scans: { data: string }[]): Task['barcodes']['required'] {
   const left = scans.map((s) => s.data);
   const take = (i: number) => i >= 0 && left.splice(i, 1).length > 0;
@@ -130,7 +130,7 @@ export function unscanned(task: Task, scans: { data: string }[]): Task['barcodes
   return required.filter((b) => missed.has(b));
 }
 
-// decoded is a barcode's text: the interface carries it in base64.
+// decoded returns the text of a barcode, which is base64 in the API.
 export function decoded(data: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));
@@ -139,7 +139,7 @@ export function decoded(data: string): string {
   }
 }
 
-// encoded is the way back.
+// encoded is the inverse of decoded.
 export function encoded(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

@@ -1,5 +1,5 @@
 // Coasts and borders of the world, from Natural Earth. They are too coarse for
-// streets: the map shows them from far only, and loads them only then.
+// streets: the map shows and loads them only at low zoom.
 
 import source from 'world-atlas/countries-50m.json?url';
 import { project, type Place } from './project.ts';
@@ -41,7 +41,7 @@ async function load(): Promise<Shapes> {
   return { land, borders: borders(topology, arcs) };
 }
 
-// decode turns an arc's differences into places.
+// decode converts the differences of an arc to points.
 function decode(arc: [number, number][], { scale, translate }: Topology['transform']): Place[] {
   let [x, y] = [0, 0];
   return arc.map(([dx, dy]) => {

@@ -1,4 +1,3 @@
-// Package recipientapi is what recipients of tasks reach over HTTP: the data of
-// the page that follows a task, and the replies to text messages that gateways
-// pass on.
+// Package recipientapi serves recipients of tasks over HTTP: the data of the
+// tracking page, and the replies to text messages that gateways forward.
 package recipientapi

@@ -1,12 +1,12 @@
 // Package spec describes HTTP APIs: it makes OpenAPI documents and a reference
-// page for people from a list of operations and the Go types of their bodies.
+// page from a list of operations and the Go types of their bodies.
 //
-// Everything that a document says about a field stands beside that field. The
-// comment above it is its description; these struct tags say the rest:
+// A field is described where it is declared: by the comment above it and by these
+// struct tags, which describe the API and validate nothing:
 //
 //	json:"name,omitzero"  the name; fields with omitzero are optional in responses
-//	required:"true"       must be in a request
-//	nullable:"true"       may be null in a response although it is no pointer
+//	required:"true"       must be sent in a request
+//	nullable:"true"       may be null in a response, although it is not a pointer
 //	enum:"a,b,c"          the values it can have, or its elements can have
 //	type:"string,null"    the JSON types of a field that is an any
 //	example:"text"        an example: text, comma-separated texts, or JSON

@@ -1,7 +1,6 @@
-// Package storetest is what every store must do: a suite that each
-// implementation of the storage port passes, and the private databases that
-// tests run it on.
+// Package storetest is a test suite for the store: it runs on private databases of
+// both kinds and tests everything that use cases rely on.
 //
-// It tests through the port alone and knows no SQL of the stores; what only
-// one database does wrong becomes a case here for all of them.
+// It contains no SQL. A test for a bug of one database belongs here too, so that it
+// runs on both.
 package storetest

@@ -24,8 +24,8 @@ GO_BUILD := go build -trimpath -ldflags "$(LDFLAGS)"
 TOOL     := go tool -modfile=tools/go.mod
 POSTGRES := scripts/postgres.sh with
 
-# Packages where a data race costs a record. `make test` runs them under the
-# race detector wherever a C compiler works.
+# Packages where a data race could lose a record. `make test` runs them under the
+# race detector if there is a C compiler.
 RACE_PACKAGES := $(patsubst %,./%/...,$(wildcard internal/store internal/work))
 HAVE_CC = $(shell echo '\#include <stdlib.h>' | $$(CGO_ENABLED=1 go env CC) -E - >/dev/null 2>&1 && echo yes)
 
@@ -35,7 +35,7 @@ help: ## List the targets
 
 ##### Build and run
 
-# The web app goes into the program. It is built again when a source is newer.
+# The web app is embedded in the program. It is rebuilt when a source is newer.
 WEB         := internal/web/dist/driver.html.gz
 WEB_MODULES := web/node_modules/.package-lock.json
 WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
@@ -72,20 +72,20 @@ release: $(WEB) ## Build dist/ for every platform and fold the changelog: make r
 ##### The gate
 
 .PHONY: test
-test: check $(WEB) ## Everything: the checks, then all tests on SQLite and on a private PostgreSQL, then the published clients and the pages
+test: check $(WEB) ## Run the checks, all tests on SQLite and a private PostgreSQL, the published clients and the browser tests
 	@$(POSTGRES) $(MAKE) --no-print-directory go-test
 	@$(MAKE) --no-print-directory test-clients
 	@$(MAKE) --no-print-directory test-browser
 
 .PHONY: test-clients
-test-clients: build ## Drive the built program with the published client libraries for Go and Node
+test-clients: build ## Test the built program with the published client libraries for Go and Node
 	cd clients/node && npm ci --no-audit --no-fund
 	scripts/with-server.sh bash -c 'cd clients/gonfleet && go test -count=1 ./...'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test client.test.js'
 	scripts/with-server.sh bash -c 'cd clients/node && node --test older.test.js'
 
 .PHONY: test-browser
-test-browser: build ## Use the built program's pages in a real Chromium of a phone's size
+test-browser: build ## Test the pages of the built program in Chromium at the size of a phone
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
 	scripts/with-server.sh node --test --test-concurrency=1 web/browser/*.test.mjs
 
@@ -99,7 +99,7 @@ else
 endif
 
 .PHONY: check
-check: ## The fast half of the gate: architecture, format, vet, lint, generated files, go.mod
+check: ## Run the fast checks: architecture, format, vet, lint, generated files, go.mod
 	go test -count=1 ./internal -run Architecture
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
@@ -109,11 +109,11 @@ check: ## The fast half of the gate: architecture, format, vet, lint, generated 
 	@$(MAKE) --no-print-directory check-web
 
 .PHONY: check-web
-check-web: $(WEB_MODULES) ## Types, format and unit tests of the web app
+check-web: $(WEB_MODULES) ## Check the types, the format and the unit tests of the web app
 	cd web && npm run --silent check && npm run --silent test
 
 .PHONY: test-race
-test-race: ## All tests under the race detector, on both databases (needs a C compiler)
+test-race: ## Run all tests under the race detector, on both databases (needs a C compiler)
 	CGO_ENABLED=1 $(POSTGRES) go test -race -timeout 60m ./...
 
 .PHONY: test-postgres
@@ -121,7 +121,7 @@ test-postgres: ## Only the tests that use a database, on both, never from the ca
 	$(POSTGRES) go test -count=1 -timeout 15m ./internal/store/... ./internal/app/... ./internal/cli
 
 .PHONY: torture
-torture: ## The long campaigns: kill -9, power cuts, contention, on both databases
+torture: ## Run the long tests: kill -9, power cuts, contention, on both databases
 	$(POSTGRES) go test -count=1 -tags torture -run Torture -timeout 60m ./...
 
 .PHONY: fuzz
@@ -133,11 +133,11 @@ bench: ## Run the benchmarks: make bench BENCH=Create
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
 
 .PHONY: cover
-cover: ## Test coverage over both databases, in cover.out
+cover: ## Write the test coverage over both databases to cover.out
 	$(POSTGRES) go test -timeout 15m -coverpkg=./... -coverprofile=cover.out ./...
 	go tool cover -func=cover.out | tail -1
 
-##### Upkeep
+##### Maintenance
 
 .PHONY: fmt
 fmt: $(WEB_MODULES) ## Format the code

@@ -9,7 +9,7 @@ version=$1
 shopt -s nullglob
 fragments=(changelog/unreleased/*.md)
 if ((${#fragments[@]} == 0)); then
-	echo "nothing in changelog/unreleased; CHANGELOG.md stays as it is" >&2
+	echo "nothing in changelog/unreleased; CHANGELOG.md is unchanged" >&2
 	exit 0
 fi
 if grep -qF "## $version " CHANGELOG.md; then

@@ -3,9 +3,9 @@
 #
 #   scripts/postgres.sh start DIR    make a cluster in DIR, start it, print its URL
 #   scripts/postgres.sh url DIR      print the URL of a started cluster
-#   scripts/postgres.sh stop DIR     stop it; DIR stays
+#   scripts/postgres.sh stop DIR     stop it and keep DIR
 #   scripts/postgres.sh with CMD…    run CMD with DRAY_TEST_POSTGRES set to the URL
-#                                    of a cluster that lives as long as CMD
+#                                    of a cluster that is removed after CMD
 #
 # `with` uses DRAY_TEST_POSTGRES as it is when it is already set. DIR must be a
 # place the user postgres can reach, and short: it holds a Unix socket.
@@ -50,7 +50,7 @@ start() {
 	chmod 700 "$dir" "$dir/socket"
 	((EUID != 0)) || chown -R postgres: "$dir"
 
-	# Only the cluster's own files skip fsync, while they are being made.
+	# Skip fsync only while the cluster is created.
 	pg initdb -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
 
 	cat >>"$dir/data/postgresql.conf" <<-CONF
@@ -61,7 +61,7 @@ start() {
 		fsync = on
 	CONF
 
-	# Two starts may pick the same free port; the loser picks again.
+	# Two starts may choose the same free port; one of them tries another.
 	for try in 1 2 3 4 5 6 7 8; do
 		port=$((20000 + RANDOM % 10000))
 		if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then

@@ -1,5 +1,5 @@
-// Serves the travel-time tables of the Valhalla engine over HTTP, as a Valhalla
-// server does. The npm package has the engine and no server.
+// Serves the travel-time tables of the Valhalla engine over HTTP, like a Valhalla
+// server, because the npm package contains only the engine.
 //
 //   node valhalla.mjs FOLDER     (with node_modules and config.json in it)
 //

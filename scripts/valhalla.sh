@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs a command with a Valhalla engine of one city, for tests that compare with
-# it: DRAY_TEST_VALHALLA is its URL.
+# Runs a command with a Valhalla server for one city, for tests that compare with
+# its travel times. DRAY_TEST_VALHALLA is its URL.
 #
 #   scripts/valhalla.sh porto.osm.pbf go test -count=1 -v -run Valhalla ./internal/geo
 #
-# The engine comes from npm (280 MB) and goes, with its tiles, into
-# DRAY_VALHALLA, or a folder of that name among the temporary files.
+# The engine is installed from npm (280 MB). It is stored with its tiles in the
+# folder DRAY_VALHALLA; the default is a temporary folder.
 set -euo pipefail
 
 [[ $# -ge 2 ]] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }

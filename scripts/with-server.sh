@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs a command against a fresh server with one organization, and stops the
-# server by its own process id when the command ends.
+# Runs a command against a new server with one organization, and stops the server
+# when the command ends.
 #
 #   scripts/with-server.sh CMD…
 #
-# CMD finds DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_ORG, DRAY_TEST_DATA and
-# DRAY_TEST_HOOK, the address of a webhook receiver, in its environment.
+# The environment of CMD has DRAY_TEST_URL, DRAY_TEST_KEY, DRAY_TEST_ORG,
+# DRAY_TEST_DATA and DRAY_TEST_HOOK, the URL of a webhook receiver.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,5 +1,5 @@
-// Package gonfleet_test is a day of work through the published client for Go,
-// unmodified, against the built program. Run by `make test-clients`.
+// Package gonfleet_test uses the unmodified published client for Go against the
+// built program. `make test-clients` runs it.
 package gonfleet_test
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/onfleet/gonfleet/client"
 )
 
-// dial makes a client. Each has a limiter of its own, which after 18 calls
-// lets one a second through: every test takes a new one.
+// dial returns a new client for each test, because a client limits itself to one
+// call a second after 18 calls.
 func dial(t *testing.T) *client.API {
 	t.Helper()
 	url := os.Getenv("DRAY_TEST_URL")
@@ -28,7 +28,7 @@ func dial(t *testing.T) *client.API {
 	return api
 }
 
-// must fails the test when a call of the client failed.
+// must fails the test if a call of the client failed.
 func must[T any](v T, err error) func(t *testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -72,7 +72,7 @@ func TestOrganizationAndAdministrators(t *testing.T) {
 	}
 }
 
-func TestADayOfTasks(t *testing.T) {
+func TestTasks(t *testing.T) {
 	api := dial(t)
 	team := must(api.Teams.Create(onfleet.TeamCreateParams{Name: "South"}))(t) // workers and managers are sent as null
 	worker := must(api.Workers.Create(onfleet.WorkerCreateParams{
@@ -101,7 +101,7 @@ func TestADayOfTasks(t *testing.T) {
 		Destination: howard, Recipients: []onfleet.RecipientCreateParams{{Name: "Karen B.", Phone: "+14155550143"}},
 	}))(t)
 	if inline.Recipients[0].ID != recipient.ID || inline.Recipients[0].Name != "Karen B." {
-		t.Errorf("a known phone number made a second recipient: %+v", inline.Recipients[0])
+		t.Errorf("a known phone number created a second recipient: %+v", inline.Recipients[0])
 	}
 	if same := must(api.Tasks.GetByShortId(task.ShortId))(t); same.ID != task.ID {
 		t.Errorf("by short id: %+v", same)
@@ -134,9 +134,8 @@ func TestADayOfTasks(t *testing.T) {
 	if err := api.Tasks.Delete(clone.ID); err != nil {
 		t.Error(err)
 	}
-	// This client cannot read what automatic assignment answers: it expects a
-	// list of tasks where the interface has an object. The server's part is done
-	// when the answer arrives; only decoding may fail.
+	// This client cannot decode the response of automatic assignment: it expects a
+	// list of tasks where the API has an object. Only decoding may fail.
 	if _, err := api.Tasks.AutoAssignMulti(onfleet.TaskAutoAssignMultiParams{
 		Tasks: []string{inline.ID}, Options: onfleet.TaskAutoAssignMultiOptionsParam{Mode: onfleet.TaskAutoAssignModeDistance},
 	}); err != nil && !strings.Contains(err.Error(), "unmarshal") {

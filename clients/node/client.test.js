@@ -1,5 +1,5 @@
-// A day of work through the published client for Node, unmodified, against the
-// built program. Run by `make test-clients`.
+// Uses the unmodified published client for Node against the built program.
+// `make test-clients` runs it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Onfleet from '@onfleet/node-onfleet';
@@ -20,16 +20,16 @@ async function eventually(look) {
   throw new Error('it did not happen');
 }
 
-// refused expects the call to fail. The client turns every error of the
-// interface into a TypeError of its own ("HttpError is not a constructor"),
-// whatever the server answers, so no more than the failure can be seen.
+// refused expects the call to fail. The client turns every error response into a
+// TypeError ("HttpError is not a constructor"), so tests can only see that the
+// call failed.
 async function refused(call) {
   await assert.rejects(call);
 }
 
 const made = {};
 
-test('the key is good and names the organization', async () => {
+test('the key is valid and belongs to the organization', async () => {
   assert.equal(await onfleet.verifyKey(), true);
   const organization = await onfleet.organization.get();
   assert.equal(organization.id, process.env.DRAY_TEST_ORG);
@@ -102,7 +102,7 @@ test('destinations and recipients', async () => {
   assert.equal((await onfleet.recipients.matchMetadata([{ name: 'vip', type: 'boolean', value: true }])).length, 1);
 });
 
-test('a task lives its life', async () => {
+test('a task is created, changed, moved, cloned and deleted', async () => {
   const task = await onfleet.tasks.create({
     destination: made.destination, recipients: [made.recipient], notes: 'order 332', metadata: [{ name: 'order', type: 'number', value: 332 }],
     container: { type: 'WORKER', worker: made.worker },
@@ -137,7 +137,7 @@ test('a task lives its life', async () => {
   made.task = task.id;
 });
 
-test('batches are created at once and later', async () => {
+test('batches are created synchronously and asynchronously', async () => {
   const body = { destination: made.destination, recipients: [] };
   const now = await onfleet.tasks.batchCreate({ tasks: [body, { recipients: [] }] });
   assert.equal(now.tasks.length, 1);
@@ -176,7 +176,7 @@ test('a manifest is generated', async () => {
   assert.ok(Array.isArray(manifest.tasks));
 });
 
-test('a webhook is validated, told and deleted', async () => {
+test('a webhook is validated, notified and deleted', async () => {
   const hook = await onfleet.webhooks.create({ url: process.env.DRAY_TEST_HOOK, trigger: 6, name: 'created' });
   assert.equal(hook.count, 0);
   await onfleet.tasks.create({ destination: made.destination, recipients: [] });
@@ -190,7 +190,7 @@ test('thirty calls in a row do not stop the client', async () => {
   }
 });
 
-test('what was made is deleted again', async () => {
+test('the records are deleted', async () => {
   assert.equal(await onfleet.workers.deleteOne(made.worker), 200);
   assert.equal(await onfleet.teams.deleteOne(made.team), 200);
 });

@@ -1,6 +1,6 @@
-// What older versions of the published client for Node do, unmodified: 1.3.3 is
-// the oldest that can be told where the server is. Unlike 1.4.0 it shows the
-// errors of the interface. Run by `make test-clients`.
+// Uses an older version of the published client for Node, unmodified: 1.3.3 is the
+// oldest whose server URL can be set. Unlike 1.4.0 it exposes the errors of the
+// API. `make test-clients` runs it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Onfleet from 'onfleet-older';
@@ -10,22 +10,22 @@ const onfleet = connect(process.env.DRAY_TEST_KEY);
 const place = { address: { number: '543', street: 'Howard St', city: 'San Francisco', country: 'USA' }, location: [-122.39703, 37.78808] };
 const made = {};
 
-// refused expects the call to fail with an error of the client's, and returns it.
+// refused expects the call to fail with an error of the client and returns it.
 async function refused(name, code, call) {
   const error = await call().then(() => null, (e) => e);
-  assert.ok(error, 'it was not refused');
+  assert.ok(error, 'the call succeeded');
   assert.deepEqual([error.name, error.status], [name, code], error.message);
   assert.match(error.request, /^[0-9a-f-]{36}$/);
   return error;
 }
 
-// withoutTimes is a record without what every change of it sets.
+// withoutTimes returns a record without the fields that every change sets.
 function withoutTimes({ timeLastModified, ...record }) {
   assert.ok(timeLastModified > 0);
   return record;
 }
 
-test('records are made and found', async () => {
+test('records are created and found', async () => {
   assert.equal(await onfleet.verifyKey(), true);
   assert.equal(await connect('0'.repeat(32)).verifyKey(), false);
   made.admin = (await onfleet.administrators.create({ name: 'Ada', email: 'older@example.com', phone: '+16173428850' })).id;
@@ -42,7 +42,7 @@ test('records are made and found', async () => {
   })).id;
 });
 
-test('lists of the query come as one text or as several parameters', async () => {
+test('lists in the query are one comma-separated or several parameters', async () => {
   for (const states of ['0,1', ['2', '0']]) {
     assert.equal((await onfleet.workers.get({ states })).length, 1);
     assert.equal((await onfleet.tasks.get({ from: 1, state: [0, 1] })).tasks.length, 2);
@@ -62,7 +62,7 @@ test('a task is changed by sending back what was read', async () => {
   }
 });
 
-test('errors are told apart', async () => {
+test('errors have distinct names and codes', async () => {
   await refused('PermissionError', 1102, () => connect('0'.repeat(32)).teams.get());
   await refused('HttpError', 1402, () => onfleet.tasks.get('nobodyhasthisidentifier0'));
   await refused('HttpError', 1000, () => onfleet.recipients.create({ name: 'R', phone: '12' }));

@@ -26,7 +26,7 @@ func TestAdmins(t *testing.T) {
 	}{
 		"an e-mail address in use": {access.AdminDraft{Change: lastmile.AdminChange{Name: new("Bob"), Email: used}}, lastmile.CodeDuplicate},
 		"no e-mail address":        {access.AdminDraft{Change: lastmile.AdminChange{Name: new("Bob")}}, lastmile.CodeMalformed},
-		"a phone number that is none": {
+		"an invalid phone number": {
 			access.AdminDraft{Change: lastmile.AdminChange{Name: new("Bob"), Email: email()}, Phone: new("12")}, lastmile.CodeInvalid,
 		},
 	} {

@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-func TestIDsAreInTheOrderInWhichTheyWereMade(t *testing.T) {
+func TestIDsAreOrdered(t *testing.T) {
 	for name, step := range map[string]time.Duration{"a clock that goes on": time.Microsecond, "one that stands still": 0, "one that is set back": -time.Second} {
 		t.Run(name, func(t *testing.T) {
 			at := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
@@ -19,18 +19,18 @@ func TestIDsAreInTheOrderInWhichTheyWereMade(t *testing.T) {
 			for range 1_000 {
 				id := ids.New()
 				if !lastmile.ValidID(id) {
-					t.Fatalf("%q is no id", id)
+					t.Fatalf("%q is not an id", id)
 				}
 				made = append(made, id)
 			}
 			if !slices.IsSorted(made) {
-				t.Error("an id is less than one before it")
+				t.Error("an id is less than an earlier one")
 			}
 		})
 	}
 }
 
-func TestNoIDIsMadeTwice(t *testing.T) {
+func TestIDsAreUnique(t *testing.T) {
 	const each, together = 1_000, 8
 	for name, begin := range map[string]time.Time{"today": time.Now(), "at the beginning of time": time.UnixMicro(0), "far ahead": time.Date(2999, time.December, 31, 0, 0, 0, 0, time.UTC)} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestNoIDIsMadeTwice(t *testing.T) {
 			group.Wait()
 			all := slices.Concat(made...)
 			slices.Sort(all)
-			// The random part alone would tell ids of two processes apart.
+			// Ids of two processes differ at least in their random parts.
 			for i, id := range all {
 				if len(id) != lastmile.IDLength || i > 0 && id[:11] == all[i-1][:11] {
 					t.Fatalf("%q comes after %q", id, all[max(i-1, 0)])

@@ -28,7 +28,7 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // key was revoked.
 const MaxKeyAge = 2 * time.Second
 
-// newKey makes an API key of random base62 characters.
+// newKey returns an API key of random base62 characters.
 func newKey(random string) string {
 	body := keyPrefix + random
 	return body + checksum(body)
@@ -68,7 +68,7 @@ type Keys struct {
 	Now   func() time.Time
 
 	mu         sync.Mutex
-	known      map[keyHash]lastmile.APIKey // active ones only
+	known      map[keyHash]lastmile.APIKey // cached active keys
 	generation int64
 	refreshed  time.Time // when the generation was last read
 	used       map[lastmile.KeyID]time.Time

@@ -33,9 +33,9 @@ func TestKeysAuthenticate(t *testing.T) {
 	expectCode(t, err, lastmile.CodeNotFound)
 }
 
-// A node may go by what it knows of a key until it hears of a revocation, but
-// never longer than MaxKeyAge.
-func TestARevokedKeyIsRejected(t *testing.T) {
+// A node may use a cached key until it refreshes its keys, but never longer than
+// MaxKeyAge.
+func TestRevokedKeyIsRejected(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ctx := t.Context()
 	key, record, err := o.Organizations.CreateKey(ctx, o.Principal.Organization, "to be revoked")
@@ -93,7 +93,7 @@ func TestRefreshDropsRevokedKeysAtOnce(t *testing.T) {
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 }
 
-func TestTheUseOfKeysIsSaved(t *testing.T) {
+func TestSaveUse(t *testing.T) {
 	o := apptest.NewOrg(t)
 	key, record, err := o.Organizations.CreateKey(t.Context(), o.Principal.Organization, "used")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-func TestANewOrganizationHasAnOwnerWithItsEmail(t *testing.T) {
+func TestNewOrganizationHasOwner(t *testing.T) {
 	o := apptest.NewOrg(t)
 	email := strings.ToLower(apptest.NewID[string]()) + "@example.com"
 	draft := lastmile.OrganizationDraft{Name: "Acme", Email: email, Country: "US", Timezone: "America/New_York"}
@@ -58,7 +58,7 @@ func TestOnlyConnectedOrganizationsSeeEachOther(t *testing.T) {
 	expectCode(t, o.Organizations.Connect(t.Context(), one, apptest.NewID[lastmile.OrganizationID]()), lastmile.CodeNotFound)
 }
 
-func TestAnOldWebhookSecretSignsForADay(t *testing.T) {
+func TestOldWebhookSecretSignsForADay(t *testing.T) {
 	o := apptest.NewOrg(t)
 	org := o.Principal.Organization
 	secrets := func() [][]byte {
@@ -85,7 +85,7 @@ func TestAnOldWebhookSecretSignsForADay(t *testing.T) {
 	}
 }
 
-func TestAVaultOpensWhatItSealed(t *testing.T) {
+func TestVault(t *testing.T) {
 	vault, err := access.NewVault(make([]byte, access.MasterKeySize))
 	if err != nil {
 		t.Fatal(err)

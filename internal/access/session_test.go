@@ -39,7 +39,7 @@ func invite(t *testing.T) *invited {
 	return i
 }
 
-// signIn signs in and returns who the token is.
+// signIn signs in and returns the principal of the session.
 func (i *invited) signIn(ctx context.Context, password string) (access.SignedIn, lastmile.Principal, error) {
 	session, err := i.Sessions.SignIn(ctx, i.phone, password)
 	if err != nil {
@@ -49,7 +49,7 @@ func (i *invited) signIn(ctx context.Context, password string) (access.SignedIn,
 	return session, who, err
 }
 
-func TestAWorkerChoosesAPassword(t *testing.T) {
+func TestSetPassword(t *testing.T) {
 	i := invite(t)
 	ctx := t.Context()
 	session, who, err := i.signIn(ctx, i.password)
@@ -83,7 +83,7 @@ func TestAWorkerChoosesAPassword(t *testing.T) {
 	}
 }
 
-func TestATemporaryPasswordExpires(t *testing.T) {
+func TestTemporaryPasswordExpires(t *testing.T) {
 	i := invite(t)
 	i.Advance(access.TemporaryPasswordLifetime)
 	if _, _, err := i.signIn(t.Context(), i.password); err != nil {
@@ -94,7 +94,7 @@ func TestATemporaryPasswordExpires(t *testing.T) {
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 }
 
-func TestATemporaryPasswordEndsAfterFiveGuesses(t *testing.T) {
+func TestTemporaryPasswordEndsAfterFiveGuesses(t *testing.T) {
 	i := invite(t)
 	for range 5 {
 		_, _, err := i.signIn(t.Context(), "guess")
@@ -105,7 +105,7 @@ func TestATemporaryPasswordEndsAfterFiveGuesses(t *testing.T) {
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 }
 
-func TestAPasswordIsLockedAfterGuesses(t *testing.T) {
+func TestPasswordIsLockedAfterGuesses(t *testing.T) {
 	i := invite(t)
 	ctx := t.Context()
 	const password = "correct horse battery"
@@ -142,14 +142,14 @@ func TestSignInRejectsUnknownNumbers(t *testing.T) {
 	expectCode(t, err, lastmile.CodeInvalid)
 }
 
-func TestASessionEndsWhenItIsNotUsed(t *testing.T) {
+func TestUnusedSessionExpires(t *testing.T) {
 	i := invite(t)
 	ctx := t.Context()
 	session, _, err := i.signIn(ctx, i.password)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // each use begins the time anew
+	for range 2 { // each use extends the session
 		i.Advance(access.SessionLifetime - time.Hour)
 		if _, err := i.Sessions.Authenticate(ctx, session.Token); err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestASessionEndsWhenItIsNotUsed(t *testing.T) {
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 }
 
-func TestATrackerTokenIsReplaced(t *testing.T) {
+func TestTrackerTokenIsReplaced(t *testing.T) {
 	i := invite(t)
 	ctx := t.Context()
 	first, err := i.Sessions.NewTracker(ctx, i.worker)
@@ -174,7 +174,7 @@ func TestATrackerTokenIsReplaced(t *testing.T) {
 		t.Errorf("the tracker is of %+v: %v", who, err)
 	}
 	_, err = i.Sessions.Authenticate(ctx, first)
-	expectCode(t, err, lastmile.CodeUnauthenticated) // it is no session
+	expectCode(t, err, lastmile.CodeUnauthenticated) // it is not the token of a session
 	second, err := i.Sessions.NewTracker(ctx, i.worker)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func (v Vault) Seal(org lastmile.OrganizationID, secret []byte) []byte {
 	return v.aead.Seal(nil, nil, secret, []byte(org))
 }
 
-// Open decrypts what Seal made for the organization.
+// Open decrypts a secret that Seal encrypted for the organization.
 func (v Vault) Open(org lastmile.OrganizationID, sealed []byte) ([]byte, error) {
 	secret, err := v.aead.Open(nil, nil, sealed, []byte(org))
 	if err != nil {

@@ -20,7 +20,7 @@ func expectCode(t *testing.T, err error, want lastmile.Code) {
 	}
 }
 
-// geocoder finds every address at one place, and remembers what it was asked.
+// geocoder returns one location for every address and records the requests.
 type geocoder struct {
 	place lastmile.GeocodedAddress
 	err   error
@@ -32,7 +32,7 @@ func (g *geocoder) Geocode(_ context.Context, q lastmile.AddressQuery) (lastmile
 	return g.place, g.err
 }
 
-// book is an address book with another geocoder.
+// book returns the address book with another geocoder.
 func book(o *apptest.Org, g addressbook.Geocoder) *addressbook.Book {
 	b := *o.Book
 	b.Geocoder = g
@@ -45,7 +45,7 @@ func metadata(name string) lastmile.Metadata {
 	return lastmile.Metadata{{Name: name, Type: lastmile.MetadataString, Value: "x", Visibility: []string{"api"}}}
 }
 
-func TestADestinationWithALocationIsNotGeocoded(t *testing.T) {
+func TestDestinationWithLocationIsNotGeocoded(t *testing.T) {
 	o := apptest.NewOrg(t)
 	g := &geocoder{err: lastmile.Invalid("must not be asked")}
 	at := lastmile.Point{Lon: -122.39, Lat: 37.79}
@@ -62,7 +62,7 @@ func TestADestinationWithALocationIsNotGeocoded(t *testing.T) {
 	})
 }
 
-func TestADestinationIsGeocodedAsTheOrganizationWants(t *testing.T) {
+func TestDestinationIsGeocoded(t *testing.T) {
 	o := apptest.NewOrg(t)
 	o.Write(t, func(w *sqlstore.Tx) error {
 		settings, err := w.Settings(t.Context(), o.Principal.Organization)
@@ -94,9 +94,9 @@ func TestDestinationsReject(t *testing.T) {
 		draft lastmile.DestinationDraft
 		want  lastmile.Code
 	}{
-		"nothing":                 {lastmile.DestinationDraft{}, lastmile.CodeMalformed},
-		"an address of no place":  {lastmile.DestinationDraft{Address: &lastmile.Address{}, Unparsed: "nowhere"}, lastmile.CodeInvalid},
-		"a language that is none": {lastmile.DestinationDraft{Address: &lastmile.Address{}, Unparsed: "somewhere", Language: "x"}, lastmile.CodeInvalid},
+		"nothing":             {lastmile.DestinationDraft{}, lastmile.CodeMalformed},
+		"an unknown address":  {lastmile.DestinationDraft{Address: &lastmile.Address{}, Unparsed: "nowhere"}, lastmile.CodeInvalid},
+		"an invalid language": {lastmile.DestinationDraft{Address: &lastmile.Address{}, Unparsed: "somewhere", Language: "x"}, lastmile.CodeInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := book(o, g).CreateDestination(t.Context(), o.Principal, c.draft)
@@ -131,14 +131,14 @@ func TestFindByMetadata(t *testing.T) {
 	}
 }
 
-func TestARecipientIsThePhoneNumber(t *testing.T) {
+func TestRecipientIsUniqueByPhone(t *testing.T) {
 	o := apptest.NewOrg(t)
 	phone := apptest.Phone()
 	first, err := o.Book.CreateRecipient(t.Context(), o.Principal, lastmile.RecipientDraft{Name: "Boris", Phone: string(phone), Change: lastmile.RecipientChange{Notes: new("Bell")}})
 	if err != nil || first.Phone != phone {
 		t.Fatalf("the recipient is %+v: %v", first, err)
 	}
-	national := string(phone[2:]) // as the organization's country writes it
+	national := string(phone[2:]) // in the national format of the organization's country
 	second, err := o.Book.CreateRecipient(t.Context(), o.Principal, lastmile.RecipientDraft{Name: "Boris Foster", Phone: national})
 	if err != nil || second.ID != first.ID || second.Name != "Boris Foster" || second.Notes != "Bell" || !second.Created.Equal(first.Created) {
 		t.Errorf("the recipient is %+v, want an update of %+v: %v", second, first, err)
@@ -179,7 +179,7 @@ func TestRecipientsReject(t *testing.T) {
 	}{
 		"no name":                {lastmile.RecipientDraft{Phone: string(apptest.Phone())}, lastmile.CodeMalformed},
 		"no phone number":        {lastmile.RecipientDraft{Name: "Boris"}, lastmile.CodeMalformed},
-		"a number that is none":  {lastmile.RecipientDraft{Name: "Boris", Phone: "12"}, lastmile.CodeInvalid},
+		"an invalid number":      {lastmile.RecipientDraft{Name: "Boris", Phone: "12"}, lastmile.CodeInvalid},
 		"a foreign short number": {lastmile.RecipientDraft{Name: "Boris", Phone: "+4912"}, lastmile.CodeInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {

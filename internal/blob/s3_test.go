@@ -209,10 +209,10 @@ func TestS3(t *testing.T) {
 		for _, status := range []int{301, 307, 403, 404, 500, 503} {
 			service.broken = status
 			if err := s3.Put(t.Context(), sample, []byte("x")); err == nil {
-				t.Errorf("%d: taken for done", status)
+				t.Errorf("%d: counted as a success", status)
 			}
 			if _, err := s3.Get(t.Context(), sample); err == nil {
-				t.Errorf("%d: taken for a response", status)
+				t.Errorf("%d: returned as data", status)
 			}
 		}
 	})
@@ -226,14 +226,14 @@ func TestS3Retries(t *testing.T) {
 		ok       bool
 		requests int
 	}{
-		"no failure":                 {nil, true, 1},
-		"an overloaded service":      {[]int{503, 503, 503}, true, 4},
-		"too many requests":          {[]int{429}, true, 2},
-		"a fault, a gateway":         {[]int{500, 502, 504}, true, 4},
-		"a lost connection":          {[]int{hangUp, hangUp}, true, 3},
-		"an outage":                  {[]int{503, 503, 503, 503, 503}, false, 4},
-		"what another attempt keeps": {[]int{403, 403}, false, 1},
-		"a redirection":              {[]int{301, 301}, false, 1},
+		"no failure":            {nil, true, 1},
+		"an overloaded service": {[]int{503, 503, 503}, true, 4},
+		"too many requests":     {[]int{429}, true, 2},
+		"server errors":         {[]int{500, 502, 504}, true, 4},
+		"a lost connection":     {[]int{hangUp, hangUp}, true, 3},
+		"an outage":             {[]int{503, 503, 503, 503, 503}, false, 4},
+		"a permanent error":     {[]int{403, 403}, false, 1},
+		"a redirection":         {[]int{301, 301}, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for method, do := range map[string]func() error{

@@ -75,7 +75,7 @@ func TestCreateWorkerRejects(t *testing.T) {
 		want  lastmile.Code
 	}{
 		"no name":                     {noName, lastmile.CodeMalformed},
-		"a phone number that is none": {draft("12", team), lastmile.CodeInvalid},
+		"an invalid phone number":     {draft("12", team), lastmile.CodeInvalid},
 		"another organization's team": {draft(string(apptest.Phone()), foreign), lastmile.CodeOutsideScope},
 		"an unknown address":          {foreignAddress, lastmile.CodeNotFound},
 	} {
@@ -105,7 +105,7 @@ func TestUpdateWorker(t *testing.T) {
 	}
 }
 
-func TestDeleteWorkerGivesTasksBack(t *testing.T) {
+func TestDeleteWorkerUnassignsTasks(t *testing.T) {
 	o := apptest.NewOrg(t)
 	worker := o.Worker(t, "Ada", &west)
 	d := apptest.Draft(east)
@@ -308,6 +308,6 @@ func TestEstimateNeedsAHubAndAWorkerOnDuty(t *testing.T) {
 	expectCode(t, err, lastmile.CodeNotFound)
 	worker := o.Worker(t, "Ada", &west, team)
 	if got, err := estimate(); err != nil || got != worker.Worker {
-		t.Errorf("the first would be %q, want %q: %v", got, worker.Worker, err)
+		t.Errorf("the first worker would be %q, want %q: %v", got, worker.Worker, err)
 	}
 }

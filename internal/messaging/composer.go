@@ -45,8 +45,8 @@ func (c *Composer) Notify(ctx context.Context, tx store.Transaction, events []la
 	return nil
 }
 
-// write writes the message about an event. It is not wanted when the
-// organization or the recipient has turned it off, or when it is too late.
+// write returns the message about an event. wanted is false if the organization or
+// the recipient has turned such messages off, or the message would be too late.
 func (c *Composer) write(ctx context.Context, r Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
 	task, now := *e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
@@ -78,8 +78,8 @@ func (c *Composer) write(ctx context.Context, r Reader, kind textmessage.Kind, e
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }
 
-// workerName is the name by which recipients know the worker of a task; empty
-// when the task has no worker any more.
+// workerName returns the name of a task's worker for recipients; it is empty if the
+// task has no worker any more.
 func workerName(ctx context.Context, r Reader, e lastmile.Event) (string, error) {
 	worker := e.Worker
 	if worker == nil {

@@ -12,7 +12,7 @@ import (
 
 // Recipients are notified once of an ETA or a delay, with the minutes of the event.
 func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	defer w.close()
 	eta, delay := 6*time.Minute+time.Second, 20*time.Minute
 	task := lastmile.Task{
@@ -22,7 +22,7 @@ func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
 	events := []lastmile.Event{
 		{Organization: acme, Trigger: lastmile.TriggerTaskEta, Task: &task, At: now(), ETA: &eta},
 		{Organization: acme, Trigger: lastmile.TriggerTaskDelayed, Task: &task, At: now(), Delay: &delay},
-		{Organization: acme, Trigger: lastmile.TriggerTaskStarted, Task: &task, At: now().Add(-2 * time.Hour)}, // a phone that was out of reach
+		{Organization: acme, Trigger: lastmile.TriggerTaskStarted, Task: &task, At: now().Add(-2 * time.Hour)}, // reported late by a phone that was offline
 	}
 	for range 2 {
 		w.write(func(ctx context.Context, tx *sqlstore.Tx) error { return w.log.Append(ctx, tx, events...) })

@@ -1,12 +1,11 @@
-// Package messaging is the text messages of organizations: what recipients are
-// sent about their tasks, what they reply, and how messages reach the gateway.
+// Package messaging sends text messages to recipients and workers, and handles the
+// replies.
 //
-// A message is saved in the transaction of the event it is about (Notify), and
-// sent later by any node (Sender), through a gateway that is not known here.
+// Composer saves a message in the transaction of its event. Sender, on any node,
+// sends it later through a Gateway.
 //
-// The one thing to know: a message is sent at least once, and more than once
-// only if it cannot be known whether an attempt went through. A node marks a
-// message as being sent before it sends it, so that a crash leaves the message
-// marked as possibly sent; the next attempt then asks the gateway first, if the
-// gateway can be asked.
+// A message is sent at least once. It is sent again only if it is unknown whether
+// an attempt succeeded. A node marks a message as being sent before it sends it, so
+// that a crash leaves the message marked as possibly sent. If the gateway is a
+// Finder, the next attempt asks it first whether it has the message.
 package messaging

@@ -33,9 +33,9 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 func newID() string { return rand.Text()[:lastmile.IDLength] }
 
-// world is a real database with organizations in it, and gateways that are
-// functions.
-type world struct {
+// fixture is a real database with two organizations, and the messages that
+// gateways got.
+type fixture struct {
 	t        testing.TB
 	store    *sqlstore.Store
 	messages *messaging.Messages
@@ -46,20 +46,20 @@ type world struct {
 	sent []sending
 }
 
-// sending is a message that a gateway was given.
+// sending is a message that a gateway got.
 type sending struct {
 	at      time.Time
 	message textmessage.Message
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: now, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: db}
+	w := &fixture{t: t, store: db}
 	composer := &messaging.Composer{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Now: now, NewID: newID, Saved: w.texts.Signal}
 	w.log = events.NewLog(events.Options{
 		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
@@ -80,15 +80,15 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// close ends the world; in a bubble, before the bubble does.
-func (w *world) close() {
+// close closes the database. A synctest bubble must close it before it ends.
+func (w *fixture) close() {
 	w.t.Helper()
 	if err := w.store.Close(); err != nil {
 		w.t.Error(err)
 	}
 }
 
-func (w *world) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
+func (w *fixture) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	if err := w.store.Write(ctx, func(tx *sqlstore.Tx) error { return change(ctx, tx) }); err != nil {
@@ -97,7 +97,7 @@ func (w *world) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
 }
 
 // enqueue saves a message to be sent and returns its id.
-func (w *world) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
+func (w *fixture) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
 	w.t.Helper()
 	m := textmessage.New(lastmile.MessageID(newID()), org, kind, to, "hello", now(), now())
 	if kind != textmessage.KindInvitation {
@@ -110,8 +110,8 @@ func (w *world) enqueue(org lastmile.OrganizationID, kind textmessage.Kind, to l
 	return m.ID
 }
 
-// begin leases a message and marks it as being sent, as a process does that then
-// dies.
+// begin leases a message and marks it as being sent, like a process that then
+// crashes.
 func begin(ctx context.Context, tx *sqlstore.Tx, id lastmile.MessageID, until time.Time) error {
 	m, err := tx.MessageByID(ctx, id)
 	if err != nil {
@@ -119,7 +119,7 @@ func begin(ctx context.Context, tx *sqlstore.Tx, id lastmile.MessageID, until ti
 	}
 	item := work.Item{Kind: work.Messages, Organization: m.Organization, ID: string(id), Lease: newID()}
 	if ok, err := tx.ClaimWork(ctx, item, now(), until); err != nil || !ok {
-		return errors.Join(err, fmt.Errorf("the message could be leased: %v", ok))
+		return errors.Join(err, fmt.Errorf("claimed is %v", ok))
 	}
 	if m.State == textmessage.StateSending {
 		m.Uncertain++
@@ -132,7 +132,7 @@ func begin(ctx context.Context, tx *sqlstore.Tx, id lastmile.MessageID, until ti
 }
 
 // message reads a message.
-func (w *world) message(id lastmile.MessageID) (m textmessage.Message) {
+func (w *fixture) message(id lastmile.MessageID) (m textmessage.Message) {
 	w.t.Helper()
 	err := w.store.Read(w.t.Context(), func(r *sqlstore.Tx) (err error) {
 		m, err = r.MessageByID(w.t.Context(), id)
@@ -144,8 +144,8 @@ func (w *world) message(id lastmile.MessageID) (m textmessage.Message) {
 	return m
 }
 
-// is fails the test when a message is in another state.
-func (w *world) is(id lastmile.MessageID, state textmessage.State, reason string) textmessage.Message {
+// wantState fails the test if a message is in another state.
+func (w *fixture) wantState(id lastmile.MessageID, state textmessage.State, reason string) textmessage.Message {
 	w.t.Helper()
 	m := w.message(id)
 	if m.State != state || m.Reason != reason {
@@ -154,51 +154,51 @@ func (w *world) is(id lastmile.MessageID, state textmessage.State, reason string
 	return m
 }
 
-// gateway is one whose answers are functions.
+// gateway is a Gateway whose Send is a function.
 type gateway struct {
-	world *world
-	send  func(ctx context.Context, m textmessage.Message) textmessage.Result
+	fixture *fixture
+	send    func(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
 func (g gateway) Name() string { return "fake" }
 func (g gateway) From() string { return "+12125550001" }
 
 func (g gateway) Send(ctx context.Context, m textmessage.Message) textmessage.Result {
-	g.world.mu.Lock()
-	g.world.sent = append(g.world.sent, sending{now(), m})
-	g.world.mu.Unlock()
+	g.fixture.mu.Lock()
+	g.fixture.sent = append(g.fixture.sent, sending{now(), m})
+	g.fixture.mu.Unlock()
 	return g.send(ctx, m)
 }
 
-// asked is a gateway that can be asked what became of a message.
-type asked struct {
+// findingGateway is a gateway that is also a Finder.
+type findingGateway struct {
 	gateway
 	find func(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
-func (a asked) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
+func (a findingGateway) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
 	return a.find(ctx, m)
 }
 
-func taken(_ context.Context, m textmessage.Message) textmessage.Result {
+func acceptSend(_ context.Context, m textmessage.Message) textmessage.Result {
 	return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g-" + string(m.ID)}
 }
 
-// sender makes a sender with a gateway; nil: the outbox.
-func (w *world) sender(g messaging.Gateway) *messaging.Sender {
+// sender returns a sender with a gateway; nil means the outbox.
+func (w *fixture) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
 		Store: sqlstore.For[messaging.Reader, messaging.Writer](w.store), Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.texts.Channel(),
 	}
 }
 
-// during runs senders while something happens.
-func (w *world) during(do func(), senders ...*messaging.Sender) {
+// during runs senders while do runs.
+func (w *fixture) during(do func(), senders ...*messaging.Sender) {
 	w.t.Helper()
 	storetest.During(w.t, do, senders...)
 }
 
-// sendings are what gateways were given.
-func (w *world) sendings() []sending {
+// sendings returns the messages that gateways got.
+func (w *fixture) sendings() []sending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.sent)

@@ -16,7 +16,7 @@ type sendPolicy struct {
 	w    Writer
 	caps textmessage.Caps
 	now  time.Time
-	sent map[lastmile.OrganizationID]*textmessage.Counts // of organizations, counted once
+	sent map[lastmile.OrganizationID]*textmessage.Counts // cached counts of organizations
 }
 
 func newSendPolicy(w Writer, caps textmessage.Caps, now time.Time) *sendPolicy {
@@ -38,14 +38,14 @@ func (p *sendPolicy) end(ctx context.Context, m *textmessage.Message) (bool, err
 	default:
 		return false, nil
 	}
-	if m.Attempts == 1 { // it was never sent
+	if m.Attempts == 1 { // no attempt was made
 		m.Sent = time.Time{}
 	}
 	return true, nil
 }
 
-// suppress returns why a message is not to be sent, or nothing. The caps do not
-// apply to a message that was tried before.
+// suppress returns why a message must not be sent, or "". The caps do not apply to
+// a message that was tried before.
 func (p *sendPolicy) suppress(ctx context.Context, m textmessage.Message) (string, error) {
 	if m.Kind != textmessage.KindInvitation {
 		if _, out, err := p.w.OptOut(ctx, m.Organization, m.To); err != nil || out {
@@ -67,8 +67,8 @@ func (p *sendPolicy) suppress(ctx context.Context, m textmessage.Message) (strin
 	return reason, nil
 }
 
-// counts counts the messages that were sent before this one, which is itself
-// already marked as sent.
+// counts counts the messages sent before this one. It subtracts one, because this
+// message is marked as sent already.
 func (p *sendPolicy) counts(ctx context.Context, m textmessage.Message) (c textmessage.Counts, err error) {
 	hour, day := p.now.Add(-time.Hour), p.now.Add(-24*time.Hour)
 	of := p.sent[m.Organization]

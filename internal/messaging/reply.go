@@ -11,15 +11,15 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Receive handles a text message that came to one of our numbers, once however
-// often the gateway delivers it. STOP and START turn messages off and on; any
-// other reply is reported to the organization that wrote last.
+// Receive handles a reply from a phone. It ignores duplicate deliveries of a reply.
+// STOP and START turn messages off and on; any other reply is reported to the
+// organization that wrote last.
 func (m *Messages) Receive(ctx context.Context, reply lastmile.Reply) error {
 	if err := reply.Check(); err != nil {
 		return err
 	}
 	if phone, err := m.ParsePhone(string(reply.From), ""); err == nil {
-		reply.From = phone // else a short code, which is not a phone number
+		reply.From = phone // short codes do not parse and stay as they are
 	}
 	now := m.Now()
 	return m.Store.Write(ctx, func(w Writer) error {
@@ -54,8 +54,9 @@ func each(orgs []lastmile.OrganizationID, do func(lastmile.OrganizationID) error
 }
 
 // addressees returns the organizations that a reply is for, the likeliest first:
-// those that wrote to the number from the one replied to; if there is none, those
-// that wrote to it at all; else those that have a recipient with the number.
+// those that sent messages to the phone from the number replied to; if there is
+// none, those that sent it messages from any number; else those that have a
+// recipient with this phone.
 func (m *Messages) addressees(ctx context.Context, r Reader, reply lastmile.Reply) ([]lastmile.OrganizationID, error) {
 	texters, err := r.Texters(ctx, reply.From)
 	if err != nil {
@@ -90,7 +91,7 @@ func (m *Messages) addressees(ctx context.Context, r Reader, reply lastmile.Repl
 	return wrote, nil
 }
 
-// distinct removes all but the first of each organization.
+// distinct removes duplicates and keeps the order.
 func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 	for _, org := range orgs {
 		if !slices.Contains(some, org) {
@@ -100,8 +101,8 @@ func distinct(orgs []lastmile.OrganizationID) (some []lastmile.OrganizationID) {
 	return some
 }
 
-// stop records that a number wants no messages from an organization, and reports
-// to the organization which recipients that concerns.
+// stop records that a phone opted out of the messages of an organization, and
+// appends an event for each of its recipients with that phone.
 func stop(ctx context.Context, w Writer, log *events.Log, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	if _, already, err := w.OptOut(ctx, org, reply.From); err != nil || already {
 		return err
@@ -128,19 +129,19 @@ func stop(ctx context.Context, w Writer, log *events.Log, org lastmile.Organizat
 	return w.SaveOptOut(ctx, out)
 }
 
-// optOut records that, according to the gateway, the number of a message wants no
-// messages. There is no text of a reply to show for it.
+// optOut records an opt-out that the gateway reports for the number of a message.
+// The reply in its events has no text.
 func optOut(ctx context.Context, w Writer, log *events.Log, m textmessage.Message, now time.Time) error {
 	return stop(ctx, w, log, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
 }
 
-// resume records that a number wants messages again.
+// resume ends the opt-out of a phone.
 func (m *Messages) resume(ctx context.Context, w Writer, org lastmile.OrganizationID, reply lastmile.Reply, now time.Time) error {
 	out, found, err := w.OptOut(ctx, org, reply.From)
 	if err != nil || !found {
 		return err
 	}
-	if out.Muted { // a setting of the organization stays
+	if out.Muted { // otherwise the organization turned messages off itself
 		recipients, err := w.Recipients(ctx, org, store.RecipientFilter{Phone: reply.From})
 		if err != nil {
 			return err
@@ -167,7 +168,7 @@ func appendEvent(ctx context.Context, w Writer, log *events.Log, e lastmile.Even
 	return log.Append(ctx, w, e)
 }
 
-// Report records what a gateway reports about a message.
+// Report records the delivery report of a gateway.
 func (m *Messages) Report(ctx context.Context, r textmessage.DeliveryReport) error {
 	now := m.Now()
 	return m.Store.Write(ctx, func(w Writer) error {

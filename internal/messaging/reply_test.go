@@ -11,7 +11,7 @@ import (
 )
 
 // events returns the events of an organization, in order.
-func (w *world) events(org lastmile.OrganizationID) (bodies []map[string]any) {
+func (w *fixture) events(org lastmile.OrganizationID) (bodies []map[string]any) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		bodies = nil
@@ -31,7 +31,7 @@ func (w *world) events(org lastmile.OrganizationID) (bodies []map[string]any) {
 	return bodies
 }
 
-func (w *world) recipient(org lastmile.OrganizationID, skip bool) lastmile.RecipientID {
+func (w *fixture) recipient(org lastmile.OrganizationID, skip bool) lastmile.RecipientID {
 	w.t.Helper()
 	id := lastmile.RecipientID(newID())
 	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
@@ -42,7 +42,7 @@ func (w *world) recipient(org lastmile.OrganizationID, skip bool) lastmile.Recip
 	return id
 }
 
-func (w *world) skips(org lastmile.OrganizationID, id lastmile.RecipientID) (skips bool) {
+func (w *fixture) skips(org lastmile.OrganizationID, id lastmile.RecipientID) (skips bool) {
 	w.t.Helper()
 	err := w.store.Read(w.t.Context(), func(r *sqlstore.Tx) error {
 		found, err := r.Recipient(w.t.Context(), org, id)
@@ -55,8 +55,8 @@ func (w *world) skips(org lastmile.OrganizationID, id lastmile.RecipientID) (ski
 	return skips
 }
 
-// wrote notes that an organization has written to the number from one of ours.
-func (w *world) wrote(org lastmile.OrganizationID, from string) {
+// wrote records that an organization has sent a message to the phone from a number.
+func (w *fixture) wrote(org lastmile.OrganizationID, from string) {
 	w.t.Helper()
 	m := textmessage.New(lastmile.MessageID(newID()), org, textmessage.KindFailed, phone, "hello", now(), now())
 	m.Task = lastmile.TaskID(newID())
@@ -71,7 +71,7 @@ func (w *world) wrote(org lastmile.OrganizationID, from string) {
 	})
 }
 
-func (w *world) receive(id, to, body string) {
+func (w *fixture) receive(id, to, body string) {
 	w.t.Helper()
 	err := w.messages.Receive(w.t.Context(), lastmile.Reply{Gateway: "fake", ID: id, From: phone, To: to, Body: body})
 	if err != nil {
@@ -79,8 +79,8 @@ func (w *world) receive(id, to, body string) {
 	}
 }
 
-func TestARecipientStopsAndStartsMessages(t *testing.T) {
-	w := newWorld(t)
+func TestStopAndStart(t *testing.T) {
+	w := newFixture(t)
 	defer w.close()
 	willing, unwilling := w.recipient(acme, false), w.recipient(zenith, true)
 	w.wrote(acme, "+12125550001")
@@ -108,14 +108,14 @@ func TestARecipientStopsAndStartsMessages(t *testing.T) {
 	if w.skips(acme, willing) || !w.skips(zenith, unwilling) {
 		t.Error("what the organization set itself stays, what the recipient set goes")
 	}
-	w.receive("1", "+12125550001", "Stop") // delivered once more
+	w.receive("1", "+12125550001", "Stop") // a duplicate delivery
 	if w.skips(acme, willing) {
-		t.Error("an old reply counted again")
+		t.Error("a duplicate reply had an effect")
 	}
 }
 
-func TestAReplyIsReportedToTheOrganizationThatWroteLast(t *testing.T) {
-	w := newWorld(t)
+func TestReplyGoesToLastSender(t *testing.T) {
+	w := newFixture(t)
 	defer w.close()
 	w.recipient(acme, false)
 	w.recipient(zenith, false)
@@ -138,8 +138,8 @@ func TestAReplyIsReportedToTheOrganizationThatWroteLast(t *testing.T) {
 	}
 }
 
-func TestAReplyFromANumberThatWasNeverWrittenTo(t *testing.T) {
-	w := newWorld(t)
+func TestReplyFromUnknownNumber(t *testing.T) {
+	w := newFixture(t)
 	defer w.close()
 	w.receive("1", "+12125550001", "STOP")
 	w.recipient(acme, false)
@@ -152,8 +152,8 @@ func TestAReplyFromANumberThatWasNeverWrittenTo(t *testing.T) {
 	}
 }
 
-func TestInvalidRepliesAreRejected(t *testing.T) {
-	w := newWorld(t)
+func TestInvalidReplies(t *testing.T) {
+	w := newFixture(t)
 	defer w.close()
 	for name, reply := range map[string]lastmile.Reply{
 		"no id":                {From: phone, Body: "x"},
@@ -162,10 +162,10 @@ func TestInvalidRepliesAreRejected(t *testing.T) {
 		"a long number":        {ID: "1", From: lastmile.Phone(make([]byte, 100)), Body: "x"},
 	} {
 		if err := w.messages.Receive(t.Context(), reply); err == nil {
-			t.Errorf("%s: taken in", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	if err := w.messages.Report(t.Context(), textmessage.DeliveryReport{Message: "unknown", State: textmessage.StateSent}); !lastmile.IsNotFound(err) {
-		t.Errorf("a report of nothing: %v", err)
+		t.Errorf("a report about an unknown message: %v", err)
 	}
 }

@@ -23,36 +23,36 @@ const (
 	SendTimeout = 15 * time.Second
 
 	leaseFor   = SendTimeout + 15*time.Second // with time to record the result
-	retryPause = 5 * time.Second              // after an error of ours
+	retryPause = 5 * time.Second              // after an error of this process
 	stopGrace  = 3 * time.Second              // for messages that are being sent
 )
 
-// Gateway passes messages on to phones.
+// Gateway delivers messages to phones.
 type Gateway interface {
 	Name() string
-	// From is the sender of messages that name none.
+	// From is the sender of messages that have no sender.
 	From() string
-	// Send hands over a message. It may be called again with the same one.
+	// Send sends a message. It may be called again with the same message.
 	Send(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
-// Finder is a gateway that can be asked what became of a message that may have
-// been accepted: accepted or rejected, not accepted yet (SendDeferred), or that
-// this is not known (SendUncertain).
+// Finder is a gateway that can look up a message that it may have accepted. The
+// verdict is SendAccepted or SendRejected, SendDeferred if the gateway does not
+// have the message, or SendUncertain if it does not know.
 type Finder interface {
 	Find(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
-// Sender sends the messages that are due. Any number of processes may.
+// Sender sends the messages that are due. Any number of processes may run one.
 type Sender struct {
 	Store   store.Transactor[Reader, Writer]
 	Events  *events.Log
 	Gateway Gateway // nil keeps messages in the outbox
 	Caps    textmessage.Caps
 	Now     func() time.Time
-	NewID   func() string // makes tokens of leases
+	NewID   func() string // returns tokens for leases
 	Log     *slog.Logger
-	Wake    <-chan struct{} // sent to after messages were saved
+	Wake    <-chan struct{} // receives a value after messages were saved
 	Alone   bool            // no other process sends from this database
 
 	sent, failed, suppressed atomic.Int64
@@ -61,18 +61,18 @@ type Sender struct {
 // SenderStats counts what a Sender has done.
 type SenderStats struct {
 	Sent, Failed int64 // attempts
-	Suppressed   int64 // messages that were not to be sent
+	Suppressed   int64 // messages not sent because of an opt-out or a cap
 }
 
-// Stats counts what was done since the start.
+// Stats returns the counts since the start.
 func (s *Sender) Stats() SenderStats {
 	return SenderStats{Sent: s.sent.Load(), Failed: s.failed.Load(), Suppressed: s.suppressed.Load()}
 }
 
-// outbox is the gateway name of messages that no gateway was given.
+// outbox is the gateway name of messages sent without a gateway.
 const outbox = "outbox"
 
-// Run sends until ctx ends. Then it waits a little for what is being sent.
+// Run sends until ctx ends. Then it waits up to stopGrace for running attempts.
 func (s *Sender) Run(ctx context.Context) {
 	loop := &work.Loop[Reader, Writer]{
 		Kind: work.Messages, Store: s.Store, Prepare: s.prepare, Finished: s.count, Do: s.deliver,
@@ -87,8 +87,8 @@ func (s *Sender) Run(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// prepare marks messages as being sent, and ends those that are not to be sent
-// or that stay in the outbox.
+// prepare marks messages as being sent. It ends messages that must not be sent and,
+// without a gateway, all others.
 func (s *Sender) prepare(ctx context.Context, w Writer, items []*work.Prepared) error {
 	policy := newSendPolicy(w, s.Caps, s.Now())
 	for _, item := range items {
@@ -96,7 +96,7 @@ func (s *Sender) prepare(ctx context.Context, w Writer, items []*work.Prepared) 
 		if err != nil {
 			return err
 		}
-		if m.State == textmessage.StateSending { // an attempt that never ended
+		if m.State == textmessage.StateSending { // the last attempt never ended
 			m.Uncertain++
 		}
 		m.State, m.Attempts = textmessage.StateSending, m.Attempts+1
@@ -123,7 +123,7 @@ func (s *Sender) prepare(ctx context.Context, w Writer, items []*work.Prepared) 
 	return nil
 }
 
-// count counts a message that was not given to a gateway.
+// count counts a message that prepare has ended.
 func (s *Sender) count(item *work.Prepared) {
 	if m, ok := item.Value.(textmessage.Message); ok && m.State == textmessage.StateSent {
 		s.sent.Add(1)
@@ -132,7 +132,7 @@ func (s *Sender) count(item *work.Prepared) {
 	s.suppressed.Add(1)
 }
 
-// deliver sends one message and returns what records the result.
+// deliver sends one message and returns the function that records the result.
 func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[Writer], error) {
 	m, ok := l.Value.(textmessage.Message)
 	if !ok {
@@ -161,8 +161,8 @@ func (s *Sender) deliver(ctx context.Context, l *work.Lease) (work.End[Writer], 
 	}, nil
 }
 
-// send gives a message to the gateway, which is asked first when an earlier
-// attempt may have gone through.
+// send sends a message through the gateway. If an earlier attempt may have
+// succeeded, it first asks the gateway for the message.
 func (s *Sender) send(ctx context.Context, m textmessage.Message) textmessage.Result {
 	ctx, cancel := context.WithTimeout(ctx, SendTimeout)
 	defer cancel()
@@ -172,7 +172,7 @@ func (s *Sender) send(ctx context.Context, m textmessage.Message) textmessage.Re
 		switch found.Verdict {
 		case textmessage.SendAccepted, textmessage.SendRejected:
 			return found
-		case textmessage.SendUncertain: // it is not sent now, so this attempt adds no uncertainty
+		case textmessage.SendUncertain: // nothing was sent, so this attempt is not uncertain
 			found.Verdict = textmessage.SendDeferred
 			return found
 		case textmessage.SendDeferred:

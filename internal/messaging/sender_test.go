@@ -11,24 +11,24 @@ import (
 	"dray/internal/textmessage"
 )
 
-// bubble runs a test in a world whose time passes as fast as it can.
-func bubble(t *testing.T, test func(t *testing.T, w *world)) {
+// inBubble runs a test in a synctest bubble.
+func inBubble(t *testing.T, test func(t *testing.T, w *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		test(t, w)
 	})
 }
 
-func TestAMessageIsSentOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestMessageIsSentOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		var ids []lastmile.MessageID
 		for range 40 {
 			ids = append(ids, w.enqueue(acme, textmessage.KindFailed, lastmile.Phone("+1212555"+newID()[:4])), w.enqueue(zenith, textmessage.KindFailed, lastmile.Phone("+1212556"+newID()[:4])))
 		}
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			time.Sleep(time.Second)
-			return taken(ctx, m)
+			return acceptSend(ctx, m)
 		}}
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(g), w.sender(g), w.sender(g))
 		seen := map[lastmile.MessageID]int{}
@@ -36,7 +36,7 @@ func TestAMessageIsSentOnce(t *testing.T) {
 			seen[s.message.ID]++
 		}
 		for _, id := range ids {
-			m := w.is(id, textmessage.StateSent, "")
+			m := w.wantState(id, textmessage.StateSent, "")
 			if seen[id] != 1 || m.Attempts != 1 || m.Gateway != "fake" || m.GatewayID != "g-"+string(id) || m.From != "+12125550001" || m.Body != "hello" {
 				t.Errorf("sent %d times: %+v", seen[id], m)
 			}
@@ -44,66 +44,66 @@ func TestAMessageIsSentOnce(t *testing.T) {
 	})
 }
 
-func TestAnInvitationIsUnreadableOnceItIsSent(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestInvitationIsErasedOnceSent(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		id := w.enqueue(acme, textmessage.KindInvitation, phone)
-		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
-		if m := w.is(id, textmessage.StateSent, ""); m.Body != "" {
+		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, acceptSend}))
+		if m := w.wantState(id, textmessage.StateSent, ""); m.Body != "" {
 			t.Errorf("its body is %q", m.Body)
 		}
 	})
 }
 
-func TestTheOutboxKeepsMessages(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestOutboxKeepsMessages(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		id := w.enqueue(acme, textmessage.KindInvitation, phone)
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(nil))
-		if m := w.is(id, textmessage.StateSent, ""); m.Body != "hello" || m.Gateway != "outbox" {
+		if m := w.wantState(id, textmessage.StateSent, ""); m.Body != "hello" || m.Gateway != "outbox" {
 			t.Errorf("kept as %+v", m)
 		}
 	})
 }
 
-func TestAGatewayThatIsDownAtFirst(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestGatewayDownAtFirst(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		start := now()
 		id := w.enqueue(acme, textmessage.KindStarted, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			if now().Before(start.Add(time.Minute)) {
 				return textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "down"}
 			}
-			return taken(ctx, m)
+			return acceptSend(ctx, m)
 		}}
 		w.during(func() { time.Sleep(time.Hour) }, w.sender(g))
-		if m := w.is(id, textmessage.StateSent, ""); m.Attempts != 4 || len(w.sendings()) != 4 {
+		if m := w.wantState(id, textmessage.StateSent, ""); m.Attempts != 4 || len(w.sendings()) != 4 {
 			t.Errorf("sent with attempt %d", m.Attempts)
 		}
 	})
 }
 
-func TestAGatewayThatIsDownForGood(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestGatewayDownForGood(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		late := w.enqueue(acme, textmessage.KindArrived, phone)
 		g := gateway{w, func(context.Context, textmessage.Message) textmessage.Result {
 			return textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "down"}
 		}}
 		w.during(func() { time.Sleep(24 * time.Hour) }, w.sender(g))
-		w.is(late, textmessage.StateFailed, "too late to be of use: down")
+		w.wantState(late, textmessage.StateFailed, "too late to be of use: down")
 	})
 }
 
-func TestAMessageThatIsTooOldIsNotSent(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestExpiredMessageIsNotSent(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		id := w.enqueue(acme, textmessage.KindETA, phone)
 		time.Sleep(11 * time.Minute)
-		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
-		if m := w.is(id, textmessage.StateFailed, "too late to be of use"); !m.Sent.IsZero() || len(w.sendings()) != 0 {
+		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, acceptSend}))
+		if m := w.wantState(id, textmessage.StateFailed, "too late to be of use"); !m.Sent.IsZero() || len(w.sendings()) != 0 {
 			t.Error("it was sent")
 		}
 	})
 }
 
-func TestAMessageThatMayHaveGoneThrough(t *testing.T) {
+func TestUncertainMessage(t *testing.T) {
 	lost := func(context.Context, textmessage.Message) textmessage.Result {
 		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
 	}
@@ -118,20 +118,20 @@ func TestAMessageThatMayHaveGoneThrough(t *testing.T) {
 		reason string
 		sent   int
 	}{
-		"it cannot be asked":              {nil, textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
-		"it has it":                       {answer(textmessage.SendAccepted), textmessage.StateSent, "", 1},
-		"it has it not":                   {answer(textmessage.SendDeferred), textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
-		"it does not say for a long time": {answer(textmessage.SendUncertain), textmessage.StateFailed, "tried too often: asked", 1},
+		"it cannot find messages":          {nil, textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
+		"it has the message":               {answer(textmessage.SendAccepted), textmessage.StateSent, "", 1},
+		"it does not have the message":     {answer(textmessage.SendDeferred), textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
+		"it does not know for a long time": {answer(textmessage.SendUncertain), textmessage.StateFailed, "tried too often: asked", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *fixture) {
 				id := w.enqueue(acme, textmessage.KindFailed, phone)
 				s := w.sender(gateway{w, lost})
 				if tt.find != nil {
-					s = w.sender(asked{gateway{w, lost}, tt.find})
+					s = w.sender(findingGateway{gateway{w, lost}, tt.find})
 				}
 				w.during(func() { time.Sleep(24 * time.Hour) }, s)
-				w.is(id, tt.state, tt.reason)
+				w.wantState(id, tt.state, tt.reason)
 				if n := len(w.sendings()); n != tt.sent {
 					t.Errorf("sent %d times, want %d", n, tt.sent)
 				}
@@ -142,7 +142,7 @@ func TestAMessageThatMayHaveGoneThrough(t *testing.T) {
 
 // A process that was killed leaves a lease, and it is not known whether its
 // message was sent.
-func TestAProcessDiesWhileItSends(t *testing.T) {
+func TestCrashWhileSending(t *testing.T) {
 	for name, tt := range map[string]struct {
 		found bool
 		sent  int
@@ -151,12 +151,12 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 		"before the gateway took it": {false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, w *world) {
+			inBubble(t, func(t *testing.T, w *fixture) {
 				id := w.enqueue(acme, textmessage.KindFailed, phone)
 				w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 					return begin(ctx, tx, id, now().Add(30*time.Second))
 				})
-				g := asked{gateway{w, taken}, func(context.Context, textmessage.Message) textmessage.Result {
+				g := findingGateway{gateway{w, acceptSend}, func(context.Context, textmessage.Message) textmessage.Result {
 					if tt.found {
 						return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "found"}
 					}
@@ -164,13 +164,13 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 				}}
 				start := now()
 				w.during(func() { time.Sleep(time.Hour) }, w.sender(g))
-				m := w.is(id, textmessage.StateSent, "")
+				m := w.wantState(id, textmessage.StateSent, "")
 				if n := len(w.sendings()); n != tt.sent || m.Uncertain != 1 {
-					t.Errorf("sent %d times with %d doubts, want %d with 1", n, m.Uncertain, tt.sent)
+					t.Errorf("sent %d times with %d uncertain attempts, want %d with 1", n, m.Uncertain, tt.sent)
 				}
 				for _, s := range w.sendings() {
 					if s.at.Before(start.Add(30 * time.Second)) {
-						t.Error("sent while the claim lasted")
+						t.Error("sent before the lease expired")
 					}
 				}
 			})
@@ -178,8 +178,8 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 	}
 }
 
-func TestMessagesThatTakeProcessesDown(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestMessageThatCrashesProcesses(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		for range textmessage.MaxUncertain {
 			w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
@@ -187,13 +187,13 @@ func TestMessagesThatTakeProcessesDown(t *testing.T) {
 			})
 			time.Sleep(time.Minute)
 		}
-		w.during(func() { time.Sleep(time.Hour) }, w.sender(gateway{w, taken}))
-		w.is(id, textmessage.StateFailed, "it is not known whether it was sent")
+		w.during(func() { time.Sleep(time.Hour) }, w.sender(gateway{w, acceptSend}))
+		w.wantState(id, textmessage.StateFailed, "it is not known whether it was sent")
 	})
 }
 
-func TestAReportSettlesWhatIsNotKnown(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestReportResolvesUncertainty(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			if err := w.messages.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
@@ -202,15 +202,15 @@ func TestAReportSettlesWhatIsNotKnown(t *testing.T) {
 			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
 		}}
 		w.during(func() { time.Sleep(24 * time.Hour) }, w.sender(g))
-		if m := w.is(id, textmessage.StateDelivered, ""); m.GatewayID != "g" || len(w.sendings()) != 1 {
+		if m := w.wantState(id, textmessage.StateDelivered, ""); m.GatewayID != "g" || len(w.sendings()) != 1 {
 			t.Errorf("sent %d times: %+v", len(w.sendings()), m)
 		}
 	})
 }
 
-func TestCapsAreKept(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		s := w.sender(gateway{w, taken})
+func TestCaps(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
+		s := w.sender(gateway{w, acceptSend})
 		s.Caps = textmessage.Caps{NumberHour: 2, NumberDay: 3, OrganizationHour: 4, OrganizationDay: 6}
 		count := func(state textmessage.State) (n int) {
 			err := w.store.Read(t.Context(), func(r *sqlstore.Tx) error {
@@ -227,7 +227,7 @@ func TestCapsAreKept(t *testing.T) {
 			t.Helper()
 			time.Sleep(time.Minute)
 			if gotSent, gotHeld := count(textmessage.StateSent), count(textmessage.StateSuppressed); gotSent != sent || gotHeld != held {
-				t.Errorf("%s: %d sent and %d held back, want %d and %d", what, gotSent, gotHeld, sent, held)
+				t.Errorf("%s: %d sent and %d suppressed, want %d and %d", what, gotSent, gotHeld, sent, held)
 			}
 		}
 		w.during(func() {
@@ -246,11 +246,11 @@ func TestCapsAreKept(t *testing.T) {
 			time.Sleep(2 * time.Hour)
 			last := w.enqueue(acme, textmessage.KindFailed, phone)
 			expect("an hour later it has", 6, 3)
-			w.is(last, textmessage.StateSent, "")
+			w.wantState(last, textmessage.StateSent, "")
 			held := w.enqueue(acme, textmessage.KindFailed, phone)
 			expect("not for a fourth that day", 6, 4)
-			if m := w.is(held, textmessage.StateSuppressed, "too many messages to this number in a day"); m.Body == "" || !m.Sent.IsZero() {
-				t.Errorf("held back as %+v", m)
+			if m := w.wantState(held, textmessage.StateSuppressed, "too many messages to this number in a day"); m.Body == "" || !m.Sent.IsZero() {
+				t.Errorf("suppressed as %+v", m)
 			}
 		}, s)
 		if got := s.Stats(); got.Sent != 6 || got.Suppressed != 4 {
@@ -259,26 +259,26 @@ func TestCapsAreKept(t *testing.T) {
 	})
 }
 
-func TestMessagesToANumberThatOptedOutAreSuppressed(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestOptedOutNumbersAreSuppressed(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		waiting, invitation := w.enqueue(acme, textmessage.KindFailed, phone), w.enqueue(acme, textmessage.KindInvitation, phone)
 		w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 			return tx.SaveOptOut(ctx, textmessage.OptOut{Organization: acme, Phone: phone, At: now()})
 		})
-		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
-		w.is(waiting, textmessage.StateSuppressed, "the recipient wants no messages")
-		w.is(invitation, textmessage.StateSent, "")
+		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, acceptSend}))
+		w.wantState(waiting, textmessage.StateSuppressed, "the recipient wants no messages")
+		w.wantState(invitation, textmessage.StateSent, "")
 	})
 }
 
-func TestAGatewayReportsAnOptOut(t *testing.T) {
+func TestGatewayReportsOptOut(t *testing.T) {
 	for name, answer := range map[string]textmessage.Result{
 		"when it is sent": {Verdict: textmessage.SendRejected, Reason: "opted out", OptedOut: true},
 		"later":           {Verdict: textmessage.SendAccepted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newFixture(t)
 				defer w.close()
 				grace := w.recipient(acme, false)
 				sender := w.sender(gateway{w, func(context.Context, textmessage.Message) textmessage.Result { return answer }})
@@ -297,13 +297,13 @@ func TestAGatewayReportsAnOptOut(t *testing.T) {
 					second, theirs = w.enqueue(acme, textmessage.KindCompleted, phone), w.enqueue(zenith, textmessage.KindCompleted, phone)
 					time.Sleep(time.Minute)
 				}, sender)
-				w.is(first, textmessage.StateFailed, "opted out")
-				w.is(second, textmessage.StateSuppressed, "the recipient wants no messages")
+				w.wantState(first, textmessage.StateFailed, "opted out")
+				w.wantState(second, textmessage.StateSuppressed, "the recipient wants no messages")
 				if got := w.message(theirs).Attempts; got != 1 {
 					t.Errorf("the other organization's message was tried %d times", got)
 				}
 				if !w.skips(acme, grace) {
-					t.Error("the recipient is shown as one who wants messages")
+					t.Error("the recipient still wants messages")
 				}
 				events := w.events(acme)
 				if len(events) != 1 || events[0]["triggerName"] != "SMSRecipientOptOut" || events[0]["SMS"] != "" {
@@ -319,8 +319,8 @@ func TestAGatewayReportsAnOptOut(t *testing.T) {
 }
 
 // A gateway that hangs does not keep a node from stopping.
-func TestANodeStopsWhileItSends(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+func TestStopWhileSending(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		id := w.enqueue(acme, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, _ textmessage.Message) textmessage.Result {
 			<-ctx.Done()
@@ -335,14 +335,14 @@ func TestANodeStopsWhileItSends(t *testing.T) {
 
 // An organization with many messages does not keep another waiting.
 func TestOrganizationsTakeTurns(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(t *testing.T, w *fixture) {
 		for i := range 100 {
 			w.enqueue(acme, textmessage.KindFailed, lastmile.Phone("+121255501"+string(rune('0'+i/10))+string(rune('0'+i%10))))
 		}
 		w.enqueue(zenith, textmessage.KindFailed, phone)
 		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			time.Sleep(time.Second)
-			return taken(ctx, m)
+			return acceptSend(ctx, m)
 		}}
 		start := now()
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(g))

@@ -25,8 +25,8 @@ func TestAutoAssignChoosesTheNearestWorker(t *testing.T) {
 	expectList(t, o, listOf(bob), inEast.ID)
 }
 
-// Tasks that a request takes from one worker for another count no longer for
-// the first, so the request may give that worker others.
+// Tasks that a request moves from one worker to another no longer count for the
+// first, so the request may assign others to that worker.
 func TestAutoAssignTakesTasksFromTheFormerWorker(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada, bob := o.Worker(t, "Ada", &west), o.Worker(t, "Bob", &east)

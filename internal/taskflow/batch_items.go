@@ -18,7 +18,7 @@ type item struct {
 	err   error // why it cannot be created
 }
 
-// chunk is some items of a batch that are created in one transaction.
+// chunk is a part of a batch whose items are created in one transaction.
 type chunk struct {
 	items []item
 	err   error // why they could not be read
@@ -57,7 +57,7 @@ func (f *Flow) prepareChunk(ctx context.Context, who lastmile.Principal, id last
 		return err
 	})
 	if err == nil && len(sent) != n {
-		err = fmt.Errorf("%d of %d items are there", len(sent), n)
+		err = fmt.Errorf("found %d of %d items", len(sent), n)
 	}
 	if err != nil {
 		return chunk{err: err}
@@ -103,8 +103,8 @@ func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent las
 	return f.prepare(ctx, who, sent.Draft)
 }
 
-// savepoints is whether each item of a transaction can be undone alone. That has
-// a cost, and most batches have nothing to undo.
+// savepoints says whether each item of a transaction can be undone alone. That is
+// slower, and few batches have items to undo.
 type savepoints bool
 
 // errRejected ends a transaction without savepoints in which an item was
@@ -188,8 +188,8 @@ func createTogether(ctx context.Context, w Writer, org lastmile.OrganizationID, 
 	return bulk.flush(ctx)
 }
 
-// isRejection reports whether an error is the client's to act on and would be
-// the same at the next attempt.
+// isRejection reports whether an error is the client's fault, so that another
+// attempt would fail in the same way.
 func isRejection(err error) bool {
 	rejected, ok := errors.AsType[*lastmile.Error](err)
 	return ok && rejected.Code != lastmile.CodeOverloaded && rejected.Code != lastmile.CodeTooMany

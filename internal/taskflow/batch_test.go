@@ -11,7 +11,7 @@ import (
 	"dray/internal/work"
 )
 
-// bodies are items of a batch as clients send them.
+// bodies decodes items of a batch as clients send them.
 func items(t *testing.T, o *apptest.Org, bodies ...string) []lastmile.BatchItem {
 	t.Helper()
 	sent := make(wire.SentTasks, len(bodies))
@@ -36,7 +36,7 @@ func body(recipient, container string) string {
 
 func recipient(name, phone string) string { return fmt.Sprintf(`{"name":%q,"phone":%q}`, name, phone) }
 
-func TestCreateAllCreatesWhatIsValid(t *testing.T) {
+func TestCreateAllCreatesValidItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	worker, phone := o.Worker(t, "Ada", nil), string(apptest.Phone())
 	made, err := o.Tasks.CreateAll(t.Context(), o.Principal, items(
@@ -75,7 +75,7 @@ func TestCreateAllRejectsNoneAndTooMany(t *testing.T) {
 
 // Items read what items before them in the same chunk have saved, though that is
 // in a buffer.
-func TestItemsOfABatchSeeTheOnesBefore(t *testing.T) {
+func TestBatchItemsSeeEarlierItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	team, phone := o.Team(t, "North"), string(apptest.Phone())
 	known, err := o.Book.CreateRecipient(t.Context(), o.Principal, lastmile.RecipientDraft{Name: "Before", Phone: phone})
@@ -149,7 +149,7 @@ func TestSubmittedBatch(t *testing.T) {
 
 // A batch that was stored before items were decoded at submission may hold items
 // that are not valid.
-func TestABatchOfBeforeIsRun(t *testing.T) {
+func TestOldBatchWithInvalidItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	now := o.Now()
 	batch := lastmile.Batch{ID: apptest.NewID[lastmile.BatchID](), Organization: o.Principal.Organization, Key: o.Principal.Key, Created: now, Received: 2}

@@ -81,9 +81,9 @@ func (f *Flow) createInBatch(ctx context.Context, w creationStore, who lastmile.
 	return task, events, f.saveNew(ctx, w, task, now)
 }
 
-// creationStore is what the creation of a task needs of a transaction. A batch
-// buffers writes behind it (see bulkWriter), so a method added here must say
-// there what it does to the buffer.
+// creationStore has the methods of a transaction that the creation of a task needs.
+// A batch buffers writes behind it: a method added here must take the buffer of
+// bulkWriter into account.
 type creationStore interface {
 	store.RecipientStore
 	containerReader
@@ -112,8 +112,8 @@ func (f *Flow) newTask(ctx context.Context, w creationStore, who lastmile.Princi
 	return task, checkDependencies(ctx, w, task)
 }
 
-// putNew puts a new task into a container, if it is to be in another one. The
-// task has been in no other: that it moves is no event.
+// putNew puts a new task into the container that the draft names, if any. This is
+// not a move, so it causes no event.
 func putNew(ctx context.Context, r containerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
 	if in == nil || *in == task.Container {
 		return nil
@@ -130,7 +130,7 @@ func putNew(ctx context.Context, r containerReader, who lastmile.Principal, task
 }
 
 // saveNew saves a new task at the end of its container. The organization's
-// container needs no lock, so that tasks are created side by side.
+// container needs no lock, so that tasks can be created concurrently.
 func (f *Flow) saveNew(ctx context.Context, w creationStore, task lastmile.Task, now time.Time) error {
 	if task.Container.Kind == lastmile.InOrganization {
 		return w.SaveTask(ctx, task)

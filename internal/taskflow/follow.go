@@ -9,7 +9,7 @@ import (
 	"dray/internal/trackingpage"
 )
 
-// Follow shows a task to a caller who has the link to its page.
+// Follow returns the tracking page of a task to a caller who has its link.
 func (f *Flow) Follow(ctx context.Context, token string) (trackingpage.Page, error) {
 	p := TaskFollower{flow: f, token: token}
 	if err := p.read(ctx); err != nil {
@@ -18,8 +18,7 @@ func (f *Flow) Follow(ctx context.Context, token string) (trackingpage.Page, err
 	return p.Show()
 }
 
-// TaskFollower is a tracking page that is open. What it shows is read when
-// something of it changes, and at no other time.
+// TaskFollower is an open tracking page. Its data is read only when it has changed.
 type TaskFollower struct {
 	flow      *Flow
 	token     string
@@ -47,8 +46,9 @@ func (p *TaskFollower) Close() { p.following.Close() }
 // again.
 func (p *TaskFollower) Changed() <-chan struct{} { return p.following.Changed() }
 
-// Read reads what the page shows. What it follows depends on the task, so that
-// it is read again if that has changed, lest a change in between be missed.
+// Read reads the data of the page. The topics that it follows depend on the task. If
+// they have changed, Read follows the new ones and reads again, so that no change in
+// between is missed.
 func (p *TaskFollower) Read(ctx context.Context) error {
 	for {
 		before := p.topics()
@@ -63,7 +63,7 @@ func (p *TaskFollower) Read(ctx context.Context) error {
 	}
 }
 
-// topics are what the page follows.
+// topics returns the topics that the page follows.
 func (p *TaskFollower) topics() []events.Topic {
 	topics := []events.Topic{events.TaskTopic(p.task.ID)}
 	if p.worker != nil {
@@ -91,8 +91,8 @@ func (p *TaskFollower) read(ctx context.Context) error {
 	})
 }
 
-// Show returns what the page shows now. It changes with time even if nothing
-// else does, and reads nothing.
+// Show returns the page as of now, from the data of the last Read. It changes with
+// time even if the data does not.
 func (p *TaskFollower) Show() (trackingpage.Page, error) {
 	return trackingpage.New(&p.task, p.merchant, p.worker, p.flow.Now())
 }

@@ -90,5 +90,5 @@ func estimate(t *testing.T, o *apptest.Org, id lastmile.TaskID, e lastmile.Estim
 	})
 }
 
-// since chooses the tasks since a time.
+// since selects the tasks since a time.
 func since(from time.Time) taskflow.Query { return taskflow.Query{From: from} }

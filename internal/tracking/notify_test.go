@@ -15,9 +15,9 @@ import (
 	"dray/internal/wire"
 )
 
-// TestRecipientsHearOfATaskOnce lets a worker come near, and be late, where no
-// webhook waits for either.
-func TestRecipientsHearOfATaskOnce(t *testing.T) {
+// TestRecipientsAreNotifiedOnce has a worker come near and be late in an
+// organization without webhooks.
+func TestRecipientsAreNotifiedOnce(t *testing.T) {
 	p := apptest.New(t)
 	c := p.Organization(t, "Acme")
 	var heard []lastmile.Event
@@ -83,7 +83,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	}
 	for _, body := range p.Events(t, c.Organization.ID) {
 		if bytes.Contains(body, []byte(`"taskEta"`)) || bytes.Contains(body, []byte(`"taskDelayed"`)) {
-			t.Errorf("in the log, though no webhook waits for it: %s", body)
+			t.Errorf("in the event log, though no webhook has this trigger: %s", body)
 		}
 	}
 }

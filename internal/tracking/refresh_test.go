@@ -17,7 +17,7 @@ import (
 	"dray/internal/wire"
 )
 
-// router is a Travel that is a function.
+// router implements Travel; it calls the function before it returns legs.
 type router func(ctx context.Context) error
 
 func (r router) Legs(ctx context.Context, _ lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error) {
@@ -28,17 +28,17 @@ func (r router) Legs(ctx context.Context, _ lastmile.VehicleType, way []lastmile
 	return legs, r(ctx)
 }
 
-// road is a database with a worker on the way to an active task.
-type road struct {
+// fixture is a database with a worker who has an active task.
+type fixture struct {
 	store  *sqlstore.Store
 	now    time.Time
 	worker lastmile.Worker
 	ids    atomic.Int64
 }
 
-func newRoad(t *testing.T) *road {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	r := &road{now: time.Now().UTC().Truncate(time.Millisecond)}
+	r := &fixture{now: time.Now().UTC().Truncate(time.Millisecond)}
 	db, err := sqlstore.Open(t.Context(), sqlstore.Options{
 		Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -71,7 +71,7 @@ func newRoad(t *testing.T) *road {
 	return r
 }
 
-func (r *road) write(t *testing.T, fn func(ctx context.Context, w *sqlstore.Tx) error) {
+func (r *fixture) write(t *testing.T, fn func(ctx context.Context, w *sqlstore.Tx) error) {
 	t.Helper()
 	ctx := t.Context()
 	if err := r.store.Write(ctx, func(w *sqlstore.Tx) error { return fn(ctx, w) }); err != nil {
@@ -79,7 +79,7 @@ func (r *road) write(t *testing.T, fn func(ctx context.Context, w *sqlstore.Tx) 
 	}
 }
 
-func (r *road) tracker(ask router) *tracking.Tracker {
+func (r *fixture) tracker(ask router) *tracking.Tracker {
 	now, newID := func() time.Time { return r.now }, func() string { return fmt.Sprintf("id%022d", r.ids.Add(1)) }
 	log := events.NewLog(events.Options{
 		Now: now, NewID: newID, Hub: events.NewHub(events.HubOptions{}),
@@ -89,8 +89,8 @@ func (r *road) tracker(ask router) *tracking.Tracker {
 	return &tracking.Tracker{Store: sqlstore.For[tracking.Reader, tracking.Writer](r.store), Events: log, Travel: ask, Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID}
 }
 
-func TestAChangeDuringARefreshIsRefreshedAtOnce(t *testing.T) {
-	r, asked := newRoad(t), 0
+func TestChangeDuringRefresh(t *testing.T) {
+	r, asked := newFixture(t), 0
 	tracker := r.tracker(func(context.Context) error {
 		if asked++; asked == 1 {
 			r.write(t, func(ctx context.Context, w *sqlstore.Tx) error {
@@ -108,8 +108,8 @@ func TestAChangeDuringARefreshIsRefreshedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAPositionDuringARefreshIsCheckedNextTime(t *testing.T) {
-	r, asked := newRoad(t), 0
+func TestPositionDuringRefresh(t *testing.T) {
+	r, asked := newFixture(t), 0
 	who := lastmile.Principal{Organization: r.worker.Organization, Worker: r.worker.ID}
 	tracker := r.tracker(nil)
 	tracker.Travel = router(func(ctx context.Context) error {
@@ -132,8 +132,8 @@ func TestAPositionDuringARefreshIsCheckedNextTime(t *testing.T) {
 	}
 }
 
-func TestARefreshThatFailsIsTriedAgain(t *testing.T) {
-	r, asked := newRoad(t), 0
+func TestFailedRefreshIsRetried(t *testing.T) {
+	r, asked := newFixture(t), 0
 	broken := errors.New("the router is broken")
 	tracker := r.tracker(func(context.Context) error {
 		if asked++; asked == 1 {
@@ -154,8 +154,8 @@ func TestARefreshThatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAWorkerWhoIsDeletedDuringARefresh(t *testing.T) {
-	r := newRoad(t)
+func TestWorkerDeletedDuringRefresh(t *testing.T) {
+	r := newFixture(t)
 	tracker := r.tracker(func(ctx context.Context) error {
 		return r.store.Write(ctx, func(w *sqlstore.Tx) error { return w.DeleteWorker(ctx, r.worker.Organization, r.worker.ID) })
 	})

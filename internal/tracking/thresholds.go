@@ -11,8 +11,8 @@ import (
 	"dray/internal/travel"
 )
 
-// The names under which it is recorded that a task or a route plan has fired,
-// which happens once for each name. For webhooks the name is their id.
+// A task or route plan fires once for each of these names. Webhooks use their id as
+// the name.
 const (
 	firedPredicted = "predictedTaskDelay"
 	firedPlanLate  = "routePlanDelayed"
@@ -21,8 +21,8 @@ const (
 	recipientDelay lastmile.WebhookID = "recipientDelay"
 )
 
-// recipientHooks returns an organization's thresholds for notifying recipients, in
-// the form of webhooks that have them.
+// recipientHooks returns the thresholds for notifying recipients as webhooks, so
+// that they are checked in the same way.
 func recipientHooks(org lastmile.OrganizationID, at textmessage.Thresholds) []lastmile.Webhook {
 	var all []lastmile.Webhook
 	for _, h := range []struct {
@@ -38,12 +38,12 @@ func recipientHooks(org lastmile.OrganizationID, at textmessage.Thresholds) []la
 }
 
 // positionsChecked is how many of the latest positions are checked against the
-// threshold of an arrival: a worker who was there and has moved on has arrived.
+// threshold of an arrival. A worker who has moved on since has arrived as well.
 const positionsChecked = 200
 
 // checkThresholds checks the active task against thresholds, at most once in
-// ThresholdInterval. A task fires once for each threshold: the record of it is
-// saved with the events.
+// ThresholdInterval. A task fires once for each threshold, which is recorded in
+// the transaction of the events.
 func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store.EstimateSchedule, snap snapshot, estimates []lastmile.Estimates, now time.Time) (out outgoing, err error) {
 	active := snap.Active()
 	if active == nil {
@@ -92,8 +92,8 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 }
 
 // Reached checks an active task against the thresholds of arrivals when its
-// worker reports having arrived or completed it: before the next refresh the task
-// may be over. It runs in the transaction of that action.
+// worker reports its arrival or completion, because the task may be completed
+// before the next refresh. It runs in the transaction of that action.
 func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error {
 	w, err := t.Store.Join(tx)
 	if err != nil {
@@ -132,8 +132,8 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	return t.Events.Append(ctx, w, task.ThresholdEvent(lastmile.TriggerTaskArrival, sighting, fired, now))
 }
 
-// newlyReached returns the webhooks whose thresholds the active task has reached now,
-// and not before.
+// newlyReached returns the webhooks whose thresholds the active task has reached
+// for the first time.
 func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(snap.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
 	if len(waiting) == 0 {

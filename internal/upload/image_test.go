@@ -65,16 +65,16 @@ func TestMemoryIsBoundedBeforeDecoding(t *testing.T) {
 		ok     bool
 	}{
 		"a photo of a phone":                 {0, image.Config{Width: 4032, Height: 3024}, plain, true},
-		"a photo that lies on its side":      {0, image.Config{Width: 4032, Height: 3024}, jpegHead{orientation: 6, samples: 3}, true},
+		"a rotated photo":                    {0, image.Config{Width: 4032, Height: 3024}, jpegHead{orientation: 6, samples: 3}, true},
 		"a progressive photo":                {0, image.Config{Width: 4032, Height: 3024}, jpegHead{orientation: 1, samples: 3, progressive: true}, true},
 		"the largest photo":                  {0, image.Config{Width: 8000, Height: 5000}, plain, true},
-		"more pixels than are allowed":       {0, image.Config{Width: 8000, Height: 5001}, plain, false},
+		"too many pixels":                    {0, image.Config{Width: 8000, Height: 5001}, plain, false},
 		"a side that is too long":            {0, image.Config{Width: 20_000, Height: 1}, plain, false},
 		"no pixels":                          {0, image.Config{}, plain, false},
 		"a large progressive photo":          {0, image.Config{Width: 8000, Height: 5000}, jpegHead{orientation: 1, samples: 6, progressive: true}, false},
-		"the largest photo on its side":      {0, image.Config{Width: 8000, Height: 5000}, jpegHead{orientation: 6, samples: 3}, false},
+		"the largest photo, rotated":         {0, image.Config{Width: 8000, Height: 5000}, jpegHead{orientation: 6, samples: 3}, false},
 		"a PNG of 12 million pixels":         {1, image.Config{Width: 4000, Height: 3000, ColorModel: color.NRGBAModel}, jpegHead{}, true},
-		"the same with 16 bits of a colour":  {1, image.Config{Width: 4000, Height: 4000, ColorModel: color.NRGBA64Model}, jpegHead{}, false},
+		"a PNG with 16 bits per color":       {1, image.Config{Width: 4000, Height: 4000, ColorModel: color.NRGBA64Model}, jpegHead{}, false},
 		"a lossless WebP of too many pixels": {2, image.Config{Width: 5000, Height: 5000, ColorModel: color.NRGBAModel}, jpegHead{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,13 +22,13 @@ type Blobs interface {
 // Uploads are the images of all organizations.
 type Uploads struct {
 	Store   store.Transactor[Reader, Writer]
-	Blobs   map[string]Blobs // by the name that records have in Place
+	Blobs   map[string]Blobs // by lastmile.Upload.Storage
 	Default string           // where new uploads go
 	Now     func() time.Time
 	NewID   func() string
 
-	waiting  chan struct{} // one for each image that is decoded or waits for it
-	decoding chan struct{} // one for the image that is decoded, which takes much memory
+	waiting  chan struct{} // has a value for each image that is being decoded or waits
+	decoding chan struct{} // has a value while an image is being decoded, which needs much memory
 }
 
 // maxWaiting is how many images may wait to be decoded on a node.
@@ -48,8 +48,8 @@ type Image struct {
 	Data []byte
 }
 
-// Accept stores an image that the worker who is asking sent. The same image sent
-// again before it is attached to a task is the same upload.
+// Accept stores an image sent by the calling worker. The same image sent again
+// before it is attached to a task returns the same upload.
 func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
 	if len(sent) > lastmile.MaxUpload {
 		return "", lastmile.TooLarge("the image has more than %d bytes: scale it down", lastmile.MaxUpload)
@@ -100,7 +100,7 @@ func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (id lastmile.Upl
 	return id, err
 }
 
-// sanitize re-encodes an image when its turn comes.
+// sanitize re-encodes an image, one at a time.
 func (s *Uploads) sanitize(ctx context.Context, sent []byte) (picture, error) {
 	select {
 	case s.waiting <- struct{}{}:
@@ -121,8 +121,8 @@ func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {
 	return s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) })
 }
 
-// Open reads an upload. A worker may read only her own, an organization those of
-// all its workers.
+// Open reads an upload. Workers may read only their own uploads, an organization
+// those of all its workers.
 func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (Image, error) {
 	var u lastmile.Upload
 	err := s.Store.Read(ctx, func(r Reader) (err error) {

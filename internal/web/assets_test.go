@@ -26,11 +26,11 @@ func built(t *testing.T) *web.Assets {
 	files := fstest.MapFS{
 		"README.md":               {Data: []byte("about")},
 		"manifest.json":           {Data: []byte(manifest)},
-		"driver.html.gz":          {Data: squeezed(t, page)},
-		"driver/sw.js.gz":         {Data: squeezed(t, "worker()")},
+		"driver.html.gz":          {Data: gzipped(t, page)},
+		"driver/sw.js.gz":         {Data: gzipped(t, "worker()")},
 		"driver/icon-192.png":     {Data: []byte("png")},
-		"assets/driver-1.js.gz":   {Data: squeezed(t, "run()")},
-		"assets/driver-1.css.gz":  {Data: squeezed(t, "a{}")},
+		"assets/driver-1.js.gz":   {Data: gzipped(t, "run()")},
+		"assets/driver-1.css.gz":  {Data: gzipped(t, "a{}")},
 		"assets/broken-1.js.gz":   {Data: []byte("not compressed")},
 		"assets/unknown-1.secret": {Data: []byte("hidden")},
 	}
@@ -41,7 +41,7 @@ func built(t *testing.T) *web.Assets {
 	return a
 }
 
-func squeezed(t *testing.T, text string) []byte {
+func gzipped(t *testing.T, text string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
@@ -54,7 +54,7 @@ func squeezed(t *testing.T, text string) []byte {
 	return out.Bytes()
 }
 
-func ask(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
+func request(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -64,37 +64,37 @@ func ask(h http.Handler, method, path string, header ...string) *httptest.Respon
 	return w
 }
 
-func TestAssetsAreKeptForever(t *testing.T) {
+func TestAssetsAreCachedForever(t *testing.T) {
 	a := built(t)
-	r := ask(a, http.MethodGet, "/assets/driver-1.js", "Accept-Encoding", "br, gzip;q=0.5")
+	r := request(a, http.MethodGet, "/assets/driver-1.js", "Accept-Encoding", "br, gzip;q=0.5")
 	if got := r.Header().Get("Cache-Control"); !strings.Contains(got, "immutable") {
 		t.Errorf("Cache-Control %q", got)
 	}
 	if got := r.Header().Get("Content-Type"); got != "text/javascript; charset=utf-8" {
 		t.Errorf("Content-Type %q", got)
 	}
-	if r.Header().Get("Content-Encoding") != "gzip" || r.Body.String() != string(squeezed(t, "run()")) {
+	if r.Header().Get("Content-Encoding") != "gzip" || r.Body.String() != string(gzipped(t, "run()")) {
 		t.Error("not sent compressed")
 	}
 	etag := r.Header().Get("Etag")
-	if again := ask(a, http.MethodGet, "/assets/driver-1.js", "Accept-Encoding", "gzip", "If-None-Match", `"other", W/`+etag); again.Code != http.StatusNotModified {
+	if again := request(a, http.MethodGet, "/assets/driver-1.js", "Accept-Encoding", "gzip", "If-None-Match", `"other", W/`+etag); again.Code != http.StatusNotModified {
 		t.Errorf("status %d for a file the client has", again.Code)
 	}
 	for _, accepts := range []string{"", "br", "gzip;q=0", "identity"} {
-		plain := ask(a, http.MethodGet, "/assets/driver-1.js", "Accept-Encoding", accepts)
+		plain := request(a, http.MethodGet, "/assets/driver-1.js", "Accept-Encoding", accepts)
 		if plain.Header().Get("Content-Encoding") != "" || plain.Body.String() != "run()" {
 			t.Errorf("a client that accepts %q got it compressed", accepts)
 		}
 		if plain.Header().Get("Etag") == etag {
-			t.Error("two forms have one tag")
+			t.Error("compressed and uncompressed have the same tag")
 		}
 	}
-	if r := ask(a, http.MethodHead, "/assets/driver-1.js"); r.Body.String() != "" || r.Header().Get("Content-Length") != "5" {
+	if r := request(a, http.MethodHead, "/assets/driver-1.js"); r.Body.String() != "" || r.Header().Get("Content-Length") != "5" {
 		t.Errorf("HEAD: length %s", r.Header().Get("Content-Length"))
 	}
 }
 
-func TestAssetsServeNothingElse(t *testing.T) {
+func TestAssetsRejects(t *testing.T) {
 	a := built(t)
 	tests := map[string]struct {
 		method, path string
@@ -102,7 +102,7 @@ func TestAssetsServeNothingElse(t *testing.T) {
 	}{
 		"a file that is not there":   {http.MethodGet, "/assets/none.js", http.StatusNotFound},
 		"the folder":                 {http.MethodGet, "/assets/", http.StatusNotFound},
-		"a kind the build never has": {http.MethodGet, "/assets/unknown-1.secret", http.StatusNotFound},
+		"an unknown file type":       {http.MethodGet, "/assets/unknown-1.secret", http.StatusNotFound},
 		"the build's manifest":       {http.MethodGet, "/manifest.json", http.StatusNotFound},
 		"a page":                     {http.MethodGet, "/driver.html", http.StatusNotFound},
 		"a compressed name":          {http.MethodGet, "/assets/driver-1.js.gz", http.StatusNotFound},
@@ -111,7 +111,7 @@ func TestAssetsServeNothingElse(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := ask(a, test.method, test.path).Code; got != test.status {
+			if got := request(a, test.method, test.path).Code; got != test.status {
 				t.Errorf("status %d, want %d", got, test.status)
 			}
 		})
@@ -134,7 +134,7 @@ func TestEntriesNameTheirStyles(t *testing.T) {
 
 func TestDriverPage(t *testing.T) {
 	h := web.Driver(built(t))
-	r := ask(h, http.MethodGet, "/driver")
+	r := request(h, http.MethodGet, "/driver")
 	if r.Code != http.StatusOK || r.Body.String() != page {
 		t.Fatalf("status %d", r.Code)
 	}
@@ -148,35 +148,35 @@ func TestDriverPage(t *testing.T) {
 		}
 	}
 	if strings.Contains(policy, "unsafe-eval") || strings.Contains(policy, "script-src 'self' ") {
-		t.Errorf("the policy %q lets scripts in", policy)
+		t.Errorf("the policy %q allows inline scripts", policy)
 	}
 	for _, name := range []string{"X-Content-Type-Options", "Referrer-Policy", "Etag"} {
 		if r.Header().Get(name) == "" {
 			t.Errorf("no %s", name)
 		}
 	}
-	if got := ask(h, http.MethodGet, "/driver/sw.js").Header().Get("Service-Worker-Allowed"); got != "/driver" {
-		t.Errorf("the service worker may have %q", got)
+	if got := request(h, http.MethodGet, "/driver/sw.js").Header().Get("Service-Worker-Allowed"); got != "/driver" {
+		t.Errorf("the service worker is allowed %q", got)
 	}
-	if got := ask(h, http.MethodGet, "/driver/icon-192.png").Header().Get("Content-Type"); got != "image/png" {
+	if got := request(h, http.MethodGet, "/driver/icon-192.png").Header().Get("Content-Type"); got != "image/png" {
 		t.Errorf("the icon is %q", got)
 	}
-	if got := ask(h, http.MethodGet, "/driver/").Header().Get("Location"); got != "/driver" {
-		t.Errorf("sent on to %q", got)
+	if got := request(h, http.MethodGet, "/driver/").Header().Get("Location"); got != "/driver" {
+		t.Errorf("redirected to %q", got)
 	}
 	for _, path := range []string{"/driver/none", "/driver/../driver.html", "/driver/manifest.json"} {
-		if got := ask(h, http.MethodGet, path).Code; got != http.StatusNotFound {
+		if got := request(h, http.MethodGet, path).Code; got != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, got)
 		}
 	}
 }
 
-func TestWithoutTheBuildThePageSaysHowToGetIt(t *testing.T) {
+func TestUnbuiltPage(t *testing.T) {
 	none, err := web.NewAssets(fstest.MapFS{"README.md": {Data: []byte("about")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := ask(web.Driver(none), http.MethodGet, "/driver")
+	r := request(web.Driver(none), http.MethodGet, "/driver")
 	if got := r.Body.String(); r.Code != http.StatusServiceUnavailable || !strings.Contains(got, "make build") {
 		t.Errorf("status %d: %s", r.Code, got)
 	}
@@ -185,7 +185,7 @@ func TestWithoutTheBuildThePageSaysHowToGetIt(t *testing.T) {
 	}
 }
 
-func TestAManifestThatCannotBeReadIsAFault(t *testing.T) {
+func TestInvalidManifest(t *testing.T) {
 	if _, err := web.NewAssets(fstest.MapFS{"manifest.json": {Data: []byte("{")}}); err == nil {
 		t.Error("no error")
 	}

@@ -186,7 +186,7 @@ func (v *trackView) describe(f trackingpage.Page, now time.Time) {
 	}
 }
 
-// list lists what the recipient will be asked for.
+// list adds what the worker will require of the recipient.
 func (v *trackView) list(r lastmile.Requirements) {
 	if r.Signature {
 		v.Asked = append(v.Asked, v.Words.Signature)

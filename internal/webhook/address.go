@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// prefixes parses a table of constant networks. It panics on a malformed one.
+// prefixes parses constant networks. It panics on a malformed one.
 func prefixes(texts ...string) []netip.Prefix {
 	list := make([]netip.Prefix, len(texts))
 	for i, text := range texts {

@@ -30,7 +30,8 @@ import (
 	"dray/internal/webhook"
 )
 
-// behaviour is one way in which a receiver answers, and what must come of it.
+// behaviour is a way in which a receiver responds, and the attempt that must be
+// recorded.
 type behaviour struct {
 	connect func(ctx context.Context) error // instead of taking the connection
 	raw     func(net.Conn)                  // instead of TLS
@@ -42,7 +43,7 @@ type behaviour struct {
 	took   time.Duration // 0 is at once
 }
 
-// The reasons that attempts are recorded with.
+// The reasons of failed attempts.
 const (
 	delivered   = ""
 	notTwo      = "the answer was not 200"
@@ -57,12 +58,12 @@ const (
 	head404 = "HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nnot found"
 )
 
-// say answers with a text and closes.
+// say responds with a text and closes the connection.
 func say(text string) func(net.Conn) {
 	return func(conn net.Conn) { io.WriteString(conn, text) } //nolint:errcheck // the sender may be gone
 }
 
-// status answers with a status.
+// status responds with a status.
 func status(code int, header ...string) behaviour {
 	text := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: 0\r\n", code, http.StatusText(code))
 	for _, line := range header {
@@ -71,7 +72,7 @@ func status(code int, header ...string) behaviour {
 	return behaviour{answer: say(text + "\r\n"), status: code, reason: notTwo}
 }
 
-// after answers with several texts, each after a while.
+// after responds with several texts, each after a pause.
 func after(parts ...any) func(net.Conn) {
 	return func(conn net.Conn) {
 		for _, part := range parts {
@@ -85,8 +86,8 @@ func after(parts ...any) func(net.Conn) {
 	}
 }
 
-// endless answers with a head and then with the same for ever. It counts what
-// it could get rid of.
+// endless responds with a head and then with the same text forever. It counts the
+// bytes that were read.
 func endless(head, more string, sent *atomic.Int64) func(net.Conn) {
 	return func(conn net.Conn) {
 		io.WriteString(conn, head) //nolint:errcheck // the sender may be gone
@@ -100,7 +101,7 @@ func endless(head, more string, sent *atomic.Int64) func(net.Conn) {
 	}
 }
 
-// drip answers with a head and then with one byte a second.
+// drip responds with a head and then with one byte a second.
 func drip(head string) func(net.Conn) {
 	return func(conn net.Conn) {
 		if _, err := io.WriteString(conn, head); err != nil {
@@ -115,7 +116,7 @@ func drip(head string) func(net.Conn) {
 	}
 }
 
-// bomb is a gigabyte of zeros, compressed.
+// bomb returns a compressed gigabyte of zeros.
 func bomb() string {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
@@ -134,8 +135,8 @@ func with(change func(*x509.Certificate)) func(authority) *tls.Config {
 	}
 }
 
-// behaviours is every receiver. sent counts what those without an end could
-// get rid of.
+// behaviours returns all behaviours by name. sent counts the bytes read from
+// endless responses.
 func behaviours(sent *atomic.Int64) map[string]behaviour {
 	none := "Content-Length: 0\r\n\r\n"
 	long := strings.Repeat("X-Long: "+strings.Repeat("x", 1000)+"\r\n", 100)
@@ -252,7 +253,7 @@ func newAuthority() authority {
 	return authority{certificate: parsed, key: key, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 }
 
-// leaf is the certificate of a receiver that does as it should.
+// leaf returns a valid certificate of a receiver.
 func leaf() *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"}, DNSNames: []string{"*.receiver.test"},
@@ -270,7 +271,7 @@ func (a authority) issue(change func(*x509.Certificate)) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// take takes a connection as the behaviour says, once.
+// take handles one connection.
 func (b behaviour) take(conn net.Conn, a authority) {
 	defer conn.Close()
 	if b.raw != nil {
@@ -291,8 +292,7 @@ func (b behaviour) take(conn net.Conn, a authority) {
 	secure.Close()
 }
 
-// patient is the end of a pipe into which the other end can write although
-// nobody reads, as into a socket.
+// patient is a connection that buffers what the other end writes, like a socket.
 type patient struct {
 	net.Conn
 	read chan []byte
@@ -329,13 +329,13 @@ func (p *patient) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// TestReceivers has a webhook for each behaviour, and the real way out to
-// them, over connections that need no network.
+// TestReceivers has a webhook for each behaviour and sends through Egress over
+// connections in memory.
 func TestReceivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
 		all, ca := behaviours(&sent), newAuthority()
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		var (
 			hooks = map[string]lastmile.WebhookID{}
@@ -369,18 +369,18 @@ func TestReceivers(t *testing.T) {
 		sender := w.sender(nil)
 		sender.Poster = egress
 		w.run(func() {
-			w.tell(created, 1)
+			w.appendEvents(created, 1)
 			time.Sleep(20 * time.Minute)
 			egress.Close()
 		}, sender)
 
 		for name, b := range all {
-			hook, owed := w.state(hooks[name])
-			if len(owed) != 1 || len(owed[0].Attempts) != 1 {
-				t.Errorf("%s: %d notifications", name, len(owed))
+			hook, notifications := w.state(hooks[name])
+			if len(notifications) != 1 || len(notifications[0].Attempts) != 1 {
+				t.Errorf("%s: %d notifications", name, len(notifications))
 				continue
 			}
-			a := owed[0].Attempts[0]
+			a := notifications[0].Attempts[0]
 			if a.Status != b.status || a.Reason != b.reason {
 				t.Errorf("%s: recorded as %d %q, want %d %q", name, a.Status, a.Reason, b.status, b.reason)
 			}
@@ -392,7 +392,7 @@ func TestReceivers(t *testing.T) {
 			}
 		}
 		if sent.Load() > 256<<10 {
-			t.Errorf("%d bytes were read of answers without end", sent.Load())
+			t.Errorf("%d bytes were read of endless responses", sent.Load())
 		}
 		if len(all) < 40 {
 			t.Errorf("only %d behaviours", len(all))

@@ -24,8 +24,7 @@ import (
 	"dray/internal/wire"
 )
 
-// receivers are HTTPS servers on addresses of their own that count what they
-// get.
+// receivers are HTTPS servers on different addresses that count their requests.
 type receivers struct {
 	urls  []string
 	roots *x509.CertPool
@@ -71,9 +70,9 @@ func (r *receivers) egress(t testing.TB) *webhook.Egress {
 	})
 }
 
-// BenchmarkSend compares signed posts, from the database and with every attempt
-// recorded in it, with the same posts of a plain client: in turns, so that both
-// have the same machine.
+// BenchmarkSend compares notifications, read from the database, signed and with
+// every attempt recorded, with the same requests of a plain client. Both run in
+// turns, so that a busy machine slows both equally.
 func BenchmarkSend(b *testing.B) {
 	const (
 		hosts = 16
@@ -81,7 +80,7 @@ func BenchmarkSend(b *testing.B) {
 		round = 8000
 	)
 	r := newReceivers(b, hosts, func(http.ResponseWriter, *http.Request) {})
-	w := newWorld(b)
+	w := newFixture(b)
 	defer w.close()
 	var owners []lastmile.OrganizationID
 	for range orgs {
@@ -166,15 +165,14 @@ func postPlainly(b *testing.B, client *http.Client, url string, body []byte) {
 	io.Copy(io.Discard, answer.Body) //nolint:errcheck // only the status counts
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		b.Errorf("answered %s", answer.Status)
+		b.Errorf("status %s", answer.Status)
 	}
 }
 
-// BenchmarkIsolation has a hundred events a second in twenty organizations,
-// each of which has a webhook that is alive. Then fifty others in each wait for
-// the same events, and their servers take connections and say nothing. It
-// compares how long it takes from the commit of an event to the 200 of those
-// that are alive.
+// BenchmarkIsolation appends a hundred events a second in twenty organizations,
+// each with a webhook that works. Then it adds fifty webhooks to each whose servers
+// accept connections and never respond. It compares the time from the commit of an
+// event to the response of the webhooks that work.
 func BenchmarkIsolation(b *testing.B) {
 	const (
 		orgs  = 20
@@ -185,7 +183,7 @@ func BenchmarkIsolation(b *testing.B) {
 	for b.Loop() {
 		r := newReceivers(b, orgs, func(http.ResponseWriter, *http.Request) {})
 		r.timed = true
-		w := newWorld(b)
+		w := newFixture(b)
 		var owners []lastmile.OrganizationID
 		save := func(org lastmile.OrganizationID, url string) {
 			w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
@@ -206,18 +204,18 @@ func BenchmarkIsolation(b *testing.B) {
 			Resolve: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{grave.Addr()}, nil },
 		})
 		w.run(func() {
-			tellSteadily(w, r, owners, phase/5) // to get used to it
-			before := tellSteadily(w, r, owners, phase)
+			appendSteadily(w, r, owners, phase/5) // to get used to it
+			before := appendSteadily(w, r, owners, phase)
 			for i := range orgs * dead {
 				save(owners[i%orgs], fmt.Sprintf("https://dead-%d.test:%d/", i, grave.Port()))
 			}
-			dying := tellSteadily(w, r, owners, phase/5)
-			after := tellSteadily(w, r, owners, phase)
+			dying := appendSteadily(w, r, owners, phase/5)
+			after := appendSteadily(w, r, owners, phase)
 			alone, beside, first = append(alone, milliseconds(before)), append(beside, milliseconds(after)), append(first, milliseconds(dying))
 			ratios = append(ratios, after.Seconds()/before.Seconds())
 		}, sender)
 		if got := sender.Stats(); got.Failed == 0 {
-			b.Fatalf("nobody was dead: %+v", got)
+			b.Fatalf("no attempt failed: %+v", got)
 		}
 		w.close()
 	}
@@ -233,7 +231,7 @@ func BenchmarkIsolation(b *testing.B) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-// silence is a server that takes connections and says nothing.
+// silence starts a server that accepts connections and never responds.
 func silence(b *testing.B) netip.AddrPort {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.2.1:0")
@@ -266,10 +264,10 @@ func silence(b *testing.B) netip.AddrPort {
 	return netip.MustParseAddrPort(listener.Addr().String())
 }
 
-// tellSteadily stores an event of one organization after the other, at a steady
-// pace whatever becomes of them, and returns the 99th percentile of how long
-// it took from their commits to the answers of the receivers.
-func tellSteadily(w *world, r *receivers, owners []lastmile.OrganizationID, phase time.Duration) time.Duration {
+// appendSteadily appends events of one organization after the other at a constant
+// rate. It returns the 99th percentile of the time from their commits to the
+// responses of the receivers.
+func appendSteadily(w *fixture, r *receivers, owners []lastmile.OrganizationID, phase time.Duration) time.Duration {
 	w.t.Helper()
 	const every = 10 * time.Millisecond
 	var (

@@ -25,7 +25,7 @@ type burst struct {
 func (d *delivery) start(ctx, sending context.Context) {
 	for len(d.queue) > 0 && !d.ending && !d.paused && d.reserve() {
 		size := 1
-		if d.profile.slot.pace == quick { // leave some for the other slots
+		if d.profile.slot.pace == quick { // leave notifications for the other slots
 			size = min(max(len(d.queue)/paceLimits[quick].webhook, 1), maxBurst)
 		}
 		b := &burst{
@@ -62,8 +62,8 @@ func (d *delivery) reserve() bool {
 	return true
 }
 
-// send makes the attempts of a burst, in a goroutine of the burst. It ends early
-// when an attempt fails or takes long, and when the delivery has to end.
+// send makes the attempts of a burst, in its own goroutine. It ends early when an
+// attempt fails or takes long, and when the delivery must end.
 func (d *delivery) send(ctx, sending context.Context, b *burst) {
 	late := d.later(b.late, func() { d.demote(b) })
 	defer late.Stop()
@@ -103,7 +103,7 @@ func (d *delivery) demote(b *burst) {
 	}
 }
 
-// finish keeps the result of an attempt.
+// finish adds the result of an attempt to the unsaved ones.
 func (d *delivery) finish(r result, aborted bool) {
 	d.sent++
 	if aborted { // by this process, so it is not a failure of the webhook

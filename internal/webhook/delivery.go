@@ -29,7 +29,7 @@ type delivery struct {
 	queue    []lastmile.Notification
 	known    map[string]bool          // ids that are queued, under way or not recorded yet
 	more     bool                     // the database may have other due notifications
-	after    store.NotificationCursor // they follow this one
+	after    store.NotificationCursor // where the next page begins
 	inFlight int
 	sent     int // attempts that have ended
 
@@ -74,7 +74,7 @@ func (d *delivery) run(ctx, sending context.Context) {
 func (d *delivery) wake() {
 	select {
 	case d.calls <- func() {}:
-	default: // it has calls to make, and checks after each
+	default: // the channel is full, and the goroutine checks after each call
 	}
 }
 
@@ -107,7 +107,7 @@ func (d *delivery) over() bool {
 	return false
 }
 
-// linger is how long an idle delivery keeps its lease.
+// linger returns how long an idle delivery keeps its lease.
 func (d *delivery) linger() time.Duration {
 	if d.Alone {
 		return lingerAlone
@@ -136,8 +136,8 @@ func (d *delivery) hand(n lastmile.Notification) bool {
 	return true
 }
 
-// receive queues the notifications from the inbox that can be sent as they are.
-// It leaves those to the database that the last read may have found already.
+// receive queues the notifications from the inbox that can be sent directly. Those
+// that the last read may have returned already are read from the database again.
 func (d *delivery) receive() {
 	d.inbox.mu.Lock()
 	list, more := d.inbox.list, d.inbox.more

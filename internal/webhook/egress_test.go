@@ -24,7 +24,7 @@ import (
 	"dray/internal/webhook"
 )
 
-// trap is what connections end in. It lets nobody through and remembers them.
+// trap rejects all connections and records their addresses.
 type trap struct {
 	mu      sync.Mutex
 	dialled []string
@@ -55,9 +55,8 @@ func newEgress(t testing.TB, o webhook.EgressOptions) *webhook.Egress {
 	return e
 }
 
-// special is the special-purpose registries of IANA for IPv4 and IPv6, in
-// 2026, and what else is no server's business: multicast, and where clouds
-// keep what machines may know.
+// special lists the special-purpose networks of the IANA registries for IPv4 and
+// IPv6, as of 2026, multicast, and the metadata services of cloud providers.
 var special = []string{
 	"0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24",
@@ -73,7 +72,7 @@ var special = []string{
 	"fd00:ec2::254/128", "fd20:ce::254/128", "fd00:42::42/128", "fe80::a9fe:a9fe/128",
 }
 
-// ends are the first, the last and a middle address of a network.
+// ends returns the first, the last and a middle address of a network.
 func ends(t *testing.T, network string) []netip.Addr {
 	t.Helper()
 	p, err := netip.ParsePrefix(network)
@@ -97,7 +96,7 @@ func ends(t *testing.T, network string) []netip.Addr {
 	return all
 }
 
-// notations are ways to write an IPv4 address as the host of a URL.
+// notations returns ways to write an IPv4 address as the host of a URL.
 func notations(ip netip.Addr) []string {
 	b := ip.As4()
 	n := uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3])
@@ -123,7 +122,7 @@ func notations(ip netip.Addr) []string {
 		"%"+fmt.Sprintf("%x", ip.String()[0])+ip.String()[1:])
 }
 
-// forbidden are addresses of webhooks that must not lead anywhere.
+// forbidden returns URLs of webhooks for which no connection may be made.
 func forbidden(t *testing.T) []string {
 	t.Helper()
 	var urls []string
@@ -157,8 +156,8 @@ func forbidden(t *testing.T) []string {
 	return urls
 }
 
-// libc resolves names as a C library would, which takes numbers in any form
-// for addresses, and as somebody who means ill.
+// libc resolves names like a C library, which accepts addresses in any notation,
+// and like a malicious name server.
 func libc(_ context.Context, host string) ([]netip.Addr, error) {
 	public := netip.MustParseAddr("93.184.215.14")
 	private := map[string][]netip.Addr{
@@ -190,7 +189,7 @@ func libc(_ context.Context, host string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})}, nil
 }
 
-func TestEgressReachesNothingForbidden(t *testing.T) {
+func TestEgressBlocksForbiddenAddresses(t *testing.T) {
 	var caught trap
 	e := newEgress(t, webhook.EgressOptions{Resolve: libc, Connect: caught.connect})
 	urls := forbidden(t)
@@ -203,7 +202,7 @@ func TestEgressReachesNothingForbidden(t *testing.T) {
 			t.Errorf("%q passed the handshake", url)
 		}
 		if dialled := caught.take(); len(dialled) > 0 {
-			t.Errorf("%q led to %v", url, dialled)
+			t.Errorf("%q connected to %v", url, dialled)
 		}
 	}
 	if len(urls) < 500 {
@@ -218,14 +217,14 @@ func TestEgressReachesNothingForbidden(t *testing.T) {
 		} {
 			_, reason := e.Post(t.Context(), url, nil, nil)
 			if dialled := caught.take(); len(dialled) != 1 || reason != "could not connect" {
-				t.Errorf("%s led to %v: %s", url, dialled, reason)
+				t.Errorf("%s connected to %v: %s", url, dialled, reason)
 			}
 		}
 	})
 }
 
-// TestEgressDialsWhatItChecked has names that answer otherwise each time they
-// are asked.
+// TestEgressDialsWhatItChecked uses names that resolve to a different address each
+// time.
 func TestEgressDialsWhatItChecked(t *testing.T) {
 	const sends = 10_000
 	var (
@@ -255,12 +254,12 @@ func TestEgressDialsWhatItChecked(t *testing.T) {
 		}
 	}
 	if asked.Load() != sends || len(dialled) != sends/4 {
-		t.Errorf("%d names were looked up, and %d connections made, want %d and %d", asked.Load(), len(dialled), sends, sends/4)
+		t.Errorf("%d lookups and %d connections, want %d and %d", asked.Load(), len(dialled), sends, sends/4)
 	}
 }
 
-// TestEgressChecksTheSocket goes around the first check: what is dialled is
-// checked again.
+// TestEgressChecksTheSocket bypasses the first check: the address is checked again
+// when it is dialed.
 func TestEgressChecksTheSocket(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -281,7 +280,7 @@ func TestEgressExceptions(t *testing.T) {
 			"168.63.129.16/32", "192.0.0.0/24", "::/96", "::ffff:169.254.169.254/128", "::ffff:10.0.0.0/104",
 		} {
 			if _, err := webhook.NewEgress(webhook.EgressOptions{Allow: []netip.Prefix{netip.MustParsePrefix(network)}}); err == nil {
-				t.Errorf("%s may be excepted", network)
+				t.Errorf("%s can be allowed", network)
 			}
 		}
 	})
@@ -297,7 +296,7 @@ func TestEgressExceptions(t *testing.T) {
 			"https://10.1.2.3:22/":                 true,
 			"https://10.2.2.3/":                    false,
 			"https://[::1]:9443/":                  true,
-			"https://[::ffff:10.1.2.3]/":           false, // there is no need to write it so
+			"https://[::ffff:10.1.2.3]/":           false, // this notation is not accepted
 			"https://[::ffff:10.2.2.3]/":           false,
 			"https://127.0.0.1/":                   false,
 			"https://93.184.215.14:9999/":          true,
@@ -315,13 +314,13 @@ func TestEgressExceptions(t *testing.T) {
 		} {
 			e.Post(t.Context(), url, nil, nil)
 			if dialled := caught.take(); (len(dialled) > 0) != open {
-				t.Errorf("%s led to %v", url, dialled)
+				t.Errorf("%s connected to %v", url, dialled)
 			}
 		}
 	})
 }
 
-// local starts an HTTPS server on loopback and an egress that may reach it.
+// local starts an HTTPS server on loopback and returns an egress that can reach it.
 func local(t testing.TB, handler http.Handler) (url string, e *webhook.Egress) {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
@@ -332,7 +331,7 @@ func local(t testing.TB, handler http.Handler) (url string, e *webhook.Egress) {
 	})
 }
 
-func TestEgressFollowsNothing(t *testing.T) {
+func TestEgressFollowsNoRedirects(t *testing.T) {
 	var requests atomic.Int64
 	var to string
 	var code int
@@ -412,7 +411,7 @@ func TestEgressHandshake(t *testing.T) {
 			"/?":                      "/?check=a+b%26c",
 		} {
 			if err := e.Handshake(t.Context(), url+path, "a b&c"); err != nil || asked != "GET "+want {
-				t.Errorf("%q asked %q: %v", path, asked, err)
+				t.Errorf("%q requested %q: %v", path, asked, err)
 			}
 			for _, name := range []string{"X-Onfleet-Signature", "Webhook-Signature", "Authorization", "Idempotency-Key"} {
 				if header[name] != nil {
@@ -449,9 +448,9 @@ func TestEgressHandshake(t *testing.T) {
 	}
 }
 
-// TestEgressSendsAgainOverANewConnection has a server close the connection it
-// kept at the moment the next request comes.
-func TestEgressSendsAgainOverANewConnection(t *testing.T) {
+// TestEgressRetriesOnANewConnection has a server close an idle connection at the
+// moment the next request arrives.
+func TestEgressRetriesOnANewConnection(t *testing.T) {
 	var requests atomic.Int64
 	url, e := local(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) == 2 {
@@ -473,8 +472,9 @@ func TestEgressSendsAgainOverANewConnection(t *testing.T) {
 	}
 }
 
-// TestNothingTurnsCertificateChecksOff reads the whole repository.
-func TestNothingTurnsCertificateChecksOff(t *testing.T) {
+// TestCertificatesAreAlwaysVerified searches the repository for code that turns
+// verification off.
+func TestCertificatesAreAlwaysVerified(t *testing.T) {
 	words := []string{"Insecure" + "SkipVerify", "Verify" + "PeerCertificate", "Verify" + "Connection:"}
 	files := 0
 	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {

@@ -27,11 +27,10 @@ type Feed struct {
 	Hub   *events.Hub
 	Woken <-chan struct{} // receives after events were committed by this process
 	Ended <-chan struct{} // closed when no client may follow any more
-	Poll  time.Duration   // between two checks for events that other nodes left without a number
+	Poll  time.Duration   // between two checks for events of other nodes without a number
 }
 
-// ErrEnded reports to a follower that the feed has ended here, and goes on
-// elsewhere.
+// ErrEnded means that this node stops; the follower can continue on another node.
 var ErrEnded = errors.New("the feed has ended")
 
 // Run numbers events and wakes followers until ctx ends.
@@ -85,7 +84,7 @@ func (f *Feed) publish(orgs []lastmile.OrganizationID) {
 	}
 }
 
-// Head is the number of the newest event of the caller's organization.
+// Head returns the number of the newest event of the caller's organization.
 func (f *Feed) Head(ctx context.Context, who lastmile.Principal) (seq int64, err error) {
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		seq, err = r.LastEvent(ctx, who.Organization)

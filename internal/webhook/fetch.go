@@ -17,16 +17,16 @@ func (d *delivery) fetch(ctx context.Context) {
 	}
 	now, limit := d.Now(), d.room()
 	if len(d.queue) > 0 && limit > 0 && now.Sub(d.fetched) >= max(freshFor, d.linger()) {
-		d.more = true // others may have become due, or come from another node
+		d.more = true // others may have become due, or were added by another node
 	}
 	ahead := d.inFlight > 0 && d.profile.slot.pace == quick
 	switch {
 	case d.more && limit > 0 && (ahead || d.reserve()):
 		if d.after.Next.IsZero() {
-			limit += len(d.known) // they come first
+			limit += len(d.known) // the query returns these first
 		}
 	case len(d.queue) > 0 && !now.Before(d.staleAt) && d.reserve():
-		limit = 0 // only the webhook
+		limit = 0 // read only the webhook
 	default:
 		return
 	}
@@ -63,7 +63,7 @@ func (d *delivery) fetch(ctx context.Context) {
 	d.update(ctx, hook)
 }
 
-// room is how many notifications there is room for in the queue.
+// room returns how many notifications to read into the queue.
 func (d *delivery) room() int {
 	pace := d.profile.slot.pace
 	switch {
@@ -75,7 +75,7 @@ func (d *delivery) room() int {
 	return 0
 }
 
-// update applies what was read of the webhook.
+// update applies the current state of the webhook.
 func (d *delivery) update(ctx context.Context, hook lastmile.Webhook) {
 	d.url = hook.URL
 	d.profile.slot.host = host(hook.URL)

@@ -24,21 +24,21 @@ import (
 // acme is the organization of these tests.
 const acme lastmile.OrganizationID = "acmeacmeacmeacmeacmeacme"
 
-// world is a real database with webhooks in it, and senders that send to
-// servers which are functions.
-type world struct {
+// fixture is a real database with webhooks, and senders whose receivers are
+// functions.
+type fixture struct {
 	t     testing.TB
 	store *sqlstore.Store
 	log   *events.Log
 	start time.Time
 
-	nextID string // of the next event; empty for any
+	nextID string // id of the next event; random if empty
 
 	mu    sync.Mutex
 	posts []post
 }
 
-// post is one request that a server got.
+// post is a request that a receiver got.
 type post struct {
 	at     time.Time
 	hook   lastmile.WebhookID
@@ -48,20 +48,20 @@ type post struct {
 	body   []byte
 }
 
-// server answers a request, as webhook.Poster does.
+// server handles a request, as webhook.Poster does.
 type server func(ctx context.Context, p post) (status int, reason string)
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 func newID() string { return access.RandomSecret(lastmile.IDLength) }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db, err := sqlstore.Open(t.Context(), sqlstore.Options{Data: t.TempDir(), Serve: true, Patience: time.Minute, Now: now, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: db, start: now()}
+	w := &fixture{t: t, store: db, start: now()}
 	w.log = events.NewLog(events.Options{
 		Now: now, NewID: w.eventID, Hub: events.NewHub(events.HubOptions{}),
 		Encode: wire.EncodeEvent,
@@ -69,22 +69,22 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// eventID is the id of the next event.
-func (w *world) eventID() string {
+// eventID returns the id of the next event.
+func (w *fixture) eventID() string {
 	id := cmp.Or(w.nextID, newID())
 	w.nextID = ""
 	return id
 }
 
-// close ends the world; in a bubble, before the bubble does.
-func (w *world) close() {
+// close closes the database. A synctest bubble must close it before it ends.
+func (w *fixture) close() {
 	w.t.Helper()
 	if err := w.store.Close(); err != nil {
 		w.t.Error(err)
 	}
 }
 
-func (w *world) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
+func (w *fixture) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	if err := w.store.Write(ctx, func(tx *sqlstore.Tx) error { return change(ctx, tx) }); err != nil {
@@ -92,21 +92,21 @@ func (w *world) write(change func(ctx context.Context, tx *sqlstore.Tx) error) {
 	}
 }
 
-func (w *world) read(look func(ctx context.Context, tx *sqlstore.Tx) error) {
+func (w *fixture) read(fn func(ctx context.Context, tx *sqlstore.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	if err := w.store.Read(ctx, func(tx *sqlstore.Tx) error { return look(ctx, tx) }); err != nil {
+	if err := w.store.Read(ctx, func(tx *sqlstore.Tx) error { return fn(ctx, tx) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// hook makes a webhook, the host of which begins with its id.
-func (w *world) hook(trigger lastmile.Trigger) lastmile.WebhookID {
+// hook creates a webhook whose host name begins with its id.
+func (w *fixture) hook(trigger lastmile.Trigger) lastmile.WebhookID {
 	w.t.Helper()
 	return w.hookOf(acme, trigger)
 }
 
-func (w *world) hookOf(org lastmile.OrganizationID, trigger lastmile.Trigger) lastmile.WebhookID {
+func (w *fixture) hookOf(org lastmile.OrganizationID, trigger lastmile.Trigger) lastmile.WebhookID {
 	w.t.Helper()
 	id := lastmile.WebhookID(newID())
 	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
@@ -117,15 +117,15 @@ func (w *world) hookOf(org lastmile.OrganizationID, trigger lastmile.Trigger) la
 	return id
 }
 
-// tell stores so many events of a worker, each in a transaction of its own.
-func (w *world) tell(trigger lastmile.Trigger, count int) {
+// appendEvents appends count events about a worker, each in its own transaction.
+func (w *fixture) appendEvents(trigger lastmile.Trigger, count int) {
 	w.t.Helper()
 	for range count {
-		w.tellOf(acme, trigger)
+		w.appendEvent(acme, trigger)
 	}
 }
 
-func (w *world) tellOf(org lastmile.OrganizationID, trigger lastmile.Trigger) {
+func (w *fixture) appendEvent(org lastmile.OrganizationID, trigger lastmile.Trigger) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 		return w.log.Append(ctx, tx, lastmile.Event{
@@ -135,8 +135,8 @@ func (w *world) tellOf(org lastmile.OrganizationID, trigger lastmile.Trigger) {
 	})
 }
 
-// sender makes a sender whose posts go to the server.
-func (w *world) sender(serve server) *webhook.Sender {
+// sender returns a sender whose requests go to a server.
+func (w *fixture) sender(serve server) *webhook.Sender {
 	return &webhook.Sender{
 		Store: sqlstore.For[webhook.Reader, webhook.Writer](w.store), Now: now, Log: slog.New(slog.DiscardHandler), NewID: newID, Committed: w.log.Committed(), Drain: w.log.Drain,
 		Poster: poster(func(ctx context.Context, url string, header http.Header, body []byte) (int, string) {
@@ -161,24 +161,24 @@ func (p poster) Post(ctx context.Context, url string, header http.Header, body [
 	return p(ctx, url, header, body)
 }
 
-// run runs senders until the function ends.
-func (w *world) run(during func(), senders ...*webhook.Sender) {
+// run runs senders until the function returns.
+func (w *fixture) run(during func(), senders ...*webhook.Sender) {
 	w.t.Helper()
 	storetest.During(w.t, during, senders...)
 }
 
-// seen are the posts so far.
-func (w *world) seen() []post {
+// received returns the requests so far.
+func (w *fixture) received() []post {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.posts)
 }
 
-// state reads a webhook, what it was owed, and all attempts at it.
-func (w *world) state(id lastmile.WebhookID) (hook lastmile.Webhook, owed []lastmile.DetailedNotification) {
+// state returns a webhook and its notifications with all attempts.
+func (w *fixture) state(id lastmile.WebhookID) (hook lastmile.Webhook, notifications []lastmile.DetailedNotification) {
 	w.t.Helper()
 	w.read(func(ctx context.Context, tx *sqlstore.Tx) (err error) {
-		owed = nil
+		notifications = nil
 		if hook, err = tx.Webhook(ctx, acme, id); err != nil {
 			return err
 		}
@@ -188,29 +188,29 @@ func (w *world) state(id lastmile.WebhookID) (hook lastmile.Webhook, owed []last
 			if err != nil {
 				return err
 			}
-			owed = append(owed, lastmile.DetailedNotification{Notification: n, Attempts: attempts})
+			notifications = append(notifications, lastmile.DetailedNotification{Notification: n, Attempts: attempts})
 		}
 		return err
 	})
-	return hook, owed
+	return hook, notifications
 }
 
-// check holds the log of a webhook against the rules of the interface, and
-// against what its server saw.
-func (w *world) check(id lastmile.WebhookID) {
+// check compares the log of a webhook with the rules of the API and with the
+// requests that its server got.
+func (w *fixture) check(id lastmile.WebhookID) {
 	w.t.Helper()
 	posted := map[string]int{}
-	for _, p := range w.seen() {
+	for _, p := range w.received() {
 		if p.hook == id {
 			posted[p.id+" "+p.number]++
 		}
 	}
-	hook, owed := w.state(id)
+	hook, notifications := w.state(id)
 	delivered := int64(0)
-	for _, d := range owed {
+	for _, d := range notifications {
 		n := d.Notification
 		if int64(len(d.Attempts)) != n.Attempts || n.Attempts > 49 {
-			w.t.Errorf("notification %s has %d attempts, and %d are in its log", n.ID, n.Attempts, len(d.Attempts))
+			w.t.Errorf("notification %s has %d attempts, but %d in its log", n.ID, n.Attempts, len(d.Attempts))
 		}
 		for i, a := range d.Attempts {
 			if a.Number != int64(i+1) || a.Delivered() != (a.Reason == "") {
@@ -220,7 +220,7 @@ func (w *world) check(id lastmile.WebhookID) {
 				delivered++
 			}
 			if a.Delivered() && i < len(d.Attempts)-1 {
-				w.t.Errorf("notification %s was sent again after it had been delivered", n.ID)
+				w.t.Errorf("notification %s was sent again after its delivery", n.ID)
 			}
 			if gap := a.At.Sub(d.Attempts[max(i-1, 0)].At); i > 0 && (gap < lastmile.RetryInterval || gap > lastmile.RetryInterval+time.Minute) {
 				w.t.Errorf("attempt %d is %v after the one before", a.Number, gap)
@@ -232,7 +232,7 @@ func (w *world) check(id lastmile.WebhookID) {
 		}
 	}
 	if hook.Count != delivered {
-		w.t.Errorf("count is %d, and %d were delivered", hook.Count, delivered)
+		w.t.Errorf("count is %d, but %d were delivered", hook.Count, delivered)
 	}
 	for missing := range posted {
 		w.t.Errorf("attempt %s was made, but is not in the log", missing)

@@ -37,10 +37,10 @@ const maxInFlight = 1024
 // webhook's leases. It belongs to the delivery of the webhook while there is
 // one, and to the loop otherwise.
 type profile struct {
-	slot         slot          // that an attempt needs
-	reserved     *slot         // for the next attempt
-	usual        time.Duration // moving average of the attempts that ended soon
-	blockedUntil time.Time     // no secret was found, or the database failed
+	slot         slot          // slot that an attempt needs
+	reserved     *slot         // slot for the next attempt
+	usual        time.Duration // moving average of the quick attempts
+	blockedUntil time.Time     // set when no secret was found or the database failed
 
 	// Guarded by Sender.mu.
 	delivery *delivery
@@ -56,7 +56,7 @@ func (p *profile) release(l *limiter) {
 	}
 }
 
-// patience is how long an attempt may take before it counts as slow.
+// patience returns how long an attempt may take before it counts as slow.
 func (p *profile) patience() time.Duration {
 	if p.slot.pace == unknown {
 		return slowAfter / 4

@@ -17,20 +17,20 @@ type result struct {
 	attempt      lastmile.Attempt
 }
 
-// batch is some results of one webhook.
+// batch is a set of results of one webhook.
 type batch struct {
 	lease   work.Item
 	results []result
 	written func(err error)
 
-	lost     bool // the lease, so that nothing was recorded
-	disabled bool // the webhook, because it failed too often
+	lost     bool // the lease was lost, so nothing was recorded
+	disabled bool // the webhook was disabled, because it failed too often
 
 	delivered, failed, fenced int64
 }
 
 // recorder writes the batches of all webhooks, in one transaction at a time.
-// Transactions of many webhooks side by side would conflict on PostgreSQL.
+// Concurrent transactions of many webhooks would conflict on PostgreSQL.
 type recorder struct {
 	store store.Transactor[Reader, Writer]
 	now   func() time.Time
@@ -40,8 +40,8 @@ type recorder struct {
 	busy    bool
 }
 
-// add has a batch written. Batches that follow a transaction wait a moment for
-// others.
+// add queues a batch to be written. After a transaction the recorder waits for
+// flushGap, so that batches are written together.
 func (r *recorder) add(ctx context.Context, b *batch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *recorder) take() []*batch {
 	return taken
 }
 
-// write records batches in one transaction, those whose leases are still there.
+// write records the batches whose leases are still held, in one transaction.
 func (r *recorder) write(ctx context.Context, batches []*batch) error {
 	ctx, cancel := context.WithTimeout(ctx, leaseFor)
 	defer cancel()
@@ -152,7 +152,7 @@ func (d *delivery) flush(ctx context.Context) {
 	}
 	b := &batch{lease: d.lease.Item, results: d.unsaved}
 	b.written = func(err error) {
-		final := ctx.Err() != nil // there is no time for another try
+		final := ctx.Err() != nil // no time is left for a retry
 		d.calls <- func() { d.applyBatch(b, err, final) }
 	}
 	d.saving, d.unsaved = true, nil

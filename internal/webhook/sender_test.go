@@ -19,34 +19,35 @@ import (
 	"dray/internal/work"
 )
 
-// The simulations run on the real database and a clock that is always right.
+// These tests run on a real database in a synctest bubble.
 
 const (
 	created = lastmile.TriggerWorkerCreated
 	updated = lastmile.TriggerWorkerUpdated
 )
 
-func refuse(context.Context, post) (int, string) { return 500, "the answer was not 200" }
+func rejectPost(context.Context, post) (int, string) { return 500, "the answer was not 200" }
 
-func accept(context.Context, post) (int, string) { return 200, "" }
+func acceptPost(context.Context, post) (int, string) { return 200, "" }
 
 func TestSenderTriesForADay(t *testing.T) {
+	t.Parallel()
 	for name, answerIn := range map[string]time.Duration{"a server that fails at once": 0, "a server that fails in the end": 29 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newFixture(t)
 				defer w.close()
 				hook := w.hook(created)
 				sender := w.sender(func(ctx context.Context, p post) (int, string) {
 					time.Sleep(answerIn)
-					return refuse(ctx, p)
+					return rejectPost(ctx, p)
 				})
 				w.run(func() {
-					w.tell(created, 1)
+					w.appendEvents(created, 1)
 					time.Sleep(36 * time.Hour)
 				}, sender)
 				var times []time.Duration
-				for _, p := range w.seen() {
+				for _, p := range w.received() {
 					times = append(times, p.at.Sub(w.start))
 				}
 				var want []time.Duration
@@ -57,8 +58,8 @@ func TestSenderTriesForADay(t *testing.T) {
 					t.Errorf("%d attempts at %v", len(times), times)
 				}
 				w.check(hook)
-				_, owed := w.state(hook)
-				if n := owed[0].Notification; n.State != lastmile.NotificationGivenUp || !n.Next.IsZero() {
+				_, notifications := w.state(hook)
+				if n := notifications[0].Notification; n.State != lastmile.NotificationGivenUp || !n.Next.IsZero() {
 					t.Errorf("after a day it is %+v", n)
 				}
 			})
@@ -70,29 +71,31 @@ func TestSenderTriesForADay(t *testing.T) {
 // then appends an event, or lets a retry come due. A lease that was kept without
 // work must not keep its own process from sending.
 func TestSenderServesIdleWebhooks(t *testing.T) {
+	t.Parallel()
 	for _, alone := range []bool{true, false} {
 		for _, idle := range []time.Duration{
 			time.Minute, 9 * time.Minute, 11 * time.Minute, 19 * time.Minute, 25 * time.Minute, 8 * time.Hour, 25 * time.Hour,
 		} {
 			t.Run(fmt.Sprintf("alone %t, idle for %v", alone, idle), func(t *testing.T) {
+				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t)
+					w := newFixture(t)
 					defer w.close()
 					hook := w.hook(created)
-					sender := w.sender(accept)
+					sender := w.sender(acceptPost)
 					sender.Alone = alone
 					w.run(func() {
 						for range 3 {
-							w.tell(created, 1)
+							w.appendEvents(created, 1)
 							time.Sleep(idle)
 						}
 					}, sender)
-					for i, p := range w.seen() {
+					for i, p := range w.received() {
 						if late := p.at.Sub(w.start) - time.Duration(i)*idle; late > webhook.PollIdle {
 							t.Errorf("notification %d was sent %v late", i, late)
 						}
 					}
-					if n := len(w.seen()); n != 3 {
+					if n := len(w.received()); n != 3 {
 						t.Errorf("%d of 3 notifications were sent", n)
 					}
 					w.check(hook)
@@ -103,24 +106,25 @@ func TestSenderServesIdleWebhooks(t *testing.T) {
 }
 
 func TestSenderRetriesIdleWebhooks(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
 			if w.start.Add(3*time.Hour).After(p.at) || p.at.After(w.start.Add(13*time.Hour)) {
-				return refuse(ctx, p)
+				return rejectPost(ctx, p)
 			}
-			return accept(ctx, p)
+			return acceptPost(ctx, p)
 		})
 		sender.Alone = true
 		w.run(func() {
-			w.tell(created, 1)
+			w.appendEvents(created, 1)
 			time.Sleep(14 * time.Hour) // delivered at the seventh attempt, then idle
-			w.tell(created, 1)
+			w.appendEvents(created, 1)
 			time.Sleep(26 * time.Hour)
 		}, sender)
-		if got, want := len(w.seen()), 7+49; got != want {
+		if got, want := len(w.received()), 7+49; got != want {
 			t.Errorf("%d attempts, want %d", got, want)
 		}
 		w.check(hook)
@@ -128,33 +132,34 @@ func TestSenderRetriesIdleWebhooks(t *testing.T) {
 }
 
 func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		hook, other := w.hook(created), w.hook(updated)
 		streak := 0
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
 			if p.hook == other {
-				return accept(ctx, p)
+				return acceptPost(ctx, p)
 			}
 			streak++
-			return refuse(ctx, p)
+			return rejectPost(ctx, p)
 		})
 		w.run(func() {
 			for range 300 {
-				w.tell(created, 1)
+				w.appendEvents(created, 1)
 				time.Sleep(time.Second)
 			}
 			if h, _ := w.state(hook); !h.Enabled || h.FailureStreak != 300 {
 				t.Errorf("after 300 failures it is %+v", h)
 			}
-			w.tell(created, 1)
+			w.appendEvents(created, 1)
 			time.Sleep(time.Second)
 			if h, _ := w.state(hook); h.Enabled || h.FailureStreak != 301 {
 				t.Errorf("after 301 failures it is %+v", h)
 			}
-			w.tell(created, 10)
-			w.tell(updated, 10)
+			w.appendEvents(created, 10)
+			w.appendEvents(updated, 10)
 			time.Sleep(36 * time.Hour)
 		}, sender)
 		if streak != 301 {
@@ -162,11 +167,11 @@ func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
 		}
 		w.check(hook)
 		w.check(other)
-		h, owed := w.state(hook)
-		if len(owed) != 301 || h.Count != 0 {
-			t.Errorf("it was owed %d notifications, and %d were delivered", len(owed), h.Count)
+		h, notifications := w.state(hook)
+		if len(notifications) != 301 || h.Count != 0 {
+			t.Errorf("it has %d notifications, and %d were delivered", len(notifications), h.Count)
 		}
-		for _, d := range owed {
+		for _, d := range notifications {
 			if d.Notification.State != lastmile.NotificationGivenUp {
 				t.Fatalf("%+v was not given up", d.Notification)
 			}
@@ -178,27 +183,28 @@ func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
 }
 
 func TestSenderSuccessResetsTheStreak(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
 		requests := 0
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
 			if requests++; requests == 300 {
-				return accept(ctx, p)
+				return acceptPost(ctx, p)
 			}
-			return refuse(ctx, p)
+			return rejectPost(ctx, p)
 		})
 		w.run(func() {
 			for range 599 {
-				w.tell(created, 1)
+				w.appendEvents(created, 1)
 				time.Sleep(time.Second)
 			}
 			time.Sleep(time.Minute)
 			if h, _ := w.state(hook); !h.Enabled || h.Count != 1 || h.FailureStreak != 299 {
 				t.Errorf("after 299 failures, a success and 299 failures it is %+v", h)
 			}
-			w.tell(created, 2)
+			w.appendEvents(created, 2)
 			time.Sleep(time.Minute)
 			if h, _ := w.state(hook); h.Enabled || h.FailureStreak != 301 {
 				t.Errorf("after two more it is %+v", h)
@@ -211,10 +217,11 @@ func TestSenderSuccessResetsTheStreak(t *testing.T) {
 // TestSenderLivesForDays has servers that answer as chance has it, for a day
 // and a half of events, and holds every log against the rules.
 func TestSenderLivesForDays(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		random := rand.New(rand.NewPCG(seed, 0))
 		good := map[lastmile.WebhookID]int{}
@@ -230,49 +237,49 @@ func TestSenderLivesForDays(t *testing.T) {
 			<-turn
 			time.Sleep(min(takes, 30*time.Second))
 			if fine {
-				return accept(ctx, p)
+				return acceptPost(ctx, p)
 			}
-			return refuse(ctx, p)
+			return rejectPost(ctx, p)
 		})
 		w.run(func() {
 			for range 40 {
-				w.tell(created, 1)
-				w.tell(updated, 1)
+				w.appendEvents(created, 1)
+				w.appendEvents(updated, 1)
 				time.Sleep(17 * time.Minute)
 			}
 			time.Sleep(25 * time.Hour)
 		}, sender)
 		for _, id := range hooks {
 			w.check(id)
-			_, owed := w.state(id)
-			for _, d := range owed {
+			_, notifications := w.state(id)
+			for _, d := range notifications {
 				if d.Notification.State == lastmile.NotificationPending {
-					t.Errorf("%+v is still to be sent", d.Notification)
+					t.Errorf("%+v is still pending", d.Notification)
 				}
 			}
 		}
-		t.Logf("%d requests", len(w.seen()))
+		t.Logf("%d requests", len(w.received()))
 	})
 }
 
-// TestSenderThatFrozeCannotWrite has a process stand still in the middle of an
-// attempt, with all it would write, until another one has taken over.
-func TestSenderThatFrozeCannotWrite(t *testing.T) {
+// TestFrozenSenderCannotWrite freezes a process in the middle of an attempt until
+// another one has taken over.
+func TestFrozenSenderCannotWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
 		thaws := time.Now().Add(10 * time.Minute)
-		db := &freezing{Store: w.store}
+		db := &freezingStore{Store: w.store}
 		frozen := w.sender(func(ctx context.Context, p post) (int, string) {
 			db.until.Store(&thaws)
 			time.Sleep(time.Until(thaws))
-			return refuse(ctx, p)
+			return rejectPost(ctx, p)
 		})
 		frozen.Store = sqlstore.For[webhook.Reader, webhook.Writer](db)
-		healthy := w.sender(accept)
+		healthy := w.sender(acceptPost)
 		w.run(func() {
-			w.tell(created, 3)
+			w.appendEvents(created, 3)
 			synctest.Wait()
 			w.run(func() { time.Sleep(9 * time.Minute) }, healthy)
 			if h, _ := w.state(hook); h.Count != 3 || h.FailureStreak != 0 {
@@ -280,13 +287,13 @@ func TestSenderThatFrozeCannotWrite(t *testing.T) {
 			}
 			time.Sleep(2 * time.Minute)
 		}, frozen)
-		h, owed := w.state(hook)
-		if h.Count != 3 || h.FailureStreak != 0 || len(owed) != 3 {
-			t.Errorf("after the frozen process came back it is %+v", h)
+		h, notifications := w.state(hook)
+		if h.Count != 3 || h.FailureStreak != 0 || len(notifications) != 3 {
+			t.Errorf("after the frozen process continued it is %+v", h)
 		}
-		for _, d := range owed {
+		for _, d := range notifications {
 			if d.Notification.State != lastmile.NotificationDelivered || len(d.Attempts) != 1 || !d.Attempts[0].Delivered() {
-				t.Errorf("after the frozen process came back: %+v", d)
+				t.Errorf("after the frozen process continued: %+v", d)
 			}
 		}
 		if frozen.Stats().Fenced == 0 || frozen.Stats().Failed+frozen.Stats().Delivered != 0 {
@@ -295,21 +302,21 @@ func TestSenderThatFrozeCannotWrite(t *testing.T) {
 	})
 }
 
-// freezing is a database to which a process writes nothing until a time.
-type freezing struct {
+// freezingStore blocks writes until a time.
+type freezingStore struct {
 	*sqlstore.Store
 	until atomic.Pointer[time.Time]
 }
 
 // Write implements store.Transactor.
-func (f *freezing) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
+func (f *freezingStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	if until := f.until.Load(); until != nil {
 		time.Sleep(time.Until(*until))
 	}
 	return f.Store.Write(ctx, fn)
 }
 
-// hang is a server that takes everything and never answers.
+// hang is a server that never responds.
 func hang(ctx context.Context, _ post) (int, string) {
 	select {
 	case <-time.After(30 * time.Second):
@@ -321,8 +328,9 @@ func hang(ctx context.Context, _ post) (int, string) {
 // TestSenderKeepsNobodyWaiting has hundreds of servers die at once beside some
 // that go on, in every organization.
 func TestSenderKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		var orgs []lastmile.OrganizationID
 		alive := map[lastmile.WebhookID]bool{}
@@ -349,7 +357,7 @@ func TestSenderKeepsNobodyWaiting(t *testing.T) {
 			if alive[p.hook] || !dying {
 				note(func() { longest = max(longest, time.Since(told)) })
 				time.Sleep(20 * time.Millisecond)
-				return accept(ctx, p)
+				return acceptPost(ctx, p)
 			}
 			note(func() { inFlight++; most = max(most, inFlight) })
 			defer note(func() { inFlight-- })
@@ -358,7 +366,7 @@ func TestSenderKeepsNobodyWaiting(t *testing.T) {
 		round := func() {
 			told = time.Now()
 			for _, org := range orgs {
-				w.tellOf(org, created)
+				w.appendEvent(org, created)
 			}
 			time.Sleep(2 * time.Second)
 		}
@@ -372,7 +380,7 @@ func TestSenderKeepsNobodyWaiting(t *testing.T) {
 			}
 		}, sender)
 		if since > 400*time.Millisecond || longest > 50*time.Millisecond {
-			t.Errorf("servers that are alive waited up to %v when the others died, and %v afterwards", since, longest)
+			t.Errorf("working servers waited up to %v when the others died, and %v afterwards", since, longest)
 		}
 		if most > 450 {
 			t.Errorf("%d requests hung at once", most)
@@ -380,16 +388,16 @@ func TestSenderKeepsNobodyWaiting(t *testing.T) {
 		for id, alive := range alive {
 			if alive {
 				if n := count(w, id); n != 22 {
-					t.Errorf("a server that is alive got %d requests of 22", n)
+					t.Errorf("a working server got %d requests of 22", n)
 				}
 			}
 		}
 	})
 }
 
-// count is how many requests a server got.
-func count(w *world, id lastmile.WebhookID) (n int) {
-	for _, p := range w.seen() {
+// count returns how many requests a server got.
+func count(w *fixture, id lastmile.WebhookID) (n int) {
+	for _, p := range w.received() {
 		if p.hook == id {
 			n++
 		}
@@ -400,8 +408,9 @@ func count(w *world, id lastmile.WebhookID) (n int) {
 // TestSenderBacklogIsNoMatterToOthers has one webhook that is owed thousands,
 // when another is owed one.
 func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		behind, other := w.hook(created), w.hook(updated)
 		w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
@@ -413,15 +422,15 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 		})
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
 			time.Sleep(50 * time.Millisecond)
-			return accept(ctx, p)
+			return acceptPost(ctx, p)
 		})
 		w.run(func() {
 			time.Sleep(10 * time.Second)
-			w.tell(updated, 1)
+			w.appendEvents(updated, 1)
 			told := now()
 			time.Sleep(100 * time.Millisecond)
-			if _, owed := w.state(other); len(owed) != 1 || len(owed[0].Attempts) != 1 || owed[0].Attempts[0].At.Sub(told) > 10*time.Millisecond {
-				t.Errorf("beside a backlog it waits: %+v", owed)
+			if _, notifications := w.state(other); len(notifications) != 1 || len(notifications[0].Attempts) != 1 || notifications[0].Attempts[0].At.Sub(told) > 10*time.Millisecond {
+				t.Errorf("a backlog of another webhook delays it: %+v", notifications)
 			}
 			if n := count(w, behind); n < 700 || n > 900 {
 				t.Errorf("%d of the backlog were sent in ten seconds, want 4 at a time", n)
@@ -438,8 +447,9 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 // TestSenderTakesTurns has more webhooks with a backlog than an organization has
 // slots for, and one that has a single notification.
 func TestSenderTakesTurns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		var behind []lastmile.WebhookID
 		for range 12 {
@@ -464,7 +474,7 @@ func TestSenderTakesTurns(t *testing.T) {
 			turn <- struct{}{}
 			inFlight--
 			<-turn
-			return accept(ctx, p)
+			return acceptPost(ctx, p)
 		})
 		w.run(func() {
 			time.Sleep(time.Second)
@@ -472,7 +482,7 @@ func TestSenderTakesTurns(t *testing.T) {
 			most = 0 // first attempts have their own limit
 			<-turn
 			time.Sleep(4 * time.Second)
-			w.tell(updated, 1)
+			w.appendEvents(updated, 1)
 			time.Sleep(5 * time.Second)
 			if n := count(w, other); n != 1 {
 				t.Errorf("a single notification was sent %d times beside backlogs", n)
@@ -485,7 +495,7 @@ func TestSenderTakesTurns(t *testing.T) {
 			time.Sleep(30 * time.Second)
 		}, sender)
 		if most < 16 || most > 17 {
-			t.Errorf("%d requests at once, want as many as an organization may have", most)
+			t.Errorf("%d requests at once, want the limit of an organization", most)
 		}
 		for _, id := range behind {
 			if h, _ := w.state(id); h.Count != 500 {
@@ -496,11 +506,11 @@ func TestSenderTakesTurns(t *testing.T) {
 	})
 }
 
-// TestSenderStops has it stop amid attempts: those that end soon are recorded,
-// the others are given back and not held against their webhooks.
+// TestSenderStops stops a sender during attempts: those that end soon are recorded,
+// the others are released and do not count as failures.
 func TestSenderStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		soon, never := w.hook(created), w.hook(updated)
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
@@ -508,12 +518,12 @@ func TestSenderStops(t *testing.T) {
 				return hang(ctx, p)
 			}
 			time.Sleep(3 * time.Second)
-			return accept(ctx, p)
+			return acceptPost(ctx, p)
 		})
 		var stopping time.Time
 		w.run(func() {
-			w.tell(created, 1)
-			w.tell(updated, 30)
+			w.appendEvents(created, 1)
+			w.appendEvents(updated, 30)
 			time.Sleep(time.Second)
 			stopping = now()
 		}, sender)
@@ -521,36 +531,36 @@ func TestSenderStops(t *testing.T) {
 			t.Errorf("it took %v to stop", took)
 		}
 		if h, _ := w.state(soon); h.Count != 1 {
-			t.Errorf("what ended soon was not recorded: %+v", h)
+			t.Errorf("an attempt that ended soon was not recorded: %+v", h)
 		}
-		h, owed := w.state(never)
-		for _, d := range owed {
+		h, notifications := w.state(never)
+		for _, d := range notifications {
 			if n := d.Notification; h.FailureStreak != 0 || len(d.Attempts) != 0 || n.Next.After(now()) {
-				t.Errorf("what did not end was not given back: %+v", d)
+				t.Errorf("an attempt that did not end was not released: %+v", d)
 			}
 		}
-		w.run(func() { time.Sleep(time.Second) }, w.sender(accept))
+		w.run(func() { time.Sleep(time.Second) }, w.sender(acceptPost))
 		if h, _ := w.state(never); h.Count != 30 {
 			t.Errorf("the next process delivered %d of 30", h.Count)
 		}
 	})
 }
 
-// TestSenderTakesOver has a process vanish with its claims.
+// TestSenderTakesOver kills a process that has leases.
 func TestSenderTakesOver(t *testing.T) {
 	for name, alone := range map[string]bool{"where there can be another": false, "where there can be no other": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newFixture(t)
 				defer w.close()
 				hook := w.hook(created)
-				w.tell(created, 5)
+				w.appendEvents(created, 5)
 				w.write(func(ctx context.Context, tx *sqlstore.Tx) error {
 					item := work.Item{Kind: work.Webhooks, Organization: acme, ID: string(hook), Lease: newID()}
 					_, err := tx.ClaimWork(ctx, item, now(), now().Add(35*time.Second))
 					return err
 				})
-				sender := w.sender(accept)
+				sender := w.sender(acceptPost)
 				sender.Alone = alone
 				w.run(func() {
 					time.Sleep(3 * time.Second)
@@ -568,21 +578,21 @@ func TestSenderTakesOver(t *testing.T) {
 	}
 }
 
-// TestSenderSurvivesItsDatabase has writes fail for a while.
-func TestSenderSurvivesItsDatabase(t *testing.T) {
+// TestSenderSurvivesDatabaseErrors makes writes fail for a while.
+func TestSenderSurvivesDatabaseErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
-		db := &unreliable{Store: w.store}
-		sender := w.sender(accept)
+		db := &flakyStore{Store: w.store}
+		sender := w.sender(acceptPost)
 		sender.Store = sqlstore.For[webhook.Reader, webhook.Writer](db)
 		w.run(func() {
-			w.tell(created, 3)
+			w.appendEvents(created, 3)
 			time.Sleep(time.Second)
 			for range 20 {
 				db.broken.Store(!db.broken.Load())
-				w.tell(created, 3)
+				w.appendEvents(created, 3)
 				time.Sleep(700 * time.Millisecond)
 			}
 			db.broken.Store(false)
@@ -595,28 +605,28 @@ func TestSenderSurvivesItsDatabase(t *testing.T) {
 	})
 }
 
-// unreliable is a database whose writes may fail.
-type unreliable struct {
+// flakyStore is a store whose writes may fail.
+type flakyStore struct {
 	*sqlstore.Store
 	broken atomic.Bool
 }
 
 // Write implements store.Transactor.
-func (u *unreliable) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
+func (u *flakyStore) Write(ctx context.Context, fn func(*sqlstore.Tx) error) error {
 	if u.broken.Load() {
 		return errors.New("the disk is on fire")
 	}
 	return u.Store.Write(ctx, fn)
 }
 
-// TestSenderSignsWithEverySecret has the secrets change while there is always
-// something to send.
+// TestSenderSignsWithEverySecret changes the secrets while notifications are always
+// pending.
 func TestSenderSignsWithEverySecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
-		sender := w.sender(accept)
+		sender := w.sender(acceptPost)
 		secrets := [][]byte{[]byte("first")}
 		sender.Secrets = func(context.Context, lastmile.OrganizationID) ([][]byte, error) { return secrets, nil }
 		check := func(p post, keys ...string) {
@@ -633,45 +643,45 @@ func TestSenderSignsWithEverySecret(t *testing.T) {
 			}
 		}
 		w.run(func() {
-			w.tell(created, 20)
-			check(w.seen()[0], "first")
+			w.appendEvents(created, 20)
+			check(w.received()[0], "first")
 			secrets = [][]byte{[]byte("second"), []byte("first")}
-			for range 20 { // without a moment in which nothing is to be sent
-				w.tell(created, 4)
+			for range 20 { // notifications are always pending
+				w.appendEvents(created, 4)
 				time.Sleep(75 * time.Millisecond)
 			}
-			check(w.seen()[len(w.seen())-1], "second", "first")
+			check(w.received()[len(w.received())-1], "second", "first")
 			secrets = [][]byte{[]byte("second")}
-			w.tell(created, 1)
+			w.appendEvents(created, 1)
 			time.Sleep(time.Second)
-			check(w.seen()[len(w.seen())-1], "second")
+			check(w.received()[len(w.received())-1], "second")
 
 			secrets = nil
-			w.tell(created, 1)
+			w.appendEvents(created, 1)
 			time.Sleep(30 * time.Second)
 			if n := count(w, hook); n != 101 {
-				t.Errorf("something was sent without a signature")
+				t.Errorf("a notification was sent without a signature")
 			}
 			secrets = [][]byte{[]byte("third")}
 			time.Sleep(time.Minute)
-			check(w.seen()[len(w.seen())-1], "third")
+			check(w.received()[len(w.received())-1], "third")
 		}, sender)
 		w.check(hook)
 	})
 }
 
-// TestSenderFindsNothing has it look for what was delivered already, again and
-// again, while there is something new now and then.
-func TestSenderFindsNothing(t *testing.T) {
+// TestSenderIgnoresFalseCandidates makes the sender query webhooks whose
+// notifications were delivered already.
+func TestSenderIgnoresFalseCandidates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
-		sender := w.sender(accept)
-		sender.Store = &hasty{Transactor: sqlstore.For[webhook.Reader, webhook.Writer](w.store), hook: hook}
+		sender := w.sender(acceptPost)
+		sender.Store = &eagerStore{Transactor: sqlstore.For[webhook.Reader, webhook.Writer](w.store), hook: hook}
 		w.run(func() {
 			for range 50 {
-				w.tell(created, 1)
+				w.appendEvents(created, 1)
 				time.Sleep(170 * time.Millisecond)
 			}
 		}, sender)
@@ -682,23 +692,23 @@ func TestSenderFindsNothing(t *testing.T) {
 	})
 }
 
-// hasty is a database that reports a webhook as due when it has nothing to send.
-type hasty struct {
+// eagerStore reports that a webhook is due when it is not.
+type eagerStore struct {
 	store.Transactor[webhook.Reader, webhook.Writer]
 	hook lastmile.WebhookID
 }
 
-type hastyReader struct {
+type eagerReader struct {
 	webhook.Reader
 	hook lastmile.WebhookID
 }
 
 // Read implements store.Transactor.
-func (h *hasty) Read(ctx context.Context, fn func(webhook.Reader) error) error {
-	return h.Transactor.Read(ctx, func(r webhook.Reader) error { return fn(hastyReader{Reader: r, hook: h.hook}) })
+func (h *eagerStore) Read(ctx context.Context, fn func(webhook.Reader) error) error {
+	return h.Transactor.Read(ctx, func(r webhook.Reader) error { return fn(eagerReader{Reader: r, hook: h.hook}) })
 }
 
 // DueWork implements work.Reader.
-func (r hastyReader) DueWork(context.Context, work.Query) ([]work.Item, error) {
+func (r eagerReader) DueWork(context.Context, work.Query) ([]work.Item, error) {
 	return []work.Item{{Kind: work.Webhooks, Organization: acme, ID: string(r.hook), Due: now()}}, nil
 }

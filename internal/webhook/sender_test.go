@@ -31,6 +31,7 @@ func rejectPost(context.Context, post) (int, string) { return 500, "the answer w
 func acceptPost(context.Context, post) (int, string) { return 200, "" }
 
 func TestSenderTriesForADay(t *testing.T) {
+	t.Parallel()
 	for name, answerIn := range map[string]time.Duration{"a server that fails at once": 0, "a server that fails in the end": 29 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,11 +71,13 @@ func TestSenderTriesForADay(t *testing.T) {
 // then appends an event, or lets a retry come due. A lease that was kept without
 // work must not keep its own process from sending.
 func TestSenderServesIdleWebhooks(t *testing.T) {
+	t.Parallel()
 	for _, alone := range []bool{true, false} {
 		for _, idle := range []time.Duration{
 			time.Minute, 9 * time.Minute, 11 * time.Minute, 19 * time.Minute, 25 * time.Minute, 8 * time.Hour, 25 * time.Hour,
 		} {
 			t.Run(fmt.Sprintf("alone %t, idle for %v", alone, idle), func(t *testing.T) {
+				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					w := newFixture(t)
 					defer w.close()
@@ -103,6 +106,7 @@ func TestSenderServesIdleWebhooks(t *testing.T) {
 }
 
 func TestSenderRetriesIdleWebhooks(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -128,6 +132,7 @@ func TestSenderRetriesIdleWebhooks(t *testing.T) {
 }
 
 func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -178,6 +183,7 @@ func TestSenderDisablesAtTheFirstFailureOver300(t *testing.T) {
 }
 
 func TestSenderSuccessResetsTheStreak(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -211,6 +217,7 @@ func TestSenderSuccessResetsTheStreak(t *testing.T) {
 // TestSenderLivesForDays has servers that answer as chance has it, for a day
 // and a half of events, and holds every log against the rules.
 func TestSenderLivesForDays(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	synctest.Test(t, func(t *testing.T) {
@@ -321,6 +328,7 @@ func hang(ctx context.Context, _ post) (int, string) {
 // TestSenderKeepsNobodyWaiting has hundreds of servers die at once beside some
 // that go on, in every organization.
 func TestSenderKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -400,6 +408,7 @@ func count(w *fixture, id lastmile.WebhookID) (n int) {
 // TestSenderBacklogIsNoMatterToOthers has one webhook that is owed thousands,
 // when another is owed one.
 func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
@@ -438,6 +447,7 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 // TestSenderTakesTurns has more webhooks with a backlog than an organization has
 // slots for, and one that has a single notification.
 func TestSenderTakesTurns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()

@@ -80,7 +80,6 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 	var (
 		destinations, recipients, tasks, metadata [][]any
 		err                                       error
-		addresses                                 = addressTx{t.base}
 	)
 	add := func(rows *[][]any, row []any, failed error) {
 		*rows = append(*rows, row)
@@ -95,7 +94,7 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 	}
 	for _, p := range r.Recipients {
 		if !p.Created.Equal(p.Modified) {
-			if err := addresses.SaveRecipient(ctx, p); err != nil {
+			if err := addressTx(t).SaveRecipient(ctx, p); err != nil {
 				return err
 			}
 			continue

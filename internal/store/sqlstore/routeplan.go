@@ -221,5 +221,5 @@ func (t routePlanTx) Duty(ctx context.Context, org lastmile.OrganizationID, id l
 func (t routePlanTx) CompletedBy(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, window lastmile.Window) ([]lastmile.Task, error) {
 	where := within(org).and(`t.worker = ?`, id)
 	where.and(`t.completed >= ?`, window.From.UnixMilli()).and(`t.completed < ?`, window.To.UnixMilli())
-	return taskTx{t.base}.tasks(ctx, org, where)
+	return taskTx(t).tasks(ctx, org, where)
 }

@@ -63,7 +63,7 @@ func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *
 	if err != nil {
 		return nil, fmt.Errorf("read managers of teams: %w", err)
 	}
-	queues, err := containerTx{t.base}.queuesOf(ctx, org, lastmile.InTeam, len(found) == 1, string(found[0].ID))
+	queues, err := containerTx(t).queuesOf(ctx, org, lastmile.InTeam, len(found) == 1, string(found[0].ID))
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,7 @@ func (t fleetTx) saveTeamMembers(ctx context.Context, team lastmile.Team) error 
 
 // DeleteTeam deletes a team.
 func (t fleetTx) DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error {
-	plans := routePlanTx{t.base}
-	if err := plans.unplan(ctx, org, "team", string(id)); err != nil {
+	if err := routePlanTx(t).unplan(ctx, org, "team", string(id)); err != nil {
 		return err
 	}
 	return t.erase(ctx, org, string(id), [][2]string{

@@ -55,7 +55,7 @@ func (t fleetTx) workers(ctx context.Context, org lastmile.OrganizationID, where
 	if err != nil {
 		return nil, fmt.Errorf("read teams of workers: %w", err)
 	}
-	queues, err := containerTx{t.base}.queuesOf(ctx, org, lastmile.InWorker, len(found) == 1, string(found[0].ID))
+	queues, err := containerTx(t).queuesOf(ctx, org, lastmile.InWorker, len(found) == 1, string(found[0].ID))
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +149,7 @@ func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationI
 	if at.Location != nil {
 		lon, lat = &at.Location.Lon, &at.Location.Lat
 	}
-	plans := routePlanTx{t.base}
-	if err := plans.saveDuty(ctx, org, id, at); err != nil {
+	if err := routePlanTx(t).saveDuty(ctx, org, id, at); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `UPDATE worker SET on_duty = $3, last_seen = $4, lon = $5, lat = $6, located = $7, battery = $8 WHERE org = $1 AND id = $2`,
@@ -163,8 +162,7 @@ func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationI
 
 // DeleteWorker deletes a worker.
 func (t fleetTx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error {
-	plans := routePlanTx{t.base}
-	if err := plans.unplan(ctx, org, "worker", string(id)); err != nil {
+	if err := routePlanTx(t).unplan(ctx, org, "worker", string(id)); err != nil {
 		return err
 	}
 	return t.erase(ctx, org, string(id), [][2]string{

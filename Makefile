@@ -99,8 +99,8 @@ else
 endif
 
 .PHONY: check
-check: ## The fast half of the gate: architecture, format, vet, lint, generated files, go.mod
-	go test -count=1 ./internal -run Architecture
+check: ## The fast half of the gate: architecture, language, format, vet, lint, generated files, go.mod
+	go test -count=1 ./internal
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
 	$(TOOL) golangci-lint run

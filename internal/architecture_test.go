@@ -23,6 +23,10 @@ type rule struct {
 	planned bool // documented, not written yet; drop it with the first file
 }
 
+// domain is the rules without any storage: lastmile has the records, the
+// others know no package but it.
+var domain = []string{"analytics", "assignment", "lastmile", "textmessage", "trackingpage", "travel"}
+
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another, apart from the address book.
 var useCases = []string{
@@ -30,15 +34,17 @@ var useCases = []string{
 }
 
 // everything is what app wires together: all but the test kits.
-var everything = slices.Concat(useCases, []string{
-	"access", "api", "blob", "geo", "jobs", "lastmile", "optimize", "simulate", "sms", "store", "store/sqlstore", "web", "wire",
+var everything = slices.Concat(useCases, domain, []string{
+	"access", "api", "blob", "geo", "jobs", "optimize", "simulate", "sms", "store", "store/backup", "store/sqlstore", "web", "wire",
 })
 
 // testKits are packages that only tests may import; they count as test code.
-var testKits = []string{"store/storetest", "app/apptest"}
+var testKits = []string{"store/storetest", "store/engine/enginetest", "app/apptest"}
 
 // testsMay is what the tests of any package may import beyond its own rule.
-var testsMay = slices.Concat(testKits, []string{"access", "cli", "store/sqlstore", "app", "wire"})
+var testsMay = slices.Concat(testKits, domain, []string{
+	"access", "app", "cli", "store/backup", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
+})
 
 // rules is the import direction of docs/architecture.md. Names are paths below
 // internal, or below the module for what is not in internal.
@@ -48,34 +54,49 @@ var rules = map[string]rule{
 	"lastmile": {},
 	"optimize": {planned: true},
 
-	"wire":  {may: []string{"lastmile"}},
-	"store": {may: []string{"lastmile"}},
-	"geo":   {may: []string{"lastmile", "geo/gazetteer"}},
-	"sms":   {may: []string{"lastmile"}},
+	"analytics":    {may: []string{"lastmile"}},
+	"assignment":   {may: []string{"lastmile"}},
+	"textmessage":  {may: []string{"lastmile"}},
+	"trackingpage": {may: []string{"lastmile"}},
+	"travel":       {may: []string{"lastmile"}},
+
+	"wire":  {may: []string{"lastmile", "analytics", "assignment", "textmessage", "trackingpage", "travel"}},
+	"store": {may: []string{"lastmile", "assignment", "textmessage"}},
+	"geo":   {may: []string{"lastmile", "travel", "geo/gazetteer"}},
+	"sms":   {may: []string{"lastmile", "textmessage"}},
 	"blob":  {may: []string{"lastmile", "store"}},
 
 	"geo/gazetteer": {may: []string{"lastmile"}},
 	"geo/generate":  {may: []string{"geo/gazetteer"}}, // a program of its own, for make generate
 
-	"store/sqlstore":  {may: []string{"lastmile", "store", "wire"}},
-	"store/storetest": {may: []string{"lastmile", "store"}},
+	"store/engine":            {},
+	"store/engine/sqlite":     {may: []string{"lastmile", "store/engine"}},
+	"store/engine/postgres":   {may: []string{"lastmile", "store/engine"}},
+	"store/engine/enginetest": {may: []string{"lastmile", "store/engine"}},
+	"store/sqlstore": {may: []string{
+		"lastmile", "assignment", "textmessage", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "wire",
+	}},
+	"store/backup": {may: []string{
+		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
+	}},
+	"store/storetest": {may: []string{"lastmile", "assignment", "textmessage", "store"}},
 	"jobs":            {may: []string{"lastmile", "store"}},
 
 	"access":      {may: []string{"lastmile", "store"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
-	"fleet":       {may: []string{"lastmile", "store"}},
-	"taskflow":    {may: []string{"lastmile", "store", "addressbook"}},
+	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store"}},
+	"taskflow":    {may: []string{"lastmile", "assignment", "trackingpage", "travel", "store", "addressbook"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
-	"messaging":   {may: []string{"lastmile", "store"}},
-	"tracking":    {may: []string{"lastmile", "store"}},
+	"messaging":   {may: []string{"lastmile", "textmessage", "store"}},
+	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store"}},
 	"upload":      {may: []string{"lastmile", "store"}},
 	"webhook":     {may: []string{"lastmile", "store"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
-	"api": {wide: true, may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
-	"web": {wide: true, may: slices.Concat(useCases, []string{"access", "lastmile", "wire"})},
+	"api": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
+	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
 
 	"app":         {wide: true, may: everything},
 	"app/apptest": {wide: true, may: slices.Concat(everything, []string{"app", "store/storetest"})},
@@ -87,12 +108,13 @@ var rules = map[string]rule{
 // may have them. A pattern ending in /... covers the path and all below it.
 // Tests and test kits are exempt.
 var reserved = map[string][]string{
-	"database/sql/...":                        {"store/sqlstore"},
-	"github.com/jackc/pgx/...":                {"store/sqlstore"},
-	"modernc.org/sqlite/...":                  {"store/sqlstore"},
+	"database/sql/...":                        {"store/engine/postgres", "store/engine/sqlite", "store/sqlstore"},
+	"github.com/jackc/pgx/...":                {"store/engine/postgres"},
+	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
+	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"api", "app", "blob", "cli", "geo", "simulate", "sms", "web", "webhook"},
-	"encoding/json/...":                       {"api", "cli", "geo", "geo/generate", "simulate", "sms", "store/sqlstore", "web", "webhook", "wire"},
-	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "store/sqlstore"},
+	"encoding/json/...":                       {"api", "cli", "geo", "geo/generate", "simulate", "sms", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
+	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},
 	"golang.org/x/text/...":                   {"geo", "geo/gazetteer", "geo/generate"},
@@ -139,23 +161,23 @@ func TestArchitectureRulesNameKnownPackages(t *testing.T) {
 
 func TestArchitectureFaultsAreFound(t *testing.T) {
 	rules := map[string]rule{
-		"lastmile":       {},
-		"store":          {may: []string{"lastmile"}},
-		"store/sqlstore": {may: []string{"lastmile", "store"}},
-		"jobs":           {planned: true},
+		"lastmile":            {},
+		"store":               {may: []string{"lastmile"}},
+		"store/engine/sqlite": {may: []string{"lastmile", "store"}},
+		"jobs":                {planned: true},
 	}
 	sound := map[string]string{
-		"go.mod":                             "module dray",
-		"tools/go.mod":                       "module dray/tools",
-		"tools/tool.go":                      "package tools",
-		"internal/lastmile/doc.go":           "// Package lastmile is.\npackage lastmile",
-		"internal/lastmile/task.go":          "package lastmile\nimport \"log/slog\"",
-		"internal/lastmile/task_test.go":     "// Package lastmile_test does not count as its comment.\npackage lastmile_test\nimport (\"os\"; \"dray/internal/lastmile\"; \"dray/internal/app\")",
-		"internal/lastmile/testdata/a.go":    "package broken\nimport \"log\"",
-		"internal/store/doc.go":              "// Package store is.\npackage store\nimport \"dray/internal/lastmile\"",
-		"internal/store/sqlstore/sqlite.go":  "// Package sqlstore is.\npackage sqlstore\nimport (\"os\"; _ \"modernc.org/sqlite\"; \"dray/internal/lastmile\"; \"dray/internal/store\")",
-		"internal/store/sqlstore/a_test.go":  "package sqlstore\nimport \"dray/internal/store/storetest\"",
-		"internal/store/.hidden/anything.go": "package hidden",
+		"go.mod":                                 "module dray",
+		"tools/go.mod":                           "module dray/tools",
+		"tools/tool.go":                          "package tools",
+		"internal/lastmile/doc.go":               "// Package lastmile is.\npackage lastmile",
+		"internal/lastmile/task.go":              "package lastmile\nimport \"log/slog\"",
+		"internal/lastmile/task_test.go":         "// Package lastmile_test does not count as its comment.\npackage lastmile_test\nimport (\"os\"; \"dray/internal/lastmile\"; \"dray/internal/app\")",
+		"internal/lastmile/testdata/a.go":        "package broken\nimport \"log\"",
+		"internal/store/doc.go":                  "// Package store is.\npackage store\nimport \"dray/internal/lastmile\"",
+		"internal/store/engine/sqlite/sqlite.go": "// Package sqlite is.\npackage sqlite\nimport (\"os\"; _ \"modernc.org/sqlite\"; \"dray/internal/lastmile\"; \"dray/internal/store\")",
+		"internal/store/engine/sqlite/a_test.go": "package sqlite\nimport \"dray/internal/store/storetest\"",
+		"internal/store/.hidden/anything.go":     "package hidden",
 	}
 
 	tests := map[string]struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 	"dray/internal/wire"
 )
 
@@ -21,7 +22,7 @@ var estimateQuery = []parameter{
 
 // estimate answers who of a team could do something first.
 func (s *Server) estimate(ctx context.Context, c *call) (any, error) {
-	q := lastmile.EstimateRequest{Service: lastmile.DefaultEstimateService}
+	q := travel.EstimateRequest{Service: travel.DefaultStopTime}
 	var err error
 	if q.Pickup, err = c.place("pickupLocation"); err != nil {
 		return nil, err

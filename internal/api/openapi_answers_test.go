@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/analytics"
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 	"dray/internal/wire"
 )
 
@@ -42,7 +45,7 @@ var sampleValues = map[reflect.Type]any{
 	reflect.TypeFor[lastmile.AdminType]():        lastmile.AdminSuper,
 	reflect.TypeFor[lastmile.AccountStatus]():    lastmile.AccountAccepted,
 	reflect.TypeFor[lastmile.TaskState]():        lastmile.TaskActive,
-	reflect.TypeFor[lastmile.AssignMode]():       lastmile.AssignByLoad,
+	reflect.TypeFor[assignment.Mode]():           assignment.ByLoad,
 	reflect.TypeFor[lastmile.ContainerRef]():     lastmile.OrganizationContainer(sampleID),
 	reflect.TypeFor[*int]():                      new(int),
 	reflect.TypeFor[lastmile.Point]():            lastmile.Point{Lon: 12.5, Lat: 55.7},
@@ -145,14 +148,14 @@ var answers = map[reflect.Type][]any{
 	}),
 	reflect.TypeFor[wire.RoutePlan]():     routePlanSamples(),
 	reflect.TypeFor[wire.RoutePlanPage](): {wire.NewRoutePlanPage(nil, ""), wire.NewRoutePlanPage([]lastmile.RoutePlan{sampleOf[lastmile.RoutePlan](full)}, sampleID)},
-	reflect.TypeFor[wire.WorkerDetails](): samplesOf[lastmile.WorkerDetails](),
-	reflect.TypeFor[wire.TeamEstimate]():  {sampleOf[lastmile.Estimate](full), lastmile.Estimate{Worker: sampleID}},
+	reflect.TypeFor[wire.WorkerDetails](): samplesOf[analytics.WorkerDetails](),
+	reflect.TypeFor[wire.TeamEstimate]():  {sampleOf[travel.Estimate](full), travel.Estimate{Worker: sampleID}},
 	reflect.TypeFor[wire.Manifest]():      manifestSamples(),
 	reflect.TypeFor[wire.Task]():          taskSamples(),
 	reflect.TypeFor[wire.TaskPage]():      {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
-	reflect.TypeFor[wire.AutoAssigned]():  {lastmile.AutoAssigned{}, lastmile.AutoAssigned{sampleID: sampleID}},
-	reflect.TypeFor[wire.Explanation](): append(samplesOf[lastmile.Explanation](), lastmile.Explanation{
-		Task: sampleID, At: sampleTime, Mode: lastmile.AssignByLoad, Considered: []lastmile.Consideration{{Worker: sampleID}},
+	reflect.TypeFor[wire.AutoAssigned]():  {assignment.Assigned{}, assignment.Assigned{sampleID: sampleID}},
+	reflect.TypeFor[wire.Explanation](): append(samplesOf[assignment.Explanation](), assignment.Explanation{
+		Task: sampleID, At: sampleTime, Mode: assignment.ByLoad, Considered: []assignment.Consideration{{Worker: sampleID}},
 	}),
 	reflect.TypeFor[wire.ContainerRecord](): {
 		sampleContainer(lastmile.InOrganization), sampleContainer(lastmile.InTeam), sampleContainer(lastmile.InWorker),
@@ -217,11 +220,11 @@ func routePlanSamples() []any {
 
 // manifestSamples are manifests, also with the directions that no server has.
 func manifestSamples() []any {
-	directed := wire.NewManifest(sampleOf[lastmile.Manifest](full))
+	directed := wire.NewManifest(sampleOf[travel.Manifest](full))
 	distance := "30.6 mi"
 	directed.TotalDistance = &distance
 	directed.TurnByTurn = []wire.ManifestLeg{{ETA: wire.Millis(sampleTime), Steps: []string{"Turn left."}}}
-	return append(samplesOf[lastmile.Manifest](), directed)
+	return append(samplesOf[travel.Manifest](), directed)
 }
 
 // sampleBatch is a batch of two tasks, one of which was created.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
@@ -67,7 +68,7 @@ func specialTypes() map[reflect.Type]describer {
 		reflect.TypeFor[lastmile.TaskState](): always(*oneOfNumber(
 			int(lastmile.TaskUnassigned), int(lastmile.TaskAssigned), int(lastmile.TaskActive), int(lastmile.TaskCompleted))),
 		reflect.TypeFor[lastmile.ContainerKind](): always(*oneOfText(lastmile.InOrganization, lastmile.InTeam, lastmile.InWorker)),
-		reflect.TypeFor[lastmile.AssignMode]():    always(*oneOfText(lastmile.AssignByDistance, lastmile.AssignByLoad)),
+		reflect.TypeFor[assignment.Mode]():        always(*oneOfText(assignment.ByDistance, assignment.ByLoad)),
 		reflect.TypeFor[lastmile.ActorType]():     always(*oneOfText(lastmile.ActorAPI, lastmile.ActorAdmin, lastmile.ActorWorker)),
 		reflect.TypeFor[wire.TaskPlacement](): func(*schemas, form) *schema {
 			return listOf(&schema{OneOf: []*schema{idSchema(), ofType("integer")}})

@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 
@@ -25,7 +26,7 @@ type SMS struct {
 // TwilioPosts reads what Twilio posts, if it is Twilio.
 type TwilioPosts interface {
 	ReadReply(r *http.Request, body []byte) (lastmile.Reply, error)
-	ReadReport(r *http.Request, body []byte) (lastmile.DeliveryReport, error)
+	ReadReport(r *http.Request, body []byte) (textmessage.DeliveryReport, error)
 }
 
 // SMSHandler returns what gateways call, to be mounted at SMSBase.

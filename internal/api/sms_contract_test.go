@@ -23,7 +23,7 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/app/apptest"
-	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 	"dray/internal/webhook"
 )
 
@@ -76,7 +76,7 @@ func (o *texted) task(t *testing.T, number string, more map[string]any) string {
 }
 
 // work does a task from start to end and returns what the recipient was sent.
-func (o *texted) work(t *testing.T, task, number string, success bool) (kinds []lastmile.MessageKind, bodies []string) {
+func (o *texted) work(t *testing.T, task, number string, success bool) (kinds []textmessage.Kind, bodies []string) {
 	t.Helper()
 	before := len(o.Platform.Outbox(t, number))
 	for range 2 { // a phone that hears no answer says it again
@@ -89,7 +89,7 @@ func (o *texted) work(t *testing.T, task, number string, success bool) (kinds []
 	o.phone.do(t, "complete", task, "c"+task, map[string]any{"success": success})
 	for _, m := range o.Platform.Outbox(t, number)[before:] {
 		kinds, bodies = append(kinds, m.Kind), append(bodies, m.Body)
-		if m.Organization != o.Organization.ID || string(m.Task) != task || m.State != lastmile.TextQueued {
+		if m.Organization != o.Organization.ID || string(m.Task) != task || m.State != textmessage.StateQueued {
 			t.Errorf("sent %+v", m)
 		}
 	}
@@ -100,7 +100,7 @@ func (o *texted) testLife(t *testing.T) {
 	task := o.task(t, "+12125550171", nil)
 	tracking, _ := o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
 	kinds, bodies := o.work(t, task, "+12125550171", true)
-	if want := []lastmile.MessageKind{lastmile.MessageStarted, lastmile.MessageArrived, lastmile.MessageCompleted}; !slices.Equal(kinds, want) {
+	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindArrived, textmessage.KindCompleted}; !slices.Equal(kinds, want) {
 		t.Fatalf("told %q, want %q", kinds, want)
 	}
 	want := []string{
@@ -113,7 +113,7 @@ func (o *texted) testLife(t *testing.T) {
 	}
 	failed := o.task(t, "+12125550171", map[string]any{"pickupTask": true})
 	kinds, bodies = o.work(t, failed, "+12125550171", false)
-	if want := []lastmile.MessageKind{lastmile.MessageStarted, lastmile.MessageArrived, lastmile.MessageFailed}; !slices.Equal(kinds, want) {
+	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindArrived, textmessage.KindFailed}; !slices.Equal(kinds, want) {
 		t.Fatalf("told %q, want %q", kinds, want)
 	}
 	if !strings.Contains(bodies[0], "to pick up from you") || !strings.Contains(bodies[2], "could not complete your pickup") {
@@ -144,22 +144,22 @@ func (o *texted) testSkips(t *testing.T) {
 
 func (o *texted) testSettings(t *testing.T) {
 	desk := o.Platform.Messages
-	configure := func(change func(*lastmile.MessageSettings) error) error {
+	configure := func(change func(*textmessage.Settings) error) error {
 		_, err := desk.Configure(t.Context(), o.Organization.ID, change)
 		return err
 	}
-	err := configure(func(s *lastmile.MessageSettings) error {
+	err := configure(func(s *textmessage.Settings) error {
 		s.Language = "de"
-		s.Switch(lastmile.Occasion{Kind: lastmile.MessageArrived}, false)
-		return s.SetText(lastmile.MessageTemplate{
-			Occasion: lastmile.Occasion{Kind: lastmile.MessageStarted}, Language: "de", Text: "Hallo {recipient}, {task}!",
+		s.Switch(textmessage.Occasion{Kind: textmessage.KindArrived}, false)
+		return s.SetText(textmessage.Template{
+			Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "de", Text: "Hallo {recipient}, {task}!",
 		})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer configure(func(s *lastmile.MessageSettings) error { //nolint:errcheck // checked by the tests that follow
-		*s = lastmile.DefaultMessageSettings(s.Organization)
+	defer configure(func(s *textmessage.Settings) error { //nolint:errcheck // checked by the tests that follow
+		*s = textmessage.DefaultSettings(s.Organization)
 		return nil
 	})
 	number := "+12125550175"
@@ -176,8 +176,8 @@ func (o *texted) testSettings(t *testing.T) {
 	if len(bodies) != 2 || !strings.Contains(bodies[0], "est en route avec votre colis") {
 		t.Errorf("told %q", bodies)
 	}
-	err = configure(func(s *lastmile.MessageSettings) error {
-		return s.SetText(lastmile.MessageTemplate{Occasion: lastmile.Occasion{Kind: lastmile.MessageStarted}, Language: "de", Text: "{worker} {eta}"})
+	err = configure(func(s *textmessage.Settings) error {
+		return s.SetText(textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "de", Text: "{worker} {eta}"})
 	})
 	if err == nil || !strings.Contains(err.Error(), "{eta} cannot be filled in") {
 		t.Errorf("a text that cannot be filled in: %v", err)
@@ -247,8 +247,8 @@ func reached(t *testing.T, p *apptest.Platform) {
 	sending.Go(func() { p.Texts.Run(ctx) })
 	defer sending.Wait()
 	defer stop()
-	waiting := func(m lastmile.TextMessage) bool {
-		return m.State == lastmile.TextQueued || m.State == lastmile.TextSending
+	waiting := func(m textmessage.Message) bool {
+		return m.State == textmessage.StateQueued || m.State == textmessage.StateSending
 	}
 	apptest.Until(t, "no message waits", func() bool { return !slices.ContainsFunc(p.Outbox(t, ""), waiting) })
 }
@@ -320,11 +320,11 @@ func (o *texted) testReport(t *testing.T) {
 	sent := o.Platform.Outbox(t, number)
 	for i, tt := range []struct {
 		body  map[string]any
-		state lastmile.MessageState
+		state textmessage.State
 	}{
-		{map[string]any{"id": sent[0].ID, "status": "delivered"}, lastmile.TextDelivered},
-		{map[string]any{"id": sent[1].ID, "status": "failed", "reason": "no such phone"}, lastmile.TextFailed},
-		{map[string]any{"id": sent[2].ID, "status": "sent"}, lastmile.TextSent},
+		{map[string]any{"id": sent[0].ID, "status": "delivered"}, textmessage.StateDelivered},
+		{map[string]any{"id": sent[1].ID, "status": "failed", "reason": "no such phone"}, textmessage.StateFailed},
+		{map[string]any{"id": sent[2].ID, "status": "sent"}, textmessage.StateSent},
 	} {
 		postSigned(t, o.Platform, "/sms/status", tt.body, nil).OK(t)
 		if got := o.Platform.Outbox(t, number)[i]; got.State != tt.state || tt.body["reason"] != nil && got.Reason != tt.body["reason"] {
@@ -409,7 +409,7 @@ func TestTwilioContract(t *testing.T) {
 		secret := p.Outbox(t, number)[0].Body
 		reached(t, p)
 		sent := p.Outbox(t, number)[0]
-		if sent.State != lastmile.TextSent || sent.Body != "" || sent.GatewayID != "SM1" || sent.From != "+12125550001" {
+		if sent.State != textmessage.StateSent || sent.Body != "" || sent.GatewayID != "SM1" || sent.From != "+12125550001" {
 			t.Errorf("kept as %+v", sent)
 		}
 		if len(gateway.forms) != 1 || gateway.forms[0].Get("To") != number || gateway.forms[0].Get("Body") != secret {
@@ -424,7 +424,7 @@ func TestTwilioContract(t *testing.T) {
 		report := url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}
 		post(callback, "https://elsewhere.example"+callback, report).Refused(t, 403, 1300)
 		post(callback, "https://dray.example:443"+callback, report).OK(t)
-		if got := p.Outbox(t, number)[0]; got.State != lastmile.TextDelivered {
+		if got := p.Outbox(t, number)[0]; got.State != textmessage.StateDelivered {
 			t.Errorf("it is %s", got.State)
 		}
 		reply := url.Values{"MessageSid": {"SMin"}, "From": {number}, "To": {"+12125550001"}, "Body": {"who is this?"}}

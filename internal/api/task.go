@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/wire"
@@ -154,7 +155,7 @@ func (s *Server) autoAssignTasks(ctx context.Context, c *call, body wire.AutoAss
 	if body.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	options := lastmile.AssignOptions{Mode: lastmile.AssignByDistance}
+	options := assignment.Options{Mode: assignment.ByDistance}
 	if body.Options != nil {
 		options = body.Options.Domain()
 	}

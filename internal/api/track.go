@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 	"dray/internal/wire"
 )
 
@@ -71,7 +72,7 @@ func (c *call) link() string { return c.http.PathValue("token") }
 // follow reads a task as the recipient sees it, in her language.
 func (s *Server) follow(ctx context.Context, c *call) (wire.Following, error) {
 	found, err := s.Tasks.Follow(ctx, c.link())
-	return wire.NewFollowing(found, lastmile.ChooseLanguage(c.http.Header.Get("Accept-Language"), found.Country)), err
+	return wire.NewFollowing(found, textmessage.ChooseLanguage(c.http.Header.Get("Accept-Language"), found.Country)), err
 }
 
 func (s *Server) showFollowed(ctx context.Context, c *call) (any, error) {

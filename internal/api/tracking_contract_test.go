@@ -12,6 +12,7 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 func TestTrackingContract(t *testing.T) {
@@ -62,7 +63,7 @@ func taskOf(t testing.TB, c *apptest.Client, worker string, lat float64, more ma
 
 // travels is how long a car is expected to take, in seconds.
 func travels(from, to float64) float64 {
-	d, _ := lastmile.EstimateTravel(lastmile.Car, lastmile.Point{Lon: -74, Lat: from}, lastmile.Point{Lon: -74, Lat: to})
+	d, _ := travel.Approximate(lastmile.Car, lastmile.Point{Lon: -74, Lat: from}, lastmile.Point{Lon: -74, Lat: to})
 	return d.Seconds()
 }
 
@@ -93,7 +94,7 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 	if listed, _ := page[0].(map[string]any); listed["estimatedCompletionTime"] != shown["estimatedCompletionTime"] {
 		t.Errorf("listed with %v, shown with %v", listed["estimatedCompletionTime"], shown["estimatedCompletionTime"])
 	}
-	whole := 2*leg + 300 + lastmile.DefaultService.Seconds()
+	whole := 2*leg + 300 + travel.DefaultServiceTime.Seconds()
 	if got := c.Must(t, http.MethodGet, "/tasks/"+second, nil); !near(got["estimatedCompletionTime"], now+whole*1000, 5000) {
 		t.Errorf("second: completion %v, want about %v", got["estimatedCompletionTime"], now+whole*1000)
 	}
@@ -171,7 +172,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	}
 	// Off duty the estimates live ten minutes, on duty one.
 	before := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]
-	p.Advance(lastmile.RefreshOnDuty)
+	p.Advance(travel.RefreshOnDuty)
 	p.Look(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after == before {
 		t.Error("not estimated anew after a minute on duty")
@@ -179,7 +180,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	phone.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": false}).OK(t)
 	p.Look(t)
 	before = c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]
-	p.Advance(lastmile.RefreshOffDuty - time.Minute)
+	p.Advance(travel.RefreshOffDuty - time.Minute)
 	p.Look(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after != before {
 		t.Error("estimated anew before ten minutes off duty")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"dray/internal/analytics"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
@@ -128,7 +129,7 @@ func (s *Server) analyticsWindow(c *call) (*lastmile.Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	window, err := lastmile.AnalyticsWindow(from, to, s.Now())
+	window, err := analytics.NewWindow(from, to, s.Now())
 	return &window, err
 }
 

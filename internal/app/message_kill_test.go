@@ -14,6 +14,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/textmessage"
 )
 
 // TestKilledMessages is the short form of TestTortureMessages.
@@ -93,7 +94,7 @@ func (rig *textRig) invite(t *testing.T, name string) {
 }
 
 // messages are all that were ever owed.
-func (rig *textRig) messages(t *testing.T) (all []lastmile.TextMessage) {
+func (rig *textRig) messages(t *testing.T) (all []textmessage.Message) {
 	t.Helper()
 	withStore(t, rig.storage, func(s *sqlstore.Store) error {
 		return s.Read(t.Context(), func(r store.Reader) (err error) {
@@ -111,7 +112,7 @@ func (rig *textRig) settleMessages(t *testing.T) {
 	for deadline := time.Now().Add(patientEnough); ; time.Sleep(200 * time.Millisecond) {
 		waiting := 0
 		for _, m := range rig.messages(t) {
-			if m.State == lastmile.TextQueued || m.State == lastmile.TextSending {
+			if m.State == textmessage.StateQueued || m.State == textmessage.StateSending {
 				waiting++
 			}
 		}
@@ -146,8 +147,8 @@ func (rig *textRig) checkMessages(t *testing.T) (requests, repeated int) {
 		}
 		owed[string(m.To)] = true
 		// One that took three processes down is given up, though it was sent.
-		givenUp := m.State == lastmile.TextFailed && m.Unsure >= lastmile.MaxUnsure
-		if len(bodies) == 0 || m.State != lastmile.TextSent && !givenUp {
+		givenUp := m.State == textmessage.StateFailed && m.Unsure >= textmessage.MaxUncertain
+		if len(bodies) == 0 || m.State != textmessage.StateSent && !givenUp {
 			t.Errorf("message %s is %s (%s) after %d attempts, %d requests", m.ID, m.State, m.Reason, m.Attempts, len(bodies))
 		}
 		for _, body := range bodies {

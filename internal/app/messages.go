@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"dray/internal/api"
-	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/sms"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 	"dray/internal/webhook"
 )
 
@@ -26,10 +26,10 @@ type smsConfig struct {
 	Account    string // of Twilio
 	From       string
 	SecretFile string
-	Caps       lastmile.MessageCaps
+	Caps       textmessage.Caps
 }
 
-var defaultSMS = smsConfig{Gateway: "outbox", Caps: lastmile.DefaultMessageCaps}
+var defaultSMS = smsConfig{Gateway: "outbox", Caps: textmessage.DefaultCaps}
 
 // smsSecret is the environment variable that holds the gateway's secret. It is
 // no flag: those of a process can be seen by everybody on its machine.

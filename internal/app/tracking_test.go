@@ -15,6 +15,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
+	"dray/internal/travel"
 )
 
 // TestNodesFireEachThresholdOnce lets several nodes take in positions of the
@@ -69,13 +70,13 @@ func testNodesFireOnce(t *testing.T, count int, c app.Config) {
 			})
 		}
 		group.Wait()
-		ahead.Add(int64(lastmile.JudgeEvery + time.Second))
+		ahead.Add(int64(lastmile.ThresholdInterval + time.Second))
 	}
 	for range 2 {
 		if _, err := nodes[0].Tracking.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		ahead.Add(int64(lastmile.RefreshOnDuty))
+		ahead.Add(int64(travel.RefreshOnDuty))
 	}
 	err = nodes[0].Store.Read(t.Context(), func(r store.Reader) error {
 		for trigger, hook := range hooks {

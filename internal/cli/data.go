@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/geo"
+	"dray/internal/store/backup"
 	"dray/internal/store/sqlstore"
 )
 
@@ -44,11 +45,11 @@ func backupCommand() command {
 				if err != nil {
 					return err
 				}
-				o := inv.storage()
+				var image backup.Image
 				if !*without {
-					o.Image = inv.Config.UploadFolder().Get
+					image = inv.Config.UploadFolder().Get
 				}
-				if err := sqlstore.Backup(ctx, o, file); err != nil {
+				if err := backup.Write(ctx, inv.storage(), file, image); err != nil {
 					return err
 				}
 				also := ""
@@ -72,7 +73,7 @@ func restoreCommand() command {
 				if err != nil {
 					return err
 				}
-				if err := sqlstore.Restore(ctx, inv.storage(), file); err != nil {
+				if err := backup.Restore(ctx, inv.storage(), file); err != nil {
 					return err
 				}
 				return inv.print(map[string]string{"file": file}, "%s is restored. Install the master key that belongs to it before you start the server.\n", file)
@@ -88,8 +89,8 @@ func fsckCommand() command {
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
-				report, err := sqlstore.Check(ctx, inv.storage())
-				if errors.Is(err, sqlstore.ErrDamaged) {
+				report, err := backup.Check(ctx, inv.storage())
+				if errors.Is(err, backup.ErrDamaged) {
 					return fmt.Errorf("%w (%w)", errDamaged, err)
 				}
 				if err != nil {

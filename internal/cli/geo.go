@@ -11,6 +11,7 @@ import (
 	"dray/internal/geo"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // importBatch is the number of postal codes saved in one transaction.
@@ -152,7 +153,7 @@ func setOrganization(ctx context.Context, inv *invocation, a *app.App, org lastm
 		if settings, err = w.Settings(ctx, org); err != nil {
 			return err
 		}
-		if trips, err = w.Trips(ctx, org, lastmile.LearnedTrips); err != nil {
+		if trips, err = w.Trips(ctx, org, travel.LearnedTrips); err != nil {
 			return err
 		}
 		changed, err := change(&settings)
@@ -164,7 +165,7 @@ func setOrganization(ctx context.Context, inv *invocation, a *app.App, org lastm
 	if err != nil {
 		return err
 	}
-	learned := lastmile.Learn(trips)
+	learned := travel.Learn(trips)
 	return inv.print(map[string]any{
 		"geocodingPrecision": settings.GeocodingPrecision.String(),
 		"geofence":           settings.Geofence.Level.String(), "geofenceRadius": settings.Geofence.Within(),

@@ -11,18 +11,19 @@ import (
 
 	"dray/internal/app"
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // templateResult is a message template in the output of commands.
 type templateResult struct {
-	Kind     lastmile.MessageKind `json:"kind"`
-	Pickup   bool                 `json:"pickup"`
-	On       bool                 `json:"on"`
-	Language string               `json:"language"`
-	Own      bool                 `json:"own"` // set by the organization
-	Text     string               `json:"text"`
-	Sample   string               `json:"sample"`
-	Segments int                  `json:"segments"` // of the sample
+	Kind     textmessage.Kind `json:"kind"`
+	Pickup   bool             `json:"pickup"`
+	On       bool             `json:"on"`
+	Language string           `json:"language"`
+	Own      bool             `json:"own"` // set by the organization
+	Text     string           `json:"text"`
+	Sample   string           `json:"sample"`
+	Segments int              `json:"segments"` // of the sample
 }
 
 // messageSettingsResult is the message settings of an organization in the output
@@ -62,11 +63,11 @@ func printTemplates(ctx context.Context, inv *invocation, a *app.App, org lastmi
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Language  %s\nFrom      %s\nETA       %v\nDelay     %v\n", result.Language, result.From, s.Thresholds.ETA, s.Thresholds.Delay)
-	for _, o := range lastmile.Occasions() {
+	for _, o := range textmessage.Occasions() {
 		t, own := s.Template(o, language)
 		sample := s.Sample(t, of, a.Config.URL())
 		one := templateResult{
-			Kind: o.Kind, Pickup: o.Pickup, On: s.On(o), Language: t.Language, Own: own, Text: t.Text, Sample: sample, Segments: lastmile.Segments(sample),
+			Kind: o.Kind, Pickup: o.Pickup, On: s.On(o), Language: t.Language, Own: own, Text: t.Text, Sample: sample, Segments: textmessage.Segments(sample),
 		}
 		result.Templates = append(result.Templates, one)
 		fmt.Fprintf(&text, "\n%s: %s, %s, %d segments\n  %s\n  %s\n", o, onOff(one.On), t.Language, one.Segments, t.Text, sample)
@@ -159,45 +160,45 @@ func duration(to **time.Duration) func(string) error {
 }
 
 func kindNames() string {
-	names := make([]string, len(lastmile.RecipientMessages))
-	for i, kind := range lastmile.RecipientMessages {
+	names := make([]string, len(textmessage.RecipientKinds))
+	for i, kind := range textmessage.RecipientKinds {
 		names[i] = string(kind)
 	}
 	return strings.Join(names, ", ")
 }
 
 // occasions returns the occasions that the flags select.
-func (c messageChange) occasions() ([]lastmile.Occasion, error) {
+func (c messageChange) occasions() ([]textmessage.Occasion, error) {
 	named := c.on != nil || c.text != nil
 	switch {
 	case c.kind == "" && named:
 		return nil, usageErrorf("--kind is required with --on, --off, --text, --text-file and --reset")
 	case c.kind == "":
 		return nil, nil
-	case !slices.Contains(lastmile.RecipientMessages, lastmile.MessageKind(c.kind)):
+	case !slices.Contains(textmessage.RecipientKinds, textmessage.Kind(c.kind)):
 		return nil, usageErrorf("--kind must be one of %s, not %q", kindNames(), c.kind)
 	case !named:
 		return nil, usageErrorf("--kind needs one of --on, --off, --text, --text-file and --reset")
 	}
-	dropoff, pickup := lastmile.Occasion{Kind: lastmile.MessageKind(c.kind)}, lastmile.Occasion{Kind: lastmile.MessageKind(c.kind), Pickup: true}
+	dropoff, pickup := textmessage.Occasion{Kind: textmessage.Kind(c.kind)}, textmessage.Occasion{Kind: textmessage.Kind(c.kind), Pickup: true}
 	switch c.tasks {
 	case "all":
-		return []lastmile.Occasion{dropoff, pickup}, nil
+		return []textmessage.Occasion{dropoff, pickup}, nil
 	case "pickup":
-		return []lastmile.Occasion{pickup}, nil
+		return []textmessage.Occasion{pickup}, nil
 	case "dropoff":
-		return []lastmile.Occasion{dropoff}, nil
+		return []textmessage.Occasion{dropoff}, nil
 	}
 	return nil, usageErrorf("--tasks must be pickup, dropoff or all, not %q", c.tasks)
 }
 
 // apply changes the settings of an organization.
-func (c messageChange) apply(ctx context.Context, a *app.App, org lastmile.OrganizationID, occasions []lastmile.Occasion) error {
+func (c messageChange) apply(ctx context.Context, a *app.App, org lastmile.OrganizationID, occasions []textmessage.Occasion) error {
 	of, _, err := a.Messages.Settings(ctx, org)
 	if err != nil {
 		return err
 	}
-	_, err = a.Messages.Configure(ctx, org, func(s *lastmile.MessageSettings) error {
+	_, err = a.Messages.Configure(ctx, org, func(s *textmessage.Settings) error {
 		replace(&s.Language, c.language)
 		replace(&s.From, c.from)
 		replace(&s.Thresholds.ETA, c.eta)
@@ -213,7 +214,7 @@ func (c messageChange) apply(ctx context.Context, a *app.App, org lastmile.Organ
 			if c.text == nil {
 				continue
 			}
-			if err := s.SetText(lastmile.MessageTemplate{Occasion: o, Language: language, Text: *c.text}); err != nil {
+			if err := s.SetText(textmessage.Template{Occasion: o, Language: language, Text: *c.text}); err != nil {
 				return err
 			}
 		}

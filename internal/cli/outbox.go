@@ -9,30 +9,31 @@ import (
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // messageResult is a text message in the output of commands.
 type messageResult struct {
 	ID           lastmile.MessageID      `json:"id"`
 	Organization lastmile.OrganizationID `json:"organization"`
-	Kind         lastmile.MessageKind    `json:"kind"`
+	Kind         textmessage.Kind        `json:"kind"`
 	Task         lastmile.TaskID         `json:"task,omitzero"`
 	From         string                  `json:"from,omitzero"`
 	To           lastmile.Phone          `json:"to"`
 	Body         string                  `json:"body"`
 	Segments     int                     `json:"segments"`
 	Time         int64                   `json:"time"`
-	State        lastmile.MessageState   `json:"state"`
+	State        textmessage.State       `json:"state"`
 	Reason       string                  `json:"reason,omitzero"`
 	Gateway      string                  `json:"gateway,omitzero"`
 	GatewayID    string                  `json:"gatewayId,omitzero"`
 	Attempts     int64                   `json:"attempts"`
 }
 
-func newMessageResult(m lastmile.TextMessage) messageResult {
+func newMessageResult(m textmessage.Message) messageResult {
 	return messageResult{
 		ID: m.ID, Organization: m.Organization, Kind: m.Kind, Task: m.Task, From: m.From, To: m.To, Body: m.Body,
-		Segments: lastmile.Segments(m.Body), Time: m.Created.UnixMilli(), State: m.State, Reason: m.Reason,
+		Segments: textmessage.Segments(m.Body), Time: m.Created.UnixMilli(), State: m.State, Reason: m.Reason,
 		Gateway: m.Gateway, GatewayID: m.GatewayID, Attempts: m.Attempts,
 	}
 }
@@ -52,8 +53,8 @@ func outboxCommand() command {
 				if filter.Limit < 1 {
 					return usageErrorf("--limit must be at least 1")
 				}
-				if filter.State != "" && !slices.Contains(lastmile.MessageStates, filter.State) {
-					return usageErrorf("--state must be one of %v, not %q", lastmile.MessageStates, filter.State)
+				if filter.State != "" && !slices.Contains(textmessage.States, filter.State) {
+					return usageErrorf("--state must be one of %v, not %q", textmessage.States, filter.State)
 				}
 				return inv.with(ctx, func(a *app.App) error { return printOutbox(ctx, inv, a, filter) })
 			}
@@ -62,7 +63,7 @@ func outboxCommand() command {
 }
 
 func printOutbox(ctx context.Context, inv *invocation, a *app.App, filter store.MessageFilter) error {
-	var messages []lastmile.TextMessage
+	var messages []textmessage.Message
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
 		if filter.Organization != "" {
 			if _, err := r.Organization(ctx, filter.Organization); err != nil {

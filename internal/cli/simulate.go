@@ -16,6 +16,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/simulate"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 const (
@@ -146,7 +147,7 @@ var temporaryPassword = regexp.MustCompile(`temporary password (\S+)`)
 
 // readTemporaryPassword reads the password of a new worker in the outbox.
 func readTemporaryPassword(ctx context.Context, a *app.App, org lastmile.OrganizationID, phone lastmile.Phone) (string, error) {
-	var messages []lastmile.TextMessage
+	var messages []textmessage.Message
 	err := a.Store.Read(ctx, func(r store.Reader) (err error) {
 		messages, err = r.Messages(ctx, store.MessageFilter{Organization: org, To: phone, Limit: 1})
 		return err

@@ -3,26 +3,28 @@ package fleet
 import (
 	"context"
 
+	"dray/internal/analytics"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // WorkerDetails reads one worker, with what the worker did in a window if
 // there is one.
-func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d lastmile.WorkerDetails, err error) {
+func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d analytics.WorkerDetails, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		worker, err := r.Worker(ctx, who.Organization, id)
 		if err != nil {
 			return err
 		}
-		d = lastmile.WorkerDetails{Worker: worker}
+		d = analytics.WorkerDetails{Worker: worker}
 		var active []lastmile.Task
 		if worker.ActiveTask != "" {
 			task, err := r.Task(ctx, who.Organization, worker.ActiveTask)
 			if err != nil {
 				return err
 			}
-			d.ETA, active = worker.Approach(task), []lastmile.Task{task}
+			d.ETA, active = travel.Approach(worker, task), []lastmile.Task{task}
 		}
 		if in == nil {
 			return nil
@@ -35,7 +37,7 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id la
 		if err != nil {
 			return err
 		}
-		analytics := lastmile.AnalyzeWork(*in, duty, append(done, active...))
+		analytics := analytics.Summarize(*in, duty, append(done, active...))
 		d.Analytics = &analytics
 		return nil
 	})
@@ -44,21 +46,21 @@ func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id la
 
 // Estimate finds who of a team could do a pickup, a drop-off or both first,
 // and when. The team needs a hub and somebody on duty.
-func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q lastmile.EstimateRequest) (lastmile.Estimate, error) {
+func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q travel.EstimateRequest) (travel.Estimate, error) {
 	if err := q.Check(); err != nil {
-		return lastmile.Estimate{}, err
+		return travel.Estimate{}, err
 	}
 	members, err := f.members(ctx, who, id, &q)
 	if err != nil {
-		return lastmile.Estimate{}, err
+		return travel.Estimate{}, err
 	}
 	for i := range members {
 		m := &members[i]
 		if m.Legs, err = f.Travel.Legs(ctx, m.Worker.TravelsBy(), m.Way(q)); err != nil {
-			return lastmile.Estimate{}, err
+			return travel.Estimate{}, err
 		}
 	}
-	best, found := lastmile.EstimateTeam(members, q, f.Now())
+	best, found := travel.EstimateTeam(members, q, f.Now())
 	if !found {
 		return best, lastmile.NotFound("worker on duty of team", string(id)).Because("nobody of the team could do it")
 	}
@@ -67,7 +69,7 @@ func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmil
 
 // members are the workers of a team who are on duty, with what they have to do,
 // and what the organization's past work says of it.
-func (f *Fleet) members(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q *lastmile.EstimateRequest) (members []lastmile.TeamMember, err error) {
+func (f *Fleet) members(ctx context.Context, who lastmile.Principal, id lastmile.TeamID, q *travel.EstimateRequest) (members []travel.TeamMember, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		team, err := r.Team(ctx, who.Organization, id)
 		if err != nil {
@@ -86,10 +88,10 @@ func (f *Fleet) members(ctx context.Context, who lastmile.Principal, id lastmile
 			if err != nil {
 				return err
 			}
-			members = append(members, lastmile.TeamMember{Itinerary: lastmile.Itinerary{Worker: worker, Tasks: tasks}})
+			members = append(members, travel.TeamMember{Itinerary: travel.Itinerary{Worker: worker, Tasks: tasks}})
 		}
-		trips, err := r.Trips(ctx, who.Organization, lastmile.LearnedTrips)
-		q.Experience = lastmile.Learn(trips)
+		trips, err := r.Trips(ctx, who.Organization, travel.LearnedTrips)
+		q.Experience = travel.Learn(trips)
 		return err
 	})
 	return members, err

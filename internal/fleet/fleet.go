@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // Fleet is the workers, teams and hubs of all organizations.
@@ -45,7 +46,7 @@ type Passwords interface {
 
 // Travel tells how long the legs of a way take.
 type Travel interface {
-	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]lastmile.Leg, error)
+	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
 // Tasks gives back what a worker or a team had to do.

@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // RoutingAddress is where a worker's routes may end, as sent: the id of a
@@ -53,7 +54,7 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 	if err != nil {
 		return lastmile.Worker{}, err
 	}
-	invitation := lastmile.Invitation(lastmile.MessageID(f.NewID()), org, made, password, f.AppURL, now)
+	invitation := textmessage.NewInvitation(lastmile.MessageID(f.NewID()), org, made, password, f.AppURL, now)
 	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.Worker, error) {
 		worker := made
 		if worker.Routing, err = routing.save(ctx, w, who); err != nil {

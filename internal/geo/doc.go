@@ -11,6 +11,7 @@ import (
 	"context"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // Geocoder finds the place of an address.
@@ -23,5 +24,5 @@ type Geocoder interface {
 // TravelTimer tells how long ways take.
 type TravelTimer interface {
 	// Matrix returns the times from each of some places to each of others.
-	Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (lastmile.TravelTimes, error)
+	Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // LegCache keeps what is known of many ways at once. It may forget them at any
@@ -38,11 +39,11 @@ type Travel struct {
 }
 
 // Legs returns how long each leg of a way takes, from every place to the next.
-func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]lastmile.Leg, error) {
+func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error) {
 	if len(way) < 2 {
 		return nil, nil
 	}
-	legs := make([]lastmile.Leg, len(way)-1)
+	legs := make([]travel.Leg, len(way)-1)
 	keys, known := t.kept(ctx, by, way, legs)
 	fresh := map[string][]byte{}
 	for i := 0; i < len(legs); i++ {
@@ -70,20 +71,20 @@ func (t *Travel) Legs(ctx context.Context, by lastmile.VehicleType, way []lastmi
 }
 
 // ask fills in the legs of a part of the way.
-func (t *Travel) ask(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []lastmile.Leg) error {
+func (t *Travel) ask(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) error {
 	times, err := t.Matrix(ctx, by, way[:len(legs)], way[1:])
 	if err != nil {
 		return fmt.Errorf("ask for %d legs: %w", len(legs), err)
 	}
 	for i := range legs {
-		legs[i] = lastmile.Leg{Duration: times.Durations[i][i], Distance: times.Distances[i][i], Estimated: times.Estimated}
+		legs[i] = travel.Leg{Duration: times.Durations[i][i], Distance: times.Distances[i][i], Estimated: times.Estimated}
 	}
 	return nil
 }
 
 // kept fills in the legs that are in the cache. It returns the keys of all, and
 // which are known.
-func (t *Travel) kept(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []lastmile.Leg) ([]string, []bool) {
+func (t *Travel) kept(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point, legs []travel.Leg) ([]string, []bool) {
 	known := make([]bool, len(legs))
 	if t.Cache == nil {
 		return nil, known
@@ -121,23 +122,23 @@ type keptLeg struct {
 	Meters       float64 `json:"m"`
 }
 
-func encodeLeg(l lastmile.Leg) []byte {
+func encodeLeg(l travel.Leg) []byte {
 	kept := keptLeg{Milliseconds: l.Duration.Milliseconds(), Meters: float64(l.Distance)}
-	if l.Duration == lastmile.Unreachable {
+	if l.Duration == travel.Unreachable {
 		kept.Milliseconds = -1
 	}
 	value, _ := json.Marshal(kept) // two finite numbers
 	return value
 }
 
-func decodeLeg(value []byte) (lastmile.Leg, bool) {
+func decodeLeg(value []byte) (travel.Leg, bool) {
 	var kept keptLeg
 	if err := json.Unmarshal(value, &kept); err != nil {
-		return lastmile.Leg{}, false
+		return travel.Leg{}, false
 	}
-	leg := lastmile.Leg{Duration: time.Duration(kept.Milliseconds) * time.Millisecond, Distance: lastmile.Meters(kept.Meters)}
+	leg := travel.Leg{Duration: time.Duration(kept.Milliseconds) * time.Millisecond, Distance: lastmile.Meters(kept.Meters)}
 	if kept.Milliseconds < 0 {
-		leg.Duration = lastmile.Unreachable
+		leg.Duration = travel.Unreachable
 	}
 	return leg, true
 }

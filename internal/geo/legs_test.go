@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/geo"
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // roads is a router that counts what it is asked for. It answers by the way
@@ -18,13 +19,13 @@ type roads struct {
 	down            bool
 }
 
-func (r *roads) Matrix(_ context.Context, _ lastmile.VehicleType, from, to []lastmile.Point) (lastmile.TravelTimes, error) {
+func (r *roads) Matrix(_ context.Context, _ lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	if r.down {
-		return lastmile.TravelTimes{}, errors.New("the router is down")
+		return travel.Times{}, errors.New("the router is down")
 	}
 	r.tables++
 	r.largest = max(r.largest, len(from)*len(to))
-	times := lastmile.NewTravelTimes(len(from), len(to), "roads")
+	times := travel.NewTimes(len(from), len(to), "roads")
 	for i, a := range from {
 		for j, b := range to {
 			times.Durations[i][j] = time.Duration(wayTo(a, b)*1000) * time.Millisecond
@@ -54,11 +55,11 @@ func (s shelf) PutAll(_ context.Context, values map[string][]byte, _ time.Durati
 
 func TestLegsOfAWayAreAskedForOnce(t *testing.T) {
 	router, kept := &roads{}, shelf{}
-	travel := &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{router, geo.Estimate{}}}, Cache: kept, Name: "roads"}
+	cached := &geo.Travel{TravelTimer: &geo.Routers{Sources: []geo.TravelTimer{router, geo.Estimate{}}}, Cache: kept, Name: "roads"}
 	way := city(35)
 	check := func(when string, way []lastmile.Point, estimated bool) {
 		t.Helper()
-		legs, err := travel.Legs(t.Context(), lastmile.Car, way)
+		legs, err := cached.Legs(t.Context(), lastmile.Car, way)
 		if err != nil || len(legs) != len(way)-1 {
 			t.Fatalf("%s: %d legs, %v", when, len(legs), err)
 		}
@@ -93,20 +94,20 @@ func TestLegsOfAWayAreAskedForOnce(t *testing.T) {
 	if len(kept) != before {
 		t.Error("a time by formula was kept")
 	}
-	if legs, err := travel.Legs(t.Context(), lastmile.Car, nil); legs != nil || err != nil {
+	if legs, err := cached.Legs(t.Context(), lastmile.Car, nil); legs != nil || err != nil {
 		t.Errorf("nowhere to go: %v, %v", legs, err)
 	}
 }
 
 func TestNoWayIsKeptToo(t *testing.T) {
 	kept := shelf{}
-	nowhere := lastmile.NewTravelTimes(1, 1, "roads")
-	nowhere.Durations[0][0] = lastmile.Unreachable
+	nowhere := travel.NewTimes(1, 1, "roads")
+	nowhere.Durations[0][0] = travel.Unreachable
 	asked := 0
-	travel := &geo.Travel{TravelTimer: matrix(func() (lastmile.TravelTimes, error) { asked++; return nowhere, nil }), Cache: kept}
+	cached := &geo.Travel{TravelTimer: matrix(func() (travel.Times, error) { asked++; return nowhere, nil }), Cache: kept}
 	for range 2 {
-		legs, err := travel.Legs(t.Context(), lastmile.Car, city(2))
-		if err != nil || legs[0].Duration != lastmile.Unreachable {
+		legs, err := cached.Legs(t.Context(), lastmile.Car, city(2))
+		if err != nil || legs[0].Duration != travel.Unreachable {
 			t.Fatalf("%v, %v", legs, err)
 		}
 	}
@@ -116,8 +117,8 @@ func TestNoWayIsKeptToo(t *testing.T) {
 }
 
 // matrix is a source that answers every question alike.
-type matrix func() (lastmile.TravelTimes, error)
+type matrix func() (travel.Times, error)
 
-func (m matrix) Matrix(context.Context, lastmile.VehicleType, []lastmile.Point, []lastmile.Point) (lastmile.TravelTimes, error) {
+func (m matrix) Matrix(context.Context, lastmile.VehicleType, []lastmile.Point, []lastmile.Point) (travel.Times, error) {
 	return m()
 }

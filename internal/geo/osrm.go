@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // osrmSide is the most places in each direction of one request: a server takes
@@ -28,9 +29,9 @@ func NewOSRM(base url.URL, profile string, modes []lastmile.VehicleType, o Optio
 }
 
 // Matrix implements TravelTimer.
-func (r *OSRM) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (lastmile.TravelTimes, error) {
+func (r *OSRM) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	if !slices.Contains(r.modes, by) {
-		return lastmile.TravelTimes{}, fmt.Errorf("ask osrm: %w: %q", errNoMode, by)
+		return travel.Times{}, fmt.Errorf("ask osrm: %w: %q", errNoMode, by)
 	}
 	return fill(ctx, r.service.name, from, to, osrmSide, r.ask)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // Routers asks one source of travel times after another. A source that fails,
@@ -25,7 +26,7 @@ type Routers struct {
 const tableWithin = 2 * time.Minute
 
 // Matrix implements TravelTimer.
-func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (times lastmile.TravelTimes, err error) {
+func (r *Routers) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (times travel.Times, err error) {
 	network, cancel := networkTime(ctx, tableWithin)
 	defer cancel()
 	for i, source := range r.Sources {
@@ -85,8 +86,8 @@ func even(n, most int) int {
 }
 
 // fill makes a table of blocks. The first block that fails ends it.
-func fill(ctx context.Context, source string, from, to []lastmile.Point, side int, ask func(context.Context, block) ([][]cell, error)) (lastmile.TravelTimes, error) {
-	times := lastmile.NewTravelTimes(len(from), len(to), source)
+func fill(ctx context.Context, source string, from, to []lastmile.Point, side int, ask func(context.Context, block) ([][]cell, error)) (travel.Times, error) {
+	times := travel.NewTimes(len(from), len(to), source)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	blocks := split(from, to, side)
@@ -115,7 +116,7 @@ func fill(ctx context.Context, source string, from, to []lastmile.Point, side in
 	}
 	workers.Wait()
 	if ctx.Err() != nil {
-		return lastmile.TravelTimes{}, fmt.Errorf("ask %s for %d by %d travel times: %w", source, len(from), len(to), context.Cause(ctx))
+		return travel.Times{}, fmt.Errorf("ask %s for %d by %d travel times: %w", source, len(from), len(to), context.Cause(ctx))
 	}
 	return times, nil
 }
@@ -130,7 +131,7 @@ const (
 var errNotTrue = errors.New("the answer cannot be true")
 
 // put takes over the cells of a block.
-func (b block) put(cells [][]cell, times lastmile.TravelTimes) error {
+func (b block) put(cells [][]cell, times travel.Times) error {
 	if len(cells) != len(b.from) {
 		return errNotTrue
 	}
@@ -153,7 +154,7 @@ func (b block) put(cells [][]cell, times lastmile.TravelTimes) error {
 // read checks a cell. A router that tells no distance gets the usual one.
 func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, error) {
 	if c.seconds == nil {
-		return lastmile.Unreachable, 0, nil
+		return travel.Unreachable, 0, nil
 	}
 	seconds := *c.seconds
 	straight := float64(from.Distance(to))
@@ -162,7 +163,7 @@ func (c cell) read(from, to lastmile.Point) (time.Duration, lastmile.Meters, err
 	}
 	duration := time.Duration(math.Round(seconds*1000)) * time.Millisecond
 	if c.meters == nil {
-		_, distance := lastmile.EstimateTravel(lastmile.Car, from, to)
+		_, distance := travel.Approximate(lastmile.Car, from, to)
 		return duration, distance, nil
 	}
 	if meters := *c.meters; !(meters >= 0 && meters <= 1e8) {

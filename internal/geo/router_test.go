@@ -14,6 +14,7 @@ import (
 
 	"dray/internal/geo"
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // city is a grid of places a few hundred meters apart.
@@ -122,7 +123,7 @@ func TestRoutersFillTablesLargerThanTheirLimits(t *testing.T) {
 			unreachable := 0
 			for i, a := range from {
 				for j, b := range to {
-					if times.Durations[i][j] == lastmile.Unreachable {
+					if times.Durations[i][j] == travel.Unreachable {
 						unreachable++
 						continue
 					}
@@ -287,7 +288,7 @@ func TestOpenRouter(t *testing.T) {
 func TestEstimateUsesTheOrganizationsFactor(t *testing.T) {
 	points := city(30)
 	plain, _ := geo.Estimate{}.Matrix(t.Context(), lastmile.Car, points, points)
-	slow, _ := geo.Estimate{Factor: lastmile.TravelFactor{Factor: 1.5, Trips: 100}}.Matrix(t.Context(), lastmile.Car, points, points)
+	slow, _ := geo.Estimate{Factor: travel.Factor{Factor: 1.5, Trips: 100}}.Matrix(t.Context(), lastmile.Car, points, points)
 	for i := range points {
 		for j := range points {
 			if got, want := slow.Durations[i][j], time.Duration(1.5*float64(plain.Durations[i][j])); got != want {

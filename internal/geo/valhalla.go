@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // valhallaSide is the most places in each direction of one request: a server
@@ -27,10 +28,10 @@ var valhallaCosting = map[lastmile.VehicleType]string{
 }
 
 // Matrix implements TravelTimer.
-func (v *Valhalla) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (lastmile.TravelTimes, error) {
+func (v *Valhalla) Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error) {
 	costing, ok := valhallaCosting[by]
 	if !ok {
-		return lastmile.TravelTimes{}, fmt.Errorf("ask valhalla: %w: %q", errNoMode, by)
+		return travel.Times{}, fmt.Errorf("ask valhalla: %w: %q", errNoMode, by)
 	}
 	return fill(ctx, v.service.name, from, to, valhallaSide, func(ctx context.Context, b block) ([][]cell, error) {
 		return v.ask(ctx, costing, b)

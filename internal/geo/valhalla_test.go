@@ -12,6 +12,7 @@ import (
 
 	"dray/internal/geo"
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // area is a part of a city, from corner to corner.
@@ -81,12 +82,12 @@ type difference struct {
 	time, distance, ratio, corrected float64
 }
 
-func compare(points []lastmile.Point, real, guess lastmile.TravelTimes) (d difference) {
+func compare(points []lastmile.Point, real, guess travel.Times) (d difference) {
 	var ratios []float64
 	for i, a := range points {
 		for j, b := range points {
 			took, guessed := real.Durations[i][j], guess.Durations[i][j]
-			if took == lastmile.Unreachable || took < time.Minute || a.Distance(b) < 300 {
+			if took == travel.Unreachable || took < time.Minute || a.Distance(b) < 300 {
 				continue
 			}
 			d.pairs++

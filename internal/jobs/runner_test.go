@@ -18,6 +18,7 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
+	"dray/internal/textmessage"
 )
 
 const sweep jobs.Kind = "sweep"
@@ -71,7 +72,7 @@ func add(t *testing.T, s store.Store, org string, ids ...string) {
 
 // note is an effect that can be counted: a text message.
 func note(ctx context.Context, w store.Writer, org lastmile.OrganizationID, id string) error {
-	return w.SaveMessage(ctx, lastmile.TextMessage{ID: lastmile.MessageID(id), Organization: org, To: "+12125550100", Body: id, Created: clock()})
+	return w.SaveMessage(ctx, textmessage.Message{ID: lastmile.MessageID(id), Organization: org, To: "+12125550100", Body: id, Created: clock()})
 }
 
 // notes lists the effects.
@@ -313,7 +314,7 @@ func TestAJobSurvivesACrashBetweenAnyTwoSteps(t *testing.T) {
 						return err
 					}
 					done, err := w.Messages(ctx, store.MessageFilter{Organization: job.Organization})
-					if err != nil || slices.ContainsFunc(done, func(m lastmile.TextMessage) bool { return m.Body == step }) {
+					if err != nil || slices.ContainsFunc(done, func(m textmessage.Message) bool { return m.Body == step }) {
 						return err
 					}
 					return note(ctx, w, job.Organization, step)

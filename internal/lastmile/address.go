@@ -1,6 +1,8 @@
 package lastmile
 
-import "strings"
+import (
+	"strings"
+)
 
 // Address is a postal address in parts.
 type Address struct {
@@ -28,7 +30,7 @@ func (a Address) check(field string) error {
 		{"country", a.Country},
 	}
 	for _, p := range parts {
-		if err := checkText(field+"."+p.name, p.text, MaxText); err != nil {
+		if err := CheckText(field+"."+p.name, p.text, MaxText); err != nil {
 			return err
 		}
 	}
@@ -133,4 +135,42 @@ func (p Precision) spoken() string {
 		return "postal code"
 	}
 	return p.String()
+}
+
+// Line is the address in one line, as it is written on an envelope.
+func (a Address) Line() string {
+	join := func(separator string, parts ...string) string {
+		var some []string
+		for _, p := range parts {
+			if p = strings.TrimSpace(p); p != "" {
+				some = append(some, p)
+			}
+		}
+		return strings.Join(some, separator)
+	}
+	return join(", ", join(" ", a.Number, a.Street), a.Apartment, a.City, join(" ", a.State, a.PostalCode), a.Country)
+}
+
+// PostalPlace is a place that has a postal code, of a list that was imported.
+type PostalPlace struct {
+	Country  string // ISO 3166-1 alpha-2
+	Code     string // as PlainPostalCode makes it
+	Name     string
+	State    string
+	County   string
+	Location Point
+}
+
+// PlainPostalCode is the form in which postal codes are compared: letters and
+// digits only, in capitals.
+func PlainPostalCode(code string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, code)
 }

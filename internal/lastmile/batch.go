@@ -70,8 +70,8 @@ func CheckBatch(tasks, most int) error {
 
 // CheckBatchItem refuses what a task of a batch cannot have: it is created
 // unassigned, and nobody is looked for.
-func CheckBatchItem(in *ContainerRef, assign *AssignOptions) error {
-	if assign != nil {
+func CheckBatchItem(in *ContainerRef, autoAssign bool) error {
+	if autoAssign {
 		return Invalid("autoAssign is not supported in a batch")
 	}
 	if in != nil && in.Kind == InWorker {

@@ -43,14 +43,14 @@ func TestWhatATaskOfABatchCannotHave(t *testing.T) {
 	organization, worker := lastmile.OrganizationContainer("o"), lastmile.WorkerContainer("w")
 	tests := map[string]struct {
 		in      *lastmile.ContainerRef
-		assign  *lastmile.AssignOptions
+		assign  bool
 		refused bool
 	}{
-		"nothing special":              {nil, nil, false},
-		"the organization's container": {&organization, nil, false},
-		"a team's container":           {&team, nil, false},
-		"a worker's container":         {&worker, nil, true},
-		"automatic assignment":         {nil, &lastmile.AssignOptions{Mode: lastmile.AssignByLoad}, true},
+		"nothing special":              {nil, false, false},
+		"the organization's container": {&organization, false, false},
+		"a team's container":           {&team, false, false},
+		"a worker's container":         {&worker, false, true},
+		"automatic assignment":         {nil, true, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -197,8 +197,8 @@ func (f *CustomField) apply(at string, c CustomFieldChange) error {
 func (f *CustomField) check(at string) error {
 	err := firstError(
 		requireText(at+".name", f.Name),
-		checkText(at+".description", f.Description, MaxText),
-		checkText("integration", f.Integration, MaxText),
+		CheckText(at+".description", f.Description, MaxText),
+		CheckText("integration", f.Integration, MaxText),
 		checkAudience(at+".visibility", f.Visibility),
 		checkAudience(at+".editability", f.Editability),
 		f.checkContexts(at+".contexts"),

@@ -47,8 +47,8 @@ func (d DestinationDraft) Check(field string) error {
 	}
 	err := firstError(
 		d.Address.check(address),
-		checkText(address+".unparsed", d.Unparsed, MaxText),
-		checkText(field+"notes", d.Notes, MaxNotes),
+		CheckText(address+".unparsed", d.Unparsed, MaxText),
+		CheckText(field+"notes", d.Notes, MaxNotes),
 		d.Metadata.Validate(field+"metadata"),
 	)
 	switch {

@@ -2,6 +2,7 @@ package lastmile
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,4 +56,111 @@ func (e Event) Tells(h Webhook) bool {
 		return h.Enabled
 	}
 	return slices.Contains(e.Webhooks, h.ID)
+}
+
+// Trigger is what a webhook can be told of. The numbers are the interface's.
+type Trigger int
+
+// The triggers. 11 and 21 do not exist.
+const (
+	TriggerTaskStarted                   Trigger = 0
+	TriggerTaskEta                       Trigger = 1
+	TriggerTaskArrival                   Trigger = 2
+	TriggerTaskCompleted                 Trigger = 3
+	TriggerTaskFailed                    Trigger = 4
+	TriggerWorkerDuty                    Trigger = 5
+	TriggerTaskCreated                   Trigger = 6
+	TriggerTaskUpdated                   Trigger = 7
+	TriggerTaskDeleted                   Trigger = 8
+	TriggerTaskAssigned                  Trigger = 9
+	TriggerTaskUnassigned                Trigger = 10
+	TriggerTaskDelayed                   Trigger = 12
+	TriggerTaskCloned                    Trigger = 13
+	TriggerSMSRecipientResponseMissed    Trigger = 14
+	TriggerWorkerCreated                 Trigger = 15
+	TriggerWorkerDeleted                 Trigger = 16
+	TriggerSMSRecipientOptOut            Trigger = 17
+	TriggerAutoDispatchJobCompleted      Trigger = 18
+	TriggerTaskBatchCreateJobCompleted   Trigger = 19
+	TriggerRouteOptimizationJobCompleted Trigger = 20
+	TriggerRoutePlanCreated              Trigger = 22
+	TriggerRoutePlanStarted              Trigger = 23
+	TriggerRoutePlanCompleted            Trigger = 24
+	TriggerWorkerUpdated                 Trigger = 25
+	TriggerRoutePlanUpdated              Trigger = 26
+	TriggerRoutePlanUnassigned           Trigger = 27
+	TriggerRoutePlanAssigned             Trigger = 28
+	TriggerRoutePlanDelayed              Trigger = 29
+	TriggerPredictedTaskDelay            Trigger = 30
+)
+
+// TriggerNames gives each trigger its name.
+var TriggerNames = map[Trigger]string{
+	TriggerTaskStarted:                   "taskStarted",
+	TriggerTaskEta:                       "taskEta",
+	TriggerTaskArrival:                   "taskArrival",
+	TriggerTaskCompleted:                 "taskCompleted",
+	TriggerTaskFailed:                    "taskFailed",
+	TriggerWorkerDuty:                    "workerDuty",
+	TriggerTaskCreated:                   "taskCreated",
+	TriggerTaskUpdated:                   "taskUpdated",
+	TriggerTaskDeleted:                   "taskDeleted",
+	TriggerTaskAssigned:                  "taskAssigned",
+	TriggerTaskUnassigned:                "taskUnassigned",
+	TriggerTaskDelayed:                   "taskDelayed",
+	TriggerTaskCloned:                    "taskCloned",
+	TriggerSMSRecipientResponseMissed:    "smsRecipientResponseMissed",
+	TriggerWorkerCreated:                 "workerCreated",
+	TriggerWorkerDeleted:                 "workerDeleted",
+	TriggerSMSRecipientOptOut:            "SMSRecipientOptOut",
+	TriggerAutoDispatchJobCompleted:      "autoDispatchJobCompleted",
+	TriggerTaskBatchCreateJobCompleted:   "taskBatchCreateJobCompleted",
+	TriggerRouteOptimizationJobCompleted: "routeOptimizationJobCompleted",
+	TriggerRoutePlanCreated:              "routePlanCreated",
+	TriggerRoutePlanStarted:              "routePlanStarted",
+	TriggerRoutePlanCompleted:            "routePlanCompleted",
+	TriggerWorkerUpdated:                 "workerUpdated",
+	TriggerRoutePlanUpdated:              "routePlanUpdated",
+	TriggerRoutePlanUnassigned:           "routePlanUnassigned",
+	TriggerRoutePlanAssigned:             "routePlanAssigned",
+	TriggerRoutePlanDelayed:              "routePlanDelayed",
+	TriggerPredictedTaskDelay:            "predictedTaskDelay",
+}
+
+// String returns the trigger's name.
+func (t Trigger) String() string { return TriggerNames[t] }
+
+// ShowsWorker tells whether an event of a task shows the worker who has it.
+func (t Trigger) ShowsWorker() bool {
+	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
+}
+
+// Reply is a text message sent to a number of the installation.
+type Reply struct {
+	Gateway string // that brought it
+	ID      string // by which the gateway knows it
+	From    Phone
+	To      string
+	Body    string
+}
+
+// maxReply is the longest text of a reply that is kept, in characters.
+const maxReply = 1_600
+
+// Check refuses a reply that no gateway would bring, and cuts its text.
+func (r *Reply) Check() error {
+	switch {
+	case r.ID == "":
+		return Missing("id")
+	case len(r.ID) > 100:
+		return Invalid("id has %d characters; at most 100 are allowed", len(r.ID))
+	case r.From == "":
+		return Missing("from")
+	case len(r.From) > 64 || len(r.To) > 64:
+		return Invalid("from and to must be telephone numbers")
+	case !PrintableASCII(r.ID) || !PrintableASCII(string(r.From)) || !PrintableASCII(r.To):
+		return Invalid("id, from and to must be plain text")
+	}
+	r.Body = Truncate(strings.ToValidUTF8(r.Body, "\uFFFD"), maxReply)
+	return nil
 }

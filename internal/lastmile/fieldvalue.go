@@ -73,7 +73,7 @@ func (f CustomField) checkElement(at string, value any) error {
 	if !ok {
 		return Invalid("%s must be %s: the field %q is of the type %s", at, want, f.Key, f.Type)
 	}
-	return checkText(at, text, f.longest())
+	return CheckText(at, text, f.longest())
 }
 
 // longest is how many characters a text of the field may have.

@@ -10,7 +10,7 @@ import (
 func TestGeofence(t *testing.T) {
 	warn := lastmile.Geofence{Level: lastmile.GeofenceWarn, Radius: 100}
 	block := lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 100}
-	at := func(meters float64) *lastmile.Point { return new(north(meters)) }
+	at := func(meters float64) *lastmile.Point { return new(milan(meters)) }
 	tests := map[string]struct {
 		fence    lastmile.Geofence
 		at       *lastmile.Point
@@ -31,7 +31,7 @@ func TestGeofence(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			task := lastmile.Task{ID: "t", State: lastmile.TaskActive, Destination: lastmile.Destination{Location: north(0)}}
+			task := lastmile.Task{ID: "t", State: lastmile.TaskActive, Destination: lastmile.Destination{Location: milan(0)}}
 			for range 2 { // the same action again is the same attempt
 				err := task.Fence(test.fence, lastmile.Action{ID: "a", At: planNow, Location: test.at})
 				if (err != nil) != test.refused {
@@ -49,14 +49,19 @@ func TestGeofence(t *testing.T) {
 }
 
 func TestAnActionWithoutAPlaceIsWhereTheWorkerIs(t *testing.T) {
-	seen := lastmile.Whereabouts{Location: new(north(1)), Located: planNow}
-	if a := (lastmile.Action{At: planNow.Add(time.Minute)}).From(seen); a.Location == nil || *a.Location != north(1) {
+	seen := lastmile.Whereabouts{Location: new(milan(1)), Located: planNow}
+	if a := (lastmile.Action{At: planNow.Add(time.Minute)}).From(seen); a.Location == nil || *a.Location != milan(1) {
 		t.Errorf("a minute later at %v", a.Location)
 	}
 	if a := (lastmile.Action{At: planNow.Add(time.Hour)}).From(seen); a.Location != nil {
 		t.Errorf("an hour later at %v", a.Location)
 	}
-	if a := (lastmile.Action{At: planNow, Location: new(north(2))}).From(seen); *a.Location != north(2) {
+	if a := (lastmile.Action{At: planNow, Location: new(milan(2))}).From(seen); *a.Location != milan(2) {
 		t.Errorf("the phone says otherwise: %v", a.Location)
 	}
+}
+
+// milan is a point some meters north of Milan.
+func milan(meters float64) lastmile.Point {
+	return lastmile.Point{Lon: 9.19, Lat: 45.46 + meters/111_194.93}
 }

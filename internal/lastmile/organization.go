@@ -81,3 +81,9 @@ func checkTimezone(field, name string) error {
 
 // Delegatee is an organization as its connections see it.
 type Delegatee Organization
+
+// Settings are what an organization has set for itself.
+type Settings struct {
+	GeocodingPrecision Precision // the least that an address must be found with; zero takes any
+	Geofence           Geofence
+}

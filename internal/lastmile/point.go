@@ -1,6 +1,9 @@
 package lastmile
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Meters is a distance on the ground.
 type Meters float64
@@ -45,7 +48,7 @@ func (p Point) Distance(q Point) Meters {
 	if d, ok := vincenty(p, q); ok {
 		return d
 	}
-	return haversine(p, q)
+	return SphericalDistance(p, q)
 }
 
 // vincenty solves the inverse problem on the ellipsoid. The names follow T.
@@ -105,8 +108,9 @@ func arc(sigma, sinSigma, cosSigma, cosSqAlpha, cos2SigmaM float64) Meters {
 	return Meters(polarRadius * a * (sigma - delta))
 }
 
-// haversine is the distance on a sphere.
-func haversine(p, q Point) Meters {
+// SphericalDistance is the distance of two points on a sphere, by the
+// haversine formula.
+func SphericalDistance(p, q Point) Meters {
 	sinLat := math.Sin(radians(q.Lat-p.Lat) / 2)
 	sinLon := math.Sin(radians(q.Lon-p.Lon) / 2)
 	h := sinLat*sinLat + math.Cos(radians(p.Lat))*math.Cos(radians(q.Lat))*sinLon*sinLon
@@ -118,3 +122,31 @@ func reducedLatitude(degrees float64) float64 {
 }
 
 func radians(degrees float64) float64 { return degrees * math.Pi / 180 }
+
+// Position is where a worker was.
+type Position struct {
+	Location                 Point
+	At                       time.Time
+	Accuracy, Speed, Heading *float64
+	Battery                  *float64
+}
+
+// See moves a worker to the newest of some positions, which are in order, if it
+// is news.
+func (w Whereabouts) See(positions []Position) Whereabouts {
+	if len(positions) == 0 {
+		return w
+	}
+	newest := positions[len(positions)-1]
+	if w.Location != nil && !newest.At.After(w.Located) {
+		return w
+	}
+	w.Location, w.Located = &newest.Location, newest.At
+	if charge := Charge(newest.Battery); charge != nil {
+		w.Battery = charge
+	}
+	if newest.At.After(w.LastSeen) {
+		w.LastSeen = newest.At
+	}
+	return w
+}

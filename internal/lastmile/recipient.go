@@ -1,6 +1,10 @@
 package lastmile
 
-import "time"
+import (
+	"regexp"
+	"strings"
+	"time"
+)
 
 // Recipient is a person tasks are done for. Within an organization the phone
 // number is the person: a second recipient with the same number is the first
@@ -78,7 +82,7 @@ func (r *Recipient) Update(c RecipientChange, now time.Time) error {
 	r.Modified = later(r.Modified, now)
 	return firstError(
 		requireText("name", r.Name),
-		checkText("notes", r.Notes, MaxNotes),
+		CheckText("notes", r.Notes, MaxNotes),
 	)
 }
 
@@ -87,4 +91,62 @@ func set[T any](field *T, value *T) {
 	if value != nil {
 		*field = *value
 	}
+}
+
+// Phone is a telephone number in international form with a leading plus
+// (E.164).
+type Phone string
+
+var internationalForm = regexp.MustCompile(`^\+[1-9][0-9]{4,14}$`)
+
+// UncheckedPhone takes a number as it stands, for callers who asked to skip
+// the rules of countries. The leading plus is still required.
+func UncheckedPhone(raw string) (Phone, error) {
+	if !internationalForm.MatchString(raw) {
+		return "", InvalidPhone(raw).Because("without the rules of countries it must still be a + and 5 to 15 digits")
+	}
+	return Phone(raw), nil
+}
+
+// InvalidPhone reports a telephone number that cannot be one.
+func InvalidPhone(raw string) *Error {
+	return Invalid("phone %q is not a valid phone number", raw).
+		Because("give it in international form with a leading +, or as dialled in the organization's country")
+}
+
+// Limits of the feedback of recipients.
+const (
+	MinRating   = 1
+	MaxRating   = 5
+	MaxComments = MaxText // characters
+)
+
+// View notes that somebody looked at the task's page.
+func (t *Task) View(now time.Time) []Event {
+	if t.TrackingViewed {
+		return nil
+	}
+	t.TrackingViewed, t.Modified = true, later(t.Modified, now)
+	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}
+}
+
+// Rate takes in what the recipient says of a completed task. What is said again
+// takes the place of what was said before.
+func (t *Task) Rate(f Feedback, now time.Time) ([]Event, error) {
+	switch {
+	case t.State != TaskCompleted:
+		return nil, Invalid("feedback can be given when the task is completed")
+	case f.Rating < MinRating || f.Rating > MaxRating:
+		return nil, Invalid("rating must be between %d and %d", MinRating, MaxRating)
+	}
+	if err := CheckText("comments", f.Comments, MaxComments); err != nil {
+		return nil, err
+	}
+	f.Comments = strings.TrimSpace(f.Comments)
+	if len(t.Feedback) == 1 && t.Feedback[0].Rating == f.Rating && t.Feedback[0].Comments == f.Comments {
+		return nil, nil
+	}
+	f.At = now
+	t.Feedback, t.Modified = []Feedback{f}, later(t.Modified, now)
+	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}, nil
 }

@@ -171,7 +171,7 @@ func (p *RoutePlan) check() error {
 	case p.Color != "" && !colorForm.MatchString(p.Color):
 		return Invalid("color must be of the form #RRGGBB, not %q", p.Color)
 	case p.VehicleType != "" && !slices.Contains(VehicleTypes, p.VehicleType):
-		return Invalid("vehicleType must be one of %s, not %q", vehicleTypeNames(), p.VehicleType)
+		return Invalid("vehicleType must be one of %s, not %q", VehicleTypeNames(), p.VehicleType)
 	}
 	return nil
 }
@@ -210,17 +210,6 @@ func (p RoutePlan) TravelsBy(worker *Worker) VehicleType {
 		return worker.TravelsBy()
 	}
 	return Car
-}
-
-// Measure plans how far the route is and how long it takes, by way of the
-// points of the route and with the time that is spent at them.
-func (p *RoutePlan) Measure(by VehicleType, way []Point, service time.Duration) {
-	p.PlannedDistance, p.PlannedDuration = 0, service
-	for i := 1; i < len(way); i++ {
-		duration, distance := EstimateTravel(by, way[i-1], way[i])
-		p.PlannedDistance += distance
-		p.PlannedDuration += duration
-	}
 }
 
 // Progress follows what became of the tasks: the first that is started starts

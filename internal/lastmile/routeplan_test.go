@@ -2,7 +2,6 @@ package lastmile_test
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -254,25 +253,6 @@ func TestRoutePlanAssess(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestRoutePlanMeasure(t *testing.T) {
-	a, b, c := lastmile.Point{Lon: -73.98, Lat: 40.75}, lastmile.Point{Lon: -73.97, Lat: 40.76}, lastmile.Point{Lon: -73.95, Lat: 40.77}
-	var p lastmile.RoutePlan
-	p.Measure(lastmile.Car, []lastmile.Point{a, b, c}, 7*time.Minute)
-	straight := 1.4 * float64(a.Distance(b)+b.Distance(c))
-	if off := math.Abs(float64(p.PlannedDistance) - straight); off > straight/100 {
-		t.Errorf("planned %.0f m, want about %.0f", p.PlannedDistance, straight)
-	}
-	if p.PlannedDuration < 9*time.Minute || p.PlannedDuration > 20*time.Minute {
-		t.Errorf("planned %v", p.PlannedDuration)
-	}
-	for name, way := range map[string][]lastmile.Point{"nowhere": nil, "one place": {a}} {
-		p.Measure(lastmile.Car, way, 0)
-		if p.PlannedDistance != 0 || p.PlannedDuration != 0 {
-			t.Errorf("%s: %v in %v", name, p.PlannedDistance, p.PlannedDuration)
-		}
 	}
 }
 

@@ -256,12 +256,12 @@ func (o *Overrides) change() OverridesChange {
 // check refuses what no task can be.
 func (t *Task) check() error {
 	err := firstError(
-		checkText("notes", t.Notes, MaxNotes),
+		CheckText("notes", t.Notes, MaxNotes),
 		checkAmount("quantity", t.Quantity),
 		checkAmount("additionalQuantities.quantityA", t.AdditionalQuantities.A),
 		checkAmount("additionalQuantities.quantityB", t.AdditionalQuantities.B),
 		checkAmount("additionalQuantities.quantityC", t.AdditionalQuantities.C),
-		checkText("group", t.Group, MaxGroup),
+		CheckText("group", t.Group, MaxGroup),
 		t.Overrides.check(),
 		t.checkBarcodes(),
 	)
@@ -290,7 +290,7 @@ func (o Overrides) check() error {
 	var name, notes string
 	set(&name, o.RecipientName)
 	set(&notes, o.RecipientNotes)
-	return firstError(checkText("recipientName", name, MaxText), checkText("recipientNotes", notes, MaxNotes))
+	return firstError(CheckText("recipientName", name, MaxText), CheckText("recipientNotes", notes, MaxNotes))
 }
 
 func (t *Task) checkBarcodes() error {
@@ -299,7 +299,7 @@ func (t *Task) checkBarcodes() error {
 	}
 	for i, b := range t.Barcodes.Required {
 		field := fmt.Sprintf("barcodes[%d].data", i)
-		if err := checkText(field, b.Data, MaxBarcodeData); err != nil {
+		if err := CheckText(field, b.Data, MaxBarcodeData); err != nil {
 			return err
 		}
 		if _, err := base64.StdEncoding.DecodeString(b.Data); err != nil {

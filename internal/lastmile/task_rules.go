@@ -116,7 +116,7 @@ func texts(ids []TaskID) []string {
 
 // Complete ends an active task, well or badly.
 func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
-	if err := checkText("completionDetails.notes", o.Notes, MaxNotes); err != nil {
+	if err := CheckText("completionDetails.notes", o.Notes, MaxNotes); err != nil {
 		return nil, err
 	}
 	if err := t.move(TaskCompleted, o.At); err != nil {

@@ -17,6 +17,9 @@ const (
 	Truck      VehicleType = "TRUCK"
 )
 
+// OnFoot is how a worker without a vehicle gets about.
+const OnFoot VehicleType = ""
+
 // VehicleTypes lists every vehicle type.
 var VehicleTypes = []VehicleType{Car, Motorcycle, Bicycle, Truck}
 
@@ -49,23 +52,32 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 		return nil, Missing("vehicle.type")
 	}
 	if !slices.Contains(VehicleTypes, next.Type) {
-		return nil, Invalid("vehicle.type must be one of %s, not %q", vehicleTypeNames(), next.Type)
+		return nil, Invalid("vehicle.type must be one of %s, not %q", VehicleTypeNames(), next.Type)
 	}
 	set(&next.Description, c.Description)
 	set(&next.LicensePlate, c.LicensePlate)
 	set(&next.Color, c.Color)
 	next.Modified = later(next.Modified, now)
 	return &next, firstError(
-		checkText("vehicle.description", next.Description, MaxText),
-		checkText("vehicle.licensePlate", next.LicensePlate, MaxText),
-		checkText("vehicle.color", next.Color, MaxText),
+		CheckText("vehicle.description", next.Description, MaxText),
+		CheckText("vehicle.licensePlate", next.LicensePlate, MaxText),
+		CheckText("vehicle.color", next.Color, MaxText),
 	)
 }
 
-func vehicleTypeNames() string {
+// VehicleTypeNames lists every vehicle type for an error message.
+func VehicleTypeNames() string {
 	names := make([]string, len(VehicleTypes))
 	for i, t := range VehicleTypes {
 		names[i] = string(t)
 	}
 	return strings.Join(names, ", ")
+}
+
+// TravelsBy is the type of the worker's vehicle.
+func (w Worker) TravelsBy() VehicleType {
+	if w.Vehicle == nil {
+		return OnFoot
+	}
+	return w.Vehicle.Type
 }

@@ -165,7 +165,7 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 func (w *Worker) check() error {
 	err := firstError(
 		requireText("name", w.Name),
-		checkText("displayName", w.DisplayName, MaxText),
+		CheckText("displayName", w.DisplayName, MaxText),
 		checkAmount("capacity", w.Capacity),
 		checkAmount("additionalCapacities.capacityA", w.AdditionalCapacities.A),
 		checkAmount("additionalCapacities.capacityB", w.AdditionalCapacities.B),
@@ -210,8 +210,8 @@ func (w *Worker) Accept(by Actor, now time.Time) []Event {
 // device is another one; the charge alone is no change of the worker.
 func (w *Worker) Carry(h Handset, now time.Time) (changed bool, err error) {
 	err = firstError(
-		checkText("userData.appVersion", h.AppVersion, MaxText), checkText("userData.deviceDescription", h.Description, MaxText),
-		checkText("userData.platform", h.Platform, MaxText),
+		CheckText("userData.appVersion", h.AppVersion, MaxText), CheckText("userData.deviceDescription", h.Description, MaxText),
+		CheckText("userData.platform", h.Platform, MaxText),
 	)
 	switch {
 	case err != nil:
@@ -245,4 +245,13 @@ func (w *Worker) SetDuty(onDuty bool, by Actor, now time.Time) []Event {
 	w.Whereabouts.OnDuty, w.Whereabouts.LastSeen = onDuty, now
 	as := *w
 	return []Event{{Organization: w.Organization, Trigger: TriggerWorkerDuty, At: now, Actor: by, Worker: &as}}
+}
+
+// Route is all that the worker has to do: the active task first, then the list
+// in order.
+func (w Worker) Route() []TaskID {
+	if w.ActiveTask == "" {
+		return w.Tasks
+	}
+	return append([]TaskID{w.ActiveTask}, w.Tasks...)
 }

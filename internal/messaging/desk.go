@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // Desk writes the text messages of all organizations and reads the answers.
@@ -23,8 +24,8 @@ type Desk struct {
 // transaction of the events.
 func (d *Desk) Notify(ctx context.Context, w store.Writer, events []lastmile.Event) error {
 	for _, e := range events {
-		kind := e.TextOwed()
-		if kind == "" || !e.Task.WantsTexts() {
+		kind := textmessage.KindFor(e)
+		if kind == "" || !textmessage.WantsMessages(e.Task) {
 			continue
 		}
 		m, owed, err := d.write(ctx, w, kind, e)
@@ -43,10 +44,10 @@ func (d *Desk) Notify(ctx context.Context, w store.Writer, events []lastmile.Eve
 
 // write writes the message that an event owes, unless the organization or the
 // recipient wants none, or it is too late for it.
-func (d *Desk) write(ctx context.Context, r store.Reader, kind lastmile.MessageKind, e lastmile.Event) (m lastmile.TextMessage, owed bool, err error) {
+func (d *Desk) write(ctx context.Context, r store.Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, owed bool, err error) {
 	task, now := *e.Task, d.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
-	if err != nil || !settings.On(lastmile.Occasion{Kind: kind, Pickup: task.Pickup}) {
+	if err != nil || !settings.On(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
 		return m, false, err
 	}
 	if _, out, err := r.OptOut(ctx, e.Organization, task.Recipient.Phone); err != nil || out {
@@ -54,7 +55,7 @@ func (d *Desk) write(ctx context.Context, r store.Reader, kind lastmile.MessageK
 	}
 	task.Estimates.ETA = cmp.Or(e.ETA, task.Estimates.ETA)
 	task.Estimates.Delay = cmp.Or(e.Delay, task.Estimates.Delay)
-	told := lastmile.Telling{Kind: kind, Task: task}
+	told := textmessage.Notice{Kind: kind, Task: task}
 	if told.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
 		return m, false, err
 	}
@@ -69,7 +70,7 @@ func (d *Desk) write(ctx context.Context, r store.Reader, kind lastmile.MessageK
 	if told.Worker, err = workerName(ctx, r, e); err != nil {
 		return m, false, err
 	}
-	m = lastmile.NewTextMessage(lastmile.MessageID(d.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(told), e.At, now)
+	m = textmessage.New(lastmile.MessageID(d.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(told), e.At, now)
 	m.Task, m.From = task.ID, settings.From
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }
@@ -95,7 +96,7 @@ func workerName(ctx context.Context, r store.Reader, e lastmile.Event) (string, 
 }
 
 // Settings reads what an organization has set for its messages.
-func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s lastmile.MessageSettings, err error) {
+func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of lastmile.Organization, s textmessage.Settings, err error) {
 	err = d.Store.Read(ctx, func(r store.Reader) (err error) {
 		if of, err = r.Organization(ctx, org); err != nil {
 			return err
@@ -107,7 +108,7 @@ func (d *Desk) Settings(ctx context.Context, org lastmile.OrganizationID) (of la
 }
 
 // Configure changes what an organization has set for its messages.
-func (d *Desk) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*lastmile.MessageSettings) error) (s lastmile.MessageSettings, err error) {
+func (d *Desk) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
 	err = d.Store.Write(ctx, func(w store.Writer) (err error) {
 		if _, err = w.Organization(ctx, org); err != nil {
 			return err

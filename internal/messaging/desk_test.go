@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // What tracking finds out is told with the minutes it found, once.
@@ -26,7 +27,7 @@ func TestARecipientIsToldHowNearOrLateTheWorkerIs(t *testing.T) {
 	for range 2 {
 		w.write(func(ctx context.Context, tx store.Writer) error { return w.desk.Notify(ctx, tx, events) })
 	}
-	told := map[lastmile.MessageKind]string{}
+	told := map[textmessage.Kind]string{}
 	err := w.store.Read(t.Context(), func(r store.Reader) error {
 		messages, err := r.Messages(t.Context(), store.MessageFilter{Organization: acme})
 		for _, m := range messages {
@@ -40,8 +41,8 @@ func TestARecipientIsToldHowNearOrLateTheWorkerIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 2 || told[lastmile.MessageETA] != "Zenith: your delivery will be there in about 7 min. https://dray.example/t/x" ||
-		told[lastmile.MessageDelayed] != "Zenith: sorry, your delivery is running about 20 min late. https://dray.example/t/x" {
+	if len(told) != 2 || told[textmessage.KindETA] != "Zenith: your delivery will be there in about 7 min. https://dray.example/t/x" ||
+		told[textmessage.KindDelayed] != "Zenith: sorry, your delivery is running about 20 min late. https://dray.example/t/x" {
 		t.Errorf("told %q", told)
 	}
 }

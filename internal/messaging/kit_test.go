@@ -14,6 +14,7 @@ import (
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
+	"dray/internal/textmessage"
 )
 
 // The organizations of these tests.
@@ -42,7 +43,7 @@ type world struct {
 // sending is a message that a gateway was given.
 type sending struct {
 	at      time.Time
-	message lastmile.TextMessage
+	message textmessage.Message
 }
 
 func newWorld(t testing.TB) *world {
@@ -82,10 +83,10 @@ func (w *world) write(change func(ctx context.Context, tx store.Writer) error) {
 }
 
 // owe saves a message to be sent and returns its id.
-func (w *world) owe(org lastmile.OrganizationID, kind lastmile.MessageKind, to lastmile.Phone) lastmile.MessageID {
+func (w *world) owe(org lastmile.OrganizationID, kind textmessage.Kind, to lastmile.Phone) lastmile.MessageID {
 	w.t.Helper()
-	m := lastmile.NewTextMessage(lastmile.MessageID(newID()), org, kind, to, "hello", now(), now())
-	if kind != lastmile.MessageInvitation {
+	m := textmessage.New(lastmile.MessageID(newID()), org, kind, to, "hello", now(), now())
+	if kind != textmessage.KindInvitation {
 		m.Task = lastmile.TaskID(newID())
 	}
 	w.write(func(ctx context.Context, tx store.Writer) error { return tx.SaveMessage(ctx, m) })
@@ -93,7 +94,7 @@ func (w *world) owe(org lastmile.OrganizationID, kind lastmile.MessageKind, to l
 }
 
 // message reads a message.
-func (w *world) message(id lastmile.MessageID) (m lastmile.TextMessage) {
+func (w *world) message(id lastmile.MessageID) (m textmessage.Message) {
 	w.t.Helper()
 	err := w.store.Read(w.t.Context(), func(r store.Reader) (err error) {
 		m, err = r.MessageByID(w.t.Context(), id)
@@ -106,7 +107,7 @@ func (w *world) message(id lastmile.MessageID) (m lastmile.TextMessage) {
 }
 
 // is fails the test when a message is in another state.
-func (w *world) is(id lastmile.MessageID, state lastmile.MessageState, reason string) lastmile.TextMessage {
+func (w *world) is(id lastmile.MessageID, state textmessage.State, reason string) textmessage.Message {
 	w.t.Helper()
 	m := w.message(id)
 	if m.State != state || m.Reason != reason {
@@ -118,13 +119,13 @@ func (w *world) is(id lastmile.MessageID, state lastmile.MessageState, reason st
 // gateway is one whose answers are functions.
 type gateway struct {
 	world *world
-	send  func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult
+	send  func(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
 func (g gateway) Name() string { return "fake" }
 func (g gateway) From() string { return "+12125550001" }
 
-func (g gateway) Send(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (g gateway) Send(ctx context.Context, m textmessage.Message) textmessage.Result {
 	g.world.mu.Lock()
 	g.world.sent = append(g.world.sent, sending{now(), m})
 	g.world.mu.Unlock()
@@ -134,21 +135,21 @@ func (g gateway) Send(ctx context.Context, m lastmile.TextMessage) lastmile.Send
 // asked is a gateway that can be asked what became of a message.
 type asked struct {
 	gateway
-	find func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult
+	find func(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
-func (a asked) Find(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (a asked) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
 	return a.find(ctx, m)
 }
 
-func taken(_ context.Context, m lastmile.TextMessage) lastmile.SendResult {
-	return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: "g-" + string(m.ID)}
+func taken(_ context.Context, m textmessage.Message) textmessage.Result {
+	return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g-" + string(m.ID)}
 }
 
 // sender makes a sender with a gateway; nil: the outbox.
 func (w *world) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
-		Store: w.store, Gateway: g, Caps: lastmile.DefaultMessageCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.store.Texted(),
+		Store: w.store, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Woken: w.store.Texted(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // Receive takes in a text message that somebody sent to a number of ours, once
@@ -33,9 +34,9 @@ func (d *Desk) Receive(ctx context.Context, reply lastmile.Reply) error {
 		case len(concerned) == 0:
 			d.Log.InfoContext(ctx, "a reply by text message that no organization waits for", "gateway", reply.Gateway)
 			return nil
-		case reply.Stops():
+		case textmessage.IsStop(reply):
 			return each(concerned, func(org lastmile.OrganizationID) error { return stop(ctx, w, d.NewID, org, reply, now) })
-		case reply.Starts():
+		case textmessage.IsStart(reply):
 			return each(concerned, func(org lastmile.OrganizationID) error { return d.resume(ctx, w, org, reply, now) })
 		}
 		return tell(ctx, w, d.NewID, lastmile.Event{Organization: concerned[0], Trigger: lastmile.TriggerSMSRecipientResponseMissed, Reply: &reply}, now)
@@ -108,7 +109,7 @@ func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile
 	if err != nil {
 		return err
 	}
-	out := lastmile.OptOut{Organization: org, Phone: reply.From, At: now}
+	out := textmessage.OptOut{Organization: org, Phone: reply.From, At: now}
 	for _, r := range recipients {
 		if !r.SkipSMSNotifications {
 			out.Muted = true
@@ -128,7 +129,7 @@ func stop(ctx context.Context, w store.Writer, newID func() string, org lastmile
 
 // refuseAll notes what a gateway says of the number of a message: that it wants
 // none. There is no text to show for it.
-func refuseAll(ctx context.Context, w store.Writer, newID func() string, m lastmile.TextMessage, now time.Time) error {
+func refuseAll(ctx context.Context, w store.Writer, newID func() string, m textmessage.Message, now time.Time) error {
 	return stop(ctx, w, newID, m.Organization, lastmile.Reply{Gateway: m.Gateway, From: m.To, To: m.From}, now)
 }
 
@@ -166,7 +167,7 @@ func tell(ctx context.Context, w store.Writer, newID func() string, e lastmile.E
 }
 
 // Report takes in what a gateway says of a message.
-func (d *Desk) Report(ctx context.Context, r lastmile.DeliveryReport) error {
+func (d *Desk) Report(ctx context.Context, r textmessage.DeliveryReport) error {
 	now := d.Now()
 	return d.Store.Write(ctx, func(w store.Writer) error {
 		m, err := w.MessageByID(ctx, r.Message)

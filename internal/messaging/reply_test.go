@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // told are the events of an organization, in order.
@@ -57,7 +58,7 @@ func (w *world) skips(org lastmile.OrganizationID, id lastmile.RecipientID) (ski
 // wrote notes that an organization has written to the number from one of ours.
 func (w *world) wrote(org lastmile.OrganizationID, from string) {
 	w.t.Helper()
-	m := lastmile.NewTextMessage(lastmile.MessageID(newID()), org, lastmile.MessageFailed, phone, "hello", now(), now())
+	m := textmessage.New(lastmile.MessageID(newID()), org, textmessage.KindFailed, phone, "hello", now(), now())
 	m.Task = lastmile.TaskID(newID())
 	w.write(func(ctx context.Context, tx store.Writer) error {
 		if err := tx.SaveMessage(ctx, m); err != nil {
@@ -67,7 +68,7 @@ func (w *world) wrote(org lastmile.OrganizationID, from string) {
 		if err != nil {
 			return err
 		}
-		claimed.Record(lastmile.SendResult{Verdict: lastmile.SendTaken}, "fake", now())
+		claimed.Record(textmessage.Result{Verdict: textmessage.SendAccepted}, "fake", now())
 		claimed.From = from
 		_, err = tx.SaveSent(ctx, claimed, "x")
 		return err
@@ -168,7 +169,7 @@ func TestRepliesThatCannotBe(t *testing.T) {
 			t.Errorf("%s: taken in", name)
 		}
 	}
-	if err := w.desk.Report(t.Context(), lastmile.DeliveryReport{Message: "unknown", State: lastmile.TextSent}); !lastmile.IsNotFound(err) {
+	if err := w.desk.Report(t.Context(), textmessage.DeliveryReport{Message: "unknown", State: textmessage.StateSent}); !lastmile.IsNotFound(err) {
 		t.Errorf("a report of nothing: %v", err)
 	}
 }

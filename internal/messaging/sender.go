@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // How the Sender works.
@@ -30,21 +31,21 @@ type Gateway interface {
 	// From is the sender of messages that name none.
 	From() string
 	// Send hands over a message. It may be called again with the same one.
-	Send(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult
+	Send(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
 // Finder is a gateway that can be asked what became of a message that may have
 // been taken: taken, not taken yet (SendBusy), or that it cannot be told now
 // (SendUnsure).
 type Finder interface {
-	Find(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult
+	Find(ctx context.Context, m textmessage.Message) textmessage.Result
 }
 
 // Sender sends the messages that are to be sent. Any number of processes may.
 type Sender struct {
 	Store   store.Store
 	Gateway Gateway // nil: messages stay where they are, in the outbox
-	Caps    lastmile.MessageCaps
+	Caps    textmessage.Caps
 	Now     func() time.Time
 	NewID   func() string // for claims
 	Log     *slog.Logger
@@ -145,7 +146,7 @@ func (r *round) fill(ctx, sending context.Context) error {
 
 // claim claims messages that are due, as many as there is room for, and ends
 // those that are not to be sent. It tells how many it came to see.
-func (r *round) claim(ctx context.Context) (claimed []lastmile.TextMessage, seen int, err error) {
+func (r *round) claim(ctx context.Context) (claimed []textmessage.Message, seen int, err error) {
 	each, most := perOrganization, atOnce-r.busy
 	if r.Gateway == nil {
 		each, most = outboxAtOnce, outboxAtOnce
@@ -154,7 +155,7 @@ func (r *round) claim(ctx context.Context) (claimed []lastmile.TextMessage, seen
 		return nil, 0, nil
 	}
 	now := r.Now()
-	var due []lastmile.TextMessage
+	var due []textmessage.Message
 	err = r.Store.Read(ctx, func(reader store.Reader) (err error) {
 		due, err = reader.DueMessages(ctx, now, r.after, each, most)
 		return err
@@ -166,7 +167,7 @@ func (r *round) claim(ctx context.Context) (claimed []lastmile.TextMessage, seen
 	var held, kept int64
 	err = r.Store.Write(ctx, func(w store.Writer) error {
 		claimed, held, kept = nil, 0, 0
-		gate := &gate{Sender: r.Sender, w: w, now: now, sent: map[lastmile.OrganizationID]*lastmile.MessageCounts{}}
+		gate := &gate{Sender: r.Sender, w: w, now: now, sent: map[lastmile.OrganizationID]*textmessage.Counts{}}
 		for _, m := range due {
 			m, mine, err := w.ClaimMessage(ctx, unsure(m), r.NewID(), now, now.Add(claimFor))
 			if err != nil {
@@ -202,7 +203,7 @@ func (r *round) claim(ctx context.Context) (claimed []lastmile.TextMessage, seen
 }
 
 // room leaves out messages of organizations that have enough being sent.
-func (r *round) room(due []lastmile.TextMessage) (fitting []lastmile.TextMessage) {
+func (r *round) room(due []textmessage.Message) (fitting []textmessage.Message) {
 	if r.Gateway == nil {
 		return due
 	}
@@ -218,23 +219,23 @@ func (r *round) room(due []lastmile.TextMessage) (fitting []lastmile.TextMessage
 
 // unsure counts an attempt that somebody claimed and never ended: it may have
 // gone through.
-func unsure(m lastmile.TextMessage) lastmile.TextMessage {
-	if m.State == lastmile.TextSending {
+func unsure(m textmessage.Message) textmessage.Message {
+	if m.State == textmessage.StateSending {
 		m.Unsure++
 	}
 	return m
 }
 
 // keep ends a message in the outbox.
-func (r *round) keep(ctx context.Context, w store.Writer, m lastmile.TextMessage, now time.Time) error {
+func (r *round) keep(ctx context.Context, w store.Writer, m textmessage.Message, now time.Time) error {
 	claim := m.Claim
-	m.Record(lastmile.SendResult{Verdict: lastmile.SendTaken}, outbox, now)
+	m.Record(textmessage.Result{Verdict: textmessage.SendAccepted}, outbox, now)
 	_, err := w.SaveSent(ctx, m, claim)
 	return err
 }
 
 // deliver sends one message and records what came of it.
-func (s *Sender) deliver(ctx context.Context, m lastmile.TextMessage) {
+func (s *Sender) deliver(ctx context.Context, m textmessage.Message) {
 	claim := m.Claim
 	if m.From == "" {
 		m.From = s.Gateway.From()
@@ -242,12 +243,12 @@ func (s *Sender) deliver(ctx context.Context, m lastmile.TextMessage) {
 	result, now := s.hand(ctx, m), s.Now()
 	m.Record(result, s.Gateway.Name(), now)
 	switch m.State {
-	case lastmile.TextSent:
+	case textmessage.StateSent:
 		s.sent.Add(1)
 		if m.Secret() {
 			m.Body = ""
 		}
-	case lastmile.TextQueued, lastmile.TextSending, lastmile.TextDelivered, lastmile.TextFailed, lastmile.TextSuppressed:
+	case textmessage.StateQueued, textmessage.StateSending, textmessage.StateDelivered, textmessage.StateFailed, textmessage.StateSuppressed:
 		s.failed.Add(1)
 		s.Log.Warn("a text message was not sent", "message", m.ID, "organization", m.Organization, "kind", m.Kind,
 			"attempt", m.Attempts, "state", m.State, "reason", m.Reason)
@@ -272,19 +273,19 @@ func (s *Sender) deliver(ctx context.Context, m lastmile.TextMessage) {
 
 // hand gives a message to the gateway, which is asked first when an earlier
 // attempt may have gone through.
-func (s *Sender) hand(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (s *Sender) hand(ctx context.Context, m textmessage.Message) textmessage.Result {
 	ctx, cancel := context.WithTimeout(ctx, SendFor)
 	defer cancel()
 	finder, can := s.Gateway.(Finder)
 	if can && m.Unsure > 0 {
 		found := finder.Find(ctx, m)
 		switch found.Verdict {
-		case lastmile.SendTaken, lastmile.SendRefused:
+		case textmessage.SendAccepted, textmessage.SendRejected:
 			return found
-		case lastmile.SendUnsure: // not sent now, so no doubt is added
-			found.Verdict = lastmile.SendBusy
+		case textmessage.SendUncertain: // not sent now, so no doubt is added
+			found.Verdict = textmessage.SendDeferred
 			return found
-		case lastmile.SendBusy:
+		case textmessage.SendDeferred:
 		}
 	}
 	return s.Gateway.Send(ctx, m)
@@ -295,19 +296,19 @@ type gate struct {
 	*Sender
 	w    store.Writer
 	now  time.Time
-	sent map[lastmile.OrganizationID]*lastmile.MessageCounts // of organizations, counted once
+	sent map[lastmile.OrganizationID]*textmessage.Counts // of organizations, counted once
 }
 
 // pass tells whether a message that was claimed may be sent. One that may not is
 // ended.
-func (g *gate) pass(ctx context.Context, m *lastmile.TextMessage) (bool, error) {
+func (g *gate) pass(ctx context.Context, m *textmessage.Message) (bool, error) {
 	claim := m.Claim
 	reason, err := g.refuse(ctx, *m)
 	switch {
 	case err != nil:
 		return false, err
-	case m.Unsure >= lastmile.MaxUnsure: // processes died over it
-		m.Record(lastmile.SendResult{Verdict: lastmile.SendRefused, Reason: "it is not known whether it was sent"}, m.Gateway, g.now)
+	case m.Unsure >= textmessage.MaxUncertain: // processes died over it
+		m.Record(textmessage.Result{Verdict: textmessage.SendRejected, Reason: "it is not known whether it was sent"}, m.Gateway, g.now)
 	case g.now.After(m.Expires):
 		m.Expire()
 	case reason != "":
@@ -324,8 +325,8 @@ func (g *gate) pass(ctx context.Context, m *lastmile.TextMessage) (bool, error) 
 
 // refuse says why a message is held back; empty: it is not. A message that was
 // tried before has been let through.
-func (g *gate) refuse(ctx context.Context, m lastmile.TextMessage) (string, error) {
-	if m.Kind != lastmile.MessageInvitation {
+func (g *gate) refuse(ctx context.Context, m textmessage.Message) (string, error) {
+	if m.Kind != textmessage.KindInvitation {
 		if _, out, err := g.w.OptOut(ctx, m.Organization, m.To); err != nil || out {
 			return "the recipient wants no messages", err
 		}
@@ -346,11 +347,11 @@ func (g *gate) refuse(ctx context.Context, m lastmile.TextMessage) (string, erro
 }
 
 // counts are how many messages were sent before this one.
-func (g *gate) counts(ctx context.Context, m lastmile.TextMessage) (c lastmile.MessageCounts, err error) {
+func (g *gate) counts(ctx context.Context, m textmessage.Message) (c textmessage.Counts, err error) {
 	hour, day := g.now.Add(-time.Hour), g.now.Add(-24*time.Hour)
 	of := g.sent[m.Organization]
 	if of == nil {
-		of = &lastmile.MessageCounts{}
+		of = &textmessage.Counts{}
 		if of.OrganizationHour, err = g.w.SentBy(ctx, m.Organization, hour); err != nil {
 			return c, err
 		}

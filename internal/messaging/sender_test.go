@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // bubble runs a test in a world whose time passes as fast as it can.
@@ -23,9 +24,9 @@ func TestAMessageIsSentOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var ids []lastmile.MessageID
 		for range 40 {
-			ids = append(ids, w.owe(acme, lastmile.MessageFailed, lastmile.Phone("+1212555"+newID()[:4])), w.owe(zenith, lastmile.MessageFailed, lastmile.Phone("+1212556"+newID()[:4])))
+			ids = append(ids, w.owe(acme, textmessage.KindFailed, lastmile.Phone("+1212555"+newID()[:4])), w.owe(zenith, textmessage.KindFailed, lastmile.Phone("+1212556"+newID()[:4])))
 		}
-		g := gateway{w, func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			time.Sleep(time.Second)
 			return taken(ctx, m)
 		}}
@@ -35,7 +36,7 @@ func TestAMessageIsSentOnce(t *testing.T) {
 			seen[s.message.ID]++
 		}
 		for _, id := range ids {
-			m := w.is(id, lastmile.TextSent, "")
+			m := w.is(id, textmessage.StateSent, "")
 			if seen[id] != 1 || m.Attempts != 1 || m.Gateway != "fake" || m.GatewayID != "g-"+string(id) || m.From != "+12125550001" || m.Body != "hello" {
 				t.Errorf("sent %d times: %+v", seen[id], m)
 			}
@@ -45,9 +46,9 @@ func TestAMessageIsSentOnce(t *testing.T) {
 
 func TestAnInvitationIsUnreadableOnceItIsSent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, lastmile.MessageInvitation, phone)
+		id := w.owe(acme, textmessage.KindInvitation, phone)
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
-		if m := w.is(id, lastmile.TextSent, ""); m.Body != "" {
+		if m := w.is(id, textmessage.StateSent, ""); m.Body != "" {
 			t.Errorf("its body is %q", m.Body)
 		}
 	})
@@ -55,9 +56,9 @@ func TestAnInvitationIsUnreadableOnceItIsSent(t *testing.T) {
 
 func TestTheOutboxKeepsWhatItIsGiven(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, lastmile.MessageInvitation, phone)
+		id := w.owe(acme, textmessage.KindInvitation, phone)
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(nil))
-		if m := w.is(id, lastmile.TextSent, ""); m.Body != "hello" || m.Gateway != "outbox" {
+		if m := w.is(id, textmessage.StateSent, ""); m.Body != "hello" || m.Gateway != "outbox" {
 			t.Errorf("kept as %+v", m)
 		}
 	})
@@ -66,15 +67,15 @@ func TestTheOutboxKeepsWhatItIsGiven(t *testing.T) {
 func TestAGatewayThatIsDownAtFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		start := now()
-		id := w.owe(acme, lastmile.MessageStarted, phone)
-		g := gateway{w, func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+		id := w.owe(acme, textmessage.KindStarted, phone)
+		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			if now().Before(start.Add(time.Minute)) {
-				return lastmile.SendResult{Verdict: lastmile.SendBusy, Reason: "down"}
+				return textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "down"}
 			}
 			return taken(ctx, m)
 		}}
 		w.during(func() { time.Sleep(time.Hour) }, w.sender(g))
-		if m := w.is(id, lastmile.TextSent, ""); m.Attempts != 4 || len(w.sendings()) != 4 {
+		if m := w.is(id, textmessage.StateSent, ""); m.Attempts != 4 || len(w.sendings()) != 4 {
 			t.Errorf("sent with attempt %d", m.Attempts)
 		}
 	})
@@ -82,49 +83,49 @@ func TestAGatewayThatIsDownAtFirst(t *testing.T) {
 
 func TestAGatewayThatIsDownForGood(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		late := w.owe(acme, lastmile.MessageArrived, phone)
-		g := gateway{w, func(context.Context, lastmile.TextMessage) lastmile.SendResult {
-			return lastmile.SendResult{Verdict: lastmile.SendBusy, Reason: "down"}
+		late := w.owe(acme, textmessage.KindArrived, phone)
+		g := gateway{w, func(context.Context, textmessage.Message) textmessage.Result {
+			return textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "down"}
 		}}
 		w.during(func() { time.Sleep(24 * time.Hour) }, w.sender(g))
-		w.is(late, lastmile.TextFailed, "too late to be of use: down")
+		w.is(late, textmessage.StateFailed, "too late to be of use: down")
 	})
 }
 
 func TestAMessageThatIsTooOldIsNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, lastmile.MessageETA, phone)
+		id := w.owe(acme, textmessage.KindETA, phone)
 		time.Sleep(11 * time.Minute)
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
-		if m := w.is(id, lastmile.TextFailed, "too late to be of use"); !m.Sent.IsZero() || len(w.sendings()) != 0 {
+		if m := w.is(id, textmessage.StateFailed, "too late to be of use"); !m.Sent.IsZero() || len(w.sendings()) != 0 {
 			t.Error("it was sent")
 		}
 	})
 }
 
 func TestAMessageThatMayHaveGoneThrough(t *testing.T) {
-	lost := func(context.Context, lastmile.TextMessage) lastmile.SendResult {
-		return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: "lost"}
+	lost := func(context.Context, textmessage.Message) textmessage.Result {
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
 	}
-	answer := func(v lastmile.Verdict) func(context.Context, lastmile.TextMessage) lastmile.SendResult {
-		return func(context.Context, lastmile.TextMessage) lastmile.SendResult {
-			return lastmile.SendResult{Verdict: v, GatewayID: "found", Reason: "asked"}
+	answer := func(v textmessage.Verdict) func(context.Context, textmessage.Message) textmessage.Result {
+		return func(context.Context, textmessage.Message) textmessage.Result {
+			return textmessage.Result{Verdict: v, GatewayID: "found", Reason: "asked"}
 		}
 	}
 	for name, tt := range map[string]struct {
-		find   func(context.Context, lastmile.TextMessage) lastmile.SendResult // nil: it cannot be asked
-		state  lastmile.MessageState
+		find   func(context.Context, textmessage.Message) textmessage.Result // nil: it cannot be asked
+		state  textmessage.State
 		reason string
 		sent   int
 	}{
-		"it cannot be asked":              {nil, lastmile.TextFailed, "it is not known whether the gateway took it: lost", lastmile.MaxUnsure},
-		"it has it":                       {answer(lastmile.SendTaken), lastmile.TextSent, "", 1},
-		"it has it not":                   {answer(lastmile.SendBusy), lastmile.TextFailed, "it is not known whether the gateway took it: lost", lastmile.MaxUnsure},
-		"it does not say for a long time": {answer(lastmile.SendUnsure), lastmile.TextFailed, "tried too often: asked", 1},
+		"it cannot be asked":              {nil, textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
+		"it has it":                       {answer(textmessage.SendAccepted), textmessage.StateSent, "", 1},
+		"it has it not":                   {answer(textmessage.SendDeferred), textmessage.StateFailed, "it is not known whether the gateway took it: lost", textmessage.MaxUncertain},
+		"it does not say for a long time": {answer(textmessage.SendUncertain), textmessage.StateFailed, "tried too often: asked", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				id := w.owe(acme, lastmile.MessageFailed, phone)
+				id := w.owe(acme, textmessage.KindFailed, phone)
 				s := w.sender(gateway{w, lost})
 				if tt.find != nil {
 					s = w.sender(asked{gateway{w, lost}, tt.find})
@@ -151,20 +152,20 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				id := w.owe(acme, lastmile.MessageFailed, phone)
+				id := w.owe(acme, textmessage.KindFailed, phone)
 				w.write(func(ctx context.Context, tx store.Writer) error {
 					_, _, err := tx.ClaimMessage(ctx, w.message(id), "the dead", now(), now().Add(30*time.Second))
 					return err
 				})
-				g := asked{gateway{w, taken}, func(context.Context, lastmile.TextMessage) lastmile.SendResult {
+				g := asked{gateway{w, taken}, func(context.Context, textmessage.Message) textmessage.Result {
 					if tt.found {
-						return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: "found"}
+						return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "found"}
 					}
-					return lastmile.SendResult{Verdict: lastmile.SendBusy}
+					return textmessage.Result{Verdict: textmessage.SendDeferred}
 				}}
 				start := now()
 				w.during(func() { time.Sleep(time.Hour) }, w.sender(g))
-				m := w.is(id, lastmile.TextSent, "")
+				m := w.is(id, textmessage.StateSent, "")
 				if n := len(w.sendings()); n != tt.sent || m.Unsure != 1 {
 					t.Errorf("sent %d times with %d doubts, want %d with 1", n, m.Unsure, tt.sent)
 				}
@@ -180,11 +181,11 @@ func TestAProcessDiesWhileItSends(t *testing.T) {
 
 func TestMessagesThatTakeProcessesDown(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, lastmile.MessageFailed, phone)
-		for range lastmile.MaxUnsure {
+		id := w.owe(acme, textmessage.KindFailed, phone)
+		for range textmessage.MaxUncertain {
 			w.write(func(ctx context.Context, tx store.Writer) error {
 				m := w.message(id)
-				if m.State == lastmile.TextSending {
+				if m.State == textmessage.StateSending {
 					m.Unsure++
 				}
 				_, _, err := tx.ClaimMessage(ctx, m, newID(), now(), now().Add(time.Second))
@@ -193,21 +194,21 @@ func TestMessagesThatTakeProcessesDown(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		w.during(func() { time.Sleep(time.Hour) }, w.sender(gateway{w, taken}))
-		w.is(id, lastmile.TextFailed, "it is not known whether it was sent")
+		w.is(id, textmessage.StateFailed, "it is not known whether it was sent")
 	})
 }
 
 func TestAReportSettlesWhatIsNotKnown(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, lastmile.MessageFailed, phone)
-		g := gateway{w, func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
-			if err := w.desk.Report(ctx, lastmile.DeliveryReport{Message: m.ID, GatewayID: "g", State: lastmile.TextDelivered}); err != nil {
+		id := w.owe(acme, textmessage.KindFailed, phone)
+		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
+			if err := w.desk.Report(ctx, textmessage.DeliveryReport{Message: m.ID, GatewayID: "g", State: textmessage.StateDelivered}); err != nil {
 				t.Error(err)
 			}
-			return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: "lost"}
+			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "lost"}
 		}}
 		w.during(func() { time.Sleep(24 * time.Hour) }, w.sender(g))
-		if m := w.is(id, lastmile.TextDelivered, ""); m.GatewayID != "g" || len(w.sendings()) != 1 {
+		if m := w.is(id, textmessage.StateDelivered, ""); m.GatewayID != "g" || len(w.sendings()) != 1 {
 			t.Errorf("sent %d times: %+v", len(w.sendings()), m)
 		}
 	})
@@ -216,8 +217,8 @@ func TestAReportSettlesWhatIsNotKnown(t *testing.T) {
 func TestCapsAreKept(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		s := w.sender(gateway{w, taken})
-		s.Caps = lastmile.MessageCaps{NumberHour: 2, NumberDay: 3, OrganizationHour: 4, OrganizationDay: 6}
-		count := func(state lastmile.MessageState) (n int) {
+		s.Caps = textmessage.Caps{NumberHour: 2, NumberDay: 3, OrganizationHour: 4, OrganizationDay: 6}
+		count := func(state textmessage.State) (n int) {
 			err := w.store.Read(t.Context(), func(r store.Reader) error {
 				found, err := r.Messages(t.Context(), store.MessageFilter{State: state})
 				n = len(found)
@@ -231,30 +232,30 @@ func TestCapsAreKept(t *testing.T) {
 		expect := func(what string, sent, held int) {
 			t.Helper()
 			time.Sleep(time.Minute)
-			if gotSent, gotHeld := count(lastmile.TextSent), count(lastmile.TextSuppressed); gotSent != sent || gotHeld != held {
+			if gotSent, gotHeld := count(textmessage.StateSent), count(textmessage.StateSuppressed); gotSent != sent || gotHeld != held {
 				t.Errorf("%s: %d sent and %d held back, want %d and %d", what, gotSent, gotHeld, sent, held)
 			}
 		}
 		w.during(func() {
 			for range 3 {
-				w.owe(acme, lastmile.MessageFailed, phone)
+				w.owe(acme, textmessage.KindFailed, phone)
 			}
 			expect("three to a number", 2, 1)
 			for _, other := range []lastmile.Phone{"+12125550101", "+12125550102", "+12125550103"} {
-				w.owe(acme, lastmile.MessageFailed, other)
+				w.owe(acme, textmessage.KindFailed, other)
 			}
 			expect("five of an organization", 4, 2)
-			w.owe(zenith, lastmile.MessageFailed, "+12125550104")
+			w.owe(zenith, textmessage.KindFailed, "+12125550104")
 			expect("another organization has room", 5, 2)
-			w.owe(zenith, lastmile.MessageFailed, phone)
+			w.owe(zenith, textmessage.KindFailed, phone)
 			expect("the number has none, whoever writes", 5, 3)
 			time.Sleep(2 * time.Hour)
-			last := w.owe(acme, lastmile.MessageFailed, phone)
+			last := w.owe(acme, textmessage.KindFailed, phone)
 			expect("an hour later it has", 6, 3)
-			w.is(last, lastmile.TextSent, "")
-			held := w.owe(acme, lastmile.MessageFailed, phone)
+			w.is(last, textmessage.StateSent, "")
+			held := w.owe(acme, textmessage.KindFailed, phone)
 			expect("not for a fourth that day", 6, 4)
-			if m := w.is(held, lastmile.TextSuppressed, "too many messages to this number in a day"); m.Body == "" || !m.Sent.IsZero() {
+			if m := w.is(held, textmessage.StateSuppressed, "too many messages to this number in a day"); m.Body == "" || !m.Sent.IsZero() {
 				t.Errorf("held back as %+v", m)
 			}
 		}, s)
@@ -266,45 +267,45 @@ func TestCapsAreKept(t *testing.T) {
 
 func TestWhoWantsNoMessagesGetsNoneThatWait(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		waiting, invitation := w.owe(acme, lastmile.MessageFailed, phone), w.owe(acme, lastmile.MessageInvitation, phone)
+		waiting, invitation := w.owe(acme, textmessage.KindFailed, phone), w.owe(acme, textmessage.KindInvitation, phone)
 		w.write(func(ctx context.Context, tx store.Writer) error {
-			return tx.SaveOptOut(ctx, lastmile.OptOut{Organization: acme, Phone: phone, At: now()})
+			return tx.SaveOptOut(ctx, textmessage.OptOut{Organization: acme, Phone: phone, At: now()})
 		})
 		w.during(func() { time.Sleep(time.Minute) }, w.sender(gateway{w, taken}))
-		w.is(waiting, lastmile.TextSuppressed, "the recipient wants no messages")
-		w.is(invitation, lastmile.TextSent, "")
+		w.is(waiting, textmessage.StateSuppressed, "the recipient wants no messages")
+		w.is(invitation, textmessage.StateSent, "")
 	})
 }
 
 // A gateway that hangs keeps a node no longer than its patience.
 func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
-	for name, answer := range map[string]lastmile.SendResult{
-		"when it is sent": {Verdict: lastmile.SendRefused, Reason: "opted out", OptedOut: true},
-		"later":           {Verdict: lastmile.SendTaken},
+	for name, answer := range map[string]textmessage.Result{
+		"when it is sent": {Verdict: textmessage.SendRejected, Reason: "opted out", OptedOut: true},
+		"later":           {Verdict: textmessage.SendAccepted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				defer w.close()
 				grace := w.recipient(acme, false)
-				sender := w.sender(gateway{w, func(context.Context, lastmile.TextMessage) lastmile.SendResult { return answer }})
-				first := w.owe(acme, lastmile.MessageStarted, phone)
+				sender := w.sender(gateway{w, func(context.Context, textmessage.Message) textmessage.Result { return answer }})
+				first := w.owe(acme, textmessage.KindStarted, phone)
 				var second, theirs lastmile.MessageID
 				w.during(func() {
 					time.Sleep(time.Minute)
-					if answer.Verdict == lastmile.SendTaken {
+					if answer.Verdict == textmessage.SendAccepted {
 						for range 2 {
-							err := w.desk.Report(t.Context(), lastmile.DeliveryReport{Message: first, State: lastmile.TextFailed, Reason: "opted out", OptedOut: true})
+							err := w.desk.Report(t.Context(), textmessage.DeliveryReport{Message: first, State: textmessage.StateFailed, Reason: "opted out", OptedOut: true})
 							if err != nil {
 								t.Error(err)
 							}
 						}
 					}
-					second, theirs = w.owe(acme, lastmile.MessageCompleted, phone), w.owe(zenith, lastmile.MessageCompleted, phone)
+					second, theirs = w.owe(acme, textmessage.KindCompleted, phone), w.owe(zenith, textmessage.KindCompleted, phone)
 					time.Sleep(time.Minute)
 				}, sender)
-				w.is(first, lastmile.TextFailed, "opted out")
-				w.is(second, lastmile.TextSuppressed, "the recipient wants no messages")
+				w.is(first, textmessage.StateFailed, "opted out")
+				w.is(second, textmessage.StateSuppressed, "the recipient wants no messages")
 				if got := w.message(theirs).Attempts; got != 1 {
 					t.Errorf("the other organization's message was tried %d times", got)
 				}
@@ -326,13 +327,13 @@ func TestAGatewayKnowsOfOneWhoWantsNoMessages(t *testing.T) {
 
 func TestANodeStopsWhileItSends(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		id := w.owe(acme, lastmile.MessageFailed, phone)
-		g := gateway{w, func(ctx context.Context, _ lastmile.TextMessage) lastmile.SendResult {
+		id := w.owe(acme, textmessage.KindFailed, phone)
+		g := gateway{w, func(ctx context.Context, _ textmessage.Message) textmessage.Result {
 			<-ctx.Done()
-			return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: "the node is stopping"}
+			return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the node is stopping"}
 		}}
 		w.during(func() { time.Sleep(time.Second) }, w.sender(g))
-		if m := w.message(id); m.State != lastmile.TextQueued || m.Unsure != 1 || m.Claim != "" {
+		if m := w.message(id); m.State != textmessage.StateQueued || m.Unsure != 1 || m.Claim != "" {
 			t.Errorf("left as %+v", m)
 		}
 	})
@@ -342,10 +343,10 @@ func TestANodeStopsWhileItSends(t *testing.T) {
 func TestOrganizationsTakeTurns(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		for i := range 100 {
-			w.owe(acme, lastmile.MessageFailed, lastmile.Phone("+121255501"+string(rune('0'+i/10))+string(rune('0'+i%10))))
+			w.owe(acme, textmessage.KindFailed, lastmile.Phone("+121255501"+string(rune('0'+i/10))+string(rune('0'+i%10))))
 		}
-		w.owe(zenith, lastmile.MessageFailed, phone)
-		g := gateway{w, func(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+		w.owe(zenith, textmessage.KindFailed, phone)
+		g := gateway{w, func(ctx context.Context, m textmessage.Message) textmessage.Result {
 			time.Sleep(time.Second)
 			return taken(ctx, m)
 		}}

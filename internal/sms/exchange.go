@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"time"
 
-	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // Limits of what is waited for and taken from a gateway.
@@ -41,7 +41,7 @@ func newClient() *http.Client {
 
 // exchange sends a request. Where there is no answer, the result says whether
 // the request can have arrived.
-func exchange(client *http.Client, request *http.Request) (status int, answer []byte, failed lastmile.SendResult) {
+func exchange(client *http.Client, request *http.Request) (status int, answer []byte, failed textmessage.Result) {
 	connected := false
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
 	response, err := client.Do(request.WithContext(httptrace.WithClientTrace(request.Context(), trace)))
@@ -49,13 +49,13 @@ func exchange(client *http.Client, request *http.Request) (status int, answer []
 		defer response.Body.Close()
 		answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 		if err == nil || response.StatusCode >= http.StatusMultipleChoices {
-			return response.StatusCode, answer, lastmile.SendResult{}
+			return response.StatusCode, answer, textmessage.Result{}
 		}
 	}
 	if !connected {
-		return 0, nil, lastmile.SendResult{Verdict: lastmile.SendBusy, Reason: "the gateway cannot be reached: " + why(err)}
+		return 0, nil, textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "the gateway cannot be reached: " + why(err)}
 	}
-	return 0, nil, lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: "the gateway did not answer: " + why(err)}
+	return 0, nil, textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway did not answer: " + why(err)}
 }
 
 // why is an error without the address, which may hold a secret.
@@ -76,15 +76,15 @@ func why(err error) string {
 // judge is what a status that is no success says of the message. A server that
 // is busy, or does not let us in, has not taken it, and may later. Any other
 // fault of its own may have come after it took it.
-func judge(status int) lastmile.Verdict {
+func judge(status int) textmessage.Verdict {
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == http.StatusUnauthorized,
 		status < http.StatusBadRequest:
-		return lastmile.SendBusy
+		return textmessage.SendDeferred
 	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
-		return lastmile.SendUnsure
+		return textmessage.SendUncertain
 	}
-	return lastmile.SendRefused
+	return textmessage.SendRejected
 }
 
 func answered(status int) string { return fmt.Sprintf("the gateway answered with status %d", status) }

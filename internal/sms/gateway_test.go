@@ -14,14 +14,15 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/sms"
+	"dray/internal/textmessage"
 )
 
 var start = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 func clock() time.Time { return start }
 
-func message() lastmile.TextMessage {
-	m := lastmile.NewTextMessage("msgmsgmsgmsgmsgmsgmsgmsg", "acme", lastmile.MessageStarted, "+12125550100", "Acme: on the way", start, start)
+func message() textmessage.Message {
+	m := textmessage.New("msgmsgmsgmsgmsgmsgmsgmsg", "acme", textmessage.KindStarted, "+12125550100", "Acme: on the way", start, start)
 	m.From, m.Task, m.Sent = "+12125550001", "task", start
 	return m
 }
@@ -75,11 +76,11 @@ func status(code int, body string) http.HandlerFunc {
 }
 
 func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
-	const taken, refused, busy, unsure = lastmile.SendTaken, lastmile.SendRefused, lastmile.SendBusy, lastmile.SendUnsure
+	const taken, refused, busy, unsure = textmessage.SendAccepted, textmessage.SendRejected, textmessage.SendDeferred, textmessage.SendUncertain
 	for name, tt := range map[string]struct {
 		answer http.HandlerFunc
-		http   lastmile.Verdict
-		twilio lastmile.Verdict
+		http   textmessage.Verdict
+		twilio textmessage.Verdict
 		id     string
 	}{
 		"good":                    {status(201, `{"sid":"SM1","id":"SM1","status":"queued"}`), taken, taken, "SM1"},
@@ -160,7 +161,7 @@ func TestTheHTTPGatewayIsSentASignedMessage(t *testing.T) {
 		body, _ = io.ReadAll(r.Body)
 	})
 	m := message()
-	if got := httpGateway(t, address).Send(t.Context(), m); got.Verdict != lastmile.SendTaken {
+	if got := httpGateway(t, address).Send(t.Context(), m); got.Verdict != textmessage.SendAccepted {
 		t.Fatalf("not taken: %+v", got)
 	}
 	var sent map[string]any
@@ -191,7 +192,7 @@ func TestTwilioIsSentAForm(t *testing.T) {
 		status(201, `{"sid":"SM1"}`)(w, r)
 	})
 	m := message()
-	if got := twilio(t, address).Send(t.Context(), m); got.Verdict != lastmile.SendTaken {
+	if got := twilio(t, address).Send(t.Context(), m); got.Verdict != textmessage.SendAccepted {
 		t.Fatalf("not taken: %+v", got)
 	}
 	want := url.Values{
@@ -223,17 +224,17 @@ func TestTwilioIsAskedForAMessageThatMayHaveBeenSent(t *testing.T) {
 	const text = "Acme: on the way"
 	for name, tt := range map[string]struct {
 		answer http.HandlerFunc
-		want   lastmile.Verdict
+		want   textmessage.Verdict
 	}{
-		"it was":                      {list(one("else", "outbound-api", start), one(text, "outbound-api", start.Add(time.Second))), lastmile.SendTaken},
-		"it was not":                  {list(), lastmile.SendBusy},
-		"only one with another text":  {list(one("Acme: delivered", "outbound-api", start)), lastmile.SendBusy},
-		"only one of yesterday":       {list(one(text, "outbound-api", start.Add(-24*time.Hour))), lastmile.SendBusy},
-		"only one that came":          {list(one(text, "inbound", start)), lastmile.SendBusy},
-		"it cannot be told":           {status(500, ``), lastmile.SendUnsure},
-		"an answer that says nothing": {status(200, `{}`), lastmile.SendUnsure},
-		"an answer that is no list":   {status(200, `[]`), lastmile.SendUnsure},
-		"a connection that broke":     {hang, lastmile.SendUnsure},
+		"it was":                      {list(one("else", "outbound-api", start), one(text, "outbound-api", start.Add(time.Second))), textmessage.SendAccepted},
+		"it was not":                  {list(), textmessage.SendDeferred},
+		"only one with another text":  {list(one("Acme: delivered", "outbound-api", start)), textmessage.SendDeferred},
+		"only one of yesterday":       {list(one(text, "outbound-api", start.Add(-24*time.Hour))), textmessage.SendDeferred},
+		"only one that came":          {list(one(text, "inbound", start)), textmessage.SendDeferred},
+		"it cannot be told":           {status(500, ``), textmessage.SendUncertain},
+		"an answer that says nothing": {status(200, `{}`), textmessage.SendUncertain},
+		"an answer that is no list":   {status(200, `[]`), textmessage.SendUncertain},
+		"a connection that broke":     {hang, textmessage.SendUncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := twilio(t, server(t, tt.answer)).Find(t.Context(), message()); got.Verdict != tt.want {
@@ -316,16 +317,16 @@ func TestReportsOfTwilio(t *testing.T) {
 
 func testReports(t *testing.T, code string, optedOut bool) {
 	t.Helper()
-	for state, want := range map[string]lastmile.MessageState{
-		"queued": "", "accepted": "", "sending": "", "sent": lastmile.TextSent, "delivered": lastmile.TextDelivered, "read": lastmile.TextDelivered,
-		"undelivered": lastmile.TextFailed, "failed": lastmile.TextFailed, "nonsense": "",
+	for state, want := range map[string]textmessage.State{
+		"queued": "", "accepted": "", "sending": "", "sent": textmessage.StateSent, "delivered": textmessage.StateDelivered, "read": textmessage.StateDelivered,
+		"undelivered": textmessage.StateFailed, "failed": textmessage.StateFailed, "nonsense": "",
 	} {
 		form := url.Values{"MessageSid": {"SM1"}, "MessageStatus": {state}, "ErrorCode": {code}}
 		r := httptest.NewRequest(http.MethodPost, "/sms/twilio/status?message=m1", nil)
 		r.Header.Set("X-Twilio-Signature", sms.TwilioSignature("token", "https://dray.example/sms/twilio/status?message=m1", form))
 		report, err := twilio(t, "https://api.example").ReadReport(r, []byte(form.Encode()))
 		if err != nil || report.State != want || report.Message != "m1" || report.GatewayID != "SM1" ||
-			report.OptedOut != (optedOut && want == lastmile.TextFailed) || want == lastmile.TextFailed && report.Reason != "Twilio error "+code {
+			report.OptedOut != (optedOut && want == textmessage.StateFailed) || want == textmessage.StateFailed && report.Reason != "Twilio error "+code {
 			t.Errorf("%s: %+v, %v", state, report, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // Sign makes a signature as Standard Webhooks has it.
@@ -62,24 +63,24 @@ type handed struct {
 
 type handedMeta struct {
 	Organization lastmile.OrganizationID `json:"organization"`
-	Kind         lastmile.MessageKind    `json:"kind"`
+	Kind         textmessage.Kind        `json:"kind"`
 	Task         lastmile.TaskID         `json:"task,omitzero"`
 	Expires      int64                   `json:"expires"` // Unix milliseconds
 	Segments     int                     `json:"segments"`
 }
 
 // Send implements messaging.Gateway.
-func (h *HTTP) Send(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (h *HTTP) Send(ctx context.Context, m textmessage.Message) textmessage.Result {
 	body, err := json.Marshal(handed{
 		ID: m.ID, To: m.To, From: m.From, Body: m.Body,
-		Meta: handedMeta{Organization: m.Organization, Kind: m.Kind, Task: m.Task, Expires: m.Expires.UnixMilli(), Segments: lastmile.Segments(m.Body)},
+		Meta: handedMeta{Organization: m.Organization, Kind: m.Kind, Task: m.Task, Expires: m.Expires.UnixMilli(), Segments: textmessage.Segments(m.Body)},
 	})
 	if err != nil {
-		return lastmile.SendResult{Verdict: lastmile.SendRefused, Reason: "it cannot be written as JSON"}
+		return textmessage.Result{Verdict: textmessage.SendRejected, Reason: "it cannot be written as JSON"}
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
-		return lastmile.SendResult{Verdict: lastmile.SendRefused, Reason: "the gateway's address cannot be used"}
+		return textmessage.Result{Verdict: textmessage.SendRejected, Reason: "the gateway's address cannot be used"}
 	}
 	timestamp := strconv.FormatInt(h.Now().Unix(), 10)
 	request.Header = http.Header{
@@ -101,9 +102,9 @@ func (h *HTTP) Send(ctx context.Context, m lastmile.TextMessage) lastmile.SendRe
 		if json.Unmarshal(answer, &known) != nil || len(known.ID) > 100 {
 			known.ID = "" // it need not have one
 		}
-		return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: known.ID}
+		return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: known.ID}
 	}
-	return lastmile.SendResult{Verdict: judge(status), Reason: answered(status)}
+	return textmessage.Result{Verdict: judge(status), Reason: answered(status)}
 }
 
 // tolerance is how far the clock of whoever signs may be off.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // TwilioAPI is where Twilio's own interface is.
@@ -85,7 +86,7 @@ type twilioMessage struct {
 }
 
 // Send implements messaging.Gateway.
-func (t *Twilio) Send(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (t *Twilio) Send(ctx context.Context, m textmessage.Message) textmessage.Result {
 	form := url.Values{
 		"To": {string(m.To)}, "Body": {m.Body},
 		"StatusCallback": {t.PublicURL + TwilioReports + "?message=" + url.QueryEscape(string(m.ID))},
@@ -104,31 +105,31 @@ func (t *Twilio) Send(ctx context.Context, m lastmile.TextMessage) lastmile.Send
 	case failed.Verdict != 0:
 		return failed
 	case status >= 200 && status < 300 && taken.SID != "":
-		return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: taken.SID}
+		return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: taken.SID}
 	case status >= 200 && status < 300:
-		return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: "the gateway's answer has no sid"}
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway's answer has no sid"}
 	}
 	reason := answered(status)
 	if taken.Code != 0 {
 		reason = "Twilio error " + strconv.Itoa(taken.Code) + ": " + taken.Message
 	}
-	return lastmile.SendResult{Verdict: judge(status), Reason: reason, OptedOut: taken.Code == optedOut}
+	return textmessage.Result{Verdict: judge(status), Reason: reason, OptedOut: taken.Code == optedOut}
 }
 
 // Find implements messaging.Finder: it looks for the message among those that
 // were sent to the number since the first attempt. Twilio keeps no id of ours,
 // so that the text tells.
-func (t *Twilio) Find(ctx context.Context, m lastmile.TextMessage) lastmile.SendResult {
+func (t *Twilio) Find(ctx context.Context, m textmessage.Message) textmessage.Result {
 	var list struct {
 		Messages []twilioMessage `json:"messages"`
 	}
 	query := "?" + url.Values{"To": {string(m.To)}, "PageSize": {"100"}}.Encode()
 	status, failed := t.ask(ctx, http.MethodGet, query, http.NoBody, &list)
 	if failed.Verdict != 0 {
-		return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: failed.Reason}
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: failed.Reason}
 	}
 	if status != http.StatusOK || list.Messages == nil {
-		return lastmile.SendResult{Verdict: lastmile.SendUnsure, Reason: answered(status) + " when asked for the message"}
+		return textmessage.Result{Verdict: textmessage.SendUncertain, Reason: answered(status) + " when asked for the message"}
 	}
 	for _, sent := range list.Messages {
 		created, err := time.Parse(time.RFC1123Z, sent.Created)
@@ -136,18 +137,18 @@ func (t *Twilio) Find(ctx context.Context, m lastmile.TextMessage) lastmile.Send
 			continue
 		}
 		if sent.Body == m.Body && sent.To == string(m.To) && strings.HasPrefix(sent.Direction, "outbound") && sent.SID != "" {
-			return lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: sent.SID}
+			return textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: sent.SID}
 		}
 	}
-	return lastmile.SendResult{Verdict: lastmile.SendBusy}
+	return textmessage.Result{Verdict: textmessage.SendDeferred}
 }
 
 // ask makes a request for the account's messages.
-func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, answer any) (int, lastmile.SendResult) {
+func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, answer any) (int, textmessage.Result) {
 	address := t.Base + "/2010-04-01/Accounts/" + t.Account + "/Messages.json" + query
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return 0, lastmile.SendResult{Verdict: lastmile.SendRefused, Reason: "the gateway's address cannot be used"}
+		return 0, textmessage.Result{Verdict: textmessage.SendRejected, Reason: "the gateway's address cannot be used"}
 	}
 	request.Header = http.Header{"Accept": {"application/json"}, "User-Agent": {"Dray-SMS/1"}}
 	if method == http.MethodPost {
@@ -156,7 +157,7 @@ func (t *Twilio) ask(ctx context.Context, method, query string, body io.Reader, 
 	request.SetBasicAuth(t.Account, t.Token)
 	status, data, failed := exchange(t.client, request)
 	if failed.Verdict == 0 && json.Unmarshal(data, answer) != nil {
-		return status, lastmile.SendResult{} // as if it had said nothing
+		return status, textmessage.Result{} // as if it had said nothing
 	}
 	return status, failed
 }
@@ -171,16 +172,16 @@ func (t *Twilio) ReadReply(r *http.Request, body []byte) (lastmile.Reply, error)
 
 // ReadReport reads what became of a message, as Twilio posts it. Reports that
 // say nothing new have no state.
-func (t *Twilio) ReadReport(r *http.Request, body []byte) (lastmile.DeliveryReport, error) {
+func (t *Twilio) ReadReport(r *http.Request, body []byte) (textmessage.DeliveryReport, error) {
 	form, err := t.believe(r, body)
-	report := lastmile.DeliveryReport{Message: lastmile.MessageID(r.URL.Query().Get("message")), GatewayID: form.Get("MessageSid")}
+	report := textmessage.DeliveryReport{Message: lastmile.MessageID(r.URL.Query().Get("message")), GatewayID: form.Get("MessageSid")}
 	switch form.Get("MessageStatus") {
 	case "sent":
-		report.State = lastmile.TextSent
+		report.State = textmessage.StateSent
 	case "delivered", "read":
-		report.State = lastmile.TextDelivered
+		report.State = textmessage.StateDelivered
 	case "failed", "undelivered", "canceled":
-		report.State, report.Reason = lastmile.TextFailed, "the gateway could not deliver it"
+		report.State, report.Reason = textmessage.StateFailed, "the gateway could not deliver it"
 		if code := form.Get("ErrorCode"); code != "" {
 			report.Reason, report.OptedOut = "Twilio error "+code, code == strconv.Itoa(optedOut)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 )
 
@@ -39,9 +40,9 @@ type TaskReader interface {
 	// never changed are not there.
 	ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error)
 	// Queues returns what workers on duty have to do, the active task first.
-	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.QueuedTask, error)
+	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
 
-	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Explanation, error)
+	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
 }
 
 // TaskFilter chooses tasks; zero fields choose all.
@@ -77,7 +78,7 @@ type TaskWriter interface {
 	// LockContainer makes writers of one container wait for each other, at the
 	// latest when the transaction ends.
 	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
-	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e lastmile.Explanation) error
+	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error
 	// DeleteExplanations forgets explanations of decisions before a time, about so
 	// many at most, and returns how many.
 	DeleteExplanations(ctx context.Context, before time.Time, most int) (int64, error)

@@ -63,7 +63,7 @@ type TrackingReader interface {
 // TrackingWriter saves what is foreseen of workers and their tasks.
 type TrackingWriter interface {
 	// SaveSighting saves where a worker is and when the worker was seen. A
-	// worker who has something to do is then looked at, JudgeEvery after the last
+	// worker who has something to do is then looked at, ThresholdInterval after the last
 	// time at the earliest.
 	SaveSighting(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error
 	// Watch makes a worker be looked at at once.

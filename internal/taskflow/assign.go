@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -14,7 +15,7 @@ const MaxAutoAssign = 1_000
 
 // AutoAssign finds workers for tasks that nobody has yet. Each task is decided
 // for itself, and why is stored.
-func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o lastmile.AssignOptions) (lastmile.AutoAssigned, error) {
+func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options) (assignment.Assigned, error) {
 	if err := o.Check("options"); err != nil {
 		return nil, err
 	}
@@ -22,12 +23,12 @@ func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []las
 		return nil, lastmile.Invalid("tasks has %d entries; at most %d are allowed", len(ids), MaxAutoAssign)
 	}
 	now := f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (lastmile.AutoAssigned, error) {
+	return store.Idempotent(ctx, f.Store, who, func(w store.Writer) (assignment.Assigned, error) {
 		crew, err := candidates(ctx, w, who.Organization, o)
 		if err != nil {
 			return nil, err
 		}
-		assigned := lastmile.AutoAssigned{}
+		assigned := assignment.Assigned{}
 		for _, id := range ids {
 			if err := f.autoAssign(ctx, w, who, id, crew, o, now, assigned); err != nil {
 				return nil, err
@@ -39,7 +40,7 @@ func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []las
 
 // candidates are the workers on duty, with what they have to do. It refuses
 // teams and workers in the options that are not the organization's.
-func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID, o lastmile.AssignOptions) ([]lastmile.Candidate, error) {
+func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID, o assignment.Options) ([]assignment.Candidate, error) {
 	for _, id := range o.Teams {
 		if _, err := r.Team(ctx, org, id); err != nil {
 			return nil, err
@@ -58,16 +59,16 @@ func candidates(ctx context.Context, r store.Reader, org lastmile.OrganizationID
 	if err != nil {
 		return nil, err
 	}
-	crew := make([]lastmile.Candidate, 0, len(onDuty))
+	crew := make([]assignment.Candidate, 0, len(onDuty))
 	for _, worker := range onDuty {
-		crew = append(crew, lastmile.Candidate{Worker: worker, Queue: queues[worker.ID]})
+		crew = append(crew, assignment.Candidate{Worker: worker, Queue: queues[worker.ID]})
 	}
 	return crew, nil
 }
 
 // autoAssign decides one task, with its family if that is asked for.
-func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Principal, id lastmile.TaskID, crew []lastmile.Candidate,
-	o lastmile.AssignOptions, now time.Time, assigned lastmile.AutoAssigned,
+func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Principal, id lastmile.TaskID, crew []assignment.Candidate,
+	o assignment.Options, now time.Time, assigned assignment.Assigned,
 ) error {
 	task, err := w.Task(ctx, who.Organization, id)
 	if err != nil || task.State != lastmile.TaskUnassigned {
@@ -83,7 +84,7 @@ func (f *Flow) autoAssign(ctx context.Context, w store.Writer, who lastmile.Prin
 	if err != nil || chosen == "" {
 		return err
 	}
-	lastmile.Give(crew, chosen, together)
+	assignment.Give(crew, chosen, together)
 	if err := f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(together)); err != nil {
 		return err
 	}
@@ -115,10 +116,10 @@ func idsOf(tasks []lastmile.Task) []lastmile.TaskID {
 // choose finds the best worker for a task and those it goes together with, and
 // stores why. It returns "" when nobody fits. The worker's container must be
 // locked before the task is put there, so that nobody else has done that since.
-func (f *Flow) choose(ctx context.Context, w store.Writer, task lastmile.Task, together []lastmile.Task, crew []lastmile.Candidate,
-	o lastmile.AssignOptions, now time.Time,
+func (f *Flow) choose(ctx context.Context, w store.Writer, task lastmile.Task, together []lastmile.Task, crew []assignment.Candidate,
+	o assignment.Options, now time.Time,
 ) (lastmile.WorkerID, error) {
 	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })
-	why := lastmile.PickWorker(append([]lastmile.Task{task}, others...), crew, o, now)
+	why := assignment.PickWorker(append([]lastmile.Task{task}, others...), crew, o, now)
 	return why.Chosen, w.SaveExplanation(ctx, task.Organization, why)
 }

@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // AssignedSince is how far back the lists of a worker's and of a team's tasks
@@ -28,7 +29,7 @@ func (f *Flow) Assigned(ctx context.Context, who lastmile.Principal, in lastmile
 
 // Manifest makes the delivery manifest of a worker who starts from a hub: all
 // that the worker has to do, or what can be done in a window.
-func (f *Flow) Manifest(ctx context.Context, who lastmile.Principal, hub lastmile.HubID, worker lastmile.WorkerID, within lastmile.Window) (m lastmile.Manifest, err error) {
+func (f *Flow) Manifest(ctx context.Context, who lastmile.Principal, hub lastmile.HubID, worker lastmile.WorkerID, within lastmile.Window) (m travel.Manifest, err error) {
 	switch {
 	case hub == "":
 		return m, lastmile.Missing("hubId")
@@ -48,7 +49,7 @@ func (f *Flow) Manifest(ctx context.Context, who lastmile.Principal, hub lastmil
 		if err != nil {
 			return err
 		}
-		m = lastmile.NewManifest(driver, from, tasks, within, f.Now())
+		m = travel.NewManifest(driver, from, tasks, within, f.Now())
 		return nil
 	})
 	return m, err

@@ -88,7 +88,7 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items [][]
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	prepared := f.prepareItems(ctx, who, items, func(d Draft) error { return lastmile.CheckBatchItem(nil, d.AutoAssign) })
+	prepared := f.prepareItems(ctx, who, items, func(d Draft) error { return lastmile.CheckBatchItem(nil, d.AutoAssign != nil) })
 	if err := ctx.Err(); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}

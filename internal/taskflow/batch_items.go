@@ -24,7 +24,7 @@ type item struct {
 // of whoever takes them. stop ends that, and must be called.
 func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, items [][]byte, most int) (chunks <-chan []item, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	check := func(d Draft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign) }
+	check := func(d Draft) error { return lastmile.CheckBatchItem(d.Container, d.AutoAssign != nil) }
 	ready := make(chan []item)
 	var group sync.WaitGroup
 	group.Go(func() {

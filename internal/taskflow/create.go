@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -86,7 +87,7 @@ func saveNew(ctx context.Context, w store.Writer, task lastmile.Task, now time.T
 
 // assignNew finds a worker for a task in the making, who also gets the tasks
 // it goes together with. It returns "" when nobody fits.
-func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o lastmile.AssignOptions, now time.Time) (lastmile.WorkerID, error) {
+func (f *Flow) assignNew(ctx context.Context, w store.Writer, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
 	crew, err := candidates(ctx, w, who.Organization, o)
 	if err != nil {
 		return "", err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dray/internal/addressbook"
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -39,7 +40,7 @@ type Draft struct {
 	Destination *DestinationRef        // nil when none was sent
 	Recipients  *[]RecipientRef        // nil when none were sent
 	Container   *lastmile.ContainerRef // nil: the organization's own
-	AutoAssign  *lastmile.AssignOptions
+	AutoAssign  *assignment.Options
 	Fields      *[]lastmile.FieldValue
 	Template    lastmile.TemplateID // empty when none was sent
 }

@@ -5,10 +5,11 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/trackingpage"
 )
 
 // Follow shows a task to whoever has the link to its page.
-func (f *Flow) Follow(ctx context.Context, token string) (shown lastmile.Following, err error) {
+func (f *Flow) Follow(ctx context.Context, token string) (shown trackingpage.Page, err error) {
 	now := f.Now()
 	err = f.Store.Read(ctx, func(r store.Reader) error {
 		task, err := followed(ctx, r, token)
@@ -27,7 +28,7 @@ func (f *Flow) Follow(ctx context.Context, token string) (shown lastmile.Followi
 			}
 			worker = &found
 		}
-		shown, err = task.Follow(merchant, worker, now)
+		shown, err = trackingpage.New(&task, merchant, worker, now)
 		return err
 	})
 	return shown, err
@@ -36,11 +37,11 @@ func (f *Flow) Follow(ctx context.Context, token string) (shown lastmile.Followi
 // followed finds a task by what its link says.
 func followed(ctx context.Context, r store.Reader, token string) (lastmile.Task, error) {
 	if !lastmile.ValidID(token) {
-		return lastmile.Task{}, lastmile.NoSuchPage()
+		return lastmile.Task{}, trackingpage.NotFound()
 	}
 	task, err := r.TaskByToken(ctx, token)
 	if lastmile.IsNotFound(err) {
-		err = lastmile.NoSuchPage()
+		err = trackingpage.NotFound()
 	}
 	return task, err
 }
@@ -62,7 +63,7 @@ func (f *Flow) heard(ctx context.Context, token string, change func(*lastmile.Ta
 		if err != nil {
 			return err
 		}
-		if _, err := task.Follow(lastmile.Organization{}, nil, f.Now()); err != nil {
+		if _, err := trackingpage.New(&task, lastmile.Organization{}, nil, f.Now()); err != nil {
 			return err
 		}
 		events, err := change(&task)

@@ -7,6 +7,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // MaxRoutePlans is how many route plans one answer lists.
@@ -244,7 +245,7 @@ func measure(ctx context.Context, r store.Reader, plan *lastmile.RoutePlan, task
 	if err != nil {
 		return err
 	}
-	plan.Measure(plan.TravelsBy(worker), append(way, end...), service)
+	travel.MeasureRoute(plan, plan.TravelsBy(worker), append(way, end...), service)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -104,7 +105,7 @@ func bodies(found []store.ShownTask) [][]byte {
 }
 
 // Explanation tells why a task was assigned by itself, or was not.
-func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why lastmile.Explanation, err error) {
+func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
 	err = f.Store.Read(ctx, func(r store.Reader) (err error) {
 		if _, err = r.Task(ctx, who.Organization, id); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // The verbs of a worker's work.
@@ -328,7 +329,7 @@ func learn(ctx context.Context, w store.Writer, task lastmile.Task, who lastmile
 	if worker.Vehicle != nil {
 		by = worker.Vehicle.Type
 	}
-	trip, ok := task.Trip(by)
+	trip, ok := travel.TripOf(&task, by)
 	if !ok {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
+	"dray/internal/travel"
 )
 
 // The names under which tasks and route plans fire for everybody, once, and
@@ -21,7 +23,7 @@ const (
 
 // recipientsOf are an organization's thresholds for telling recipients, in the
 // form of webhooks that have them.
-func recipientsOf(org lastmile.OrganizationID, at lastmile.NotificationThresholds) []lastmile.Webhook {
+func recipientsOf(org lastmile.OrganizationID, at textmessage.Thresholds) []lastmile.Webhook {
 	var all []lastmile.Webhook
 	for _, h := range []struct {
 		id        lastmile.WebhookID
@@ -48,13 +50,13 @@ func (t *Tracker) judge(ctx context.Context, w store.Writer, watch *store.Watch,
 		watch.Judge = time.Time{}
 		return told, nil
 	}
-	if watch.JudgedTask == active.ID && now.Sub(watch.Judged) < lastmile.JudgeEvery {
-		watch.Judge = watch.Judged.Add(lastmile.JudgeEvery)
+	if watch.JudgedTask == active.ID && now.Sub(watch.Judged) < lastmile.ThresholdInterval {
+		watch.Judge = watch.Judged.Add(lastmile.ThresholdInterval)
 		return told, nil
 	}
 	watch.Judged, watch.JudgedTask = now, active.ID
 	if !watch.Judge.IsZero() { // the worker has moved since
-		watch.Judge = now.Add(lastmile.JudgeEvery)
+		watch.Judge = now.Add(lastmile.ThresholdInterval)
 	}
 	met, sighting, err := t.met(ctx, w, seen, estimates[0])
 	if err != nil || len(met) == 0 {
@@ -105,7 +107,7 @@ func (t *Tracker) Reached(ctx context.Context, w store.Writer, task *lastmile.Ta
 	if err != nil {
 		return err
 	}
-	seen := view{Itinerary: lastmile.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
+	seen := view{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
 	met, sighting, err := t.met(ctx, w, seen, task.Estimates)
 	if err != nil {
 		return err

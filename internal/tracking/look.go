@@ -10,6 +10,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // How workers are looked at.
@@ -138,7 +139,7 @@ func (t *Tracker) release(ctx context.Context, watch store.Watch) error {
 
 // view is what a look sees of a worker.
 type view struct {
-	lastmile.Itinerary
+	travel.Itinerary
 	whole bool               // all tasks, not the active one alone
 	hooks []lastmile.Webhook // and, in their form, the thresholds for telling recipients
 }
@@ -158,7 +159,7 @@ func (t *Tracker) lookAt(ctx context.Context, watch store.Watch) error {
 	if err != nil {
 		return err
 	}
-	var legs []lastmile.Leg
+	var legs []travel.Leg
 	if way := seen.Way(); len(way) > 1 {
 		if legs, err = t.Travel.Legs(ctx, seen.Worker.TravelsBy(), way); err != nil {
 			return err
@@ -211,7 +212,7 @@ func (t *Tracker) save(ctx context.Context, w store.Writer, watch *store.Watch, 
 	for i, task := range seen.Tasks {
 		foreseen[i] = store.Foreseen{Task: task.ID, State: task.State, Estimates: estimates[i]}
 	}
-	delay := lastmile.Delay(estimates)
+	delay := travel.Delay(estimates)
 	if !seen.whole {
 		delay = seen.Worker.Delay // of all tasks
 	} else {

@@ -10,6 +10,7 @@ import (
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // TestRecipientsHearOfATaskOnce lets a worker come near, and be late, where no
@@ -59,7 +60,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	if got := moves(40.5); len(got) != 0 {
 		t.Errorf("far away: %v", got)
 	}
-	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > lastmile.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > textmessage.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
 		t.Errorf("near: %v", got)
 	}
 	if got := moves(40.69); len(got) != 0 {
@@ -68,7 +69,7 @@ func TestRecipientsHearOfATaskOnce(t *testing.T) {
 	if got := moves(40.69); len(got) != 0 {
 		t.Errorf("a little late: %v", got)
 	}
-	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskDelayed || got[0].Delay == nil || *got[0].Delay < lastmile.DefaultThresholds.Delay {
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskDelayed || got[0].Delay == nil || *got[0].Delay < textmessage.DefaultThresholds.Delay {
 		t.Errorf("late: %v", got)
 	}
 	if got := moves(40.69); len(got) != 0 {

@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/travel"
 )
 
 // Tracker follows the workers of all organizations.
@@ -31,14 +32,14 @@ type Tracker struct {
 
 // Travel tells how long the legs of a way take.
 type Travel interface {
-	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]lastmile.Leg, error)
+	Legs(ctx context.Context, by lastmile.VehicleType, way []lastmile.Point) ([]travel.Leg, error)
 }
 
 // Report takes in where the worker who is asking was. It returns how many
 // positions were believed.
 func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions []lastmile.Position) (believed int, err error) {
-	if len(positions) > lastmile.MaxPositions {
-		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), lastmile.MaxPositions)
+	if len(positions) > travel.MaxPositions {
+		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), travel.MaxPositions)
 	}
 	now := t.Now()
 	err = t.Store.Write(ctx, func(w store.Writer) error {
@@ -46,7 +47,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 		if err != nil {
 			return err
 		}
-		kept := lastmile.Believe(positions, last, now)
+		kept := travel.FilterPositions(positions, last, now)
 		believed = len(kept)
 		if believed == 0 {
 			return nil
@@ -70,7 +71,7 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 
 // learned is what an organization's past work says, for a while.
 type learned struct {
-	experience lastmile.Experience
+	experience travel.Experience
 	until      time.Time
 }
 
@@ -79,7 +80,7 @@ type learned struct {
 const keepLearned = 5 * time.Minute
 
 // experience is what an organization's past work says of the work to come.
-func (t *Tracker) experience(ctx context.Context, org lastmile.OrganizationID) (lastmile.Experience, error) {
+func (t *Tracker) experience(ctx context.Context, org lastmile.OrganizationID) (travel.Experience, error) {
 	now := t.Now()
 	t.mu.Lock()
 	known, ok := t.learned[org]
@@ -88,8 +89,8 @@ func (t *Tracker) experience(ctx context.Context, org lastmile.OrganizationID) (
 		return known.experience, nil
 	}
 	err := t.Store.Read(ctx, func(r store.Reader) error {
-		trips, err := r.Trips(ctx, org, lastmile.LearnedTrips)
-		known = learned{lastmile.Learn(trips), now.Add(keepLearned)}
+		trips, err := r.Trips(ctx, org, travel.LearnedTrips)
+		known = learned{travel.Learn(trips), now.Add(keepLearned)}
 		return err
 	})
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
+	"dray/internal/trackingpage"
 )
 
 //go:embed track.html
@@ -25,7 +27,7 @@ var trackStyle string
 
 // Recipients is what the page of a recipient needs to be told.
 type Recipients interface {
-	Follow(ctx context.Context, token string) (lastmile.Following, error)
+	Follow(ctx context.Context, token string) (trackingpage.Page, error)
 	Rate(ctx context.Context, token string, said lastmile.Feedback) error
 }
 
@@ -98,7 +100,7 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, status int) {
 	found, err := t.Recipients.Follow(r.Context(), token)
 	view := trackView{Script: t.script, CSS: template.CSS(trackStyle), Token: token} // our own file
-	view.Language = lastmile.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
+	view.Language = textmessage.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
 	view.Words = dictionary[view.Language]
 	_, refused := errors.AsType[*lastmile.Error](err)
 	switch {
@@ -151,7 +153,7 @@ func (t *Track) rate(w http.ResponseWriter, r *http.Request, token string) {
 }
 
 // tell puts a task into words.
-func (v *trackView) tell(f lastmile.Following, now time.Time) {
+func (v *trackView) tell(f trackingpage.Page, now time.Time) {
 	said := v.Words
 	zone, err := time.LoadLocation(f.Timezone)
 	if err != nil {
@@ -167,7 +169,7 @@ func (v *trackView) tell(f lastmile.Following, now time.Time) {
 			v.Lines = append(v.Lines, trackLine{name, value})
 		}
 	}
-	if f.Stage == lastmile.StageCompleted || f.Stage == lastmile.StageFailed {
+	if f.Stage == trackingpage.StageCompleted || f.Stage == trackingpage.StageFailed {
 		line(said.Done, said.moment(f.CompletedAt, zone, now))
 	} else {
 		line(said.Expected, said.moment(f.Arrival, zone, now))

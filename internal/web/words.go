@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"dray/internal/lastmile"
+	"dray/internal/trackingpage"
 )
 
 // words is what a recipient's page says, in one language.
 type words struct {
-	Stages           map[lastmile.Stage]string
-	PickupStages     map[lastmile.Stage]string // where a pickup is told otherwise
+	Stages           map[trackingpage.Stage]string
+	PickupStages     map[trackingpage.Stage]string // where a pickup is told otherwise
 	Expected, Window string
 	By, Done, Late   string
 	Asked            string
@@ -65,21 +65,21 @@ func (w words) window(from, until time.Time, zone *time.Location, now time.Time)
 var dictionary = map[string]words{
 	"en": {
 		Title: "Your delivery",
-		Stages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Your delivery is scheduled",
-			lastmile.StageAssigned:  "Your delivery is being prepared",
-			lastmile.StageActive:    "Your delivery is on its way",
-			lastmile.StageArrived:   "Your delivery has arrived",
-			lastmile.StageCompleted: "Your delivery is complete",
-			lastmile.StageFailed:    "Your delivery could not be completed",
+		Stages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Your delivery is scheduled",
+			trackingpage.StageAssigned:  "Your delivery is being prepared",
+			trackingpage.StageActive:    "Your delivery is on its way",
+			trackingpage.StageArrived:   "Your delivery has arrived",
+			trackingpage.StageCompleted: "Your delivery is complete",
+			trackingpage.StageFailed:    "Your delivery could not be completed",
 		},
-		PickupStages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Your pickup is scheduled",
-			lastmile.StageAssigned:  "Your pickup is being prepared",
-			lastmile.StageActive:    "Somebody is on the way to you",
-			lastmile.StageArrived:   "Somebody is there for your pickup",
-			lastmile.StageCompleted: "Your pickup is complete",
-			lastmile.StageFailed:    "Your pickup could not be completed",
+		PickupStages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Your pickup is scheduled",
+			trackingpage.StageAssigned:  "Your pickup is being prepared",
+			trackingpage.StageActive:    "Somebody is on the way to you",
+			trackingpage.StageArrived:   "Somebody is there for your pickup",
+			trackingpage.StageCompleted: "Your pickup is complete",
+			trackingpage.StageFailed:    "Your pickup could not be completed",
 		},
 		Expected: "Expected", Window: "Time window", By: "Coming to you", Done: "Time", Late: "It is later than planned.",
 		Asked: "Please have ready", Signature: "Your signature", Photo: "A photo will be taken", Age: "Proof that you are at least # years old",
@@ -90,21 +90,21 @@ var dictionary = map[string]words{
 	},
 	"es": {
 		Title: "Su entrega",
-		Stages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Su entrega está programada",
-			lastmile.StageAssigned:  "Su entrega se está preparando",
-			lastmile.StageActive:    "Su entrega está en camino",
-			lastmile.StageArrived:   "Su entrega ha llegado",
-			lastmile.StageCompleted: "Su entrega se ha completado",
-			lastmile.StageFailed:    "No se pudo completar su entrega",
+		Stages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Su entrega está programada",
+			trackingpage.StageAssigned:  "Su entrega se está preparando",
+			trackingpage.StageActive:    "Su entrega está en camino",
+			trackingpage.StageArrived:   "Su entrega ha llegado",
+			trackingpage.StageCompleted: "Su entrega se ha completado",
+			trackingpage.StageFailed:    "No se pudo completar su entrega",
 		},
-		PickupStages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Su recogida está programada",
-			lastmile.StageAssigned:  "Su recogida se está preparando",
-			lastmile.StageActive:    "Alguien va de camino a recoger",
-			lastmile.StageArrived:   "Han llegado para su recogida",
-			lastmile.StageCompleted: "Su recogida se ha completado",
-			lastmile.StageFailed:    "No se pudo completar su recogida",
+		PickupStages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Su recogida está programada",
+			trackingpage.StageAssigned:  "Su recogida se está preparando",
+			trackingpage.StageActive:    "Alguien va de camino a recoger",
+			trackingpage.StageArrived:   "Han llegado para su recogida",
+			trackingpage.StageCompleted: "Su recogida se ha completado",
+			trackingpage.StageFailed:    "No se pudo completar su recogida",
 		},
 		Expected: "Llegada prevista", Window: "Horario", By: "Le atiende", Done: "Hora", Late: "Va con retraso.",
 		Asked: "Tenga preparado", Signature: "Su firma", Photo: "Se tomará una foto", Age: "Un documento que acredite que tiene al menos # años",
@@ -115,21 +115,21 @@ var dictionary = map[string]words{
 	},
 	"fr": {
 		Title: "Votre livraison",
-		Stages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Votre livraison est prévue",
-			lastmile.StageAssigned:  "Votre livraison est en préparation",
-			lastmile.StageActive:    "Votre livraison est en route",
-			lastmile.StageArrived:   "Votre livraison est arrivée",
-			lastmile.StageCompleted: "Votre livraison est terminée",
-			lastmile.StageFailed:    "Votre livraison n’a pas pu être effectuée",
+		Stages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Votre livraison est prévue",
+			trackingpage.StageAssigned:  "Votre livraison est en préparation",
+			trackingpage.StageActive:    "Votre livraison est en route",
+			trackingpage.StageArrived:   "Votre livraison est arrivée",
+			trackingpage.StageCompleted: "Votre livraison est terminée",
+			trackingpage.StageFailed:    "Votre livraison n’a pas pu être effectuée",
 		},
-		PickupStages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Votre enlèvement est prévu",
-			lastmile.StageAssigned:  "Votre enlèvement est en préparation",
-			lastmile.StageActive:    "Quelqu’un est en route vers vous",
-			lastmile.StageArrived:   "Quelqu’un est là pour l’enlèvement",
-			lastmile.StageCompleted: "Votre enlèvement est terminé",
-			lastmile.StageFailed:    "Votre enlèvement n’a pas pu être effectué",
+		PickupStages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Votre enlèvement est prévu",
+			trackingpage.StageAssigned:  "Votre enlèvement est en préparation",
+			trackingpage.StageActive:    "Quelqu’un est en route vers vous",
+			trackingpage.StageArrived:   "Quelqu’un est là pour l’enlèvement",
+			trackingpage.StageCompleted: "Votre enlèvement est terminé",
+			trackingpage.StageFailed:    "Votre enlèvement n’a pas pu être effectué",
 		},
 		Expected: "Arrivée prévue", Window: "Créneau", By: "Vient chez vous", Done: "Heure", Late: "C’est plus tard que prévu.",
 		Asked: "Merci de préparer", Signature: "Votre signature", Photo: "Une photo sera prise", Age: "Un justificatif que vous avez au moins # ans",
@@ -140,21 +140,21 @@ var dictionary = map[string]words{
 	},
 	"de": {
 		Title: "Ihre Lieferung",
-		Stages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Ihre Lieferung ist geplant",
-			lastmile.StageAssigned:  "Ihre Lieferung wird vorbereitet",
-			lastmile.StageActive:    "Ihre Lieferung ist unterwegs",
-			lastmile.StageArrived:   "Ihre Lieferung ist da",
-			lastmile.StageCompleted: "Ihre Lieferung ist abgeschlossen",
-			lastmile.StageFailed:    "Ihre Lieferung konnte nicht abgeschlossen werden",
+		Stages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Ihre Lieferung ist geplant",
+			trackingpage.StageAssigned:  "Ihre Lieferung wird vorbereitet",
+			trackingpage.StageActive:    "Ihre Lieferung ist unterwegs",
+			trackingpage.StageArrived:   "Ihre Lieferung ist da",
+			trackingpage.StageCompleted: "Ihre Lieferung ist abgeschlossen",
+			trackingpage.StageFailed:    "Ihre Lieferung konnte nicht abgeschlossen werden",
 		},
-		PickupStages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "Ihre Abholung ist geplant",
-			lastmile.StageAssigned:  "Ihre Abholung wird vorbereitet",
-			lastmile.StageActive:    "Es ist jemand zu Ihnen unterwegs",
-			lastmile.StageArrived:   "Es ist jemand für Ihre Abholung da",
-			lastmile.StageCompleted: "Ihre Abholung ist abgeschlossen",
-			lastmile.StageFailed:    "Ihre Abholung konnte nicht abgeschlossen werden",
+		PickupStages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "Ihre Abholung ist geplant",
+			trackingpage.StageAssigned:  "Ihre Abholung wird vorbereitet",
+			trackingpage.StageActive:    "Es ist jemand zu Ihnen unterwegs",
+			trackingpage.StageArrived:   "Es ist jemand für Ihre Abholung da",
+			trackingpage.StageCompleted: "Ihre Abholung ist abgeschlossen",
+			trackingpage.StageFailed:    "Ihre Abholung konnte nicht abgeschlossen werden",
 		},
 		Expected: "Erwartet", Window: "Zeitfenster", By: "Zu Ihnen kommt", Done: "Zeit", Late: "Es wird später als geplant.",
 		Asked: "Bitte halten Sie bereit", Signature: "Ihre Unterschrift", Photo: "Es wird ein Foto gemacht", Age: "Nachweis, dass Sie mindestens # Jahre alt sind",
@@ -165,21 +165,21 @@ var dictionary = map[string]words{
 	},
 	"pt": {
 		Title: "A sua entrega",
-		Stages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "A sua entrega está agendada",
-			lastmile.StageAssigned:  "A sua entrega está em preparação",
-			lastmile.StageActive:    "A sua entrega está a caminho",
-			lastmile.StageArrived:   "A sua entrega chegou",
-			lastmile.StageCompleted: "A sua entrega foi concluída",
-			lastmile.StageFailed:    "Não foi possível concluir a sua entrega",
+		Stages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "A sua entrega está agendada",
+			trackingpage.StageAssigned:  "A sua entrega está em preparação",
+			trackingpage.StageActive:    "A sua entrega está a caminho",
+			trackingpage.StageArrived:   "A sua entrega chegou",
+			trackingpage.StageCompleted: "A sua entrega foi concluída",
+			trackingpage.StageFailed:    "Não foi possível concluir a sua entrega",
 		},
-		PickupStages: map[lastmile.Stage]string{
-			lastmile.StageScheduled: "A sua recolha está agendada",
-			lastmile.StageAssigned:  "A sua recolha está em preparação",
-			lastmile.StageActive:    "Alguém está a caminho",
-			lastmile.StageArrived:   "Chegaram para a sua recolha",
-			lastmile.StageCompleted: "A sua recolha foi concluída",
-			lastmile.StageFailed:    "Não foi possível concluir a sua recolha",
+		PickupStages: map[trackingpage.Stage]string{
+			trackingpage.StageScheduled: "A sua recolha está agendada",
+			trackingpage.StageAssigned:  "A sua recolha está em preparação",
+			trackingpage.StageActive:    "Alguém está a caminho",
+			trackingpage.StageArrived:   "Chegaram para a sua recolha",
+			trackingpage.StageCompleted: "A sua recolha foi concluída",
+			trackingpage.StageFailed:    "Não foi possível concluir a sua recolha",
 		},
 		Expected: "Chegada prevista", Window: "Horário", By: "Vai ter consigo", Done: "Hora", Late: "Está atrasada.",
 		Asked: "Tenha à mão", Signature: "A sua assinatura", Photo: "Será tirada uma fotografia", Age: "Comprovativo de que tem pelo menos # anos",

@@ -1,6 +1,10 @@
 package wire
 
-import "dray/internal/lastmile"
+import (
+	"dray/internal/analytics"
+	"dray/internal/lastmile"
+	"dray/internal/travel"
+)
 
 // WorkerDetails is one worker, with what lists of workers do not show.
 type WorkerDetails struct {
@@ -42,7 +46,7 @@ type WorkerTaskCounts struct {
 }
 
 // NewWorkerDetails returns one worker in the form that is sent.
-func NewWorkerDetails(d lastmile.WorkerDetails) WorkerDetails {
+func NewWorkerDetails(d analytics.WorkerDetails) WorkerDetails {
 	shown := WorkerDetails{Worker: NewWorker(d.Worker), ETA: (*Seconds)(d.ETA)}
 	if a := d.Analytics; a != nil {
 		shown.Analytics = &WorkerAnalytics{
@@ -78,10 +82,10 @@ type EstimateStep struct {
 }
 
 // NewTeamEstimate returns an estimate in the form that is sent.
-func NewTeamEstimate(e lastmile.Estimate) TeamEstimate {
+func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	return TeamEstimate{
 		WorkerID: e.Worker, Vehicle: orNull(e.Vehicle),
-		Steps: each(e.Steps, func(s lastmile.EstimateStep) EstimateStep {
+		Steps: each(e.Steps, func(s travel.EstimateStep) EstimateStep {
 			return EstimateStep{
 				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: metres(s.Distance),
 				ServiceTime: Seconds(s.Service), ArrivalTime: UnixSeconds(s.Arrival), CompletionTime: UnixSeconds(s.Completion),

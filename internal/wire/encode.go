@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"dray/internal/analytics"
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // Encode writes a value of the domain, or a form of this package, as JSON.
@@ -61,9 +64,9 @@ func show(v any) any {
 		return each(v, NewTask)
 	case lastmile.CreatedTask:
 		return newCreatedTask(v)
-	case lastmile.AutoAssigned:
+	case assignment.Assigned:
 		return AutoAssigned{AssignedTasksCount: len(v), AssignedTasks: v}
-	case lastmile.Explanation:
+	case assignment.Explanation:
 		return NewExplanation(v)
 	case lastmile.Container:
 		return NewContainer(v)
@@ -98,11 +101,11 @@ func show(v any) any {
 		return NewRoutePlan(v)
 	case []lastmile.RoutePlan:
 		return each(v, NewRoutePlan)
-	case lastmile.WorkerDetails:
+	case analytics.WorkerDetails:
 		return NewWorkerDetails(v)
-	case lastmile.Estimate:
+	case travel.Estimate:
 		return NewTeamEstimate(v)
-	case lastmile.Manifest:
+	case travel.Manifest:
 		return NewManifest(v)
 	case lastmile.Hub:
 		return NewHub(v)

@@ -1,23 +1,26 @@
 package wire
 
-import "dray/internal/lastmile"
+import (
+	"dray/internal/lastmile"
+	"dray/internal/trackingpage"
+)
 
 // Following is a task as its recipient sees it.
 type Following struct {
-	Stage            lastmile.Stage    `json:"stage"`
-	Organization     string            `json:"organization"`
-	Pickup           bool              `json:"pickup"`
-	CompleteAfter    Millis            `json:"completeAfter"`        // null when none
-	CompleteBefore   Millis            `json:"completeBefore"`       // null when none
-	EstimatedArrival Millis            `json:"estimatedArrivalTime"` // null when unknown
-	DelayTime        *Seconds          `json:"delayTime"`            // null when not delayed
-	Worker           *FollowedWorker   `json:"worker"`               // null unless active
-	Requirements     AskedFor          `json:"requirements"`
-	CompletionTime   Millis            `json:"completionTime"` // null until completed
-	Feedback         FollowingFeedback `json:"feedback"`
-	Timezone         string            `json:"timezone"`
-	Language         string            `json:"language"`
-	Expires          Millis            `json:"expires"` // null until completed
+	Stage            trackingpage.Stage `json:"stage"`
+	Organization     string             `json:"organization"`
+	Pickup           bool               `json:"pickup"`
+	CompleteAfter    Millis             `json:"completeAfter"`        // null when none
+	CompleteBefore   Millis             `json:"completeBefore"`       // null when none
+	EstimatedArrival Millis             `json:"estimatedArrivalTime"` // null when unknown
+	DelayTime        *Seconds           `json:"delayTime"`            // null when not delayed
+	Worker           *FollowedWorker    `json:"worker"`               // null unless active
+	Requirements     AskedFor           `json:"requirements"`
+	CompletionTime   Millis             `json:"completionTime"` // null until completed
+	Feedback         FollowingFeedback  `json:"feedback"`
+	Timezone         string             `json:"timezone"`
+	Language         string             `json:"language"`
+	Expires          Millis             `json:"expires"` // null until completed
 }
 
 // FollowedWorker is the worker who is on the way.
@@ -44,7 +47,7 @@ type FollowingFeedback struct {
 
 // NewFollowing returns a task in the form its recipient is shown, in a
 // language.
-func NewFollowing(f lastmile.Following, language string) Following {
+func NewFollowing(f trackingpage.Page, language string) Following {
 	shown := Following{
 		Stage: f.Stage, Organization: f.Organization, Pickup: f.Pickup,
 		CompleteAfter: Millis(f.CompleteAfter), CompleteBefore: Millis(f.CompleteBy), EstimatedArrival: Millis(f.Arrival),

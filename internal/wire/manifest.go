@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dray/internal/lastmile"
+	"dray/internal/travel"
 )
 
 // Manifest is a delivery manifest as the interface shows it. Directions need a
@@ -45,7 +46,7 @@ type ManifestLeg struct {
 }
 
 // NewManifest returns a manifest in the form that is sent.
-func NewManifest(m lastmile.Manifest) Manifest {
+func NewManifest(m travel.Manifest) Manifest {
 	shown := Manifest{
 		ManifestDate: Millis(m.At), DepartureTime: Millis(m.Departure),
 		Driver:     ManifestDriver{Name: m.Worker.Name, Phone: m.Worker.Phone},

@@ -1,6 +1,9 @@
 package wire
 
-import "dray/internal/lastmile"
+import (
+	"dray/internal/lastmile"
+	"dray/internal/textmessage"
+)
 
 // ReplyBody is a text message that came, as a gateway posts it.
 type ReplyBody struct {
@@ -23,14 +26,14 @@ type ReportBody struct {
 }
 
 // Domain returns the report.
-func (b ReportBody) Domain() (lastmile.DeliveryReport, error) {
-	report := lastmile.DeliveryReport{Message: b.ID, State: lastmile.MessageState(b.Status), Reason: b.Reason}
+func (b ReportBody) Domain() (textmessage.DeliveryReport, error) {
+	report := textmessage.DeliveryReport{Message: b.ID, State: textmessage.State(b.Status), Reason: b.Reason}
 	switch {
 	case b.ID == "":
 		return report, lastmile.Missing("id")
 	case b.Status == "":
 		return report, lastmile.Missing("status")
-	case report.State != lastmile.TextSent && report.State != lastmile.TextDelivered && report.State != lastmile.TextFailed:
+	case report.State != textmessage.StateSent && report.State != textmessage.StateDelivered && report.State != textmessage.StateFailed:
 		return report, lastmile.Invalid("status must be sent, delivered or failed, not %q", b.Status)
 	}
 	return report, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 )
 
@@ -41,7 +42,7 @@ type TaskBody struct {
 
 // AutoAssignBody are the terms of an automatic assignment in a request.
 type AutoAssignBody struct {
-	Mode                         lastmile.AssignMode `json:"mode"`
+	Mode                         assignment.Mode     `json:"mode"`
 	Team                         lastmile.TeamID     `json:"team"`
 	Teams                        []lastmile.TeamID   `json:"teams"`
 	MaxAssignedTaskCount         int                 `json:"maxAssignedTaskCount"`
@@ -52,8 +53,8 @@ type AutoAssignBody struct {
 
 // Domain returns the terms. A single team is always strict: nobody else is
 // asked.
-func (b AutoAssignBody) Domain() lastmile.AssignOptions {
-	o := lastmile.AssignOptions{
+func (b AutoAssignBody) Domain() assignment.Options {
+	o := assignment.Options{
 		Mode: b.Mode, Teams: b.Teams, RestrictToTeams: bool(b.RestrictAutoAssignmentToTeam),
 		MaxAssignedTaskCount: b.MaxAssignedTaskCount, ExcludedWorkers: b.ExcludedWorkerIDs,
 		ConsiderDependencies: bool(b.ConsiderDependencies),

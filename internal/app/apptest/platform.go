@@ -16,6 +16,7 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/storetest"
+	"dray/internal/textmessage"
 )
 
 // Platform is the whole platform in the test's own process.
@@ -282,7 +283,7 @@ func (a Answer) Refused(t testing.TB, status, subcode int) string {
 }
 
 // Outbox lists the text messages to a phone number, oldest first.
-func (p *Platform) Outbox(t testing.TB, to string) (messages []lastmile.TextMessage) {
+func (p *Platform) Outbox(t testing.TB, to string) (messages []textmessage.Message) {
 	t.Helper()
 	err := p.Store.Read(t.Context(), func(r store.Reader) (err error) {
 		messages, err = r.Messages(t.Context(), store.MessageFilter{To: lastmile.Phone(to)})

@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/store/engine"
 )
 
 // Ranks order the tasks of a container. What is put at the end is ranked by
@@ -144,17 +146,17 @@ const queuesQuery = `
 	ORDER BY t.state DESC, t.rank, t.id`
 
 // Queues implements store.TaskReader.
-func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]lastmile.QueuedTask, error) {
+func (t *tx) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error) {
 	found, err := t.query(ctx, queuesQuery, org)
 	if err != nil {
 		return nil, fmt.Errorf("read queues: %w", err)
 	}
 	defer found.Close()
-	queues := map[lastmile.WorkerID][]lastmile.QueuedTask{}
+	queues := map[lastmile.WorkerID][]assignment.QueuedTask{}
 	for found.Next() {
 		var (
 			worker lastmile.WorkerID
-			q      lastmile.QueuedTask
+			q      assignment.QueuedTask
 			more   = &q.AdditionalQuantities
 		)
 		if err := found.Scan(&worker, &q.ID, &q.Location.Lon, &q.Location.Lat, &q.Quantity, &more.A, &more.B, &more.C); err != nil {
@@ -356,4 +358,23 @@ func (t *tx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmil
 		}
 		return t.setRanks(ctx, org, ids, ranks)
 	}
+}
+
+// PlaceNewTasks gives a position to every task of a copied database that has
+// none yet. The database it was copied from may rank new tasks by another clock.
+func PlaceNewTasks(ctx context.Context, c engine.Conn) error {
+	t := &tx{conn: sqlConn{c}}
+	lists, err := collect(ctx, t, func(r rows) (list lastmile.Container, err error) {
+		err = r.Scan(&list.Organization, &list.Kind, &list.Owner)
+		return list, err
+	}, `SELECT DISTINCT org, container_kind, container FROM task WHERE container IS NOT NULL AND rank >= $1`, int64(unplaced))
+	if err != nil {
+		return fmt.Errorf("look for tasks without a place: %w", err)
+	}
+	for _, list := range lists {
+		if err := t.PlaceTasks(ctx, list.Organization, list.ContainerRef, time.UnixMilli(0)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/backup"
 	"dray/internal/store/sqlstore"
 	"dray/internal/store/storetest"
 )
@@ -103,10 +104,10 @@ func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "backup")
 	logger := slog.New(slog.DiscardHandler)
-	if err := sqlstore.Backup(ctx, sqlstore.Options{Database: url, Now: time.Now, Logger: logger}, file); err != nil {
+	if err := backup.Write(ctx, sqlstore.Options{Database: url, Now: time.Now, Logger: logger}, file, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := sqlstore.Restore(ctx, sqlstore.Options{Data: folder, Now: time.Now, Logger: logger}, file); err != nil {
+	if err := backup.Restore(ctx, sqlstore.Options{Data: folder, Now: time.Now, Logger: logger}, file); err != nil {
 		t.Fatal(err)
 	}
 	copied := open(t, sqlstore.Options{Data: folder, Serve: true})

@@ -8,6 +8,8 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
+	"dray/internal/store/engine/enginetest"
 )
 
 // asked is a connection that notes what it is asked.
@@ -31,8 +33,8 @@ func (a *asked) row(ctx context.Context, query string, args ...any) scanner {
 // which is how SQLite helps itself where no index has all that is asked for.
 func TestLookUpsReadNoWholeTable(t *testing.T) {
 	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
-	must(t, err)
-	defer func() { must(t, s.Close()) }()
+	enginetest.Must(t, err)
+	defer func() { enginetest.Must(t, s.Close()) }()
 	ctx := t.Context()
 	lookUps := map[string]func(*tx) error{
 		"dependencies of a task":      func(x *tx) error { _, err := x.Parents(ctx, "o", "t"); return err },
@@ -59,8 +61,8 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 	for name, lookUp := range lookUps {
 		t.Run(name, func(t *testing.T) {
 			noted := &asked{queries: map[string][]any{}}
-			must(t, s.engine.read(ctx, func(c conn) error {
-				noted.conn = c
+			enginetest.Must(t, s.engine.Read(ctx, func(c engine.Conn) error {
+				noted.conn = sqlConn{c}
 				return lookUp(&tx{noted, time.Now})
 			}))
 			if len(noted.queries) == 0 {

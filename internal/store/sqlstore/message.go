@@ -10,13 +10,14 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // messageColumns are those that scanMessage reads.
 const messageColumns = `t.org, t.id, t.kind, t.task, t.sender, t.recipient, t.body, t.created, t.expires,
 	t.state, t.reason, t.gateway, t.gateway_id, t.attempts, t.unsure, t.claim, t.next_at, t.sent_at`
 
-func scanMessage(r rows) (m lastmile.TextMessage, err error) {
+func scanMessage(r rows) (m textmessage.Message, err error) {
 	var (
 		task                *string
 		created             int64
@@ -32,7 +33,7 @@ func scanMessage(r rows) (m lastmile.TextMessage, err error) {
 }
 
 // Messages implements store.MessageReader.
-func (t *tx) Messages(ctx context.Context, f store.MessageFilter) ([]lastmile.TextMessage, error) {
+func (t *tx) Messages(ctx context.Context, f store.MessageFilter) ([]textmessage.Message, error) {
 	where := &condition{text: `1 = 1`}
 	if f.Organization != "" {
 		where.and(`t.org = ?`, f.Organization)
@@ -53,13 +54,13 @@ func (t *tx) Messages(ctx context.Context, f store.MessageFilter) ([]lastmile.Te
 }
 
 // MessageByID implements store.MessageReader.
-func (t *tx) MessageByID(ctx context.Context, id lastmile.MessageID) (lastmile.TextMessage, error) {
+func (t *tx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error) {
 	found, err := collect(ctx, t, scanMessage, `SELECT `+messageColumns+` FROM message t WHERE t.id = $1`, id)
 	if err != nil {
-		return lastmile.TextMessage{}, fmt.Errorf("read message: %w", err)
+		return textmessage.Message{}, fmt.Errorf("read message: %w", err)
 	}
 	if len(found) == 0 {
-		return lastmile.TextMessage{}, lastmile.NotFound("message", string(id))
+		return textmessage.Message{}, lastmile.NotFound("message", string(id))
 	}
 	return found[0], nil
 }
@@ -82,7 +83,7 @@ func (t *tx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, er
 
 // DueMessages implements store.MessageReader. It jumps from each organization
 // to the next, so that many messages of one do not make others wait.
-func (t *tx) DueMessages(ctx context.Context, now time.Time, after lastmile.OrganizationID, each, most int) ([]lastmile.TextMessage, error) {
+func (t *tx) DueMessages(ctx context.Context, now time.Time, after lastmile.OrganizationID, each, most int) ([]textmessage.Message, error) {
 	scan := func(r rows) (org lastmile.OrganizationID, err error) {
 		err = r.Scan(&org)
 		return org, err
@@ -98,7 +99,7 @@ func (t *tx) DueMessages(ctx context.Context, now time.Time, after lastmile.Orga
 		return nil, fmt.Errorf("read who has messages to send: %w", err)
 	}
 	turn, _ := slices.BinarySearch(all, after+"\x00") // the first behind it
-	var due []lastmile.TextMessage
+	var due []textmessage.Message
 	for _, org := range append(slices.Clone(all[turn:]), all[:turn]...) {
 		found, err := collect(ctx, t, scanMessage, `SELECT `+messageColumns+` FROM message t
 			WHERE t.org = $1 AND t.next_at <= $2 ORDER BY t.next_at, t.id`+limit(min(each, most-len(due))), org, now.UnixMilli())
@@ -131,7 +132,7 @@ func (t *tx) count(ctx context.Context, query string, args ...any) (int, error) 
 }
 
 // SaveMessage implements store.MessageWriter.
-func (t *tx) SaveMessage(ctx context.Context, m lastmile.TextMessage) error {
+func (t *tx) SaveMessage(ctx context.Context, m textmessage.Message) error {
 	const query = `
 		INSERT INTO message (org, id, kind, task, sender, recipient, body, created, expires, state, reason, next_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`
@@ -147,9 +148,9 @@ func (t *tx) SaveMessage(ctx context.Context, m lastmile.TextMessage) error {
 }
 
 // ClaimMessage implements store.MessageWriter.
-func (t *tx) ClaimMessage(ctx context.Context, m lastmile.TextMessage, claim string, now, until time.Time) (lastmile.TextMessage, bool, error) {
+func (t *tx) ClaimMessage(ctx context.Context, m textmessage.Message, claim string, now, until time.Time) (textmessage.Message, bool, error) {
 	claimed := m
-	claimed.State, claimed.Claim, claimed.Next, claimed.Attempts = lastmile.TextSending, claim, until, m.Attempts+1
+	claimed.State, claimed.Claim, claimed.Next, claimed.Attempts = textmessage.StateSending, claim, until, m.Attempts+1
 	if m.Sent.IsZero() {
 		claimed.Sent = now
 	}
@@ -164,7 +165,7 @@ func (t *tx) ClaimMessage(ctx context.Context, m lastmile.TextMessage, claim str
 }
 
 // SaveSent implements store.MessageWriter.
-func (t *tx) SaveSent(ctx context.Context, m lastmile.TextMessage, claim string) (bool, error) {
+func (t *tx) SaveSent(ctx context.Context, m textmessage.Message, claim string) (bool, error) {
 	const query = `
 		UPDATE message SET state = $4, reason = $5, gateway = $6, gateway_id = $7, unsure = $8, claim = '', next_at = $9, sent_at = $10, body = $11, sender = $12
 		WHERE org = $1 AND id = $2 AND claim = $3`
@@ -176,7 +177,7 @@ func (t *tx) SaveSent(ctx context.Context, m lastmile.TextMessage, claim string)
 }
 
 // SaveReported implements store.MessageWriter.
-func (t *tx) SaveReported(ctx context.Context, m lastmile.TextMessage) error {
+func (t *tx) SaveReported(ctx context.Context, m textmessage.Message) error {
 	const query = `
 		UPDATE message SET state = $3, reason = $4, gateway_id = $5, claim = $6, next_at = $7, body = $8 WHERE org = $1 AND id = $2`
 	_, err := t.exec(ctx, query, m.Organization, m.ID, m.State, m.Reason, m.GatewayID, m.Claim, millis(m.Next), m.Body)
@@ -205,8 +206,8 @@ func (t *tx) DeleteMessages(ctx context.Context, before time.Time, most int) (in
 }
 
 // OptOut implements store.MessageReader.
-func (t *tx) OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o lastmile.OptOut, found bool, err error) {
-	o = lastmile.OptOut{Organization: org, Phone: phone}
+func (t *tx) OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error) {
+	o = textmessage.OptOut{Organization: org, Phone: phone}
 	var at, muted int64
 	err = t.row(ctx, `SELECT at, muted FROM message_optout WHERE org = $1 AND phone = $2`, org, phone).Scan(&at, &muted)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -220,7 +221,7 @@ func (t *tx) OptOut(ctx context.Context, org lastmile.OrganizationID, phone last
 }
 
 // SaveOptOut implements store.MessageWriter.
-func (t *tx) SaveOptOut(ctx context.Context, o lastmile.OptOut) error {
+func (t *tx) SaveOptOut(ctx context.Context, o textmessage.OptOut) error {
 	const query = `
 		INSERT INTO message_optout (org, phone, at, muted) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org, phone) DO UPDATE SET at = excluded.at, muted = excluded.muted`

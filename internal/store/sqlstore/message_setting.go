@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/textmessage"
 )
 
 // messageSettings is how an organization's settings of text messages are
@@ -23,8 +24,8 @@ type messageSettings struct {
 }
 
 type occasion struct {
-	Kind   lastmile.MessageKind `json:"kind"`
-	Pickup bool                 `json:"pickup,omitzero"`
+	Kind   textmessage.Kind `json:"kind"`
+	Pickup bool             `json:"pickup,omitzero"`
 }
 
 type occasionText struct {
@@ -34,34 +35,34 @@ type occasionText struct {
 }
 
 // MessageSettings implements store.MessageReader.
-func (t *tx) MessageSettings(ctx context.Context, org lastmile.OrganizationID) (lastmile.MessageSettings, error) {
+func (t *tx) MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error) {
 	var doc []byte
 	err := t.row(ctx, `SELECT doc FROM message_setting WHERE org = $1`, org).Scan(&doc)
 	if errors.Is(err, sql.ErrNoRows) {
-		return lastmile.DefaultMessageSettings(org), nil
+		return textmessage.DefaultSettings(org), nil
 	}
 	var stored messageSettings
 	if err == nil {
 		err = json.Unmarshal(doc, &stored)
 	}
 	if err != nil {
-		return lastmile.MessageSettings{}, fmt.Errorf("read settings of messages of %s: %w", org, err)
+		return textmessage.Settings{}, fmt.Errorf("read settings of messages of %s: %w", org, err)
 	}
-	s := lastmile.MessageSettings{
+	s := textmessage.Settings{
 		Organization: org, Language: stored.Language, From: stored.From,
-		Thresholds: lastmile.NotificationThresholds{ETA: span(&stored.ETA), Delay: span(&stored.Delay)},
+		Thresholds: textmessage.Thresholds{ETA: span(&stored.ETA), Delay: span(&stored.Delay)},
 	}
 	for _, o := range stored.Off {
-		s.Off = append(s.Off, lastmile.Occasion(o))
+		s.Off = append(s.Off, textmessage.Occasion(o))
 	}
 	for _, text := range stored.Texts {
-		s.Texts = append(s.Texts, lastmile.MessageTemplate{Occasion: lastmile.Occasion(text.occasion), Language: text.Language, Text: text.Text})
+		s.Texts = append(s.Texts, textmessage.Template{Occasion: textmessage.Occasion(text.occasion), Language: text.Language, Text: text.Text})
 	}
 	return s, nil
 }
 
 // SaveMessageSettings implements store.MessageWriter.
-func (t *tx) SaveMessageSettings(ctx context.Context, s lastmile.MessageSettings) error {
+func (t *tx) SaveMessageSettings(ctx context.Context, s textmessage.Settings) error {
 	stored := messageSettings{
 		Language: s.Language, From: s.From, ETA: s.Thresholds.ETA.Milliseconds(), Delay: s.Thresholds.Delay.Milliseconds(),
 	}
@@ -87,16 +88,16 @@ func (t *tx) SaveMessageSettings(ctx context.Context, s lastmile.MessageSettings
 }
 
 // NotificationThresholds implements store.MessageReader.
-func (t *tx) NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (lastmile.NotificationThresholds, error) {
+func (t *tx) NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (textmessage.Thresholds, error) {
 	var eta, delay *int64
 	err := t.row(ctx, `SELECT eta, delay FROM message_setting WHERE org = $1`, org).Scan(&eta, &delay)
 	if errors.Is(err, sql.ErrNoRows) {
-		return lastmile.DefaultThresholds, nil
+		return textmessage.DefaultThresholds, nil
 	}
 	if err != nil {
-		return lastmile.NotificationThresholds{}, fmt.Errorf("read notification thresholds of %s: %w", org, err)
+		return textmessage.Thresholds{}, fmt.Errorf("read notification thresholds of %s: %w", org, err)
 	}
-	return lastmile.NotificationThresholds{ETA: span(eta), Delay: span(delay)}, nil
+	return textmessage.Thresholds{ETA: span(eta), Delay: span(delay)}, nil
 }
 
 // span is a stored time span; null is none.

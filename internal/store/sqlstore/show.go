@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 	"dray/internal/wire"
 )
 
@@ -31,11 +32,11 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 		return s.assemble(ctx, kind, org, id)
 	}
 	var doc []byte
-	err := s.engine.direct(ctx, func(c conn) error {
-		err := c.row(ctx, query, string(org), id).Scan(&doc)
+	err := s.engine.Direct(ctx, func(c engine.Conn) error {
+		err := c.Row(ctx, query, string(org), id).Scan(&doc)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{c, s.now}).missing(ctx, kind, id)
+			return (&tx{sqlConn{c}, s.now}).missing(ctx, kind, id)
 		case err != nil:
 			return fmt.Errorf("read %s %s: %w", kind, id, err)
 		}
@@ -46,8 +47,8 @@ func (s *Store) Show(ctx context.Context, kind store.Kind, org lastmile.Organiza
 
 // assemble reads a record that is made of several rows.
 func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string) (doc []byte, err error) {
-	err = s.engine.read(ctx, func(c conn) error {
-		t := &tx{c, s.now}
+	err = s.engine.Read(ctx, func(c engine.Conn) error {
+		t := &tx{sqlConn{c}, s.now}
 		var record any
 		switch kind {
 		case store.Workers:

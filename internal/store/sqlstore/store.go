@@ -15,11 +15,12 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 // Store is a database, SQLite or PostgreSQL, as the rest of Dray sees it.
 type Store struct {
-	engine engine
+	engine engine.Engine
 	now    func() time.Time
 	events atomic.Int64 // appended so far
 
@@ -35,16 +36,19 @@ var _ store.Store = (*Store)(nil)
 // Open opens the database that the options name and brings its schema to
 // head.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	e, err := open(ctx, o)
+	e, err := OpenEngine(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return &Store{engine: e, now: o.Now}, nil
 }
 
+// maxUniqueRetries is how often a write that violated a unique key runs again.
+const maxUniqueRetries = 3
+
 // Read implements store.Store.
 func (s *Store) Read(ctx context.Context, fn func(store.Reader) error) error {
-	return s.engine.read(ctx, func(c conn) error { return fn(&tx{c, s.now}) })
+	return s.engine.Read(ctx, func(c engine.Conn) error { return fn(&tx{sqlConn{c}, s.now}) })
 }
 
 // Write implements store.Store.
@@ -56,11 +60,11 @@ func (s *Store) Write(ctx context.Context, fn func(store.Writer) error) error {
 	// What was made up anew and happened to be taken, such as a short id, is
 	// made up again by the next run.
 	for range 1 + maxUniqueRetries {
-		err = s.engine.write(ctx, func(c conn) error {
-			seen = &watched{conn: c, events: &s.events}
+		err = s.engine.Write(ctx, func(c engine.Conn) error {
+			seen = &watched{conn: sqlConn{c}, events: &s.events}
 			return fn(&tx{seen, s.now})
 		})
-		if !isUnique(err) {
+		if !s.engine.IsUnique(err) {
 			break
 		}
 	}
@@ -146,16 +150,16 @@ func (s *Store) wake(owed []lastmile.Notification) {
 }
 
 // Ping tells whether the database can be reached and its schema is at head.
-func (s *Store) Ping(ctx context.Context) error { return s.engine.ping(ctx) }
+func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
 
 // Stats counts what the database has done.
-func (s *Store) Stats() Stats { return s.engine.stats() }
+func (s *Store) Stats() Stats { return s.engine.Stats() }
 
 // Engine names the database: "sqlite" or "postgres".
-func (s *Store) Engine() string { return s.engine.name() }
+func (s *Store) Engine() string { return s.engine.Name() }
 
 // Close ends all work and closes the database.
-func (s *Store) Close() error { return s.engine.close() }
+func (s *Store) Close() error { return s.engine.Close() }
 
 // tx reads and writes records over one connection. Its methods for each noun
 // are in the file of that noun.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/wire"
@@ -356,14 +357,14 @@ func (t *tx) taskIDs(ctx context.Context, query string, args ...any) ([]lastmile
 }
 
 // Explanation implements store.TaskReader.
-func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Explanation, error) {
+func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error) {
 	var doc []byte
 	err := t.row(ctx, `SELECT doc FROM explanation WHERE org = $1 AND task = $2`, org, id).Scan(&doc)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return lastmile.Explanation{}, lastmile.NotFound("explanation of task", string(id))
+		return assignment.Explanation{}, lastmile.NotFound("explanation of task", string(id))
 	case err != nil:
-		return lastmile.Explanation{}, fmt.Errorf("read explanation of task %s: %w", id, err)
+		return assignment.Explanation{}, fmt.Errorf("read explanation of task %s: %w", id, err)
 	}
 	var form wire.Explanation
 	err = json.Unmarshal(doc, &form)
@@ -371,7 +372,7 @@ func (t *tx) Explanation(ctx context.Context, org lastmile.OrganizationID, id la
 }
 
 // SaveExplanation implements store.TaskWriter.
-func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e lastmile.Explanation) error {
+func (t *tx) SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error {
 	doc, err := wire.Encode(e)
 	if err != nil {
 		return err

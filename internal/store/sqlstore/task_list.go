@@ -12,6 +12,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 // ShowTasks implements store.Store.
@@ -23,8 +24,8 @@ import (
 // within. The cost of a page does not grow with the tasks that are stored.
 func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) ([]store.ShownTask, error) {
 	var page []store.ShownTask
-	err := s.engine.read(ctx, func(c conn) error {
-		t := &tx{c, s.now}
+	err := s.engine.Read(ctx, func(c engine.Conn) error {
+		t := &tx{sqlConn{c}, s.now}
 		after, err := t.createdAt(ctx, org, f.After)
 		if err != nil {
 			return err
@@ -258,12 +259,12 @@ func stateNumbers(states []lastmile.TaskState) []int64 {
 
 // showTask reads one task as the interface shows it.
 func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
-	err = s.engine.direct(ctx, func(c conn) error {
+	err = s.engine.Direct(ctx, func(c engine.Conn) error {
 		var row taskRow
-		err := row.scan(c.row(ctx, `SELECT `+taskColumns+taskTables+` WHERE t.org = $1 AND t.id = $2`, org, id))
+		err := row.scan(c.Row(ctx, `SELECT `+taskColumns+taskTables+` WHERE t.org = $1 AND t.id = $2`, org, id))
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return (&tx{c, s.now}).missing(ctx, store.Tasks, id)
+			return (&tx{sqlConn{c}, s.now}).missing(ctx, store.Tasks, id)
 		case err != nil:
 			return fmt.Errorf("read task %s: %w", id, err)
 		}

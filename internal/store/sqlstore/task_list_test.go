@@ -10,14 +10,16 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
+	"dray/internal/store/engine/enginetest"
 )
 
 // TestListsAreReadInTheOrderOfAnIndex asks SQLite how it goes about lists of
 // tasks: by which index, and whether it sorts what it finds there.
 func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
-	must(t, err)
-	defer func() { must(t, s.Close()) }()
+	enginetest.Must(t, err)
+	defer func() { enginetest.Must(t, s.Close()) }()
 	const pageSize = 65
 	from := time.UnixMilli(1_700_000_000_000)
 	completed := []lastmile.TaskState{lastmile.TaskCompleted}
@@ -88,8 +90,8 @@ type planStep struct {
 
 func explain(t *testing.T, s *Store, query string, args []any) (plan []planStep) {
 	t.Helper()
-	must(t, s.engine.read(t.Context(), func(c conn) (err error) {
-		plan, err = collect(t.Context(), c, func(r rows) (p planStep, err error) {
+	enginetest.Must(t, s.engine.Read(t.Context(), func(c engine.Conn) (err error) {
+		plan, err = collect(t.Context(), sqlConn{c}, func(r rows) (p planStep, err error) {
 			var unused int64
 			err = r.Scan(&p.id, &p.parent, &unused, &p.detail)
 			return p, err
@@ -102,7 +104,7 @@ func explain(t *testing.T, s *Store, query string, args []any) (plan []planStep)
 // TestOpenClassesAreThoseOfTheIndex keeps the migration and the query together.
 func TestOpenClassesAreThoseOfTheIndex(t *testing.T) {
 	script, err := os.ReadFile("migrations/0002_tasks.sql")
-	must(t, err)
+	enginetest.Must(t, err)
 	for class, most := range openTimes {
 		if line := fmt.Sprintf("WHEN completed - created < %d THEN %d\n", most, class); !strings.Contains(string(script), line) {
 			t.Errorf("the index task_open has no class %q", line)

@@ -93,7 +93,7 @@ func (t *tx) SaveSighting(ctx context.Context, org lastmile.OrganizationID, id l
 				WHEN next_at <= judged + $4 THEN next_at
 				ELSE judged + $4 END
 		WHERE org = $1 AND worker = $2 AND refresh_at IS NOT NULL AND judge_at IS NULL`
-	if err := t.send(ctx, judge, org, id, now.UnixMilli(), lastmile.JudgeEvery.Milliseconds()); err != nil {
+	if err := t.send(ctx, judge, org, id, now.UnixMilli(), lastmile.ThresholdInterval.Milliseconds()); err != nil {
 		return fmt.Errorf("look at worker %s: %w", id, err)
 	}
 	return nil

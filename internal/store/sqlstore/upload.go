@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 const uploadColumns = `SELECT org, id, worker, digest, place, media_type, size, created, state, task FROM upload WHERE `
@@ -95,4 +97,40 @@ func (t *tx) SaveUploadBytes(ctx context.Context, org lastmile.OrganizationID, i
 // DeleteUploadBytes implements store.UploadWriter.
 func (t *tx) DeleteUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error {
 	return t.erase(ctx, org, string(id), [2]string{"upload_bytes", "id"})
+}
+
+// EmbedUploads moves the images that are kept in files into the database c is
+// connected to, so that it needs no other files. load reads an image; an error
+// that is fs.ErrNotExist skips it.
+func EmbedUploads(ctx context.Context, c engine.Conn, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
+	t := &tx{conn: sqlConn{c}}
+	found, err := t.uploads(ctx, `place = $1 AND state = $2 ORDER BY org, id`, lastmile.UploadsOnDisk, int64(lastmile.UploadKept))
+	if err != nil {
+		return err
+	}
+	for _, u := range found {
+		if err := t.embedUpload(ctx, u, load); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// embedUpload moves one image into the database.
+func (t *tx) embedUpload(ctx context.Context, u lastmile.Upload, load func(context.Context, lastmile.Upload) ([]byte, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := load(ctx, u)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read upload %s: %w", u.ID, err)
+	}
+	if err := t.SaveUploadBytes(ctx, u.Organization, u.ID, data); err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `UPDATE upload SET place = $3 WHERE org = $1 AND id = $2`, u.Organization, u.ID, lastmile.UploadsInDatabase)
+	return err
 }

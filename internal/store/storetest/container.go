@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -226,11 +227,11 @@ func testQueues(t *testing.T, s store.Store) {
 			return nil
 		})
 	}
-	queues := func(org lastmile.OrganizationID) map[lastmile.WorkerID][]lastmile.QueuedTask {
-		return read(t, s, func(r store.Reader) (map[lastmile.WorkerID][]lastmile.QueuedTask, error) { return r.Queues(ctx, org) })
+	queues := func(org lastmile.OrganizationID) map[lastmile.WorkerID][]assignment.QueuedTask {
+		return read(t, s, func(r store.Reader) (map[lastmile.WorkerID][]assignment.QueuedTask, error) { return r.Queues(ctx, org) })
 	}
 	on(ann)
-	want := []lastmile.QueuedTask{
+	want := []assignment.QueuedTask{
 		{ID: started.ID, Location: place, Quantity: 2.5, AdditionalQuantities: started.AdditionalQuantities},
 		{ID: id[lastmile.TaskID]("a"), Location: place},
 		{ID: id[lastmile.TaskID]("b"), Location: place},

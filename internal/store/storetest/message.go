@@ -8,11 +8,12 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/textmessage"
 )
 
 // text is a message about a task that is to be sent.
-func text(org lastmile.OrganizationID, id string, task lastmile.TaskID, at time.Time) lastmile.TextMessage {
-	m := lastmile.NewTextMessage(lastmile.MessageID(id), org, lastmile.MessageStarted, "+12125550100", "hello", at, at)
+func text(org lastmile.OrganizationID, id string, task lastmile.TaskID, at time.Time) textmessage.Message {
+	m := textmessage.New(lastmile.MessageID(id), org, textmessage.KindStarted, "+12125550100", "hello", at, at)
 	m.Task, m.From = task, "+12125550001"
 	return m
 }
@@ -21,17 +22,17 @@ func testMessages(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	first, again := text(acme, "m1", "t", now), text(acme, "m2", "t", now.Add(time.Second))
 	other, invitation := text(zenith, "m3", "t", now), text(acme, "m4", "", now.Add(2*time.Second))
-	invitation.Kind = lastmile.MessageInvitation
-	for _, m := range []lastmile.TextMessage{first, again, other, invitation} {
+	invitation.Kind = textmessage.KindInvitation
+	for _, m := range []textmessage.Message{first, again, other, invitation} {
 		write(t, s, func(tx store.Writer) error { return tx.SaveMessage(ctx, m) })
 	}
-	list := func(f store.MessageFilter) []lastmile.TextMessage {
-		return read(t, s, func(r store.Reader) ([]lastmile.TextMessage, error) { return r.Messages(ctx, f) })
+	list := func(f store.MessageFilter) []textmessage.Message {
+		return read(t, s, func(r store.Reader) ([]textmessage.Message, error) { return r.Messages(ctx, f) })
 	}
-	same(t, "what was told once is not told again", list(store.MessageFilter{Organization: acme}), []lastmile.TextMessage{first, invitation})
-	same(t, "the newest", list(store.MessageFilter{Organization: acme, Limit: 1}), []lastmile.TextMessage{invitation})
-	same(t, "in another state", len(list(store.MessageFilter{State: lastmile.TextFailed})), 0)
-	same(t, "by id", read(t, s, func(r store.Reader) (lastmile.TextMessage, error) { return r.MessageByID(ctx, other.ID) }), other)
+	same(t, "what was told once is not told again", list(store.MessageFilter{Organization: acme}), []textmessage.Message{first, invitation})
+	same(t, "the newest", list(store.MessageFilter{Organization: acme, Limit: 1}), []textmessage.Message{invitation})
+	same(t, "in another state", len(list(store.MessageFilter{State: textmessage.StateFailed})), 0)
+	same(t, "by id", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, other.ID) }), other)
 	err := s.Read(ctx, func(r store.Reader) error { _, err := r.MessageByID(ctx, "m9"); return err })
 	if !lastmile.IsNotFound(err) {
 		t.Errorf("a message that is not there: %v", err)
@@ -45,7 +46,7 @@ func testMessageClaims(t *testing.T, s store.Store) {
 		return errors.Join(tx.SaveMessage(ctx, a1), tx.SaveMessage(ctx, a2), tx.SaveMessage(ctx, z1))
 	})
 	due := func(at time.Time, after lastmile.OrganizationID, each, limit int) (ids []string) {
-		for _, m := range read(t, s, func(r store.Reader) ([]lastmile.TextMessage, error) {
+		for _, m := range read(t, s, func(r store.Reader) ([]textmessage.Message, error) {
 			return r.DueMessages(ctx, at, after, each, limit)
 		}) {
 			ids = append(ids, string(m.ID))
@@ -66,7 +67,7 @@ func testMessageClaims(t *testing.T, s store.Store) {
 			t.Errorf("due %s: %q, want %q", name, tt.got, tt.want)
 		}
 	}
-	claim := func(m lastmile.TextMessage, token string, at time.Time) (claimed lastmile.TextMessage, mine bool) {
+	claim := func(m textmessage.Message, token string, at time.Time) (claimed textmessage.Message, mine bool) {
 		write(t, s, func(tx store.Writer) (err error) {
 			claimed, mine, err = tx.ClaimMessage(ctx, m, token, at, at.Add(time.Minute))
 			return err
@@ -77,7 +78,7 @@ func testMessageClaims(t *testing.T, s store.Store) {
 	if _, twice := claim(a1, "two", later); !mine || twice {
 		t.Fatalf("a message is claimed by one: %v, %v", mine, twice)
 	}
-	same(t, "a claimed message", read(t, s, func(r store.Reader) (lastmile.TextMessage, error) { return r.MessageByID(ctx, "a1") }), one)
+	same(t, "a claimed message", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") }), one)
 	if got := due(later, "", 10, 10); slices.Contains(got, "a1") {
 		t.Error("a claimed message is due")
 	}
@@ -85,22 +86,22 @@ func testMessageClaims(t *testing.T, s store.Store) {
 	if !mine || two.Attempts != 2 || !two.Sent.Equal(later) {
 		t.Errorf("a claim that ended: %v, %+v", mine, two)
 	}
-	record := func(m lastmile.TextMessage, token string) (recorded bool) {
+	record := func(m textmessage.Message, token string) (recorded bool) {
 		write(t, s, func(tx store.Writer) (err error) {
 			recorded, err = tx.SaveSent(ctx, m, token)
 			return err
 		})
 		return recorded
 	}
-	one.Record(lastmile.SendResult{Verdict: lastmile.SendRefused}, "gateway", later)
-	two.Record(lastmile.SendResult{Verdict: lastmile.SendTaken, GatewayID: "g"}, "gateway", later)
+	one.Record(textmessage.Result{Verdict: textmessage.SendRejected}, "gateway", later)
+	two.Record(textmessage.Result{Verdict: textmessage.SendAccepted, GatewayID: "g"}, "gateway", later)
 	if record(one, "one") || !record(two, "two") || record(two, "two") {
 		t.Error("only the last claim may record, once")
 	}
-	same(t, "a sent message", read(t, s, func(r store.Reader) (lastmile.TextMessage, error) { return r.MessageByID(ctx, "a1") }), two)
-	two.Report(lastmile.DeliveryReport{State: lastmile.TextDelivered, GatewayID: "g2"})
+	same(t, "a sent message", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") }), two)
+	two.Report(textmessage.DeliveryReport{State: textmessage.StateDelivered, GatewayID: "g2"})
 	write(t, s, func(tx store.Writer) error { return tx.SaveReported(ctx, two) })
-	same(t, "a delivered message", read(t, s, func(r store.Reader) (lastmile.TextMessage, error) { return r.MessageByID(ctx, "a1") }), two)
+	same(t, "a delivered message", read(t, s, func(r store.Reader) (textmessage.Message, error) { return r.MessageByID(ctx, "a1") }), two)
 
 	count := func(ask func(store.Reader) (int, error)) int { return read(t, s, ask) }
 	if n := count(func(r store.Reader) (int, error) { return r.SentTo(ctx, a1.To, later.Add(-time.Second)) }); n != 1 {
@@ -132,28 +133,28 @@ func testMessageClaims(t *testing.T, s store.Store) {
 
 func testMessageSettings(t *testing.T, s store.Store) {
 	ctx := t.Context()
-	settings := func(org lastmile.OrganizationID) lastmile.MessageSettings {
-		return read(t, s, func(r store.Reader) (lastmile.MessageSettings, error) { return r.MessageSettings(ctx, org) })
+	settings := func(org lastmile.OrganizationID) textmessage.Settings {
+		return read(t, s, func(r store.Reader) (textmessage.Settings, error) { return r.MessageSettings(ctx, org) })
 	}
-	thresholds := func(org lastmile.OrganizationID) lastmile.NotificationThresholds {
-		return read(t, s, func(r store.Reader) (lastmile.NotificationThresholds, error) {
+	thresholds := func(org lastmile.OrganizationID) textmessage.Thresholds {
+		return read(t, s, func(r store.Reader) (textmessage.Thresholds, error) {
 			return r.NotificationThresholds(ctx, org)
 		})
 	}
-	same(t, "thresholds of an organization that has set none", thresholds(acme), lastmile.DefaultThresholds)
-	same(t, "settings of one that has set none", settings(acme), lastmile.DefaultMessageSettings(acme))
-	set := lastmile.MessageSettings{
-		Organization: acme, Language: "it", From: "Acme", Thresholds: lastmile.NotificationThresholds{ETA: 90 * time.Second, Delay: time.Hour},
-		Off:   []lastmile.Occasion{{Kind: lastmile.MessageDelayed}, {Kind: lastmile.MessageDelayed, Pickup: true}},
-		Texts: []lastmile.MessageTemplate{{Occasion: lastmile.Occasion{Kind: lastmile.MessageStarted, Pickup: true}, Language: "it", Text: "ciao {worker}"}},
+	same(t, "thresholds of an organization that has set none", thresholds(acme), textmessage.DefaultThresholds)
+	same(t, "settings of one that has set none", settings(acme), textmessage.DefaultSettings(acme))
+	set := textmessage.Settings{
+		Organization: acme, Language: "it", From: "Acme", Thresholds: textmessage.Thresholds{ETA: 90 * time.Second, Delay: time.Hour},
+		Off:   []textmessage.Occasion{{Kind: textmessage.KindDelayed}, {Kind: textmessage.KindDelayed, Pickup: true}},
+		Texts: []textmessage.Template{{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted, Pickup: true}, Language: "it", Text: "ciao {worker}"}},
 	}
 	write(t, s, func(tx store.Writer) error { return tx.SaveMessageSettings(ctx, set) })
 	same(t, "settings", settings(acme), set)
-	same(t, "thresholds at which anybody is told", thresholds(acme), lastmile.NotificationThresholds{ETA: 90 * time.Second})
-	same(t, "settings of another organization", settings(zenith), lastmile.DefaultMessageSettings(zenith))
+	same(t, "thresholds at which anybody is told", thresholds(acme), textmessage.Thresholds{ETA: 90 * time.Second})
+	same(t, "settings of another organization", settings(zenith), textmessage.DefaultSettings(zenith))
 
-	out := lastmile.OptOut{Organization: acme, Phone: "+12125550100", At: now, Muted: true}
-	opted := func(org lastmile.OrganizationID) (o lastmile.OptOut, found bool) {
+	out := textmessage.OptOut{Organization: acme, Phone: "+12125550100", At: now, Muted: true}
+	opted := func(org lastmile.OrganizationID) (o textmessage.OptOut, found bool) {
 		read(t, s, func(r store.Reader) (bool, error) {
 			var err error
 			o, found, err = r.OptOut(ctx, org, out.Phone)

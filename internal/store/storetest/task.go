@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/assignment"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
@@ -287,7 +288,7 @@ func testDeleteTask(t *testing.T, s store.Store) {
 	saveTasks(t, s, parent, gone, child)
 	write(t, s, func(w store.Writer) error {
 		return errors.Join(
-			w.SaveExplanation(ctx, acme, lastmile.Explanation{Task: gone.ID, At: now, Mode: lastmile.AssignByLoad}),
+			w.SaveExplanation(ctx, acme, assignment.Explanation{Task: gone.ID, At: now, Mode: assignment.ByLoad}),
 			w.DeleteTask(ctx, zenith, gone.ID), // of another: nothing happens
 		)
 	})
@@ -329,14 +330,14 @@ func testExplanation(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	saveTasks(t, s, task(acme, "t", home, now))
 	far := lastmile.Meters(1234.5)
-	for _, why := range []lastmile.Explanation{
-		{Task: id[lastmile.TaskID]("t"), At: now, Mode: lastmile.AssignByDistance},
-		{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour), Mode: lastmile.AssignByLoad, Chosen: id[lastmile.WorkerID]("ann"), Considered: []lastmile.Consideration{
+	for _, why := range []assignment.Explanation{
+		{Task: id[lastmile.TaskID]("t"), At: now, Mode: assignment.ByDistance},
+		{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour), Mode: assignment.ByLoad, Chosen: id[lastmile.WorkerID]("ann"), Considered: []assignment.Consideration{
 			{Worker: id[lastmile.WorkerID]("ann"), Name: "Ann", Measure: &far}, {Worker: id[lastmile.WorkerID]("bob"), Name: "Bob", Excluded: "why"},
 		}},
 	} {
 		write(t, s, func(w store.Writer) error { return w.SaveExplanation(ctx, acme, why) })
-		got := read(t, s, func(r store.Reader) (lastmile.Explanation, error) { return r.Explanation(ctx, acme, why.Task) })
+		got := read(t, s, func(r store.Reader) (assignment.Explanation, error) { return r.Explanation(ctx, acme, why.Task) })
 		same(t, "explanation", got, why)
 	}
 	err := s.Read(ctx, func(r store.Reader) error {
@@ -350,7 +351,7 @@ func testExplanation(t *testing.T, s store.Store) {
 		var forgotten int64
 		write(t, s, func(w store.Writer) (err error) {
 			forgotten, err = w.DeleteExplanations(ctx, now.Add(before), 10)
-			return errors.Join(err, w.SaveExplanation(ctx, acme, lastmile.Explanation{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour)}))
+			return errors.Join(err, w.SaveExplanation(ctx, acme, assignment.Explanation{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour)}))
 		})
 		if forgotten != want {
 			t.Errorf("%d explanations from before %v forgotten, want %d", forgotten, before, want)

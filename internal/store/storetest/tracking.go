@@ -85,10 +85,10 @@ func testWatches(t *testing.T, s store.Store) {
 		t.Error("a worker is looked at next when the watch says so")
 	}
 
-	// A worker who moves is judged JudgeEvery after the last time.
+	// A worker who moves is judged ThresholdInterval after the last time.
 	seen := lastmile.Whereabouts{LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, Located: now, Battery: new(0.25)}
 	write(t, s, func(tx store.Writer) error { return tx.SaveSighting(ctx, acme, w.ID, seen, now.Add(time.Second)) })
-	if len(due(now.Add(lastmile.JudgeEvery-time.Millisecond))) != 0 || len(due(now.Add(lastmile.JudgeEvery))) != 1 {
+	if len(due(now.Add(lastmile.ThresholdInterval-time.Millisecond))) != 0 || len(due(now.Add(lastmile.ThresholdInterval))) != 1 {
 		t.Error("a worker who moves is not looked at half a minute after the last time")
 	}
 	same(t, "whereabouts", read(t, s, func(r store.Reader) (lastmile.Whereabouts, error) { return r.Whereabouts(ctx, acme, w.ID) }), seen)

@@ -1,0 +1,2 @@
+// Package analytics sums up what workers did in a window of time.
+package analytics

@@ -1,0 +1,216 @@
+package assignment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// AssignMode is how the best worker for a task is found.
+type Mode string
+
+// The modes of automatic assignment.
+const (
+	ByDistance Mode = "distance" // whose last place is nearest
+	ByLoad     Mode = "load"     // whose way through all tasks to this one is shortest
+)
+
+// AssignOptions are the terms of an automatic assignment.
+type Options struct {
+	Mode                 Mode
+	Teams                []lastmile.TeamID // workers in any of these come first; none is everyone
+	RestrictToTeams      bool              // nobody else comes after them
+	MaxAssignedTaskCount int               // 0 is no limit
+	ExcludedWorkers      []lastmile.WorkerID
+	ConsiderDependencies bool
+}
+
+// Check refuses options that make no sense.
+func (o Options) Check(field string) error {
+	switch {
+	case o.Mode == "":
+		return lastmile.Missing(field + ".mode")
+	case o.Mode != ByDistance && o.Mode != ByLoad:
+		return lastmile.Invalid("%s.mode must be distance or load, not %q", field, o.Mode)
+	case o.MaxAssignedTaskCount < 0:
+		return lastmile.Invalid("%s.maxAssignedTaskCount must not be negative", field)
+	}
+	return nil
+}
+
+// QueuedTask is a task in a worker's way, as far as assignment needs to know it.
+type QueuedTask struct {
+	ID                   lastmile.TaskID
+	Location             lastmile.Point
+	Quantity             float64
+	AdditionalQuantities lastmile.Capacities
+}
+
+// Candidate is a worker who might get a task: the active task first, then the
+// list in order.
+type Candidate struct {
+	Worker lastmile.Worker
+	Queue  []QueuedTask
+}
+
+// Reasons why a worker was not considered.
+const (
+	ReasonExcluded   = "excluded by the request"
+	ReasonOtherTeam  = "not in the team"
+	ReasonNoLocation = "no known location"
+	ReasonTaskCount  = "has as many tasks as allowed"
+	ReasonCapacity   = "capacity exceeded"
+)
+
+// Explanation is why a task went to a worker, or to nobody.
+type Explanation struct {
+	Task       lastmile.TaskID
+	At         time.Time
+	Mode       Mode
+	Chosen     lastmile.WorkerID // empty when nobody fits
+	Considered []Consideration
+}
+
+// Consideration is one worker's part of an explanation.
+type Consideration struct {
+	Worker   lastmile.WorkerID
+	Name     string
+	Measure  *lastmile.Meters // nil when excluded
+	Excluded string           // why; empty when measured
+}
+
+// PickWorker finds the best worker for a family of tasks that must go
+// together, the first of which is the one that counts for distance. It
+// returns why it chose whom.
+func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, now time.Time) Explanation {
+	why := Explanation{Task: tasks[0].ID, At: now, Mode: o.Mode}
+	for _, c := range candidates {
+		c.Queue = without(c.Queue, tasks)
+		verdict := Consideration{Worker: c.Worker.ID, Name: c.Worker.Name, Excluded: c.excluded(tasks, o)}
+		if verdict.Excluded == "" {
+			measure := c.measure(tasks[0].Destination.Location, o.Mode)
+			verdict.Measure = &measure
+		}
+		why.Considered = append(why.Considered, verdict)
+	}
+	slices.SortStableFunc(why.Considered, func(a, b Consideration) int {
+		switch {
+		case a.Measure == nil && b.Measure == nil:
+			return cmp.Compare(a.Worker, b.Worker)
+		case a.Measure == nil:
+			return 1
+		case b.Measure == nil:
+			return -1
+		}
+		return cmp.Or(cmp.Compare(*a.Measure, *b.Measure), cmp.Compare(a.Worker, b.Worker))
+	})
+	if len(why.Considered) > 0 && why.Considered[0].Measure != nil {
+		why.Chosen = why.Considered[0].Worker
+	}
+	if why.Chosen == "" && len(o.Teams) > 0 && !o.RestrictToTeams {
+		o.Teams = nil
+		return PickWorker(tasks, candidates, o, now)
+	}
+	return why
+}
+
+// without is what is left of a queue when tasks are taken out of it, to be
+// put at its end.
+func without(queue []QueuedTask, tasks []lastmile.Task) []QueuedTask {
+	left := make([]QueuedTask, 0, len(queue))
+	for _, q := range queue {
+		if !slices.ContainsFunc(tasks, func(t lastmile.Task) bool { return t.ID == q.ID }) {
+			left = append(left, q)
+		}
+	}
+	return left
+}
+
+// Give notes that tasks have gone to the end of a worker's queue, from whoever
+// had them.
+func Give(candidates []Candidate, to lastmile.WorkerID, tasks []lastmile.Task) {
+	for i := range candidates {
+		c := &candidates[i]
+		c.Queue = without(c.Queue, tasks)
+		if c.Worker.ID != to {
+			continue
+		}
+		for _, t := range tasks {
+			c.Queue = append(c.Queue, QueuedTask{
+				ID: t.ID, Location: t.Destination.Location, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
+			})
+		}
+	}
+}
+
+// excluded says why the worker cannot have the tasks, or nothing.
+func (c Candidate) excluded(tasks []lastmile.Task, o Options) string {
+	switch {
+	case slices.Contains(o.ExcludedWorkers, c.Worker.ID):
+		return ReasonExcluded
+	case len(o.Teams) > 0 && !slices.ContainsFunc(c.Worker.Teams, func(id lastmile.TeamID) bool { return slices.Contains(o.Teams, id) }):
+		return ReasonOtherTeam
+	case c.Worker.Whereabouts.Location == nil:
+		return ReasonNoLocation
+	case o.MaxAssignedTaskCount > 0 && len(c.Queue)+len(tasks) > o.MaxAssignedTaskCount:
+		return fmt.Sprintf("%s: %d of %d", ReasonTaskCount, len(c.Queue), o.MaxAssignedTaskCount)
+	}
+	return c.overloaded(tasks)
+}
+
+// rounding is how far a sum may seem to be over a capacity that it fills
+// exactly: 0.1 three times is more than 0.3.
+const rounding = 1 + 1e-9
+
+// overloaded says which capacity the tasks would exceed. A capacity of zero is
+// no limit.
+func (c Candidate) overloaded(tasks []lastmile.Task) string {
+	var load lastmile.Capacities
+	units := 0.0
+	for _, q := range c.Queue {
+		units += q.Quantity
+		load = plus(load, q.AdditionalQuantities)
+	}
+	for _, t := range tasks {
+		units += t.Quantity
+		load = plus(load, t.AdditionalQuantities)
+	}
+	most := c.Worker.AdditionalCapacities
+	for _, m := range []struct {
+		name       string
+		load, most float64
+	}{
+		{"capacity", units, c.Worker.Capacity},
+		{"capacityA", load.A, most.A},
+		{"capacityB", load.B, most.B},
+		{"capacityC", load.C, most.C},
+	} {
+		if m.most > 0 && m.load > m.most*rounding {
+			return fmt.Sprintf("%s: %s %g of %g", ReasonCapacity, m.name, m.load, m.most)
+		}
+	}
+	return ""
+}
+
+func plus(a, b lastmile.Capacities) lastmile.Capacities {
+	return lastmile.Capacities{A: a.A + b.A, B: a.B + b.B, C: a.C + b.C}
+}
+
+// measure is how far the worker is from a place: straight, or by way of all
+// that is still to be done.
+func (c Candidate) measure(place lastmile.Point, mode Mode) lastmile.Meters {
+	at, way := *c.Worker.Whereabouts.Location, lastmile.Meters(0)
+	if mode == ByLoad {
+		for _, q := range c.Queue {
+			way += at.Distance(q.Location)
+			at = q.Location
+		}
+	}
+	return way + at.Distance(place)
+}
+
+// AutoAssigned is which tasks went to whom.
+type Assigned map[lastmile.TaskID]lastmile.WorkerID

@@ -1,0 +1,3 @@
+// Package assignment chooses workers for tasks that are assigned
+// automatically, and explains the choice.
+package assignment

@@ -1,0 +1,299 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"dray/internal/store/engine"
+)
+
+// querier is what transactions and plain connections of pgx have in common.
+type querier interface {
+	Conn() *pgx.Conn
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// conn is an engine.Conn over pgx, for the length of one operation.
+type conn struct {
+	q        querier
+	deadline time.Time // of the operation; zero means none
+	failed   error     // first statement that failed
+	ended    bool
+	open     engine.Rows
+	waiting  *pgx.Batch // passed to Send and not yet sent
+}
+
+// newConn returns a conn whose statements end no later than the context, even
+// if they are called with another one.
+func newConn(ctx context.Context, q querier) *conn {
+	deadline, _ := ctx.Deadline()
+	return &conn{q: q, deadline: deadline}
+}
+
+// limit adds the operation's deadline to the context of a statement.
+func (c *conn) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.deadline.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, c.deadline)
+}
+
+// errConnectionLost marks a statement whose connection broke.
+var errConnectionLost = errors.New("connection lost")
+
+// note records the first error of a statement and returns err.
+func (c *conn) note(err error) error {
+	if err == nil {
+		return nil
+	}
+	if c.q.Conn().IsClosed() && !givenUp(err) {
+		err = fmt.Errorf("%w: %w", errConnectionLost, err)
+	}
+	if c.failed == nil {
+		c.failed = err
+	}
+	return err
+}
+
+// givenUp reports whether a statement ended because its context did. The
+// operation's own context may still be valid then.
+func givenUp(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// usable returns why no further statement can run, if so.
+func (c *conn) usable() error { return engine.Usable(c.ended, c.failed) }
+
+// textColumn finds the text columns in a definition.
+var textColumn = regexp.MustCompile(`(?m)^(\s+\w+ TEXT)\b`)
+
+// dialect describes PostgreSQL. Transactions run side by side, and each
+// statement costs more than its rows.
+var dialect = engine.Dialect{
+	// Both databases compare text byte by byte: PostgreSQL would follow the
+	// language of its database, and pages ordered by id would differ from node
+	// to node.
+	Definition: func(statement string) string {
+		return textColumn.ReplaceAllString(statement, `$1 COLLATE "C"`)
+	},
+	CountVersionTable: `SELECT count(*) FROM information_schema.tables
+		WHERE table_schema = current_schema() AND table_name = 'schema_version'`,
+	ListColumns: `SELECT t.table_name::text, 0::bigint, i.column_name::text, 0::bigint
+		FROM information_schema.tables AS t JOIN information_schema.columns AS i
+			ON i.table_schema = t.table_schema AND i.table_name = t.table_name
+		WHERE t.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
+		ORDER BY t.table_name, i.ordinal_position`,
+}
+
+// Dialect implements engine.Conn.
+func (c *conn) Dialect() *engine.Dialect { return &dialect }
+
+// maxWaiting is how many statements Send holds back at most.
+const maxWaiting = 128
+
+// Send implements engine.Conn. The statement is sent together with the next one
+// whose result is needed: a round trip for each would cost more than the work.
+func (c *conn) Send(ctx context.Context, query string, args ...any) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	if c.waiting == nil {
+		c.waiting = &pgx.Batch{}
+	}
+	c.waiting.Queue(query, args...)
+	if c.waiting.Len() < maxWaiting {
+		return nil
+	}
+	return c.flush(ctx)
+}
+
+// flush runs the statements that wait.
+func (c *conn) flush(ctx context.Context) error {
+	if c.waiting == nil {
+		return nil
+	}
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
+	results, err := c.deliver(ctx, c.waiting.Len())
+	if err != nil {
+		return c.note(err)
+	}
+	return c.note(results.Close())
+}
+
+// deliver sends the statements that wait and reads the results of the first n.
+func (c *conn) deliver(ctx context.Context, n int) (pgx.BatchResults, error) {
+	results := c.q.SendBatch(ctx, c.waiting)
+	c.waiting = nil
+	for range n {
+		if _, err := results.Exec(); err != nil {
+			results.Close()
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// Exec implements engine.Conn.
+func (c *conn) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if err := c.usable(); err != nil {
+		return 0, err
+	}
+	if err := c.flush(ctx); err != nil {
+		return 0, err
+	}
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
+	tag, err := c.q.Exec(ctx, query, args...)
+	return tag.RowsAffected(), c.note(err)
+}
+
+// Query implements engine.Conn.
+func (c *conn) Query(ctx context.Context, query string, args ...any) (engine.Rows, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := c.limit(ctx)
+	r, err := c.ask(ctx, query, args)
+	if err != nil {
+		cancel()
+		return nil, c.note(err)
+	}
+	c.open = &rows{Rows: r, c: c, cancel: cancel}
+	return c.open, nil
+}
+
+// ask runs a query after the statements that wait, in one round trip.
+func (c *conn) ask(ctx context.Context, query string, args []any) (pgx.Rows, error) {
+	if c.waiting == nil {
+		return c.q.Query(ctx, query, args...)
+	}
+	before := c.waiting.Len()
+	c.waiting.Queue(query, args...)
+	results, err := c.deliver(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	r, err := results.Query()
+	if err != nil {
+		results.Close()
+		return nil, err
+	}
+	return &lastRows{Rows: r, results: results}, nil
+}
+
+// lastRows are the rows of a query that was sent together with others.
+type lastRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+	err     error
+}
+
+// Close implements pgx.Rows.
+func (r *lastRows) Close() {
+	r.Rows.Close()
+	if err := r.results.Close(); r.err == nil {
+		r.err = err
+	}
+}
+
+// Next implements pgx.Rows.
+func (r *lastRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
+}
+
+// Err implements pgx.Rows.
+func (r *lastRows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err
+	}
+	return r.err
+}
+
+// Row implements engine.Conn.
+func (c *conn) Row(ctx context.Context, query string, args ...any) engine.Scanner {
+	return rowFunc(func(dest []any) error {
+		if err := c.usable(); err != nil {
+			return err
+		}
+		ctx, cancel := c.limit(ctx)
+		defer cancel()
+		r, err := c.ask(ctx, query, args)
+		if err != nil {
+			return c.note(err)
+		}
+		defer r.Close()
+		if !r.Next() {
+			if err := r.Err(); err != nil {
+				return c.note(err)
+			}
+			return sql.ErrNoRows
+		}
+		if err := r.Scan(dest...); err != nil {
+			return err
+		}
+		r.Close()
+		return c.note(r.Err())
+	})
+}
+
+// end invalidates the connection and closes rows that are still open.
+func (c *conn) end() {
+	c.ended = true
+	if c.open != nil {
+		c.open.Close()
+	}
+}
+
+// rowFunc is an engine.Scanner that runs its query when it is scanned.
+type rowFunc func(dest []any) error
+
+// Scan implements engine.Scanner.
+func (f rowFunc) Scan(dest ...any) error { return f(dest) }
+
+// rows are rows that report errors to their operation.
+type rows struct {
+	pgx.Rows
+	c      *conn
+	cancel context.CancelFunc
+}
+
+// Close implements engine.Rows.
+func (r *rows) Close() {
+	r.Rows.Close()
+	r.cancel()
+}
+
+// Next implements engine.Rows.
+func (r *rows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.c.note(r.Rows.Err()) //nolint:errcheck // Err returns it
+	return false
+}
+
+// dialer opens connections that detect soon that the server is gone.
+func dialer(timeout time.Duration) *net.Dialer {
+	return &net.Dialer{
+		Timeout: timeout,
+		KeepAliveConfig: net.KeepAliveConfig{
+			Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3,
+		},
+		Control: userTimeout,
+	}
+}

@@ -1,0 +1,3 @@
+// Package postgres implements package engine over PostgreSQL, or over a
+// database that speaks its protocol and dialect.
+package postgres

@@ -1,0 +1,296 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"dray/internal/lastmile"
+	"dray/internal/store/engine"
+)
+
+// Options say how to open a PostgreSQL database.
+type Options struct {
+	URL        string           // postgres://…; pgxpool's own settings may be in it
+	Now        func() time.Time // the clock
+	Logger     *slog.Logger     // nil discards
+	Migrations fs.FS            // NNNN_name.sql files
+
+	KeepSchema bool // leave an older schema as it is
+}
+
+const (
+	// oldestPostgres is the oldest major version that is tested.
+	oldestPostgres = 15
+	// postgresPatience is the longest wait for a working connection, unless the
+	// URL has connect_timeout.
+	postgresPatience = 2 * time.Second
+	// An operation that takes longer has met a server that is stuck. Its
+	// caller's own deadline is usually shorter.
+	directPatience    = 10 * time.Second
+	operationPatience = 30 * time.Second
+	// commitPatience is the longest wait for the result of a commit. The caller
+	// may be gone by then, but whether the commit held must not depend on that.
+	commitPatience = 10 * time.Second
+	// defaultConns is the size of the pool, unless the URL has pool_max_conns.
+	defaultConns = 16
+)
+
+// Engine is an engine.Engine over a PostgreSQL database, or one that speaks
+// its protocol and dialect.
+type Engine struct {
+	pool       *pgxpool.Pool
+	patience   time.Duration // with connections
+	log        *slog.Logger
+	now        func() time.Time
+	migrations []engine.Migration
+	waiting    atomic.Int64  // for a connection
+	again      chan struct{} // held by the operation that runs again
+	count      engine.Counters
+}
+
+// Open connects, checks the server and migrates the schema to head.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	all, err := engine.ReadMigrations(o.Migrations)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := connect(ctx, o.URL)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		pool: pool, patience: pool.Config().ConnConfig.ConnectTimeout,
+		log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1),
+	}
+	if err := e.prepare(ctx, o, all); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// prepare checks the server and brings the schema to head.
+func (e *Engine) prepare(ctx context.Context, o Options, all []engine.Migration) error {
+	if err := e.Direct(ctx, func(c engine.Conn) error { return checkServer(ctx, c) }); err != nil {
+		if refusal, ok := errors.AsType[*lastmile.Error](err); ok && refusal.Cause != "" {
+			err = errors.New(refusal.Cause) // the text for clients does not help here
+		}
+		return fmt.Errorf("open the PostgreSQL database: %w", err)
+	}
+	s := engine.Schema{Read: e.Direct, Change: e.define}
+	var err error
+	if o.KeepSchema {
+		_, err = engine.CheckVersion(ctx, s, all)
+	} else {
+		err = engine.Migrate(ctx, s, all, o.Now)
+	}
+	return err
+}
+
+// connect makes the pool. It does not wait for the first connection.
+func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's URL: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultConns
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = postgresPatience
+	}
+	config.PingTimeout = config.ConnConfig.ConnectTimeout / 2
+	config.ConnConfig.DialFunc = dialer(config.ConnConfig.ConnectTimeout).DialContext
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "dray"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("set up the PostgreSQL pool: %w", err)
+	}
+	return pool, nil
+}
+
+// checkServer rejects a PostgreSQL server that is too old. Other databases that
+// speak its protocol have versions of another kind and are accepted.
+func checkServer(ctx context.Context, c engine.Conn) error {
+	var text string
+	if err := c.Row(ctx, "SELECT version()").Scan(&text); err != nil {
+		return err
+	}
+	if major, ok := postgresMajor(text); ok && major < oldestPostgres {
+		return fmt.Errorf("the server is %s: version %d or newer is needed", text, oldestPostgres)
+	}
+	return nil
+}
+
+// postgresMajor parses the major version out of the result of version(). ok is
+// false for other engines, such as "PostgreSQL 11.2-YB-2.25 on …".
+func postgresMajor(text string) (major int, ok bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 2 || fields[0] != "PostgreSQL" || strings.Contains(fields[1], "-") {
+		return 0, false
+	}
+	digits := strings.TrimRight(strings.SplitN(fields[1], ".", 2)[0], "abcdefghijklmnopqrstuvwxyz")
+	if i := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		digits = digits[:i] // 16beta2
+	}
+	major, err := strconv.Atoi(digits)
+	return major, err == nil
+}
+
+// Direct implements engine.Engine.
+func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
+	return limited(ctx, directPatience, func(ctx context.Context) error {
+		c, err := e.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		return e.call(ctx, newConn(ctx, c), fn)
+	})
+}
+
+// Read implements engine.Engine.
+func (e *Engine) Read(ctx context.Context, fn func(engine.Conn) error) error {
+	return limited(ctx, operationPatience, func(ctx context.Context) error {
+		return e.Snapshot(ctx, fn)
+	})
+}
+
+// Snapshot is Read without a time limit.
+func (e *Engine) Snapshot(ctx context.Context, fn func(engine.Conn) error) error {
+	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return e.settle(ctx, err)
+	}
+	defer release()
+	return e.call(ctx, newConn(ctx, tx), fn)
+}
+
+// call runs fn over a connection for reading.
+func (e *Engine) call(ctx context.Context, c *conn, fn func(engine.Conn) error) error {
+	err := engine.Protect(e.log, c, fn)
+	c.end()
+	if err == nil {
+		err = c.failed
+	}
+	return e.present(ctx, err)
+}
+
+// begin takes a connection and begins a transaction on it, within the time limit
+// for connections. release returns the connection and rolls back what was not
+// committed.
+func (e *Engine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release func(), err error) {
+	soon, cancel := context.WithTimeout(ctx, e.patience)
+	defer cancel()
+	c, tx, err := e.firstThatWorks(soon, o)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil && soon.Err() != nil:
+		return nil, nil, unanswered(err)
+	case err != nil:
+		return nil, nil, err
+	}
+	release = func() {
+		// It fails after a commit, and on a connection that is broken and
+		// dropped by Release.
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
+		defer cancel()
+		_ = tx.Rollback(bounded)
+		c.Release()
+	}
+	return tx, release, nil
+}
+
+// firstThatWorks begins a transaction on the first connection that is not
+// broken: after a restart of the server, every connection in the pool is.
+func (e *Engine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (*pgxpool.Conn, pgx.Tx, error) {
+	for {
+		c, err := e.acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		tx, err := c.BeginTx(ctx, o)
+		if err == nil {
+			return c, tx, nil
+		}
+		lost := c.Conn().IsClosed()
+		c.Release()
+		if !lost || ctx.Err() != nil {
+			return nil, nil, &attemptError{answer: fmt.Errorf("begin: %w", err), cause: err, lost: lost}
+		}
+	}
+}
+
+// limited runs fn with a time limit, so that a server that hangs does not block
+// its callers. Exceeding it is reported as overload.
+func limited(ctx context.Context, limit time.Duration, fn func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := fn(within)
+	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) && !errors.Is(err, errUnknownOutcome) {
+		return unanswered(err)
+	}
+	return err
+}
+
+// acquire takes a connection from the pool. It fails soon if there is none.
+func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	soon, cancel := context.WithTimeout(ctx, e.patience)
+	defer cancel()
+	e.waiting.Add(1)
+	defer e.waiting.Add(-1)
+	c, err := e.pool.Acquire(soon)
+	switch {
+	case err == nil:
+		return c, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	default:
+		e.count.Shed.Add(1)
+		return nil, unanswered(err)
+	}
+}
+
+// Name implements engine.Engine.
+func (e *Engine) Name() string { return "postgres" }
+
+// Ping implements engine.Engine.
+func (e *Engine) Ping(ctx context.Context) error {
+	return e.Direct(ctx, func(c engine.Conn) error { return engine.AtHead(ctx, c, engine.Head(e.migrations)) })
+}
+
+// Stats implements engine.Engine.
+func (e *Engine) Stats() engine.Stats {
+	s := e.count.Stats()
+	s.Waiting = int(e.waiting.Load())
+	s.Connections = int(e.pool.Stat().TotalConns())
+	return s
+}
+
+// Close implements engine.Engine.
+func (e *Engine) Close() error {
+	e.pool.Close()
+	return nil
+}
+
+// errUnknownOutcome is returned when the connection broke after a commit was
+// sent: the change may or may not be kept. It is never retried here, because
+// that might make it twice; the client can check, or repeat the request with the
+// same idempotency key.
+var errUnknownOutcome = errors.New("the database may or may not have kept the change")

@@ -1,0 +1,286 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"dray/internal/lastmile"
+	"dray/internal/store/engine"
+)
+
+// SQLSTATE codes that are acted upon.
+const (
+	pgSerialization   = "40001" // lost against another transaction
+	pgDeadlock        = "40P01"
+	pgUniqueViolation = "23505"
+	pgPlanChanged     = "0A000" // a cached plan, after a migration by another node
+	pgDuplicateTable  = "42P07"
+	pgDuplicateObject = "42710"
+	pgInternal        = "XX000" // "tuple concurrently updated", of the catalog
+	pgDiskFull        = "53100"
+	pgTooManyConns    = "53300"
+	pgOutOfMemory     = "53200"
+	pgShutdown        = "57P01"
+	pgCrashShutdown   = "57P02"
+	pgStarting        = "57P03"
+	pgIdleTimeout     = "57P05"
+)
+
+// How often an operation is run again. If two operations raced for a unique key,
+// the second run finds the row; a key that stays violated is a bug of the
+// operation.
+const (
+	maxRetries       = 20
+	maxUniqueRetries = 3
+	maxLostRetries   = 1
+	longestBackoff   = 100 * time.Millisecond
+)
+
+// retries counts why an operation was run again.
+type retries struct{ lost, unique, total int }
+
+// Write implements engine.Engine with a serializable transaction, which runs
+// again if it lost against another one.
+func (e *Engine) Write(ctx context.Context, fn func(engine.Conn) error) error {
+	return limited(ctx, operationPatience, func(ctx context.Context) error {
+		return e.Transact(ctx, fn)
+	})
+}
+
+// Transact is Write without a time limit.
+func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error {
+	var r retries
+	leave := func() {}
+	defer func() { leave() }()
+	for {
+		err := e.attempt(ctx, fn)
+		if err == nil {
+			e.count.Operations.Add(1)
+			e.count.Committed(1)
+			return nil
+		}
+		if !r.again(err) || ctx.Err() != nil {
+			e.count.Failed.Add(1)
+			return e.settle(ctx, err)
+		}
+		e.count.Retries.Add(1)
+		if r.total == 1 {
+			if leave, err = e.queueUp(ctx); err != nil {
+				return err
+			}
+		}
+		if err := backoff(ctx, r.total); err != nil {
+			return err
+		}
+	}
+}
+
+// queueUp waits until no other operation of this process is being run again.
+// Operations that lose do so against each other: one by one they all get done.
+func (e *Engine) queueUp(ctx context.Context) (leave func(), err error) {
+	select {
+	case e.again <- struct{}{}:
+		return func() { <-e.again }, nil
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
+}
+
+// attemptError is a failed attempt: what fn returned or the database did, and
+// the database's error that decides whether another attempt makes sense.
+type attemptError struct {
+	answer    error
+	cause     error
+	lost      bool // the connection broke
+	committed bool // COMMIT was sent without a response
+}
+
+// Error implements error.
+func (a *attemptError) Error() string { return a.answer.Error() }
+
+// Unwrap is for errors.Is and errors.As.
+func (a *attemptError) Unwrap() error { return a.answer }
+
+// attempt runs fn once in a transaction of its own.
+func (e *Engine) attempt(ctx context.Context, fn func(engine.Conn) error) error {
+	tx, release, err := e.begin(ctx, pgx.TxOptions{IsoLevel: pgx.Serializable})
+	if err != nil {
+		return err
+	}
+	defer release()
+	c := newConn(ctx, tx)
+	err = engine.Protect(e.log, c, fn)
+	if err == nil {
+		err = c.flush(ctx)
+	}
+	c.end()
+	if err == nil {
+		err = c.failed
+	}
+	if err != nil {
+		return &attemptError{answer: err, cause: errors.Join(err, c.failed), lost: tx.Conn().IsClosed()}
+	}
+	if tx.Conn().IsClosed() {
+		return &attemptError{answer: errConnectionLost, cause: errConnectionLost, lost: true}
+	}
+	// From here on only a response proves that COMMIT did not arrive: pgx reports
+	// a connection that broke after it was sent as safe to retry.
+	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitPatience)
+	defer cancel()
+	if err := tx.Commit(sent); err != nil {
+		return &attemptError{
+			answer:    fmt.Errorf("commit: %w", err),
+			cause:     err,
+			lost:      tx.Conn().IsClosed(),
+			committed: !refused(err),
+		}
+	}
+	return nil
+}
+
+// refused reports whether the server's response to COMMIT proves that nothing
+// was kept. A response that the connection was shut down proves nothing.
+func refused(err error) bool {
+	if errors.Is(err, pgx.ErrTxCommitRollback) {
+		return true
+	}
+	switch code := pgCode(err); code {
+	case "", pgShutdown, pgCrashShutdown, "40003":
+		return false
+	default:
+		return true
+	}
+}
+
+// again decides whether to run the operation once more.
+func (r *retries) again(err error) bool {
+	a, ok := errors.AsType[*attemptError](err)
+	if !ok || a.committed || givenUp(a.cause) {
+		return false
+	}
+	r.total++
+	switch code := pgCode(a.cause); {
+	case code == pgSerialization, code == pgDeadlock, code == pgPlanChanged:
+		return r.total <= maxRetries
+	case code == pgUniqueViolation:
+		r.unique++
+		return r.unique <= maxUniqueRetries
+	case a.lost, connectionCode(code):
+		r.lost++
+		return r.lost <= maxLostRetries
+	default:
+		return false
+	}
+}
+
+// settle turns the last attempt into the error of the operation.
+func (e *Engine) settle(ctx context.Context, err error) error {
+	a, ok := errors.AsType[*attemptError](err)
+	if !ok {
+		return err // no connection
+	}
+	if a.committed {
+		return fmt.Errorf("%w: %w", errUnknownOutcome, a.answer)
+	}
+	if ctx.Err() != nil || givenUp(a.cause) {
+		return a.answer
+	}
+	switch code := pgCode(a.cause); {
+	case code == pgSerialization, code == pgDeadlock:
+		e.count.Shed.Add(1)
+		return lastmile.Overloaded("The server is busy: try again in a moment.").
+			Because("other writers were faster %d times", maxRetries)
+	case a.lost:
+		e.count.Shed.Add(1)
+		return unanswered(a.answer)
+	default:
+		return e.present(ctx, a.answer)
+	}
+}
+
+// define runs a change of the schema. Two nodes that create the same table at
+// once collide in the catalog, which is no serialization failure.
+func (e *Engine) define(ctx context.Context, fn func(engine.Conn) error) error {
+	for i := 0; ; i++ {
+		err := e.Write(ctx, fn)
+		switch pgCode(err) {
+		case pgUniqueViolation, pgDuplicateTable, pgDuplicateObject, pgInternal:
+		default:
+			return err
+		}
+		if i == maxRetries {
+			return err
+		}
+		if err := backoff(ctx, i); err != nil {
+			return err
+		}
+	}
+}
+
+// backoff waits for a random time that grows with each attempt.
+func backoff(ctx context.Context, attempt int) error {
+	limit := min(time.Millisecond<<min(attempt, 10), longestBackoff)
+	timer := time.NewTimer(rand.N(limit) + limit/4)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// present turns temporary errors into ones that the client may retry.
+func (e *Engine) present(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || givenUp(err) {
+		return err
+	}
+	if _, ours := errors.AsType[*lastmile.Error](err); ours {
+		return err
+	}
+	code := pgCode(err)
+	switch {
+	case code == pgDiskFull:
+		return lastmile.Overloaded("The server cannot store anything now: try again later.").
+			Because("the database's disk is full")
+	case connectionCode(code), errors.Is(err, errConnectionLost):
+		e.count.Shed.Add(1)
+		return unanswered(err)
+	default:
+		return err
+	}
+}
+
+// connectionCode reports whether a code is about the connection or the server as
+// a whole and not about the statement.
+func connectionCode(code string) bool {
+	switch code {
+	case pgTooManyConns, pgOutOfMemory, pgShutdown, pgCrashShutdown, pgStarting, pgIdleTimeout:
+		return true
+	default:
+		return len(code) == 5 && code[:2] == "08"
+	}
+}
+
+// unanswered is the error of a database that cannot be reached.
+func unanswered(err error) error {
+	return lastmile.Overloaded("The server cannot reach its data: try again in a moment.").
+		Because("the database does not answer: %v", err)
+}
+
+// IsUnique implements engine.Engine.
+func (e *Engine) IsUnique(err error) bool { return pgCode(err) == pgUniqueViolation }
+
+// pgCode returns the SQLSTATE code in err, or "".
+func pgCode(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}

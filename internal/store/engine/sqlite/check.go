@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+
+	"dray/internal/store/engine"
+)
+
+// oldestSQLite is the first version that cannot damage a database whose
+// write-ahead log is reset while another connection writes.
+const oldestSQLite = 3_051_003
+
+// quickCheckLimit is the size up to which every page is looked at when a
+// server starts. Larger files would make the start slow.
+const quickCheckLimit = 64 << 20
+
+// checkLibrary refuses a SQLite that is too old.
+func checkLibrary(oldest int) error {
+	if oldest == 0 {
+		oldest = oldestSQLite
+	}
+	tls := libc.NewTLS()
+	defer tls.Close()
+	if have := int(lib.Xsqlite3_libversion_number(tls)); have < oldest {
+		return fmt.Errorf("this program was built with SQLite %s, which can damage databases: "+
+			"build it with %s or newer", dotted(have), dotted(oldest))
+	}
+	return nil
+}
+
+// dotted formats 3051003 as 3.51.3.
+func dotted(n int) string {
+	return fmt.Sprintf("%d.%d.%d", n/1_000_000, n/1000%1000, n%1000)
+}
+
+// checkDatabase refuses a damaged database file. It asks SQLite and does not
+// open the file itself, because closing it again would take away the locks
+// that other connections of this process have on it.
+func checkDatabase(ctx context.Context, path string, thorough bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the database: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("the database %s is not a regular file", path)
+	case info.Size() == 0:
+		return damaged(path, errors.New("it is empty"))
+	}
+	h, err := openHandle(path, false, "cache_size=-8192", "temp_store=MEMORY", "query_only=ON")
+	if err != nil {
+		return damagedOr(path, err)
+	}
+	defer h.close()
+	h.watch()
+	h.stop = ctx.Done()
+	c := &conn{h: h}
+	defer c.end()
+	if err := isDray(ctx, c); err != nil {
+		return damagedOr(path, err)
+	}
+	if thorough && info.Size() <= quickCheckLimit {
+		return damagedOr(path, quickCheck(ctx, c))
+	}
+	return damagedOr(path, sample(ctx, c))
+}
+
+// isDray tells whether the file holds a database of this program.
+func isDray(ctx context.Context, c engine.Conn) error {
+	v, err := engine.SchemaVersion(ctx, c)
+	if err != nil {
+		return err
+	}
+	if v == 0 {
+		return errNotDray
+	}
+	return nil
+}
+
+// errNotDray reports a healthy database of something else.
+var errNotDray = errors.New("it is not a database of dray")
+
+// quickCheck looks at every page of the database.
+func quickCheck(ctx context.Context, c engine.Conn) error {
+	var verdict string
+	if err := c.Row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return &libraryError{code: lib.SQLITE_CORRUPT, text: verdict}
+	}
+	return nil
+}
+
+// sample reads the first and the last row of every table and compares the
+// pages there should be with those there are.
+func sample(ctx context.Context, c engine.Conn) error {
+	var pages, free int64
+	if err := c.Row(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return err
+	}
+	if err := c.Row(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
+		return err
+	}
+	if free > pages {
+		return &libraryError{code: lib.SQLITE_CORRUPT, text: "more free pages than pages"}
+	}
+	tables, err := engine.Tables(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		for _, direction := range []string{"", " DESC"} {
+			if err := readOne(ctx, c, t, direction); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readOne reads a row at one end of a table.
+func readOne(ctx context.Context, c engine.Conn, t engine.Table, direction string) error {
+	order := "rowid" + direction
+	if t.Key != nil { // a table without rowid
+		order = strings.Join(t.Key, direction+", ") + direction
+	}
+	r, err := c.Query(ctx, "SELECT * FROM "+t.Name+" ORDER BY "+order+" LIMIT 1")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for r.Next() {
+		dest := make([]any, len(t.Columns))
+		for i := range dest {
+			dest[i] = new(any)
+		}
+		if err := r.Scan(dest...); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// damagedOr says that the file is damaged when the error means that.
+func damagedOr(path string, err error) error {
+	switch code := resultCode(err); {
+	case err == nil:
+		return nil
+	case code == lib.SQLITE_CORRUPT, code == lib.SQLITE_NOTADB, errors.Is(err, errNotDray):
+		return damaged(path, err)
+	default:
+		return fmt.Errorf("look at the database %s: %w", path, err)
+	}
+}
+
+// ErrDamaged is what errors about a damaged database are.
+var ErrDamaged = errors.New("the database is damaged")
+
+// damage is an error about a damaged file.
+type damage struct{ error }
+
+// Is tells that the error is ErrDamaged.
+func (damage) Is(target error) bool { return target == ErrDamaged }
+
+// Unwrap returns the error without its mark.
+func (d damage) Unwrap() error { return d.error }
+
+// damaged says what to do about a damaged file.
+func damaged(path string, err error) error {
+	return damage{fmt.Errorf("the database %s is damaged or not a database of dray (%w): keep the folder as it is "+
+		"for examination and restore a backup into an empty one with: dray restore FILE --data FOLDER", path, err)}
+}
+
+// Version is the version of the embedded library.
+func Version() string { return dotted(lib.SQLITE_VERSION_NUMBER) }

@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	lib "modernc.org/sqlite/lib"
+)
+
+// checkpointer moves the write-ahead log into the database file in the
+// background, on a connection of its own, so that no commit waits for it. When
+// nothing happens for a while, it also gives memory back.
+type checkpointer struct {
+	h     *handle
+	log   *slog.Logger
+	tidy  func()        // called now and then
+	dirty chan struct{} // something was written
+	quit  chan struct{}
+	gone  chan struct{}
+	bytes atomic.Int64 // size of the log
+	long  atomic.Bool  // the log is over its limit
+}
+
+// newCheckpointer opens the connection. The loop is started by the caller.
+func newCheckpointer(path string, log *slog.Logger, tidy func()) (*checkpointer, error) {
+	h, err := openHandle(path, false, "synchronous=FULL", "wal_autocheckpoint=0", readerCache)
+	if err != nil {
+		return nil, err
+	}
+	return &checkpointer{
+		h:     h,
+		log:   log,
+		tidy:  tidy,
+		dirty: make(chan struct{}, 1),
+		quit:  make(chan struct{}),
+		gone:  make(chan struct{}),
+	}, nil
+}
+
+// loop runs until stop.
+func (c *checkpointer) loop() {
+	defer close(c.gone)
+	timer := time.NewTimer(checkpointGap)
+	defer timer.Stop()
+	seldom := time.NewTicker(tidyGap)
+	defer seldom.Stop()
+	for {
+		select {
+		case <-c.dirty:
+		case <-seldom.C:
+			c.tidy()
+			continue
+		case <-c.quit:
+			return
+		}
+		timer.Reset(checkpointGap)
+		select {
+		case <-timer.C:
+		case <-c.quit:
+			return
+		}
+		c.run()
+	}
+}
+
+// run moves what it can without waiting for anybody. What a reader still needs
+// in the log is moved the next time.
+func (c *checkpointer) run() {
+	frames, moved, err := c.h.checkpoint(lib.SQLITE_CHECKPOINT_PASSIVE)
+	switch code := resultCode(err); {
+	case code == lib.SQLITE_BUSY: // another process is at it
+		c.mark()
+		return
+	case err != nil:
+		c.log.Error("checkpoint", "error", err)
+		c.mark()
+		return
+	}
+	size := int64(frames) * pageSize
+	c.bytes.Store(size)
+	if size > walLimit {
+		c.long.Store(true)
+	}
+	if moved < frames {
+		c.mark()
+	}
+}
+
+// mark notes that there is something to move.
+func (c *checkpointer) mark() {
+	select {
+	case c.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// wrote is called by the writer between transactions. Under constant load the
+// log never empties by itself, because new frames come while old ones are
+// moved; so when it is over its limit, the writer pauses, moves the rest and
+// starts the log over. Readers are waited for a moment only.
+func (c *checkpointer) wrote(h *handle) {
+	c.mark()
+	if !c.long.Load() {
+		return
+	}
+	h.busyTimeout(100 * time.Millisecond)
+	defer h.busyTimeout(10 * time.Second)
+	_, _, err := h.checkpoint(lib.SQLITE_CHECKPOINT_RESTART)
+	switch {
+	case err == nil:
+		c.long.Store(false)
+	case resultCode(err) == lib.SQLITE_BUSY:
+		c.long.Store(false) // the next background run asks again
+	default:
+		c.log.Error("checkpoint", "error", err)
+	}
+}
+
+// stop ends the loop and closes the connection.
+func (c *checkpointer) stop() {
+	close(c.quit)
+	<-c.gone
+	c.h.close()
+}

@@ -1,0 +1,167 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"dray/internal/store/engine"
+)
+
+// readers is a pool of connections that can only read. They are opened when
+// first needed; the one used last is used next, because its cache is warm.
+type readers struct {
+	open  func() (*handle, error)
+	log   *slog.Logger
+	slots chan struct{} // a slot for each connection that may be in use
+	used  atomic.Uint64 // how often a connection was lent
+
+	mu     sync.Mutex
+	idle   []*handle
+	opened int
+	closed bool
+}
+
+// newReaders returns a pool of at most size connections.
+func newReaders(size int, log *slog.Logger, open func() (*handle, error)) *readers {
+	return &readers{open: open, log: log, slots: make(chan struct{}, size)}
+}
+
+// use lends a connection to fn.
+func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case r.slots <- struct{}{}:
+	default:
+		select {
+		case r.slots <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer func() { <-r.slots }()
+	h, err := r.take()
+	if err != nil {
+		return err
+	}
+	r.used.Add(1)
+	h.stop = ctx.Done()
+	defer r.give(h) // also when fn ends its goroutine
+	return interrupted(ctx, fn(h))
+}
+
+// take returns an idle connection or a new one.
+func (r *readers) take() (*handle, error) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil, engine.ErrClosed
+	}
+	if n := len(r.idle); n > 0 {
+		h := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		r.mu.Unlock()
+		return h, nil
+	}
+	r.opened++
+	r.mu.Unlock()
+	h, err := r.open()
+	if err != nil {
+		r.mu.Lock()
+		r.opened--
+		r.mu.Unlock()
+		return nil, err
+	}
+	return h, nil
+}
+
+// give takes a connection back. One that cannot leave its transaction is
+// closed: the next reader must not see an old snapshot.
+func (r *readers) give(h *handle) {
+	h.stop = nil
+	h.settle()
+	clean := h.idle()
+	if !clean {
+		clean = h.run("ROLLBACK") == nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if clean && !r.closed {
+		r.idle = append(r.idle, h)
+		return
+	}
+	r.opened--
+	h.close()
+}
+
+// direct runs fn without a transaction.
+func (r *readers) direct(ctx context.Context, fn func(engine.Conn) error) error {
+	return r.use(ctx, func(h *handle) error { return r.call(h, fn) })
+}
+
+// snapshot runs fn in a transaction, so that all it reads is of one moment.
+func (r *readers) snapshot(ctx context.Context, fn func(engine.Conn) error) error {
+	return r.use(ctx, func(h *handle) error {
+		if err := h.run("BEGIN"); err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+		if err := r.call(h, fn); err != nil {
+			return err // give rolls back
+		}
+		return h.run("COMMIT")
+	})
+}
+
+// call runs fn over a connection.
+func (r *readers) call(h *handle, fn func(engine.Conn) error) error {
+	c := &conn{h: h}
+	err := engine.Protect(r.log, c, fn)
+	c.end()
+	if err == nil && c.failed != nil {
+		return c.failed
+	}
+	return err
+}
+
+// trim closes the connections that are not in use.
+func (r *readers) trim() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.idle {
+		h.close()
+	}
+	r.opened -= len(r.idle)
+	r.idle = nil
+}
+
+// size is how many connections are open.
+func (r *readers) size() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opened
+}
+
+// close waits for every reader and closes the connections.
+func (r *readers) close() error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return errors.New("closed twice")
+	}
+	r.closed = true
+	r.mu.Unlock()
+	for range cap(r.slots) {
+		r.slots <- struct{}{}
+	}
+	r.trim()
+	// Let late callers through, to be told that the pool is closed.
+	for range cap(r.slots) {
+		<-r.slots
+	}
+	return nil
+}

@@ -1,0 +1,323 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	lib "modernc.org/sqlite/lib"
+
+	"dray/internal/store/engine"
+)
+
+// Options say how to open a data folder.
+type Options struct {
+	Folder     string
+	Serve      bool             // this process is the server of the folder
+	Existing   bool             // refuse a folder without a database instead of making one
+	Now        func() time.Time // the clock
+	Logger     *slog.Logger     // nil discards
+	Migrations fs.FS            // NNNN_name.sql files
+	Readers    int              // most reading connections; 0 means 8
+	Patience   time.Duration    // longest wait of a write; 0 means by Serve
+	Unsynced   func(error)      // told once that nothing can be made durable any more; may be nil
+
+	KeepSchema bool // leave an older schema as it is
+	oldest     int  // oldest library that will do; 0 means oldestSQLite
+}
+
+// Files of a data folder.
+const (
+	databaseFile = "dray.db"
+	lockFile     = "dray.lock"
+	turnFile     = "dray.turn"
+)
+
+// How the connections are set up. FULL makes a commit outlive a power cut. The
+// writer never checkpoints by itself: the server's checkpointer does, beside
+// it.
+const (
+	pageSize      = 8192
+	writerCache   = "cache_size=-65536" // in KiB when negative
+	readerCache   = "cache_size=-2048"
+	readerMap     = "mmap_size=268435456"
+	walLimit      = 64 << 20
+	checkpointGap = 200 * time.Millisecond
+	tidyGap       = 15 * time.Second
+)
+
+// Engine is an engine.Engine over a data folder.
+type Engine struct {
+	path    string
+	log     *slog.Logger
+	head    int64
+	lock    io.Closer // of a served folder
+	turn    *writeTurn
+	writer  *writer
+	readers *readers
+	points  *checkpointer // of a served folder
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open opens the database of a data folder, creating both if there is
+// neither, and migrates it to head.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Readers == 0 {
+		o.Readers = 8
+	}
+	if o.Patience == 0 {
+		// A command waits longer than a server's client: it has no one to
+		// shed load for, and the server may keep the database busy.
+		o.Patience = 10 * time.Second
+		if o.Serve {
+			o.Patience = time.Second
+		}
+	}
+	all, err := engine.ReadMigrations(o.Migrations)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLibrary(o.oldest); err != nil {
+		return nil, err
+	}
+	if err := prepareFolder(ctx, o, all); err != nil {
+		return nil, err
+	}
+	var lock io.Closer
+	if o.Serve {
+		if lock, err = lockServed(o.Folder); err != nil {
+			return nil, err
+		}
+	}
+	e, err := startSQLite(ctx, o, all)
+	if err != nil {
+		if lock != nil {
+			err = errors.Join(err, lock.Close())
+		}
+		return nil, err
+	}
+	e.lock = lock
+	return e, nil
+}
+
+// startSQLite checks an existing database and starts the engine over it.
+func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engine, error) {
+	path := filepath.Join(o.Folder, databaseFile)
+	if err := checkDatabase(ctx, path, o.Serve); err != nil {
+		return nil, err
+	}
+	h, err := openWriter(path, o.Serve)
+	if err != nil {
+		return nil, err
+	}
+	if o.KeepSchema {
+		_, err = engine.CheckVersion(ctx, h.schema(), all)
+	} else {
+		err = engine.Migrate(ctx, h.schema(), all, o.Now)
+	}
+	if err != nil {
+		h.close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	turn, err := openTurn(o.Folder)
+	if err != nil {
+		h.close()
+		return nil, fmt.Errorf("open the data folder: %w", err)
+	}
+	e := &Engine{
+		turn:    turn,
+		path:    path,
+		log:     o.Logger,
+		head:    engine.Head(all),
+		writer:  newWriter(h, o.Logger, o.Patience),
+		readers: newReaders(o.Readers, o.Logger, func() (*handle, error) { return openReader(path) }),
+	}
+	doom := e.doom(o.Unsynced)
+	h.unsynced = doom
+	if o.Serve {
+		if e.points, err = newCheckpointer(path, o.Logger, e.tidier()); err != nil {
+			h.close()
+			return nil, errors.Join(err, turn.close())
+		}
+		e.points.h.unsynced = doom
+		go e.points.loop()
+	}
+	e.takeTurns()
+	go e.writer.loop()
+	return e, nil
+}
+
+// doom returns what is done when the disk could not make something durable.
+// The system may have thrown away what it could not write and call it written,
+// so to try again would prove nothing: no write is taken any more, until another
+// process has read back what is really there.
+func (e *Engine) doom(tell func(error)) func(error) {
+	return func(err error) {
+		if e.writer.doomed.Swap(true) {
+			return
+		}
+		e.log.Error("the disk failed: no further write is taken", "error", err)
+		if tell != nil {
+			tell(err)
+		}
+	}
+}
+
+// takeTurns says what the writer does around its transactions, as a server or
+// beside one.
+func (e *Engine) takeTurns() {
+	h, before, after := e.writer.h, e.turn.take, e.turn.release
+	if e.points != nil {
+		before, after = e.turn.yield, func() { e.points.wrote(h) }
+	}
+	e.writer.between = after
+	e.writer.begin = func() error {
+		before()
+		return h.run("BEGIN IMMEDIATE")
+	}
+}
+
+// tidier returns a function that gives memory back when nothing was read or
+// written since it was called last: caches that a busy hour has filled would
+// otherwise stay for ever.
+func (e *Engine) tidier() func() {
+	var last uint64
+	done := true
+	return func() {
+		now := e.readers.used.Load() + e.writer.count.Commits()
+		switch {
+		case now != last:
+			last, done = now, false
+		case !done:
+			done = true
+			e.readers.trim()
+			releaseMemory()
+		}
+	}
+}
+
+// openWriter opens the one connection that writes.
+func openWriter(path string, serve bool) (*handle, error) {
+	auto := "wal_autocheckpoint=1000"
+	if serve {
+		auto = "wal_autocheckpoint=0"
+	}
+	return openHandle(path, false,
+		"journal_mode=WAL", "synchronous=FULL", "foreign_keys=OFF", "temp_store=MEMORY",
+		fmt.Sprintf("journal_size_limit=%d", walLimit), writerCache, auto)
+}
+
+// openReader opens a connection that reads. It gives up when its caller does.
+func openReader(path string) (*handle, error) {
+	h, err := openHandle(path, false,
+		"synchronous=FULL", "temp_store=MEMORY", readerCache, readerMap, "query_only=ON")
+	if err != nil {
+		return nil, err
+	}
+	h.watch()
+	return h, nil
+}
+
+// schema is the schema of a handle that is not shared.
+func (h *handle) schema() engine.Schema {
+	return engine.Schema{Read: h.read, Change: h.transact}
+}
+
+// read runs fn without a transaction.
+func (h *handle) read(_ context.Context, fn func(engine.Conn) error) error {
+	c := &conn{h: h}
+	defer c.end()
+	return fn(c)
+}
+
+// transact runs fn in one transaction of a handle that is not shared.
+func (h *handle) transact(_ context.Context, fn func(engine.Conn) error) error {
+	if err := h.run("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	c := &conn{h: h}
+	err := fn(c)
+	c.end()
+	if err == nil {
+		err = c.failed
+	}
+	if err == nil {
+		err = h.run("COMMIT")
+	}
+	if err != nil && !h.idle() {
+		err = errors.Join(err, h.run("ROLLBACK"))
+	}
+	return err
+}
+
+// Direct implements engine.Engine.
+func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
+	return e.readers.direct(ctx, fn)
+}
+
+// Read implements engine.Engine.
+func (e *Engine) Read(ctx context.Context, fn func(engine.Conn) error) error {
+	return e.readers.snapshot(ctx, fn)
+}
+
+// Write implements engine.Engine.
+func (e *Engine) Write(ctx context.Context, fn func(engine.Conn) error) error {
+	return e.writer.do(ctx, fn)
+}
+
+// Name implements engine.Engine.
+func (e *Engine) Name() string { return "sqlite" }
+
+// Ping implements engine.Engine.
+func (e *Engine) Ping(ctx context.Context) error {
+	return e.Direct(ctx, func(c engine.Conn) error { return engine.AtHead(ctx, c, e.head) })
+}
+
+// Stats implements engine.Engine.
+func (e *Engine) Stats() engine.Stats {
+	s := e.writer.count.Stats()
+	s.Waiting = int(e.writer.waiting.Load())
+	s.Connections = 1 + e.readers.size()
+	if e.points != nil {
+		s.WALBytes = e.points.bytes.Load()
+		s.Connections++
+	}
+	return s
+}
+
+// Close implements engine.Engine. Operations that are queued are still written.
+func (e *Engine) Close() error {
+	e.closeOnce.Do(func() {
+		e.writer.stop()
+		if e.points != nil {
+			e.points.stop()
+		}
+		e.closeErr = e.readers.close()
+		h := e.writer.h
+		if e.points != nil {
+			// Readers of other processes may keep part of the log in use: then
+			// the next start goes on from there.
+			h.busyTimeout(time.Second)
+			if _, _, err := h.checkpoint(lib.SQLITE_CHECKPOINT_TRUNCATE); err != nil && resultCode(err) != lib.SQLITE_BUSY {
+				e.closeErr = errors.Join(e.closeErr, fmt.Errorf("checkpoint: %w", err))
+			}
+		}
+		h.close()
+		e.closeErr = errors.Join(e.closeErr, e.turn.close())
+		if e.lock != nil {
+			e.closeErr = errors.Join(e.closeErr, e.lock.Close())
+		}
+	})
+	return e.closeErr
+}

@@ -1,0 +1,428 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+
+	"dray/internal/lastmile"
+	"dray/internal/store/engine"
+)
+
+// blocked starts an operation that holds the writer until the returned
+// function is called, so that what is written meanwhile becomes one batch.
+func blocked(t *testing.T, e engine.Engine) (release func()) {
+	t.Helper()
+	begun, hold := make(chan struct{}), make(chan struct{})
+	var once, wait sync.Once
+	done := make(chan error, 1)
+	go func() {
+		done <- e.Write(t.Context(), func(engine.Conn) error {
+			once.Do(func() { close(begun) })
+			<-hold
+			return nil
+		})
+	}()
+	<-begun
+	return func() {
+		wait.Do(func() {
+			close(hold)
+			if err := <-done; err != nil {
+				t.Errorf("the operation that held the writer: %v", err)
+			}
+		})
+	}
+}
+
+// together writes all operations in one batch and returns their answers.
+func together(t *testing.T, e *Engine, ops ...func(engine.Conn) error) []error {
+	t.Helper()
+	e.writer.longest = time.Minute // however long it takes until all are queued
+	release := blocked(t, e)
+	answers := make([]error, len(ops))
+	var wg sync.WaitGroup
+	for i, op := range ops {
+		wg.Go(func() { answers[i] = e.Write(t.Context(), op) })
+		waitFor(t, func() bool { return len(e.writer.queue) == i+1 })
+	}
+	release()
+	wg.Wait()
+	return answers
+}
+
+// waitFor waits until a condition holds.
+func waitFor(t *testing.T, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); {
+		if time.Now().After(end) {
+			t.Fatal("waited too long")
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+func TestAFailedOperationLeavesItsBatchMatesAlone(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	mine := errors.New("no")
+	answers := together(t, e,
+		put(ctx, "a", 1),
+		func(c engine.Conn) error {
+			must(t, put(ctx, "b", 1)(c))
+			return mine
+		},
+		put(ctx, "c", 1),
+		put(ctx, "a", 2), // a duplicate
+		func(c engine.Conn) error {
+			must(t, put(ctx, "d", 1)(c))
+			panic("oh")
+		},
+		put(ctx, "e", 1),
+	)
+	for i, want := range []bool{true, false, true, false, false, true} {
+		if ok := answers[i] == nil; ok != want {
+			t.Errorf("operation %d: %v", i, answers[i])
+		}
+	}
+	if got := ids(t, e, "SELECT id FROM note"); len(got) != 3 || !got["a"] || !got["c"] || !got["e"] {
+		t.Errorf("kept %v", got)
+	}
+	if s := e.Stats(); s.Commits != 1 || s.Operations != 4 || s.Failed != 3 {
+		t.Errorf("not one batch: %+v", s)
+	}
+}
+
+func TestOperationsOfABatchSeeOneAnother(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	var seen int64
+	answers := together(t, e, put(ctx, "a", 1), func(c engine.Conn) error {
+		return c.Row(ctx, `SELECT count(*) FROM note`).Scan(&seen)
+	})
+	must(t, errors.Join(answers...))
+	if seen != 1 {
+		t.Errorf("saw %d rows", seen)
+	}
+}
+
+// failCommits makes some of the next commits of a handle fail, counted from 0.
+// The library turns a commit into a rollback when its hook asks for it.
+func failCommits(t *testing.T, h *handle, which ...int64) {
+	t.Helper()
+	commits.Store(0)
+	failing.Store(which)
+	f := struct {
+		f func(*libc.TLS, uintptr) int32
+	}{commitHook}
+	lib.Xsqlite3_commit_hook(h.tls, h.db, *(*uintptr)(unsafe.Pointer(&f)), 0)
+}
+
+var (
+	commits atomic.Int64
+	failing atomic.Value // []int64
+)
+
+func commitHook(*libc.TLS, uintptr) int32 {
+	if slices.Contains(failing.Load().([]int64), commits.Add(1)-1) {
+		return 1
+	}
+	return 0
+}
+
+func TestACommitThatFailsIsNoSuccess(t *testing.T) {
+	ctx := context.Background()
+	var runs atomic.Int32
+	counted := func(id string) func(engine.Conn) error {
+		return func(c engine.Conn) error {
+			runs.Add(1)
+			return put(ctx, id, 1)(c)
+		}
+	}
+	t.Run("the operations run again one by one", func(t *testing.T) {
+		e := opened(t)
+		runs.Store(0)
+		failCommits(t, e.writer.h, 0)
+		must(t, errors.Join(together(t, e, counted("a"), counted("b"), counted("c"))...))
+		if n := count(t, e); n != 3 || runs.Load() != 6 {
+			t.Errorf("%d rows after %d runs", n, runs.Load())
+		}
+		if s := e.Stats(); s.Broken != 1 || s.Retries != 4 || s.Commits != 4 {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("what fails again is told so", func(t *testing.T) {
+		e := opened(t)
+		failCommits(t, e.writer.h, 0, 2) // the batch and, after the blocker, the first operation
+		answers := together(t, e, counted("a"), counted("b"))
+		if answers[0] == nil || answers[1] != nil {
+			t.Errorf("got %v", answers)
+		}
+		if got := ids(t, e, "SELECT id FROM note"); len(got) != 1 || !got["b"] {
+			t.Errorf("kept %v", got)
+		}
+	})
+	t.Run("an error that depended on the lost batch is not reported", func(t *testing.T) {
+		e := opened(t)
+		runs.Store(0)
+		failCommits(t, e.writer.h, 0)
+		// The first operation writes only the first time it runs; the second
+		// refuses because it sees that row.
+		first := func(c engine.Conn) error {
+			if runs.Add(1) == 1 {
+				return put(ctx, "a", 1)(c)
+			}
+			return errors.New("not again")
+		}
+		second := func(c engine.Conn) error {
+			var n int64
+			if err := c.Row(ctx, `SELECT count(*) FROM note`).Scan(&n); err != nil {
+				return err
+			}
+			if n > 0 {
+				return lastmile.Conflict("there is a row")
+			}
+			return nil
+		}
+		answers := together(t, e, first, second)
+		if answers[0] == nil || answers[1] != nil {
+			t.Errorf("got %v", answers)
+		}
+	})
+}
+
+func TestAFullDiskIsOverload(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	must(t, e.Write(ctx, put(ctx, "before", 1)))
+	// No more pages than there are: the same as a full disk to SQLite.
+	waitFor(t, func() bool { return len(e.writer.queue) == 0 })
+	setPages := func(n int) {
+		must(t, e.Write(ctx, func(c engine.Conn) error {
+			var got int64
+			return c.Row(ctx, fmt.Sprintf("PRAGMA max_page_count=%d", n)).Scan(&got)
+		}))
+	}
+	setPages(1)
+	big := func(id string) func(engine.Conn) error {
+		return func(c engine.Conn) error {
+			_, err := c.Exec(ctx, `INSERT INTO note (org, id, doc) VALUES ('acme', $1, $2)`, id, make([]byte, 100*pageSize))
+			if err != nil {
+				return fmt.Errorf("save note %s: %w", id, err)
+			}
+			return nil
+		}
+	}
+	answers := together(t, e, put(ctx, "small", 1), big("large"), put(ctx, "small too", 1))
+	if answers[0] != nil || answers[2] != nil {
+		t.Errorf("the innocent: %v, %v", answers[0], answers[2])
+	}
+	if codeOf(answers[1]) != lastmile.CodeOverloaded {
+		t.Errorf("the one too large: %v", answers[1])
+	}
+	if n := count(t, e); n != 3 {
+		t.Errorf("%d rows", n)
+	}
+	setPages(1 << 20)
+	must(t, e.Write(ctx, big("large")))
+	must(t, e.Ping(ctx))
+}
+
+func TestAWriteThatWaitsTooLongIsRefused(t *testing.T) {
+	e := opened(t)
+	release := blocked(t, e)
+	e.writer.patience = 50 * time.Millisecond
+	if err := e.Write(t.Context(), put(t.Context(), "late", 1)); codeOf(err) != lastmile.CodeOverloaded {
+		t.Errorf("got %v", err)
+	}
+	e.writer.patience = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := e.Write(ctx, put(ctx, "cancelled", 1)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	release()
+	must(t, e.Write(t.Context(), put(t.Context(), "in time", 1)))
+	if got := ids(t, e, "SELECT id FROM note"); len(got) != 1 || !got["in time"] {
+		t.Errorf("kept %v", got)
+	}
+	if s := e.Stats(); s.Shed != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAWriteThatHasBegunIsWaitedFor(t *testing.T) {
+	e := opened(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := e.Write(ctx, func(c engine.Conn) error {
+		cancel()
+		return put(ctx, "a", 1)(c)
+	})
+	must(t, err)
+	if n := count(t, e); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestClosingFinishesWhatIsQueued(t *testing.T) {
+	folder := t.TempDir()
+	e, err := Open(t.Context(), options(folder))
+	must(t, err)
+	release := blocked(t, e)
+	var wg sync.WaitGroup
+	var kept atomic.Int64
+	for i := range 10 {
+		wg.Go(func() {
+			if e.Write(t.Context(), put(t.Context(), fmt.Sprint(i), 1)) == nil {
+				kept.Add(1)
+			}
+		})
+	}
+	waitFor(t, func() bool { return len(e.writer.queue) == 10 })
+	go release()
+	must(t, e.Close())
+	wg.Wait()
+	e, err = Open(t.Context(), options(folder))
+	must(t, err)
+	defer e.Close()
+	if n := count(t, e); n != kept.Load() || n != 10 {
+		t.Errorf("%d rows, %d acknowledged", n, kept.Load())
+	}
+}
+
+func TestTheLogDoesNotGrowForEver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a few hundred megabytes")
+	}
+	e := opened(t)
+	ctx := t.Context()
+	doc := make([]byte, 64<<10)
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					count(t, e)
+				}
+			}
+		})
+	}
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 700 {
+				err := e.Write(ctx, func(c engine.Conn) error {
+					_, err := c.Exec(ctx, `INSERT INTO note (org, id, doc) VALUES ('acme', $1, $2)
+						ON CONFLICT (org, id) DO UPDATE SET doc = excluded.doc`, fmt.Sprintf("%d-%d", w, i%50), doc)
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	extra := 0
+	waitFor(t, func() bool {
+		extra++
+		must(t, e.Write(ctx, put(ctx, fmt.Sprint(extra), 1)))
+		return e.Stats().WALBytes <= walLimit
+	})
+	close(stop)
+	readers.Wait()
+}
+
+func TestStatementsAreCachedWithinBounds(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	must(t, e.Read(ctx, func(c engine.Conn) error {
+		for i := range 2 * maxStatements {
+			var n int64
+			if err := c.Row(ctx, fmt.Sprintf(`SELECT %d + $1`, i), 1).Scan(&n); err != nil {
+				return err
+			}
+			if n != int64(i+1) {
+				t.Errorf("got %d", n)
+			}
+		}
+		if got := len(c.(*conn).h.cache); got > maxStatements {
+			t.Errorf("%d statements are kept", got)
+		}
+		return nil
+	}))
+}
+
+func TestOneStatementAtATime(t *testing.T) {
+	e := opened(t)
+	err := e.Direct(t.Context(), func(c engine.Conn) error {
+		var n int64
+		return c.Row(t.Context(), `SELECT 1; SELECT 2`).Scan(&n)
+	})
+	if err == nil || !strings.Contains(err.Error(), "one statement") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
+	e := opened(t)
+	tidy := e.tidier()
+	fill(t, e, 3000)
+	count(t, e)
+	tidy() // notes that something happened
+	before := cached(e.writer.h)
+	tidy()
+	if after := cached(e.writer.h); after >= before || before == 0 {
+		t.Errorf("%d bytes of pages became %d", before, after)
+	}
+	if n := e.readers.size(); n != 0 {
+		t.Errorf("%d readers are open", n)
+	}
+	if n := count(t, e); n != 3000 {
+		t.Errorf("%d rows", n)
+	}
+	must(t, e.Write(t.Context(), put(t.Context(), "after", 1)))
+}
+
+// cached is how many bytes of pages a connection keeps.
+func cached(h *handle) int32 {
+	lib.Xsqlite3_db_status(h.tls, h.db, lib.SQLITE_DBSTATUS_CACHE_USED, h.out, h.out+4, 0)
+	return *(*int32)(pointer(h.out))
+}
+
+func TestNothingIsWrittenAfterTheDiskFailed(t *testing.T) {
+	o := options(t.TempDir())
+	told := 0
+	o.Unsynced = func(error) { told++ }
+	e, err := Open(t.Context(), o)
+	must(t, err)
+	must(t, e.Write(t.Context(), put(t.Context(), "before", 1)))
+	h := e.writer.h
+	for range 2 {
+		err = e.Write(t.Context(), func(engine.Conn) error { return h.fault(lib.SQLITE_IOERR_FSYNC) })
+	}
+	if err == nil || told != 1 {
+		t.Errorf("the disk failed: %v, told %d times", err, told)
+	}
+	if err := e.Write(t.Context(), put(t.Context(), "after", 1)); !errors.Is(err, engine.ErrUnsynced) {
+		t.Errorf("a write after the disk failed: %v", err)
+	}
+	if kept := ids(t, e, "SELECT id FROM note"); !kept["before"] || kept["after"] {
+		t.Errorf("kept: %v", kept)
+	}
+	must(t, e.Close())
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// Stats are counters of an engine since it was opened, for metrics.
+type Stats struct {
+	Waiting    int    // operations waiting to be started, now
+	Operations uint64 // operations committed
+	Commits    uint64 // transactions committed
+	Failed     uint64 // operations that returned an error
+	Retries    uint64 // operations run again
+	Shed       uint64 // operations rejected because the database was too busy
+	Broken     uint64 // transactions that the database aborted
+
+	// Batches counts commits by how many operations they held: 1, 2, 3-4,
+	// 5-8 … 129-256. PostgreSQL commits every operation by itself.
+	Batches [9]uint64
+
+	Connections int   // open connections, now
+	WALBytes    int64 // SQLite: size of the write-ahead log at the last checkpoint
+}
+
+// Counters are the counters behind Stats. They may be used concurrently.
+type Counters struct {
+	Operations, Failed, Retries, Shed, Broken atomic.Uint64
+
+	commits atomic.Uint64
+	batches [9]atomic.Uint64
+}
+
+// Committed counts a transaction of some operations.
+func (c *Counters) Committed(operations int) {
+	c.commits.Add(1)
+	if operations > 0 {
+		c.batches[min(bits.Len(uint(operations-1)), len(c.batches)-1)].Add(1)
+	}
+}
+
+// Commits returns how many transactions were committed.
+func (c *Counters) Commits() uint64 { return c.commits.Load() }
+
+// Stats copies the counters.
+func (c *Counters) Stats() Stats {
+	s := Stats{
+		Operations: c.Operations.Load(),
+		Commits:    c.commits.Load(),
+		Failed:     c.Failed.Load(),
+		Retries:    c.Retries.Load(),
+		Shed:       c.Shed.Load(),
+		Broken:     c.Broken.Load(),
+	}
+	for i := range c.batches {
+		s.Batches[i] = c.batches[i].Load()
+	}
+	return s
+}

@@ -1,0 +1,94 @@
+package sqlstore
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"dray/internal/store/engine"
+	"dray/internal/store/engine/postgres"
+	"dray/internal/store/engine/sqlite"
+)
+
+//go:embed migrations/*.sql
+var embedded embed.FS
+
+// Stats are counters of a database since it was opened.
+type Stats = engine.Stats
+
+// Options describe the database to open.
+type Options struct {
+	Data     string           // data folder, for SQLite
+	Database string           // postgres:// URL; empty means SQLite in Data
+	Serve    bool             // this process is the server of the data folder
+	Existing bool             // fail if the data folder has no database instead of creating one
+	Now      func() time.Time // the clock
+	Logger   *slog.Logger
+	Patience time.Duration // longest wait of a write on SQLite before it is rejected; 0 means a default that depends on Serve
+	Unsynced func(error)   // called once if SQLite can make nothing durable any more; may be nil
+
+	KeepSchema bool  // do not migrate an older schema
+	Migrations fs.FS // NNNN_name.sql files; nil means those embedded in the program
+}
+
+// OpenEngine opens the database that the options describe and migrates its
+// schema to head, unless KeepSchema is set.
+func OpenEngine(ctx context.Context, o Options) (engine.Engine, error) {
+	if o.Database != "" {
+		e, err := OpenPostgres(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
+	files, err := o.files()
+	if err != nil {
+		return nil, err
+	}
+	e, err := sqlite.Open(ctx, sqlite.Options{
+		Folder: o.Data, Serve: o.Serve, Existing: o.Existing, Now: o.Now, Logger: o.Logger, Patience: o.Patience,
+		Unsynced: o.Unsynced, KeepSchema: o.KeepSchema, Migrations: files,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// OpenPostgres opens the PostgreSQL database that the options describe.
+func OpenPostgres(ctx context.Context, o Options) (*postgres.Engine, error) {
+	files, err := o.files()
+	if err != nil {
+		return nil, err
+	}
+	return postgres.Open(ctx, postgres.Options{
+		URL: o.Database, Now: o.Now, Logger: o.Logger, KeepSchema: o.KeepSchema, Migrations: files,
+	})
+}
+
+// ReadMigrations reads the migrations that the options name.
+func (o Options) ReadMigrations() ([]engine.Migration, error) {
+	files, err := o.files()
+	if err != nil {
+		return nil, err
+	}
+	return engine.ReadMigrations(files)
+}
+
+// files are the migrations to use.
+func (o Options) files() (fs.FS, error) {
+	if o.Migrations != nil {
+		return o.Migrations, nil
+	}
+	files, err := fs.Sub(embedded, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("embedded migrations: %w", err)
+	}
+	return files, nil
+}
+
+// SQLiteVersion is the version of the embedded database.
+func SQLiteVersion() string { return sqlite.Version() }

@@ -1,0 +1,148 @@
+package travel_test
+
+import (
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/travel"
+)
+
+func TestForesee(t *testing.T) {
+	const leg, service = 10 * time.Minute, 4 * time.Minute
+	now := testNow
+	task := func(state lastmile.TaskState, dueIn time.Duration) lastmile.Task {
+		t := lastmile.Task{ID: "t", State: state, Destination: lastmile.Destination{Location: north(1000)}}
+		if dueIn != 0 {
+			t.CompleteBy = now.Add(dueIn)
+		}
+		return t
+	}
+	arrived := task(lastmile.TaskActive, time.Minute)
+	arrived.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: now.Add(-time.Hour)}, {Name: "arrival", At: now.Add(-time.Minute)}}
+	lingering := task(lastmile.TaskActive, -time.Hour)
+	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
+	quick := task(lastmile.TaskAssigned, 0)
+	quick.ServiceTime = time.Minute
+	legs := func(each ...time.Duration) []travel.Leg {
+		var all []travel.Leg
+		for _, d := range each {
+			all = append(all, travel.Leg{Duration: d})
+		}
+		return all
+	}
+	after := func(d time.Duration) time.Time { return now.Add(d) }
+
+	tests := map[string]struct {
+		tasks []lastmile.Task
+		legs  []travel.Leg
+		want  []lastmile.Estimates
+	}{
+		"nothing to do": {},
+		"an assigned task is done after travel and service": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, 0)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service)}},
+		},
+		"its own service time counts first": {
+			[]lastmile.Task{quick},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}},
+		},
+		"an active task has the time to its destination and no estimated completion": {
+			[]lastmile.Task{task(lastmile.TaskActive, 0)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), ETA: new(leg)}},
+		},
+		"tasks come one after the other": {
+			[]lastmile.Task{task(lastmile.TaskActive, 0), quick, task(lastmile.TaskAssigned, 0)},
+			legs(leg, leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(leg), ETA: new(leg)},
+				{Arrival: after(2*leg + service), Completion: after(2*leg + service + time.Minute)},
+				{Arrival: after(3*leg + service + time.Minute), Completion: after(3*leg + 2*service + time.Minute)},
+			},
+		},
+		"late is what is done after completeBefore": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, leg)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service), Delay: new(service)}},
+		},
+		"in time has no delay": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, leg+service)},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service)}},
+		},
+		"a worker who has arrived stays for the rest": {
+			[]lastmile.Task{arrived, quick},
+			legs(leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(-time.Minute), ETA: new(time.Duration(0)), Delay: new(2 * time.Minute)},
+				{Arrival: after(3*time.Minute + leg), Completion: after(4*time.Minute + leg)},
+			},
+		},
+		"who stays longer leaves now": {
+			[]lastmile.Task{lingering, quick},
+			legs(leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(-time.Hour), ETA: new(time.Duration(0)), Delay: new(time.Hour)},
+				{Arrival: after(leg), Completion: after(leg + time.Minute)},
+			},
+		},
+		"without a way nothing is known but what is late already": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, time.Hour), task(lastmile.TaskAssigned, -time.Hour)},
+			nil,
+			[]lastmile.Estimates{{}, {Delay: new(time.Hour)}},
+		},
+		"behind a place that cannot be reached nothing is known": {
+			[]lastmile.Task{quick, quick, quick},
+			legs(leg, travel.Unreachable, leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}, {}, {}},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := travel.Itinerary{Tasks: test.tasks}.Foresee(test.legs, travel.Experience{Service: service}, now)
+			if len(got) != len(test.want) {
+				t.Fatalf("%d estimates, want %d", len(got), len(test.want))
+			}
+			for i, want := range test.want {
+				if g := got[i]; !g.Arrival.Equal(want.Arrival) || !g.Completion.Equal(want.Completion) || !sameSpan(g.ETA, want.ETA) || !sameSpan(g.Delay, want.Delay) {
+					t.Errorf("task %d: %v, want %v", i, g, want)
+				}
+			}
+		})
+	}
+}
+
+func sameSpan(a, b *time.Duration) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+func TestLearnServiceTime(t *testing.T) {
+	stays := func(n int, each time.Duration) []lastmile.Trip {
+		trips := make([]lastmile.Trip, n)
+		for i := range trips {
+			trips[i].Service = each
+		}
+		return trips
+	}
+	tests := map[string]struct {
+		trips []lastmile.Trip
+		want  time.Duration
+	}{
+		"nothing known":             {nil, travel.DefaultServiceTime},
+		"too few":                   {stays(9, time.Minute), travel.DefaultServiceTime},
+		"enough":                    {stays(10, 7*time.Minute), 7 * time.Minute},
+		"the middle one":            {append(stays(6, time.Minute), stays(5, time.Hour)...), time.Minute},
+		"lost ones count for none":  {append(stays(9, time.Minute), stays(50, 9*time.Hour)...), travel.DefaultServiceTime},
+		"unknown ones are left out": {append(stays(10, time.Minute), stays(50, 0)...), time.Minute},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := travel.Learn(test.trips).Service; got != test.want {
+				t.Errorf("learned %v, want %v", got, test.want)
+			}
+		})
+	}
+}

@@ -99,8 +99,8 @@ else
 endif
 
 .PHONY: check
-check: ## Run the fast checks: architecture, format, vet, lint, generated files, go.mod
-	go test -count=1 ./internal -run Architecture
+check: ## Run the fast checks: architecture, language, format, vet, lint, generated files, go.mod
+	go test -count=1 ./internal
 	$(TOOL) golangci-lint fmt --diff
 	go vet ./...
 	$(TOOL) golangci-lint run

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
 import { deliver } from './build/deliver';
 
-// Every page is an entry of its own; they share chunks. A new page is a line in
-// `input` and a handler in internal/web.
+// Every page is an entry; pages share chunks. A new page is a line in `input` and a
+// handler in internal/web.
 const here = import.meta.dirname;
 const input = {
   driver: resolve(here, 'driver.html'),
@@ -29,7 +29,7 @@ export default defineConfig({
     },
   },
   server: {
-    // `npm run dev` beside a server that `make run` started.
+    // For `npm run dev` alongside a server started with `make run`.
     proxy: Object.fromEntries(['/driver/v1', '/t/', '/api'].map((path) => [path, 'http://127.0.0.1:8080'])),
   },
 });

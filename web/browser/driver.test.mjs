@@ -36,7 +36,7 @@ const stops = [
   ['Annie Easley', '200', 'Eastern Pkwy', -73.9636, 40.6712],
 ];
 
-// route gives a worker a task for each stop.
+// route creates a task for each stop and assigns it to the worker.
 async function route(worker, more = []) {
   const ids = [];
   for (const [i, [name, number, street, lon, lat]] of stops.entries()) {
@@ -104,7 +104,7 @@ test('a worker signs in, starts a task with a swipe and completes it with proof'
   await page.getByLabel('Take a photo').setInputFiles(picture);
   await page.getByAltText('Photo 1').waitFor();
   await shot(page, '05-proof');
-  await page.reload(); // as phones do that need the memory for the camera
+  await page.reload(); // as on phones that need the memory for the camera
   await page.getByAltText('Photo 1').waitFor();
   assert.equal(await page.getByLabel(/I checked an identity document/).isChecked(), true);
   await sign(page);
@@ -168,7 +168,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   const devtools = await context.newCDPSession(page);
   await eventually('installable', async () => {
     const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
-    return installabilityErrors.every((e) => e.errorId === 'in-incognito'); // as test pages are
+    return installabilityErrors.every((e) => e.errorId === 'in-incognito'); // test pages are incognito
   });
 
   await context.setOffline(true);
@@ -180,7 +180,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await page.getByRole('button', { name: 'Complete task' }).click();
   await page.getByText('Done, waiting to be sent').waitFor();
   await shot(page, '12-offline-list');
-  await page.reload(); // the app itself comes from the phone
+  await page.reload(); // the app is cached on the phone
   await page.getByText('Done, waiting to be sent').waitFor();
   await page.getByText('Ada Lovelace').click();
   await swipe(page);

@@ -1,4 +1,4 @@
-// What the browser tests share: a phone, the interface, the outbox.
+// Shared by the browser tests: a phone, the API, the outbox.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -13,7 +13,7 @@ if (!DRAY_TEST_URL || !DRAY_TEST_KEY || !DRAY_TEST_DATA) {
 export const url = DRAY_TEST_URL;
 const dray = fileURLToPath(new URL('../../bin/dray', import.meta.url));
 
-// api calls the public interface.
+// api calls the public API.
 export async function api(method, path, body) {
   const response = await fetch(`${url}/api/v2${path}`, {
     method,
@@ -25,7 +25,7 @@ export async function api(method, path, body) {
   return text ? JSON.parse(text) : undefined;
 }
 
-// work signs a worker in over her interface, without the app, and returns a
+// work signs a worker in over the worker's API, without the app, and returns a
 // function that calls it.
 export async function work(worker) {
   let token = '';
@@ -42,7 +42,7 @@ export async function work(worker) {
   return call;
 }
 
-// temporaryPassword is the one that was texted to a new worker.
+// temporaryPassword returns the password that was texted to a new worker.
 export function temporaryPassword(phone) {
   const out = execFileSync(dray, ['outbox', '--data', DRAY_TEST_DATA, '--to', phone, '--json'], { encoding: 'utf8' });
   const found = /temporary password (\S+) within/.exec(out);
@@ -55,16 +55,16 @@ export function browser() {
   if (!existsSync(executablePath)) throw new Error('no Chromium: install it, or say where it is in DRAY_CHROMIUM');
   return chromium.launch({
     executablePath,
-    // Nothing but this machine can be reached.
+    // Only this machine is reachable.
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   });
 }
 
 export const manhattan = { latitude: 40.7484, longitude: -73.9857, accuracy: 12 };
 
-// phone opens a page of the size of a phone. `faults` collects what must never
-// happen on it: dialogs, scripts that came with the data, refusals of the
-// policy, requests to other hosts, errors nobody caught.
+// phone opens a page of phone size. `faults` collects what must never happen:
+// dialogs, scripts injected with data, violations of the content security policy,
+// requests to other hosts, uncaught errors.
 export async function phone(chrome, options = {}) {
   const context = await chrome.newContext({
     viewport: { width: 390, height: 844 },
@@ -99,14 +99,14 @@ export async function phone(chrome, options = {}) {
   return { context, page, faults };
 }
 
-// shot keeps a picture of the page when DRAY_SHOTS names a folder.
+// shot saves a screenshot if DRAY_SHOTS names a folder.
 export async function shot(page, name) {
   if (!DRAY_SHOTS) return;
   mkdirSync(DRAY_SHOTS, { recursive: true });
   await page.screenshot({ path: `${DRAY_SHOTS}/${name}.png` });
 }
 
-// eventually waits until a question has the answer.
+// eventually waits until a condition holds.
 export async function eventually(what, ask, tries = 300) {
   let last;
   for (let i = 0; i < tries; i++) {
@@ -117,17 +117,18 @@ export async function eventually(what, ask, tries = 300) {
   throw new Error(`never: ${what}`);
 }
 
-// gone waits until nothing of it is on the page.
+// gone waits until the locator matches nothing.
 export const gone = (locator) => eventually(`gone: ${locator}`, async () => (await locator.count()) === 0);
 
-// hire makes a team with a worker, and returns her id, number and password.
+// hire creates a team with a worker and returns the worker's id, number and
+// password.
 export async function hire(name, number) {
   const team = await api('POST', '/teams', { name: `Team ${number}`, workers: [], managers: [] });
   const worker = await api('POST', '/workers', { name, phone: number, teams: [team.id] });
   return { id: worker.id, number, password: temporaryPassword(number) };
 }
 
-// signIn signs a new worker in, and sets her password.
+// signIn signs a new worker in and sets the password.
 export async function signIn(page, worker) {
   await page.goto(`${url}/driver`);
   await page.getByLabel('Phone number').fill(worker.number);
@@ -144,10 +145,10 @@ export async function goOnDuty(page, worker) {
   await eventually('on duty', async () => (await api('GET', `/workers/${worker.id}`)).onDuty);
 }
 
-// swipe draws the knob of the start button across.
+// swipe drags the knob of the start button.
 export async function swipe(page) {
   const button = page.getByRole('button', { name: 'Start task' });
-  await button.hover(); // which waits until it stands still
+  await button.hover(); // waits until it stops moving
   const box = await button.boundingBox();
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + 32, y);

@@ -8,8 +8,8 @@ before(async () => {
 });
 after(() => chrome?.close());
 
-// Texts that do harm where they are taken for anything but text. Each calls hit,
-// which the page must never do.
+// Texts that do harm if they are treated as anything but text. Each calls hit, which
+// must never happen.
 const forms = [
   (n) => `<script>hit(${n})</script>`,
   (n) => `"><script>hit(${n})</script>`,
@@ -73,7 +73,7 @@ test(`of ${tasks * fields} hostile texts in what is shown, none does anything`, 
     .waitFor();
   await shot(page, '30-payloads');
 
-  // clean tells what came into the page that should not have.
+  // clean returns what got into the page that should not have.
   const clean = () =>
     page.evaluate(() => ({
       strange: document.querySelectorAll(

@@ -6,12 +6,11 @@ import type { Plugin } from 'vite';
 
 const compressible = /\.(css|html|js|json|svg|webmanifest)$/;
 
-// committed is the one file of the output folder that is in the repository.
+// committed is the only file of the output folder that is in the repository.
 const committed = 'README.md';
 
-// deliver makes the output what internal/web embeds: a clean folder, a service
-// worker that knows what to keep for the time without signal, and every file
-// that shrinks compressed, once.
+// deliver prepares the output for embedding in internal/web: a clean folder, a
+// service worker that knows what to cache, and compressible files compressed once.
 export function deliver(options: { worker: string; page: string }): Plugin {
   let folder = '';
   return {
@@ -40,9 +39,8 @@ interface Chunk {
   assets?: string[];
 }
 
-// listForWorker writes into the service worker which files the page is made of.
-// The shapes of the coasts are large and only shown far out: they are kept when
-// they were first seen.
+// listForWorker writes the list of the page's files into the service worker. The
+// coast shapes are large and shown only at low zoom: they are cached on first use.
 async function listForWorker(folder: string, { worker, page }: { worker: string; page: string }) {
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Record<string, Chunk>;
   const files = new Set<string>();

@@ -28,7 +28,7 @@ test('a worker has departed when she is well away from where she arrived', () =>
   assert.equal(departed(door, at(40.7509, 10)), true); // 280 m
   assert.equal(departed(door, at(40.7509, 90)), false); // or 190 m
   assert.equal(departed(door, at(40.7509, null)), true);
-  assert.equal(departed(door, at(41.5, 3000)), false); // no more than a guess
+  assert.equal(departed(door, at(41.5, 3000)), false); // too inaccurate
 });
 
 test('a scan counts for one barcode', () => {

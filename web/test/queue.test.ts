@@ -28,7 +28,7 @@ function item(id: string, order: number, more: Partial<Item> = {}): Item {
   };
 }
 
-// server answers requests in turn and remembers them.
+// server responds to requests in turn and records them.
 function server(...answers: Outcome<unknown>[]): { send: Send; got: Request[] } {
   const got: Request[] = [];
   const send = async (r: Request) => {

@@ -11,10 +11,10 @@ import { title, type Point, type Position, type Task, type Worker, type WorkList
 import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
 const pollEvery = 30_000; // without a stream
-const lookEvery = 120_000; // with one, in case it is silent for a wrong reason
+const refreshEvery = 120_000; // with a stream, in case it has silently failed
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
-const freshFor = 120_000; // a position may go with an action for so long
+const freshFor = 120_000; // how old a position attached to an action may be
 
 export type Connection = 'live' | 'polling' | 'offline';
 
@@ -23,8 +23,8 @@ interface Kept {
   at: number;
 }
 
-// Stay is where the worker is at work: the task she arrived at, and the place,
-// once it is known.
+// Stay is the task that the worker has arrived at, and the location once it is
+// known.
 interface Stay {
   task: string;
   at: Point | null;
@@ -36,10 +36,10 @@ class App {
   ready = $state(false);
   worker = $state<Worker | null>(null);
   mustSetPassword = $state(false);
-  ended = $state(false); // the session ended without her asking
+  ended = $state(false); // the server ended the session
   list = $state.raw<WorkList>(none);
   listAt = $state(0);
-  offered = $state.raw<Task[]>([]); // to whoever takes them first
+  offered = $state.raw<Task[]>([]); // claimable
   items = $state.raw<Item[]>([]);
   arrivals = $state.raw<ReadonlySet<string>>(new Set());
   position = $state.raw<Position | null>(null);
@@ -48,7 +48,7 @@ class App {
   sending = $state(false);
   words = $state.raw<Words>(english);
   language = $state<Language>('en');
-  chosen = $state<Language | ''>(''); // by hand
+  chosen = $state<Language | ''>(''); // chosen by the worker
 
   mine = $derived(this.items.filter((i) => i.worker === this.worker?.id));
   waiting = $derived(waiting(this.items, this.worker?.id ?? ''));
@@ -68,7 +68,7 @@ class App {
   private stay: Stay | null = null;
   private streaming = false;
 
-  // open reads what the phone kept and goes on from there.
+  // open restores the state stored on the phone.
   async open() {
     await this.speak(localStorage.getItem('dray.language') ?? '');
     this.token = localStorage.getItem('dray.token') ?? '';
@@ -92,12 +92,12 @@ class App {
     this.stay = (await kept.get<Stay | null>('stay')) ?? null;
   }
 
-  // say is a line of the dictionary.
+  // say returns a text of the dictionary.
   say(name: keyof Words, values: Record<string, string | number> = {}): string {
     return fill(this.words[name], values);
   }
 
-  // speak changes the language; "" is the phone's.
+  // speak changes the language; "" means the phone's.
   async speak(language: string) {
     this.chosen = isLanguage(language) ? language : '';
     this.language = this.chosen || preferred(navigator.languages);
@@ -106,7 +106,7 @@ class App {
     try {
       this.words = await dictionary(this.language);
     } catch {
-      this.words = english; // not on the phone, and no signal to fetch it
+      this.words = english; // not cached, and offline
     }
   }
 
@@ -121,7 +121,7 @@ class App {
     const { token, worker, mustSetPassword } = outcome.value;
     const before = await kept.get<Worker>('worker');
     if (before && before.id !== worker.id) {
-      await drafts.keepOnly(new Set()); // another worker's work is none of hers
+      await drafts.keepOnly(new Set()); // drafts of another worker
       await kept.clear();
       await trail.clear();
     }
@@ -144,7 +144,7 @@ class App {
     return outcome;
   }
 
-  // signOut forgets the worker. What was not sent stays for her next time.
+  // signOut removes the worker. Actions not yet sent are kept for the next sign-in.
   async signOut() {
     this.halt();
     await drafts.keepOnly(new Set());
@@ -156,8 +156,8 @@ class App {
     await trail.clear();
   }
 
-  // act notes what the worker did and sends it as soon as it can. Images are on
-  // the shelf already, under their keys, or are put there.
+  // act queues an action and sends it as soon as possible. Images are already on
+  // the shelf, under their keys, or are stored there.
   async act(
     verb: Verb,
     task: Task,
@@ -185,8 +185,8 @@ class App {
     }
   }
 
-  // leave tells, once, that the worker went away from where she arrived and has
-  // not completed the task yet: how long workers stay is learned from it.
+  // leave reports, once, that the worker left the destination before completing
+  // the task: service times are learned from it.
   private async leave(now: Position) {
     const { stay } = this;
     if (!stay) return;
@@ -223,8 +223,8 @@ class App {
     await this.reload();
   }
 
-  // sync sends what waits and asks for the list. Calls while it runs make it run
-  // once more.
+  // sync sends pending actions and fetches the list. A call while it is running
+  // makes it run once more.
   sync(): Promise<void> {
     if (this.syncing) {
       this.again = true;
@@ -263,14 +263,14 @@ class App {
     if (later) this.connection = 'offline';
     else this.connection = this.streaming ? 'live' : 'polling';
     if (!this.worker) return;
-    const rest = this.connection === 'live' ? lookEvery : pollEvery;
+    const rest = this.connection === 'live' ? refreshEvery : pollEvery;
     this.timer = setTimeout(
       () => void this.sync(),
       later ? (later.after ?? pause(this.failures, Math.random())) : rest,
     );
   }
 
-  // answered shows what became of an action, before the list is asked for.
+  // answered shows the result of an action before the list is fetched.
   private answered(item: Item) {
     if (item.refusal === undefined) {
       if (item.kind === 'duty' && this.worker)
@@ -281,7 +281,7 @@ class App {
     void this.reload();
   }
 
-  // refresh asks for the list and the worker. It says whether that worked.
+  // refresh fetches the list and the worker, and reports whether that succeeded.
   private async refresh(): Promise<boolean> {
     const list = await this.call<WorkList>({ method: 'GET', path: '/tasks' });
     if (list.kind !== 'done') return list.kind !== 'later';
@@ -311,11 +311,11 @@ class App {
       if (last === undefined) return true;
       const outcome = await this.call({ method: 'POST', path: '/positions', body: { positions } });
       if (outcome.kind === 'later' || outcome.kind === 'signedOut') return outcome.kind !== 'later';
-      await trail.forget(last); // believed or refused: sending them again changes nothing
+      await trail.forget(last); // accepted or rejected: resending changes nothing
     }
   }
 
-  // call asks the server as this worker, and notices when she is one no more.
+  // call sends a request as this worker and notices when the session has ended.
   private async call<T>(request: Request): Promise<Outcome<T>> {
     const { token } = this;
     const outcome = await call<T>(token, request);
@@ -391,8 +391,8 @@ class App {
     await this.sendPositions();
   }
 
-  // listen follows the server's stream and asks for the list when it says that
-  // something changed. A server without one is polled.
+  // listen follows the server's event stream and fetches the list on every change.
+  // Without a stream it polls.
   private async listen(signal: AbortSignal) {
     let failures = 0;
     while (!signal.aborted) {
@@ -411,7 +411,8 @@ class App {
     }
   }
 
-  // watchDuty follows the phone while the worker is on duty, and only then.
+  // watchDuty tracks the phone's position while the worker is on duty, and only
+  // then.
   private watchDuty() {
     const wanted = this.worker !== null && this.view.onDuty && 'geolocation' in navigator;
     if (!wanted) {

@@ -1,4 +1,4 @@
-// What the app tells of the phone it runs on.
+// What the app reports about the phone it runs on.
 
 export interface Device {
   appVersion: string;
@@ -6,8 +6,8 @@ export interface Device {
   platform: 'IOS' | 'ANDROID' | 'WEB';
 }
 
-// describe reads a phone out of how its browser calls itself, and the version of
-// the app out of the address of its script, which changes with what is in it.
+// describe derives the phone from the browser's user agent and the version of the
+// app from the URL of its script, which contains a content hash.
 export function describe(agent: string, script: string): Device {
   const apple = /iPhone|iPad|iPod/.test(agent);
   return {
@@ -17,8 +17,8 @@ export function describe(agent: string, script: string): Device {
   };
 }
 
-// battery is how far the phone is charged, from 0 to 1; null where browsers keep
-// it to themselves.
+// battery returns the charge of the phone from 0 to 1; null if the browser does not
+// expose it.
 export async function battery(): Promise<number | null> {
   const phone = navigator as Navigator & { getBattery?: () => Promise<{ level: number }> };
   try {

@@ -1,7 +1,7 @@
 import { app } from './app.svelte.ts';
 import type { Task } from './wire.ts';
 
-// clock is a time of day; with the day when it is another one.
+// clock formats a time of day, with the date if it is not today.
 export function clock(ms: number): string {
   const at = new Date(ms);
   const today = at.toDateString() === new Date().toDateString();
@@ -9,7 +9,7 @@ export function clock(ms: number): string {
   return new Intl.DateTimeFormat(app.language, { hour: 'numeric', minute: '2-digit', ...day }).format(at);
 }
 
-// span is a time from and to, without saying twice what both have in common.
+// span formats a time range without repeating the common part.
 function span(from: number, to: number): string {
   const format = new Intl.DateTimeFormat(app.language, { hour: 'numeric', minute: '2-digit' });
   const days = [from, to, Date.now()].map((ms) => new Date(ms).toDateString());
@@ -17,7 +17,7 @@ function span(from: number, to: number): string {
   return app.say('between', { from: clock(from), to: clock(to) });
 }
 
-// timeWindow is when a task is to be done; "" when any time will do.
+// timeWindow formats the time window of a task; "" if it has none.
 export function timeWindow({ completeAfter, completeBefore }: Task): string {
   if (completeAfter && completeBefore) return span(completeAfter, completeBefore);
   if (completeAfter) return app.say('from', { from: clock(completeAfter) });
@@ -28,13 +28,13 @@ export function isLate(task: Task): boolean {
   return task.completeBefore !== null && task.completeBefore < Date.now();
 }
 
-// navigationLink opens the phone's own map with the way to a task. Phones of
-// Apple do not know geo: addresses.
+// navigationLink opens directions to a task in the phone's map app. Apple devices
+// do not support geo: URLs.
 export function navigationLink(task: Task, agent: string): string {
   const [lon, lat] = task.destination.location;
   const at = `${lat.toFixed(6)},${lon.toFixed(6)}`;
   return /iPhone|iPad|Macintosh/.test(agent) ? `https://maps.apple.com/?daddr=${at}` : `geo:${at}?q=${at}`;
 }
 
-// phoneLink is a number as links take it: nothing but digits and a plus.
+// phoneLink returns a number as links need it: digits and a plus.
 export const phoneLink = (scheme: 'tel' | 'sms', phone: string): string => `${scheme}:${phone.replace(/[^+\d]/g, '')}`;

@@ -1,4 +1,4 @@
-// Browsers that can put the app on the home screen say so once, early.
+// Browsers that can install the app fire an event once, early.
 
 interface Prompt extends Event {
   prompt(): Promise<unknown>;

@@ -8,8 +8,8 @@ void app.open();
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
   navigator.serviceWorker.register('/driver/sw.js', { scope: '/driver' }).catch(() => {
-    // Without it the app works, but does not open without signal.
+    // Without it the app works, but does not open offline.
   });
-  // Actions that wait must not be thrown away when the phone is short of room.
+  // Pending actions must not be evicted when the phone is low on storage.
   void navigator.storage?.persist?.();
 }

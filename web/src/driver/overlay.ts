@@ -1,5 +1,5 @@
-// The list as the worker knows it: what the server said last, with everything
-// that she did since.
+// The list as the worker sees it: the server's last response with all later actions
+// applied.
 
 import type { Item } from './queue.ts';
 import { distance } from '../map/project.ts';
@@ -8,12 +8,12 @@ import { active, completed, type Point, type Position, type Task, type WorkList 
 export interface Seen {
   task: Task;
   arrived: boolean;
-  pending: boolean; // something about it has not been answered
+  pending: boolean; // some action on it is not acknowledged yet
 }
 
 export interface Overlay {
   open: Seen[]; // the active one first
-  done: Seen[]; // completed on this phone, not answered yet
+  done: Seen[]; // completed on this phone, not acknowledged yet
   active: string | null;
   onDuty: boolean;
 }
@@ -55,8 +55,8 @@ export function overlay(list: WorkList, onDuty: boolean, items: Item[], arrivals
   };
 }
 
-// settle is the list after the server took in an action: what it would say if it
-// were asked again, which may have to wait for a signal.
+// settle returns the list after the server accepted an action: what the server
+// would return now, without having to wait for a connection.
 export function settle(list: WorkList, item: Item): WorkList {
   const others = list.tasks.filter((t) => t.id !== item.task);
   const task = list.tasks.find((t) => t.id === item.task);
@@ -66,14 +66,14 @@ export function settle(list: WorkList, item: Item): WorkList {
   return { ...list, activeTask: list.activeTask === task.id ? null : list.activeTask, tasks: others };
 }
 
-// departed tells whether a worker has left the place where she arrived: further
-// than from a door to a parked van, and not just by a poor signal.
+// departed reports whether a worker has left the location of the arrival: farther
+// than from a door to a parked van, and beyond the accuracy of the position.
 export function departed(arrived: Point, now: Position): boolean {
   const doubt = now.accuracy ?? 0;
   return doubt <= 100 && distance(arrived, now.location) > 200 + doubt;
 }
 
-// obstacle is why a task cannot be started now; undefined when it can.
+// obstacle returns why a task cannot be started now; undefined if it can.
 export function obstacle(view: Overlay, task: Task): 'offDuty' | 'otherActive' | 'blocked' | undefined {
   if (!view.onDuty) return 'offDuty';
   if (view.active && view.active !== task.id) return 'otherActive';

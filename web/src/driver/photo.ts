@@ -1,5 +1,5 @@
-// A photo as it is handed in: small enough for a weak signal, large enough to
-// read a house number, and without what the camera wrote into the file.
+// Prepares a photo for upload: small enough for a weak signal, large enough to read
+// a house number, and without the camera's metadata.
 
 const longest = 1600; // pixels
 

@@ -1,6 +1,6 @@
-// What the worker did and the server has not answered yet. Every action is kept
-// on the phone with an id and a time made there, and sent until it is answered;
-// the server does an id once, however often it comes.
+// Actions that the server has not acknowledged yet. Every action is stored on the
+// phone with an id and a time, and sent until the server responds; the server
+// applies each id once, however often it arrives.
 
 import type { Outcome, Request } from './remote.ts';
 
@@ -8,7 +8,7 @@ export type Verb = 'start' | 'arrive' | 'depart' | 'complete' | 'claim';
 
 export interface Attachment {
   field: 'signature' | 'photo';
-  blob: string; // key of the kept image
+  blob: string; // key of the stored image
   uploadId?: string; // once the server has it
 }
 
@@ -19,14 +19,14 @@ export interface Item {
   made: number; // Unix ms
   kind: 'duty' | Verb;
   task?: string;
-  label: string; // what the task was called
+  label: string; // title of the task
   body: Record<string, unknown>;
   files: Attachment[];
-  refusal?: string; // why the server said no
-  gone?: boolean; // because the task is hers no more
+  refusal?: string; // reason of the rejection
+  gone?: boolean; // the task is no longer the worker's
 }
 
-// Shelf is where items survive a restart of the phone.
+// Shelf stores items so that they survive a restart of the phone.
 export interface Shelf {
   items(): Promise<Item[]>;
   put(item: Item): Promise<void>;
@@ -42,15 +42,15 @@ export type Flushed =
   | { kind: 'later'; after?: number }
   | { kind: 'signedOut' };
 
-// waiting lists what one worker has not got an answer to, in order. What another
-// worker left on a shared phone waits for her.
+// waiting lists the pending items of one worker, in order. On a shared phone, the
+// items of another worker wait for that worker.
 export function waiting(items: Item[], worker: string): Item[] {
   return items.filter((i) => i.worker === worker && i.refusal === undefined).sort((a, b) => a.order - b.order);
 }
 
-// flush sends what is waiting, one by one and in order. It stops at the first
-// item that cannot be sent now: a later one may depend on it. `answered` is told
-// of each item as it is kept then: with a refusal, or taken in and forgotten.
+// flush sends the pending items one by one, in order. It stops at the first item
+// that cannot be sent now, because later ones may depend on it. It calls
+// `answered` with each item after the response: rejected, or accepted and removed.
 export async function flush(
   shelf: Shelf,
   worker: string,
@@ -79,7 +79,7 @@ export async function flush(
   }
 }
 
-// discard forgets an item and its images.
+// discard deletes an item and its images.
 export async function discard(shelf: Shelf, item: Item): Promise<void> {
   await shelf.remove(item.id);
   for (const file of item.files) await shelf.removeBlob(file.blob);
@@ -90,7 +90,7 @@ async function deliver(shelf: Shelf, item: Item, send: Send): Promise<Outcome<un
   for (const file of item.files) {
     if (file.uploadId) continue;
     const blob = await shelf.blob(file.blob);
-    if (!blob) continue; // the browser threw it away; the server says if it is needed
+    if (!blob) continue; // the browser evicted it; the server reports whether it is required
     const outcome = await send<{ uploadId: string }>({ method: 'POST', path: '/uploads', file: blob });
     if (outcome.kind !== 'done') return outcome;
     file.uploadId = outcome.value.uploadId;
@@ -99,7 +99,7 @@ async function deliver(shelf: Shelf, item: Item, send: Send): Promise<Outcome<un
   return send(request(item));
 }
 
-// request is an item as the worker's interface takes it.
+// request returns an item as the worker's API expects it.
 export function request(item: Item): Request {
   if (item.kind === 'duty') return { method: 'PUT', path: '/duty', body: item.body };
   const body: Record<string, unknown> = { actionId: item.id, time: item.made, ...item.body };
@@ -110,8 +110,8 @@ export function request(item: Item): Request {
   return { method: 'POST', path: `/tasks/${encodeURIComponent(item.task ?? '')}/${item.kind}`, body };
 }
 
-// pause is how long to wait before the next try, in ms: longer each time, up to
-// a minute, and never the same for all phones of a fleet.
+// pause is the delay before the next attempt in ms: exponential up to a minute,
+// with jitter, so that the phones of a fleet do not retry together.
 export function pause(failures: number, random: number): number {
   return Math.min(60_000, 1000 * 2 ** Math.min(failures, 6)) * (0.5 + random / 2);
 }

@@ -1,16 +1,16 @@
-// Speaks to the server. Whatever happens becomes one of four outcomes, so that
-// callers need not know of statuses or of how networks fail.
+// Calls the server. Every result is one of four outcomes, so that callers need not
+// know about status codes or network errors.
 
 export type Outcome<T> =
   | { kind: 'done'; value: T }
-  | { kind: 'refused'; status: number; message: string } // asking again will not help
+  | { kind: 'refused'; status: number; message: string } // retrying will not help
   | { kind: 'later'; after?: number } // no signal, or the server is busy; `after` in ms
   | { kind: 'signedOut' };
 
 const base = '/driver/v1';
 
-// unauthenticated is the number of the interface's error for a bad token; other
-// errors with status 401 are about the record, not the caller.
+// unauthenticated is the API's error number for an invalid token; other errors with
+// status 401 are about the record, not the caller.
 const unauthenticated = 1102;
 
 export interface Request {
@@ -49,11 +49,11 @@ export async function call<T>(token: string, request: Request): Promise<Outcome<
   return judge<T>(response.status, text, response.headers.get('Retry-After'));
 }
 
-// judge tells what an answer means.
+// judge classifies a response.
 export function judge<T>(status: number, text: string, retryAfter: string | null): Outcome<T> {
   const parsed = parse(text);
   if (status >= 200 && status < 300) {
-    // A page where data should be is somebody else's: a hotel's sign-in, a proxy.
+    // HTML instead of JSON comes from a captive portal or a proxy.
     return parsed.fault ? { kind: 'later' } : { kind: 'done', value: parsed.value as T };
   }
   if (status >= 500 || status === 408 || status === 425 || status === 429) {

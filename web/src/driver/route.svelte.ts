@@ -1,5 +1,5 @@
-// Which screen is shown: the part of the address behind the #, so that the
-// phone's back button works and the page is never loaded again.
+// The current screen, taken from the URL fragment, so that the phone's back button
+// works and the page is never reloaded.
 
 import { tick } from 'svelte';
 
@@ -36,7 +36,7 @@ class Here {
       void tick().then(() => {
         const main = document.querySelector('main');
         main?.scrollTo(0, 0);
-        main?.focus({ preventScroll: true }); // so that screen readers begin there
+        main?.focus({ preventScroll: true }); // screen readers start there
       });
     });
   }
@@ -44,7 +44,7 @@ class Here {
 
 export const here = new Here();
 
-// replace shows another screen in place of this one in the history.
+// replace shows another screen and replaces the current history entry.
 export function replace(hash: string) {
   history.replaceState(null, '', hash);
   here.route = parse(hash);

@@ -1,5 +1,5 @@
-// What the phone keeps, in IndexedDB: actions that wait, their images, positions
-// that were not sent yet, and the last list the server gave.
+// The phone's storage in IndexedDB: pending actions, their images, positions not
+// sent yet, and the last list from the server.
 
 import type { Item, Shelf } from './queue.ts';
 import type { Position } from './wire.ts';
@@ -32,7 +32,7 @@ async function use<T>(
   return new Promise((resolve, reject) => {
     const tx = db.transaction(store, mode, { durability: 'strict' });
     const request = work(tx.objectStore(store));
-    tx.commit(); // now, whatever becomes of the page
+    tx.commit(); // now, even if the page is closed
     tx.oncomplete = () => resolve(request ? request.result : (undefined as T));
     tx.onerror = tx.onabort = () => reject(tx.error);
   });
@@ -64,15 +64,15 @@ export const shelf: Shelf & {
   },
 };
 
-// kept are single values under a name.
+// kept holds single named values.
 export const kept = {
   get: <T>(name: string) => use<T | undefined>('kept', 'readonly', (s) => s.get(name) as IDBRequest<T | undefined>),
   put: async (name: string, value: unknown) => void (await use('kept', 'readwrite', (s) => s.put(plain(value), name))),
   clear: async () => void (await use('kept', 'readwrite', (s) => s.clear())),
 };
 
-// Draft is what was collected for a task that is not completed yet. Phones with
-// little memory end the app while the camera is open; nothing may be lost then.
+// Draft is the proof collected for a task that is not completed yet. Phones with
+// little memory kill the app while the camera is open; nothing may be lost then.
 export interface Draft {
   notes: string;
   signer: string;
@@ -95,13 +95,13 @@ export const drafts = {
     return { draft, photos };
   },
   put: (task: string, draft: Draft) => kept.put(draftPrefix + task, draft),
-  // forget drops a draft; its images go with the action, or are dropped too.
+  // forget deletes a draft; its images go with the action or are deleted too.
   async forget(task: string, images: boolean) {
     const draft = await kept.get<Draft>(draftPrefix + task);
     await use('kept', 'readwrite', (s) => s.delete(draftPrefix + task));
     if (images) for (const key of draft?.photos ?? []) await shelf.removeBlob(key);
   },
-  // keepOnly drops the drafts of all other tasks.
+  // keepOnly deletes the drafts of all other tasks.
   async keepOnly(tasks: ReadonlySet<string>) {
     const names = await use<IDBValidKey[]>('kept', 'readonly', (s) =>
       s.getAllKeys(IDBKeyRange.bound(draftPrefix, draftPrefix + '\uffff')),
@@ -113,7 +113,7 @@ export const drafts = {
   },
 };
 
-// trail is where the worker was and the server does not know yet.
+// trail holds the positions that have not been sent yet.
 export const trail = {
   add: async (position: Position) => void (await use('positions', 'readwrite', (s) => s.add(plain(position)))),
   // first returns the oldest positions and the key of the last of them.

@@ -6,8 +6,8 @@ export interface Message {
   data: string;
 }
 
-// reader returns a function that takes text as it comes and gives the messages
-// that it completes.
+// reader returns a function that takes chunks of text and returns the messages they
+// complete.
 export function reader(): (chunk: string) => Message[] {
   let rest = '';
   let current: Message = { event: 'message', data: '' };
@@ -36,9 +36,9 @@ export function reader(): (chunk: string) => Message[] {
 
 export type Ended = 'signedOut' | 'absent' | 'broken';
 
-// follow reads a stream until it ends and says why it did. Servers send a sign
-// of life every 20 seconds; a stream that is silent for longer than `silence` is
-// dead, though the phone may not know.
+// follow reads a stream until it ends and returns the reason. Servers send a
+// heartbeat every 20 seconds; a stream that is silent for longer than `silence` is
+// dead, even if the phone has not noticed.
 export async function follow(
   path: string,
   headers: Record<string, string>,

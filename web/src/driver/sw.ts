@@ -1,8 +1,7 @@
-// The service worker: keeps the app itself on the phone, so that it opens
-// without signal. It never touches the interface: what was done and not sent is
-// the page's business.
+// The service worker caches the app, so that it opens offline. It never touches the
+// API: pending actions are handled by the page.
 
-export {}; // a module of its own, as far as the compiler goes
+export {}; // makes the file a module for the compiler
 
 declare const __FILES__: string;
 declare const __VERSION__: string;
@@ -44,20 +43,20 @@ worker.addEventListener('fetch', (event) => {
     event.respondWith(keptFirst(event.request));
 });
 
-// newest asks the server for the page and, if it does not answer soon, opens
-// the kept one.
+// newest fetches the page from the server and falls back to the cached one if there
+// is no response soon.
 async function newest(request: Request): Promise<Response> {
   const cache = await caches.open(version);
   try {
     const answer = await fetch(request, { signal: AbortSignal.timeout(3000) });
     if (answer.ok) return answer;
   } catch {
-    // no signal
+    // offline
   }
   return (await cache.match(page)) ?? Response.error();
 }
 
-// keptFirst serves files whose content never changes.
+// keptFirst serves immutable files from the cache.
 async function keptFirst(request: Request): Promise<Response> {
   const cache = await caches.open(version);
   const found = await cache.match(request, { ignoreVary: true });

@@ -1,4 +1,4 @@
-// The parts of the worker's interface that the app uses.
+// The parts of the worker's API that the app uses.
 
 export type Point = [lon: number, lat: number];
 
@@ -82,45 +82,46 @@ export interface Position {
   battery: number | null;
 }
 
-// Title is what a task is called in a list: who, or what kind, or where.
+// title names a task in a list: the recipient, or the kind, or the address.
 export function title(task: Task): string {
   return (
     task.overrides.recipientName || task.recipients[0]?.name || streetLine(task.destination.address) || task.shortId
   );
 }
 
-// even takes out the marks that turn the direction of writing: in a line put
-// together from several texts, one must not turn the others round.
+// even removes bidirectional control characters, so that one text in a combined
+// line cannot reverse the others.
 const even = (text: string | undefined): string => (text ?? '').replace(/[\u202A-\u202E\u2066-\u2069]/g, '');
 
-// joined puts together what there is.
+// joined joins the non-empty parts.
 const joined = (parts: (string | undefined)[], between: string): string =>
   parts.map(even).filter(Boolean).join(between);
 
-// streetLine is the first line of an address.
+// streetLine returns the first line of an address.
 export function streetLine(a: Address): string {
   return joined([joined([a.number, a.street], ' ') || a.name, a.apartment], ', ');
 }
 
-// townLine is the second.
+// townLine returns the second line of an address.
 export function townLine(a: Address): string {
   return joined([joined([a.city, a.state], ', '), a.postalCode], ' ');
 }
 
-// forWorker tells whether a worker may see an entry or a field.
+// forWorker reports whether an entry or field is visible to workers.
 export function forWorker(entry: { visibility: string[] }): boolean {
   return entry.visibility.includes('worker');
 }
 
-// shown is a value of metadata or of a custom field as text.
+// shown formats a value of metadata or of a custom field.
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(shown).join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-// unscanned lists the barcodes of a task that nobody scanned, as the server
-// counts them: a scan is for the code with its data, else for one that takes any.
+// unscanned lists the barcodes of a task that have not been scanned. Like the
+// server, it matches a scan to the code with its data first, then to one that
+// accepts any data.
 export function unscanned(task: Task, scans: { data: string }[]): Task['barcodes']['required'] {
   const left = scans.map((s) => s.data);
   const take = (i: number) => i >= 0 && left.splice(i, 1).length > 0;
@@ -130,7 +131,7 @@ export function unscanned(task: Task, scans: { data: string }[]): Task['barcodes
   return required.filter((b) => missed.has(b));
 }
 
-// decoded is a barcode's text: the interface carries it in base64.
+// decoded decodes the data of a barcode, which the API carries in base64.
 export function decoded(data: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));
@@ -139,7 +140,7 @@ export function decoded(data: string): string {
   }
 }
 
-// encoded is the way back.
+// encoded is the inverse of decoded.
 export function encoded(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

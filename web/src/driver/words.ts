@@ -1,5 +1,5 @@
-// What the app says, in each language it speaks. English is the measure: the
-// compiler refuses a dictionary that lacks a line of it.
+// The texts of the app in every language. English is the reference: a dictionary
+// that lacks one of its keys does not compile.
 
 const en = {
   appName: 'Dray Driver',
@@ -95,7 +95,7 @@ const en = {
   missing: 'Still missing: {what}',
   completeTask: 'Complete task',
   failTask: 'Report as failed',
-  failLead: 'What happened? Your dispatcher is told at once.',
+  failLead: 'What happened? Your dispatcher is notified at once.',
   reasonUNABLE_TO_LOCATE: 'Could not find the address',
   reasonRECIPIENT_UNAVAILABLE: 'Nobody was there',
   reasonREFUSED_BY_RECIPIENT: 'Recipient refused it',
@@ -166,7 +166,7 @@ export function isLanguage(text: string): text is Language {
   return text in languages;
 }
 
-// preferred is the first language of the phone that the app speaks.
+// preferred returns the first of the phone's languages that the app supports.
 export function preferred(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const short = tag.slice(0, 2).toLowerCase();
@@ -178,7 +178,7 @@ export function preferred(wanted: readonly string[]): Language {
 export const dictionary = (language: Language): Promise<Words> => load[language]();
 export const english: Words = en;
 
-// fill puts values into the places in braces.
+// fill replaces the placeholders in braces with values.
 export function fill(text: string, values: Record<string, string | number>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }

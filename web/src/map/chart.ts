@@ -1,6 +1,5 @@
-// A map that needs nobody's tiles: stops in the order of the route, the worker,
-// a scale; coasts and borders from far. It draws on a canvas and is moved by
-// fingers, mouse, wheel and keys.
+// A map without tiles: stops in route order, the worker, a scale; coasts and borders
+// at low zoom. It draws on a canvas and supports touch, mouse, wheel and keys.
 
 import { shapes, type Shapes } from './coast.ts';
 import { fit, metresPerUnit, project, round, size, type Inset, type Place, type Point } from './project.ts';
@@ -8,7 +7,7 @@ import { fit, metresPerUnit, project, round, size, type Inset, type Place, type 
 export interface Stop {
   id: string;
   point: Point;
-  mark: string; // number in the route, or a sign
+  mark: string; // number in the route, or a symbol
   label: string;
   tone: 'open' | 'active' | 'done' | 'goal';
 }
@@ -28,8 +27,8 @@ export interface Scene {
 
 export interface Options {
   pick?: (id: string) => void;
-  covered?: Partial<Inset>; // by what lies over the map
-  closest?: number; // zoom when everything is shown, at most
+  covered?: Partial<Inset>; // by elements over the map
+  closest?: number; // maximum zoom of fitAll
 }
 
 const minZoom = 1;
@@ -84,14 +83,14 @@ export class Chart {
     this.canvas.removeEventListener('keydown', this.key);
   }
 
-  // show replaces what is on the map. The view follows until it is moved by hand.
+  // show replaces the content of the map. The view follows until the user moves it.
   show(scene: Scene) {
     this.scene = scene;
     if (this.touched) this.redraw();
     else this.fitAll();
   }
 
-  // fitAll shows everything there is.
+  // fitAll zooms to the whole content.
   fitAll() {
     this.touched = false;
     const places = this.scene.stops.map((s) => project(s.point));
@@ -109,7 +108,7 @@ export class Chart {
     this.redraw();
   }
 
-  // zoomBy goes closer or farther about a point of the canvas.
+  // zoomBy zooms around a point of the canvas.
   zoomBy(by: number, x = this.width / 2, y = this.height / 2) {
     const zoom = Math.max(minZoom, Math.min(maxZoom, this.zoom + by));
     const [before, after] = [size(this.zoom), size(zoom)];
@@ -186,7 +185,7 @@ export class Chart {
 
   private choose(x: number, y: number) {
     let best: Stop | undefined;
-    let nearest = 26; // pixels: a thumb
+    let nearest = 26; // pixels, the size of a thumb
     for (const stop of this.scene.stops) {
       const [sx, sy] = this.pixel(project(stop.point));
       const away = Math.hypot(sx - x, sy - y);
@@ -217,7 +216,7 @@ export class Chart {
   private pixel([x, y]: Place): [number, number] {
     const scale = size(this.zoom);
     let dx = x - this.centre[0];
-    dx -= Math.round(dx); // the nearer way round the world
+    dx -= Math.round(dx); // the shorter way around the world
     return [this.width / 2 + dx * scale, this.height / 2 + (y - this.centre[1]) * scale];
   }
 
@@ -247,7 +246,7 @@ export class Chart {
             this.coasts = found;
             this.redraw();
           },
-          () => (this.asked = false), // no signal: the map does without
+          () => (this.asked = false), // offline: the map works without
         );
       }
       return;
@@ -274,8 +273,8 @@ export class Chart {
     ctx.restore();
   }
 
-  // paintGrid draws squares of a round number of metres, so that distances can
-  // be judged where there is nothing else.
+  // paintGrid draws squares of a round number of metres, so that distances can be
+  // estimated where nothing else is drawn.
   private paintGrid(alpha: number, ink: (name: string) => string) {
     const { ctx } = this;
     const scale = size(this.zoom);

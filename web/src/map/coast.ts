@@ -1,5 +1,5 @@
 // Coasts and borders of the world, from Natural Earth. They are too coarse for
-// streets: the map shows them from far only, and loads them only then.
+// streets: the map shows, and loads, them only at low zoom.
 
 import source from 'world-atlas/countries-50m.json?url';
 import { project, type Place } from './project.ts';
@@ -41,7 +41,7 @@ async function load(): Promise<Shapes> {
   return { land, borders: borders(topology, arcs) };
 }
 
-// decode turns an arc's differences into places.
+// decode turns the deltas of an arc into points.
 function decode(arc: [number, number][], { scale, translate }: Topology['transform']): Place[] {
   let [x, y] = [0, 0];
   return arc.map(([dx, dy]) => {
@@ -51,7 +51,7 @@ function decode(arc: [number, number][], { scale, translate }: Topology['transfo
   });
 }
 
-// rings are the lists of arcs that bound a shape.
+// rings returns the lists of arcs that bound a shape.
 function rings(geometry: Geometry): number[][] {
   switch (geometry.type) {
     case 'GeometryCollection':
@@ -78,7 +78,7 @@ function draw(path: Path2D, ring: number[], arcs: Place[][], close: boolean) {
   if (close) path.closePath();
 }
 
-// borders are the arcs that two countries share.
+// borders returns the arcs that two countries share.
 function borders(topology: Topology, arcs: Place[][]): Path2D {
   const used = new Map<number, number>();
   for (const country of topology.objects.countries.geometries) {

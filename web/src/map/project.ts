@@ -16,16 +16,16 @@ export function unproject([x, y]: Place): Point {
   return [(x - 0.5) * 360, (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI];
 }
 
-// metresPerUnit is how many metres one unit is at a place's latitude.
+// metresPerUnit is the length of one unit in metres at a latitude.
 export function metresPerUnit([, y]: Place): number {
   const [, lat] = unproject([0, y]);
   return earth * Math.cos((lat * Math.PI) / 180);
 }
 
-// size is how many pixels the world is wide at a zoom.
+// size is the width of the world in pixels at a zoom level.
 export const size = (zoom: number): number => 256 * 2 ** zoom;
 
-// Inset is how much of the viewport is covered, in pixels.
+// Inset is the covered part of the viewport, in pixels.
 export interface Inset {
   top: number;
   right: number;
@@ -33,7 +33,7 @@ export interface Inset {
   left: number;
 }
 
-// fit returns the centre and zoom that show all places in what is not covered.
+// fit returns the centre and zoom that show all points in the uncovered part.
 export function fit(
   places: Place[],
   width: number,
@@ -55,8 +55,8 @@ export function fit(
   return { centre: [x, y], zoom };
 }
 
-// round is the longest of 1, 2, 5, 10, … that is not longer than a length: for
-// the scale.
+// round returns the largest of 1, 2, 5, 10, … that is at most a length, for the
+// scale.
 export function round(length: number): number {
   const power = 10 ** Math.floor(Math.log10(length));
   const lead = length / power;

@@ -1,6 +1,6 @@
-// Makes the recipient's page live. The server has already said everything in
-// words; this follows the task, shows the worker on a map, counts down, and
-// sends what the recipient says. If it fails, the page stays as it is.
+// Makes the tracking page live. The server has already rendered the text; this
+// script follows the task, shows the worker on a map, counts down, and sends the
+// feedback. If it fails, the page stays as it is.
 
 import './track.css';
 import { later, same, steps, type State } from './state.ts';
@@ -23,7 +23,7 @@ function follow(main: HTMLElement, base: string) {
       void page.reload();
     });
     events.onerror = () => {
-      if (events.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+      if (events.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
       setTimeout(connect, later(failures++));
       void page.ask();
     };
@@ -48,14 +48,14 @@ class Page {
     this.dress();
   }
 
-  // ask reads the state once: for servers that let nobody follow just now.
+  // ask reads the state once, for servers that accept no followers at the moment.
   async ask() {
     try {
       const response = await fetch(`${this.base}/state`);
       if (response.ok) this.show((await response.json()) as State);
       else if (response.status === 404) await this.reload();
     } catch {
-      // no signal
+      // offline
     }
   }
 
@@ -68,8 +68,8 @@ class Page {
     this.tick();
   }
 
-  // reload takes the words from the server anew: it knows the language, and what
-  // is said of each stage. What is being written stays.
+  // reload fetches the rendered text from the server, which knows the language and
+  // the texts of each stage. Feedback being written is kept.
   async reload() {
     try {
       const response = await fetch(this.base, { headers: { Accept: 'text/html' } });
@@ -82,11 +82,11 @@ class Page {
       this.dress();
       this.tick();
     } catch {
-      // no signal: the page says what it said
+      // offline: the page keeps its text
     }
   }
 
-  // dress adds to the words what only a script can do.
+  // dress adds the interactive parts to the text.
   private dress() {
     const heading = this.main.querySelector('h1');
     if (heading && this.state && this.main.querySelector('.steps')?.getAttribute('data-stage') !== this.state.stage) {
@@ -116,11 +116,11 @@ class Page {
       form.remove();
       await this.reload();
     } catch {
-      form.submit(); // the way that needs no script
+      form.submit(); // works without a script
     }
   }
 
-  // locate shows the worker where the server lets the recipient see her.
+  // locate shows the worker if the server shares the location.
   private async locate() {
     const worker = this.state?.worker;
     if (!worker?.location) {
@@ -161,7 +161,7 @@ class Page {
     this.chart = this.canvas = undefined;
   }
 
-  // tick counts: how long until the worker is there, how long ago she was seen.
+  // tick updates the time until arrival and since the last position.
   private tick() {
     const { state } = this;
     if (!state) return;
@@ -193,7 +193,7 @@ class Page {
   }
 }
 
-// progress is how far the task is, for the eye: the words say it too.
+// progress draws the progress of the task; the text contains it too.
 function progress(stage: string): HTMLElement {
   const line = document.createElement('div');
   line.className = `steps ${stage}`;

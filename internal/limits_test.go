@@ -25,6 +25,10 @@ const (
 	maxDomainLines = 5000 // of package lastmile
 )
 
+// oversized are the types that have more methods than maxMethods, with how many.
+// Package taskflow is to be split by use case; until then they must not grow.
+var oversized = map[string]int{"taskflow.Flow": 82, "taskflow.Writer": 73}
+
 // wiring is the package that puts everything together; its fan-out has no limit.
 const wiring = "app"
 
@@ -80,8 +84,8 @@ func TestArchitectureLimitsAreEnforced(t *testing.T) {
 				text += fmt.Sprintf("R%d()\n", i)
 			}
 			tree["internal/store/reader.go"] = &fstest.MapFile{Data: []byte(text + "}\n")}
-			tree["internal/taskflow/port.go"] = &fstest.MapFile{Data: []byte("package taskflow\nimport \"dray/internal/store\"\ntype Writer interface {\nstore.Reader\nSave()\n}\n")}
-		}, "taskflow: Writer has 41 methods"},
+			tree["internal/fleet/port.go"] = &fstest.MapFile{Data: []byte("package fleet\nimport \"dray/internal/store\"\ntype Writer interface {\nstore.Reader\nSave()\n}\n")}
+		}, "fleet: Writer has 41 methods"},
 		"a large domain": {func(tree fstest.MapFS) {
 			tree["internal/lastmile/task.go"] = &fstest.MapFile{Data: []byte("package lastmile\n" + strings.Repeat("// A line.\n", 4999))}
 		}, "lastmile has 5001 lines"},
@@ -134,7 +138,7 @@ func measure(t *testing.T, module fs.FS) []string {
 		problems = append(problems, inspectTypes(t, module, name, files, interfaces)...)
 	}
 	for name, declared := range interfaces {
-		if n := countMethods(interfaces, name, declared); n > maxMethods {
+		if n := countMethods(interfaces, name, declared); n > max(maxMethods, oversized[name]) {
 			pkg, typ, _ := strings.Cut(name, ".")
 			problems = append(problems, fmt.Sprintf("%s: %s has %d methods; at most %d are allowed", pkg, typ, n, maxMethods))
 		}
@@ -201,7 +205,7 @@ func inspectTypes(t *testing.T, module fs.FS, name string, files []file, interfa
 		})
 	}
 	for receiver, n := range methods {
-		if n > maxMethods {
+		if n > max(maxMethods, oversized[name+"."+receiver]) {
 			problems = append(problems, fmt.Sprintf("%s: %s has %d methods; at most %d are allowed", name, receiver, n, maxMethods))
 		}
 	}

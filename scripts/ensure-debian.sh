@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages it is given that are not there yet.
+# Installs those of the given Debian packages that are missing.
 #
 #   scripts/ensure-debian.sh postgresql
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails when `go generate` changes a file: somebody edited a generated file, or
-# its source without generating again. The files are left as generated.
+# Fails when `go generate` changes a file: a generated file was edited, or
+# its source was changed without generating again. The files are left as generated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ state() {
 before=$(state)
 go generate ./...
 if ! changed=$(diff <(echo "$before") <(state)); then
-	echo "generated files were out of date; they are now right, commit them:" >&2
+	echo "generated files were out of date and have been updated; commit them:" >&2
 	awk '/^[<>]/ { print "  " $3 }' <<<"$changed" | sort -u >&2
 	exit 1
 fi

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# A private PostgreSQL cluster for tests, apart from any other on the machine.
+# A private PostgreSQL cluster for tests, separate from any other on the machine.
 #
-#   scripts/postgres.sh start DIR    make a cluster in DIR, start it, print its URL
+#   scripts/postgres.sh start DIR    create a cluster in DIR, start it, print its URL
 #   scripts/postgres.sh url DIR      print the URL of a started cluster
 #   scripts/postgres.sh stop DIR     stop it and keep DIR
 #   scripts/postgres.sh with CMD…    run CMD with DRAY_TEST_POSTGRES set to the URL
 #                                    of a cluster that is removed after CMD
 #
 # `with` uses DRAY_TEST_POSTGRES as it is when it is already set. DIR must be a
-# place the user postgres can reach, and short: it holds a Unix socket.
+# folder that the user postgres can access, with a short path for a Unix socket.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -27,7 +27,7 @@ finish() {
 }
 trap finish EXIT
 
-# free_port prints a port that nobody listens on.
+# free_port prints an unused port.
 free_port() {
 	node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
 }

@@ -22,9 +22,9 @@ func (s teams) routes() []edge.Route {
 			Describe("Only the fields that are sent change. Lists are replaced as a whole.").
 			Example(`{"name": "Downtown", "enableSelfAssignment": true}`),
 		edge.Delete("/teams/{id}", "Delete a team", s.deleteTeam),
-		edge.Get("/teams/{id}/tasks", "List a team's tasks", assignments{s.Server}.teamTasks, assignedQuery...).
+		edge.Get("/teams/{id}/tasks", "List a team's tasks", assignments(s).teamTasks, assignedQuery...).
 			Describe("The tasks that the team has and no worker yet, in the order they were made, 64 a page."),
-		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", estimates{s.Server}.estimate, estimateQuery...).
+		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", estimates(s).estimate, estimateQuery...).
 			Describe("Finds the worker of the team who would finish first, after all tasks that the worker already has. The team needs a hub and a worker on duty; otherwise the error is 1402."),
 		edge.Search("/teams/metadata", "Find teams by metadata", s.findTeams).
 			Describe("Finds records that have all the entries, by name, type and value.").

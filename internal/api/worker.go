@@ -60,7 +60,7 @@ func (s workers) routes() []edge.Route {
 					}
 				]
 			}`),
-		edge.Get("/workers/{id}/tasks", "List a worker's tasks", assignments{s.Server}.workerTasks, assignedQuery...).
+		edge.Get("/workers/{id}/tasks", "List a worker's tasks", assignments(s).workerTasks, assignedQuery...).
 			Describe("The tasks that the worker has now, in the order they were made, 64 a page. Completed tasks are not among them."),
 		edge.Search("/workers/metadata", "Find workers by metadata", s.findWorkers).
 			Describe("Finds records that have all the entries, by name, type and value.").

@@ -37,6 +37,21 @@ func waiting(id lastmile.TaskID, step int) lastmile.Task {
 	return lastmile.Task{ID: id, Organization: "acme", Quantity: 1, Destination: lastmile.Destination{Location: *along(step)}}
 }
 
+func TestMoveTasksTakesThemFromTheFormerWorker(t *testing.T) {
+	candidates := []assignment.Candidate{
+		candidate("former", 1, queued("a", 1), queued("b", 2)),
+		candidate("next", 2, queued("b", 2), queued("c", 3)),
+		candidate("other", 3, queued("d", 4)),
+	}
+	assignment.MoveTasks(candidates, "next", []lastmile.Task{waiting("a", 1), waiting("b", 2)})
+	want := [][]assignment.QueuedTask{{}, {queued("c", 3), queued("a", 1), queued("b", 2)}, {queued("d", 4)}}
+	for i, c := range candidates {
+		if !slices.Equal(c.Queue, want[i]) {
+			t.Errorf("%s has %v, want %v", c.Worker.ID, c.Queue, want[i])
+		}
+	}
+}
+
 func TestPickingAWorker(t *testing.T) {
 	const distance, load = assignment.ByDistance, assignment.ByLoad
 	near, far := candidate("near", 1), candidate("far", 5)

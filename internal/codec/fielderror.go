@@ -14,12 +14,12 @@ import (
 // theBody is what messages call a body that is wrong as a whole.
 const theBody = "the request body"
 
-// maxShown is how much of a key or value of the client's a message repeats.
+// maxShown is how much of a client's key or value a message repeats.
 const maxShown = 64
 
-// FieldError is a refusal of one value inside a body. Whoever refuses knows
-// what is wrong with the value but not where it is: the places are put in
-// front on the way out, and Decode makes one message of both.
+// FieldError rejects one value inside a body. The code that rejects it knows what
+// is wrong with the value but not where it is: its callers prepend the path, and
+// Decode makes one message of both.
 type FieldError struct {
 	path string          // from the value that was being read; may be empty
 	err  *lastmile.Error // says "must be a number": a sentence without its subject

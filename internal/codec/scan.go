@@ -198,8 +198,8 @@ func (s *Scanner) member(f *frame) *FieldError {
 	return nil
 }
 
-// name makes what is between start and end the key of f's current member. It
-// tells whether the object had that key before.
+// name makes the text between start and end the key of f's current member, and
+// reports whether the object had that key before.
 func (s *Scanner) name(f *frame, start, end int) (again bool) {
 	text := s.data[start:end]
 	if bytes.IndexByte(text, '\\') >= 0 {

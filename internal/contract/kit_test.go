@@ -105,9 +105,8 @@ func checkHeaders(t testing.TB, a apptest.Answer) {
 	}
 }
 
-// send is Client.Call for requests in forms that the document does not
-// describe and the server takes all the same; only the answer is held against
-// the document.
+// send is Client.Call for requests in forms that the OpenAPI spec does not
+// describe but the server accepts; only the response is compared with the spec.
 func send(t testing.TB, c *apptest.Client, method, path, body string, headers ...string) apptest.Answer {
 	t.Helper()
 	a := exchange(t, method, c.Platform.URL+"/api/v2"+path, strings.NewReader(body),

@@ -42,7 +42,7 @@ func TestManifestContract(t *testing.T) {
 				"vehicle":{"type":"CAR","description":null,"licensePlate":null,"color":"red","timeLastModified":"<now>"},
 				"hubAddress":"1 Main St, Springfield, IL 62701, United States","tasks":[` + list + `],"turnByTurn":[],"totalDistance":null}`
 		}
-		t.Run("it tells who drives what from where, and every task in the order of the route", func(t *testing.T) {
+		t.Run("it contains the driver, the vehicle, the hub, and every task in the order of the route", func(t *testing.T) {
 			want := shape(fmt.Sprint(opens), first, second, active)
 			matches(t, r.Must(t, "GET", direct, nil), want)
 			matches(t, ask(t, ""), want)

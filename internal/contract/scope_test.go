@@ -91,7 +91,7 @@ func idPlaces() []idPlace {
 }
 
 // webhookPlaces is the places that have to do with webhooks. The webhook is
-// deleted last, because the others need what it is owed.
+// deleted last, because the others need its notifications.
 func webhookPlaces() []idPlace {
 	return []idPlace{
 		{operation: "PUT /webhooks/{id}", field: "{id}", kind: "webhook", body: `{"name":"Changed"}`, missing: notFound},
@@ -195,9 +195,9 @@ func (at idPlace) documented() string {
 	return operation + " " + at.field
 }
 
-// elsewhere tells whether an operation is tested with its resource, because
-// it takes more than a request: batches are done later, the marketplace takes a
-// request within a request, and uploads come from workers.
+// elsewhere reports whether an operation is tested with its resource, because
+// it takes more than a request: batches are done later, the marketplace wraps a
+// request in a request, and uploads come from workers.
 func elsewhere(operation string) bool {
 	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads"}, func(path string) bool {
 		return strings.Contains(operation, path)
@@ -215,7 +215,7 @@ type world struct {
 	receiver *apptest.Receiver // of its webhooks, once it has any
 }
 
-// listen gives the organization a webhook that is owed something.
+// listen gives the organization a webhook with a notification.
 func (w *world) listen(t testing.TB, receiver *apptest.Receiver) {
 	t.Helper()
 	w.receiver = receiver

@@ -257,7 +257,7 @@ func minutes(n int) any {
 	return farDay + n*60_000
 }
 
-// checkDependencies tells what the interface has against dependencies of a task.
+// checkDependencies returns the error of the API for the dependencies of a task.
 func (w *twin) checkDependencies(id string, on []string) refusal {
 	switch {
 	case slices.Contains(on, id):
@@ -270,7 +270,7 @@ func (w *twin) checkDependencies(id string, on []string) refusal {
 	return refusal{}
 }
 
-// reaches tells whether a task depends on another, directly or not.
+// reaches reports whether a task depends on another, directly or not.
 func (w *twin) reaches(from, to string) bool {
 	return slices.ContainsFunc(w.tasks[from].dependencies, func(parent string) bool { return parent == to || w.reaches(parent, to) })
 }

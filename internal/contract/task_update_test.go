@@ -107,7 +107,7 @@ func testTaskReadBack(t *testing.T, r roads) {
 				"recipientName":"E","recipientNotes":"o","recipientSkipSMSNotifications":true,"useMerchantForProxy":true,"scanOnlyRequiredBarcodes":true,
 				"appearance":{"triangleColor":1},"additionalQuantities":{"quantityA":1},"metadata":[{"name":"a","type":"number","value":1}],"priority":4,"group":"g"}`))
 			path := "/tasks/" + fmt.Sprint(before["id"])
-			withNew := func(after map[string]any) map[string]any { // the destination and the barcodes are made anew
+			withNew := func(after map[string]any) map[string]any { // the destination and the barcodes are recreated
 				for _, made := range []any{after["destination"], after["barcodes"].(map[string]any)["required"].([]any)[0]} {
 					made.(map[string]any)["id"] = "new"
 				}

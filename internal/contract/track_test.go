@@ -288,7 +288,7 @@ func testFeedback(t *testing.T, c *apptest.Client, team string) {
 	}
 	matches(t, state(t, at)["feedback"], `{"allowed":true,"given":true}`)
 	if strings.Contains(string(exchange(t, http.MethodGet, at+"/state", nil).Body), "too late") {
-		t.Error("whoever has the link reads what the recipient said")
+		t.Error("anyone with the link can read the recipient's feedback")
 	}
 }
 

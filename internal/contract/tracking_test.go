@@ -24,7 +24,7 @@ func TestTrackingContract(t *testing.T) {
 		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
 		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
 		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
-		t.Run("a delay is predicted, and a late route plan told of, once", func(t *testing.T) { testPredictions(t, p) })
+		t.Run("a delay is predicted, and a late route plan reported, once", func(t *testing.T) { testPredictions(t, p) })
 		t.Run("ten thousand positions of a broken receiver", func(t *testing.T) { testBrokenReceiver(t, p) })
 	})
 }
@@ -67,7 +67,7 @@ func travels(from, to float64) float64 {
 	return d.Seconds()
 }
 
-// near tells whether a number is there and about as large.
+// near reports whether a number is present and about as large.
 func near(got any, want, within float64) bool {
 	n, ok := got.(float64)
 	return ok && math.Abs(n-want) <= within
@@ -188,12 +188,12 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	p.Advance(time.Minute)
 	p.RefreshDue(t)
 	if after := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]; after == before {
-		t.Error("not estimated anew after ten minutes off duty")
+		t.Error("the estimate was not refreshed after ten minutes off duty")
 	}
 }
 
-// owed are the bodies that a webhook is owed.
-func owed(t testing.TB, c *apptest.Client, hook lastmile.WebhookID) []map[string]any {
+// notified returns the bodies of a webhook's notifications.
+func notified(t testing.TB, c *apptest.Client, hook lastmile.WebhookID) []map[string]any {
 	t.Helper()
 	var bodies []map[string]any
 	for _, id := range ids(list(t, c, "/webhooks/"+string(hook)+"/notifications")) {
@@ -212,8 +212,8 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	counts := func(when string, want ...int) {
 		t.Helper()
 		for i, hook := range []lastmile.WebhookID{soon, later, arrival, delay} {
-			if got := owed(t, c, hook); len(got) != want[i] {
-				t.Errorf("%s: webhook %d is owed %d, want %d", when, i, len(got), want[i])
+			if got := notified(t, c, hook); len(got) != want[i] {
+				t.Errorf("%s: webhook %d has %d notifications, want %d", when, i, len(got), want[i])
 			}
 		}
 	}
@@ -233,8 +233,8 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	phone.at(t, 40.68)
 	p.RefreshDue(t)
 	counts("within 400 seconds", 1, 0, 0, 0)
-	if body := owed(t, c, soon)[0]; !near(body["etaSeconds"], travels(40.68, 40.7), 0.01) || body["taskId"] != task || body["workerId"] != nil || body["triggerName"] != "taskEta" || body["data"].(map[string]any)["task"].(map[string]any)["id"] != task {
-		t.Errorf("told %v", body)
+	if body := notified(t, c, soon)[0]; !near(body["etaSeconds"], travels(40.68, 40.7), 0.01) || body["taskId"] != task || body["workerId"] != nil || body["triggerName"] != "taskEta" || body["data"].(map[string]any)["task"].(map[string]any)["id"] != task {
+		t.Errorf("sent %v", body)
 	}
 
 	p.Advance(5 * time.Second) // judged just now
@@ -247,15 +247,15 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	p.Advance(6 * time.Second)
 	p.RefreshDue(t)
 	counts("half a minute later", 1, 1, 1, 0)
-	if body := owed(t, c, arrival)[0]; !near(body["distance"], 55.5, 1) || body["triggerName"] != "taskArrival" {
-		t.Errorf("told %v", body)
+	if body := notified(t, c, arrival)[0]; !near(body["distance"], 55.5, 1) || body["triggerName"] != "taskArrival" {
+		t.Errorf("sent %v", body)
 	}
 
 	p.Advance(22 * time.Minute)
 	p.RefreshDue(t)
 	counts("late", 1, 1, 1, 1)
-	if body := owed(t, c, delay)[0]; !near(body["delay"], 280, 120) || body["triggerName"] != "taskDelayed" {
-		t.Errorf("told %v", body)
+	if body := notified(t, c, delay)[0]; !near(body["delay"], 280, 120) || body["triggerName"] != "taskDelayed" {
+		t.Errorf("sent %v", body)
 	}
 	phone.at(t, 40.6995)
 	p.Advance(time.Minute)
@@ -272,17 +272,17 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	p.RefreshDue(t)
 	p.Advance(20 * time.Second)
 	phone.at(t, 40.7199)
-	if got := owed(t, c, arrival); len(got) != 2 {
+	if got := notified(t, c, arrival); len(got) != 2 {
 		t.Errorf("judged a moment ago: owed %d", len(got))
 	}
 	phone.do(t, "complete", quick, "c3", map[string]any{"success": true})
-	got := owed(t, c, arrival)
+	got := notified(t, c, arrival)
 	if len(got) != 3 || got[0]["taskId"] != quick || !near(got[0]["distance"], 11, 1) {
 		t.Errorf("there and done at once: %v", got)
 	}
 	p.Advance(time.Minute)
 	p.RefreshDue(t)
-	if got := owed(t, c, arrival); len(got) != 3 {
+	if got := notified(t, c, arrival); len(got) != 3 {
 		t.Errorf("done before: owed %d", len(got))
 	}
 }
@@ -301,11 +301,11 @@ func testPredictions(t *testing.T, p *apptest.Platform) {
 		p.Advance(2 * time.Minute)
 		phone.at(t, 40.6)
 	}
-	told := owed(t, c, predicted)
-	if len(told) != 1 || told[0]["taskId"] != task || told[0]["data"].(map[string]any)["delayTime"] == nil {
-		t.Errorf("predicted %v", told)
+	sent := notified(t, c, predicted)
+	if len(sent) != 1 || sent[0]["taskId"] != task || sent[0]["data"].(map[string]any)["delayTime"] == nil {
+		t.Errorf("predicted %v", sent)
 	}
-	late := owed(t, c, plans)
+	late := notified(t, c, plans)
 	if len(late) != 1 || late[0]["routePlanId"] != plan["id"] {
 		t.Errorf("late plans %v", late)
 	}
@@ -352,10 +352,10 @@ func testBrokenReceiver(t *testing.T, p *apptest.Platform) {
 	if place, _ := json.Marshal(shown["location"]); string(place) != "[-74,40.7]" {
 		t.Errorf("the worker is at %s", place)
 	}
-	if told := owed(t, c, eta); len(told) != 1 {
-		t.Errorf("told %d times of the time to the task", len(told))
+	if got := notified(t, c, eta); len(got) != 1 {
+		t.Errorf("%d notifications of the time to the task, want 1", len(got))
 	}
-	if told := owed(t, c, arrival); len(told) != 1 {
-		t.Errorf("told %d times of the arrival", len(told))
+	if got := notified(t, c, arrival); len(got) != 1 {
+		t.Errorf("%d notifications of the arrival, want 1", len(got))
 	}
 }

@@ -51,8 +51,8 @@ func TestWebhookContract(t *testing.T) {
 		run("each trigger with a threshold has ten webhooks at most", testThresholdLimits)
 		run("an organization has a hundred webhooks at most", testWebhookLimit)
 		run("a change leaves everything else as it was", testUpdateWebhook)
-		run("a disabled webhook is owed nothing", testDisableWebhook)
-		run("a deleted webhook is gone with all it was owed", testDeleteWebhook)
+		run("a disabled webhook gets no notifications", testDisableWebhook)
+		run("a deleted webhook is gone with all its notifications", testDeleteWebhook)
 		run("every notification and attempt can be read", testNotifications)
 		run("the log is read page by page", testNotificationPages)
 		run("what failed is sent again when asked for", testRedeliver)
@@ -356,7 +356,7 @@ func testDisableWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	matches(t, log[0]["nextTime"], `null`)
 	id(t, c, "/tasks", plainTask)
 	if n := len(list(t, c, "/webhooks/"+made+"/notifications")); n != 1 {
-		t.Errorf("a disabled webhook was owed %d notifications", n-1)
+		t.Errorf("a disabled webhook got %d notifications", n-1)
 	}
 	r.Answer(nil)
 	c.Must(t, "PUT", "/webhooks/"+made, `{"isEnabled":true}`)

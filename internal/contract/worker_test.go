@@ -105,7 +105,7 @@ func TestWorkerContract(t *testing.T) {
 			message := fmt.Sprint(sent[0]["body"])
 			password := regexp.MustCompile(`password (\w{8,})`).FindStringSubmatch(message)
 			if password == nil || !strings.Contains(message, "Acme") || !strings.Contains(message, "http") {
-				t.Fatalf("the message does not tell who invites, where to go and with what password: %q", message)
+				t.Fatalf("the message lacks the organization, the address of the app or the password: %q", message)
 			}
 			if strings.Contains(string(made.Body), password[1]) {
 				t.Error("the answer holds the password")

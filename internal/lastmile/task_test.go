@@ -293,6 +293,42 @@ func TestEventsHoldTheTaskAsItWas(t *testing.T) {
 	}
 }
 
+func TestPuttingATaskClearsItsEstimates(t *testing.T) {
+	of := lastmile.Estimates{Arrival: noon, Completion: noon.Add(time.Minute)}
+	for name, test := range map[string]struct {
+		to   lastmile.ContainerRef
+		want lastmile.Estimates
+	}{
+		"to another worker":   {lastmile.WorkerContainer("v"), lastmile.Estimates{}},
+		"to the organization": {lastmile.OrganizationContainer("acme"), lastmile.Estimates{}},
+		"unless it stays":     {lastmile.WorkerContainer("w"), of},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := assigned(t)
+			task.Estimates = of
+			events, err := task.Put(test.to, me, noon)
+			must(t, err)
+			if !task.Estimates.Equal(test.want) {
+				t.Errorf("the estimates are %+v, want %+v", task.Estimates, test.want)
+			}
+			for _, e := range events {
+				if !e.Task.Estimates.Equal(lastmile.Estimates{}) {
+					t.Errorf("%v shows the estimates %+v", e.Trigger, e.Task.Estimates)
+				}
+			}
+		})
+	}
+}
+
+func TestStartingATaskClearsItsEstimatedCompletion(t *testing.T) {
+	task := assigned(t)
+	task.Estimates = lastmile.Estimates{Arrival: noon, Completion: noon.Add(time.Minute)}
+	must(t, ok(task.Start(nil, me, noon)))
+	if want := (lastmile.Estimates{Arrival: noon}); !task.Estimates.Equal(want) {
+		t.Errorf("the estimates are %+v, want %+v", task.Estimates, want)
+	}
+}
+
 func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 	for name, task := range map[string]lastmile.Task{"active": active(t), "completed": completed(t)} {
 		before := task

@@ -405,8 +405,8 @@ func count(w *fixture, id lastmile.WebhookID) (n int) {
 	return n
 }
 
-// TestSenderBacklogIsNoMatterToOthers has one webhook that is owed thousands,
-// when another is owed one.
+// TestSenderBacklogIsNoMatterToOthers has a webhook with thousands of due notifications,
+// when another has one.
 func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

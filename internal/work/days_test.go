@@ -142,6 +142,7 @@ func (d *workday) awaitDone(after string) {
 func TestNoLeaseOutlivesItsHolder(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		t.Run(fmt.Sprint("alone ", alone), func(t *testing.T) {
+			t.Parallel()
 			inBubble(t, func(t *testing.T, s Store) {
 				d := &workday{t: t, db: &flakyStore{Store: s}, alone: alone, slots: slots{t: t, taken: map[string]int{}}}
 				d.start()

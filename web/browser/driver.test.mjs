@@ -192,7 +192,7 @@ test('without signal everything is kept, shown, and sent when it is back', async
   await shot(page, '13-offline-outbox');
   assert.equal((await api('GET', `/tasks/${first}`)).state, 1);
 
-  // Meanwhile the dispatcher takes the second task away.
+  // In the meantime the dispatcher unassigns the second task.
   await api('PUT', `/tasks/${second}`, {
     container: { type: 'ORGANIZATION', organization: process.env.DRAY_TEST_ORG },
   });

@@ -95,7 +95,7 @@ func TestSpecRejectsSchemasItCannotCheck(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"a keyword that is not of the standard": {`"minimum":1`, `"minimumm":1`},
 		"one inside another":                    {`{"type":"null"}`, `{"nullable":true}`},
-		"one of a single response":              {`"a":{"type":"string"}`, `"a":{"type":"string","lenght":1}`},
+		"one of a single response":              {`"a":{"type":"string"}`, `"a":{"type":"string","maximumLength":1}`},
 		"a value that the keyword cannot have":  {`"minimum":1`, `"minimum":"1"`},
 		"a type that does not exist":            {`"type":"null"`, `"type":"nil"`},
 		"a reference to nothing":                {`schemas/B"`, `schemas/C"`},

@@ -15,8 +15,8 @@ import (
 
 // How estimates are refreshed.
 const (
-	pollInterval = time.Second            // for changes made by other nodes
-	pollGap      = 100 * time.Millisecond // so that changes made at the same time are handled together
+	pollInterval = time.Second           // for changes made by other nodes
+	pollGap      = 50 * time.Millisecond // so that changes made at the same time are handled together
 	maxLeased    = 32
 	maxRunning   = 8
 	leaseFor     = time.Minute

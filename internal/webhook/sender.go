@@ -39,7 +39,7 @@ const (
 	// A webhook keeps its lease for a moment after its last notification, so
 	// that the next one is sent without a query. Other nodes wait meanwhile.
 	lingerShared = 50 * time.Millisecond
-	lingerAlone  = 5 * time.Second
+	lingerAlone  = time.Second
 )
 
 // Poster sends one notification. Egress implements it.

@@ -13,12 +13,12 @@ import (
 // bulkWriter creates the tasks of a chunk with few statements: what every item
 // reads is read once, and what the items save is saved together.
 //
-// It implements creationStore and no other method of a transaction, so that code
+// It implements creationWriter and no other method of a transaction, so that code
 // for a single task cannot read around the buffer. Of the records in the buffer
 // only recipients can be read: by their phone numbers. Destinations and tasks
 // have ids that no item can name yet.
 type bulkWriter struct {
-	w          Writer
+	w          bulkStore
 	fields     customfield.Fields
 	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
 	buffer     store.NewRecords
@@ -26,7 +26,7 @@ type bulkWriter struct {
 }
 
 // prefetch returns a bulkWriter that has read what the items need.
-func prefetch(ctx context.Context, w Writer, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
+func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
 	b := &bulkWriter{w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}, buffered: map[lastmile.RecipientID]int{}}
 	var phones []lastmile.Phone
 	for _, one := range items {
@@ -53,12 +53,12 @@ func (b *bulkWriter) flush(ctx context.Context) error {
 	return b.w.SaveNew(ctx, full)
 }
 
-// CustomFields implements creationStore.
+// CustomFields implements creationWriter.
 func (b *bulkWriter) CustomFields(context.Context, lastmile.OrganizationID) (customfield.Fields, error) {
 	return slices.Clone(b.fields), nil
 }
 
-// Template implements creationStore.
+// Template implements creationWriter.
 func (b *bulkWriter) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
 	return b.w.Template(ctx, org, id)
 }
@@ -74,7 +74,7 @@ func (b *bulkWriter) Recipients(ctx context.Context, org lastmile.OrganizationID
 	return b.w.Recipients(ctx, org, f)
 }
 
-// Recipient implements creationStore. The buffer may hold an update of the
+// Recipient implements creationWriter. The buffer may hold an update of the
 // recipient.
 func (b *bulkWriter) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
 	if err := b.flush(ctx); err != nil {
@@ -95,38 +95,38 @@ func (b *bulkWriter) SaveRecipient(_ context.Context, r lastmile.Recipient) erro
 	return nil
 }
 
-// Destination implements creationStore.
+// Destination implements creationWriter.
 func (b *bulkWriter) Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error) {
 	return b.w.Destination(ctx, org, id)
 }
 
-// SaveDestination implements creationStore.
+// SaveDestination implements creationWriter.
 func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) error {
 	b.buffer.Destinations = append(b.buffer.Destinations, d)
 	return nil
 }
 
-// Organization implements containerReader.
+// Organization implements ownerReader.
 func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	return b.w.Organization(ctx, id)
 }
 
-// Team implements containerReader.
+// Team implements ownerReader.
 func (b *bulkWriter) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
 	return b.w.Team(ctx, org, id)
 }
 
-// Worker implements containerReader.
+// Worker implements ownerReader.
 func (b *bulkWriter) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	return b.w.Worker(ctx, org, id)
 }
 
-// TasksOf implements creationStore.
+// TasksOf implements creationWriter.
 func (b *bulkWriter) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	return b.w.TasksOf(ctx, org, ids)
 }
 
-// SaveTask implements creationStore.
+// SaveTask implements creationWriter.
 func (b *bulkWriter) SaveTask(_ context.Context, t lastmile.Task) error {
 	b.buffer.Tasks = append(b.buffer.Tasks, t)
 	return nil
@@ -140,7 +140,7 @@ func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.Organizatio
 	return b.w.LockContainer(ctx, org, in, now)
 }
 
-// Enqueue implements creationStore. The tasks must be saved before.
+// Enqueue implements creationWriter. The tasks must be saved before.
 func (b *bulkWriter) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
 	if err := b.flush(ctx); err != nil {
 		return err

@@ -71,17 +71,33 @@ func (b *Base) lockAll(ctx context.Context, w containerLocker, org lastmile.Orga
 	return nil
 }
 
-// lock locks one container. A worker's phone is notified after the commit.
+// lock locks one container, because it or a task in it is about to change. If it
+// is a worker's, the estimates are refreshed and the worker's phone is notified
+// after the commit.
 func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
-	if in.Kind == lastmile.InWorker {
-		b.Events.Publish(w, events.ListTopic(lastmile.WorkerID(in.Owner)))
+	if err := w.LockContainer(ctx, org, in, now); err != nil || in.Kind != lastmile.InWorker {
+		return err
 	}
-	return w.LockContainer(ctx, org, in, now)
+	worker := lastmile.WorkerID(in.Owner)
+	b.Events.Publish(w, events.ListTopic(worker))
+	return w.ScheduleEstimate(ctx, org, worker, now)
+}
+
+// saveProgress saves a task that was started, visited or completed, and was in a
+// container before.
+func (b *Base) saveProgress(ctx context.Context, w progressWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+	if err := b.lock(ctx, w, task.Organization, before, now); err != nil {
+		return err
+	}
+	if err := w.SaveTask(ctx, task); err != nil || task.State != lastmile.TaskCompleted {
+		return err
+	}
+	return w.DeleteFired(ctx, task.Organization, string(task.ID)) // it reaches no more thresholds
 }
 
 // saveMoved saves a task that may have moved from another container, to the end of
 // its new one.
-func (b *Base) saveMoved(ctx context.Context, w listWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (b *Base) saveMoved(ctx context.Context, w moveWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container == before {
 		if before.Kind == lastmile.InWorker { // so that the worker's phone sees the change
 			if err := b.lock(ctx, w, task.Organization, before, now); err != nil {
@@ -109,12 +125,22 @@ func (b *Base) planProgress(ctx context.Context, w planWriter, task lastmile.Tas
 	if err != nil {
 		return err
 	}
-	events := plan.Progress(now)
-	if len(events) == 0 {
-		return nil
-	}
-	if err := w.SaveRoutePlan(ctx, plan); err != nil {
+	events, err := savePlanProgress(ctx, w, &plan, now)
+	if err != nil {
 		return err
 	}
 	return b.Events.Append(ctx, w, events...)
+}
+
+// savePlanProgress starts or completes a plan whose tasks have been started or
+// completed, and returns the events.
+func savePlanProgress(ctx context.Context, w planWriter, plan *lastmile.RoutePlan, now time.Time) ([]lastmile.Event, error) {
+	events := plan.Progress(now)
+	if len(events) == 0 {
+		return nil, nil
+	}
+	if err := w.SaveRoutePlan(ctx, *plan); err != nil || plan.State != lastmile.RoutePlanCompleted {
+		return events, err
+	}
+	return events, w.DeleteFired(ctx, plan.Organization, string(plan.ID)) // it reaches no more thresholds
 }

@@ -23,11 +23,16 @@ type bulkWriter struct {
 	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
+	changed    []lastmile.Recipient         // known before, without duplicates
+	changes    map[lastmile.RecipientID]int // index in changed
 }
 
 // prefetch returns a bulkWriter that has read what the items need.
 func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
-	b := &bulkWriter{w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}, buffered: map[lastmile.RecipientID]int{}}
+	b := &bulkWriter{
+		w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{},
+		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
+	}
 	var phones []lastmile.Phone
 	for _, one := range items {
 		for _, recipient := range one.ready.recipients {
@@ -48,8 +53,15 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 
 // flush saves the buffer.
 func (b *bulkWriter) flush(ctx context.Context) error {
-	full := b.buffer
-	b.buffer, b.buffered = store.NewRecords{}, map[lastmile.RecipientID]int{}
+	full, changed := b.buffer, b.changed
+	b.buffer, b.changed = store.NewRecords{}, nil
+	clear(b.buffered)
+	clear(b.changes)
+	for _, recipient := range changed {
+		if err := b.w.SaveRecipient(ctx, recipient); err != nil {
+			return err
+		}
+	}
 	return b.w.SaveNew(ctx, full)
 }
 
@@ -83,15 +95,27 @@ func (b *bulkWriter) Recipient(ctx context.Context, org lastmile.OrganizationID,
 	return b.w.Recipient(ctx, org, id)
 }
 
+// AddRecipient implements store.RecipientStore.
+func (b *bulkWriter) AddRecipient(_ context.Context, r lastmile.Recipient) error {
+	b.recipients[r.Phone] = []lastmile.Recipient{r}
+	b.buffered[r.ID] = len(b.buffer.Recipients)
+	b.buffer.Recipients = append(b.buffer.Recipients, r)
+	return nil
+}
+
 // SaveRecipient implements store.RecipientStore.
 func (b *bulkWriter) SaveRecipient(_ context.Context, r lastmile.Recipient) error {
 	b.recipients[r.Phone] = []lastmile.Recipient{r}
-	if at, again := b.buffered[r.ID]; again {
+	if at, isNew := b.buffered[r.ID]; isNew {
 		b.buffer.Recipients[at] = r
 		return nil
 	}
-	b.buffered[r.ID] = len(b.buffer.Recipients)
-	b.buffer.Recipients = append(b.buffer.Recipients, r)
+	if at, again := b.changes[r.ID]; again {
+		b.changed[at] = r
+		return nil
+	}
+	b.changes[r.ID] = len(b.changed)
+	b.changed = append(b.changed, r)
 	return nil
 }
 
@@ -126,8 +150,8 @@ func (b *bulkWriter) TasksOf(ctx context.Context, org lastmile.OrganizationID, i
 	return b.w.TasksOf(ctx, org, ids)
 }
 
-// SaveTask implements creationWriter.
-func (b *bulkWriter) SaveTask(_ context.Context, t lastmile.Task) error {
+// AddTask implements creationWriter.
+func (b *bulkWriter) AddTask(_ context.Context, t lastmile.Task) error {
 	b.buffer.Tasks = append(b.buffer.Tasks, t)
 	return nil
 }
@@ -138,6 +162,11 @@ func (b *bulkWriter) OnCommit(fn func()) { b.w.OnCommit(fn) }
 // LockContainer implements containerLocker.
 func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
 	return b.w.LockContainer(ctx, org, in, now)
+}
+
+// ScheduleEstimate implements containerLocker.
+func (b *bulkWriter) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
+	return b.w.ScheduleEstimate(ctx, org, id, now)
 }
 
 // Enqueue implements creationWriter. The tasks must be saved before.

@@ -115,12 +115,12 @@ func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *la
 // container needs no lock, so that tasks can be created concurrently.
 func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.Task, now time.Time) error {
 	if task.Container.Kind == lastmile.InOrganization {
-		return w.SaveTask(ctx, task)
+		return w.AddTask(ctx, task)
 	}
 	if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
 		return err
 	}
-	if err := w.SaveTask(ctx, task); err != nil {
+	if err := w.AddTask(ctx, task); err != nil {
 		return err
 	}
 	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
@@ -180,7 +180,7 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 		if err := checkDependencies(ctx, w, clone); err != nil {
 			return clone, err
 		}
-		if err := w.SaveTask(ctx, clone); err != nil {
+		if err := w.AddTask(ctx, clone); err != nil {
 			return clone, err
 		}
 		return clone, ts.Events.Append(ctx, w, events...)

@@ -287,20 +287,19 @@ type containerLocker interface {
 	// LockContainer serializes the writers of a container until the transaction
 	// ends.
 	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+	// ScheduleEstimate makes a worker due for a refresh of all estimates.
+	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error
 }
 
 // taskWriter saves tasks.
 type taskWriter interface {
-	// SaveTask saves a task. A task whose container changed must be enqueued. A
-	// new task is at the end of its container; where transactions run
-	// concurrently its position is not fixed before PlaceTasks or Enqueue.
+	// SaveTask saves a task. A task whose container changed must be enqueued.
 	SaveTask(ctx context.Context, t lastmile.Task) error
 }
 
-// listWriter saves tasks and their order in a container.
+// listWriter changes the order of the tasks in a container.
 type listWriter interface {
 	containerLocker
-	taskWriter
 	// Enqueue inserts tasks, which were saved with this container, at an index
 	// of its list, in order. They leave their former positions first.
 	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
@@ -311,11 +310,27 @@ type moveWriter interface {
 	events.Transaction
 	listWriter
 	tasksReader
+	taskWriter
+}
+
+// progressWriter saves the progress of tasks.
+type progressWriter interface {
+	containerLocker
+	taskWriter
+	firingWriter
+}
+
+// firingWriter deletes the thresholds that were reached.
+type firingWriter interface {
+	// DeleteFired deletes the names under which a task or a route plan has
+	// fired.
+	DeleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error
 }
 
 // planWriter saves the progress of route plans.
 type planWriter interface {
 	events.Transaction
+	firingWriter
 	// RoutePlan returns a route plan.
 	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
 	// SaveRoutePlan saves a route plan without its tasks.
@@ -337,11 +352,14 @@ type creationWriter interface {
 	fieldReader
 	listWriter
 	tasksReader
+	// AddTask saves a new task, at the end of its container. Where transactions
+	// run concurrently its position is not fixed before PlaceTasks or Enqueue.
+	AddTask(ctx context.Context, t lastmile.Task) error
 	// Destination returns a destination.
 	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
 	// Recipient returns a recipient.
 	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
-	// SaveDestination saves a destination.
+	// SaveDestination saves a new destination.
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
 }
 

@@ -112,11 +112,9 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 			return err
 		}
 		events := plan.ChangeEvents(before.Worker, who.Actor(), now)
-		ended := plan.Progress(now)
-		if len(ended) > 0 {
-			if err := w.SaveRoutePlan(ctx, plan); err != nil {
-				return err
-			}
+		ended, err := savePlanProgress(ctx, w, &plan, now)
+		if err != nil {
+			return err
 		}
 		return rs.Events.Append(ctx, w, append(events, ended...)...)
 	})
@@ -190,7 +188,10 @@ func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
 // joinPlan adds tasks to a plan. A task that moves as well gets its events when it
 // moves.
 func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
-	var events []lastmile.Event
+	var (
+		events []lastmile.Event
+		joined []lastmile.Task
+	)
 	for _, task := range tasks {
 		if task.RoutePlan == plan {
 			continue
@@ -201,9 +202,10 @@ func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.P
 		if !moves(task) {
 			events = append(events, task.JoinedEvent(who.Actor(), now))
 		}
-		if err := w.SaveTask(ctx, task); err != nil {
-			return err
-		}
+		joined = append(joined, task)
+	}
+	if err := savePlanned(ctx, w, joined, now); err != nil {
+		return err
 	}
 	return rs.Events.Append(ctx, w, events...)
 }
@@ -215,13 +217,32 @@ func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.
 		return err
 	}
 	var events []lastmile.Event
+	for i := range tasks {
+		events = append(events, tasks[i].LeaveRoutePlan(who.Actor(), now))
+	}
+	if err := savePlanned(ctx, w, tasks, now); err != nil {
+		return err
+	}
+	return rs.Events.Append(ctx, w, events...)
+}
+
+// savePlanned saves tasks that have joined or left a plan. The estimates of their
+// workers are refreshed, because the plan may be late.
+func savePlanned(ctx context.Context, w PlanWriter, tasks []lastmile.Task, now time.Time) error {
+	scheduled := map[lastmile.WorkerID]bool{"": true}
 	for _, task := range tasks {
-		events = append(events, task.LeaveRoutePlan(who.Actor(), now))
 		if err := w.SaveTask(ctx, task); err != nil {
 			return err
 		}
+		if scheduled[task.Worker] {
+			continue
+		}
+		scheduled[task.Worker] = true
+		if err := w.ScheduleEstimate(ctx, task.Organization, task.Worker, now); err != nil {
+			return err
+		}
 	}
-	return rs.Events.Append(ctx, w, events...)
+	return nil
 }
 
 // measureRoute sets the planned length of a route. It rejects a worker, a team or

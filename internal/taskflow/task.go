@@ -202,10 +202,7 @@ func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmi
 		if err != nil {
 			return nil, err
 		}
-		if err := ts.lock(ctx, w, who.Organization, before, o.At); err != nil {
-			return nil, err
-		}
-		if err := w.SaveTask(ctx, task); err != nil {
+		if err := ts.saveProgress(ctx, w, task, before, o.At); err != nil {
 			return nil, err
 		}
 		if err := ts.Events.Append(ctx, w, events...); err != nil {

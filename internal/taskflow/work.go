@@ -175,10 +175,7 @@ func (wk *Work) saveActed(ctx context.Context, w WorkWriter, task lastmile.Task,
 	if task.Container != before && task.State == lastmile.TaskAssigned {
 		return wk.saveMoved(ctx, w, task, before, now)
 	}
-	if err := wk.lock(ctx, w, task.Organization, before, now); err != nil {
-		return err
-	}
-	return w.SaveTask(ctx, task)
+	return wk.saveProgress(ctx, w, task, before, now)
 }
 
 // Claim assigns a task of a team to a worker of the team who asks for it.

@@ -38,7 +38,9 @@ func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 	if !lastmile.IsNotFound(err) {
 		t.Errorf("the schedule of a worker with nothing to do: %v", err)
 	}
-	write(t, s, func(tx *sqlstore.Tx) error { return errors.Join(tx.AddTask(ctx, task), tx.ScheduleEstimate(ctx, acme, w.ID, clock)) })
+	write(t, s, func(tx *sqlstore.Tx) error {
+		return errors.Join(tx.AddTask(ctx, task), tx.ScheduleEstimate(ctx, acme, w.ID, clock))
+	})
 	soon := clock.Add(time.Hour)
 	found := due(soon)
 	if len(found) != 1 || found[0].ID != string(w.ID) {

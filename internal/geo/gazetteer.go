@@ -117,12 +117,14 @@ func (r reading) withState(places *gazetteer.Gazetteer) ([]reading, error) {
 		state, ok = places.StateNear(r.country, r.state)
 	}
 	country := places.CountryName(r.country)
+	named, _ := places.Country(r.state)
 	switch {
+	case !ok && named == r.country: // the country, once more
 	case ok && r.within != gazetteer.State{} && r.within != state:
 		return nil, lastmile.AddressNotFound("%s is not in %s", state.Name, r.within.Name)
 	case ok:
 		r.within = state
-	case slices.Contains(closedCountries, r.country), foreignState(places, r.country, r.state) && gazetteer.Fold(r.state) != gazetteer.Fold(country):
+	case slices.Contains(closedCountries, r.country), foreignState(places, r.country, r.state):
 		return nil, lastmile.AddressNotFound("%q is not a state of %s", r.state, country)
 	}
 	// Elsewhere, it may be a county or a name that is not known.
@@ -248,7 +250,7 @@ func candidates(places *gazetteer.Gazetteer, r reading, areas []area, mistakes b
 	var all []candidate
 	add := func(score float64, longer bool, cities []gazetteer.City) {
 		for _, c := range cities {
-			if r.within != (gazetteer.State{}) && c.State != r.within || c.Size < r.least {
+			if r.within != (gazetteer.State{}) && c.State != r.within || c.Size < r.least || c.Other && r.primary {
 				continue
 			}
 			if r.country != "" || c.Size >= minWorldSize && !longer {

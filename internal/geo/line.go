@@ -21,6 +21,7 @@ type reading struct {
 	home     bool            // the country is the default
 	selfCity bool            // the name of the country or state is also that of the city
 	least    int             // minimum size of the city
+	primary  bool            // the city's primary name must match
 	guessed  bool            // the start of the city's name was guessed
 	far      string          // what follows the city
 	reversed bool            // the street follows the city
@@ -42,11 +43,17 @@ const (
 	maxNameWords = 4 // of countries and states
 )
 
+// joinedCode matches a state of the United States next to its postal code.
+var joinedCode = regexp.MustCompile(`^((?:.* )?[A-Z]{2})(\d{5}(?:-\d{4})?)$`)
+
 // splitLine splits a line at its commas.
 func splitLine(line string) []string {
 	var parts []string
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '，' || r == '、' }) {
 		part = strings.Join(strings.FieldsFunc(part, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		if m := joinedCode.FindStringSubmatch(part); m != nil {
+			part = m[1] + " " + m[2]
+		}
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -112,6 +119,9 @@ func (l lineReader) named(parts []string) []reading {
 		if all := l.ending(without(parts, last, m[1]), m[2]); len(all) > 0 {
 			return all
 		}
+	}
+	if last > 1 && countyWord.MatchString(parts[last]) {
+		return l.named(parts[:last])
 	}
 	// Some write the country first.
 	if code, ok := l.places.Country(parts[0]); ok && last > 0 && len(parts[0]) > maxCode && !l.isCity(parts[0]) {
@@ -187,7 +197,7 @@ func (l lineReader) areas(name string, rest []string, postal string, whole bool)
 	if slices.Contains(l.assumed, "IT") && slices.Contains(italianProvinces, strings.Trim(name, "()")) {
 		all = append(all, l.inCountry(reading{country: "IT", named: true, home: true, postal: postal}, rest)...)
 	}
-	if !isCountry && len(all) == 0 && !code && whole {
+	if !isCountry && len(all) == 0 && !code && whole && !slices.ContainsFunc(l.assumed, func(c string) bool { return len(l.places.Cities(name, c)) > 0 }) {
 		for _, state := range l.places.States(name) {
 			if hasPostalForm(state.Country, postal) {
 				all = append(all, l.inState(reading{country: state.Country, named: true, postal: postal}, state, name, rest)...)
@@ -202,7 +212,7 @@ func (l lineReader) areas(name string, rest []string, postal string, whole bool)
 	}
 	if len(all) > 0 && !homeState && !code && (!isCountry || gazetteer.Fold(name) != gazetteer.Fold(l.places.CountryName(country))) {
 		for _, c := range l.assumed {
-			all = append(all, l.cityOfThatName(reading{country: c, named: true, home: true, postal: postal, least: least}, name, rest)...)
+			all = append(all, l.cityOfThatName(reading{country: c, named: true, home: true, postal: postal, least: least, primary: true}, name, rest)...)
 		}
 	}
 	return all
@@ -248,14 +258,31 @@ func (l lineReader) inState(r reading, state gazetteer.State, name string, rest 
 		r.postal, rest = takePostalCode(l.places, r.country, rest)
 	}
 	all := readCity(r, rest)
+	if again := len(rest) - 1; again > 0 { // Texas, TX or USA, Texas
+		same, _ := l.places.State(r.country, rest[again])
+		country, _ := l.places.Country(rest[again])
+		if same == state || country == r.country {
+			all = append(all, readCity(r, rest[:again])...)
+		}
+	}
 	self := l.cityOfThatName(r, name, rest)
+	if len(self) == 0 && !slices.Contains(closedCountries, r.country) {
+		// Berlin or Tokyo, where the state is little more than the city.
+		big := r
+		big.state, big.city, big.selfCity, big.before, big.least, big.extra = "", name, true, rest, minBigSize, true
+		return append(all, big)
+	}
 	if len(name) > maxCode && len(self) > 0 {
 		// Washington is also a large city in another state.
-		r.within, r.least = gazetteer.State{}, minWorldSize
+		r.within, r.least, r.primary = gazetteer.State{}, minWorldSize, true
 		self = append(self, l.cityOfThatName(r, name, rest)...)
 	}
 	return append(all, self...)
 }
+
+// minBigSize is the minimum size of a city that fills a state of the same name:
+// about 750,000 people.
+const minBigSize = 39
 
 // cityOfThatName returns the interpretation of a line in which the name of a
 // country or state is that of a city.
@@ -287,12 +314,15 @@ func (l lineReader) inCountry(r reading, parts []string) []reading {
 	for n := min(maxNameWords, len(words)); n > 0; n-- {
 		name := strings.Join(words[len(words)-n:], " ")
 		rest := without(parts, at, strings.Join(words[:len(words)-n], " "))
+		state, isState := l.places.State(r.country, name)
+		if code, ok := l.places.Country(name); ok && code == r.country && !isState && n == len(words) && at > 0 {
+			return append(l.inCountry(r, rest), l.cities(r, parts)...) // USA, USA or Singapore, Singapore
+		}
 		if code, ok := territoryCode(l.places, r.country, name); ok {
 			r.country = code
 			return append(l.inCountry(r, rest), l.cityOfThatName(r, name, rest)...)
 		}
-		state, ok := l.places.State(r.country, name)
-		if ok && (r.within == gazetteer.State{} || r.within == state) {
+		if isState && (r.within == gazetteer.State{} || r.within == state) {
 			return l.inState(r, state, name, rest)
 		}
 		if n == len(words) && len(l.places.Cities(name, r.country)) > 0 {

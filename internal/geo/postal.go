@@ -119,10 +119,10 @@ var postalPatterns = map[string]string{
 	"TW": `\d{3}(?:-?\d{2,3})?`,
 	"AR": `(?:[A-Z]\d{4}[A-Z]{3}|\d{4})`,
 	"CL": `\d{3}-?\d{4}`,
-	"DE": `(?:D-)?\d{5}`,
-	"FR": `(?:F-)?\d{5}`,
+	"DE": `(?:D-|DE-)?\d{5}`,
+	"FR": `(?:F-|FR-)?\d{5}`,
 	"IT": `(?:I-|IT-)?\d{5}`,
-	"ES": `(?:E-)?\d{5}`,
+	"ES": `(?:E-|ES-)?\d{5}`,
 	"AT": `(?:A-|AT-)?\d{4}`,
 	"CH": `(?:CH-)?\d{4}`,
 	"BE": `(?:B-|BE-)?\d{4}`,
@@ -139,15 +139,16 @@ var postalPatterns = map[string]string{
 }
 
 // postalForm matches the postal codes of one country in text.
-type postalForm struct{ first, last, whole *regexp.Regexp }
+type postalForm struct{ first, last, middle, whole *regexp.Regexp }
 
 var postalRegexps = sync.OnceValue(func() map[string]postalForm {
 	forms := make(map[string]postalForm, len(postalPatterns))
 	for country, pattern := range postalPatterns {
 		forms[country] = postalForm{
-			first: regexp.MustCompile(`(?i)^(` + pattern + `) +(.+)$`),
-			last:  regexp.MustCompile(`(?i)^(.+?) +(` + pattern + `)$`),
-			whole: regexp.MustCompile(`(?i)^(` + pattern + `)$`),
+			first:  regexp.MustCompile(`(?i)^(` + pattern + `) +(.+)$`),
+			last:   regexp.MustCompile(`(?i)^(.+?) +(` + pattern + `)$`),
+			middle: regexp.MustCompile(`(?i)^(.+?) +(` + pattern + `) +(\D+)$`),
+			whole:  regexp.MustCompile(`(?i)^(` + pattern + `)$`),
 		}
 	}
 	return forms
@@ -189,6 +190,9 @@ func takePostalCode(places *gazetteer.Gazetteer, country string, parts []string)
 		}
 		if m := form.last.FindStringSubmatch(part); m != nil && !unitAtEnd.MatchString(part) && (i == last && i > 0 || hasNumber(m[1]) || isCity(m[1])) {
 			return m[2], without(parts, i, m[1])
+		}
+		if m := form.middle.FindStringSubmatch(part); m != nil && hasNumber(m[1]) && (!follows || isCity(m[3])) {
+			return m[2], slices.Concat(parts[:i], []string{m[1], m[3]}, parts[i+1:])
 		}
 		m := form.first.FindStringSubmatch(part)
 		if m == nil {

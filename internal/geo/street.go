@@ -19,7 +19,7 @@ var (
 	numberAlone   = regexp.MustCompile(`^(?:(?i:n[°ºr]|no|nr|num|д)\.? *)?(` + numberOnly + `)$`)
 	numberAtStart = regexp.MustCompile(`^(` + numberOnly + `),? +(\D.*|\d+(?:st|nd|rd|th|TH|ST|ND|RD|e)\b.*|\d+ (?i:de|di|do)\b.*)$`)
 	numberMarked  = regexp.MustCompile(`^(.*?[^, ])[, ]+(?i:n[°ºr]|no|nr|num|д)\.? *(` + numberOnly + `)$`)
-	numberAtEnd   = regexp.MustCompile(`^(.*?[\pL\pM.')])[, ]+(` + numberOnly + `|\d+ [A-Za-z])$`)
+	numberAtEnd   = regexp.MustCompile(`^(.*?[\pL\pM.')]|[A-Z]\d{1,2})[, ]+(` + numberOnly + `|\d+ (?:[A-Za-z]|hs))$`)
 
 	// numberedStreet matches streets whose name ends with a number, and boxes.
 	numberedStreet = regexp.MustCompile(`(?i)(?:^|[ .])(?:highway|hwy|route|rte|interstate|us|sr|fm|county road|county rd|cr|state road|state rd|autoroute|ruta|box|postfach|apartado|casilla|bp)$`)

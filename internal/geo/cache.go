@@ -93,5 +93,6 @@ func (c *Cached) key(q lastmile.AddressQuery) string {
 		parts[i] = tidy(part)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return "geocode/" + hex.EncodeToString(sum[:16])
+	// Results of the first version could be in another country or state.
+	return "geocode/2/" + hex.EncodeToString(sum[:16])
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"dray/internal/geo/gazetteer"
 	"dray/internal/lastmile"
 )
 
@@ -12,7 +13,8 @@ import (
 const geocodeTimeout = 8 * time.Second
 
 // Chain queries geocoders in order until one finds the address with sufficient
-// precision. Sources that fail are skipped.
+// precision. Sources that fail are skipped, and so are results outside the
+// country or state that the address names.
 type Chain struct {
 	Sources []Geocoder // best first; the last needs no network
 	Failed  func(ctx context.Context, err error)
@@ -21,6 +23,15 @@ type Chain struct {
 // Geocode implements Geocoder. It takes a few seconds at most, whatever the
 // sources do, provided that the last one needs no network.
 func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.GeocodedAddress, error) {
+	places, err := gazetteer.Embedded()
+	if err != nil {
+		return lastmile.GeocodedAddress{}, err
+	}
+	readings, err := read(places, q)
+	if err != nil {
+		return lastmile.GeocodedAddress{}, err
+	}
+	regions := regionsOf(readings)
 	network, cancel := withNetworkTimeout(ctx, geocodeTimeout)
 	defer cancel()
 	var rejection error
@@ -31,8 +42,12 @@ func (c *Chain) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile.
 			within = ctx
 		}
 		place, err := source.Geocode(within, q)
-		if err == nil {
+		switch {
+		case err != nil:
+		case admits(places, regions, place, ""):
 			err = place.RequirePrecision(q.Precision)
+		default:
+			err = lastmile.AddressNotFound("it was found only outside %s", describe(places, regions))
 		}
 		if err == nil {
 			return place, nil

@@ -24,9 +24,7 @@ func (q question) compare(found lastmile.GeocodedAddress, country string) []stri
 		{exact && asked.Number != "" && !sameNumber(asked.Number, got.Number), lastmile.MismatchNumber},
 		{exact && parsed && asked.Street != "" && !sameStreet(asked.Street, got.Street), lastmile.MismatchStreet},
 		{parsed && got.City != "" && asked.City != "" && !q.sameCity(asked.City, country, found), lastmile.MismatchCity},
-		{parsed && got.State != "" && asked.State != "" && !q.sameState(country, asked.State, got.State), lastmile.MismatchState},
 		{got.PostalCode != "" && asked.PostalCode != "" && !samePostalCode(asked.PostalCode, got.PostalCode), lastmile.MismatchPostal},
-		{parsed && country != "" && q.named == "" && asked.Country != "", lastmile.MismatchCountry},
 	} {
 		if check.differs {
 			warnings = append(warnings, check.warning)
@@ -102,17 +100,6 @@ func (q question) sameCity(asked, country string, found lastmile.GeocodedAddress
 		}
 	}
 	return false
-}
-
-// sameState compares states. States unknown to the gazetteer may be names in
-// another language, and are considered equal.
-func (q question) sameState(country, asked, found string) bool {
-	a, aKnown := q.places.State(country, asked)
-	f, fKnown := q.places.State(country, found)
-	if aKnown && fKnown {
-		return a == f
-	}
-	return country != "US" || gazetteer.Fold(asked) == gazetteer.Fold(found)
 }
 
 // samePostalCode compares postal codes. One may be a prefix of the other.

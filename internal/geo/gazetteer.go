@@ -3,6 +3,7 @@ package geo
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,10 @@ func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 	if err != nil {
 		return lastmile.GeocodedAddress{}, err
 	}
-	readings := read(places, q)
+	readings, err := read(places, q)
+	if err != nil {
+		return lastmile.GeocodedAddress{}, err
+	}
 	best, err := g.best(ctx, places, readings, false)
 	if err == nil && (best == nil || best.incomplete) {
 		var second *match
@@ -41,24 +45,30 @@ func (g *Gazetteer) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastm
 	case err != nil:
 		return lastmile.GeocodedAddress{}, err
 	case best == nil:
-		return lastmile.GeocodedAddress{}, notFound(q)
+		return lastmile.GeocodedAddress{}, notFound(q, describe(places, regionsOf(readings)))
 	}
 	place := best.place(places)
 	return place, place.RequirePrecision(q.Precision)
 }
 
-func notFound(q lastmile.AddressQuery) error {
+// notFound is the error for an address without a known city. where are the
+// countries or states that it names.
+func notFound(q lastmile.AddressQuery, where string) error {
+	a := q.Address
 	switch {
+	case q.Unparsed != "" && where != "":
+		return lastmile.AddressNotFound("no city or postal code in the line %q is known in %s", q.Unparsed, where)
 	case q.Unparsed != "":
 		return lastmile.AddressNotFound("no city or postal code in the line %q is known", q.Unparsed)
-	case q.Address.PostalCode != "":
-		return lastmile.AddressNotFound("no place is known with the city %q or the postal code %q in %q", q.Address.City, q.Address.PostalCode, q.Address.Country)
+	case a.PostalCode != "":
+		return lastmile.AddressNotFound("no place is known with the city %q or the postal code %q in %s", a.City, a.PostalCode, cmp.Or(where, a.Country))
 	}
-	return lastmile.AddressNotFound("no city %q is known in %q", q.Address.City, q.Address.Country)
+	return lastmile.AddressNotFound("no city %q is known in %s", a.City, cmp.Or(where, a.Country))
 }
 
-// read returns the possible interpretations of a query.
-func read(places *gazetteer.Gazetteer, q lastmile.AddressQuery) []reading {
+// read returns the possible interpretations of a query, or an error if it names
+// a country or state that is not known.
+func read(places *gazetteer.Gazetteer, q lastmile.AddressQuery) ([]reading, error) {
 	var assumed []string
 	for _, code := range []string{q.Country, languageOf(q.Language).country} {
 		if code = strings.ToUpper(code); places.CountryName(code) != "" && !slices.Contains(assumed, code) {
@@ -66,7 +76,7 @@ func read(places *gazetteer.Gazetteer, q lastmile.AddressQuery) []reading {
 		}
 	}
 	if q.Unparsed != "" {
-		return readLine(places, q.Unparsed, assumed)
+		return readLine(places, q.Unparsed, assumed), nil
 	}
 	a := q.Address
 	r := reading{
@@ -74,25 +84,58 @@ func read(places *gazetteer.Gazetteer, q lastmile.AddressQuery) []reading {
 		city: tidy(a.City), state: tidy(a.State), postal: tidy(a.PostalCode),
 	}
 	if a.Country == "" {
-		return assuming(r, assumed)
+		return assuming(r, assumed), nil
 	}
 	code, ok := places.Country(a.Country)
 	if !ok {
 		code, ok = places.CountryNear(a.Country)
 	}
 	if !ok {
-		r.countryWrong = true
-		return assuming(r, assumed)
+		return nil, lastmile.AddressNotFound("no country %q is known; it must be a name or a code of ISO 3166-1", a.Country)
 	}
-	r.country, r.countryNamed = code, true
-	return []reading{r}
+	r.country, r.named = code, true
+	if nation, ok := places.State(code, a.Country); ok && code == "GB" {
+		r.within = nation // England and the like
+	}
+	return r.withState(places)
+}
+
+// withState returns a reading that is restricted to its state.
+func (r reading) withState(places *gazetteer.Gazetteer) ([]reading, error) {
+	if gazetteer.Fold(r.state) == "" {
+		if code, ok := territoryCode(places, r.country, r.city); ok && slices.Contains(cityStates, code) {
+			r.country = code // Hong Kong, China
+		}
+		return []reading{r}, nil
+	}
+	if code, ok := territoryCode(places, r.country, r.state); ok {
+		r.country, r.state = code, ""
+		return []reading{r}, nil
+	}
+	state, ok := places.State(r.country, r.state)
+	if !ok {
+		state, ok = places.StateNear(r.country, r.state)
+	}
+	country := places.CountryName(r.country)
+	named, _ := places.Country(r.state)
+	switch {
+	case !ok && named == r.country: // the country, once more
+	case ok && r.within != gazetteer.State{} && r.within != state:
+		return nil, lastmile.AddressNotFound("%s is not in %s", state.Name, r.within.Name)
+	case ok:
+		r.within = state
+	case slices.Contains(closedCountries, r.country), foreignState(places, r.country, r.state):
+		return nil, lastmile.AddressNotFound("%q is not a state of %s", r.state, country)
+	}
+	// Elsewhere, it may be a county or a name that is not known.
+	return []reading{r}, nil
 }
 
 func assuming(r reading, countries []string) []reading {
 	all := make([]reading, len(countries))
 	for i, code := range countries {
 		all[i] = r
-		all[i].country = code
+		all[i].country, all[i].home = code, true
 	}
 	return all
 }
@@ -106,8 +149,8 @@ type match struct {
 	area  *area
 	score float64
 
-	stateWrong, postalWrong, cityWrong bool
-	incomplete                         bool // part of the reading is not confirmed
+	postalWrong, cityWrong bool
+	incomplete             bool // part of the reading is not confirmed
 }
 
 // The weights for and against a match.
@@ -124,9 +167,8 @@ const (
 	againstArea  = -3.0
 	againstCity  = -3.0
 	forState     = 4.0
-	againstState = -5.0
-	forCountry   = 4.0 // the address names it
-	forHome      = 3.0 // it is the organization's country
+	forCountry   = 4.0 // the address names it, or its state
+	forHome      = 3.0 // it is the default country
 	perSize      = 0.05
 
 	leastScore = 2.0
@@ -149,16 +191,15 @@ func (g *Gazetteer) best(ctx context.Context, places *gazetteer.Gazetteer, readi
 
 // match returns the best location for a reading, or nil.
 func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r reading, mistakes bool) (*match, error) {
-	r = restoreLeadingZero(territory(places, r))
+	r = restoreLeadingZero(r)
 	areas, known, err := g.areas(ctx, places, r.country, r.postal)
 	if err != nil {
 		return nil, err
 	}
-	state, stateKnown := places.State(r.country, r.state)
-	if !stateKnown && mistakes {
-		state, stateKnown = places.StateNear(r.country, r.state)
+	if r.within != (gazetteer.State{}) {
+		areas = slices.DeleteFunc(areas, func(a area) bool { return a.state.Code != "" && a.state != r.within })
 	}
-	judge := scorer{reading: r, areas: areas, postalKnown: known, state: state, stateKnown: stateKnown}
+	judge := scorer{reading: r, areas: areas, postalKnown: known}
 	var best *match
 	for _, c := range candidates(places, r, areas, mistakes) {
 		if m := judge.city(c); m != nil && (best == nil || m.score > best.score) {
@@ -171,18 +212,6 @@ func (g *Gazetteer) match(ctx context.Context, places *gazetteer.Gazetteer, r re
 	return best, nil
 }
 
-// territory handles territories that the United States Postal Service treats as
-// states, and everyone else as countries.
-func territory(places *gazetteer.Gazetteer, r reading) reading {
-	if r.country != "US" || r.state == "" {
-		return r
-	}
-	if code, ok := territoryCode(places, r.state); ok {
-		r.country, r.state = code, ""
-	}
-	return r
-}
-
 // restoreLeadingZero restores the leading zero of a United States postal code that a
 // spreadsheet removed.
 func restoreLeadingZero(r reading) reading {
@@ -191,11 +220,6 @@ func restoreLeadingZero(r reading) reading {
 		r.postal = "0" + r.postal
 	}
 	return r
-}
-
-func territoryCode(places *gazetteer.Gazetteer, name string) (code string, ok bool) {
-	code, ok = places.Country(name)
-	return code, ok && slices.Contains([]string{"PR", "GU", "VI", "AS", "MP"}, code)
 }
 
 // candidate is a city that may be meant, and how well its name matches.
@@ -208,7 +232,7 @@ type candidate struct {
 // The minimum length of names in which mistakes are tolerated.
 const (
 	minForOne     = 5
-	minForOneSure = 4 // if its first letter is right, or the location is otherwise confirmed
+	minForOneSure = 4 // if its first letter is right, or the postal code confirms it
 	minForTwo     = 9
 )
 
@@ -226,6 +250,9 @@ func candidates(places *gazetteer.Gazetteer, r reading, areas []area, mistakes b
 	var all []candidate
 	add := func(score float64, longer bool, cities []gazetteer.City) {
 		for _, c := range cities {
+			if r.within != (gazetteer.State{}) && c.State != r.within || c.Size < r.least || c.Other && r.primary {
+				continue
+			}
 			if r.country != "" || c.Size >= minWorldSize && !longer {
 				found := candidate{c, score + float64(c.Edits)*perMistake, longer}
 				if c.Other {
@@ -236,8 +263,13 @@ func candidates(places *gazetteer.Gazetteer, r reading, areas []area, mistakes b
 		}
 	}
 	add(forName, false, places.Cities(r.city, r.country))
-	if !mistakes || r.country == "" || r.guessed || r.countryWrong {
+	if !mistakes || r.country == "" || r.guessed || r.selfCity {
 		return all
+	}
+	if slices.ContainsFunc(places.Cities(r.city, ""), func(c gazetteer.City) bool {
+		return c.Size >= minWorldSize || c.Size >= minKnownSize && c.Country == r.country
+	}) {
+		return all // the name is right, even if it is not in the state or country
 	}
 	key := gazetteer.Fold(r.city)
 	edits := 0
@@ -247,14 +279,11 @@ func candidates(places *gazetteer.Gazetteer, r reading, areas []area, mistakes b
 	case len(key) >= minForOneSure:
 		edits = 1
 	}
-	sure := len(key) >= minForOne || r.state != "" || len(areas) > 0
+	sure := len(key) >= minForOne || len(areas) > 0
 	if len(key) >= minForOneSure {
 		add(forLonger, true, known(places.CitiesStarting(r.city, r.country)))
-		words := strings.Fields(r.city)
-		for n := len(words) - 1; n > 0; n-- {
-			if shorter := strings.Join(words[:n], " "); len(shorter) >= minForOneSure {
-				add(forLonger, true, places.Cities(shorter, r.country))
-			}
+		if shorter, ok := withoutDistrict(r.city); ok {
+			add(forLonger, true, places.Cities(shorter, r.country))
 		}
 	}
 	if edits > 0 {
@@ -270,6 +299,19 @@ func candidates(places *gazetteer.Gazetteer, r reading, areas []area, mistakes b
 	return all
 }
 
+var district = regexp.MustCompile(`(?i)^(.{4,}?),? (?:cedex(?: \d+)?|[A-Z]{1,2}|[IVX]+\.?|\d{1,4}(?:er|e|ème|eme|\.)?)$`)
+
+// withoutDistrict returns the name of a city without the district that follows
+// it, as in København V, Paris 12 and Lyon Cedex 03. Other words belong to the
+// name: Muir Beach is not Muir.
+func withoutDistrict(city string) (string, bool) {
+	m := district.FindStringSubmatch(city)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}
+
 // minKnownSize is the minimum size of a city that is found by part of its name:
 // about 15,000 people.
 const minKnownSize = 28
@@ -283,8 +325,6 @@ type scorer struct {
 	reading
 	areas       []area
 	postalKnown bool
-	state       gazetteer.State
-	stateKnown  bool
 }
 
 // maxTownRadius is the maximum distance of a postal code from the center of its
@@ -312,17 +352,23 @@ func (j *scorer) city(c candidate) *match {
 		m.score += againstArea
 		m.postalWrong, m.incomplete = true, true
 	}
-	j.scoreState(m, c.State)
+	m.score += j.forRegion()
 	if j.guessed && (m.score < forName || !j.confirmed(m)) {
 		return nil
 	}
 	if j.guessed {
 		m.score += forGuess
 	}
-	if j.far {
+	if j.far != "" || j.reversed {
+		if j.far != "" && j.country == "US" && !isCounty(j.far, c.County) {
+			return nil
+		}
 		m.score += forFar
 	}
 	if j.extra {
+		if c.Edits > 0 && (j.within == gazetteer.State{}) && m.area == nil {
+			return nil
+		}
 		m.score += forExtra
 		m.incomplete = true
 	}
@@ -331,7 +377,7 @@ func (j *scorer) city(c candidate) *match {
 
 // confirmed reports whether a city is supported by more than its name.
 func (j *scorer) confirmed(m *match) bool {
-	return m.area != nil || j.stateKnown && !m.stateWrong || j.countryNamed && m.city.Size >= minWorldSize
+	return m.area != nil || j.within != gazetteer.State{} || j.named && m.city.Size >= minWorldSize
 }
 
 // areaOnly scores the postal code alone.
@@ -340,47 +386,42 @@ func (j *scorer) areaOnly() *match {
 		return nil
 	}
 	m := &match{reading: j.reading, area: &j.areas[0], score: forArea}
-	if j.stateKnown {
-		for i, a := range j.areas {
-			if a.state == j.state {
-				m.area = &j.areas[i]
-				break
-			}
-		}
-	}
 	if j.reading.city != "" {
 		m.score += againstCity
 		m.cityWrong, m.incomplete = true, true
 	}
-	j.scoreState(m, m.area.state)
+	m.score += j.forRegion()
 	return m
 }
 
-// scoreState scores the state and the country.
-func (j *scorer) scoreState(m *match, found gazetteer.State) {
-	switch {
-	case j.reading.state == "" || found.Name == "":
-	case j.stateKnown && j.state == found:
-		m.score += forState
-	case j.stateKnown:
-		m.score += againstState
-		m.stateWrong, m.incomplete = true, true
-	case j.country == "US": // all of whose states are known
-		m.stateWrong, m.incomplete = true, true
+// forRegion returns the score of the country and the state.
+func (j *scorer) forRegion() (score float64) {
+	if j.state != "" && j.within != (gazetteer.State{}) {
+		score += forState
 	}
-	switch {
-	case j.countryNamed:
-		m.score += forCountry
-	case j.country != "":
-		m.score += forHome
+	if j.named && (j.within == gazetteer.State{}) && !j.selfCity {
+		score += forCountry
 	}
+	if j.home {
+		score += forHome
+	}
+	return score
+}
+
+var countyWord = regexp.MustCompile(`(?i)\b(?:county|co|parish|borough|township|twp)\b`)
+
+// isCounty reports whether what follows a city is its county.
+func isCounty(name, county string) bool {
+	bare := func(text string) string { return gazetteer.Fold(countyWord.ReplaceAllString(text, "")) }
+	return countyWord.MatchString(name) || bare(name) == bare(county)
 }
 
 // place returns the result for a match.
 func (m *match) place(places *gazetteer.Gazetteer) lastmile.GeocodedAddress {
+	r := m.withStreet()
 	p := lastmile.GeocodedAddress{
 		Precision: lastmile.PrecisionCity, Source: GazetteerSource,
-		Address: lastmile.Address{Number: m.number, Street: m.street, Apartment: m.apartment, PostalCode: m.postal},
+		Address: lastmile.Address{Number: r.number, Street: r.street, Apartment: r.apartment, PostalCode: r.postal},
 	}
 	country := m.country
 	if m.postalWrong {
@@ -403,9 +444,7 @@ func (m *match) place(places *gazetteer.Gazetteer) lastmile.GeocodedAddress {
 		text  string
 	}{
 		{m.cityWrong, lastmile.MismatchCity},
-		{m.stateWrong, lastmile.MismatchState},
 		{m.postalWrong, lastmile.MismatchPostal},
-		{m.countryWrong, lastmile.MismatchCountry},
 	} {
 		if w.wrong {
 			p.Warnings = append(p.Warnings, w.text)

@@ -28,8 +28,8 @@ func (g *Google) Geocode(ctx context.Context, q lastmile.AddressQuery) (lastmile
 		return lastmile.GeocodedAddress{}, err
 	}
 	query := url.Values{"address": {ask.line()}, "language": {ask.language}}
-	if ask.named != "" {
-		query.Set("components", "country:"+ask.named)
+	if country := ask.country(); country != "" {
+		query.Set("components", "country:"+country)
 	} else if ask.likely != "" {
 		query.Set("region", strings.ToLower(ask.likely))
 	}

@@ -14,11 +14,26 @@ type reading struct {
 	number, street, apartment string
 	city, state, postal       string
 	country                   string // ISO 3166-1 alpha-2; "" for any
-	countryNamed              bool   // named by the address, not assumed
-	countryWrong              bool   // the address names an unknown country
-	guessed                   bool   // the start of the city's name was guessed
-	far                       bool   // something else follows the city
-	extra                     bool   // more than a street precedes the city
+
+	before   []string        // the parts of a line with the number, street and apartment
+	within   gazetteer.State // the state that must not be left; the zero State for none
+	named    bool            // the address names the country or the state, which must not be left
+	home     bool            // the country is the default
+	selfCity bool            // the name of the country or state is also that of the city
+	least    int             // minimum size of the city
+	primary  bool            // the city's primary name must match
+	guessed  bool            // the start of the city's name was guessed
+	far      string          // what follows the city
+	reversed bool            // the street follows the city
+	extra    bool            // more than a street precedes the city
+}
+
+// withStreet returns a reading of a line with its number, street and apartment.
+func (r reading) withStreet() reading {
+	if r.before != nil {
+		r.number, r.street, r.apartment = readStreet(r.before)
+	}
+	return r
 }
 
 // Limits of the part of a line that is read.
@@ -28,11 +43,17 @@ const (
 	maxNameWords = 4 // of countries and states
 )
 
+// joinedCode matches a state of the United States next to its postal code.
+var joinedCode = regexp.MustCompile(`^((?:.* )?[A-Z]{2})(\d{5}(?:-\d{4})?)$`)
+
 // splitLine splits a line at its commas.
 func splitLine(line string) []string {
 	var parts []string
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '，' || r == '、' }) {
 		part = strings.Join(strings.FieldsFunc(part, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		if m := joinedCode.FindStringSubmatch(part); m != nil {
+			part = m[1] + " " + m[2]
+		}
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -43,91 +64,302 @@ func splitLine(line string) []string {
 	return parts
 }
 
+// lineReader reads lines.
+type lineReader struct {
+	places  *gazetteer.Gazetteer
+	assumed []string // the countries to assume if a line names none
+}
+
 // readLine returns the possible interpretations of a line. assumed are the
 // countries to assume if the line names none.
+//
+// A line names a country or state by its end: the last part, or the last words
+// of that part, before or after a postal code. The name may be ambiguous (CA is
+// California or Canada, Georgia a state or a country): then each meaning is an
+// interpretation, and there is no other. A name that is also that of a city (New
+// York, Singapore) can mean the city only where the city is expected, which is
+// after the street.
 func readLine(places *gazetteer.Gazetteer, line string, assumed []string) []reading {
 	parts := splitLine(line)
 	if len(parts) == 0 {
 		return nil
 	}
+	l := lineReader{places, assumed}
+	if all := l.named(parts); len(all) > 0 {
+		return all
+	}
 	var all []reading
-	for _, c := range lineCountries(places, parts) {
-		all = append(all, readParts(places, reading{country: c.code, countryNamed: true}, c.rest)...)
-	}
 	for _, code := range assumed {
-		all = append(all, readParts(places, reading{country: code}, parts)...)
+		all = append(all, l.inCountry(reading{country: code, home: true}, parts)...)
 	}
-	// Some countries are recognizable by the form of a line that does not name
-	// them.
-	for _, code := range []string{"US", "CA", "GB", "IE"} {
+	// Some countries are recognizable by the form of postal codes.
+	for _, code := range []string{"CA", "GB", "IE"} {
 		if slices.Contains(assumed, code) {
 			continue
 		}
-		for _, r := range readParts(places, reading{country: code}, parts) {
-			if code == "US" && r.state != "" || code != "US" && r.postal != "" {
+		for _, r := range l.inCountry(reading{country: code}, parts) {
+			if r.postal != "" {
 				all = append(all, r)
 			}
 		}
 	}
-	return append(all, readParts(places, reading{}, parts)...)
+	return append(all, l.inCountry(reading{}, parts)...)
 }
 
-// lineCountry is a country at the end of a line, and what precedes it.
-type lineCountry struct {
-	code string
-	rest []string
-}
+// codeAtEnd matches what may be a postal code at the end of a part.
+var codeAtEnd = regexp.MustCompile(`(?i)^(?:(.*\S) +)?((?:[A-Z]{1,3}-)?\d{3,7}(?:[- ]\d{2,4})?(?: ?[A-Z]{2})?|\d{2}-\d{3}|[A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[\dW] ?[A-Z\d]{4})$`)
 
-func lineCountries(places *gazetteer.Gazetteer, parts []string) []lineCountry {
+// named returns the interpretations of a line that names a country or a state.
+func (l lineReader) named(parts []string) []reading {
+	if all := l.ending(parts, ""); len(all) > 0 {
+		return all
+	}
 	last := len(parts) - 1
-	if last > 0 {
-		if code, ok := places.Country(parts[last]); ok {
-			return []lineCountry{{code, parts[:last]}}
-		}
-		if code, ok := places.CountryNear(parts[last]); ok {
-			return []lineCountry{{code, parts[:last]}}
+	if m := codeAtEnd.FindStringSubmatch(parts[last]); m != nil && (m[1] != "" || last > 0) {
+		if all := l.ending(without(parts, last, m[1]), m[2]); len(all) > 0 {
+			return all
 		}
 	}
-	words := strings.Split(parts[last], " ")
-	for n := min(maxNameWords, len(words)-1); n > 0; n-- {
-		name := strings.Join(words[len(words)-n:], " ")
-		code, ok := places.Country(name)
-		if ok && (len(name) > 3 || name == strings.ToUpper(name)) {
-			return []lineCountry{{code, without(parts, last, strings.Join(words[:len(words)-n], " "))}}
-		}
+	if last > 1 && countyWord.MatchString(parts[last]) {
+		return l.named(parts[:last])
+	}
+	// Some write the country first.
+	if code, ok := l.places.Country(parts[0]); ok && last > 0 && len(parts[0]) > maxCode && !l.isCity(parts[0]) {
+		return l.inCountry(reading{country: code, named: true}, parts[1:])
 	}
 	return nil
 }
 
-// readParts reads the rest of a line when the country is known.
-func readParts(places *gazetteer.Gazetteer, r reading, parts []string) []reading {
-	r.postal, parts = takePostalCode(r.country, parts)
-	all := readCity(r, parts)
+// italianProvinces are codes that follow cities in Italy. Many are also codes of
+// states or countries.
+var italianProvinces = strings.Fields(`AG AL AN AO AP AQ AR AT AV BA BG BI BL BN BO BR BS BT BZ CA CB CE CH CL CN CO CR CS CT CZ EN FC FE FG FI FM FR
+	GE GO GR IM IS KR LC LE LI LO LT LU MB MC ME MI MN MO MS MT NA NO NU OR PA PC PD PE PG PI PN PO PR PT PU PV PZ RA RC RE RG RI RM RN RO
+	SA SI SO SP SR SS SU SV TA TE TN TO TP TR TS TV UD VA VB VC VE VI VR VT VV`)
+
+// maxCode is the maximum length of a code of a country or state, in bytes.
+const maxCode = 3
+
+// ending returns the interpretations of a line that ends with the name of a
+// country or a state. A postal code that followed it was removed.
+func (l lineReader) ending(parts []string, postal string) []reading {
 	last := len(parts) - 1
-	if last < 0 || r.country == "" {
-		return all
-	}
-	if isState(places, r.country, parts[last]) {
-		r.state = parts[last]
-		return append(all, readCity(r, parts[:last])...)
-	}
 	words := strings.Split(parts[last], " ")
-	for n := min(maxNameWords, len(words)-1); n > 0; n-- {
+	for n := min(maxNameWords, len(words)); n > 0; n-- {
+		whole := n == len(words)
 		name := strings.Join(words[len(words)-n:], " ")
-		if isState(places, r.country, name) {
-			r.state = name
-			return append(all, readCity(r, without(parts, last, strings.Join(words[:len(words)-n], " ")))...)
+		rest := without(parts, last, strings.Join(words[:len(words)-n], " "))
+		if all := l.areas(name, rest, postal, whole); len(all) > 0 {
+			return all
+		}
+		if whole && l.isCity(name) {
+			return nil
+		}
+	}
+	if last == 0 || len(words) > maxNameWords || len(l.places.Cities(parts[last], "")) > 0 {
+		return nil
+	}
+	return l.misspelled(parts[last], parts[:last], postal)
+}
+
+// isCity reports whether a name is that of a city in an assumed country, or of
+// one that is found without its country.
+func (l lineReader) isCity(name string) bool {
+	return slices.ContainsFunc(l.places.Cities(name, ""), func(c gazetteer.City) bool {
+		return c.Size >= minWorldSize || slices.Contains(l.assumed, c.Country)
+	})
+}
+
+// areas returns the interpretations in which a name is that of a country or
+// state. whole reports whether it is a part of the line.
+func (l lineReader) areas(name string, rest []string, postal string, whole bool) (all []reading) {
+	code := len(name) <= maxCode
+	capital := name == strings.ToUpper(name)
+	country, isCountry := l.places.Country(name)
+	isCountry = isCountry && (!code || capital || whole && len(rest) > 0) && hasPostalForm(country, postal)
+	if isCountry {
+		r := reading{country: country, named: true, postal: postal}
+		if nation, ok := l.places.State(country, name); ok && country == "GB" {
+			r.within = nation // England and the like
+		}
+		all = append(all, l.inCountry(r, rest)...)
+		all = append(all, l.cityOfThatName(r, name, rest)...)
+	}
+	homeState := false
+	for _, c := range l.stateCountries() {
+		state, ok := l.places.State(c, name)
+		atHome := slices.Contains(l.assumed, c)
+		if !ok || code && !capital && !atHome || code && !whole && !capital && !endsStreet(last(rest)) && !l.isCity(last(rest)) || !hasPostalForm(c, postal) || country == c && c == "GB" {
+			continue
+		}
+		homeState = homeState || atHome
+		all = append(all, l.inState(reading{country: c, named: true, home: atHome, postal: postal}, state, name, rest)...)
+	}
+	if slices.Contains(l.assumed, "IT") && slices.Contains(italianProvinces, strings.Trim(name, "()")) {
+		all = append(all, l.inCountry(reading{country: "IT", named: true, home: true, postal: postal}, rest)...)
+	}
+	if !isCountry && len(all) == 0 && !code && whole && !slices.ContainsFunc(l.assumed, func(c string) bool { return len(l.places.Cities(name, c)) > 0 }) {
+		for _, state := range l.places.States(name) {
+			if hasPostalForm(state.Country, postal) {
+				all = append(all, l.inState(reading{country: state.Country, named: true, postal: postal}, state, name, rest)...)
+			}
+		}
+	}
+	// A name of a country in some language may be a large city elsewhere, such as
+	// Columbia; the name of a state abroad may be any city.
+	least := 0
+	if isCountry {
+		least = minWorldSize
+	}
+	if len(all) > 0 && !homeState && !code && (!isCountry || gazetteer.Fold(name) != gazetteer.Fold(l.places.CountryName(country))) {
+		for _, c := range l.assumed {
+			all = append(all, l.cityOfThatName(reading{country: c, named: true, home: true, postal: postal, least: least, primary: true}, name, rest)...)
 		}
 	}
 	return all
 }
 
-func isState(places *gazetteer.Gazetteer, country, name string) bool {
-	_, ok := places.State(country, name)
-	if !ok && country == "US" {
-		_, ok = territoryCode(places, name)
+func last(parts []string) string {
+	if len(parts) == 0 {
+		return ""
 	}
-	return ok
+	return parts[len(parts)-1]
+}
+
+// stateCountries returns the countries whose states a line may name without
+// the country.
+func (l lineReader) stateCountries() []string {
+	all := slices.Clone(l.assumed)
+	for _, c := range closedCountries {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// misspelled returns the interpretations of a line whose last part is nearly the
+// name of a country or state.
+func (l lineReader) misspelled(name string, rest []string, postal string) (all []reading) {
+	for _, c := range l.stateCountries() {
+		if state, ok := l.places.StateNear(c, name); ok && hasPostalForm(c, postal) {
+			all = append(all, l.inState(reading{country: c, named: true, home: slices.Contains(l.assumed, c), postal: postal}, state, name, rest)...)
+		}
+	}
+	if code, ok := l.places.CountryNear(name); ok && len(all) == 0 && hasPostalForm(code, postal) {
+		all = l.inCountry(reading{country: code, named: true, postal: postal}, rest)
+	}
+	return all
+}
+
+// inState reads the rest of a line when the state is known.
+func (l lineReader) inState(r reading, state gazetteer.State, name string, rest []string) []reading {
+	r.state, r.within = name, state
+	if r.postal == "" {
+		r.postal, rest = takePostalCode(l.places, r.country, rest)
+	}
+	all := readCity(r, rest)
+	if again := len(rest) - 1; again > 0 { // Texas, TX or USA, Texas
+		same, _ := l.places.State(r.country, rest[again])
+		country, _ := l.places.Country(rest[again])
+		if same == state || country == r.country {
+			all = append(all, readCity(r, rest[:again])...)
+		}
+	}
+	self := l.cityOfThatName(r, name, rest)
+	if len(self) == 0 && !slices.Contains(closedCountries, r.country) {
+		// Berlin or Tokyo, where the state is little more than the city.
+		big := r
+		big.state, big.city, big.selfCity, big.before, big.least, big.extra = "", name, true, rest, minBigSize, true
+		return append(all, big)
+	}
+	if len(name) > maxCode && len(self) > 0 {
+		// Washington is also a large city in another state.
+		r.within, r.least, r.primary = gazetteer.State{}, minWorldSize, true
+		self = append(self, l.cityOfThatName(r, name, rest)...)
+	}
+	return append(all, self...)
+}
+
+// minBigSize is the minimum size of a city that fills a state of the same name:
+// about 750,000 people.
+const minBigSize = 39
+
+// cityOfThatName returns the interpretation of a line in which the name of a
+// country or state is that of a city.
+func (l lineReader) cityOfThatName(r reading, name string, rest []string) []reading {
+	if r.postal == "" {
+		r.postal, rest = takePostalCode(l.places, r.country, rest)
+	}
+	street := withoutUnits(rest)
+	if len(street) > 1 && !hasDigit(street[len(street)-1]) {
+		_, state := l.places.State(r.country, street[len(street)-1])
+		if state || !slices.Contains(cityStates, r.country) {
+			return nil
+		}
+	}
+	r.state, r.city, r.selfCity, r.before = "", name, true, rest
+	return []reading{r}
+}
+
+// inCountry reads the rest of a line when the country is known.
+func (l lineReader) inCountry(r reading, parts []string) []reading {
+	if r.postal == "" {
+		r.postal, parts = takePostalCode(l.places, r.country, parts)
+	}
+	if len(parts) == 0 || r.country == "" || !r.named {
+		return l.cities(r, parts)
+	}
+	at := len(parts) - 1
+	words := strings.Split(parts[at], " ")
+	for n := min(maxNameWords, len(words)); n > 0; n-- {
+		name := strings.Join(words[len(words)-n:], " ")
+		rest := without(parts, at, strings.Join(words[:len(words)-n], " "))
+		state, isState := l.places.State(r.country, name)
+		if code, ok := l.places.Country(name); ok && code == r.country && !isState && n == len(words) && at > 0 {
+			return append(l.inCountry(r, rest), l.cities(r, parts)...) // USA, USA or Singapore, Singapore
+		}
+		if code, ok := territoryCode(l.places, r.country, name); ok {
+			r.country = code
+			return append(l.inCountry(r, rest), l.cityOfThatName(r, name, rest)...)
+		}
+		if isState && (r.within == gazetteer.State{} || r.within == state) {
+			return l.inState(r, state, name, rest)
+		}
+		if n == len(words) && len(l.places.Cities(name, r.country)) > 0 {
+			return l.cities(r, parts)
+		}
+	}
+	if state, ok := l.places.StateNear(r.country, parts[at]); ok && at > 0 && (r.within == gazetteer.State{}) {
+		return l.inState(r, state, parts[at], parts[:at])
+	}
+	return l.cities(r, parts)
+}
+
+// cities reads the rest of a line without a state. A part that names another
+// country, or a state of one, cannot be ignored; and no part if the country is
+// not known.
+func (l lineReader) cities(r reading, parts []string) []reading {
+	return slices.DeleteFunc(readCity(r, parts), func(r reading) bool {
+		return r.far != "" && (r.country == "" || l.elsewhere(r.country, r.far))
+	})
+}
+
+// elsewhere reports whether a name is that of another country, or of a
+// state of one whose states are well known.
+func (l lineReader) elsewhere(country, name string) bool {
+	if code, ok := l.places.Country(name); ok && code != country {
+		return true
+	}
+	return foreignState(l.places, country, name)
+}
+
+// foreignState reports whether a name is that of a state of another country
+// whose states are well known.
+func foreignState(places *gazetteer.Gazetteer, country, name string) bool {
+	return len(name) > maxCode && slices.ContainsFunc(closedCountries, func(c string) bool {
+		_, ok := places.State(c, name)
+		return ok && c != country
+	})
 }
 
 // readCity reads the rest of a line when country, state and postal code are
@@ -138,58 +370,30 @@ func readCity(r reading, parts []string) []reading {
 		return []reading{r}
 	}
 	var all []reading
-	add := func(city string, street []string, guessed, far bool) {
+	add := func(city string, street []string, change func(*reading)) {
 		next := r
-		next.city, next.guessed, next.far, next.extra = city, guessed, far, len(street) > 1
-		next.number, next.street, next.apartment = readStreet(street)
+		next.city, next.before, next.extra = city, street, len(withoutUnits(street)) > 1
+		if change != nil {
+			change(&next)
+		}
 		all = append(all, next)
 	}
-	add(parts[last], parts[:last], false, false)
-	if last > 1 {
-		add(parts[last-1], parts[:last-1], false, true) // before a county or similar
+	add(parts[last], parts[:last], nil)
+	if last > 1 { // before a county or similar
+		add(parts[last-1], parts[:last-1], func(r *reading) { r.far = parts[last] })
+	}
+	if last > 0 && hasDigit(parts[last]) && !hasDigit(parts[0]) {
+		add(parts[0], parts[1:], func(r *reading) { r.reversed = true })
 	}
 	words := strings.Split(parts[last], " ")
 	for n := min(maxCityWords, len(words)-1); n > 0; n-- {
-		add(strings.Join(words[len(words)-n:], " "), without(parts, last, strings.Join(words[:len(words)-n], " ")), true, false)
+		street := strings.Join(words[:len(words)-n], " ")
+		if endsStreet(street) && (n > 1 || !streetTypes[strings.ToLower(words[len(words)-1])]) {
+			add(strings.Join(words[len(words)-n:], " "), without(parts, last, street), func(r *reading) { r.guessed = true })
+		}
 	}
-	if r.postal != "" {
-		add("", parts, false, false)
+	if street := withoutUnits(parts); r.postal != "" && (len(street) < 2 || hasDigit(street[len(street)-1])) {
+		add("", parts, nil)
 	}
 	return all
 }
-
-var (
-	unitForm    = regexp.MustCompile(`(?i)^(?:(?:apt|apartment|suite|ste|unit|flat|room|rm|floor|fl|lot|bldg|building)\b\.? *#? *[\w-]+|# *[\w-]+|[\w-]+ (?:floor|fl))$`)
-	unitAtEnd   = regexp.MustCompile(`(?i)^(.*\S) +((?:apt|apartment|suite|ste|unit|flat|room|rm)\b\.? *#? *[\w-]+|# *[\w-]+)$`)
-	ordinalForm = regexp.MustCompile(`(?i)^\d+(?:st|nd|rd|th)$`)
-)
-
-// readStreet reads the parts of a line before the city.
-func readStreet(parts []string) (number, street, apartment string) {
-	var lines, units []string
-	for i, part := range parts {
-		switch m := unitAtEnd.FindStringSubmatch(part); {
-		case i > 0 && unitForm.MatchString(part):
-			units = append(units, part)
-		case m != nil:
-			lines, units = append(lines, m[1]), append(units, m[2])
-		default:
-			lines = append(lines, part)
-		}
-	}
-	number, street = splitStreet(strings.Join(lines, ", "))
-	return number, street, strings.Join(units, ", ")
-}
-
-// splitStreet separates the house number from a street, at either end.
-func splitStreet(line string) (number, street string) {
-	if first, rest, ok := strings.Cut(line, " "); ok && startsWithDigit(first) && !ordinalForm.MatchString(first) {
-		return strings.TrimSuffix(first, ","), rest
-	}
-	if i := strings.LastIndexByte(line, ' '); i > 0 && startsWithDigit(line[i+1:]) && !ordinalForm.MatchString(line[i+1:]) {
-		return line[i+1:], strings.TrimSuffix(line[:i], ",")
-	}
-	return "", line
-}
-
-func startsWithDigit(word string) bool { return word != "" && word[0] >= '0' && word[0] <= '9' }

@@ -70,7 +70,7 @@ func nominatimQueries(ask question) []url.Values {
 	if ask.Unparsed != "" {
 		anywhere := maps.Clone(line)
 		anywhere.Del("countrycodes")
-		if ask.named != "" || !line.Has("countrycodes") {
+		if ask.country() != "" || !line.Has("countrycodes") {
 			return []url.Values{line}
 		}
 		return []url.Values{line, anywhere}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"dray/internal/geo/gazetteer"
@@ -120,10 +119,10 @@ var postalPatterns = map[string]string{
 	"TW": `\d{3}(?:-?\d{2,3})?`,
 	"AR": `(?:[A-Z]\d{4}[A-Z]{3}|\d{4})`,
 	"CL": `\d{3}-?\d{4}`,
-	"DE": `(?:D-)?\d{5}`,
-	"FR": `(?:F-)?\d{5}`,
+	"DE": `(?:D-|DE-)?\d{5}`,
+	"FR": `(?:F-|FR-)?\d{5}`,
 	"IT": `(?:I-|IT-)?\d{5}`,
-	"ES": `(?:E-)?\d{5}`,
+	"ES": `(?:E-|ES-)?\d{5}`,
 	"AT": `(?:A-|AT-)?\d{4}`,
 	"CH": `(?:CH-)?\d{4}`,
 	"BE": `(?:B-|BE-)?\d{4}`,
@@ -140,41 +139,93 @@ var postalPatterns = map[string]string{
 }
 
 // postalForm matches the postal codes of one country in text.
-type postalForm struct{ first, last, whole *regexp.Regexp }
+type postalForm struct{ first, last, middle, whole *regexp.Regexp }
 
 var postalRegexps = sync.OnceValue(func() map[string]postalForm {
 	forms := make(map[string]postalForm, len(postalPatterns))
 	for country, pattern := range postalPatterns {
 		forms[country] = postalForm{
-			first: regexp.MustCompile(`(?i)^(` + pattern + `) +(.+)$`),
-			last:  regexp.MustCompile(`(?i)^(.+?) +(` + pattern + `)$`),
-			whole: regexp.MustCompile(`(?i)^(` + pattern + `)$`),
+			first:  regexp.MustCompile(`(?i)^(` + pattern + `) +(.+)$`),
+			last:   regexp.MustCompile(`(?i)^(.+?) +(` + pattern + `)$`),
+			middle: regexp.MustCompile(`(?i)^(.+?) +(` + pattern + `) +(\D+)$`),
+			whole:  regexp.MustCompile(`(?i)^(` + pattern + `)$`),
 		}
 	}
 	return forms
 })
 
-// takePostalCode extracts a postal code of a country from the parts of an
-// address. The first part begins with a house number, so that a code is
-// accepted there only at the end or before a town.
-func takePostalCode(country string, parts []string) (code string, rest []string) {
+// codeFollows are countries where the postal code follows the city.
+var codeFollows = []string{"US", "CA", "GB", "IE", "AU", "NZ", "IN", "SG"}
+
+// hasPostalForm reports whether text is a postal code of a country, or empty.
+func hasPostalForm(country, text string) bool {
+	return text == "" || formOf(country).whole.MatchString(text)
+}
+
+func formOf(country string) postalForm {
 	form, ok := postalRegexps()[country]
 	if !ok {
 		form = postalRegexps()[""]
 	}
+	return form
+}
+
+// takePostalCode extracts a postal code of a country from the parts of an
+// address. A number that can be that of a house is not a postal code: one at the
+// beginning of the line, or next to a name that is not a city.
+func takePostalCode(places *gazetteer.Gazetteer, country string, parts []string) (code string, rest []string) {
+	form := formOf(country)
+	isCity := func(name string) bool { return len(places.Cities(name, country)) > 0 }
+	follows := slices.Contains(codeFollows, country)
+	last := len(parts) - 1
 	for i, part := range slices.Backward(parts) {
+		if len(part) > maxStreet {
+			continue
+		}
 		if form.whole.MatchString(part) {
+			if i == 0 && last > 1 && numberAlone.MatchString(part) && len(part) < longNumber && !hasDigit(parts[1]) && !isCity(parts[1]) {
+				return "", parts
+			}
 			return part, without(parts, i, "")
 		}
-		if m := form.last.FindStringSubmatch(part); m != nil {
+		if m := form.last.FindStringSubmatch(part); m != nil && !unitAtEnd.MatchString(part) && (i == last && i > 0 || hasNumber(m[1]) || isCity(m[1])) {
 			return m[2], without(parts, i, m[1])
 		}
-		if m := form.first.FindStringSubmatch(part); m != nil && (i > 0 || !strings.ContainsAny(m[2], "0123456789")) {
+		if m := form.middle.FindStringSubmatch(part); m != nil && hasNumber(m[1]) && (!follows || isCity(m[3])) {
+			return m[2], slices.Concat(parts[:i], []string{m[1], m[3]}, parts[i+1:])
+		}
+		m := form.first.FindStringSubmatch(part)
+		if m == nil {
+			continue
+		}
+		// The rest of the part is a city: it is known, or it is not followed by
+		// another one.
+		ok := isCity(m[2])
+		switch {
+		case i == 0 && last == 0:
+			ok = ok || !follows && !hasDigit(m[2])
+		case i == 0:
+			_, state := places.State(country, parts[1])
+			ok = ok && (hasDigit(parts[last]) || state && last == 1)
+		case !follows:
+			_, state := places.State(country, parts[min(i+1, last)])
+			ok = ok || i == last || state
+		}
+		if ok {
 			return m[1], without(parts, i, m[2])
 		}
 	}
 	return "", parts
 }
+
+// hasNumber reports whether text has a house number.
+func hasNumber(text string) bool {
+	number, _ := splitStreet(text)
+	return number != ""
+}
+
+// longNumber is the length of numbers that are too long for houses.
+const longNumber = 6
 
 // without returns parts with one replaced, or removed if it is empty.
 func without(parts []string, i int, by string) []string {

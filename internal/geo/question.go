@@ -18,7 +18,7 @@ type question struct {
 	languageOption
 	places *gazetteer.Gazetteer
 	asked  lastmile.Address // its parts; of a line, as far as it could be parsed
-	named  string           // code of the country named by the address; empty for none
+	named  []region         // what the address names; none if it may be anywhere
 	likely string           // code of the country to search first; empty for any
 	nearby []lastmile.Point // locations of cities with the name, or of the postal code
 }
@@ -29,7 +29,11 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 		return question{}, err
 	}
 	ask := question{AddressQuery: q, languageOption: languageOf(q.Language), places: places, asked: q.Address}
-	readings := read(places, q)
+	readings, err := read(places, q)
+	if err != nil {
+		return question{}, err
+	}
+	ask.named = regionsOf(readings)
 	r := reading{}
 	if q.Unparsed == "" && len(readings) > 0 {
 		r = readings[0]
@@ -41,15 +45,16 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 			return question{}, err
 		}
 		if best != nil {
-			r = best.reading
+			r = best.withStreet()
 		}
 		ask.asked = lastmile.Address{Number: r.number, Street: r.street, Apartment: r.apartment, City: r.city, State: r.state, PostalCode: r.postal}
 	}
 	if ask.likely = r.country; ask.likely == "" && len(readings) > 0 {
-		ask.likely = readings[0].country
+		home := max(slices.IndexFunc(readings, func(r reading) bool { return r.home }), 0)
+		ask.likely = readings[home].country
 	}
-	if r.countryNamed {
-		ask.named = r.country
+	if ask.asked.Country == "" {
+		ask.asked.Country = places.CountryName(ask.country())
 	}
 	for _, c := range places.Cities(r.city, r.country) {
 		ask.nearby = append(ask.nearby, c.Location)
@@ -60,6 +65,20 @@ func newQuestion(ctx context.Context, q lastmile.AddressQuery) (question, error)
 		}
 	}
 	return ask, nil
+}
+
+// country returns the code of the only country that the address names; empty if
+// it names none or is ambiguous.
+func (q question) country() string {
+	for _, r := range q.named {
+		if r.country != q.named[0].country {
+			return ""
+		}
+	}
+	if len(q.named) == 0 {
+		return ""
+	}
+	return q.named[0].country
 }
 
 // line returns the address on one line.
@@ -85,9 +104,6 @@ type hit struct {
 // requested name.
 const maxCityDistance lastmile.Meters = 150_000
 
-// maxKnownDistance is the maximum distance of a result from every known place.
-const maxKnownDistance lastmile.Meters = 50_000
-
 // choose returns the first plausible hit, with its address completed and
 // compared. ok is false if there is none.
 func (q question) choose(source string, hits []hit) (place lastmile.GeocodedAddress, ok bool) {
@@ -104,7 +120,7 @@ func (q question) plausible(h hit) bool {
 	if _, err := lastmile.NewPoint(h.Location.Lon, h.Location.Lat); err != nil || h.Location.IsZero() || h.Precision == 0 {
 		return false
 	}
-	if q.named != "" && h.countryCode != "" && !strings.EqualFold(q.named, h.countryCode) {
+	if !admits(q.places, q.named, h.GeocodedAddress, h.countryCode) {
 		return false
 	}
 	if len(q.nearby) == 0 || slices.ContainsFunc(q.nearby, func(p lastmile.Point) bool { return p.Distance(h.Location) <= maxCityDistance }) {

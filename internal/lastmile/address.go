@@ -109,9 +109,7 @@ const (
 	MismatchNumber   = "MISMATCH_NUMBER"
 	MismatchStreet   = "MISMATCH_STREET"
 	MismatchCity     = "MISMATCH_CITY"
-	MismatchState    = "MISMATCH_STATE"
 	MismatchPostal   = "MISMATCH_POSTALCODE"
-	MismatchCountry  = "MISMATCH_COUNTRY"
 	addressNotFound  = "the address cannot be geocoded"
 	adviseOnLocation = "correct it, or send location as [longitude, latitude] together with the address in parts"
 )

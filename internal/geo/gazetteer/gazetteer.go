@@ -64,9 +64,15 @@ type State struct {
 	Name, Code, Country string
 }
 
+// maxName is longer than any name, in bytes.
+const maxName = 200
+
 // Country returns the ISO 3166-1 alpha-2 code for the name of a country in any
 // of many languages, or for a code of two or three letters.
 func (g *Gazetteer) Country(text string) (code string, ok bool) {
+	if len(text) > maxName {
+		return "", false
+	}
 	// Codes are not abbreviations: MT is Malta, not a mount.
 	for _, key := range []string{Plain(text), Fold(text)} {
 		if from, to := g.countryKeys.find([]byte(key)); from < to {
@@ -82,6 +88,9 @@ const minNameGuess = 5
 
 // CountryNear is like Country for a name with one mistake.
 func (g *Gazetteer) CountryNear(text string) (code string, ok bool) {
+	if len(text) > maxName {
+		return "", false
+	}
 	key := []byte(Fold(text))
 	if len(key) < minNameGuess {
 		return "", false
@@ -109,6 +118,9 @@ func (g *Gazetteer) CountryName(code string) string {
 
 // State returns the state of a country by name or code.
 func (g *Gazetteer) State(country, text string) (State, bool) {
+	if len(text) > maxName {
+		return State{}, false
+	}
 	from, to := g.regionKeys.find([]byte(country + Fold(text)))
 	if from == to {
 		return State{}, false
@@ -116,8 +128,26 @@ func (g *Gazetteer) State(country, text string) (State, bool) {
 	return g.state(g.regionOf[from]), true
 }
 
+// States returns the states of all countries with a name or code.
+func (g *Gazetteer) States(text string) []State {
+	if len(text) > maxName {
+		return nil
+	}
+	var all []State
+	key := Fold(text)
+	for _, c := range g.countries {
+		if from, to := g.regionKeys.find([]byte(c.code + key)); from < to {
+			all = append(all, g.state(g.regionOf[from]))
+		}
+	}
+	return all
+}
+
 // StateNear is like State for a name with one mistake.
 func (g *Gazetteer) StateNear(country, text string) (State, bool) {
+	if len(text) > maxName {
+		return State{}, false
+	}
 	key := Fold(text)
 	if len(key) < minNameGuess || country == "" {
 		return State{}, false
@@ -170,6 +200,9 @@ var shortNames = map[string]string{"sf": "san francisco", "nyc": "new york", "ph
 // Cities returns the cities with a name, in one country or, if it is empty, in
 // all. Names are compared as folded.
 func (g *Gazetteer) Cities(name, country string) []City {
+	if len(name) > maxName {
+		return nil
+	}
 	key := Fold(name)
 	if long := shortNames[key]; long != "" && country == "US" {
 		key = long
@@ -255,13 +288,24 @@ func (g *Gazetteer) Inhabited(country string, state State, near lastmile.Point, 
 // maxStarting limits how many cities CitiesStarting considers.
 const maxStarting = 2000
 
-// CitiesStarting returns the cities of a country whose name begins with the
-// given words and continues with another word, as Frankfurt am Main does.
+// qualifiers are words that begin what is often omitted from the end of a
+// city's name.
+var qualifiers = map[string]bool{
+	"am": true, "an": true, "auf": true, "bei": true, "im": true, "in": true, "ob": true, "vor": true, "unter": true,
+	"upon": true, "on": true, "by": true, "under": true, "sur": true, "sous": true, "en": true, "aan": true, "nad": true, "pod": true, "na": true,
+	"de": true, "del": true, "da": true, "do": true, "du": true, "di": true, "della": true, "sul": true, "i": true, "v": true, "u": true,
+}
+
+// CitiesStarting returns the cities of a country whose name is the given one,
+// followed by a qualifier, as in Frankfurt am Main. A name that is only the
+// first of several words, such as Fort, has no cities.
 func (g *Gazetteer) CitiesStarting(name, country string) []City {
-	from, to := g.cityKeys.startingWith([]byte(Fold(name) + " "))
+	prefix := []byte(Fold(name) + " ")
+	from, to := g.cityKeys.startingWith(prefix)
 	var cities []City
 	for row := from; row < min(to, from+maxStarting); row++ {
-		if g.inCountry(row, country) {
+		next, _, more := strings.Cut(string(g.cityKeys.key(row)[len(prefix):]), " ")
+		if more && qualifiers[next] && g.inCountry(row, country) {
 			cities = append(cities, g.city(row, 0))
 		}
 	}

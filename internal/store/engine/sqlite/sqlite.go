@@ -25,7 +25,7 @@ type Options struct {
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Readers    int              // most reading connections; 0 means 8
-	Patience   time.Duration    // longest wait of a write; 0 means by Serve
+	Patience   time.Duration    // longest wait of an operation; 0 means patience
 	Unsynced   func(error)      // called once if nothing can be made durable any more; may be nil
 
 	KeepSchema bool // do not migrate an older schema
@@ -76,12 +76,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Readers = 8
 	}
 	if o.Patience == 0 {
-		// A command waits longer than a server's client: it has no other load
-		// to protect, and the server may keep the database busy.
-		o.Patience = 10 * time.Second
-		if o.Serve {
-			o.Patience = time.Second
-		}
+		o.Patience = patience
 	}
 	all, err := engine.ReadMigrations(o.Migrations)
 	if err != nil {
@@ -140,7 +135,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 		log:     o.Logger,
 		head:    engine.Head(all),
 		writer:  newWriter(h, o.Logger, o.Patience),
-		readers: newReaders(o.Readers, o.Logger, func() (*handle, error) { return openReader(path) }),
+		readers: newReaders(o.Readers, o.Patience, o.Logger, func() (*handle, error) { return openReader(path) }),
 	}
 	doom := e.doom(o.Unsynced)
 	h.unsynced = doom
@@ -288,6 +283,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 func (e *Engine) Stats() engine.Stats {
 	s := e.writer.count.Stats()
 	s.Waiting = int(e.writer.waiting.Load())
+	s.Shed += e.readers.count.Stats().Shed
 	s.Connections = 1 + e.readers.size()
 	if e.points != nil {
 		s.WALBytes = e.points.bytes.Load()

@@ -30,6 +30,8 @@ type Options struct {
 
 	KeepSchema bool // do not migrate an older schema
 	oldest     int  // oldest version of the library; 0 means oldestSQLite
+
+	lockPatience time.Duration // longest wait of a server for the lock of the folder; 0 means lockPatience
 }
 
 // Files of a data folder.
@@ -57,6 +59,7 @@ type Engine struct {
 	log     *slog.Logger
 	head    int64
 	lock    io.Closer // of a served folder
+	running *running  // of a served folder
 	turn    *writeTurn
 	writer  *writer
 	readers *readers
@@ -88,21 +91,35 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := prepareFolder(ctx, o, all); err != nil {
 		return nil, err
 	}
-	var lock io.Closer
-	if o.Serve {
-		if lock, err = lockServed(o.Folder); err != nil {
+	if !o.Serve {
+		if err := recoverUnserved(o.Folder, o.Logger); err != nil {
 			return nil, err
 		}
+		return startSQLite(ctx, o, all)
+	}
+	lock, err := lockServed(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := recoverLog(o.Folder, o.Logger); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
 	e, err := startSQLite(ctx, o, all)
 	if err != nil {
-		if lock != nil {
-			err = errors.Join(err, lock.Close())
-		}
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	e.lock = lock
 	return e, nil
+}
+
+// recoverUnserved recovers the log of a server that did not stop cleanly, unless
+// another one runs.
+func recoverUnserved(folder string, log *slog.Logger) error {
+	lock, free, err := tryLockFolder(folder)
+	if err != nil || !free {
+		return nil //nolint:nilerr // a folder that cannot be locked is not recovered
+	}
+	return errors.Join(recoverLog(folder, log), lock.Close())
 }
 
 // startSQLite checks an existing database and starts the engine over it.
@@ -145,6 +162,12 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 			return nil, errors.Join(err, turn.close())
 		}
 		e.points.h.unsynced = doom
+		if e.running, err = startRunning(o.Folder); err != nil {
+			e.points.h.close()
+			h.close()
+			return nil, errors.Join(err, turn.close())
+		}
+		e.points.running = e.running
 		go e.points.loop()
 	}
 	e.takeTurns()
@@ -305,11 +328,15 @@ func (e *Engine) Close() error {
 			// Readers of other processes may keep part of the log in use: then
 			// the next start goes on from there.
 			h.busyTimeout(time.Second)
-			if _, _, err := h.checkpoint(lib.SQLITE_CHECKPOINT_TRUNCATE); err != nil && resultCode(err) != lib.SQLITE_BUSY {
-				e.closeErr = errors.Join(e.closeErr, fmt.Errorf("checkpoint: %w", err))
+			err := truncateLog(h, e.running)
+			if resultCode(err) == lib.SQLITE_BUSY {
+				err = nil
 			}
+			h.close()
+			e.closeErr = errors.Join(e.closeErr, err, e.running.stop(err == nil && !e.writer.doomed.Load()))
+		} else {
+			h.close()
 		}
-		h.close()
 		e.closeErr = errors.Join(e.closeErr, e.turn.close())
 		if e.lock != nil {
 			e.closeErr = errors.Join(e.closeErr, e.lock.Close())

@@ -127,6 +127,10 @@ func fsckCommand() command {
 				if err != nil {
 					return err
 				}
+				if warning := inv.Config.MasterKeyWarning(); warning != "" {
+					report.Warnings = append(report.Warnings, warning)
+					fmt.Fprintf(inv.errs, "dray fsck: warning: %s\n", warning)
+				}
 				text := strings.Join(append(report.Problems, ""), "\n")
 				if err := inv.print(report, "%s%d records checked, %d problems.\n", text, report.Records, len(report.Problems)); err != nil {
 					return err

@@ -78,6 +78,7 @@ type App struct {
 	stop     context.CancelFunc
 	failed   chan error
 
+	ready      *readiness
 	sms        recipientapi.SMS   // callbacks of the gateway
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
@@ -109,7 +110,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	newID := (&access.IDs{Now: time.Now}).New
-	a := &App{Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2)}
+	a := &App{Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log)}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -38,7 +38,7 @@ type Config struct {
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
 
-	// Patience is how long a write on SQLite may wait before it is rejected; 0
+	// Patience is how long an operation may wait for the database before it is rejected; 0
 	// means the default. It has no flag: tests set it for slow machines.
 	Patience time.Duration
 	// Poll is how often a node checks for changes by other processes that it got no

@@ -3,35 +3,112 @@ package app
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
+
+	"dray/internal/store/sqlstore"
 )
 
-// maxWaitingWrites is how many writes may wait before a node reports that it is
-// not ready.
-const maxWaitingWrites = 1_000
+const (
+	// maxWaitingWrites is how many writes may wait before a node reports that it
+	// is not ready.
+	maxWaitingWrites = 1_000
+	// minFreeDisk is the free space, on the disk of an embedded database, below
+	// which a node reports that it is not ready: small writes may still succeed,
+	// because the write-ahead log reuses its space, but larger ones do not.
+	minFreeDisk = 16 << 20
+	// readyFor is how long a node remembers whether it is ready. Anyone may ask,
+	// and finding out may take a write.
+	readyFor = 2 * time.Second
+	// readyTimeout is the longest time that finding out takes.
+	readyTimeout = 2 * time.Second
+)
 
 // healthz responds as long as the process runs.
 func (a *App) healthz(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, "ok")
 }
 
-// readyz reports whether the node can serve requests: the database responds, its
-// schema is current, and few writes are waiting.
+// readyz reports whether the node can serve requests.
 func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	switch err := a.Store.Ping(ctx); {
-	case a.draining.Load():
-		respond(w, http.StatusServiceUnavailable, "stopping")
-	case err != nil:
-		a.Log.Warn("not ready", "error", err)
-		respond(w, http.StatusServiceUnavailable, "the database does not answer")
-	case a.Store.Stats().Waiting > maxWaitingWrites:
-		respond(w, http.StatusServiceUnavailable, "too many writes are waiting")
-	default:
-		respond(w, http.StatusOK, "ready")
+	problem := "stopping"
+	if !a.draining.Load() {
+		problem = a.ready.problem(r.Context())
 	}
+	if problem != "" {
+		respond(w, http.StatusServiceUnavailable, problem)
+		return
+	}
+	respond(w, http.StatusOK, "ready")
+}
+
+// readiness finds out whether a node can serve requests: the database responds, its
+// schema is current, it can be written, and few writes are waiting.
+type readiness struct {
+	log   *slog.Logger
+	ping  func(context.Context) error
+	write func(context.Context) error // makes a small change durable
+	stats func() sqlstore.Stats
+	free  func() (bytes int64, ok bool) // on the disk; not ok if it is unknown
+
+	turn    chan struct{} // held while the fields below are used
+	checked time.Time     // the zero time if never
+	last    string        // the problem that was found, if any
+	commits uint64        // by then
+}
+
+// newReadiness returns the readiness of a node.
+func newReadiness(c Config, db *sqlstore.Store, log *slog.Logger) *readiness {
+	free := func() (int64, bool) { return 0, false }
+	if c.Database == "" {
+		free = func() (int64, bool) { return freeDisk(c.Data) }
+	}
+	return &readiness{log: log, ping: db.Ping, write: db.Probe, stats: db.Stats, free: free, turn: make(chan struct{}, 1)}
+}
+
+// problem returns why the node is not ready, or nothing. Callers share a result.
+func (r *readiness) problem(ctx context.Context) string {
+	waiting, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-waiting.Done():
+		return "the database does not answer"
+	}
+	if r.checked.IsZero() || time.Since(r.checked) >= readyFor { // by the monotonic clock
+		checking, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+		defer cancel()
+		r.last = r.check(checking)
+		r.checked, r.commits = time.Now(), r.stats().Commits
+	}
+	return r.last
+}
+
+// check finds a problem. It writes only if nothing else was written since the last
+// check.
+func (r *readiness) check(ctx context.Context) string {
+	if err := r.ping(ctx); err != nil {
+		r.log.Warn("not ready", "error", err)
+		return "the database does not answer"
+	}
+	if free, ok := r.free(); ok && free < minFreeDisk {
+		r.log.Warn("not ready", "error", "the disk is full", "free", free)
+		return "the disk is full"
+	}
+	stats := r.stats()
+	if stats.Waiting > maxWaitingWrites {
+		return "too many writes are waiting"
+	}
+	if !r.checked.IsZero() && stats.Commits != r.commits {
+		return ""
+	}
+	if err := r.write(ctx); err != nil && r.stats().Commits == stats.Commits {
+		r.log.Warn("not ready", "error", err)
+		return "the database cannot be written"
+	}
+	return ""
 }
 
 func respond(w http.ResponseWriter, status int, text string) {

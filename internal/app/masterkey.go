@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"dray/internal/access"
@@ -22,15 +23,41 @@ const (
 	settingFingerprint = "master-key-fingerprint" // of the key that seals the secrets
 )
 
+// masterKeyFile returns the file of the master key, or nothing if PostgreSQL nodes
+// share a key in the database.
+func (c *Config) masterKeyFile() string {
+	if c.MasterKey == "" && c.Database == "" {
+		return filepath.Join(c.Data, "master.key")
+	}
+	return c.MasterKey
+}
+
+// MasterKeyWarning returns what is wrong with the permissions of the master key and
+// the command that corrects them, or nothing.
+func (c *Config) MasterKeyWarning() string {
+	file := c.masterKeyFile()
+	if warning := exposed(file); warning != "" {
+		return fmt.Sprintf("%s: chmod 600 %s", warning, file)
+	}
+	return ""
+}
+
+// exposed returns a warning if a master key can be read by every user, or changed
+// by others. Groups may read it: that is how containers get secrets.
+func exposed(file string) string {
+	info, err := os.Stat(file)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the master key has permissions %o: other users can read or replace it", info.Mode().Perm())
+}
+
 // openVault opens the vault with the installation's master key. The key is in
 // a file: the configured one, or master.key in the data folder of an embedded
 // database. PostgreSQL nodes without a configured file share a key that is stored
 // in the database, which does not protect secrets from readers of the database.
 func openVault(ctx context.Context, c Config, db *sqlstore.Store, log *slog.Logger) (access.Vault, error) {
-	file := c.MasterKey
-	if file == "" && c.Database == "" {
-		file = filepath.Join(c.Data, "master.key")
-	}
+	file := c.masterKeyFile()
 	var (
 		master []byte
 		err    error
@@ -41,6 +68,9 @@ func openVault(ctx context.Context, c Config, db *sqlstore.Store, log *slog.Logg
 		}
 	} else {
 		master, err = masterKeyInFile(ctx, db, file)
+		if warning := exposed(file); warning != "" {
+			log.Warn(warning, "fix", "chmod 600 "+file)
+		}
 	}
 	if err != nil {
 		return access.Vault{}, err

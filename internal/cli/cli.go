@@ -22,7 +22,7 @@ const (
 	exitFailed   = 1 // it did not work; the message says why
 	exitUsage    = 2 // the command line is wrong
 	exitNotFound = 3 // what was named does not exist
-	exitDamaged  = 4 // fsck found something
+	exitDamaged  = 4 // fsck or backup verify found something
 )
 
 // command is one command of the program.
@@ -63,7 +63,7 @@ func commands() []command {
 		tailCommand(), geoImportCommand(),
 		webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(),
 		webhookSecretCommand(), webhookReceiverCommand(),
-		backupCommand(), restoreCommand(), fsckCommand(), versionCommand(),
+		backupCommand(), backupVerifyCommand(), restoreCommand(), fsckCommand(), versionCommand(),
 	}
 }
 
@@ -101,15 +101,16 @@ func instead(word string) string {
 	return "there is " + strings.Join(all, ", ")
 }
 
-// find splits the arguments into the command and the rest.
-func find(args []string) (command, []string, bool) {
+// find splits the arguments into the command, the one with the most words, and
+// the rest.
+func find(args []string) (found command, rest []string, ok bool) {
 	for _, cmd := range commands() {
 		words := strings.Fields(cmd.name)
-		if len(args) >= len(words) && strings.Join(args[:len(words)], " ") == cmd.name {
-			return cmd, args[len(words):], true
+		if len(args) >= len(words) && strings.Join(args[:len(words)], " ") == cmd.name && len(cmd.name) > len(found.name) {
+			found, rest, ok = cmd, args[len(words):], true
 		}
 	}
-	return command{}, nil, false
+	return found, rest, ok
 }
 
 func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) int {
@@ -149,7 +150,7 @@ func (inv *invocation) exit(cmd command, err error) int {
 	switch {
 	case lastmile.IsNotFound(err):
 		return exitNotFound
-	case errors.Is(err, errDamaged):
+	case errors.Is(err, errDamaged), errors.Is(err, errDamagedBackup):
 		return exitDamaged
 	}
 	return exitFailed

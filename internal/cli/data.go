@@ -16,7 +16,10 @@ import (
 // errDamaged is the error of fsck when it finds damage.
 var errDamaged = errors.New("the data is damaged; restore the newest good backup with `dray restore`")
 
-// fileArgument is the one argument of backup and restore.
+// errDamagedBackup is the error of backup verify when it finds damage.
+var errDamagedBackup = errors.New("the backup cannot be trusted")
+
+// fileArgument is the one argument of the commands about backups.
 func (inv *invocation) fileArgument() (string, error) {
 	if len(inv.Args) != 1 {
 		return "", usageErrorf("name one file")
@@ -53,21 +56,58 @@ func backupCommand() command {
 	}
 }
 
+func backupVerifyCommand() command {
+	return command{
+		name: "backup verify", args: "FILE", summary: "Check that a backup is intact and can be restored",
+		examples: []string{"dray backup verify monday.db", "dray backup verify monday.db --json"},
+		setup: func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error {
+			return func(ctx context.Context, inv *invocation) error {
+				file, err := inv.fileArgument()
+				if err != nil {
+					return err
+				}
+				found, err := backup.Verify(ctx, inv.Config.Storage(inv.logger()), file)
+				if errors.Is(err, backup.ErrDamaged) {
+					return fmt.Errorf("%w: %w", errDamagedBackup, err)
+				}
+				if err != nil {
+					return err
+				}
+				if found.Digest == "" {
+					return inv.print(found, "%s has no digest, because an older version made it. No damage was found, but a changed value cannot be noticed.\n", file)
+				}
+				return inv.print(found, "%s is intact (schema %d, SHA-256 %s).\n", file, found.Schema, found.Digest)
+			}
+		},
+	}
+}
+
 func restoreCommand() command {
 	return command{
 		name: "restore", args: "FILE", summary: "Fill an empty data folder or database from a backup",
 		examples: []string{"dray restore monday.db --data fresh-folder", "dray restore monday.db --database postgres://dray@db/dray"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
+			force := f.Bool("force", false, "restore what can be read of a damaged backup")
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
 				if err != nil {
 					return err
 				}
-				if err := backup.Restore(ctx, inv.Config.Storage(inv.logger()), file); err != nil {
+				found, err := backup.Restore(ctx, inv.Config.Storage(inv.logger()), file, *force)
+				if errors.Is(err, backup.ErrDamaged) && !*force {
+					return fmt.Errorf("%w (--force restores what can be read of it)", err)
+				}
+				if err != nil {
 					return err
 				}
-				return inv.print(map[string]string{"file": file}, "%s is restored. Install the master key that belongs to it before you start the server.\n", file)
+				switch {
+				case found.Damage != "":
+					fmt.Fprintf(inv.errs, "dray restore: warning: %s; values may be wrong or missing\n", found.Damage)
+				case found.Digest == "":
+					fmt.Fprintf(inv.errs, "dray restore: warning: %s has no digest, because an older version made it: no damage was found, but a changed value cannot be noticed\n", file)
+				}
+				return inv.print(found, "%s is restored. Install the master key that belongs to it before you start the server.\n", file)
 			}
 		},
 	}
@@ -86,6 +126,10 @@ func fsckCommand() command {
 				}
 				if err != nil {
 					return err
+				}
+				if warning := inv.Config.MasterKeyWarning(); warning != "" {
+					report.Warnings = append(report.Warnings, warning)
+					fmt.Fprintf(inv.errs, "dray fsck: warning: %s\n", warning)
 				}
 				text := strings.Join(append(report.Problems, ""), "\n")
 				if err := inv.print(report, "%s%d records checked, %d problems.\n", text, report.Records, len(report.Problems)); err != nil {

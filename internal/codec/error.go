@@ -76,6 +76,10 @@ var errorEntries = map[lastmile.Code]ErrorEntry{
 		Status: 503, Number: 2503, Class: "ServiceUnavailable",
 		Meaning: "The server is busy. Try again after the time Retry-After says; with an Idempotency-Key, nothing is done twice.",
 	},
+	lastmile.CodeUnknownOutcome: {
+		Status: 500, Number: 2504, Class: "Internal",
+		Meaning: "The server lost its database while it saved the change: the outcome is unknown. Check before trying again; with an Idempotency-Key, nothing is done twice.",
+	},
 	lastmile.CodeInternal: {
 		Status: 500, Number: 2500, Class: "Internal",
 		Meaning: "Something went wrong on the server. Quote the request id when asking for help.",
@@ -174,13 +178,22 @@ func (c ErrorCause) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c.Text)
 }
 
-// NewError returns the HTTP status and the body of an error. An error that is
-// not a *lastmile.Error is the server's own, of which clients learn nothing.
-func NewError(err error, request string) (status int, body ErrorBody) {
-	refusal, ok := errors.AsType[*lastmile.Error](err)
-	if !ok {
-		refusal = lastmile.Internal()
+// Shown returns what clients learn of an error. An error that is not a
+// *lastmile.Error is the server's own, of which they learn nothing except that
+// the outcome is unknown, if it is.
+func Shown(err error) *lastmile.Error {
+	if errors.Is(err, lastmile.ErrUnknownOutcome) {
+		return lastmile.UnknownOutcome()
 	}
+	if refusal, ok := errors.AsType[*lastmile.Error](err); ok {
+		return refusal
+	}
+	return lastmile.Internal()
+}
+
+// NewError returns the HTTP status and the body of an error.
+func NewError(err error, request string) (status int, body ErrorBody) {
+	refusal := Shown(err)
 	entry := errorEntries[refusal.Code]
 	body = ErrorBody{Code: entry.Class, Message: ErrorMessage{Error: entry.Number, Message: refusal.Message, Request: request}}
 	switch {

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -34,7 +33,7 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		m.Log.Error("request failed", "request", requestID, "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	if rt.BatchErrors && codec.HasBatchError(status) {
-		return writeError(w, status, codec.NewBatchError(cmp.Or(refusal, lastmile.Internal())))
+		return writeError(w, status, codec.NewBatchError(codec.Shown(err)))
 	}
 	return writeError(w, status, body)
 }

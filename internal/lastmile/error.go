@@ -26,6 +26,7 @@ const (
 	CodeTooLarge                        // the request is larger than its limit
 	CodeTooMany                         // the caller's rate limit is exceeded
 	CodeOverloaded                      // the server sheds load; try again
+	CodeUnknownOutcome                  // the change may or may not have been saved
 	CodeInternal                        // a fault of the server, which is logged and not explained to clients
 )
 
@@ -174,6 +175,21 @@ func TooMany() *Error {
 // Overloaded is the error for a request rejected because of load.
 func Overloaded(format string, args ...any) *Error {
 	return &Error{Code: CodeOverloaded, Message: fmt.Sprintf(format, args...)}
+}
+
+// ErrUnknownOutcome is the error of a transaction whose commit was sent to the
+// database without a response: the change may or may not have been saved. It is no
+// *Error, because in the background it is a fault like any other: the work runs
+// again and finds out.
+var ErrUnknownOutcome = errors.New("the database may or may not have kept the change")
+
+// UnknownOutcome is what a client learns of ErrUnknownOutcome.
+func UnknownOutcome() *Error {
+	return &Error{
+		Code: CodeUnknownOutcome,
+		Message: "The server lost its database while it saved the change, which may or may not have been saved. " +
+			"Check before you send the request again; with an Idempotency-Key, nothing is done twice.",
+	}
 }
 
 // Internal is what a client learns of a fault of the server.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"dray/internal/lastmile"
 )
@@ -27,7 +28,7 @@ type Receipts interface {
 // Like every function passed to Write, change may run more than once.
 func Idempotent[T, R any, W Receipts](ctx context.Context, s Transactor[R, W], who lastmile.Principal, change func(W) (T, error)) (T, error) {
 	var result T
-	err := s.Write(ctx, func(w W) error {
+	err := writeOnce(ctx, s, who, func(w W) error {
 		if err := checkReplay(ctx, w, who); err != nil {
 			return err
 		}
@@ -44,6 +45,41 @@ func Idempotent[T, R any, W Receipts](ctx context.Context, s Transactor[R, W], w
 	return result, err
 }
 
+// maxOutcomeRetries is how often a request with an idempotency key runs again
+// after a commit whose outcome is unknown.
+const maxOutcomeRetries = 2
+
+// writeOnce is Write for fn that begins with checkReplay. If the outcome of the
+// commit is unknown and the principal's request has a key, it runs fn again: that
+// finds the receipt if the first commit held. If that transaction is still
+// pending, saving the same receipt waits for its end.
+func writeOnce[R, W any](ctx context.Context, s Transactor[R, W], who lastmile.Principal, fn func(W) error) error {
+	first := s.Write(ctx, fn)
+	if who.Receipt == nil || !errors.Is(first, lastmile.ErrUnknownOutcome) {
+		return first
+	}
+	for range maxOutcomeRetries {
+		err := s.Write(ctx, fn)
+		if !unresolved(err) {
+			return err
+		}
+	}
+	return first
+}
+
+// unresolved reports whether a write that was run again did not find out what
+// became of the first one: the database could not be used.
+func unresolved(err error) bool {
+	if err == nil {
+		return false
+	}
+	if _, done := errors.AsType[*lastmile.Replay](err); done {
+		return false
+	}
+	rejected, ok := errors.AsType[*lastmile.Error](err)
+	return !ok || rejected.Code == lastmile.CodeOverloaded
+}
+
 // SaveReply saves the reply to a request that changed nothing, such as a
 // search. If another request with the same key was faster, the error is a
 // *lastmile.Replay.
@@ -51,7 +87,7 @@ func SaveReply[R any, W Receipts](ctx context.Context, s Transactor[R, W], who l
 	if who.Receipt == nil {
 		return nil
 	}
-	return s.Write(ctx, func(w W) error {
+	return writeOnce(ctx, s, who, func(w W) error {
 		if err := checkReplay(ctx, w, who); err != nil {
 			return err
 		}

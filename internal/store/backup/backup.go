@@ -53,6 +53,9 @@ func write(ctx context.Context, e engine.Engine, o sqlstore.Options, file string
 	if err == nil && image != nil {
 		err = embedImages(ctx, temporary, o, image)
 	}
+	if err == nil {
+		err = seal(ctx, temporary)
+	}
 	if err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}

@@ -113,7 +113,7 @@ func TestABackupMovesBetweenDatabases(t *testing.T) {
 				must(t, Write(t.Context(), o, file, nil))
 
 				into := target(t)
-				must(t, Restore(t.Context(), into, file))
+				must(t, restore(t.Context(), into, file))
 				back, err := sqlstore.OpenEngine(t.Context(), into)
 				must(t, err)
 				defer back.Close()
@@ -121,7 +121,7 @@ func TestABackupMovesBetweenDatabases(t *testing.T) {
 					t.Error("what came back is not what was there")
 				}
 				must(t, back.Write(t.Context(), put(t.Context(), "new", 1)))
-				if err := Restore(t.Context(), into, file); err == nil || !strings.Contains(err.Error(), "not empty") {
+				if err := restore(t.Context(), into, file); err == nil || !strings.Contains(err.Error(), "not empty") {
 					t.Errorf("a second restore: %v", err)
 				}
 				if err := Write(t.Context(), o, file, nil); err == nil || !strings.Contains(err.Error(), "exists") {
@@ -160,7 +160,7 @@ func TestABackupUnderLoadIsOneMoment(t *testing.T) {
 				before := len(ids(t, e, "SELECT id FROM note"))
 				must(t, write(t.Context(), e, o, file, nil))
 				into := targets(t, enginetest.Schema())["sqlite"](t)
-				must(t, Restore(t.Context(), into, file))
+				must(t, restore(t.Context(), into, file))
 				back, err := sqlstore.OpenEngine(t.Context(), into)
 				must(t, err)
 				notes, counters := len(ids(t, back, "SELECT id FROM note")), len(ids(t, back, "SELECT name FROM counter"))
@@ -195,7 +195,7 @@ func TestAnOldBackupIsMigrated(t *testing.T) {
 				must(t, e.Close())
 
 				into := target(t)
-				must(t, Restore(t.Context(), into, file))
+				must(t, restore(t.Context(), into, file))
 				back, err := sqlstore.OpenEngine(t.Context(), into)
 				must(t, err)
 				defer back.Close()
@@ -219,7 +219,9 @@ func TestARestoreRefuses(t *testing.T) {
 	must(t, Write(t.Context(), large, good, nil))
 	spoiled := func(name string, spoil func(path string)) string {
 		file := filepath.Join(folder, name)
-		must(t, copyFile(good, file))
+		content, err := os.ReadFile(good)
+		must(t, err)
+		must(t, os.WriteFile(file, content, 0o600))
 		spoil(file)
 		return file
 	}
@@ -246,7 +248,7 @@ func TestARestoreRefuses(t *testing.T) {
 			if into.Now == nil {
 				into = targets(t, enginetest.Schema())["sqlite"](t)
 			}
-			err := Restore(t.Context(), into, test.file)
+			err := restore(t.Context(), into, test.file)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v", err)
 			}

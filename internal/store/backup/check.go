@@ -20,6 +20,7 @@ type Report struct {
 	Engine   string   `json:"engine"`
 	Records  int64    `json:"records"`
 	Problems []string `json:"problems"`
+	Warnings []string `json:"warnings,omitempty"` // about what is no damage
 }
 
 // ErrDamaged is the error of a database that is damaged.

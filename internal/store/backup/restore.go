@@ -14,74 +14,152 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
+// Verification is what is known about a backup that can be restored.
+type Verification struct {
+	File   string `json:"file"`
+	Schema int64  `json:"schema"`
+	Digest string `json:"digest"` // SHA-256; empty in backups of older versions
+	Damage string `json:"damage,omitzero"`
+}
+
+// Verify checks that a file is an intact backup, which this program can restore.
+// The error of a damaged one is ErrDamaged.
+func Verify(ctx context.Context, o sqlstore.Options, file string) (Verification, error) {
+	all, err := o.ReadMigrations()
+	if err != nil {
+		return Verification{}, err
+	}
+	return verify(ctx, file, all)
+}
+
 // Restore puts a backup into an empty data folder or an empty PostgreSQL
 // database. A backup of an older schema is migrated; one of a newer schema or
 // a damaged one is rejected. A crash leaves the target empty.
-func Restore(ctx context.Context, o sqlstore.Options, file string) error {
+//
+// force restores what can be read of a damaged backup; the result contains what
+// is wrong with it.
+func Restore(ctx context.Context, o sqlstore.Options, file string, force bool) (Verification, error) {
 	all, err := o.ReadMigrations()
 	if err != nil {
-		return err
+		return Verification{}, err
 	}
-	if err := checkBackup(ctx, file, all); err != nil {
-		return fmt.Errorf("restore: %w", err)
+	found, err := verify(ctx, file, all)
+	if force && errors.Is(err, ErrDamaged) {
+		found.Damage, err = err.Error(), nil
 	}
-	if o.Database == "" {
+	if err != nil {
+		return found, fmt.Errorf("restore: %w", err)
+	}
+	switch {
+	case o.Database != "":
+		err = restoreDatabase(ctx, file, o, all)
+	case found.Damage != "":
+		err = sqlite.Fill(ctx, o.Data, func(temporary string) error {
+			return rebuild(ctx, file, temporary, all, o.Now)
+		})
+	default:
 		err = sqlite.Fill(ctx, o.Data, func(temporary string) error {
 			return copyAtHead(ctx, file, temporary, all, o.Now)
 		})
-	} else {
-		err = restoreDatabase(ctx, file, o, all)
 	}
 	if err != nil {
-		return fmt.Errorf("restore: %w", err)
+		return found, fmt.Errorf("restore: %w", err)
 	}
-	return nil
+	return found, nil
 }
 
-// checkBackup rejects a file that is not an intact backup.
-func checkBackup(ctx context.Context, file string, all []engine.Migration) error {
+// verify rejects a file that is not an intact backup.
+func verify(ctx context.Context, file string, all []engine.Migration) (found Verification, err error) {
+	found.File = file
 	info, err := os.Stat(file)
 	if err != nil {
-		return err
+		return found, err
 	}
 	if info.Size() == 0 {
-		return fmt.Errorf("%s is empty: it is not a backup", file)
+		return found, fmt.Errorf("%s is empty: it is not a backup", file)
 	}
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
-		return fmt.Errorf("%s is a database in use and not a backup: make one with: dray backup FILE", file)
+		return found, fmt.Errorf("%s is a database in use and not a backup: make one with: dray backup FILE", file)
+	}
+	var changed error // since the digest was written
+	found.Digest, changed = checkDigest(ctx, file)
+	if changed != nil && !errors.Is(changed, ErrDamaged) {
+		return found, changed
 	}
 	f, err := sqlite.OpenFile(ctx, file, "query_only=ON", "cache_size=-8192")
 	if err != nil {
-		return notABackup(file, err)
+		return found, notABackup(file, err)
 	}
 	defer f.Close()
-	err = f.Check(ctx)
+	// Without a digest, only a comparison of the indexes with their tables finds
+	// some damage.
+	err = f.Check(ctx, found.Digest == "")
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return found, ctx.Err()
+	case changed != nil:
+		return found, notABackup(file, changed)
 	case err != nil:
-		return notABackup(file, err)
+		return found, notABackup(file, err)
 	}
-	_, err = engine.CheckVersion(ctx, f.Schema(), all)
-	return err
+	found.Schema, err = engine.CheckVersion(ctx, f.Schema(), all)
+	return found, err
 }
 
 // notABackup is the error of a file that cannot be restored.
 func notABackup(file string, err error) error {
-	return fmt.Errorf("%s is damaged or not a backup of dray, use another one: %w", file, err)
+	return damagedf("%s is damaged or not a backup of dray, use another one: %w", file, err)
 }
 
-// copyAtHead copies a backup and migrates the copy.
+// copyAtHead copies a backup and migrates the copy. A database that is not a
+// backup any more must not claim to have a digest.
 func copyAtHead(ctx context.Context, file, target string, all []engine.Migration, now func() time.Time) error {
-	if err := copyFile(file, target); err != nil {
+	if err := copyContent(file, target); err != nil {
 		return err
 	}
-	f, err := sqlite.OpenFile(ctx, target, "journal_mode=WAL", "synchronous=FULL")
+	f, err := sqlite.OpenFile(ctx, target, "journal_mode=WAL", "synchronous=FULL", "application_id=0")
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return engine.Migrate(ctx, f.Schema(), all, now)
+}
+
+// readCopy passes a copy of a backup, which is migrated to head, to fn.
+func readCopy(ctx context.Context, file string, all []engine.Migration, now func() time.Time, fn func(*sqlite.File) error) (err error) {
+	folder, err := os.MkdirTemp("", "dray-restore-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	temporary := filepath.Join(folder, "restore.db")
+	if err := copyAtHead(ctx, file, temporary, all, now); err != nil {
+		return err
+	}
+	source, err := sqlite.OpenFile(ctx, temporary, "query_only=ON", "cache_size=-2048")
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	return fn(source)
+}
+
+// rebuild copies the rows of a damaged backup into a new database, so that the
+// indexes are right.
+func rebuild(ctx context.Context, file, target string, all []engine.Migration, now func() time.Time) error {
+	return readCopy(ctx, file, all, now, func(source *sqlite.File) error {
+		fresh, err := sqlite.CreateFile(ctx, target, "journal_mode=WAL", "synchronous=FULL")
+		if err != nil {
+			return err
+		}
+		defer fresh.Close()
+		if err := engine.Migrate(ctx, fresh.Schema(), all, now); err != nil {
+			return err
+		}
+		return fresh.Write(ctx, func(to engine.Conn) error {
+			return source.Read(ctx, func(from engine.Conn) error { return copyTables(ctx, from, to) })
+		})
+	})
 }
 
 // restoreDatabase puts a backup into a PostgreSQL database.
@@ -91,26 +169,13 @@ func restoreDatabase(ctx context.Context, file string, o sqlstore.Options, all [
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	// Work on a copy, because an older backup is migrated first.
-	folder, err := os.MkdirTemp("", "dray-restore-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	temporary := filepath.Join(folder, "restore.db")
-	if err := copyAtHead(ctx, file, temporary, all, o.Now); err != nil {
-		return err
-	}
-	source, err := sqlite.OpenFile(ctx, temporary, "query_only=ON", "cache_size=-2048")
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	return e.Transact(ctx, func(to engine.Conn) error {
-		if err := requireEmpty(ctx, to); err != nil {
-			return err
-		}
-		return source.Read(ctx, func(from engine.Conn) error { return copyTables(ctx, from, to) })
+	return readCopy(ctx, file, all, o.Now, func(source *sqlite.File) error {
+		return e.Transact(ctx, func(to engine.Conn) error {
+			if err := requireEmpty(ctx, to); err != nil {
+				return err
+			}
+			return source.Read(ctx, func(from engine.Conn) error { return copyTables(ctx, from, to) })
+		})
 	})
 }
 
@@ -132,17 +197,21 @@ func requireEmpty(ctx context.Context, c engine.Conn) error {
 	return nil
 }
 
-// copyFile copies a file; only its owner can read the copy.
-func copyFile(from, to string) (err error) {
+// copyContent copies the database of a backup; only its owner can read the copy.
+func copyContent(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
+	length, err := contentLength(in)
+	if err != nil {
+		return err
+	}
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, io.LimitReader(in, length))
 	return errors.Join(err, out.Close())
 }

@@ -49,7 +49,7 @@ func TestBackupHoldsImagesOfFiles(t *testing.T) {
 				must(t, Write(ctx, o, file, image))
 				must(t, filled.Close())
 				o = target(t)
-				must(t, Restore(ctx, o, file))
+				must(t, restore(ctx, o, file))
 				restored, err := sqlstore.Open(ctx, o)
 				must(t, err)
 				defer restored.Close()

@@ -106,7 +106,7 @@ func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 	if err := backup.Write(ctx, sqlstore.Options{Database: url, Now: time.Now, Logger: logger}, file, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := backup.Restore(ctx, sqlstore.Options{Data: folder, Now: time.Now, Logger: logger}, file); err != nil {
+	if _, err := backup.Restore(ctx, sqlstore.Options{Data: folder, Now: time.Now, Logger: logger}, file, false); err != nil {
 		t.Fatal(err)
 	}
 	copied := open(t, sqlstore.Options{Data: folder, Serve: true})

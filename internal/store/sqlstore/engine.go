@@ -27,7 +27,7 @@ type Options struct {
 	Existing bool             // fail if the data folder has no database instead of creating one
 	Now      func() time.Time // the clock
 	Logger   *slog.Logger
-	Patience time.Duration // longest wait of a write on SQLite before it is rejected; 0 means a default that depends on Serve
+	Patience time.Duration // longest wait of an operation before it is rejected; 0 means a default
 	Unsynced func(error)   // called once if SQLite can make nothing durable any more; may be nil
 
 	KeepSchema bool  // do not migrate an older schema
@@ -65,7 +65,7 @@ func OpenPostgres(ctx context.Context, o Options) (*postgres.Engine, error) {
 		return nil, err
 	}
 	return postgres.Open(ctx, postgres.Options{
-		URL: o.Database, Now: o.Now, Logger: o.Logger, KeepSchema: o.KeepSchema, Migrations: files,
+		URL: o.Database, Now: o.Now, Logger: o.Logger, Patience: o.Patience, KeepSchema: o.KeepSchema, Migrations: files,
 	})
 }
 

@@ -67,6 +67,15 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 // Ping reports whether the database can be reached and its schema is at head.
 func (s *Store) Ping(ctx context.Context) error { return s.engine.Ping(ctx) }
 
+// Probe makes a small change durable, to find out whether that is possible.
+func (s *Store) Probe(ctx context.Context) error {
+	return s.engine.Write(ctx, func(c engine.Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO setting (name, value) VALUES ('probe', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+			strconv.AppendInt(nil, s.now().UnixMilli(), 10))
+		return err
+	})
+}
+
 // Stats counts what the database has done.
 func (s *Store) Stats() Stats { return s.engine.Stats() }
 

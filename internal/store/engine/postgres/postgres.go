@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type Options struct {
 	Now        func() time.Time // the clock
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
+	Patience   time.Duration    // longest wait for a connection that is in use; 0 means patience
 
 	KeepSchema bool // leave an older schema as it is
 }
@@ -31,12 +33,18 @@ type Options struct {
 const (
 	// oldestPostgres is the oldest major version that is tested.
 	oldestPostgres = 15
-	// postgresPatience is the longest wait for a working connection, unless the
-	// URL has connect_timeout.
-	postgresPatience = 2 * time.Second
+	// connectPatience is the longest wait for a new connection, unless the URL
+	// has connect_timeout.
+	connectPatience = 2 * time.Second
+	// patience is the longest wait while other operations use all connections.
+	// Few clients repeat a request that was rejected, so that waiting through a
+	// short peak is better. A longer connect_timeout extends it.
+	patience = 10 * time.Second
+	// queueLength is how many operations may wait at once.
+	queueLength = 4096
 	// An operation that takes longer has met a server that is stuck. Its
 	// caller's own deadline is usually shorter.
-	directPatience    = 10 * time.Second
+	directPatience    = 20 * time.Second
 	operationPatience = 30 * time.Second
 	// commitPatience is the longest wait for the result of a commit. The caller
 	// may be gone by then, but whether the commit held must not depend on that.
@@ -49,7 +57,7 @@ const (
 // its protocol and dialect.
 type Engine struct {
 	pool       *pgxpool.Pool
-	patience   time.Duration // with connections
+	patience   time.Duration // longest wait for a connection
 	log        *slog.Logger
 	now        func() time.Time
 	migrations []engine.Migration
@@ -59,6 +67,7 @@ type Engine struct {
 
 	unversioned atomic.Int64 // counts versions on a server that has none
 	relay       *Relay
+	outage      outage
 }
 
 // Open connects, checks the server and migrates the schema to head.
@@ -75,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		pool: pool, patience: pool.Config().ConnConfig.ConnectTimeout,
+		pool: pool, patience: cmp.Or(o.Patience, max(patience, pool.Config().ConnConfig.ConnectTimeout)),
 		log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1),
 	}
 	if e.relay, err = newRelay(ctx, pool.Config()); err != nil {
@@ -93,8 +102,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 // prepare checks the server and brings the schema to head.
 func (e *Engine) prepare(ctx context.Context, o Options, all []engine.Migration) error {
 	if err := e.Direct(ctx, func(c engine.Conn) error { return checkServer(ctx, c) }); err != nil {
-		if refusal, ok := errors.AsType[*lastmile.Error](err); ok && refusal.Cause != "" {
-			err = errors.New(refusal.Cause) // the text for clients does not help here
+		if lost, ok := errors.AsType[*unreachableError](err); ok {
+			err = lost.cause // the text for clients does not help here
 		}
 		return fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
@@ -118,7 +127,7 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		config.MaxConns = defaultConns
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = postgresPatience
+		config.ConnConfig.ConnectTimeout = connectPatience
 	}
 	config.PingTimeout = config.ConnConfig.ConnectTimeout / 2
 	config.ConnConfig.DialFunc = dialer(config.ConnConfig.ConnectTimeout).DialContext
@@ -162,7 +171,7 @@ func postgresMajor(text string) (major int, ok bool) {
 
 // Direct implements engine.Engine.
 func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
-	return limited(ctx, directPatience, func(operation context.Context) error {
+	return e.limited(ctx, directPatience, func(operation context.Context) error {
 		c, err := e.acquire(operation)
 		if err != nil {
 			return err
@@ -174,7 +183,7 @@ func (e *Engine) Direct(ctx context.Context, fn func(engine.Conn) error) error {
 
 // Read implements engine.Engine.
 func (e *Engine) Read(ctx context.Context, fn func(engine.Conn) error) error {
-	return limited(ctx, operationPatience, func(ctx context.Context) error {
+	return e.limited(ctx, operationPatience, func(ctx context.Context) error {
 		return e.Snapshot(ctx, fn)
 	})
 }
@@ -210,7 +219,7 @@ func (e *Engine) begin(ctx context.Context, o pgx.TxOptions) (tx pgx.Tx, release
 	case err != nil && ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil && soon.Err() != nil:
-		return nil, nil, unreachable(err)
+		return nil, nil, e.unreachable(err)
 	case err != nil:
 		return nil, nil, err
 	}
@@ -247,32 +256,45 @@ func (e *Engine) firstThatWorks(ctx context.Context, o pgx.TxOptions) (*pgxpool.
 
 // limited runs fn with a time limit, so that a server that hangs does not block
 // its callers. Exceeding it is reported as overload.
-func limited(ctx context.Context, limit time.Duration, fn func(context.Context) error) error {
+func (e *Engine) limited(ctx context.Context, limit time.Duration, fn func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := fn(within)
-	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) && !errors.Is(err, errUnknownOutcome) {
-		return unreachable(err)
+	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) && !errors.Is(err, lastmile.ErrUnknownOutcome) {
+		return e.unreachable(err)
 	}
 	return err
 }
 
-// acquire takes a connection from the pool. It fails soon if there is none.
+// acquire takes a connection from the pool. While all are in use it waits, but
+// only so long, and only with so many others. It fails soon if the server cannot
+// be reached.
 func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	defer e.waiting.Add(-1)
+	if e.waiting.Add(1) > queueLength {
+		return nil, e.busy()
+	}
 	soon, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
-	e.waiting.Add(1)
-	defer e.waiting.Add(-1)
 	c, err := e.pool.Acquire(soon)
 	switch {
 	case err == nil:
 		return c, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case e.pool.Stat().AcquiredConns() == e.pool.Config().MaxConns:
+		return nil, e.busy()
 	default:
 		e.count.Shed.Add(1)
-		return nil, unreachable(err)
+		return nil, e.unreachable(err)
 	}
+}
+
+// busy is the error of an operation that got no connection.
+func (e *Engine) busy() error {
+	e.count.Shed.Add(1)
+	return lastmile.Overloaded("The server is busy: try again in a moment.").
+		Because("too many operations are waiting")
 }
 
 // Name implements engine.Engine.
@@ -297,9 +319,3 @@ func (e *Engine) Close() error {
 	e.pool.Close()
 	return nil
 }
-
-// errUnknownOutcome is returned when the connection broke after a commit was
-// sent: the change may or may not be kept. It is never retried here, because
-// that might make it twice; the client can check, or repeat the request with the
-// same idempotency key.
-var errUnknownOutcome = errors.New("the database may or may not have kept the change")

@@ -3,7 +3,7 @@ package postgres
 import (
 	"bytes"
 	"errors"
-	"net"
+	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
@@ -78,15 +78,21 @@ func TestPostgreSQLWithANewerSchemaIsRefused(t *testing.T) {
 }
 
 func TestAServerThatDoesNotAnswerIsOverload(t *testing.T) {
-	server := newProxy(t)
-	e, err := Open(t.Context(), options(with(t, server.url, "connect_timeout", "2")))
+	server := enginetest.NewProxy(t)
+	var logged synced
+	o := options(with(t, server.URL, "connect_timeout", "2"))
+	o.Logger, o.Patience = slog.New(slog.NewTextHandler(&logged, nil)), 2*time.Second
+	u, err := url.Parse(server.URL)
+	must(t, err)
+	host := u.Hostname()
+	e, err := Open(t.Context(), o)
 	must(t, err)
 	defer e.Close()
 	must(t, e.Write(t.Context(), put(t.Context(), "a", 1)))
-	for name, fault := range map[string]func(){"refuses": server.refuse, "is silent": server.freeze} {
+	for name, fault := range map[string]func(){"refuses": server.Refuse, "is silent": server.Freeze} {
 		t.Run("one that "+name, func(t *testing.T) {
 			fault()
-			defer server.heal()
+			defer server.Heal()
 			time.Sleep(1100 * time.Millisecond) // a connection used just now is not probed
 			for what, call := range map[string]func() error{
 				"write": func() error { return e.Write(t.Context(), put(t.Context(), "b", 1)) },
@@ -95,8 +101,18 @@ func TestAServerThatDoesNotAnswerIsOverload(t *testing.T) {
 				},
 				"direct": func() error { return e.Ping(t.Context()) },
 			} {
-				if err := call(); codeOf(err) != lastmile.CodeOverloaded {
-					t.Errorf("%s: %v", what, err)
+				err := call()
+				shown, ok := errors.AsType[*lastmile.Error](err)
+				if !ok || shown.Code != lastmile.CodeOverloaded {
+					t.Fatalf("%s: %v", what, err)
+				}
+				for _, secret := range []string{host, "postgres", "connect", "database="} {
+					if strings.Contains(shown.Error(), secret) {
+						t.Errorf("%s: clients learn %q: %s", what, secret, shown)
+					}
+				}
+				if !strings.Contains(logged.String(), "the database cannot be reached") {
+					t.Errorf("%s: the log has only %q", what, logged.String())
 				}
 			}
 		})
@@ -105,21 +121,61 @@ func TestAServerThatDoesNotAnswerIsOverload(t *testing.T) {
 }
 
 func TestAFullPoolIsOverload(t *testing.T) {
-	server := with(t, with(t, enginetest.Postgres(t), "pool_max_conns", "1"), "connect_timeout", "2")
-	e, err := Open(t.Context(), options(server))
+	o := options(with(t, enginetest.Postgres(t), "pool_max_conns", "1"))
+	o.Patience = 50 * time.Millisecond
+	e, err := Open(t.Context(), o)
 	must(t, err)
 	defer e.Close()
 	must(t, e.Direct(t.Context(), func(engine.Conn) error {
 		if err := e.Write(t.Context(), put(t.Context(), "a", 1)); codeOf(err) != lastmile.CodeOverloaded {
 			t.Errorf("got %v", err)
 		}
+		e.waiting.Add(queueLength) // no more may wait
+		defer e.waiting.Add(-queueLength)
+		e.patience = time.Hour
+		if err := e.Ping(t.Context()); codeOf(err) != lastmile.CodeOverloaded {
+			t.Errorf("with a full queue: %v", err)
+		}
 		return nil
 	}))
 }
 
+// synced is a buffer for log lines.
+type synced struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (s *synced) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Buffer.Write(b)
+}
+
+// String returns what was written.
+func (s *synced) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Buffer.String()
+}
+
+func TestOutagesAreLoggedOnceASecond(t *testing.T) {
+	var o outage
+	at := time.UnixMilli(1_800_000_000_000)
+	for i, test := range []struct {
+		after time.Duration
+		due   bool
+	}{{0, true}, {time.Millisecond, false}, {outageInterval, true}, {-time.Hour, true}, {-time.Hour + 1, false}} {
+		if o.due(at.Add(test.after)) != test.due {
+			t.Errorf("line %d at %v: want %t", i, test.after, test.due)
+		}
+	}
+}
+
 func TestALostConnection(t *testing.T) {
-	server := newProxy(t)
-	e, err := Open(t.Context(), options(server.url))
+	server := enginetest.NewProxy(t)
+	e, err := Open(t.Context(), options(server.URL))
 	must(t, err)
 	defer e.Close()
 	ctx := t.Context()
@@ -130,7 +186,7 @@ func TestALostConnection(t *testing.T) {
 				return err
 			}
 			if runs.Add(1) == 1 {
-				server.cut()
+				server.Cut()
 			}
 			return put(ctx, "twice", 1)(c)
 		}))
@@ -138,14 +194,21 @@ func TestALostConnection(t *testing.T) {
 			t.Errorf("%d rows after %d runs", n, runs.Load())
 		}
 	})
+	t.Run("just before the commit is the same to the client", func(t *testing.T) {
+		server.CutBeforeCommit.Store(true)
+		if err := e.Write(ctx, put(ctx, "perhaps", 1)); !errors.Is(err, lastmile.ErrUnknownOutcome) {
+			t.Errorf("got %v", err)
+		}
+		waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == 2 })
+	})
 	t.Run("during the commit is reported and the operation does not run again", func(t *testing.T) {
 		var runs atomic.Int32
-		server.cutAfterCommit.Store(true)
+		server.CutAfterCommit.Store(true)
 		err := e.Write(ctx, func(c engine.Conn) error {
 			runs.Add(1)
 			return put(ctx, "perhaps", 1)(c)
 		})
-		if !errors.Is(err, errUnknownOutcome) || runs.Load() != 1 {
+		if !errors.Is(err, lastmile.ErrUnknownOutcome) || runs.Load() != 1 {
 			t.Errorf("got %v after %d runs", err, runs.Load())
 		}
 		waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == 3 }) // it lost the answer alone
@@ -163,106 +226,9 @@ func with(t testing.TB, address, name, value string) string {
 	return u.String()
 }
 
-// proxy stands between an engine and the server and makes trouble.
-type proxy struct {
-	url            string
-	target         string
-	refusing       atomic.Bool
-	frozen         atomic.Bool
-	cutAfterCommit atomic.Bool
-
-	mu    sync.Mutex
-	conns []net.Conn
-}
-
-// newProxy starts a proxy to a fresh database.
-func newProxy(t *testing.T) *proxy {
-	t.Helper()
-	u, err := url.Parse(enginetest.Postgres(t))
-	must(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	p := &proxy{target: u.Host}
-	u.Host = l.Addr().String()
-	p.url = u.String()
-	t.Cleanup(func() {
-		_ = l.Close()
-		p.heal()
-		p.cut()
-	})
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			p.serve(c)
-		}
-	}()
-	return p
-}
-
-// serve joins a client with the server.
-func (p *proxy) serve(c net.Conn) {
-	s, err := net.Dial("tcp", p.target)
-	if err != nil || p.refusing.Load() {
-		_ = c.Close()
-		return
-	}
-	p.mu.Lock()
-	p.conns = append(p.conns, c, s)
-	p.mu.Unlock()
-	go p.pump(s, c, true)
-	go p.pump(c, s, false)
-}
-
-// pump copies bytes one way.
-func (p *proxy) pump(to, from net.Conn, request bool) {
-	defer to.Close()
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buf)
-		for p.frozen.Load() {
-			time.Sleep(time.Millisecond)
-		}
-		if request && bytes.Contains(buf[:n], []byte("commit")) && p.cutAfterCommit.CompareAndSwap(true, false) {
-			_ = from.Close() // the server gets it, its answer is lost
-		}
-		if _, wrong := to.Write(buf[:n]); wrong != nil || err != nil {
-			time.Sleep(20 * time.Millisecond) // let the server finish
-			return
-		}
-	}
-}
-
-// cut closes every connection.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		_ = c.Close()
-	}
-	p.conns = nil
-}
-
-// refuse closes every connection and takes no new one.
-func (p *proxy) refuse() {
-	p.refusing.Store(true)
-	p.cut()
-}
-
-// freeze keeps connections open and says nothing.
-func (p *proxy) freeze() { p.frozen.Store(true) }
-
-// heal ends the trouble.
-func (p *proxy) heal() {
-	p.frozen.Store(false)
-	p.refusing.Store(false)
-}
-
 func TestARestartOfTheServerIsSurvived(t *testing.T) {
-	server := newProxy(t)
-	e, err := Open(t.Context(), options(server.url))
+	server := enginetest.NewProxy(t)
+	e, err := Open(t.Context(), options(server.URL))
 	must(t, err)
 	defer e.Close()
 	var wg sync.WaitGroup
@@ -272,7 +238,7 @@ func TestARestartOfTheServerIsSurvived(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	server.cut()
+	server.Cut()
 	must(t, e.Write(t.Context(), put(t.Context(), "after", 1)))
 	must(t, e.Read(t.Context(), func(c engine.Conn) error { return engine.AtHead(t.Context(), c, 2) }))
 }

@@ -48,7 +48,7 @@ type retries struct{ lost, unique, total int }
 // Write implements engine.Engine with a serializable transaction, which runs
 // again if it lost against another one.
 func (e *Engine) Write(ctx context.Context, fn func(engine.Conn) error) error {
-	return limited(ctx, operationPatience, func(ctx context.Context) error {
+	return e.limited(ctx, operationPatience, func(ctx context.Context) error {
 		return e.Transact(ctx, fn)
 	})
 }
@@ -186,7 +186,7 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 		return err // no connection
 	}
 	if a.committed {
-		return fmt.Errorf("%w: %w", errUnknownOutcome, a.err)
+		return fmt.Errorf("%w: %w", lastmile.ErrUnknownOutcome, a.err)
 	}
 	if ctx.Err() != nil || givenUp(a.cause) {
 		return a.err
@@ -198,7 +198,7 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 			Because("other writers were faster %d times", maxRetries)
 	case a.lost:
 		e.count.Shed.Add(1)
-		return unreachable(a.err)
+		return e.unreachable(a.err)
 	default:
 		return e.present(ctx, a.err)
 	}
@@ -251,7 +251,7 @@ func (e *Engine) present(ctx context.Context, err error) error {
 			Because("the database's disk is full")
 	case connectionCode(code), errors.Is(err, errConnectionLost):
 		e.count.Shed.Add(1)
-		return unreachable(err)
+		return e.unreachable(err)
 	default:
 		return err
 	}
@@ -266,12 +266,6 @@ func connectionCode(code string) bool {
 	default:
 		return len(code) == 5 && code[:2] == "08"
 	}
-}
-
-// unreachable is the error of a database that cannot be reached.
-func unreachable(err error) error {
-	return lastmile.Overloaded("The server cannot reach its data: try again in a moment.").
-		Because("the database does not err: %v", err)
 }
 
 // IsUnique implements engine.Engine.

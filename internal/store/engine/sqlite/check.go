@@ -67,7 +67,7 @@ func checkDatabase(ctx context.Context, path string, thorough bool) error {
 		return damagedOr(path, err)
 	}
 	if thorough && info.Size() <= quickCheckLimit {
-		return damagedOr(path, quickCheck(ctx, c))
+		return damagedOr(path, pragmaCheck(ctx, c, "quick_check"))
 	}
 	return damagedOr(path, sample(ctx, c))
 }
@@ -87,10 +87,11 @@ func isDray(ctx context.Context, c engine.Conn) error {
 // errNotDray reports a healthy database of something else.
 var errNotDray = errors.New("it is not a database of dray")
 
-// quickCheck checks every page of the database.
-func quickCheck(ctx context.Context, c engine.Conn) error {
+// pragmaCheck checks every page of the database with quick_check or
+// integrity_check.
+func pragmaCheck(ctx context.Context, c engine.Conn, pragma string) error {
 	var verdict string
-	if err := c.Row(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+	if err := c.Row(ctx, "PRAGMA "+pragma+"(1)").Scan(&verdict); err != nil {
 		return err
 	}
 	if verdict != "ok" {

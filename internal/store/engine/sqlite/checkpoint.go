@@ -20,6 +20,8 @@ type checkpointer struct {
 	gone  chan struct{}
 	bytes atomic.Int64 // size of the log
 	long  atomic.Bool  // the log is over its limit
+
+	running *running // is notified of what is in the database file
 }
 
 // newCheckpointer opens the connection. The loop is started by the caller.
@@ -67,6 +69,7 @@ func (c *checkpointer) loop() {
 // run moves what it can without waiting for readers or writers. Frames that a
 // reader still needs are moved by a later run.
 func (c *checkpointer) run() {
+	commits := c.running.count()
 	frames, moved, err := c.h.checkpoint(lib.SQLITE_CHECKPOINT_PASSIVE)
 	switch code := resultCode(err); {
 	case code == lib.SQLITE_BUSY: // another process is checkpointing
@@ -84,6 +87,8 @@ func (c *checkpointer) run() {
 	}
 	if moved < frames {
 		c.mark()
+	} else {
+		c.running.moved(commits)
 	}
 }
 
@@ -100,6 +105,7 @@ func (c *checkpointer) mark() {
 // so when it exceeds its limit, the writer pauses, moves the rest and restarts
 // the log. It waits only briefly for readers.
 func (c *checkpointer) wrote(h *handle) {
+	c.running.wrote()
 	c.mark()
 	if !c.long.Load() {
 		return

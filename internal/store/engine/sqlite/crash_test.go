@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -208,6 +209,13 @@ func TestAFolderHasOneServer(t *testing.T) {
 		t.Errorf("a second server: %v", err)
 	}
 	o := options(folder)
+	must(t, os.Remove(filepath.Join(folder, lockFile)))
+	o.lockPatience = 10 * time.Millisecond
+	for range 2 { // the first attempt creates the file again
+		if _, err = Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "already served") || !strings.Contains(err.Error(), "was deleted") {
+			t.Errorf("a second server after the lock file was deleted: %v", err)
+		}
+	}
 	o.Serve = false
 	tool, err := Open(t.Context(), o)
 	must(t, err)

@@ -61,13 +61,17 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 // Check reads every page and returns an error if the file is damaged or not a
-// database of this program.
-func (f *File) Check(ctx context.Context) error {
+// database of this program. If it is thorough, it also compares the indexes with
+// their tables.
+func (f *File) Check(ctx context.Context, thorough bool) error {
 	return f.Read(ctx, func(c engine.Conn) error {
 		if err := isDray(ctx, c); err != nil {
 			return err
 		}
-		return quickCheck(ctx, c)
+		if thorough {
+			return pragmaCheck(ctx, c, "integrity_check")
+		}
+		return pragmaCheck(ctx, c, "quick_check")
 	})
 }
 

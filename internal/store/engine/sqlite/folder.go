@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func prepareFolder(ctx context.Context, o Options, all []engine.Migration) error
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w", err)
 	}
-	lock, err := lockSetup(ctx, o.Folder)
+	lock, err := lockFolder(ctx, o.Folder, setupPatience)
 	if err != nil {
 		return err
 	}
@@ -169,11 +170,23 @@ func Fill(ctx context.Context, folder string, build func(temporary string) error
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w", err)
 	}
-	lock, err := lockSetup(ctx, folder)
+	if err := checkEmpty(folder); err != nil { // a server may hold the lock
+		return err
+	}
+	lock, err := lockFolder(ctx, folder, setupPatience)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
+	if err := checkEmpty(folder); err != nil {
+		return err
+	}
+	return install(filepath.Join(folder, databaseFile), build)
+}
+
+// checkEmpty rejects a folder that contains more than a crash while it was filled
+// leaves.
+func checkEmpty(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return fmt.Errorf("look into the data folder: %w", err)
@@ -183,21 +196,49 @@ func Fill(ctx context.Context, folder string, build func(temporary string) error
 			return fmt.Errorf("the data folder %s is not empty (%s): name an empty or new one with --data", folder, e.Name())
 		}
 	}
-	return install(filepath.Join(folder, databaseFile), build)
+	return nil
 }
 
-// lockServed takes the lock that makes this process the folder's only server.
-func lockServed(folder string) (io.Closer, error) {
-	path := filepath.Join(folder, lockFile)
-	lock, free, err := tryLock(path)
+// How long a process waits for the lock of a folder while another one sets it up,
+// and how long a server does once it is set up: commands hold it for a moment.
+const (
+	setupPatience = 30 * time.Second
+	lockPatience  = 2 * time.Second
+)
+
+// served are the locks that make a process the only server of a folder: the file
+// that names the process, and the folder itself, because a file can be deleted.
+type served struct{ file, folder io.Closer }
+
+// Close releases the locks.
+func (s served) Close() error {
+	if s.folder == nil {
+		return s.file.Close()
+	}
+	return errors.Join(s.folder.Close(), s.file.Close())
+}
+
+// lockServed takes the locks of a server.
+func lockServed(ctx context.Context, o Options) (io.Closer, error) {
+	folder, path := o.Folder, filepath.Join(o.Folder, lockFile)
+	holder := holder(path)
+	file, free, err := tryLock(path)
 	if err != nil {
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
 	if !free {
 		return nil, fmt.Errorf("the data folder %s is already served by another process%s: "+
-			"stop that one first, or give this one its own folder with --data", folder, holder(path))
+			"stop that one first, or give this one its own folder with --data", folder, holder)
 	}
-	return lock, nil
+	lock, err := lockFolder(ctx, folder, cmp.Or(o.lockPatience, lockPatience))
+	switch {
+	case errors.Is(err, errFolderLocked):
+		return nil, errors.Join(fmt.Errorf("the data folder %s is already served by another process, whose lock file %s was deleted: "+
+			"stop that one first, or give this one its own folder with --data", folder, lockFile), file.Close())
+	case err != nil: // some file systems cannot lock folders
+		o.Logger.Warn("the data folder cannot be locked; do not delete its lock file", "file", path, "error", err)
+	}
+	return served{file: file, folder: lock}, nil
 }
 
 // holder names the process that wrote its id into a lock file.
@@ -209,12 +250,19 @@ func holder(path string) string {
 	return fmt.Sprintf(" (process %s)", strings.TrimSpace(string(b)))
 }
 
-// lockSetup waits for the lock under which a database is put into a folder.
-func lockSetup(ctx context.Context, folder string) (io.Closer, error) {
+// errFolderLocked is the error of a folder that another process has locked for
+// longer than setting it up takes.
+var errFolderLocked = errors.New("another process serves the data folder or sets it up")
+
+// lockFolder waits for the lock of a folder. A server holds it, and so does a
+// process that puts a database into the folder.
+func lockFolder(ctx context.Context, folder string, patience time.Duration) (io.Closer, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
+	end := time.NewTimer(patience)
+	defer end.Stop()
 	for {
-		lock, free, err := tryLockSetup(folder)
+		lock, free, err := tryLockFolder(folder)
 		if err != nil {
 			return nil, fmt.Errorf("lock the data folder: %w", err)
 		}
@@ -223,8 +271,10 @@ func lockSetup(ctx context.Context, folder string) (io.Closer, error) {
 		}
 		select {
 		case <-tick.C:
+		case <-end.C:
+			return nil, fmt.Errorf("lock the data folder %s: %w", folder, errFolderLocked)
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another process that sets up %s: %w", folder, ctx.Err())
+			return nil, fmt.Errorf("wait for another process that uses %s: %w", folder, ctx.Err())
 		}
 	}
 }

@@ -28,8 +28,9 @@ func tryLock(path string) (lock io.Closer, free bool, err error) {
 	return f, true, nil
 }
 
-// tryLockSetup locks the folder itself, so that no file is left over.
-func tryLockSetup(folder string) (lock io.Closer, free bool, err error) {
+// tryLockFolder locks the folder itself: no file is left over, and none can be
+// deleted.
+func tryLockFolder(folder string) (lock io.Closer, free bool, err error) {
 	f, err := os.Open(folder)
 	if err != nil {
 		return nil, false, err

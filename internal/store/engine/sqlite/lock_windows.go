@@ -29,8 +29,8 @@ func tryLock(path string) (lock io.Closer, free bool, err error) {
 	}
 }
 
-// tryLockSetup locks a file beside the folder, which itself cannot be locked.
-func tryLockSetup(folder string) (lock io.Closer, free bool, err error) {
+// tryLockFolder locks a file beside the folder, which itself cannot be locked.
+func tryLockFolder(folder string) (lock io.Closer, free bool, err error) {
 	return tryLock(filepath.Clean(folder) + ".setup")
 }
 

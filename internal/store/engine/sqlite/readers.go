@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"dray/internal/store/engine"
 )
@@ -19,6 +20,10 @@ type readers struct {
 	slots chan struct{} // a slot for each connection that may be in use
 	used  atomic.Uint64 // how often a connection was used
 
+	patience time.Duration // longest wait for a slot
+	waiting  atomic.Int64  // for a slot
+	count    engine.Counters
+
 	mu     sync.Mutex
 	idle   []*handle
 	opened int
@@ -26,8 +31,8 @@ type readers struct {
 }
 
 // newReaders returns a pool of at most size connections.
-func newReaders(size int, log *slog.Logger, open func() (*handle, error)) *readers {
-	return &readers{open: open, log: log, slots: make(chan struct{}, size)}
+func newReaders(size int, patience time.Duration, log *slog.Logger, open func() (*handle, error)) *readers {
+	return &readers{open: open, log: log, slots: make(chan struct{}, size), patience: patience}
 }
 
 // use runs fn with a connection.
@@ -38,10 +43,8 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	select {
 	case r.slots <- struct{}{}:
 	default:
-		select {
-		case r.slots <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := r.wait(ctx); err != nil {
+			return err
 		}
 	}
 	defer func() { <-r.slots }()
@@ -53,6 +56,24 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	h.stop = ctx.Done()
 	defer r.give(h) // also when fn ends its goroutine
 	return interrupted(ctx, fn(h))
+}
+
+// wait waits for a slot, not too long and not with too many others.
+func (r *readers) wait(ctx context.Context) error {
+	defer r.waiting.Add(-1)
+	if r.waiting.Add(1) > queueLength {
+		return overloaded(&r.count, "%d reads are waiting", queueLength)
+	}
+	timer := time.NewTimer(r.patience)
+	defer timer.Stop()
+	select {
+	case r.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return overloaded(&r.count, "reads wait longer than %v", r.patience)
+	}
 }
 
 // take returns an idle connection or a new one.

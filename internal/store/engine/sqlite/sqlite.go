@@ -25,11 +25,13 @@ type Options struct {
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Readers    int              // most reading connections; 0 means 8
-	Patience   time.Duration    // longest wait of a write; 0 means by Serve
+	Patience   time.Duration    // longest wait of an operation; 0 means patience
 	Unsynced   func(error)      // called once if nothing can be made durable any more; may be nil
 
 	KeepSchema bool // do not migrate an older schema
 	oldest     int  // oldest version of the library; 0 means oldestSQLite
+
+	lockPatience time.Duration // longest wait of a server for the lock of the folder; 0 means lockPatience
 }
 
 // Files of a data folder.
@@ -57,6 +59,7 @@ type Engine struct {
 	log     *slog.Logger
 	head    int64
 	lock    io.Closer // of a served folder
+	running *running  // of a served folder
 	turn    *writeTurn
 	writer  *writer
 	readers *readers
@@ -76,12 +79,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Readers = 8
 	}
 	if o.Patience == 0 {
-		// A command waits longer than a server's client: it has no other load
-		// to protect, and the server may keep the database busy.
-		o.Patience = 10 * time.Second
-		if o.Serve {
-			o.Patience = time.Second
-		}
+		o.Patience = patience
 	}
 	all, err := engine.ReadMigrations(o.Migrations)
 	if err != nil {
@@ -93,21 +91,35 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := prepareFolder(ctx, o, all); err != nil {
 		return nil, err
 	}
-	var lock io.Closer
-	if o.Serve {
-		if lock, err = lockServed(o.Folder); err != nil {
+	if !o.Serve {
+		if err := recoverUnserved(o.Folder, o.Logger); err != nil {
 			return nil, err
 		}
+		return startSQLite(ctx, o, all)
+	}
+	lock, err := lockServed(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := recoverLog(o.Folder, o.Logger); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
 	e, err := startSQLite(ctx, o, all)
 	if err != nil {
-		if lock != nil {
-			err = errors.Join(err, lock.Close())
-		}
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	e.lock = lock
 	return e, nil
+}
+
+// recoverUnserved recovers the log of a server that did not stop cleanly, unless
+// another one runs.
+func recoverUnserved(folder string, log *slog.Logger) error {
+	lock, free, err := tryLockFolder(folder)
+	if err != nil || !free {
+		return nil //nolint:nilerr // a folder that cannot be locked is not recovered
+	}
+	return errors.Join(recoverLog(folder, log), lock.Close())
 }
 
 // startSQLite checks an existing database and starts the engine over it.
@@ -140,7 +152,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 		log:     o.Logger,
 		head:    engine.Head(all),
 		writer:  newWriter(h, o.Logger, o.Patience),
-		readers: newReaders(o.Readers, o.Logger, func() (*handle, error) { return openReader(path) }),
+		readers: newReaders(o.Readers, o.Patience, o.Logger, func() (*handle, error) { return openReader(path) }),
 	}
 	doom := e.doom(o.Unsynced)
 	h.unsynced = doom
@@ -150,6 +162,12 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 			return nil, errors.Join(err, turn.close())
 		}
 		e.points.h.unsynced = doom
+		if e.running, err = startRunning(o.Folder); err != nil {
+			e.points.h.close()
+			h.close()
+			return nil, errors.Join(err, turn.close())
+		}
+		e.points.running = e.running
 		go e.points.loop()
 	}
 	e.takeTurns()
@@ -288,6 +306,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 func (e *Engine) Stats() engine.Stats {
 	s := e.writer.count.Stats()
 	s.Waiting = int(e.writer.waiting.Load())
+	s.Shed += e.readers.count.Stats().Shed
 	s.Connections = 1 + e.readers.size()
 	if e.points != nil {
 		s.WALBytes = e.points.bytes.Load()
@@ -309,11 +328,15 @@ func (e *Engine) Close() error {
 			// Readers of other processes may keep part of the log in use: then
 			// the next start goes on from there.
 			h.busyTimeout(time.Second)
-			if _, _, err := h.checkpoint(lib.SQLITE_CHECKPOINT_TRUNCATE); err != nil && resultCode(err) != lib.SQLITE_BUSY {
-				e.closeErr = errors.Join(e.closeErr, fmt.Errorf("checkpoint: %w", err))
+			err := truncateLog(h, e.running)
+			if resultCode(err) == lib.SQLITE_BUSY {
+				err = nil
 			}
+			h.close()
+			e.closeErr = errors.Join(e.closeErr, err, e.running.stop(err == nil && !e.writer.doomed.Load()))
+		} else {
+			h.close()
 		}
-		h.close()
 		e.closeErr = errors.Join(e.closeErr, e.turn.close())
 		if e.lock != nil {
 			e.closeErr = errors.Join(e.closeErr, e.lock.Close())

@@ -20,7 +20,13 @@ import (
 const (
 	maxBatch     = 256
 	maxBatchTime = 25 * time.Millisecond
-	queueLength  = 4096
+)
+
+// How long an operation may wait, and with how many others. Few clients repeat a
+// request that was rejected, so that waiting through a short peak is better.
+const (
+	patience    = 10 * time.Second
+	queueLength = 4096
 )
 
 // writer commits operations on the one connection that may write. It runs the
@@ -85,20 +91,17 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 		return err
 	}
 	op := &operation{fn: fn, cancelled: ctx.Err, result: make(chan error, 1)}
-	timer := time.NewTimer(w.patience)
-	defer timer.Stop()
-
 	w.waiting.Add(1)
 	defer w.waiting.Add(-1)
 	select {
 	case w.queue <- op:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return w.overloaded()
 	case <-w.gone:
 		return engine.ErrClosed
+	default: // full
+		return overloaded(&w.count, "%d writes are waiting", queueLength)
 	}
+	timer := time.NewTimer(w.patience)
+	defer timer.Stop()
 	select {
 	case err := <-op.result:
 		return err
@@ -108,7 +111,7 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 		}
 	case <-timer.C:
 		if op.state.CompareAndSwap(waiting, abandoned) {
-			return w.overloaded()
+			return overloaded(&w.count, "writes wait longer than %v", w.patience)
 		}
 	case <-w.gone:
 		if op.state.CompareAndSwap(waiting, abandoned) {
@@ -118,11 +121,10 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	return <-op.result // every operation that was started has a result
 }
 
-// overloaded is the result of an operation that waited too long.
-func (w *writer) overloaded() error {
-	w.count.Shed.Add(1)
-	return lastmile.Overloaded("The server is busy: try again in a moment.").
-		Because("writes wait longer than %v", w.patience)
+// overloaded is the result of an operation that could not be started.
+func overloaded(count *engine.Counters, format string, args ...any) error {
+	count.Shed.Add(1)
+	return lastmile.Overloaded("The server is busy: try again in a moment.").Because(format, args...)
 }
 
 // loop runs until quit is closed and then finishes what is queued.
@@ -364,9 +366,7 @@ func (w *writer) present(err error) error {
 		return lastmile.Overloaded("The server cannot store anything now: try again later.").
 			Because("the disk is full")
 	case lib.SQLITE_BUSY:
-		w.count.Shed.Add(1)
-		return lastmile.Overloaded("The server is busy: try again in a moment.").
-			Because("another process holds the database")
+		return overloaded(&w.count, "another process holds the database")
 	default:
 		return err
 	}

@@ -250,12 +250,47 @@ func TestAWriteThatWaitsTooLongIsRefused(t *testing.T) {
 	if err := e.Write(ctx, put(ctx, "cancelled", 1)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
+	full := context.WithoutCancel(t.Context())
+	for len(e.writer.queue) < cap(e.writer.queue) {
+		e.writer.queue <- &operation{fn: func(engine.Conn) error { return nil }, cancelled: full.Err, result: make(chan error, 1)}
+	}
+	if err := e.Write(t.Context(), put(t.Context(), "too many", 1)); codeOf(err) != lastmile.CodeOverloaded {
+		t.Errorf("with a full queue: %v", err)
+	}
 	release()
+	waitFor(t, func() bool { return len(e.writer.queue) == 0 })
 	must(t, e.Write(t.Context(), put(t.Context(), "in time", 1)))
 	if got := ids(t, e, "SELECT id FROM note"); len(got) != 1 || !got["in time"] {
 		t.Errorf("kept %v", got)
 	}
-	if s := e.Stats(); s.Shed != 1 {
+	if s := e.Stats(); s.Shed != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAReadThatWaitsTooLongIsRefused(t *testing.T) {
+	o := options(t.TempDir())
+	o.Readers = 1
+	e, err := Open(t.Context(), o)
+	must(t, err)
+	defer e.Close()
+	ctx := t.Context()
+	read := func() error { return e.Direct(ctx, func(engine.Conn) error { return nil }) }
+	must(t, e.Read(ctx, func(engine.Conn) error {
+		e.readers.patience = 10 * time.Millisecond
+		if err := read(); codeOf(err) != lastmile.CodeOverloaded {
+			t.Errorf("got %v", err)
+		}
+		e.readers.patience = time.Hour
+		e.readers.waiting.Add(queueLength)
+		if err := read(); codeOf(err) != lastmile.CodeOverloaded {
+			t.Errorf("with a full queue: %v", err)
+		}
+		e.readers.waiting.Add(-queueLength)
+		return nil
+	}))
+	must(t, read())
+	if s := e.Stats(); s.Shed != 2 {
 		t.Errorf("%+v", s)
 	}
 }

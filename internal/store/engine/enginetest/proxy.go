@@ -1,0 +1,123 @@
+package enginetest
+
+import (
+	"bytes"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Proxy stands between an engine and a PostgreSQL server and makes trouble.
+type Proxy struct {
+	URL string // of a fresh database, through the proxy
+
+	// The next commit is followed by the loss of its connection: before the
+	// server gets it, or before the client gets the response.
+	CutBeforeCommit, CutAfterCommit atomic.Bool
+	// Marked restricts both to connections that have sent this text.
+	Marked string
+
+	target   string
+	refusing atomic.Bool
+	frozen   atomic.Bool
+	mu       sync.Mutex
+	conns    []net.Conn
+}
+
+// commitMessage is COMMIT as the driver sends it.
+var commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
+
+// NewProxy starts a proxy to a fresh database.
+func NewProxy(t testing.TB) *Proxy {
+	t.Helper()
+	u, err := url.Parse(Postgres(t))
+	Must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	Must(t, err)
+	p := &Proxy{target: u.Host}
+	u.Host = l.Addr().String()
+	p.URL = u.String()
+	t.Cleanup(func() {
+		_ = l.Close()
+		p.Heal()
+		p.Cut()
+	})
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.serve(c)
+		}
+	}()
+	return p
+}
+
+// serve joins a client with the server.
+func (p *Proxy) serve(c net.Conn) {
+	s, err := net.Dial("tcp", p.target)
+	if err != nil || p.refusing.Load() {
+		_ = c.Close()
+		return
+	}
+	p.mu.Lock()
+	p.conns = append(p.conns, c, s)
+	p.mu.Unlock()
+	go p.pump(s, c, true)
+	go p.pump(c, s, false)
+}
+
+// pump copies bytes one way.
+func (p *Proxy) pump(to, from net.Conn, request bool) {
+	defer to.Close()
+	buf, marked := make([]byte, 64<<10), p.Marked == ""
+	for {
+		n, err := from.Read(buf)
+		marked = marked || bytes.Contains(buf[:n], []byte(p.Marked))
+		for p.frozen.Load() {
+			time.Sleep(time.Millisecond)
+		}
+		if request && marked && bytes.Contains(buf[:n], commitMessage) {
+			if p.CutBeforeCommit.CompareAndSwap(true, false) {
+				_ = from.Close()
+				return
+			}
+			if p.CutAfterCommit.CompareAndSwap(true, false) {
+				_ = from.Close() // the server gets it, its response is lost
+			}
+		}
+		if _, wrong := to.Write(buf[:n]); wrong != nil || err != nil {
+			time.Sleep(20 * time.Millisecond) // let the server finish
+			return
+		}
+	}
+}
+
+// Cut closes every connection.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		_ = c.Close()
+	}
+	p.conns = nil
+}
+
+// Refuse closes every connection and takes no new one.
+func (p *Proxy) Refuse() {
+	p.refusing.Store(true)
+	p.Cut()
+}
+
+// Freeze keeps connections open and passes nothing on.
+func (p *Proxy) Freeze() { p.frozen.Store(true) }
+
+// Heal ends the trouble.
+func (p *Proxy) Heal() {
+	p.frozen.Store(false)
+	p.refusing.Store(false)
+}

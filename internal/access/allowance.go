@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"dray/internal/lastmile"
@@ -67,7 +68,7 @@ func (a allowance) take(full, now time.Time) (next time.Time, wait time.Duration
 // reserve uses one attempt of each allowance, or none if one of them is used up.
 // Then it returns how long to wait.
 func reserve(ctx context.Context, w Writer, all []allowance, now time.Time) (wait time.Duration, err error) {
-	next, wait, err := check(ctx, w, all, now)
+	next, wait, _, err := check(ctx, w, all, now)
 	if err != nil || wait > 0 {
 		return wait, err
 	}
@@ -79,20 +80,83 @@ func reserve(ctx context.Context, w Writer, all []allowance, now time.Time) (wai
 	return 0, nil
 }
 
-// check returns when each allowance is full again after another attempt, and how
-// long to wait until all of them have one left.
-func check(ctx context.Context, r Reader, all []allowance, now time.Time) (next []time.Time, longest time.Duration, err error) {
+// check returns when each allowance is full again after another attempt. If one is
+// used up, it returns how long to wait, and for which.
+func check(ctx context.Context, r Reader, all []allowance, now time.Time) (next []time.Time, longest time.Duration, of allowance, err error) {
 	next = make([]time.Time, len(all))
 	for i, a := range all {
 		full, err := r.SignInAllowance(ctx, a.account, a.source)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, of, err
 		}
 		var wait time.Duration
-		next[i], wait = a.take(full, now)
-		longest = max(longest, wait)
+		if next[i], wait = a.take(full, now); wait > longest {
+			longest, of = wait, a
+		}
 	}
-	return next, longest, nil
+	return next, longest, of, nil
+}
+
+// admit rejects an attempt for which an allowance is used up, without using any.
+func (s *Sessions) admit(ctx context.Context, t throttle) error {
+	now := s.Now()
+	if wait := s.denials.find(t.always, now); wait > 0 {
+		return tooManySignIns(wait)
+	}
+	var (
+		wait time.Duration
+		of   allowance
+	)
+	err := s.Store.Read(ctx, func(r Reader) (err error) {
+		_, wait, of, err = check(ctx, r, t.always, now)
+		return err
+	})
+	if err != nil || wait == 0 {
+		return err
+	}
+	s.denials.add(of, wait, now)
+	s.Log.Warn("sign-in rejected: too many attempts", "address", t.network)
+	return tooManySignIns(wait)
+}
+
+// denials remembers for a moment which allowances are used up, so that a flood of
+// attempts costs neither a query nor a line in the log for each.
+type denials struct {
+	mu  sync.Mutex
+	all map[allowance]denial
+}
+
+type denial struct {
+	at   time.Time
+	wait time.Duration
+}
+
+// Limits of denials.
+const (
+	denialKept = time.Second
+	maxDenials = 4096
+)
+
+func (d *denials) add(a allowance, wait time.Duration, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all == nil || len(d.all) >= maxDenials {
+		d.all = map[allowance]denial{}
+	}
+	d.all[a] = denial{at: now, wait: wait}
+}
+
+// find returns how long to wait, as far as it is remembered.
+func (d *denials) find(all []allowance, now time.Time) (wait time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range all {
+		found, ok := d.all[a]
+		if passed := now.Sub(found.at); ok && passed >= 0 && passed < denialKept {
+			wait = max(wait, found.wait-passed)
+		}
+	}
+	return wait
 }
 
 // restore gives attempts back after the right password. What one network or device
@@ -126,18 +190,22 @@ func tooManySignIns(wait time.Duration) error {
 
 // throttle is the allowances that one attempt to sign in uses.
 type throttle struct {
-	caller string      // in the queue for hashing
-	known  bool        // the device has signed in before
-	always []allowance // if one is used up, the attempt is rejected
-	own    []allowance // if one is used up, only temporary passwords are accepted, which cannot be guessed
+	network string
+	caller  string      // in the queue for hashing
+	known   bool        // the device has signed in before
+	always  []allowance // if one is used up, the attempt is rejected
+	own     []allowance // if one is used up, only temporary passwords are accepted, which cannot be guessed
 }
 
 // throttle returns the allowances of an attempt. network is empty if it is unknown.
 func (s *Sessions) throttle(number lastmile.Phone, device, network string) throttle {
 	if id, known := s.Vault.openDevice(number, device); known {
-		return throttle{caller: "device " + id, known: true, always: []allowance{ofDevice(number, id)}}
+		return throttle{network: network, caller: "device " + id, known: true, always: []allowance{ofDevice(number, id)}}
 	}
-	t := throttle{caller: "network " + network, always: []allowance{ofNetwork(number, network)}, own: []allowance{ofAccount(number)}}
+	t := throttle{
+		network: network, caller: "network " + network,
+		always: []allowance{ofNetwork(number, network)}, own: []allowance{ofAccount(number)},
+	}
 	if network == "" {
 		t.caller = "account " + string(number)
 		return t

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -31,6 +32,9 @@ type Sessions struct {
 	Now        func() time.Time
 	NewID      func() string
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
+	Log        *slog.Logger
+
+	denials denials
 }
 
 // SignInAttempt is what a caller sends to sign in.
@@ -64,14 +68,7 @@ func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn,
 		return SignedIn{}, err
 	}
 	t := s.throttle(number, attempt.Device, attempt.Network)
-	err = s.Store.Read(ctx, func(r Reader) error {
-		_, wait, err := check(ctx, r, t.always, s.Now())
-		if err == nil && wait > 0 {
-			err = tooManySignIns(wait)
-		}
-		return err
-	})
-	if err != nil {
+	if err := s.admit(ctx, t); err != nil {
 		return SignedIn{}, err
 	}
 	leave, err := s.Passwords.enter(ctx, t.caller, t.known)
@@ -105,7 +102,9 @@ func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn,
 			t.own = nil // none was used
 		}
 		return s.start(ctx, number, attempt, t, *found, sharedSalt(known), now)
-	case temporaryOnly:
+	}
+	s.Log.Warn("sign-in failed", "address", t.network)
+	if temporaryOnly {
 		return SignedIn{}, tooManySignIns(accountEvery)
 	}
 	return SignedIn{}, errSignIn()

@@ -3,6 +3,8 @@ package access_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,8 +40,9 @@ func TestFiveGuessesAreVerified(t *testing.T) {
 func TestConcurrentGuessesAreCountedOnAllNodes(t *testing.T) {
 	i := invite(t)
 	i.accept(t)
-	other := *i.Sessions
-	other.Passwords = access.NewPasswords()
+	other := access.Sessions{
+		Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone, Log: i.Log,
+	}
 	var (
 		group    sync.WaitGroup
 		verified atomic.Int64
@@ -157,6 +160,25 @@ func TestAttemptsFromANetworkAreLimited(t *testing.T) {
 	}
 	if verified != 200 {
 		t.Errorf("%d guesses were verified, want 200", verified)
+	}
+}
+
+func TestFailedSignInsAreLoggedWithTheAddressOnly(t *testing.T) {
+	i := invite(t)
+	var lines strings.Builder
+	logged := access.Sessions{
+		Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone,
+		Log: slog.New(slog.NewTextHandler(&lines, nil)),
+	}
+	for range 9 {
+		_, _ = logged.SignIn(t.Context(), access.SignInAttempt{Phone: i.phone, Password: "secret guess", Network: stranger})
+	}
+	text := lines.String()
+	if strings.Count(text, "sign-in failed") != 5 || strings.Count(text, "too many attempts") != 1 || strings.Count(text, "address="+stranger) != 6 {
+		t.Errorf("logged %s", text)
+	}
+	if strings.Contains(text, i.phone) || strings.Contains(text, "secret") || strings.Contains(text, string(i.worker.Worker)) {
+		t.Errorf("logged a secret: %s", text)
 	}
 }
 

@@ -2,11 +2,9 @@ package driverapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"dray/internal/access"
-	"dray/internal/codec"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
@@ -80,13 +78,10 @@ func (s *Server) routes() []edge.Route {
 }
 
 func (s *Server) signIn(ctx context.Context, c *edge.Call, body wire.SignInBody) (wire.SignedIn, error) {
-	network := s.Address(c.HTTP)
-	begun, err := s.Sessions.SignIn(ctx, access.SignInAttempt{Phone: body.Phone, Password: body.Password, Device: body.Device, Network: network})
+	begun, err := s.Sessions.SignIn(ctx, access.SignInAttempt{
+		Phone: body.Phone, Password: body.Password, Device: body.Device, Network: s.Address(c.HTTP),
+	})
 	if err != nil {
-		rejected, ok := errors.AsType[*lastmile.Error](err)
-		if ok && (rejected.Code == lastmile.CodeUnauthenticated || rejected.Code == lastmile.CodeTooMany) {
-			s.Log.Warn("sign-in failed", "address", network, "error", codec.ErrorOf(rejected.Code).Number)
-		}
 		return wire.SignedIn{}, err
 	}
 	worker, err := s.Fleet.Self(ctx, begun.Principal)

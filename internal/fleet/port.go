@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
@@ -61,7 +62,7 @@ type Writer interface {
 	ResetSignInAllowances(ctx context.Context, account lastmile.Phone) error
 	// SaveCredential saves how a worker signs in.
 	SaveCredential(ctx context.Context, c store.Credential) error
-	// SaveDestination saves a destination.
+	// SaveDestination saves a new destination.
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
 	// SaveHub saves a hub.
 	SaveHub(ctx context.Context, h lastmile.Hub) error
@@ -77,4 +78,6 @@ type Writer interface {
 	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
 	// delay are saved by methods of their own.
 	SaveWorker(ctx context.Context, w lastmile.Worker) error
+	// ScheduleEstimate makes a worker due for a refresh of all estimates.
+	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error
 }

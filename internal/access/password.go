@@ -3,10 +3,12 @@ package access
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/argon2"
@@ -15,81 +17,202 @@ import (
 	"dray/internal/store"
 )
 
-// The cost of a password hash: OWASP's minimum for argon2id.
+// Limits of the queue for hashing. A hash takes about 20 ms and 19 MiB.
 const (
-	hashMemory  = 19 * 1024 // KiB
-	hashTime    = 2
-	hashThreads = 1
-	hashSize    = 32
-	saltSize    = 16
+	maxHashing   = 2   // at a time
+	maxWaiting   = 128 // hashing or waiting, on a node
+	maxWaitingOf = 16  // of them of one network or device
+
+	// newcomers is how many of maxWaiting may be of networks: the rest is for
+	// devices that have signed in before.
+	newcomers = maxWaiting * 3 / 4
 )
+
+// Passwords admits a limited number of callers to hashing, because it is
+// expensive. A caller that finds the queue full is rejected instead of adding to
+// the waiting time of others.
+type Passwords struct {
+	slots chan struct{}
+
+	mu      sync.Mutex
+	total   int
+	waiting map[string]int // by caller
+}
+
+// NewPasswords returns a Passwords.
+func NewPasswords() *Passwords {
+	return &Passwords{slots: make(chan struct{}, maxHashing), waiting: map[string]int{}}
+}
+
+// enter waits for a slot. known reports whether the caller has signed in before.
+// The slot is kept until leave is called.
+func (p *Passwords) enter(ctx context.Context, caller string, known bool) (leave func(), err error) {
+	if !p.join(caller, known) {
+		return nil, tooManySignIns(time.Second)
+	}
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		p.part(caller)
+		return nil, ctx.Err()
+	}
+	return func() {
+		<-p.slots
+		p.part(caller)
+	}, nil
+}
+
+func (p *Passwords) join(caller string, known bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting[caller] >= maxWaitingOf || p.total >= maxWaiting || (!known && p.total >= newcomers) {
+		return false
+	}
+	p.waiting[caller]++
+	p.total++
+	return true
+}
+
+func (p *Passwords) part(caller string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total--
+	if p.waiting[caller]--; p.waiting[caller] == 0 {
+		delete(p.waiting, caller)
+	}
+}
+
+// cost is the cost of a password hash.
+type cost struct {
+	Memory  uint32 // KiB
+	Time    uint32
+	Threads uint8
+}
+
+// today is the cost of new hashes: OWASP's minimum for argon2id.
+var today = cost{Memory: 19 * 1024, Time: 2, Threads: 1}
+
+const (
+	hashSize = 32
+	saltSize = 16
+)
+
+// passwordHash is the hash of a password that its owner chose.
+type passwordHash struct {
+	cost
+	salt, sum []byte
+}
+
+// hashPassword returns a hash of today's cost.
+func hashPassword(password string, salt []byte) passwordHash {
+	return passwordHash{cost: today, salt: salt, sum: today.derive(password, salt, hashSize)}
+}
+
+func (c cost) derive(password string, salt []byte, size int) []byte {
+	return argon2.IDKey([]byte(password), salt, c.Time, c.Memory, c.Threads, uint32(size)) //nolint:gosec // a few bytes
+}
+
+func newSalt() []byte {
+	salt := make([]byte, saltSize)
+	rand.Read(salt)
+	return salt
+}
+
+// String returns the hash as it is stored.
+func (h passwordHash) String() string {
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.Memory, h.Time, h.Threads, encode(h.salt), encode(h.sum))
+}
+
+// parseHash reads what String returns.
+func parseHash(text string) (h passwordHash, err error) {
+	parts := strings.Split(text, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return h, fmt.Errorf("a password hash of an unknown form")
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.Memory, &h.Time, &h.Threads); err != nil || h.Time < 1 || h.Threads < 1 {
+		return h, fmt.Errorf("a password hash with invalid parameters %q", parts[3])
+	}
+	if h.salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil {
+		return h, fmt.Errorf("decode salt: %w", err)
+	}
+	if h.sum, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil || len(h.sum) == 0 {
+		return h, fmt.Errorf("decode hash: %w", err)
+	}
+	return h, nil
+}
 
 // TemporaryPasswordLifetime is how long an invitation is valid.
 const TemporaryPasswordLifetime = 72 * time.Hour
 
-// temporaryPasswordLength gives 47 bits of letters and digits that are hard to
+// temporaryPasswordLength gives 69 bits of letters and digits that are hard to
 // confuse. The password is typed once.
-const temporaryPasswordLength = 9
+const temporaryPasswordLength = 12
 
 const unambiguous = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 
-// Passwords hashes passwords, with limited concurrency because hashing is
-// expensive.
-type Passwords struct{ slots chan struct{} }
+// temporaryForm begins the stored hash of a temporary password. That is random
+// and long enough that a fast hash protects it, as it does API keys.
+const temporaryForm = "$sha256$"
 
-// NewPasswords returns a Passwords that computes at most limit hashes at a time.
-func NewPasswords(limit int) *Passwords {
-	return &Passwords{slots: make(chan struct{}, limit)}
-}
-
-// Hash returns the hash of a password, as it is stored.
-func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
-	salt := make([]byte, saltSize)
-	rand.Read(salt)
-	sum, err := p.derive(ctx, password, salt)
-	if err != nil {
-		return "", err
-	}
-	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashTime, hashThreads, encode(salt), encode(sum)), nil
-}
-
-// Verify reports whether a hash is that of the password.
-func (p *Passwords) Verify(ctx context.Context, password, hash string) (bool, error) {
-	parts := strings.Split(hash, "$")
-	if len(parts) != 6 || parts[1] != "argon2id" {
-		return false, fmt.Errorf("a password hash of an unknown form")
-	}
-	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
-	if err != nil {
-		return false, fmt.Errorf("decode salt: %w", err)
-	}
-	want, err := base64.RawStdEncoding.DecodeString(parts[5])
-	if err != nil {
-		return false, fmt.Errorf("decode hash: %w", err)
-	}
-	sum, err := p.derive(ctx, password, salt)
-	return err == nil && subtle.ConstantTimeCompare(sum, want) == 1, err
-}
-
-func (p *Passwords) derive(ctx context.Context, password string, salt []byte) ([]byte, error) {
-	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	return argon2.IDKey([]byte(password), salt, hashTime, hashMemory, hashThreads, hashSize), nil
-}
-
-// Temporary returns the password with which a new worker first signs in, and the
+// Temporary returns the password with which an invited worker signs in, and the
 // credential to store.
-func (p *Passwords) Temporary(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential, error) {
+func (*Passwords) Temporary(org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential) {
 	password := randomText(temporaryPasswordLength, unambiguous)
-	hash, err := p.Hash(ctx, password)
 	return password, store.Credential{
-		Organization: org, Worker: worker, Hash: hash, Temporary: true, Expires: now.Add(TemporaryPasswordLifetime),
-	}, err
+		Organization: org, Worker: worker, Hash: temporaryHash(worker, password), Temporary: true, Expires: now.Add(TemporaryPasswordLifetime),
+	}
+}
+
+func temporaryHash(worker lastmile.WorkerID, password string) string {
+	sum := sha256.Sum256([]byte(string(worker) + " " + password))
+	return temporaryForm + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// verifier compares one password with the hashes of several credentials. It
+// computes a slow hash once for each salt and cost.
+type verifier struct {
+	password string
+	sums     map[string][]byte
+}
+
+// matches reports whether the password is that of the credential.
+func (v *verifier) matches(c store.Credential) (bool, error) {
+	if strings.HasPrefix(c.Hash, temporaryForm) {
+		return subtle.ConstantTimeCompare([]byte(temporaryHash(c.Worker, v.password)), []byte(c.Hash)) == 1, nil
+	}
+	h, err := parseHash(c.Hash)
+	if err != nil {
+		return false, err
+	}
+	key := fmt.Sprint(h.cost, h.salt, len(h.sum))
+	if v.sums[key] == nil {
+		if v.sums == nil {
+			v.sums = map[string][]byte{}
+		}
+		v.sums[key] = h.derive(v.password, h.salt, len(h.sum))
+	}
+	return subtle.ConstantTimeCompare(v.sums[key], h.sum) == 1, nil
+}
+
+// equalize makes a comparison take as long as one with a password that a worker
+// chose: response times must not reveal whether there is one.
+func (v *verifier) equalize() {
+	if len(v.sums) == 0 {
+		today.derive(v.password, newSalt(), hashSize)
+	}
+}
+
+// sharedSalt returns the salt for a password of a worker with these credentials,
+// of all organizations. There is one salt for a phone number, so that one hash
+// decides whether a password is that of any of them.
+func sharedSalt(known []store.Credential) []byte {
+	for _, c := range known {
+		if h, err := parseHash(c.Hash); err == nil && !c.Temporary && h.cost == today {
+			return h.salt
+		}
+	}
+	return newSalt()
 }
 
 // randomText returns characters of an alphabet of at most 256, all with the same

@@ -31,6 +31,9 @@ type Reader interface {
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Organizations lists all organizations, oldest first.
 	Organizations(ctx context.Context) ([]lastmile.Organization, error)
+	// SignInAllowance returns when an allowance of attempts to sign in is full
+	// again; the zero time if it is.
+	SignInAllowance(ctx context.Context, account, source string) (time.Time, error)
 	// SessionByHash finds a session by the hash of its token, or returns
 	// lastmile.Unauthenticated.
 	SessionByHash(ctx context.Context, hash string) (lastmile.Session, error)
@@ -54,8 +57,13 @@ type Writer interface {
 	Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error
 	// DeleteAdmin deletes an administrator.
 	DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error
-	// DeleteSessions ends all sessions of a worker.
-	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
+	// DeleteOldSessions ends the sessions of a worker except the newest.
+	DeleteOldSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, keep int) error
+	// DeleteSession ends the session whose token has the hash.
+	DeleteSession(ctx context.Context, hash string) error
+	// DeleteSessions ends all sessions of a worker except the one whose token has
+	// the hash.
+	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
 	// DeleteTracker deletes the token of a worker's tracker app.
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	// RaiseKeyGeneration makes every node read the API keys again.
@@ -72,6 +80,9 @@ type Writer interface {
 	SaveOrganization(ctx context.Context, o lastmile.Organization) error
 	// SaveSession saves a worker's session.
 	SaveSession(ctx context.Context, s lastmile.Session) error
+	// SaveSignInAllowance saves when an allowance of attempts to sign in is full
+	// again.
+	SaveSignInAllowance(ctx context.Context, account, source string, full time.Time) error
 	// SaveTracker saves the token of a worker's tracker app. The worker must
 	// have none.
 	SaveTracker(ctx context.Context, s lastmile.Session) error

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -14,10 +15,10 @@ import (
 // The limits of workers' sessions and passwords.
 const (
 	SessionLifetime    = 30 * 24 * time.Hour // since the last use
+	MaxSessions        = 20                  // of a worker; the oldest end
 	MinPassword        = 8                   // characters
 	MaxPassword        = 200
-	maxSignInFailures  = 5 // then a temporary password is invalid, and any other is locked
-	maxSignInWait      = 15 * time.Minute
+	maxPhone           = 64 // characters, as it is typed
 	sessionUseRecorded = time.Hour
 	sessionTokenLength = 43
 )
@@ -27,14 +28,26 @@ type Sessions struct {
 	Store      store.Transactor[Reader, Writer]
 	Events     *events.Log
 	Passwords  *Passwords
+	Vault      Vault
 	Now        func() time.Time
 	NewID      func() string
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
+	Log        *slog.Logger
+
+	denials denials
+}
+
+// SignInAttempt is what a caller sends to sign in.
+type SignInAttempt struct {
+	Phone, Password string
+	Device          string // what an earlier SignedIn contained; may be empty
+	Network         string // that the caller is in; empty if unknown
 }
 
 // SignedIn is a new session. The token is never shown again.
 type SignedIn struct {
 	Token           string
+	Device          string // shows later that the device has signed in before
 	MustSetPassword bool
 	Principal       lastmile.Principal
 }
@@ -47,102 +60,152 @@ func errSignIn() error {
 	return rejected
 }
 
-// SignIn starts a session of the worker with a phone number and password.
-func (s *Sessions) SignIn(ctx context.Context, phone, password string) (SignedIn, error) {
-	number, err := s.ParsePhone(phone, "")
-	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
-		return SignedIn{}, rejected.Because("give it in international form with a leading +")
-	}
+// SignIn starts a session of the worker with a phone number and password. Known
+// and unknown numbers take the same time and get the same errors.
+func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn, error) {
+	number, err := s.parseAttempt(attempt)
 	if err != nil {
 		return SignedIn{}, err
 	}
+	t := s.throttle(number, attempt.Device, attempt.Network)
+	if err := s.admit(ctx, t); err != nil {
+		return SignedIn{}, err
+	}
+	leave, err := s.Passwords.enter(ctx, t.caller, t.known)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	defer leave()
 	now := s.Now()
-	var known []store.Credential
-	err = s.Store.Read(ctx, func(r Reader) (err error) {
-		known, err = r.CredentialsByPhone(ctx, number)
+	var (
+		known         []store.Credential
+		temporaryOnly bool
+	)
+	// The attempt is counted before the password is verified. If it were counted
+	// afterwards, attempts at the same time would not be.
+	err = s.Store.Write(ctx, func(w Writer) (err error) {
+		if temporaryOnly, err = t.reserve(ctx, w, now); err != nil {
+			return err
+		}
+		known, err = w.CredentialsByPhone(ctx, number)
 		return err
 	})
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if len(known) == 0 {
-		// An unknown number must take as long as a wrong password.
-		if _, err := s.Passwords.Hash(ctx, password); err != nil {
-			return SignedIn{}, err
+	found, err := match(attempt.Password, known, temporaryOnly, now)
+	switch {
+	case err != nil:
+		return SignedIn{}, err
+	case found != nil:
+		if temporaryOnly {
+			t.own = nil // none was used
 		}
+		return s.start(ctx, number, attempt, t, *found, sharedSalt(known), now)
 	}
-	for _, c := range known {
-		if denied(c, now) {
-			continue
-		}
-		right, err := s.Passwords.Verify(ctx, password, c.Hash)
-		if err != nil {
-			return SignedIn{}, err
-		}
-		if right {
-			return s.start(ctx, number, c, now)
-		}
-		if err := s.Store.Write(ctx, func(w Writer) error { return saveFailure(ctx, w, number, c, now) }); err != nil {
-			return SignedIn{}, err
-		}
+	s.Log.Warn("sign-in failed", "address", t.network)
+	if temporaryOnly {
+		return SignedIn{}, tooManySignIns(accountEvery)
 	}
 	return SignedIn{}, errSignIn()
 }
 
-// denied reports whether a password is not even verified: a temporary one that
-// has expired or was guessed at, or another that is locked after guesses.
-func denied(c store.Credential, now time.Time) bool {
-	if c.Temporary {
-		return now.After(c.Expires) || c.Failures >= maxSignInFailures
+// parseAttempt rejects invalid values before they cost anything.
+func (s *Sessions) parseAttempt(attempt SignInAttempt) (lastmile.Phone, error) {
+	switch {
+	case attempt.Phone == "":
+		return "", lastmile.Missing("phone")
+	case attempt.Password == "":
+		return "", lastmile.Missing("password")
+	case len(attempt.Phone) > maxPhone:
+		return "", lastmile.Invalid("phone must have at most %d characters", maxPhone)
+	case characters(attempt.Password) > MaxPassword:
+		return "", lastmile.Invalid("password must have at most %d characters", MaxPassword)
 	}
-	return now.Before(c.LockedUntil)
+	number, err := s.ParsePhone(attempt.Phone, "")
+	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
+		return "", rejected.Because("give it in international form with a leading +")
+	}
+	return number, err
 }
 
-// saveFailure counts a wrong password. After a few, the password is locked, each
-// time for twice as long.
-func saveFailure(ctx context.Context, w Writer, number lastmile.Phone, c store.Credential, now time.Time) error {
-	c, err := reload(ctx, w, number, c)
-	if err != nil {
-		return err
+func characters(text string) int { return len([]rune(text)) }
+
+// match returns the credential that a password is for, or nil.
+func match(password string, known []store.Credential, temporaryOnly bool, now time.Time) (*store.Credential, error) {
+	v := verifier{password: password}
+	for _, c := range known {
+		if (c.Temporary && now.After(c.Expires)) || (temporaryOnly && !c.Temporary) {
+			continue
+		}
+		right, err := v.matches(c)
+		if err != nil {
+			return nil, err
+		}
+		if right {
+			return &c, nil
+		}
 	}
-	c.Failures++
-	if over := c.Failures - maxSignInFailures; !c.Temporary && over >= 0 {
-		c.LockedUntil = now.Add(min(time.Second<<min(over, 20), maxSignInWait))
-	}
-	return w.SaveCredential(ctx, c)
+	v.equalize()
+	return nil, nil
 }
 
 // reload reads a credential again, in a transaction. If its password has changed,
 // the one that was verified is wrong.
-func reload(ctx context.Context, r Reader, number lastmile.Phone, c store.Credential) (store.Credential, error) {
+func reload(ctx context.Context, r Reader, number lastmile.Phone, c store.Credential) error {
 	known, err := r.CredentialsByPhone(ctx, number)
 	if err != nil {
-		return c, err
+		return err
 	}
-	for _, k := range known {
-		if k.Organization == c.Organization && k.Worker == c.Worker && k.Hash == c.Hash {
-			return k, nil
-		}
+	if fresh, ok := credentialOf(known, c.Organization, c.Worker); !ok || fresh.Hash != c.Hash {
+		return errSignIn()
 	}
-	return c, errSignIn()
+	return nil
 }
 
-func (s *Sessions) start(ctx context.Context, number lastmile.Phone, c store.Credential, now time.Time) (SignedIn, error) {
-	token := RandomSecret(sessionTokenLength)
+// start starts a session. A password hash of another cost than today's is replaced.
+func (s *Sessions) start(
+	ctx context.Context, number lastmile.Phone, attempt SignInAttempt, t throttle, c store.Credential, salt []byte, now time.Time,
+) (SignedIn, error) {
+	begun := SignedIn{
+		Token: RandomSecret(sessionTokenLength), Device: attempt.Device, MustSetPassword: c.Temporary,
+		Principal: lastmile.Principal{Organization: c.Organization, Worker: c.Worker},
+	}
+	if !t.known {
+		begun.Device = s.Vault.sealDevice(number)
+	}
+	renewed := c
+	if outdated(c, salt) {
+		renewed.Hash = hashPassword(attempt.Password, salt).String()
+	}
 	err := s.Store.Write(ctx, func(w Writer) error {
-		fresh, err := reload(ctx, w, number, c)
-		if err != nil {
+		if err := reload(ctx, w, number, c); err != nil {
 			return err
 		}
-		fresh.Failures, fresh.LockedUntil = 0, time.Time{}
-		if err := w.SaveCredential(ctx, fresh); err != nil {
+		if renewed.Hash != c.Hash {
+			if err := w.SaveCredential(ctx, renewed); err != nil {
+				return err
+			}
+		}
+		for _, all := range [][]allowance{t.always, t.own} {
+			if err := restore(ctx, w, all, now); err != nil {
+				return err
+			}
+		}
+		session := lastmile.Session{Hash: hashKey(begun.Token).String(), Organization: c.Organization, Worker: c.Worker, Created: now, Used: now}
+		if err := w.SaveSession(ctx, session); err != nil {
 			return err
 		}
-		return w.SaveSession(ctx, lastmile.Session{Hash: hashKey(token).String(), Organization: c.Organization, Worker: c.Worker, Created: now, Used: now})
+		return w.DeleteOldSessions(ctx, c.Organization, c.Worker, MaxSessions)
 	})
-	return SignedIn{
-		Token: token, MustSetPassword: c.Temporary, Principal: lastmile.Principal{Organization: c.Organization, Worker: c.Worker},
-	}, err
+	return begun, err
+}
+
+// outdated reports whether the hash of a password that a worker chose differs from
+// a new one in cost or salt.
+func outdated(c store.Credential, salt []byte) bool {
+	h, err := parseHash(c.Hash)
+	return err == nil && !c.Temporary && (h.cost != today || len(h.sum) != hashSize || string(h.salt) != string(salt))
 }
 
 // Authenticate returns the worker whose session has the token.
@@ -150,9 +213,10 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 	if len(token) != sessionTokenLength {
 		return lastmile.Principal{}, lastmile.UnknownToken()
 	}
+	hash := hashKey(token).String()
 	var session lastmile.Session
 	err := s.Store.Read(ctx, func(r Reader) (err error) {
-		session, err = r.SessionByHash(ctx, hashKey(token).String())
+		session, err = r.SessionByHash(ctx, hash)
 		return err
 	})
 	if err != nil {
@@ -164,7 +228,13 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 	}
 	if now.Sub(session.Used) > sessionUseRecorded {
 		session.Used = now
-		if err := s.Store.Write(ctx, func(w Writer) error { return w.SaveSession(ctx, session) }); err != nil {
+		err := s.Store.Write(ctx, func(w Writer) error {
+			if _, err := w.SessionByHash(ctx, hash); err != nil { // it may have ended meanwhile
+				return err
+			}
+			return w.SaveSession(ctx, session)
+		})
+		if err != nil {
 			return lastmile.Principal{}, err
 		}
 	}
@@ -173,72 +243,138 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 	}, nil
 }
 
-// checkNew rejects the temporary password as the new one: it was sent in a text
-// message, which others may read.
-func (s *Sessions) checkNew(ctx context.Context, who lastmile.Principal, password string) error {
-	var known []store.Credential
-	err := s.Store.Read(ctx, func(r Reader) error {
-		worker, err := r.Worker(ctx, who.Organization, who.Worker)
-		if err != nil {
+// SignOut ends the session of the caller.
+func (s *Sessions) SignOut(ctx context.Context, who lastmile.Principal) error {
+	return s.Store.Write(ctx, func(w Writer) error { return w.DeleteSession(ctx, who.Session.Hash) })
+}
+
+// SignOutEverywhere ends all sessions of the calling worker, and the token of the
+// worker's tracker app.
+func (s *Sessions) SignOutEverywhere(ctx context.Context, who lastmile.Principal) error {
+	return s.Store.Write(ctx, func(w Writer) error {
+		if err := w.DeleteSessions(ctx, who.Organization, who.Worker, ""); err != nil {
 			return err
 		}
-		known, err = r.CredentialsByPhone(ctx, worker.Phone)
+		return w.DeleteTracker(ctx, who.Organization, who.Worker)
+	})
+}
+
+// SetPassword sets the password of a worker, which accepts the invitation, and ends
+// all other sessions of the worker. The old password is required unless the worker
+// only has a temporary one: a token alone, if stolen, must not be enough.
+func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, old, password string) error {
+	if err := checkPasswords(who, old, password); err != nil {
+		return err
+	}
+	var number lastmile.Phone
+	err := s.Store.Read(ctx, func(r Reader) error {
+		worker, err := r.Worker(ctx, who.Organization, who.Worker)
+		number = worker.Phone
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	for _, c := range known {
-		if c.Organization != who.Organization || c.Worker != who.Worker || !c.Temporary {
-			continue
+	leave, err := s.Passwords.enter(ctx, "worker "+string(who.Worker), true)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	now := s.Now()
+	guesses := []allowance{ofWorker(number, who.Worker)}
+	var known []store.Credential
+	err = s.Store.Write(ctx, func(w Writer) (err error) {
+		wait, err := reserve(ctx, w, guesses, now)
+		if err == nil && wait > 0 {
+			err = tooManySignIns(wait)
 		}
-		same, err := s.Passwords.Verify(ctx, password, c.Hash)
 		if err != nil {
 			return err
 		}
-		if same {
-			return lastmile.Invalid("password must not be the temporary one: choose another")
-		}
+		known, err = w.CredentialsByPhone(ctx, number)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	current, ok := credentialOf(known, who.Organization, who.Worker)
+	if !ok {
+		return lastmile.UnknownToken()
+	}
+	if err := checkChange(who, current, old, password); err != nil {
+		return err
+	}
+	hash := hashPassword(password, sharedSalt(known)).String()
+	return s.Store.Write(ctx, func(w Writer) error {
+		if _, err := w.SessionByHash(ctx, who.Session.Hash); err != nil { // it may have ended meanwhile
+			return err
+		}
+		if err := reload(ctx, w, number, current); err != nil {
+			return err
+		}
+		if err := restore(ctx, w, guesses, now); err != nil {
+			return err
+		}
+		return s.savePassword(ctx, w, who, hash, now)
+	})
 }
 
-// SetPassword sets the password of a worker, which accepts the invitation, and ends
-// all other sessions of the worker.
-func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, password string) error {
-	switch n := len([]rune(password)); {
+// checkPasswords rejects invalid values before they cost anything.
+func checkPasswords(who lastmile.Principal, old, password string) error {
+	switch n := characters(password); {
 	case n < MinPassword || n > MaxPassword:
 		return lastmile.Invalid("password must have %d to %d characters", MinPassword, MaxPassword)
 	case strings.TrimSpace(password) == "":
 		return lastmile.Invalid("password must not be blank")
+	case who.MustSetPassword:
+		return nil
+	case old == "":
+		return lastmile.Missing("oldPassword")
+	case characters(old) > MaxPassword:
+		return lastmile.Invalid("oldPassword must have at most %d characters", MaxPassword)
 	}
-	if err := s.checkNew(ctx, who, password); err != nil {
+	return nil
+}
+
+// checkChange compares the old password with the current one, if that is not
+// temporary. A temporary password is rejected as the new one: it was sent in a text
+// message, which others may read.
+func checkChange(who lastmile.Principal, current store.Credential, old, password string) error {
+	if current.Temporary != who.MustSetPassword {
+		return lastmile.UnknownToken() // it was changed meanwhile
+	}
+	v := verifier{password: old}
+	if current.Temporary {
+		v.password = password
+	}
+	same, err := v.matches(current)
+	switch {
+	case err != nil:
 		return err
+	case same && current.Temporary:
+		return lastmile.Invalid("password must not be the temporary one: choose another")
+	case !same && !current.Temporary:
+		return lastmile.Invalid("oldPassword is not the current password")
 	}
-	hash, err := s.Passwords.Hash(ctx, password)
+	return nil
+}
+
+// savePassword saves the password of a worker and ends all other sessions.
+func (s *Sessions) savePassword(ctx context.Context, w Writer, who lastmile.Principal, hash string, now time.Time) error {
+	worker, err := w.Worker(ctx, who.Organization, who.Worker)
 	if err != nil {
 		return err
 	}
-	now := s.Now()
-	return s.Store.Write(ctx, func(w Writer) error {
-		worker, err := w.Worker(ctx, who.Organization, who.Worker)
-		if err != nil {
+	if events := worker.AcceptInvitation(who.Actor(), now); len(events) > 0 {
+		if err := w.SaveWorker(ctx, worker); err != nil {
 			return err
 		}
-		if events := worker.AcceptInvitation(who.Actor(), now); len(events) > 0 {
-			if err := w.SaveWorker(ctx, worker); err != nil {
-				return err
-			}
-			if err := s.Events.Append(ctx, w, events...); err != nil {
-				return err
-			}
-		}
-		if err := w.DeleteSessions(ctx, who.Organization, who.Worker); err != nil {
+		if err := s.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
-		if err := w.SaveSession(ctx, who.Session); err != nil {
-			return err
-		}
-		return w.SaveCredential(ctx, store.Credential{Organization: who.Organization, Worker: who.Worker, Hash: hash})
-	})
+	}
+	if err := w.DeleteSessions(ctx, who.Organization, who.Worker, who.Session.Hash); err != nil {
+		return err
+	}
+	return w.SaveCredential(ctx, store.Credential{Organization: who.Organization, Worker: who.Worker, Hash: hash})
 }

@@ -46,6 +46,11 @@ func (s workers) routes() []edge.Route {
 			Describe("Only the fields that are sent change. The phone number never does; null removes a vehicle or an address.").
 			Example(`{"displayName": "Ada", "vehicle": null, "capacity": 12}`),
 		edge.Delete("/workers/{id}", "Delete a worker", s.deleteWorker),
+		edge.Create("/workers/{id}/invite", "Invite a worker again", s.inviteWorker, wire.NewWorker).
+			Describe("Sends a new temporary password by text message, to a worker who lost the first one or forgot the password. The previous password is no longer valid, and the worker is signed out.").
+			Example(`{}`),
+		edge.Delete("/workers/{id}/sessions", "Sign a worker out everywhere", s.signOutWorker).
+			Describe("Ends all sessions of the worker, for example after a phone was lost, and the token of a tracker app. The password stays valid."),
 		edge.Get("/workers/{id}/schedule", "Read a worker's schedule", s.schedule),
 		edge.Create("/workers/{id}/schedule", "Replace a worker's schedule", s.setSchedule, wire.NewSchedule).
 			Describe("The days sent take the place of all days there were. Days that are over are dropped.").
@@ -168,6 +173,14 @@ func (s workers) updateWorker(ctx context.Context, c *edge.Call, body wire.Worke
 
 func (s workers) deleteWorker(ctx context.Context, c *edge.Call) error {
 	return s.Fleet.DeleteWorker(ctx, c.Who, lastmile.WorkerID(c.ID()))
+}
+
+func (s workers) inviteWorker(ctx context.Context, c *edge.Call, _ wire.NoBody) (lastmile.Worker, error) {
+	return s.Fleet.Invite(ctx, c.Who, lastmile.WorkerID(c.ID()))
+}
+
+func (s workers) signOutWorker(ctx context.Context, c *edge.Call) error {
+	return s.Fleet.SignOut(ctx, c.Who, lastmile.WorkerID(c.ID()))
 }
 
 func (s workers) schedule(ctx context.Context, c *edge.Call) (wire.Schedule, error) {

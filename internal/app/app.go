@@ -117,10 +117,10 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	accounts := sqlstore.For[access.Reader, access.Writer](db)
 	a.Keys = &access.Keys{Store: accounts, Now: now}
 	a.Organizations = &access.Organizations{Store: accounts, Now: now, NewID: newID, Vault: vault}
-	passwords := access.NewPasswords(2)
+	passwords := access.NewPasswords()
 	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
-	a.Sessions = &access.Sessions{Store: accounts, Events: a.Events, Passwords: passwords, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
+	a.Sessions = &access.Sessions{Store: accounts, Events: a.Events, Passwords: passwords, Vault: vault, Now: now, NewID: newID, ParsePhone: sms.ParseNumber, Log: log}
 	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
 )
@@ -27,6 +28,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, a.RefreshKeysEvery(), "refresh keys", a.Keys.Refresh)
 	a.every(ctx, saveKeyUseInterval, "save use of keys", a.Keys.SaveUse)
 	a.every(ctx, purgeInterval, "purge receipts", a.purgeReceipts)
+	a.every(ctx, purgeInterval, "purge sessions", a.purgeSessions)
 	a.every(ctx, purgeInterval, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
 	a.every(ctx, purgeInterval, "purge positions", a.purgePositions)
@@ -95,6 +97,18 @@ func (a *App) purgeEvents(ctx context.Context) error {
 func (a *App) purgeReceipts(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteReceipts(ctx, before, limit)
+	})
+}
+
+func (a *App) purgeSessions(ctx context.Context) error {
+	err := a.purge(ctx, a.Now().Add(-access.SessionLifetime), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
+		return w.DeleteUnusedSessions(ctx, before, limit)
+	})
+	if err != nil {
+		return err
+	}
+	return a.purge(ctx, a.Now(), func(w *sqlstore.Tx, now time.Time, limit int) (int64, error) {
+		return w.DeleteSignInAllowances(ctx, now, limit)
 	})
 }
 

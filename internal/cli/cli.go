@@ -59,6 +59,7 @@ func commands() []command {
 		serveCommand(), demoCommand(), simulateCommand(),
 		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
 		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
+		workerInviteCommand(), workerSignOutCommand(),
 		outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand(),
 		tailCommand(), geoImportCommand(),
 		webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(),

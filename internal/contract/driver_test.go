@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,7 +138,9 @@ func TestDriverContract(t *testing.T) {
 		acme, zenith := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
 		team := driverTeam(t, acme, "Driving", true)
 		t.Run("a worker signs in with the temporary password and sets her own", func(t *testing.T) { testSignIn(t, acme, team) })
-		t.Run("a temporary password is good for five wrong tries", func(t *testing.T) { testLockout(t, acme, team) })
+		t.Run("of concurrent guesses five are verified, and no invitation ends", func(t *testing.T) { testGuesses(t, acme, team) })
+		t.Run("a worker signs out, here and everywhere", func(t *testing.T) { testSignOut(t, acme, team) })
+		t.Run("a worker is invited again", func(t *testing.T) { testInviteAgain(t, acme, team) })
 		t.Run("a task is started, reached and completed once", func(t *testing.T) { testWork(t, acme, team) })
 		t.Run("what a task requires must be handed in", func(t *testing.T) { testRequirements(t, acme, team) })
 		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
@@ -177,9 +181,10 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	for _, bad := range []string{"short", "        ", password(t, c.Platform, number)} {
 		p.call(t, http.MethodPost, "/password", map[string]any{"password": bad}).Refused(t, 400, 1000)
 	}
-	for range 2 {
-		p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse"}).OK(t)
-	}
+	p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse"}).OK(t)
+	p.call(t, http.MethodPost, "/password", map[string]any{"password": "battery staple"}).Refused(t, 400, 1900)
+	p.call(t, http.MethodPost, "/password", map[string]any{"password": "battery staple", "oldPassword": "wrong horse"}).Refused(t, 400, 1000)
+	p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse", "oldPassword": "correct horse"}).OK(t)
 	thief.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
 	if told := triggers(t, c, "workerId", worker); !slices.Equal(told, []string{"workerCreated", "workerUpdated"}) {
 		t.Errorf("webhooks are told %v", told)
@@ -201,14 +206,104 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	p.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
 }
 
-func testLockout(t *testing.T, c *apptest.Client, team string) {
-	const number = "+12125550302"
-	c.Must(t, http.MethodPost, "/workers", map[string]any{"name": "Locked", "phone": number, "teams": []string{team}})
-	anybody := &phone{platform: c.Platform}
-	for range 5 {
-		anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "guess"}).Refused(t, 401, 1102)
+// signIn signs in from a network. It returns the status and how long to wait.
+func signIn(t testing.TB, p *apptest.Platform, network, number, password string) (status int, retryAfter string) {
+	t.Helper()
+	body := strings.NewReader(string(encode(t, map[string]any{"phone": number, "password": password})))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/driver/v1/login", body)
+	if err != nil {
+		t.Fatal(err)
 	}
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).Refused(t, 401, 1102)
+	request.Header.Set("X-Forwarded-For", network)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode, response.Header.Get("Retry-After")
+}
+
+func testGuesses(t *testing.T, c *apptest.Client, team string) {
+	const number, unknown = "+12125550302", "+12125550992"
+	c.Must(t, http.MethodPost, "/workers", map[string]any{"name": "Guessed", "phone": number, "teams": []string{team}})
+	for i, to := range []string{number, unknown} {
+		network := fmt.Sprintf("198.51.100.%d", i+1)
+		var (
+			group    sync.WaitGroup
+			verified atomic.Int64
+		)
+		for n := range 400 {
+			group.Go(func() {
+				switch status, wait := signIn(t, c.Platform, network, to, fmt.Sprint("guess", n)); {
+				case status == 401:
+					verified.Add(1)
+				case status != 429 || wait == "" || wait == "0":
+					t.Errorf("%s: status %d, retry after %q", to, status, wait)
+				}
+			})
+		}
+		group.Wait()
+		if verified.Load() != 5 {
+			t.Errorf("%s: %d of 400 guesses were verified, want 5", to, verified.Load())
+		}
+	}
+	right := password(t, c.Platform, number)
+	if status, wait := signIn(t, c.Platform, "198.51.100.1", number, right); status != 429 || wait == "" {
+		t.Errorf("a sixth attempt of the same network: status %d, retry after %q", status, wait)
+	}
+	if status, _ := signIn(t, c.Platform, "203.0.113.1", number, right); status != 200 {
+		t.Errorf("the invitation after guesses of others: status %d", status)
+	}
+	anybody := &phone{platform: c.Platform}
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 201)}).Refused(t, 400, 1000)
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 4<<10)}).Refused(t, 413, 1006)
+}
+
+func testSignOut(t *testing.T, c *apptest.Client, team string) {
+	const number = "+12125550331"
+	worker, p := hire(t, c, team, number)
+	var others [3]*phone
+	for i := range others {
+		others[i] = &phone{platform: c.Platform}
+		begun := others[i].call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).OK(t).Object(t)
+		others[i].token, _ = begun["token"].(string)
+	}
+	others[0].call(t, http.MethodPost, "/logout", nil).OK(t)
+	others[0].call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	others[0].call(t, http.MethodPost, "/logout", nil).Refused(t, 401, 1102)
+	others[1].call(t, http.MethodGet, "/me", nil).OK(t)
+	others[1].call(t, http.MethodDelete, "/sessions", nil).OK(t)
+	for _, each := range []*phone{p, others[1], others[2]} {
+		each.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	}
+	begun := p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).OK(t).Object(t)
+	p.token, _ = begun["token"].(string)
+	c.Call(t, http.MethodDelete, "/workers/"+worker+"/sessions", nil).OK(t)
+	p.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+}
+
+func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
+	const number = "+12125550332"
+	worker, p := hire(t, c, team, number)
+	if got := c.Must(t, http.MethodPost, "/workers/"+worker+"/invite", map[string]any{}); got["id"] != worker {
+		t.Errorf("invited %v, want %s", got["id"], worker)
+	}
+	p.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).Refused(t, 401, 1102)
+	messages := c.Platform.Outbox(t, number)
+	if len(messages) != 2 {
+		t.Fatalf("%d messages, want two invitations", len(messages))
+	}
+	opened := 0
+	for _, m := range messages {
+		found := temporary.FindStringSubmatch(m.Body)
+		if p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": found[1]}).Status == 200 {
+			opened++
+		}
+	}
+	if opened != 1 {
+		t.Errorf("%d of two invitations are valid, want one", opened)
+	}
 }
 
 func testWork(t *testing.T, c *apptest.Client, team string) {

@@ -31,6 +31,7 @@ var postBodies = map[string][2]string{
 	"POST /recipients/metadata":   {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
 	"POST /workers":               {`{"name":"A","phone":"NEW-phone","teams":["OWN-team"]}`, `{"name":"B","phone":"NEW-phone","teams":["OWN-team"]}`},
 	"POST /workers/metadata":      {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},
+	"POST /workers/{id}/invite":   {``, `{}`},
 	"POST /workers/{id}/schedule": {`{"entries":[{"date":"2090-01-01","timezone":"UTC","shifts":[]}]}`, `{"entries":[]}`},
 	"POST /teams":                 {`{"name":"NEW-name","workers":[],"managers":[]}`, `{"name":"NEW-name","workers":["OWN-worker"],"managers":[]}`},
 	"POST /teams/metadata":        {`[{"name":"a","type":"number","value":1}]`, `[{"name":"a","type":"number","value":2}]`},

@@ -66,6 +66,8 @@ func idPlaces() []idPlace {
 		{operation: "PUT /workers/{id}", field: "addresses.routing", kind: "destination", body: `{"name":"Changed","addresses":{"routing":"ID"}}`, missing: notFound},
 		{operation: "PUT /workers/{id}", field: "address.routing", kind: "destination", body: `{"name":"Changed","address":{"routing":"ID"}}`, missing: notFound},
 		{operation: "DELETE /workers/{id}", field: "{id}", kind: "worker", missing: notFound},
+		{operation: "DELETE /workers/{id}/sessions", field: "{id}", kind: "worker", missing: notFound},
+		{operation: "POST /workers/{id}/invite", field: "{id}", kind: "worker", body: `{}`, missing: notFound},
 		{operation: "GET /workers/{id}/schedule", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /workers/{id}/tasks", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /teams/{id}/tasks", field: "{id}", kind: "team", missing: notFound},

@@ -4,19 +4,27 @@ import (
 	"context"
 	"net/http"
 
+	"dray/internal/access"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
 	"dray/internal/wire"
 )
 
+// maxSignInBody is the size of the largest body with a password, in bytes.
+const maxSignInBody = 4 << 10
+
 func (s *Server) routes() []edge.Route {
 	routes := []edge.Route{
-		edge.Post("/login", "Sign in", s.signIn).Public().
-			Describe("The temporary password of the invitation, or the one that was set. A phone number of several organizations signs in to the first whose password fits.").
+		edge.Post("/login", "Sign in", s.signIn).Public().Limit(maxSignInBody).
+			Describe("The temporary password of the invitation, or the one that was set. A phone number of several organizations signs in to the first whose password fits. Failed attempts are limited for each phone number and network: after five, 429 says how long to wait.").
 			Example(`{"phone": "+12125550142", "password": "correct horse"}`),
-		edge.Do("/password", "Set a password", s.setPassword).AllowTemporaryPassword().
-			Describe("Accepts the invitation. Until then, everything except reading who is signed in is denied with 1300. Other sessions of the worker end.").
-			Example(`{"password": "correct horse"}`),
+		edge.Do("/password", "Set a password", s.setPassword).AllowTemporaryPassword().Limit(maxSignInBody).
+			Describe("Accepts the invitation. Until then, everything except reading who is signed in and signing out is denied with 1300. Other sessions of the worker end.").
+			Example(`{"password": "battery staple", "oldPassword": "correct horse"}`),
+		edge.SendOnly("/logout", "Sign out", s.signOut).AllowTemporaryPassword().Limit(maxSignInBody).
+			Describe("The token is no longer valid."),
+		edge.Delete("/sessions", "Sign out everywhere", s.signOutEverywhere).AllowTemporaryPassword().
+			Describe("Ends all sessions of the worker, this one included, and the token of a tracker app."),
 		edge.Get("/me", "Read who is signed in", s.self).AllowTemporaryPassword(),
 		edge.Put("/duty", "Go on or off duty", s.setDuty).
 			Describe("Going off duty leaves an active task as it is.").
@@ -69,23 +77,29 @@ func (s *Server) routes() []edge.Route {
 	return edge.Tagged(tag, append(routes, s.trackerRoutes()...)...)
 }
 
-func (s *Server) signIn(ctx context.Context, _ *edge.Call, body wire.SignInBody) (wire.SignedIn, error) {
-	switch {
-	case body.Phone == "":
-		return wire.SignedIn{}, lastmile.Missing("phone")
-	case body.Password == "":
-		return wire.SignedIn{}, lastmile.Missing("password")
-	}
-	begun, err := s.Sessions.SignIn(ctx, body.Phone, body.Password)
+func (s *Server) signIn(ctx context.Context, c *edge.Call, body wire.SignInBody) (wire.SignedIn, error) {
+	begun, err := s.Sessions.SignIn(ctx, access.SignInAttempt{
+		Phone: body.Phone, Password: body.Password, Device: body.Device, Network: s.Address(c.HTTP),
+	})
 	if err != nil {
 		return wire.SignedIn{}, err
 	}
 	worker, err := s.Fleet.Self(ctx, begun.Principal)
-	return wire.SignedIn{Token: begun.Token, MustSetPassword: begun.MustSetPassword, Worker: wire.NewWorker(worker)}, err
+	return wire.SignedIn{
+		Token: begun.Token, Device: begun.Device, MustSetPassword: begun.MustSetPassword, Worker: wire.NewWorker(worker),
+	}, err
 }
 
 func (s *Server) setPassword(ctx context.Context, c *edge.Call, body wire.PasswordBody) error {
-	return s.Sessions.SetPassword(ctx, c.Who, body.Password)
+	return s.Sessions.SetPassword(ctx, c.Who, body.OldPassword, body.Password)
+}
+
+func (s *Server) signOut(ctx context.Context, c *edge.Call) error {
+	return s.Sessions.SignOut(ctx, c.Who)
+}
+
+func (s *Server) signOutEverywhere(ctx context.Context, c *edge.Call) error {
+	return s.Sessions.SignOutEverywhere(ctx, c.Who)
 }
 
 func (s *Server) self(ctx context.Context, c *edge.Call) (wire.Worker, error) {

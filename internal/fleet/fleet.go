@@ -31,9 +31,9 @@ type Places interface {
 	Locate(ctx context.Context, who lastmile.Principal, field string, draft lastmile.DestinationDraft) (lastmile.Destination, error)
 }
 
-// Passwords creates the temporary passwords of new workers.
+// Passwords creates the temporary passwords of invitations.
 type Passwords interface {
-	Temporary(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential, error)
+	Temporary(org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) (string, store.Credential)
 }
 
 // Travel estimates how long the legs of a route take.

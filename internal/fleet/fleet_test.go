@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dray/internal/access"
 	"dray/internal/app/apptest"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
@@ -53,14 +54,67 @@ func TestCreateWorkerInvitesTheWorker(t *testing.T) {
 	if len(texts) != 1 {
 		t.Fatalf("%d text messages were sent, want the invitation", len(texts))
 	}
-	_, rest, _ := strings.Cut(texts[0].Body, "temporary password ")
-	password, _, _ := strings.Cut(rest, " ")
-	session, err := o.Sessions.SignIn(t.Context(), string(phone), password)
+	password := temporaryPassword(t, o, phone)
+	session, err := o.Sessions.SignIn(t.Context(), access.SignInAttempt{Phone: string(phone), Password: password})
 	if err != nil || !session.MustSetPassword || session.Principal.Worker != made.ID {
 		t.Errorf("signed in with %q as %+v: %v", password, session.Principal, err)
 	}
 	_, err = o.Fleet.CreateWorker(t.Context(), o.Principal, draft(string(phone), team))
 	expectCode(t, err, lastmile.CodeDuplicate)
+}
+
+// temporaryPassword returns the password in the latest invitation.
+func temporaryPassword(t *testing.T, o *apptest.Org, phone lastmile.Phone) string {
+	t.Helper()
+	texts := o.Outbox(t, string(phone))
+	if len(texts) == 0 {
+		t.Fatalf("no text message to %s", phone)
+	}
+	_, rest, _ := strings.Cut(texts[len(texts)-1].Body, "temporary password ")
+	password, _, _ := strings.Cut(rest, " ")
+	return password
+}
+
+func TestInviteSendsANewPassword(t *testing.T) {
+	o, ctx := apptest.NewOrg(t), t.Context()
+	phone := apptest.Phone()
+	made, err := o.Fleet.CreateWorker(ctx, o.Principal, draft(string(phone), o.Team(t, "North")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempt := access.SignInAttempt{Phone: string(phone), Password: temporaryPassword(t, o, phone)}
+	session, err := o.Sessions.SignIn(ctx, attempt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guess := access.SignInAttempt{Phone: string(phone), Password: "guess"}
+	for range 6 {
+		_, err = o.Sessions.SignIn(ctx, guess)
+	}
+	expectCode(t, err, lastmile.CodeTooMany)
+	o.Triggers(t)
+	o.Advance(time.Second)
+	if _, err := o.Fleet.Invite(ctx, o.Principal, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	expectTriggers(t, o)
+	_, err = o.Sessions.Authenticate(ctx, session.Token)
+	expectCode(t, err, lastmile.CodeUnauthenticated) // sessions end
+	_, err = o.Sessions.SignIn(ctx, attempt)
+	expectCode(t, err, lastmile.CodeUnauthenticated) // the first invitation is replaced
+	attempt.Password = temporaryPassword(t, o, phone)
+	if session, err = o.Sessions.SignIn(ctx, attempt); err != nil || !session.MustSetPassword {
+		t.Fatalf("signed in with the new invitation as %+v: %v", session, err)
+	}
+	if err := o.Fleet.SignOut(ctx, o.Principal, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, err = o.Sessions.Authenticate(ctx, session.Token)
+	expectCode(t, err, lastmile.CodeUnauthenticated)
+	other := apptest.NewOrg(t)
+	_, err = o.Fleet.Invite(ctx, other.Principal, made.ID)
+	expectCode(t, err, lastmile.CodeOutsideScope)
+	expectCode(t, o.Fleet.SignOut(ctx, other.Principal, made.ID), lastmile.CodeOutsideScope)
 }
 
 func TestCreateWorkerRejects(t *testing.T) {

@@ -49,10 +49,17 @@ type Writer interface {
 	Reader
 	store.Receipts
 	events.Transaction
+	// DeleteSessions ends all sessions of a worker except the one whose token has
+	// the hash.
+	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
 	// DeleteTeam deletes a team.
 	DeleteTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) error
+	// DeleteTracker deletes the token of a worker's tracker app.
+	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
 	// DeleteWorker deletes a worker.
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
+	// ResetSignInAllowances makes all allowances of an account full.
+	ResetSignInAllowances(ctx context.Context, account lastmile.Phone) error
 	// SaveCredential saves how a worker signs in.
 	SaveCredential(ctx context.Context, c store.Credential) error
 	// SaveDestination saves a new destination.

@@ -6,7 +6,6 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
-	"dray/internal/textmessage"
 )
 
 // RoutingAddress is where a worker's routes may end, as sent: the id of a
@@ -44,16 +43,7 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 	if err != nil {
 		return lastmile.Worker{}, err
 	}
-	// Invalid requests are rejected before the cost of hashing a password.
-	err = f.Store.Read(ctx, func(r Reader) error { return checkNewWorker(ctx, r, made) })
-	if err != nil {
-		return lastmile.Worker{}, err
-	}
-	password, credential, err := f.Passwords.Temporary(ctx, org.ID, made.ID, now)
-	if err != nil {
-		return lastmile.Worker{}, err
-	}
-	invitation := textmessage.NewInvitation(lastmile.MessageID(f.NewID()), org, made, password, f.AppURL, now)
+	invite := f.invitation(org, made, now)
 	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Worker, error) {
 		worker := made
 		if worker.Routing, err = routing.save(ctx, w, who); err != nil {
@@ -65,13 +55,9 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 		if err := w.SaveWorker(ctx, worker); err != nil {
 			return worker, err
 		}
-		if err := w.SaveCredential(ctx, credential); err != nil {
+		if err := invite(ctx, w); err != nil {
 			return worker, err
 		}
-		if err := w.SaveMessage(ctx, invitation); err != nil {
-			return worker, err
-		}
-		w.OnCommit(f.Messages.Signal)
 		return worker, f.appendEvent(ctx, w, who, lastmile.TriggerWorkerCreated, worker, now)
 	})
 }

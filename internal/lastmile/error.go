@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Code is the kind of an Error. Package wire maps codes to the numbers and HTTP
@@ -47,6 +48,10 @@ type Error struct {
 	Cause   string        // more details; may be empty
 	Key     *DuplicateKey // set for CodeDuplicate
 	Missing *MissingItems // prerequisites that are not met, if they form a list
+
+	// RetryAfter is when the request may succeed, in whole seconds; zero for the
+	// default. Only for CodeTooMany and CodeOverloaded.
+	RetryAfter time.Duration
 }
 
 // MissingItems are prerequisites that are not met.

@@ -24,8 +24,6 @@ type Credential struct {
 	Hash         string
 	Temporary    bool
 	Expires      time.Time // of a temporary password; zero for others
-	LockedUntil  time.Time // after wrong passwords; never set for a temporary one
-	Failures     int64     // wrong passwords in a row
 }
 
 // SealedSecret is a secret that only the master key opens.

@@ -11,14 +11,20 @@ import (
 type SignInBody struct {
 	// Phone number, with its + and country.
 	Phone string `json:"phone" required:"true" example:"+12125550142"`
-	// The password, or the temporary one.
+	// The password, or the temporary one. At most 200 characters.
 	Password string `json:"password" required:"true"`
+	// What the last sign-in on this device returned as device. Failed attempts of others then do not
+	// count against it.
+	Device string `json:"device"`
 }
 
 // SignedIn is a session just begun.
 type SignedIn struct {
 	// To be sent as Authorization: Bearer TOKEN.
 	Token string `json:"token" example:"0f3Kq9LsT2vDz6MfR3hYcW4nB7xKq9LsT2vDz6MfR3h"`
+	// To be kept on the device, also after signing out, and sent with the next sign-in. It gives no
+	// access.
+	Device string `json:"device" example:"pX0b1kq9LsT2vDz6MfR3hYcW4nB7xKq9LsT2vDz6MfR3hAbCdE"`
 	// A password must be set before anything else.
 	MustSetPassword bool `json:"mustSetPassword"`
 	// Who signed in.
@@ -29,6 +35,8 @@ type SignedIn struct {
 type PasswordBody struct {
 	// 8 to 200 characters.
 	Password string `json:"password" required:"true"`
+	// The current password. Required unless that is the temporary one.
+	OldPassword string `json:"oldPassword"`
 }
 
 // DutyBody is duty.

@@ -19,16 +19,14 @@ func (t driverTx) CredentialsByPhone(ctx context.Context, phone lastmile.Phone) 
 			temporary int64
 			expires   *int64
 		)
-		err = r.Scan(&c.Organization, &c.Worker, &c.Hash, &temporary, &expires, &c.Failures)
+		err = r.Scan(&c.Organization, &c.Worker, &c.Hash, &temporary, &expires)
 		if c.Temporary = temporary != 0; c.Temporary {
 			c.Expires = instant(expires)
-		} else {
-			c.LockedUntil = instant(expires)
 		}
 		return c, err
 	}
 	found, err := collect(ctx, t, scan, `
-		SELECT c.org, c.worker, c.hash, c.temporary, c.expires, c.failures
+		SELECT c.org, c.worker, c.hash, c.temporary, c.expires
 		FROM worker w JOIN worker_credential c ON c.org = w.org AND c.worker = w.id
 		WHERE w.phone = $1 ORDER BY c.org`, phone)
 	if err != nil {
@@ -68,9 +66,78 @@ func (t driverTx) SaveSession(ctx context.Context, s lastmile.Session) error {
 	return nil
 }
 
-// DeleteSessions ends all sessions of a worker.
-func (t driverTx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error {
-	return t.erase(ctx, org, string(worker), [2]string{"worker_session", "worker"})
+// DeleteSession ends the session whose token has the hash.
+func (t driverTx) DeleteSession(ctx context.Context, hash string) error {
+	if _, err := t.exec(ctx, `DELETE FROM worker_session WHERE hash = $1`, hash); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// DeleteSessions ends all sessions of a worker except the one whose token has
+// the hash.
+func (t driverTx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error {
+	if _, err := t.exec(ctx, `DELETE FROM worker_session WHERE org = $1 AND worker = $2 AND hash <> $3`, org, worker, except); err != nil {
+		return fmt.Errorf("end sessions of worker %s: %w", worker, err)
+	}
+	return nil
+}
+
+// DeleteOldSessions ends the sessions of a worker except the newest.
+func (t driverTx) DeleteOldSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, keep int) error {
+	const query = `
+		DELETE FROM worker_session WHERE org = $1 AND worker = $2 AND hash NOT IN (
+			SELECT hash FROM worker_session WHERE org = $1 AND worker = $2 ORDER BY created DESC, hash LIMIT $3)`
+	if _, err := t.exec(ctx, query, org, worker, keep); err != nil {
+		return fmt.Errorf("end old sessions of worker %s: %w", worker, err)
+	}
+	return nil
+}
+
+// DeleteUnusedSessions deletes about limit sessions that were last used before a
+// time, and returns how many it deleted.
+func (t driverTx) DeleteUnusedSessions(ctx context.Context, before time.Time, limit int) (int64, error) {
+	return t.deleteOld(ctx, `worker_session`, `used`, ``, before.UnixMilli(), limit)
+}
+
+// SignInAllowance returns when an allowance of attempts to sign in is full
+// again; the zero time if it is.
+func (t driverTx) SignInAllowance(ctx context.Context, account, source string) (time.Time, error) {
+	var full int64
+	err := t.row(ctx, `SELECT full_at FROM sign_in_allowance WHERE account = $1 AND source = $2`, account, source).Scan(&full)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read allowance: %w", err)
+	}
+	return time.UnixMilli(full).UTC(), nil
+}
+
+// SaveSignInAllowance saves when an allowance of attempts to sign in is full
+// again.
+func (t driverTx) SaveSignInAllowance(ctx context.Context, account, source string, full time.Time) error {
+	const query = `
+		INSERT INTO sign_in_allowance (account, source, full_at) VALUES ($1, $2, $3)
+		ON CONFLICT (account, source) DO UPDATE SET full_at = excluded.full_at`
+	if _, err := t.exec(ctx, query, account, source, full.UnixMilli()); err != nil {
+		return fmt.Errorf("save allowance: %w", err)
+	}
+	return nil
+}
+
+// ResetSignInAllowances makes all allowances of an account full.
+func (t driverTx) ResetSignInAllowances(ctx context.Context, account lastmile.Phone) error {
+	if _, err := t.exec(ctx, `DELETE FROM sign_in_allowance WHERE account = $1`, account); err != nil {
+		return fmt.Errorf("reset allowances: %w", err)
+	}
+	return nil
+}
+
+// DeleteSignInAllowances deletes about limit allowances that were full before a
+// time, and returns how many it deleted.
+func (t driverTx) DeleteSignInAllowances(ctx context.Context, before time.Time, limit int) (int64, error) {
+	return t.deleteOld(ctx, `sign_in_allowance`, `full_at`, ``, before.UnixMilli(), limit)
 }
 
 // ActionDone reports whether the worker has done an action with the same id

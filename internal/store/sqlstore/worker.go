@@ -210,18 +210,12 @@ func (t fleetTx) SaveSchedule(ctx context.Context, org lastmile.OrganizationID, 
 	return nil
 }
 
-// SaveCredential saves how a worker signs in. The column expires holds the
-// expiry of a temporary password, and until when any other is locked.
+// SaveCredential saves how a worker signs in.
 func (t fleetTx) SaveCredential(ctx context.Context, c store.Credential) error {
-	expires := c.LockedUntil
-	if c.Temporary {
-		expires = c.Expires
-	}
 	const query = `
-		INSERT INTO worker_credential (org, worker, hash, temporary, expires, failures) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (org, worker) DO UPDATE SET hash = excluded.hash, temporary = excluded.temporary,
-			expires = excluded.expires, failures = excluded.failures`
-	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(expires), c.Failures); err != nil {
+		INSERT INTO worker_credential (org, worker, hash, temporary, expires) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (org, worker) DO UPDATE SET hash = excluded.hash, temporary = excluded.temporary, expires = excluded.expires`
+	if _, err := t.exec(ctx, query, c.Organization, c.Worker, c.Hash, flag(c.Temporary), millis(c.Expires)); err != nil {
 		return fmt.Errorf("save credential of worker %s: %w", c.Worker, err)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 func testDriver(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	w := worker("w", "+12125550101")
-	credential := store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour), Failures: 2}
+	credential := store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour)}
 	session := lastmile.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now, Temporary: true}
 	action := store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "t", Verb: "start", At: now, Received: now}
 	write(t, s, func(tx *sqlstore.Tx) error {
@@ -21,10 +21,10 @@ func testDriver(t *testing.T, s *sqlstore.Store) {
 	})
 	found := read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials", found, []store.Credential{credential})
-	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "own", LockedUntil: now.Add(time.Minute), Failures: 5}
+	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "own"}
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveCredential(ctx, credential) })
 	found = read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
-	same(t, "credentials that are locked", found, []store.Credential{credential})
+	same(t, "credentials with a password of the worker", found, []store.Credential{credential})
 	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour)}
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveCredential(ctx, credential) })
 	same(t, "session", read(t, s, func(r *sqlstore.Tx) (lastmile.Session, error) { return r.SessionByHash(ctx, "token") }), session)
@@ -44,6 +44,7 @@ func testDriver(t *testing.T, s *sqlstore.Store) {
 	if done(action) {
 		t.Error("an action that was not done is known")
 	}
+	testSessions(t, s, session)
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteWorker(ctx, acme, w.ID) })
 	err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.SessionByHash(ctx, "token")
@@ -52,6 +53,69 @@ func testDriver(t *testing.T, s *sqlstore.Store) {
 	if code(err) != lastmile.CodeUnauthenticated {
 		t.Errorf("the session of a deleted worker: %v", err)
 	}
+}
+
+// testSessions saves and ends other sessions of a worker.
+func testSessions(t *testing.T, s *sqlstore.Store, session lastmile.Session) {
+	ctx := t.Context()
+	left := func() (hashes []string) {
+		for _, hash := range []string{"token", "1", "2", "3", "4"} {
+			err := s.Read(ctx, func(r *sqlstore.Tx) error {
+				_, err := r.SessionByHash(ctx, hash)
+				return err
+			})
+			if err == nil {
+				hashes = append(hashes, hash)
+			}
+		}
+		return hashes
+	}
+	write(t, s, func(tx *sqlstore.Tx) error {
+		for i, hash := range []string{"1", "2", "3", "4"} {
+			other := session
+			other.Hash, other.Created, other.Used = hash, now.Add(time.Duration(i+1)*time.Minute), now.Add(time.Duration(4-i)*time.Minute)
+			if err := tx.SaveSession(ctx, other); err != nil {
+				return err
+			}
+		}
+		return tx.DeleteOldSessions(ctx, acme, session.Worker, 4)
+	})
+	same(t, "the newest sessions", left(), []string{"1", "2", "3", "4"})
+	write(t, s, func(tx *sqlstore.Tx) error {
+		_, err := tx.DeleteUnusedSessions(ctx, now.Add(2*time.Minute), 10)
+		return err
+	})
+	same(t, "sessions in use", left(), []string{"1", "2", "3"})
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.DeleteSession(ctx, "1") })
+	same(t, "sessions after one ended", left(), []string{"2", "3"})
+	write(t, s, func(tx *sqlstore.Tx) error {
+		return errors.Join(tx.DeleteSessions(ctx, zenith, session.Worker, ""), tx.DeleteSessions(ctx, acme, session.Worker, "3"))
+	})
+	same(t, "sessions after all others ended", left(), []string{"3"})
+}
+
+func testSignInAllowance(t *testing.T, s *sqlstore.Store) {
+	ctx := t.Context()
+	full := func(account, source string) time.Time {
+		return read(t, s, func(r *sqlstore.Tx) (time.Time, error) { return r.SignInAllowance(ctx, account, source) })
+	}
+	same(t, "an allowance that was not used", full("+12125550101", "a"), time.Time{})
+	write(t, s, func(tx *sqlstore.Tx) error {
+		return errors.Join(
+			tx.SaveSignInAllowance(ctx, "+12125550101", "a", now), tx.SaveSignInAllowance(ctx, "+12125550101", "a", now.Add(time.Minute)),
+			tx.SaveSignInAllowance(ctx, "+12125550101", "b", now), tx.SaveSignInAllowance(ctx, "", "a", now.Add(time.Hour)),
+		)
+	})
+	same(t, "an allowance that was used twice", full("+12125550101", "a"), now.Add(time.Minute))
+	write(t, s, func(tx *sqlstore.Tx) error {
+		n, err := tx.DeleteSignInAllowances(ctx, now.Add(time.Second), 10)
+		same(t, "deleted allowances", n, 1)
+		return err
+	})
+	same(t, "an allowance that is full", full("+12125550101", "b"), time.Time{})
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.ResetSignInAllowances(ctx, "+12125550101") })
+	same(t, "an allowance after the reset", full("+12125550101", "a"), time.Time{})
+	same(t, "the allowance of a network", full("", "a"), now.Add(time.Hour))
 }
 
 func testGeography(t *testing.T, s *sqlstore.Store) {

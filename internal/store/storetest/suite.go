@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("keys are found by hash and revoked for everybody", func(t *testing.T) { testKeys(t, open(t)) })
 	t.Run("a receipt keeps the first answer", func(t *testing.T) { testReceipts(t, open(t)) })
 	t.Run("a worker signs in and acts", func(t *testing.T) { testDriver(t, open(t)) })
+	t.Run("attempts to sign in are counted", func(t *testing.T) { testSignInAllowance(t, open(t)) })
 	t.Run("estimates are refreshed when they are due", func(t *testing.T) { testEstimateSchedules(t, open(t)) })
 	t.Run("a task fires once", func(t *testing.T) { testFiring(t, open(t)) })
 	t.Run("positions are kept for a time", func(t *testing.T) { testPositionHistory(t, open(t)) })

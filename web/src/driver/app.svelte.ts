@@ -110,15 +110,19 @@ class App {
     }
   }
 
-  async signIn(phone: string, password: string): Promise<'ok' | 'wrong' | 'offline'> {
-    const outcome = await call<{ token: string; mustSetPassword: boolean; worker: Worker }>('', {
+  // signIn signs in. With the token of an earlier sign-in on this phone, failed
+  // attempts of others do not count. A number is how many seconds to wait.
+  async signIn(phone: string, password: string): Promise<'ok' | 'wrong' | 'offline' | number> {
+    const device = localStorage.getItem('dray.device') ?? '';
+    const outcome = await call<{ token: string; device: string; mustSetPassword: boolean; worker: Worker }>('', {
       method: 'POST',
       path: '/login',
-      body: { phone, password },
+      body: { phone, password, device },
     });
-    if (outcome.kind === 'later') return 'offline';
+    if (outcome.kind === 'later') return outcome.after ? Math.ceil(outcome.after / 1000) : 'offline';
     if (outcome.kind !== 'done') return 'wrong';
     const { token, worker, mustSetPassword } = outcome.value;
+    localStorage.setItem('dray.device', outcome.value.device);
     const before = await kept.get<Worker>('worker');
     if (before && before.id !== worker.id) {
       await drafts.keepOnly(new Set()); // drafts of another worker
@@ -135,18 +139,28 @@ class App {
     return 'ok';
   }
 
-  async setPassword(password: string): Promise<Outcome<unknown>> {
-    const outcome = await this.call({ method: 'POST', path: '/password', body: { password } });
-    if (outcome.kind === 'done') {
+  // setPassword sets the password; oldPassword is empty if that was temporary.
+  async setPassword(password: string, oldPassword: string): Promise<Outcome<unknown>> {
+    const outcome = await this.call({ method: 'POST', path: '/password', body: { password, oldPassword } });
+    if (outcome.kind === 'done' && this.mustSetPassword) {
       await this.keepMustSet(false);
       this.begin();
     }
     return outcome;
   }
 
-  // signOut removes the worker. Actions not yet sent are kept for the next sign-in.
+  // signOutEverywhere ends all sessions of the worker.
+  async signOutEverywhere(): Promise<Outcome<unknown>> {
+    const outcome = await this.call({ method: 'DELETE', path: '/sessions' });
+    if (outcome.kind === 'done') await this.signOut();
+    return outcome;
+  }
+
+  // signOut ends the session, if there is a connection, and removes the worker.
+  // Actions not yet sent are kept for the next sign-in.
   async signOut() {
     this.halt();
+    void call(this.token, { method: 'POST', path: '/logout' });
     await drafts.keepOnly(new Set());
     this.token = '';
     localStorage.removeItem('dray.token');

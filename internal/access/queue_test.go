@@ -1,0 +1,57 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+)
+
+func TestFullHashingQueueRejects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPasswords()
+		ctx, leave := context.WithCancel(t.Context())
+		wait := func(caller string, known bool, times int) (rejected int) {
+			results := make(chan error, times)
+			for range times {
+				go func() {
+					_, err := p.enter(ctx, caller, known)
+					results <- err
+				}()
+			}
+			synctest.Wait()
+			for len(results) > 0 {
+				if <-results != nil {
+					rejected++
+				}
+			}
+			return rejected
+		}
+		if got := wait("greedy", false, 40); got != 40-maxWaitingOf {
+			t.Errorf("%d of 40 callers of one network were rejected, want %d", got, 40-maxWaitingOf)
+		}
+		if got := wait("other", false, 1); got != 0 {
+			t.Error("one network keeps another out")
+		}
+		for n := range newcomers {
+			wait(fmt.Sprint("network ", n), false, 1)
+		}
+		if got := wait("late", false, 1); got != 1 {
+			t.Error("a full queue accepts a network")
+		}
+		if got := wait("device", true, 1); got != 0 {
+			t.Error("networks keep out a device that signed in before")
+		}
+		for n := range maxWaiting {
+			wait(fmt.Sprint("device ", n), true, 1)
+		}
+		if p.total != maxWaiting {
+			t.Errorf("%d callers wait, want %d", p.total, maxWaiting)
+		}
+		leave()
+		synctest.Wait()
+		if p.total != maxHashing || len(p.waiting) != 1 {
+			t.Errorf("%d callers are left after the others went away, want the %d that hash", p.total, maxHashing)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"dray/internal/access"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
 )
@@ -37,6 +38,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge receipts", a.purgeReceipts)
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
+	a.every(ctx, purging, "purge sessions", a.purgeSessions)
 	a.every(ctx, purging, "purge positions", a.purgePositions)
 	a.every(ctx, purging, "purge explanations", a.purgeExplanations)
 	a.every(ctx, purging, "purge cached map responses", a.purgeMapCache)
@@ -156,6 +158,12 @@ func (a *App) purgeEvents(ctx context.Context) error {
 func (a *App) purgeReceipts(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-lastmile.ReceiptLifetime), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteReceipts(ctx, before, limit)
+	})
+}
+
+func (a *App) purgeSessions(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-access.SessionLifetime), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
+		return w.DeleteUnusedSessions(ctx, before, limit)
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dray/internal/access"
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/store/engine/enginetest"
@@ -209,14 +210,21 @@ func (m *month) stop() {
 }
 
 // kill ends the node as a crash does: from one moment to the next it can write
-// nothing, so that its leases stay.
-func (m *month) kill() {
+// nothing, so that its leases stay. Another node takes over. On PostgreSQL it may be
+// running already.
+func (m *month) kill(overlap bool) {
 	m.t.Helper()
 	node := m.detach()
+	if overlap = overlap && m.config.Database != ""; overlap {
+		m.start()
+	}
 	if err := node.Store.Close(); err != nil {
 		m.t.Errorf("close the database: %v", err)
 	}
 	node.Stop(context.Background()) //nolint:errcheck // it fails, because the database is closed
+	if !overlap {
+		m.start()
+	}
 }
 
 // keepWarm reads now and then. A node that polls as seldom as this one would
@@ -666,7 +674,10 @@ func (m *month) noneOverdue() {
 		"receipts": func(w *sqlstore.Tx) (int64, error) {
 			return w.DeleteReceipts(ctx, now.Add(-lastmile.ReceiptLifetime), 1)
 		},
-		"events":        func(w *sqlstore.Tx) (int64, error) { return w.DeleteEvents(ctx, now.Add(-30*24*time.Hour), 1) },
+		"events": func(w *sqlstore.Tx) (int64, error) { return w.DeleteEvents(ctx, now.Add(-30*24*time.Hour), 1) },
+		"sessions": func(w *sqlstore.Tx) (int64, error) {
+			return w.DeleteUnusedSessions(ctx, now.Add(-access.SessionLifetime), 1)
+		},
 		"positions":     func(w *sqlstore.Tx) (int64, error) { return w.DeletePositions(ctx, now.Add(-30*24*time.Hour), 1) },
 		"explanations":  func(w *sqlstore.Tx) (int64, error) { return w.DeleteExplanations(ctx, now.Add(-30*24*time.Hour), 1) },
 		"text messages": func(w *sqlstore.Tx) (int64, error) { return w.DeleteMessages(ctx, now.Add(-30*24*time.Hour), 1) },

@@ -68,6 +68,12 @@ func (t driverTx) SaveSession(ctx context.Context, s lastmile.Session) error {
 	return nil
 }
 
+// DeleteUnusedSessions deletes sessions that were last used before a time, at most
+// so many at once, and returns how many it deleted.
+func (t driverTx) DeleteUnusedSessions(ctx context.Context, before time.Time, most int) (int64, error) {
+	return t.deleteOld(ctx, `worker_session`, `used`, ``, before.UnixMilli(), most)
+}
+
 // DeleteSessions ends all sessions of a worker.
 func (t driverTx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error {
 	return t.erase(ctx, org, string(worker), [2]string{"worker_session", "worker"})

@@ -333,7 +333,7 @@ func (m *month) enabled(hook string) bool {
 func (m *month) checkSchedules() {
 	m.t.Helper()
 	byID := map[string][]received{}
-	for _, r := range m.hooks.got {
+	for _, r := range m.hooks.all() {
 		byID[r.path+" "+r.id] = append(byID[r.path+" "+r.id], r)
 	}
 	for name, attempts := range byID {

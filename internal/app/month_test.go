@@ -83,7 +83,6 @@ const (
 	prompt   = 5 * time.Second         // on a node that was running
 	takeover = 90 * time.Second        // after a node was killed: the longest lease, a minute, and some
 	jumpSize = 2 * time.Hour           // of the clock
-	lifetime = 31 * 24 * time.Hour     // of what is kept for 30 days
 	oldest   = 100 * time.Second       // due work, as the metrics show it
 	response = 1500 * time.Millisecond // of the slow receiver
 )
@@ -98,6 +97,7 @@ type month struct {
 	gateway *textGateway
 	client  *http.Client
 
+	reading sync.Mutex // held while metrics are read
 	mu      sync.Mutex // guards the node, which is nil while none runs
 	node    *app.App
 	public  *pipes
@@ -192,6 +192,8 @@ func (m *month) start() {
 
 // detach returns the node, which gets no further requests.
 func (m *month) detach() *app.App {
+	m.reading.Lock()
+	defer m.reading.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	node := m.node
@@ -261,6 +263,8 @@ func (m *month) watchMetrics(ending <-chan struct{}) {
 }
 
 func (m *month) checkMetrics() {
+	m.reading.Lock()
+	defer m.reading.Unlock()
 	m.mu.Lock()
 	running := m.node != nil
 	m.mu.Unlock()

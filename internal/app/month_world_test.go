@@ -194,11 +194,16 @@ func (r *receivers) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// at returns the attempts that a receiver got and that match.
-func (r *receivers) at(path string, match func(received) bool) []received {
+// all returns the attempts that the receivers got.
+func (r *receivers) all() []received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.got), func(g received) bool { return g.path != path || !match(g) })
+	return slices.Clone(r.got)
+}
+
+// at returns the attempts that a receiver got and that match.
+func (r *receivers) at(path string, match func(received) bool) []received {
+	return slices.DeleteFunc(r.all(), func(g received) bool { return g.path != path || !match(g) })
 }
 
 // textGateway is a gateway for text messages, which can fail.

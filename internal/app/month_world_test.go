@@ -202,8 +202,15 @@ func (r *receivers) all() []received {
 }
 
 // at returns the attempts that a receiver got and that match.
-func (r *receivers) at(path string, match func(received) bool) []received {
-	return slices.DeleteFunc(r.all(), func(g received) bool { return g.path != path || !match(g) })
+func (r *receivers) at(path string, match func(received) bool) (found []received) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, g := range r.got {
+		if g.path == path && match(g) {
+			found = append(found, g)
+		}
+	}
+	return found
 }
 
 // textGateway is a gateway for text messages, which can fail.
@@ -247,8 +254,13 @@ func (g *textGateway) set(failing bool, slow time.Duration) {
 }
 
 // to returns the attempts at messages of a kind to a number.
-func (g *textGateway) to(number string, kind textmessage.Kind) []texted {
+func (g *textGateway) to(number string, kind textmessage.Kind) (found []texted) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(g.got), func(m texted) bool { return string(m.To) != number || m.Kind != kind })
+	for _, m := range g.got {
+		if string(m.To) == number && m.Kind == kind {
+			found = append(found, m)
+		}
+	}
+	return found
 }

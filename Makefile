@@ -121,7 +121,7 @@ test-postgres: ## Only the tests that use a database, on both, uncached
 	$(POSTGRES) go test -count=1 -timeout 15m ./internal/store/... ./internal/app/... ./internal/cli
 
 .PHONY: torture
-torture: ## Run the long tests: kill -9, power cuts, contention, on both databases
+torture: ## Run the long tests: kill -9, power cuts, contention, a simulated year, on both databases
 	$(POSTGRES) go test -count=1 -tags torture -run Torture -timeout 60m ./...
 
 .PHONY: fuzz

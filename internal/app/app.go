@@ -75,6 +75,8 @@ type App struct {
 	listener net.Listener
 	draining atomic.Bool
 	loops    sync.WaitGroup
+	steps    steps
+	clock    struct{ wall, elapsed time.Time } // when checkClock last succeeded
 	stop     context.CancelFunc
 	failed   chan error
 
@@ -127,7 +129,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
 	}
 	a.Tracking = &tracking.Tracker{
-		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
 	}
 	a.addTasks(newID, batches)
 	a.Fleet = &fleet.Fleet{
@@ -147,7 +149,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.metrics = newMetrics(db, workMetrics{db: db, sender: a.Sender, texts: a.Texts, now: now, log: log})
+	a.metrics = newMetrics(db, workMetrics{db: db, sender: a.Sender, texts: a.Texts, steps: &a.steps, now: now, log: log})
 	return a, nil
 }
 
@@ -190,22 +192,33 @@ func (a *App) Handler() http.Handler {
 
 // Start serves until Stop. It returns when the server is listening.
 func (a *App) Start(ctx context.Context) error {
-	if err := a.Keys.Refresh(ctx); err != nil {
-		return err
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
+	public, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", a.Config.Listen, err)
 	}
-	a.listener = limitPerIP(listener, a.Config.Connections)
+	var private net.Listener
+	if a.Config.AdminListen != "" {
+		if private, err = new(net.ListenConfig).Listen(ctx, "tcp", a.Config.AdminListen); err != nil {
+			return errors.Join(fmt.Errorf("listen on %s: %w", a.Config.AdminListen, err), public.Close())
+		}
+	}
+	return a.Serve(ctx, public, private)
+}
+
+// Serve serves on listeners until Stop: requests of clients on public, and those of
+// operators on private unless it is nil.
+func (a *App) Serve(ctx context.Context, public, private net.Listener) error {
+	a.listener = limitPerIP(public, a.Config.Connections)
+	if err := a.Keys.Refresh(ctx); err != nil {
+		return errors.Join(err, a.listener.Close())
+	}
+	if err := a.checkClock(ctx); err != nil {
+		return errors.Join(err, a.listener.Close())
+	}
 	a.server = NewServer(a.Handler())
 	a.server.ErrorLog = slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug)
 	a.serve(a.server, a.listener)
-	if a.Config.AdminListen != "" {
-		private, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.AdminListen)
-		if err != nil {
-			return errors.Join(fmt.Errorf("listen on %s: %w", a.Config.AdminListen, err), a.Stop(ctx))
-		}
+	if private != nil {
 		a.admin = NewServer(a.metrics.handler())
 		a.admin.WriteTimeout = 0 // a CPU profile takes as long as its request says
 		a.serve(a.admin, private)

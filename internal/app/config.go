@@ -41,9 +41,16 @@ type Config struct {
 	// Patience is how long an operation may wait for the database before it is rejected; 0
 	// means the default. It has no flag: tests set it for slow machines.
 	Patience time.Duration
-	// Poll is how often a node checks for changes by other processes that it got no
-	// notification of; 0 means the default. It has no flag: tests set it.
+	// Poll is how often an idle node checks for work and for changes by other
+	// processes that it got no notification of; 0 means the defaults. It has no flag:
+	// tests set it.
 	Poll time.Duration
+	// Unnotified makes a node on PostgreSQL rely on polling, as it does while the
+	// notifications of other nodes do not arrive. It has no flag: tests set it.
+	Unnotified bool
+	// Purge is how often a node purges what has expired; 0 means the default. It has
+	// no flag: tests set it.
+	Purge time.Duration
 
 	Existing       bool // reject a data folder without a database instead of creating one
 	ShortRetention bool // purge events and positions after a day: a demonstration creates many

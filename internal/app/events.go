@@ -23,7 +23,7 @@ const (
 // wakes the loop that sends text messages.
 func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	options := events.HubOptions{Log: a.Log, Node: newID(), Version: a.Store.DataVersion, Poll: pollSQLite}
-	if relay := a.Store.Relay(); relay != nil {
+	if relay := a.Store.Relay(); relay != nil && !a.Config.Unnotified {
 		options.Relay, options.Poll = relay, pollPostgres
 	}
 	options.Poll = cmp.Or(a.Config.Poll, options.Poll)

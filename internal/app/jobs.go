@@ -15,6 +15,7 @@ func (a *App) addJobs(newID func() string, batches *events.Wake) {
 		// failure. The attempts are limited all the same: the batch itself may be
 		// what crashes the processes.
 		Retry: work.Retry{Failures: 10, Attempts: 200},
+		Poll:  work.Poll{Idle: a.Config.Poll},
 		Wake:  batches.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Now:   a.Now, NewID: newID, Log: a.Log,

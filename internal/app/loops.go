@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"sync"
 	"time"
 
 	"dray/internal/access"
@@ -12,12 +14,16 @@ import (
 // How often the periodic steps of a node run.
 const (
 	saveKeyUseInterval = 30 * time.Second
+	clockInterval      = time.Minute
 	purgeInterval      = 10 * time.Minute
 )
 
 // RefreshKeysEvery returns how often a node refreshes API keys, and so how long a
 // revoked key may still work.
 func (a *App) RefreshKeysEvery() time.Duration {
+	if a.Config.Poll > 0 {
+		return a.Config.Poll
+	}
 	if a.Store.Engine() == "sqlite" {
 		return 100 * time.Millisecond
 	}
@@ -25,17 +31,19 @@ func (a *App) RefreshKeysEvery() time.Duration {
 }
 
 func (a *App) startLoops(ctx context.Context) {
+	purging := cmp.Or(a.Config.Purge, purgeInterval)
 	a.every(ctx, a.RefreshKeysEvery(), "refresh keys", a.Keys.Refresh)
 	a.every(ctx, saveKeyUseInterval, "save use of keys", a.Keys.SaveUse)
-	a.every(ctx, purgeInterval, "purge receipts", a.purgeReceipts)
-	a.every(ctx, purgeInterval, "purge sessions", a.purgeSessions)
-	a.every(ctx, purgeInterval, "purge events", a.purgeEvents)
+	a.every(ctx, clockInterval, "check the clock", a.checkClock)
+	a.every(ctx, purging, "purge receipts", a.purgeReceipts)
+	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
-	a.every(ctx, purgeInterval, "purge positions", a.purgePositions)
-	a.every(ctx, purgeInterval, "purge explanations", a.purgeExplanations)
-	a.every(ctx, purgeInterval, "purge cached map responses", a.purgeMapCache)
-	a.every(ctx, purgeInterval, "purge uploads", a.Uploads.Purge)
-	a.every(ctx, purgeInterval, "purge text messages", a.purgeMessages)
+	a.every(ctx, purging, "purge sessions", a.purgeSessions)
+	a.every(ctx, purging, "purge positions", a.purgePositions)
+	a.every(ctx, purging, "purge explanations", a.purgeExplanations)
+	a.every(ctx, purging, "purge cached map responses", a.purgeMapCache)
+	a.every(ctx, purging, "purge uploads", a.Uploads.Purge)
+	a.every(ctx, purging, "purge text messages", a.purgeMessages)
 	a.loops.Go(func() { a.Texts.Run(ctx) })
 	a.loops.Go(func() { a.Sender.Run(ctx) })
 	a.loops.Go(func() { a.Feed.Run(ctx) })
@@ -43,8 +51,36 @@ func (a *App) startLoops(ctx context.Context) {
 	a.loops.Go(func() { a.Hub.Run(ctx) })
 }
 
+// steps records when each periodic step of a node last succeeded, with the
+// monotonic clock: an alert must not depend on the one that people set.
+type steps struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+func (s *steps) succeeded(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		s.last = map[string]time.Time{}
+	}
+	s.last[what] = time.Now()
+}
+
+// ages returns the time since each step last succeeded, or since the start.
+func (s *steps) ages() map[string]time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ages := map[string]time.Duration{}
+	for what, at := range s.last {
+		ages[what] = time.Since(at)
+	}
+	return ages
+}
+
 // every runs a step at each interval until the context ends.
 func (a *App) every(ctx context.Context, interval time.Duration, what string, step func(context.Context) error) {
+	a.steps.succeeded(what)
 	a.loops.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
@@ -53,12 +89,37 @@ func (a *App) every(ctx context.Context, interval time.Duration, what string, st
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				if err := step(ctx); err != nil && ctx.Err() == nil {
+				err := step(ctx)
+				if err == nil {
+					a.steps.succeeded(what)
+				} else if ctx.Err() == nil {
 					a.Log.Error("background step failed", "step", what, "error", err)
 				}
 			}
 		}
 	})
+}
+
+// longestSchedule is the longest time after which work of any kind is due again.
+const longestSchedule = lastmile.RetryInterval
+
+// checkClock makes work due that was scheduled before the clock was set back, and
+// would otherwise be late by as much. It is called at the start and every
+// clockInterval, so that a clock that is set slowly causes no write.
+func (a *App) checkClock(ctx context.Context) error {
+	wall, elapsed := a.Now(), time.Now()
+	back := elapsed.Sub(a.clock.elapsed) - wall.Sub(a.clock.wall)
+	if started := a.clock.wall.IsZero(); !started && back < longestSchedule {
+		a.clock.wall, a.clock.elapsed = wall, elapsed
+		return nil
+	} else if !started {
+		a.Log.Warn("the clock was set back", "by", back)
+	}
+	err := a.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.AdvanceWork(ctx, wall, wall.Add(longestSchedule)) })
+	if err == nil {
+		a.clock.wall, a.clock.elapsed = wall, elapsed
+	}
+	return err
 }
 
 // retention is how long events, notifications, positions, text messages and the

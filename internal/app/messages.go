@@ -130,6 +130,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	a.sms = callbacks
 	a.Texts = &messaging.Sender{
 		Store: db, Events: a.Events, Gateway: gateway, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log,
+		Idle:  a.Config.Poll,
 		Wake:  texts.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 	}

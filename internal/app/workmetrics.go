@@ -19,6 +19,7 @@ type workMetrics struct {
 	db     *sqlstore.Store
 	sender *webhook.Sender
 	texts  *messaging.Sender
+	steps  *steps
 	now    func() time.Time
 	log    *slog.Logger
 }
@@ -44,6 +45,7 @@ var (
 	workLeased           = describe("dray_work_leased", "Background work that a node is doing, by kind.", "kind")
 	workGivenUp          = describe("dray_work_given_up", "Background work that failed for good, by kind.", "kind")
 	workOldest           = describe("dray_work_oldest_due_seconds", "How long the oldest due work of a kind has been due.", "kind")
+	stepAge              = describe("dray_step_age_seconds", "How long ago a periodic step of this node, such as a purge, last succeeded; at first, how long ago the node was started.", "step")
 	jobsOldest           = describe("dray_jobs_oldest_due_seconds", "How long the oldest due job has been due.")
 )
 
@@ -51,7 +53,7 @@ var (
 func (w workMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, one := range []*prometheus.Desc{
 		attemptsMade, attemptsInFlight, textsSent, notificationsWaiting, notificationsDue, notificationsOldest,
-		jobsDue, jobsRunning, jobsGivenUp, jobsOldest, workDue, workLeased, workGivenUp, workOldest,
+		jobsDue, jobsRunning, jobsGivenUp, jobsOldest, workDue, workLeased, workGivenUp, workOldest, stepAge,
 	} {
 		out <- one
 	}
@@ -72,6 +74,9 @@ func (w workMetrics) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(textsSent, prometheus.CounterValue, float64(count), result)
 	}
 
+	for step, age := range w.steps.ages() {
+		out <- prometheus.MustNewConstMetric(stepAge, prometheus.GaugeValue, age.Seconds(), step)
+	}
 	backlogs, now := w.backlog(), w.now()
 	for kind, b := range backlogs {
 		perKind := func(what *prometheus.Desc, value float64) {

@@ -53,6 +53,7 @@ type Sender struct {
 	NewID   func() string // returns tokens for leases
 	Log     *slog.Logger
 	Wake    <-chan struct{} // receives a value after messages were saved
+	Idle    time.Duration   // between polls while no message is due; 0 for the default
 	Alone   bool            // no other process sends from this database
 
 	sent, failed, suppressed atomic.Int64
@@ -78,6 +79,7 @@ func (s *Sender) Run(ctx context.Context) {
 		Kind: work.Messages, Store: s.Store, Prepare: s.prepare, Finished: s.count, Do: s.deliver,
 		Limits: work.Limits{Total: maxSending, PerOrganization: maxPerOrganization}, LeaseFor: leaseFor, Grace: stopGrace,
 		Retry: work.Retry{First: retryPause, Longest: retryPause},
+		Poll:  work.Poll{Idle: s.Idle},
 		Wake:  s.Wake, Alone: s.Alone, Now: s.Now, NewID: s.NewID, Log: s.Log,
 	}
 	if s.Gateway == nil {

@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -46,7 +47,7 @@ func (t *Tracker) loop() *work.Loop[Reader, Writer] {
 		Limits:     work.Limits{Total: maxLeased, PerOrganization: maxLeased},
 		Candidates: work.Limits{Total: 4 * maxLeased, PerOrganization: maxLeased},
 		LeaseFor:   leaseFor,
-		Poll:       work.Poll{Soon: pollInterval, Idle: pollInterval, Gap: pollGap},
+		Poll:       work.Poll{Soon: pollInterval, Idle: cmp.Or(t.Idle, pollInterval), Gap: pollGap},
 		Retry:      work.Retry{First: retryPause, Longest: retryPause},
 		Wake:       t.Wake, Alone: t.Alone, Now: t.Now, NewID: t.NewID, Log: t.Log,
 	}

@@ -50,7 +50,7 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 		schedule.Check = time.Time{}
 		return out, nil
 	}
-	if schedule.CheckedTask == active.ID && now.Sub(schedule.Checked) < lastmile.ThresholdInterval {
+	if schedule.CheckedTask == active.ID && now.Sub(schedule.Checked).Abs() < lastmile.ThresholdInterval { // the clock may have been set back
 		schedule.Check = schedule.Checked.Add(lastmile.ThresholdInterval)
 		return out, nil
 	}

@@ -20,6 +20,7 @@ type Tracker struct {
 	NewID  func() string
 	Log    *slog.Logger
 	Wake   <-chan struct{} // sent to after events were committed by this process
+	Idle   time.Duration   // between polls while no worker is due; 0 for the default
 	Alone  bool            // no other process refreshes estimates of this database
 
 	mu      sync.Mutex

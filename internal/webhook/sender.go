@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -58,6 +59,7 @@ type Sender struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 	NewID   func() string // for lease tokens
+	Idle    time.Duration // between polls while no webhook is due; 0 for the default
 	Alone   bool          // no other process sends from this database
 
 	// Committed is sent to after a commit of this process added notifications,
@@ -118,7 +120,7 @@ func (s *Sender) begin(do func(context.Context, *work.Lease) (work.End[Writer], 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.profiles, s.purged = map[lastmile.WebhookID]*profile{}, s.Now()
-	poll := work.Poll{Soon: pollSoon, Idle: pollIdle, Gap: pollSoon}
+	poll := work.Poll{Soon: pollSoon, Idle: cmp.Or(s.Idle, pollIdle), Gap: pollSoon}
 	if s.Alone { // commits are handed over, and retries are found in time
 		poll.Soon = pollIdle
 	}

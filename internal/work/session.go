@@ -43,7 +43,7 @@ func (s *session[R, W]) running() bool { return len(s.held) > len(s.endings) }
 
 // loop processes items until the context ends.
 func (s *session[R, W]) loop(ctx context.Context) {
-	renew := time.NewTicker(s.LeaseFor / 3)
+	renew, renewing := time.NewTicker(s.LeaseFor/3), true
 	defer renew.Stop()
 	poll, gap := time.NewTimer(s.Poll.Soon), time.NewTimer(max(s.Poll.Gap, s.Poll.Soon))
 	defer poll.Stop()
@@ -69,6 +69,14 @@ func (s *session[R, W]) loop(ctx context.Context) {
 			poll.Reset(s.wait(pause))
 		}
 		err = nil
+		switch running := s.running(); { // an idle node need not wake up to renew nothing
+		case running && !renewing:
+			renew.Reset(s.LeaseFor / 3)
+			renewing = true
+		case !running && renewing:
+			renew.Stop()
+			renewing = false
+		}
 		select {
 		case <-ctx.Done():
 			return

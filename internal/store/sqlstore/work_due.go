@@ -158,6 +158,22 @@ func (t workTx) dueWebhooks(ctx context.Context, q work.Query) (map[lastmile.Org
 	return due, err
 }
 
+// AdvanceWork makes all work due now that is scheduled later than a time, because
+// the clock was ahead when it was scheduled.
+func (t workTx) AdvanceWork(ctx context.Context, now, later time.Time) error {
+	for _, query := range []string{
+		`UPDATE notification SET next_at = $1 WHERE next_at > $2`,
+		`UPDATE message SET next_at = $1 WHERE next_at > $2 AND claim = ''`,
+		`UPDATE worker_watch SET next_at = $1, refresh_at = $1 WHERE next_at > $2 AND claim = ''`,
+		`UPDATE job SET run_at = $1 WHERE run_at > $2 AND claim = ''`,
+	} {
+		if _, err := t.exec(ctx, query, now.UnixMilli(), later.UnixMilli()); err != nil {
+			return fmt.Errorf("advance work: %w", err)
+		}
+	}
+	return nil
+}
+
 // WorkBacklog implements work.Reader.
 func (t workTx) WorkBacklog(ctx context.Context, kind work.Kind, now time.Time) (work.Backlog, error) {
 	table := workTableOf(kind)

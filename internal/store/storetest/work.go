@@ -19,6 +19,7 @@ func runWork(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	for kind, add := range workOf {
 		t.Run("one process at a time has a lease of "+string(kind), func(t *testing.T) { testLeases(t, open(t), kind, add) })
 		t.Run("leases of "+string(kind)+" are renewed together", func(t *testing.T) { testRenewals(t, open(t), kind, add) })
+		t.Run("work of kind "+string(kind)+" is advanced", func(t *testing.T) { testAdvance(t, open(t), kind, add) })
 	}
 	t.Run("the failures of jobs are counted", func(t *testing.T) { testFailures(t, open(t)) })
 	t.Run("the backlog is counted", func(t *testing.T) { testBacklog(t, open(t)) })
@@ -47,6 +48,20 @@ var workOf = map[work.Kind]func(ctx context.Context, w *sqlstore.Tx, org lastmil
 
 func job(org lastmile.OrganizationID, name string, due time.Time) work.Job {
 	return work.Job{Organization: org, ID: id[string](name), Kind: sweep, Due: due, Created: now}
+}
+
+// testAdvance checks that work which was scheduled too far ahead becomes due, and
+// no other.
+func testAdvance(t *testing.T, s *sqlstore.Store, kind work.Kind, add func(context.Context, *sqlstore.Tx, lastmile.OrganizationID, string, time.Time) error) {
+	ctx := t.Context()
+	write(t, s, func(w *sqlstore.Tx) error {
+		return errors.Join(add(ctx, w, acme, "far", now.Add(2*time.Hour)), add(ctx, w, acme, "near", now.Add(time.Minute)))
+	})
+	write(t, s, func(w *sqlstore.Tx) error { return w.AdvanceWork(ctx, now, now.Add(30*time.Minute)) })
+	got := findWork(t, s, work.Query{Kind: kind, Now: now, PerOrganization: 10, Limit: 10})
+	if len(got) != 1 || got[0].ID != id[string]("far") || !got[0].Due.Equal(now) {
+		t.Errorf("due is %+v", got)
+	}
 }
 
 // findWork lists what can be leased.

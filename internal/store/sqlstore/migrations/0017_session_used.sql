@@ -1,0 +1,2 @@
+-- Expired sessions are purged.
+CREATE INDEX worker_session_used ON worker_session (used);

@@ -122,10 +122,12 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
+		Admission: tracking.NewAdmission(now),
 	}
 	a.Tasks = &taskflow.Flow{
 		Store: sqlstore.For[taskflow.Reader, taskflow.Writer](db), Documents: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
+		Feedback: taskflow.NewFeedbackLimit(now),
 	}
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,

@@ -6,6 +6,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -23,6 +24,7 @@ type Flow struct {
 	NewShortID func() string // eight hexadecimal digits
 	NewToken   func() string // for tracking links; must not be guessable
 	PublicURL  string
+	Feedback   *rate.Limiter // see NewFeedbackLimit
 }
 
 // Arrivals checks the thresholds that a worker who arrives at the active task

@@ -39,6 +39,9 @@ func (f *Flow) FollowTask(ctx context.Context, token string) (*TaskFollower, err
 	return p, nil
 }
 
+// Organization returns the organization of the task.
+func (p *TaskFollower) Organization() lastmile.OrganizationID { return p.task.Organization }
+
 // Close ends the subscription of the page.
 func (p *TaskFollower) Close() { p.following.Close() }
 
@@ -112,11 +115,6 @@ func taskByLink(ctx context.Context, r Reader, token string) (lastmile.Task, err
 // View records that a task's tracking page was opened.
 func (f *Flow) View(ctx context.Context, token string) error {
 	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(f.Now()), nil })
-}
-
-// Rate stores the recipient's feedback on a completed task.
-func (f *Flow) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
-	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
 }
 
 // recipientUpdate changes a task on behalf of its recipient, while the task has a

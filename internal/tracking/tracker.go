@@ -22,6 +22,8 @@ type Tracker struct {
 	Wake   <-chan struct{} // sent to after events were committed by this process
 	Alone  bool            // no other process refreshes estimates of this database
 
+	Admission *Admission // of positions
+
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
 }
@@ -36,6 +38,9 @@ type Travel interface {
 func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions []lastmile.Position) (accepted int, err error) {
 	if len(positions) > travel.MaxPositions {
 		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), travel.MaxPositions)
+	}
+	if err := t.Admission.admit(who, len(positions)); err != nil {
+		return 0, err
 	}
 	now := t.Now()
 	err = t.Store.Write(ctx, func(w Writer) error {

@@ -27,12 +27,12 @@ type Uploads struct {
 	Now     func() time.Time
 	NewID   func() string
 
-	decoding queue
+	decoding *queue
 }
 
 // New returns the uploads of a store.
 func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, byDefault string, now func() time.Time, newID func() string) *Uploads {
-	return &Uploads{Store: s, Blobs: blobs, Default: byDefault, Now: now, NewID: newID}
+	return &Uploads{Store: s, Blobs: blobs, Default: byDefault, Now: now, NewID: newID, decoding: &queue{}}
 }
 
 // Image is an upload with its bytes.

@@ -49,6 +49,9 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 	if err != nil {
 		return lastmile.Worker{}, err
 	}
+	if err := f.Invitations.Check(ctx, org.ID, phone); err != nil {
+		return lastmile.Worker{}, err
+	}
 	password, credential, err := f.Passwords.Temporary(ctx, org.ID, made.ID, now)
 	if err != nil {
 		return lastmile.Worker{}, err

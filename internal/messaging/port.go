@@ -31,8 +31,9 @@ type Reader interface {
 	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
 	// SentBy counts the text messages that an organization sent since a time.
 	SentBy(ctx context.Context, org lastmile.OrganizationID, since time.Time) (int, error)
-	// SentTo counts the text messages sent to a number since a time.
-	SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error)
+	// SentTo counts the text messages sent to a number since a time: those of an
+	// organization and those of all organizations.
+	SentTo(ctx context.Context, org lastmile.OrganizationID, to lastmile.Phone, since time.Time) (own, all int, err error)
 	// Texters lists the organizations that have sent text messages to a number,
 	// the latest first.
 	Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, error)

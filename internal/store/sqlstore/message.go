@@ -83,9 +83,14 @@ func (t messageTx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Text
 	return found, nil
 }
 
-// SentTo counts the text messages sent to a number since a time.
-func (t messageTx) SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error) {
-	return t.count(ctx, `SELECT count(*) FROM message WHERE recipient = $1 AND sent_at > $2`, to, since.UnixMilli())
+// SentTo counts the text messages sent to a number since a time: those of an
+// organization and those of all organizations.
+func (t messageTx) SentTo(ctx context.Context, org lastmile.OrganizationID, to lastmile.Phone, since time.Time) (own, all int, err error) {
+	const query = `SELECT count(*), count(CASE WHEN org = $1 THEN 1 END) FROM message WHERE recipient = $2 AND sent_at > $3`
+	if err := t.row(ctx, query, org, to, since.UnixMilli()).Scan(&all, &own); err != nil {
+		return 0, 0, fmt.Errorf("count messages to a number: %w", err)
+	}
+	return own, all, nil
 }
 
 // SentBy counts the text messages that an organization sent since a time.

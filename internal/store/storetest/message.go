@@ -83,8 +83,15 @@ func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	}
 
 	count := func(ask func(*sqlstore.Tx) (int, error)) int { return read(t, s, ask) }
-	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentTo(ctx, a1.To, later.Add(-time.Second)) }); n != 1 {
-		t.Errorf("%d messages sent to the number, want 1", n)
+	for org, want := range map[lastmile.OrganizationID]int{acme: 1, zenith: 0} {
+		var own, all int
+		count(func(r *sqlstore.Tx) (_ int, err error) {
+			own, all, err = r.SentTo(ctx, org, a1.To, later.Add(-time.Second))
+			return all, err
+		})
+		if own != want || all != 1 {
+			t.Errorf("%d of %d messages sent to the number are of %s, want %d of 1", own, all, org, want)
+		}
 	}
 	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentBy(ctx, acme, later) }); n != 0 {
 		t.Errorf("%d messages sent since, want 0", n)

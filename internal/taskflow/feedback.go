@@ -22,20 +22,20 @@ func NewFeedbackLimit(now func() time.Time) *rate.Limiter {
 
 // Rate stores the recipient's feedback on a completed task. Only feedback that
 // changes the task counts.
-func (f *Flow) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
+func (ps *Pages) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
 	var task lastmile.Task
-	err := f.Store.Read(ctx, func(r Reader) (err error) {
+	err := ps.Store.Read(ctx, func(r PageReader) (err error) {
 		task, err = taskByLink(ctx, r, token)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if changes, err := task.Rate(said, f.Now()); err != nil || len(changes) == 0 {
+	if changes, err := task.Rate(said, ps.Now()); err != nil || len(changes) == 0 {
 		return err
 	}
-	if f.Feedback.Take(string(task.ID), 1) != nil {
+	if ps.Feedback.Take(string(task.ID), 1) != nil {
 		return lastmile.TooMany().Because("the feedback was changed %d times: wait %.0f minutes", feedbackBurst, feedbackPause.Minutes())
 	}
-	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
+	return ps.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, ps.Now()) })
 }

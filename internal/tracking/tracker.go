@@ -53,12 +53,18 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 		if accepted == 0 {
 			return nil
 		}
+		latest := last.WithPositions(kept)
+		if latest.Odometer, err = measure(ctx, w, who, kept, last); err != nil {
+			return err
+		}
 		if err := w.SavePositions(ctx, who.Organization, who.Worker, kept); err != nil {
 			return err
 		}
-		latest := last.WithPositions(kept)
 		if latest == last {
 			return nil
+		}
+		if err := t.correctDistances(ctx, w, who, last.LocatedAt, latest.LocatedAt, now); err != nil {
+			return err
 		}
 		if last.Location == nil { // now the whole list can be estimated
 			if err := w.ScheduleEstimate(ctx, who.Organization, who.Worker, now); err != nil {

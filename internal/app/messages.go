@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"dray/internal/events"
+	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/webhook"
+	"dray/internal/wire"
 )
 
 // smsConfig holds the settings of text messages.
@@ -189,6 +191,15 @@ func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
 		return nil, callbacks, fmt.Errorf("--sms: %w", err)
 	}
 	return gateway, callbacks, nil
+}
+
+// textMessages lists text messages for the API.
+type textMessages struct{ *messaging.Messages }
+
+// List implements api.TextMessages.
+func (m textMessages) List(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, unsent bool) ([]wire.Message, error) {
+	found, err := m.Messages.List(ctx, who, before, unsent)
+	return wire.Each(found, wire.NewMessage), err
 }
 
 func (a *App) purgeMessages(ctx context.Context) error {

@@ -20,6 +20,10 @@ type Reader interface {
 	// MessageSettings returns the settings of an organization for its text
 	// messages.
 	MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error)
+	// MessagesOf lists messages of an organization, newest first, up to limit:
+	// those older than the one before, if any. unsent selects those that failed
+	// or were suppressed.
+	MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, limit int) ([]textmessage.Message, error)
 	// OptOut returns the opt-out of a number from an organization's messages,
 	// and reports whether there is one.
 	OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error)

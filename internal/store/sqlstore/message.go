@@ -53,6 +53,25 @@ func (t messageTx) Messages(ctx context.Context, f textmessage.Filter) ([]textme
 	return newest, nil
 }
 
+// MessagesOf lists messages of an organization, newest first, up to limit: those
+// older than the one before, if any. unsent selects those that failed or were
+// suppressed. The order is that of ids, which begin with a time.
+func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) ([]textmessage.Message, error) {
+	where := within(org)
+	if before != "" {
+		where.and(`t.id < ?`, before)
+	}
+	if unsent {
+		where.text += ` AND t.state IN ('failed', 'suppressed')` // the condition of an index
+	}
+	found, err := collect(ctx, t, scanMessage,
+		`SELECT `+messageColumns+` FROM message t WHERE `+where.text+` ORDER BY t.id DESC`+limit(most), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	return found, nil
+}
+
 // MessageByID finds a text message of any organization: gateways do not know
 // the organization.
 func (t messageTx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error) {

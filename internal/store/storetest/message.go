@@ -99,6 +99,20 @@ func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentBy(ctx, zenith, now) }); n != 0 {
 		t.Errorf("%d messages sent by another organization, want 0", n)
 	}
+	listed := func(org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) (ids []lastmile.MessageID) {
+		found := read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) {
+			return r.MessagesOf(ctx, org, before, unsent, most)
+		})
+		for _, m := range found {
+			ids = append(ids, m.ID)
+		}
+		return ids
+	}
+	same(t, "messages, newest first", listed(acme, "", false, 10), []lastmile.MessageID{"a2", "a1"})
+	same(t, "a page of messages", listed(acme, "", false, 1), []lastmile.MessageID{"a2"})
+	same(t, "the next page", listed(acme, "a2", false, 10), []lastmile.MessageID{"a1"})
+	same(t, "messages that were not sent", listed(acme, "", true, 10), []lastmile.MessageID{"a2"})
+	same(t, "messages of another organization", listed(zenith, "", false, 10), []lastmile.MessageID{"z1"})
 	texters := read(t, s, func(r *sqlstore.Tx) ([]store.Texter, error) { return r.Texters(ctx, a1.To) })
 	same(t, "who wrote", texters, []store.Texter{{Organization: acme, From: a1.From}})
 

@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "optimize", "recipientapi", "simulate", "sms", "spec", "store", "store/backup", "store/sqlstore", "web", "wire", "work",
+	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "optimize", "rate", "recipientapi", "simulate", "sms", "spec", "store", "store/backup", "store/sqlstore", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -65,6 +65,7 @@ var rules = map[string]rule{
 	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "textmessage", "trackingpage", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store":  {may: []string{"lastmile"}},
+	"rate":   {may: []string{"lastmile"}},
 	"events": {may: []string{"lastmile"}},
 	"geo":    {may: []string{"lastmile", "travel", "geo/gazetteer"}},
 	"sms":    {may: []string{"lastmile", "textmessage"}},
@@ -88,13 +89,13 @@ var rules = map[string]rule{
 	"access":      {may: []string{"lastmile", "store", "events"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
-	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "work"}},
+	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
 	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
-	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "work"}},
+	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},
-	"webhook":     {may: []string{"lastmile", "store", "events", "work"}},
+	"webhook":     {may: []string{"lastmile", "store", "events", "rate", "work"}},
 
 	"simulate": {may: []string{"lastmile"}}, // a client: it knows the platform over HTTP alone
 
@@ -104,7 +105,7 @@ var rules = map[string]rule{
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
-	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "taskflow", "wire"})},
+	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "wire"})},
 
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
 	"contract/openapi": {wide: true, may: everything},                                                // tests only

@@ -35,6 +35,8 @@ type Server struct {
 	Feed          *webhook.Feed
 	Uploads       *upload.Uploads
 
+	Texts TextMessages
+
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document
 }
@@ -71,6 +73,7 @@ func (s *Server) routes() []edge.Route {
 		customFields{s}.templateRoutes(),
 		webhooks{s}.routes(),
 		eventStream{s}.routes(),
+		messages{s}.routes(),
 		uploads{s}.routes(),
 	} {
 		all = append(all, resource...)

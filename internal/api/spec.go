@@ -38,6 +38,7 @@ var tags = []edge.Tag{
 	{Name: "Task templates", Description: "Choices of custom fields for pickups, for drop-offs or for both."},
 	{Name: "Webhooks", Description: "Servers of the organization that are notified of events, one trigger each, and the log of what they were sent."},
 	{Name: "Events", Description: "What happens, as it happens."},
+	{Name: "Text messages", Description: "What became of invitations of workers and messages to recipients."},
 	{Name: "Uploads", Description: "The signatures and photos that workers uploaded. The ids are in completionDetails of tasks."},
 }
 

@@ -130,11 +130,13 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	}
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
+		Admission: tracking.NewAdmission(now),
 	}
 	a.addTasks(newID, batches)
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
+		Invitations: &messaging.Invitations{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Policy: c.SMS.policy(), Now: now},
 	}
 	if err := a.addWebhooks(ctx, newID); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -160,7 +162,7 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Texts: textMessages{a.Messages}, RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"dray/internal/events"
+	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/textmessage"
 	"dray/internal/webhook"
+	"dray/internal/wire"
 )
 
 // smsConfig holds the settings of text messages.
@@ -28,6 +30,7 @@ type smsConfig struct {
 	From       string
 	SecretFile string
 	Caps       textmessage.Caps
+	Countries  list // ISO 3166-1 codes; empty for all
 }
 
 var defaultSMS = smsConfig{Gateway: "outbox", Caps: textmessage.DefaultCaps}
@@ -41,9 +44,12 @@ func (c *smsConfig) bind(f *flag.FlagSet) {
 	f.StringVar(&c.Account, "sms-account", c.Account, "`SID` of the Twilio account")
 	f.StringVar(&c.From, "sms-from", c.From, "`number` or name that text messages come from; Twilio also takes the SID of a messaging service")
 	f.StringVar(&c.SecretFile, "sms-secret-file", c.SecretFile, "`file` of Twilio's auth token or the gateway's secret; or set "+smsSecret)
-	f.Var(&perHourAndDay{&c.Caps.NumberHour, &c.Caps.NumberDay}, "sms-per-number", "maximum text messages to one number, `hour/day`; 0 for no limit")
+	f.Var(&perHourAndDay{&c.Caps.NumberHour, &c.Caps.NumberDay}, "sms-per-number", "maximum text messages of one organization to one number, `hour/day`; 0 for no limit")
 	f.Var(&perHourAndDay{&c.Caps.OrganizationHour, &c.Caps.OrganizationDay}, "sms-per-organization",
 		"maximum text messages of one organization, `hour/day`; 0 for no limit")
+	f.Var(&perHourAndDay{&c.Caps.SharedHour, &c.Caps.SharedDay}, "sms-per-number-shared",
+		fmt.Sprintf("maximum text messages of all organizations to one number, `hour/day`; each can send %d a day beyond it; 0 for no limit", textmessage.FairShare))
+	f.Var(&c.Countries, "sms-countries", "`countries` whose numbers get text messages, such as US,CA; repeatable (default all)")
 }
 
 // perHourAndDay is a flag with two limits, such as 20/100.
@@ -59,11 +65,15 @@ func (p *perHourAndDay) String() string {
 
 // Set implements flag.Value.
 func (p *perHourAndDay) Set(text string) error {
+	if text == "0" {
+		*p.hour, *p.day = 0, 0
+		return nil
+	}
 	var hour, day int
 	var rest string
 	n, _ := fmt.Sscanf(text+" .", "%d/%d %s", &hour, &day, &rest)
 	if n != 3 || rest != "." || hour < 0 || day < 0 {
-		return errors.New("must be two numbers such as 20/100: per hour and per day")
+		return errors.New("must be two numbers such as 20/100, per hour and per day, or 0")
 	}
 	*p.hour, *p.day = hour, day
 	return nil
@@ -77,8 +87,22 @@ func (c *smsConfig) twilio() (base string, is bool) {
 	return strings.CutPrefix(c.Gateway, "twilio+")
 }
 
+// policy returns which messages may be sent.
+func (c *smsConfig) policy() messaging.Policy {
+	p := messaging.Policy{Caps: c.Caps, CountryOf: sms.Country}
+	for _, code := range c.Countries {
+		p.Countries = append(p.Countries, strings.ToUpper(code))
+	}
+	return p
+}
+
 // check rejects invalid settings.
 func (c *smsConfig) check() error {
+	for _, code := range c.Countries {
+		if !sms.KnownCountry(code) {
+			return fmt.Errorf("--sms-countries must be codes such as US,CA, not %q", code)
+		}
+	}
 	_, isTwilio := c.twilio()
 	switch {
 	case c.Gateway == "outbox" || c.Gateway == "":
@@ -129,7 +153,7 @@ func (a *App) addMessages(newID func() string, texts *events.Wake) error {
 	}
 	a.sms = callbacks
 	a.Texts = &messaging.Sender{
-		Store: db, Events: a.Events, Gateway: gateway, Caps: a.Config.SMS.Caps, Now: a.Now, NewID: newID, Log: a.Log,
+		Store: db, Events: a.Events, Gateway: gateway, Policy: a.Config.SMS.policy(), Now: a.Now, NewID: newID, Log: a.Log,
 		Idle:  a.Config.Poll,
 		Wake:  texts.Channel(),
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
@@ -168,6 +192,15 @@ func (a *App) openGateway() (messaging.Gateway, recipientapi.SMS, error) {
 		return nil, callbacks, fmt.Errorf("--sms: %w", err)
 	}
 	return gateway, callbacks, nil
+}
+
+// textMessages lists text messages for the API.
+type textMessages struct{ *messaging.Messages }
+
+// List implements api.TextMessages.
+func (m textMessages) List(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, unsent bool) ([]wire.Message, error) {
+	found, err := m.Messages.List(ctx, who, before, unsent)
+	return wire.Each(found, wire.NewMessage), err
 }
 
 func (a *App) purgeMessages(ctx context.Context) error {

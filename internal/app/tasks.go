@@ -16,7 +16,7 @@ func (a *App) addTasks(newID func() string, batches *events.Wake) {
 		Base: base, Book: a.Book, NewID: newID, NewShortID: access.RandomShortID,
 		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: a.Config.URL(),
 	}
-	a.Tasks = &taskflow.Tasks{Creator: creator, Store: sqlstore.For[taskflow.TaskReader, taskflow.TaskWriter](db), Documents: db}
+	a.Tasks = &taskflow.Tasks{Creator: creator, Store: sqlstore.For[taskflow.TaskReader, taskflow.TaskWriter](db), Documents: db, Tracks: a.Tracking}
 	a.Containers = &taskflow.Containers{Base: base, Store: sqlstore.For[taskflow.ContainerReader, taskflow.ContainerWriter](db)}
 	a.Batches = &taskflow.Batches{Creator: creator, Store: sqlstore.For[taskflow.BatchReader, taskflow.BatchWriter](db), Wake: batches}
 	a.RoutePlans = &taskflow.RoutePlans{
@@ -26,5 +26,5 @@ func (a *App) addTasks(newID func() string, batches *events.Wake) {
 	a.Work = &taskflow.Work{
 		Base: base, Store: sqlstore.For[taskflow.WorkReader, taskflow.WorkWriter](db), Arrivals: a.Tracking, Hub: a.Hub, NewID: newID,
 	}
-	a.Pages = &taskflow.Pages{Base: base, Store: sqlstore.For[taskflow.PageReader, taskflow.PageWriter](db), Hub: a.Hub}
+	a.Pages = &taskflow.Pages{Base: base, Store: sqlstore.For[taskflow.PageReader, taskflow.PageWriter](db), Hub: a.Hub, Feedback: taskflow.NewFeedbackLimit(now)}
 }

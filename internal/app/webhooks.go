@@ -31,7 +31,7 @@ func (a *App) addWebhooks(ctx context.Context, newID func() string) error {
 	db := sqlstore.For[webhook.Reader, webhook.Writer](a.Store)
 	a.Webhooks = &webhook.Registry{
 		Store: db, Events: a.Events, Egress: egress, Now: a.Now, NewID: newID,
-		NewCheck: func() string { return access.RandomSecret(handshakeLength) },
+		NewCheck: func() string { return access.RandomSecret(handshakeLength) }, Handshakes: webhook.NewHandshakes(a.Now),
 	}
 	a.Sender = &webhook.Sender{
 		Store: db, Poster: egress, Now: a.Now, Log: a.Log, NewID: newID, Committed: a.Events.Committed(), Drain: a.Events.Drain,

@@ -24,6 +24,15 @@ type Fleet struct {
 	AppURL     string // where workers sign in
 	Events     *events.Log
 	Messages   *events.Wake // of the loop that sends text messages
+
+	Invitations Invitations
+}
+
+// Invitations checks whether invitations will be sent.
+type Invitations interface {
+	// Check rejects an invitation that would not be sent, because of a limit or
+	// the country of the number.
+	Check(ctx context.Context, org lastmile.OrganizationID, to lastmile.Phone) error
 }
 
 // Places geocodes addresses.

@@ -42,6 +42,9 @@ func (f *Fleet) Invite(ctx context.Context, who lastmile.Principal, id lastmile.
 	if err != nil {
 		return worker, err
 	}
+	if err := f.Invitations.Check(ctx, org.ID, worker.Phone); err != nil {
+		return worker, err
+	}
 	invite := f.invitation(org, worker, f.Now())
 	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Worker, error) {
 		worker, err := w.Worker(ctx, who.Organization, id)

@@ -43,6 +43,9 @@ func (f *Fleet) CreateWorker(ctx context.Context, who lastmile.Principal, draft 
 	if err != nil {
 		return lastmile.Worker{}, err
 	}
+	if err := f.Invitations.Check(ctx, org.ID, phone); err != nil {
+		return lastmile.Worker{}, err
+	}
 	invite := f.invitation(org, made, now)
 	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Worker, error) {
 		worker := made

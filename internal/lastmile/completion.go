@@ -134,6 +134,13 @@ func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
 	return []Event{t.event(TriggerTaskUpdated, by, a.At)}, nil
 }
 
+// CorrectDistance sets the distance of a completed task after late positions of its
+// worker arrived.
+func (t *Task) CorrectDistance(d Meters, now time.Time) []Event {
+	t.Completion.Distance, t.Modified = d, nextModified(t.Modified, now)
+	return []Event{t.event(TriggerTaskUpdated, Actor{}, now)}
+}
+
 // Evidence is what a worker submits with a completed task.
 type Evidence struct {
 	FailureReason      string

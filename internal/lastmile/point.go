@@ -129,6 +129,13 @@ type Position struct {
 	At                       time.Time
 	Accuracy, Speed, Heading *float64
 	Battery                  *float64
+	Odometer                 Meters // length of the worker's way up to here
+}
+
+// Odometer measures the way of a worker.
+type Odometer struct {
+	Way  Meters
+	From *Point // where the next part of the way begins; nil at first
 }
 
 // WithPositions returns the whereabouts after the last of some positions, which

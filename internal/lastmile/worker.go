@@ -45,6 +45,7 @@ type Whereabouts struct {
 	Location  *Point    // nil if unknown
 	LocatedAt time.Time // when the worker was at Location
 	Battery   *float64  // battery level of the phone, from 0 to 1; nil if unknown
+	Odometer  Odometer
 }
 
 // Worker is a driver of the organization.

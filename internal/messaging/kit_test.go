@@ -187,7 +187,7 @@ func acceptSend(_ context.Context, m textmessage.Message) textmessage.Result {
 // sender returns a sender with a gateway; nil means the outbox.
 func (w *fixture) sender(g messaging.Gateway) *messaging.Sender {
 	return &messaging.Sender{
-		Store: sqlstore.For[messaging.Reader, messaging.Writer](w.store), Events: w.log, Gateway: g, Caps: textmessage.DefaultCaps, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.texts.Channel(),
+		Store: sqlstore.For[messaging.Reader, messaging.Writer](w.store), Events: w.log, Gateway: g, Policy: messaging.Policy{Caps: textmessage.DefaultCaps}, Now: now, NewID: newID, Log: slog.New(slog.DiscardHandler), Wake: w.texts.Channel(),
 	}
 }
 

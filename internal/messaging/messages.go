@@ -33,6 +33,20 @@ func (m *Messages) Settings(ctx context.Context, org lastmile.OrganizationID) (o
 	return of, s, err
 }
 
+// pageSize is the number of messages in a page of a list.
+const pageSize = 64
+
+// List returns a page of an organization's messages, newest first: those older than
+// the one before, or the newest. unsent selects those that failed or were
+// suppressed.
+func (m *Messages) List(ctx context.Context, who lastmile.Principal, before lastmile.MessageID, unsent bool) (found []textmessage.Message, err error) {
+	err = m.Store.Read(ctx, func(r Reader) (err error) {
+		found, err = r.MessagesOf(ctx, who.Organization, before, unsent, pageSize)
+		return err
+	})
+	return found, err
+}
+
 // Configure changes the message settings of an organization.
 func (m *Messages) Configure(ctx context.Context, org lastmile.OrganizationID, change func(*textmessage.Settings) error) (s textmessage.Settings, err error) {
 	err = m.Store.Write(ctx, func(w Writer) (err error) {

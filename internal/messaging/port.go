@@ -20,6 +20,10 @@ type Reader interface {
 	// MessageSettings returns the settings of an organization for its text
 	// messages.
 	MessageSettings(ctx context.Context, org lastmile.OrganizationID) (textmessage.Settings, error)
+	// MessagesOf lists messages of an organization, newest first, up to limit:
+	// those older than the one before, if any. unsent selects those that failed
+	// or were suppressed.
+	MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, limit int) ([]textmessage.Message, error)
 	// OptOut returns the opt-out of a number from an organization's messages,
 	// and reports whether there is one.
 	OptOut(ctx context.Context, org lastmile.OrganizationID, phone lastmile.Phone) (o textmessage.OptOut, found bool, err error)
@@ -31,8 +35,9 @@ type Reader interface {
 	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
 	// SentBy counts the text messages that an organization sent since a time.
 	SentBy(ctx context.Context, org lastmile.OrganizationID, since time.Time) (int, error)
-	// SentTo counts the text messages sent to a number since a time.
-	SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error)
+	// SentTo counts the text messages sent to a number since a time: those of an
+	// organization and those of all organizations.
+	SentTo(ctx context.Context, org lastmile.OrganizationID, to lastmile.Phone, since time.Time) (own, all int, err error)
 	// Texters lists the organizations that have sent text messages to a number,
 	// the latest first.
 	Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, error)

@@ -48,7 +48,7 @@ type Sender struct {
 	Store   store.Transactor[Reader, Writer]
 	Events  *events.Log
 	Gateway Gateway // nil keeps messages in the outbox
-	Caps    textmessage.Caps
+	Policy  Policy
 	Now     func() time.Time
 	NewID   func() string // returns tokens for leases
 	Log     *slog.Logger
@@ -92,7 +92,7 @@ func (s *Sender) Run(ctx context.Context) {
 // prepare marks messages as being sent. It ends messages that must not be sent and,
 // without a gateway, all others.
 func (s *Sender) prepare(ctx context.Context, w Writer, items []*work.Prepared) error {
-	policy := newSendPolicy(w, s.Caps, s.Now())
+	policy := newSendPolicy(w, s.Policy, s.Now())
 	for _, item := range items {
 		m, err := w.MessageByID(ctx, messageID(item))
 		if err != nil {

@@ -25,6 +25,13 @@ const TrackBase = "/t"
 const (
 	trackRate    = 20.0 // requests a second of one address
 	maxFollowers = 2_000
+	maxFeedback  = 16 << 10 // bytes of a request body
+
+	// Followers of one task, from one network, and of all tasks of one organization.
+	maxFollowersOfTask         = 20
+	maxFollowersOfNetwork      = 100
+	maxFollowersOfOrganization = 1_000
+
 	refreshEvery = 3 * time.Second // what a page shows changes with time, which needs no query
 )
 
@@ -52,15 +59,15 @@ func (s *Tracking) Handler(page http.Handler) http.Handler {
 }
 
 func (s *Tracking) routes() []edge.Route {
-	followers := make(chan struct{}, maxFollowers)
+	slots := newFollowerSlots()
 	follow := func(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
-		return s.followTask(ctx, c, w, followers)
+		return s.followTask(ctx, c, w, slots)
 	}
 	return []edge.Route{
 		edge.Get("/{token}/state", "Read how far a task is", s.follow).Public(),
 		edge.Follow("/{token}/events", "Follow a task", follow).Public(),
 		edge.SendOnly("/{token}/viewed", "Report that the page was opened", s.view).Public(),
-		edge.Do("/{token}/feedback", "Rate a completed task", s.rateTask).Public(),
+		edge.Do("/{token}/feedback", "Rate a completed task", s.rateTask).Public().Limit(maxFeedback),
 	}
 }
 
@@ -87,18 +94,22 @@ func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.Feedbac
 
 // followTask serves GET /t/{token}/events: how far the task is, and again
 // whenever that has changed, until the page is gone.
-func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.ResponseWriter, followers chan struct{}) error {
-	select {
-	case followers <- struct{}{}:
-		defer func() { <-followers }()
-	default:
-		return lastmile.Overloaded("too many follow tasks just now: ask for the state instead")
+func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.ResponseWriter, slots *followerSlots) error {
+	network := s.Address(c.HTTP)
+	if err := slots.enter(link(c), network); err != nil {
+		return err
 	}
+	defer slots.leave(link(c), network)
 	page, err := s.Pages.FollowTask(ctx, link(c))
 	if err != nil {
 		return err
 	}
 	defer page.Close()
+	organization := string(page.Organization())
+	if slots.organizations.Acquire(organization) != nil {
+		return tooManyFollow("tasks of this organization")
+	}
+	defer slots.organizations.Release(organization)
 	sent, err := s.encodePage(c, page)
 	if err != nil {
 		return err

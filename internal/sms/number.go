@@ -25,6 +25,15 @@ func ParseNumber(raw, country string) (lastmile.Phone, error) {
 	return lastmile.Phone(phonenumbers.Format(number, phonenumbers.E164)), nil
 }
 
+// Country returns the ISO 3166-1 code of a number's country; empty if it is in none.
+func Country(phone lastmile.Phone) string {
+	number, err := phonenumbers.Parse(string(phone), "")
+	if err != nil {
+		return ""
+	}
+	return phonenumbers.GetRegionCodeForNumber(number)
+}
+
 // KnownCountry reports whether the numbering plan of a country is known, by its
 // ISO 3166-1 code.
 func KnownCountry(code string) bool {

@@ -6,14 +6,16 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/trackingpage"
 )
 
 // Pages shows tasks to their recipients and stores what they report.
 type Pages struct {
 	Base
-	Store PageStore
-	Hub   *events.Hub
+	Store    PageStore
+	Hub      *events.Hub
+	Feedback *rate.Limiter // see NewFeedbackLimit
 }
 
 // Follow returns the tracking page of a task to a caller who has its link.
@@ -45,6 +47,9 @@ func (ps *Pages) FollowTask(ctx context.Context, token string) (*TaskFollower, e
 	}
 	return p, nil
 }
+
+// Organization returns the organization of the task.
+func (p *TaskFollower) Organization() lastmile.OrganizationID { return p.task.Organization }
 
 // Close ends the subscription of the page.
 func (p *TaskFollower) Close() { p.following.Close() }
@@ -119,11 +124,6 @@ func taskByLink(ctx context.Context, r PageReader, token string) (lastmile.Task,
 // View records that a task's tracking page was opened.
 func (ps *Pages) View(ctx context.Context, token string) error {
 	return ps.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(ps.Now()), nil })
-}
-
-// Rate stores the recipient's feedback on a completed task.
-func (ps *Pages) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
-	return ps.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, ps.Now()) })
 }
 
 // recipientUpdate changes a task on behalf of its recipient, while the task has a

@@ -18,6 +18,7 @@ type Tasks struct {
 	Creator
 	Store     TaskStore
 	Documents store.Documents
+	Tracks    Tracks
 }
 
 // Show returns a task in the form of the API.
@@ -198,6 +199,9 @@ func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmi
 			return nil, err
 		}
 		before := task.Container
+		if task.Completion.Distance, err = ts.Tracks.Way(ctx, w, &task, o.At); err != nil {
+			return nil, err
+		}
 		events, err := task.Complete(o, who.Actor())
 		if err != nil {
 			return nil, err

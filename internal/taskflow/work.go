@@ -36,6 +36,16 @@ type Arrivals interface {
 	// Reached is called in the transaction of the worker's report, before the
 	// task is changed by it. It may change the task.
 	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error
+	Tracks
+}
+
+// Tracks returns what is known from the positions of workers.
+type Tracks interface {
+	// LocationAt returns where the worker of a task was at a time; nil if it is
+	// unknown.
+	LocationAt(ctx context.Context, tx store.Transaction, task *lastmile.Task, at time.Time) (*lastmile.Point, error)
+	// Way returns how far the worker of a task went from its start to a time.
+	Way(ctx context.Context, tx store.Transaction, task *lastmile.Task, end time.Time) (lastmile.Meters, error)
 }
 
 // WorkList is the task list of a worker.
@@ -122,8 +132,13 @@ func (wk *Work) act(ctx context.Context, who lastmile.Principal, id lastmile.Tas
 		if done {
 			return checkRepeated(record, before)
 		}
-		list := task.Container
-		events, err := do(w, &task, a)
+		list, located := task.Container, a
+		if a.Location == nil && task.Worker == who.Worker {
+			if located.Location, err = wk.Arrivals.LocationAt(ctx, w, &task, a.At); err != nil {
+				return err
+			}
+		}
+		events, err := do(w, &task, located)
 		if recorded, ok := errors.AsType[*recordedError](err); ok {
 			rejected = recorded.rejection
 			if err := w.SaveTask(ctx, task); err != nil {
@@ -278,6 +293,10 @@ func (wk *Work) Finish(ctx context.Context, who lastmile.Principal, id lastmile.
 			return nil, err
 		}
 		if err := wk.Arrivals.Reached(ctx, w, task, wk.Now()); err != nil {
+			return nil, err
+		}
+		var err error
+		if task.Completion.Distance, err = wk.Arrivals.Way(ctx, w, task, a.At); err != nil {
 			return nil, err
 		}
 		o.At = a.At

@@ -120,28 +120,39 @@ func progress(s State) int {
 
 // Caps limit how many messages are sent; zero is no limit.
 type Caps struct {
-	NumberHour, NumberDay             int // to one number
+	NumberHour, NumberDay             int // by one organization to one number
 	OrganizationHour, OrganizationDay int // by one organization
+	SharedHour, SharedDay             int // by all organizations to one number; see FairShare
 }
+
+// FairShare is how many messages a day an organization can send to a number that
+// has reached its shared cap because of others.
+const FairShare = 3
 
 // DefaultCaps limit the cost of mistakes and abuse, and are far above what
 // deliveries need.
-var DefaultCaps = Caps{NumberHour: 20, NumberDay: 100, OrganizationHour: 1_000, OrganizationDay: 10_000}
+var DefaultCaps = Caps{NumberHour: 20, NumberDay: 100, OrganizationHour: 1_000, OrganizationDay: 10_000, SharedHour: 100, SharedDay: 500}
 
 // Counts are how many messages have been sent.
 type Counts Caps
 
 // Exceeded describes the first cap that is reached; empty for none.
 func (c Caps) Exceeded(n Counts) string {
-	for _, one := range []struct {
+	type limit struct {
 		most, sent int
 		of         string
-	}{
+	}
+	limits := []limit{
 		{c.NumberHour, n.NumberHour, "to this number in an hour"},
 		{c.NumberDay, n.NumberDay, "to this number in a day"},
 		{c.OrganizationHour, n.OrganizationHour, "of the organization in an hour"},
 		{c.OrganizationDay, n.OrganizationDay, "of the organization in a day"},
-	} {
+	}
+	if n.NumberDay >= FairShare {
+		limits = append(limits, limit{c.SharedHour, n.SharedHour, "of all organizations to this number in an hour"},
+			limit{c.SharedDay, n.SharedDay, "of all organizations to this number in a day"})
+	}
+	for _, one := range limits {
 		if one.most > 0 && one.sent >= one.most {
 			return "too many messages " + one.of
 		}

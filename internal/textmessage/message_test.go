@@ -383,7 +383,7 @@ func TestWordsThatStopMessages(t *testing.T) {
 }
 
 func TestCapsHoldMessagesBack(t *testing.T) {
-	caps := textmessage.Caps{NumberHour: 2, NumberDay: 4, OrganizationHour: 10, OrganizationDay: 20}
+	caps := textmessage.Caps{NumberHour: 2, NumberDay: 4, OrganizationHour: 10, OrganizationDay: 20, SharedHour: 30, SharedDay: 40}
 	for name, tt := range map[string]struct {
 		sent textmessage.Counts
 		want string
@@ -393,6 +393,9 @@ func TestCapsHoldMessagesBack(t *testing.T) {
 		"the number's day is full":   {textmessage.Counts{NumberDay: 4}, "to this number in a day"},
 		"the organization's hour is": {textmessage.Counts{OrganizationHour: 10}, "of the organization in an hour"},
 		"the organization's day is":  {textmessage.Counts{OrganizationDay: 20}, "of the organization in a day"},
+		"others filled the hour":     {textmessage.Counts{NumberDay: 3, SharedHour: 30}, "of all organizations to this number in an hour"},
+		"others filled the day":      {textmessage.Counts{NumberDay: 3, SharedDay: 40}, "of all organizations to this number in a day"},
+		"a fair share is kept":       {textmessage.Counts{NumberHour: 1, NumberDay: 2, SharedHour: 30, SharedDay: 40}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := caps.Exceeded(tt.sent)

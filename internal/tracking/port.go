@@ -14,6 +14,9 @@ import (
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	work.Reader
+	// CompletedIn lists the tasks that a worker completed after a time and until
+	// another, up to limit, oldest first.
+	CompletedIn(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, after, until time.Time, limit int) ([]lastmile.TaskID, error)
 	// EstimateSchedule reads when the estimates of a worker are refreshed. It
 	// returns lastmile.NotFound for a worker who has had no task yet.
 	EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.EstimateSchedule, error)
@@ -28,6 +31,9 @@ type Reader interface {
 	// Positions lists positions of a worker since a time, newest first, up to
 	// limit.
 	Positions(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, since time.Time, limit int) ([]lastmile.Position, error)
+	// PositionsAround returns the last position of a worker before or at a time,
+	// and the first one after it; nil for none.
+	PositionsAround(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at time.Time) (before, after *lastmile.Position, err error)
 	// RoutePlan returns a route plan.
 	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
 	// Task returns a task.

@@ -23,6 +23,8 @@ type Tracker struct {
 	Idle   time.Duration   // between polls while no worker is due; 0 for the default
 	Alone  bool            // no other process refreshes estimates of this database
 
+	Admission *Admission // of positions
+
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
 }
@@ -38,6 +40,9 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 	if len(positions) > travel.MaxPositions {
 		return 0, lastmile.Invalid("positions has %d entries; at most %d are allowed", len(positions), travel.MaxPositions)
 	}
+	if err := t.Admission.admit(who, len(positions)); err != nil {
+		return 0, err
+	}
 	now := t.Now()
 	err = t.Store.Write(ctx, func(w Writer) error {
 		last, err := w.Whereabouts(ctx, who.Organization, who.Worker)
@@ -49,12 +54,18 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 		if accepted == 0 {
 			return nil
 		}
+		latest := last.WithPositions(kept)
+		if latest.Odometer, err = measure(ctx, w, who, kept, last); err != nil {
+			return err
+		}
 		if err := w.SavePositions(ctx, who.Organization, who.Worker, kept); err != nil {
 			return err
 		}
-		latest := last.WithPositions(kept)
 		if latest == last {
 			return nil
+		}
+		if err := t.correctDistances(ctx, w, who, last.LocatedAt, latest.LocatedAt, now); err != nil {
+			return err
 		}
 		if last.Location == nil { // now the whole list can be estimated
 			if err := w.ScheduleEstimate(ctx, who.Organization, who.Worker, now); err != nil {

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"image"
 	"image/color"
@@ -9,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"time"
 
 	"golang.org/x/image/webp"
 
@@ -19,8 +21,14 @@ import (
 const (
 	maxPixels  = 40_000_000
 	maxSide    = 16_383
-	maxMemory  = 192 << 20 // bytes to decode and rotate it
-	maxEncoded = 20 << 20  // bytes after encoding it again
+	maxScans   = 100         // of a JPEG file; cameras write 1, and progressive encoders about 10
+	maxScanned = 400_000_000 // pixels times scans: each scan visits all pixels
+	maxMemory  = 192 << 20   // bytes to decode and rotate it
+	maxEncoded = 20 << 20    // bytes after encoding it again
+
+	maxDecoding = 20 * time.Second // to decode it and encode it again
+	readAtOnce  = 512              // bytes that a decoder reads between two checks of the time
+
 	quality    = 85
 	typeJPEG   = "image/jpeg"
 	typePNG    = "image/png"
@@ -61,8 +69,24 @@ type picture struct {
 	mediaType string
 }
 
-// sanitize decodes an image and encodes it again.
-func sanitize(data []byte) (p picture, err error) {
+// sanitizeWithin rejects an image that takes too long to sanitize.
+func sanitizeWithin(ctx context.Context, data []byte, limit time.Duration) (picture, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	clean, err := sanitize(limited, data)
+	switch {
+	case err == nil:
+		return clean, nil
+	case ctx.Err() != nil: // the client has disconnected
+		return picture{}, ctx.Err()
+	case limited.Err() != nil:
+		return picture{}, lastmile.TooLarge("the image takes more than %.0f s to decode: scale it down", limit.Seconds())
+	}
+	return picture{}, err
+}
+
+// sanitize decodes an image and encodes it again, until ctx ends.
+func sanitize(ctx context.Context, data []byte) (p picture, err error) {
 	defer func() {
 		if recover() != nil { // a bug in a decoder
 			err = unreadable("image")
@@ -70,7 +94,7 @@ func sanitize(data []byte) (p picture, err error) {
 	}()
 	for _, f := range formats {
 		if f.matches(data) {
-			return f.sanitize(data)
+			return f.sanitize(ctx, data)
 		}
 	}
 	if len(data) == 0 {
@@ -83,7 +107,7 @@ func unreadable(what string) error {
 	return lastmile.Invalid("the %s cannot be read: it is damaged or cut short; %s", what, acceptable)
 }
 
-func (f format) sanitize(data []byte) (picture, error) {
+func (f format) sanitize(ctx context.Context, data []byte) (picture, error) {
 	config, err := f.config(bytes.NewReader(data))
 	if err != nil {
 		return picture{}, unreadable(f.name)
@@ -95,11 +119,11 @@ func (f format) sanitize(data []byte) (picture, error) {
 	if err := f.check(config, head); err != nil {
 		return picture{}, err
 	}
-	decoded, err := f.decode(bytes.NewReader(data))
+	decoded, err := f.decode(&limitedReader{ctx, data})
 	if err != nil {
 		return picture{}, unreadable(f.name)
 	}
-	return encode(rotate(decoded, head.orientation), f.name == "JPEG" || f.name == "WebP")
+	return encode(ctx, rotate(decoded, head.orientation), f.name == "JPEG" || f.name == "WebP")
 }
 
 // check rejects an image that is too large to decode.
@@ -110,6 +134,8 @@ func (f format) check(c image.Config, head jpegHead) error {
 		return lastmile.Invalid("the image has no pixels")
 	case c.Width > maxSide || c.Height > maxSide || pixels > maxPixels:
 		return lastmile.TooLarge("the image has %d by %d pixels; at most %d on a side and %d in all are allowed: scale it down", c.Width, c.Height, maxSide, maxPixels)
+	case head.scans > maxScans || pixels*head.scans > maxScanned:
+		return lastmile.TooLarge("the image has %d scans; at most %d, and %d pixels in all scans together, are allowed: save it as a baseline JPEG", head.scans, maxScans, maxScanned)
 	}
 	if memory := pixels * f.memory(c.ColorModel, head) / 2; memory > maxMemory {
 		return lastmile.TooLarge("an image of this kind may have %d pixels, this one has %d: scale it down", pixels*maxMemory/memory, pixels)
@@ -149,8 +175,8 @@ func (f format) memory(model color.Model, head jpegHead) int64 {
 
 // encode writes an image as it is stored: photos as JPEG, drawings and images
 // with transparency as PNG.
-func encode(img image.Image, photo bool) (picture, error) {
-	out := &bounded{limit: maxEncoded}
+func encode(ctx context.Context, img image.Image, photo bool) (picture, error) {
+	out := &bounded{ctx: ctx, limit: maxEncoded}
 	p := picture{mediaType: typePNG}
 	var err error
 	if photo && opaque(img) {
@@ -171,9 +197,30 @@ func opaque(img image.Image) bool {
 	return ok && known.Opaque()
 }
 
-// bounded is a buffer that rejects bytes beyond a limit.
+// limitedReader reads in small pieces, until ctx ends: decoders cannot be stopped
+// in any other way.
+type limitedReader struct {
+	ctx  context.Context
+	data []byte
+}
+
+// Read implements io.Reader.
+func (r *limitedReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if len(r.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.data[:min(readAtOnce, len(r.data))])
+	r.data = r.data[n:]
+	return n, nil
+}
+
+// bounded is a buffer that rejects bytes beyond a limit, and after ctx has ended.
 type bounded struct {
 	bytes.Buffer
+	ctx   context.Context
 	limit int
 }
 
@@ -183,6 +230,9 @@ var errTooLong = errors.New("too many bytes")
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > b.limit {
 		return 0, errTooLong
+	}
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
 	}
 	return b.Buffer.Write(p)
 }

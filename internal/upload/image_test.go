@@ -46,7 +46,7 @@ func FuzzSanitize(f *testing.F) {
 	f.Add([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"))
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x10Exif\x00\x00MM\x00*\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		result, err := sanitize(data)
+		result, err := sanitize(t.Context(), data)
 		if err != nil {
 			return
 		}
@@ -68,6 +68,9 @@ func TestMemoryIsBoundedBeforeDecoding(t *testing.T) {
 		"a rotated photo":                    {0, image.Config{Width: 4032, Height: 3024}, jpegHead{orientation: 6, samples: 3}, true},
 		"a progressive photo":                {0, image.Config{Width: 4032, Height: 3024}, jpegHead{orientation: 1, samples: 3, progressive: true}, true},
 		"the largest photo":                  {0, image.Config{Width: 8000, Height: 5000}, plain, true},
+		"a progressive photo of ten scans":   {0, image.Config{Width: 4032, Height: 3024}, jpegHead{orientation: 1, samples: 3, progressive: true, scans: 10}, true},
+		"a progressive photo of many scans":  {0, image.Config{Width: 4032, Height: 3024}, jpegHead{orientation: 1, samples: 3, progressive: true, scans: 34}, false},
+		"a small image of many scans":        {0, image.Config{Width: 8, Height: 8}, jpegHead{orientation: 1, samples: 3, progressive: true, scans: 101}, false},
 		"too many pixels":                    {0, image.Config{Width: 8000, Height: 5001}, plain, false},
 		"a side that is too long":            {0, image.Config{Width: 20_000, Height: 1}, plain, false},
 		"no pixels":                          {0, image.Config{}, plain, false},

@@ -5,35 +5,40 @@ import (
 	"encoding/binary"
 )
 
-// jpegHead is what the segments before the pixels say about an image.
+// jpegHead is what the segments of an image say about it.
 type jpegHead struct {
 	orientation int   // of Exif; default 1
 	progressive bool  // the decoder keeps all coefficients in memory
 	samples     int64 // half samples per pixel: 6 for three components, 3 with subsampled color
+	scans       int64 // each of which makes the decoder visit all pixels
 }
 
 // Markers of the segments that are read.
 const (
 	markerSOF0 = 0xc0
 	markerSOF2 = 0xc2
+	markerRST0 = 0xd0
+	markerRST7 = 0xd7
+	markerEOI  = 0xd9
 	markerSOS  = 0xda
 	markerAPP1 = 0xe1
 )
 
-// readJPEGHead walks the segments of a JPEG file up to its pixels. For what it
-// cannot read it assumes the value that needs the most memory.
+// readJPEGHead walks the segments of a JPEG file. Like the decoder, it skips what
+// is between them: the pixels after the header of a scan, and padding. For what
+// it cannot read it assumes the value that needs the most memory.
 func readJPEGHead(data []byte) jpegHead {
 	head := jpegHead{orientation: 1, samples: 8}
 	for at := 2; at+4 <= len(data); {
-		if data[at] != 0xff {
-			return head
-		}
 		marker := data[at+1]
-		if marker == 0xff { // padding
+		switch {
+		case data[at] != 0xff, marker == 0xff: // pixels or padding
 			at++
 			continue
-		}
-		if marker == markerSOS {
+		case marker == 0, marker >= markerRST0 && marker <= markerRST7: // part of pixels
+			at += 2
+			continue
+		case marker == markerEOI:
 			return head
 		}
 		end := at + 2 + int(binary.BigEndian.Uint16(data[at+2:]))
@@ -42,10 +47,12 @@ func readJPEGHead(data []byte) jpegHead {
 		}
 		segment := data[at+4 : end]
 		switch {
+		case marker == markerSOS:
+			head.scans++
 		case marker >= markerSOF0 && marker <= markerSOF2:
 			head.progressive = marker == markerSOF2
 			head.samples = halfSamples(segment)
-		case marker == markerAPP1:
+		case marker == markerAPP1 && head.scans == 0:
 			if exif, ok := bytes.CutPrefix(segment, []byte("Exif\x00\x00")); ok {
 				head.orientation = orientation(exif)
 			}

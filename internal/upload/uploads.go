@@ -27,19 +27,12 @@ type Uploads struct {
 	Now     func() time.Time
 	NewID   func() string
 
-	waiting  chan struct{} // has a value for each image that is being decoded or waits
-	decoding chan struct{} // has a value while an image is being decoded, which needs much memory
+	decoding *queue
 }
-
-// maxWaiting is how many images may wait to be decoded on a node.
-const maxWaiting = 8
 
 // New returns the uploads of a store.
 func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, byDefault string, now func() time.Time, newID func() string) *Uploads {
-	return &Uploads{
-		Store: s, Blobs: blobs, Default: byDefault, Now: now, NewID: newID,
-		waiting: make(chan struct{}, maxWaiting), decoding: make(chan struct{}, 1),
-	}
+	return &Uploads{Store: s, Blobs: blobs, Default: byDefault, Now: now, NewID: newID, decoding: &queue{}}
 }
 
 // Image is an upload with its bytes.
@@ -63,7 +56,7 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 	if err != nil || known != "" {
 		return known, err
 	}
-	clean, err := s.sanitize(ctx, sent)
+	clean, err := s.sanitize(ctx, who.Organization, sent)
 	if err != nil {
 		return "", err
 	}
@@ -101,20 +94,12 @@ func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (id lastmile.Upl
 }
 
 // sanitize re-encodes an image, one at a time.
-func (s *Uploads) sanitize(ctx context.Context, sent []byte) (picture, error) {
-	select {
-	case s.waiting <- struct{}{}:
-	default:
-		return picture{}, lastmile.Overloaded("too many images arrive at once: try again")
+func (s *Uploads) sanitize(ctx context.Context, org lastmile.OrganizationID, sent []byte) (picture, error) {
+	if err := s.decoding.enter(ctx, org); err != nil {
+		return picture{}, err
 	}
-	defer func() { <-s.waiting }()
-	select {
-	case s.decoding <- struct{}{}:
-	case <-ctx.Done():
-		return picture{}, ctx.Err()
-	}
-	defer func() { <-s.decoding }()
-	return sanitize(sent)
+	defer s.decoding.leave()
+	return sanitizeWithin(ctx, sent, maxDecoding)
 }
 
 func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {

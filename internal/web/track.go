@@ -143,10 +143,15 @@ func (t *Track) rate(w http.ResponseWriter, r *http.Request, token string) {
 	}
 	err = t.Recipients.Rate(r.Context(), token, lastmile.Feedback{Rating: rating, Comments: strings.ToValidUTF8(strings.ReplaceAll(r.PostForm.Get("comments"), "\x00", ""), "")})
 	if err != nil {
-		if _, rejected := errors.AsType[*lastmile.Error](err); !rejected {
+		status := http.StatusBadRequest
+		rejection, rejected := errors.AsType[*lastmile.Error](err)
+		switch {
+		case !rejected:
 			t.Log.Error("feedback cannot be kept", "error", err)
+		case rejection.Code == lastmile.CodeTooMany:
+			status = http.StatusTooManyRequests
 		}
-		t.show(w, r, token, http.StatusBadRequest)
+		t.show(w, r, token, status)
 		return
 	}
 	http.Redirect(w, r, "/t/"+token, http.StatusSeeOther)

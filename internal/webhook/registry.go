@@ -18,6 +18,8 @@ type Registry struct {
 	Now      func() time.Time
 	NewID    func() string
 	NewCheck func() string // returns the random text of a handshake
+
+	Handshakes *Handshakes
 }
 
 // Handshaker verifies that a server agrees to be a webhook.
@@ -36,7 +38,7 @@ func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change la
 	if err != nil {
 		return none, err
 	}
-	if err := r.Egress.Handshake(ctx, made.URL, r.NewCheck()); err != nil {
+	if err := r.handshake(ctx, who, made.URL); err != nil {
 		return none, err
 	}
 	return store.Idempotent(ctx, r.Store, who, func(w Writer) (lastmile.CreatedRecord[lastmile.Webhook], error) {
@@ -45,6 +47,14 @@ func (r *Registry) Create(ctx context.Context, who lastmile.Principal, change la
 		}
 		return lastmile.CreatedRecord[lastmile.Webhook]{Record: made}, w.SaveWebhook(ctx, made)
 	})
+}
+
+// handshake verifies that the server of a webhook agrees to be one.
+func (r *Registry) handshake(ctx context.Context, who lastmile.Principal, url string) error {
+	if err := r.Handshakes.admit(who.Organization, url); err != nil {
+		return err
+	}
+	return r.Egress.Handshake(ctx, url, r.NewCheck())
 }
 
 func checkLimit(ctx context.Context, r Reader, h lastmile.Webhook) error {
@@ -80,7 +90,7 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 		return hook, err
 	}
 	if hook.URL != before {
-		if err := r.Egress.Handshake(ctx, hook.URL, r.NewCheck()); err != nil {
+		if err := r.handshake(ctx, who, hook.URL); err != nil {
 			return hook, err
 		}
 	}

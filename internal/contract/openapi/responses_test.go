@@ -12,6 +12,7 @@ import (
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/spec"
+	"dray/internal/textmessage"
 	"dray/internal/travel"
 	"dray/internal/wire"
 )
@@ -132,6 +133,7 @@ var replies = map[reflect.Type][]any{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
 		}})
 	}),
+	reflect.TypeFor[wire.Message]():      append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
 	reflect.TypeFor[wire.Redelivered]():  {wire.NewRedelivered(1)},
 	reflect.TypeFor[wire.Organization](): samplesOf(wire.NewOrganization),
 	reflect.TypeFor[wire.Delegatee]():    samplesOf(wire.NewDelegatee),

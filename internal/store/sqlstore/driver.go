@@ -170,13 +170,13 @@ func (t driverTx) SaveAction(ctx context.Context, a store.Action) error {
 
 // positionInsertion keeps where workers were. A time that is known stays as it
 // is.
-var positionInsertion = newInsertion(`position`, `org, worker, at, lon, lat, accuracy, speed, heading`, `DO NOTHING`)
+var positionInsertion = newInsertion(`position`, `org, worker, at, lon, lat, accuracy, speed, heading, odometer`, `DO NOTHING`)
 
 // SavePositions appends to the recorded positions of a worker.
 func (t driverTx) SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error {
 	rows := make([][]any, len(positions))
 	for i, p := range positions {
-		rows[i] = []any{org, worker, p.At.UnixMilli(), p.Location.Lon, p.Location.Lat, p.Accuracy, p.Speed, p.Heading}
+		rows[i] = []any{org, worker, p.At.UnixMilli(), p.Location.Lon, p.Location.Lat, p.Accuracy, p.Speed, p.Heading, float64(p.Odometer)}
 	}
 	if err := t.insert(ctx, positionInsertion, rows); err != nil {
 		return fmt.Errorf("save positions of worker %s: %w", worker, err)

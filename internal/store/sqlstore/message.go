@@ -53,6 +53,25 @@ func (t messageTx) Messages(ctx context.Context, f textmessage.Filter) ([]textme
 	return newest, nil
 }
 
+// MessagesOf lists messages of an organization, newest first, up to limit: those
+// older than the one before, if any. unsent selects those that failed or were
+// suppressed. The order is that of ids, which begin with a time.
+func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) ([]textmessage.Message, error) {
+	where := within(org)
+	if before != "" {
+		where.and(`t.id < ?`, before)
+	}
+	if unsent {
+		where.text += ` AND t.state IN ('failed', 'suppressed')` // the condition of an index
+	}
+	found, err := collect(ctx, t, scanMessage,
+		`SELECT `+messageColumns+` FROM message t WHERE `+where.text+` ORDER BY t.id DESC`+limit(most), where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	return found, nil
+}
+
 // MessageByID finds a text message of any organization: gateways do not know
 // the organization.
 func (t messageTx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error) {
@@ -83,9 +102,14 @@ func (t messageTx) Texters(ctx context.Context, to lastmile.Phone) ([]store.Text
 	return found, nil
 }
 
-// SentTo counts the text messages sent to a number since a time.
-func (t messageTx) SentTo(ctx context.Context, to lastmile.Phone, since time.Time) (int, error) {
-	return t.count(ctx, `SELECT count(*) FROM message WHERE recipient = $1 AND sent_at > $2`, to, since.UnixMilli())
+// SentTo counts the text messages sent to a number since a time: those of an
+// organization and those of all organizations.
+func (t messageTx) SentTo(ctx context.Context, org lastmile.OrganizationID, to lastmile.Phone, since time.Time) (own, all int, err error) {
+	const query = `SELECT count(*), count(CASE WHEN org = $1 THEN 1 END) FROM message WHERE recipient = $2 AND sent_at > $3`
+	if err := t.row(ctx, query, org, to, since.UnixMilli()).Scan(&all, &own); err != nil {
+		return 0, 0, fmt.Errorf("count messages to a number: %w", err)
+	}
+	return own, all, nil
 }
 
 // SentBy counts the text messages that an organization sent since a time.

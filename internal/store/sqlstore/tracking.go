@@ -15,7 +15,7 @@ import (
 // Whereabouts returns a worker's duty status and location.
 func (t trackingTx) Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error) {
 	var row whereaboutsRow
-	err := t.row(ctx, `SELECT on_duty, last_seen, lon, lat, located, battery FROM worker WHERE org = $1 AND id = $2`, org, id).Scan(row.fields()...)
+	err := t.row(ctx, `SELECT on_duty, last_seen, lon, lat, located, battery, odometer, odometer_lon, odometer_lat FROM worker WHERE org = $1 AND id = $2`, org, id).Scan(row.fields()...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return lastmile.Whereabouts{}, t.missing(ctx, store.Workers, string(id))
@@ -48,16 +48,22 @@ type whereaboutsRow struct {
 	onDuty            int64
 	lastSeen, located *int64
 	lon, lat, battery *float64
+	way               float64
+	wayLon, wayLat    *float64
 }
 
 func (r *whereaboutsRow) fields() []any {
-	return []any{&r.onDuty, &r.lastSeen, &r.lon, &r.lat, &r.located, &r.battery}
+	return []any{&r.onDuty, &r.lastSeen, &r.lon, &r.lat, &r.located, &r.battery, &r.way, &r.wayLon, &r.wayLat}
 }
 
 func (r *whereaboutsRow) domain() lastmile.Whereabouts {
 	at := lastmile.Whereabouts{OnDuty: r.onDuty != 0, LastSeen: instant(r.lastSeen), LocatedAt: instant(r.located), Battery: r.battery}
 	if r.lon != nil && r.lat != nil {
 		at.Location = &lastmile.Point{Lon: *r.lon, Lat: *r.lat}
+	}
+	at.Odometer.Way = lastmile.Meters(r.way)
+	if r.wayLon != nil && r.wayLat != nil {
+		at.Odometer.From = &lastmile.Point{Lon: *r.wayLon, Lat: *r.wayLat}
 	}
 	return at
 }
@@ -79,12 +85,52 @@ func (t trackingTx) Positions(ctx context.Context, org lastmile.OrganizationID, 
 	return found, nil
 }
 
+// PositionsAround returns the last position of a worker before or at a time, and
+// the first one after it; nil for none.
+func (t trackingTx) PositionsAround(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at time.Time) (before, after *lastmile.Position, err error) {
+	const columns = `SELECT at, lon, lat, odometer FROM position WHERE org = $1 AND worker = $2 AND at `
+	for _, side := range []struct {
+		found     **lastmile.Position
+		condition string
+	}{{&before, `<= $3 ORDER BY at DESC LIMIT 1`}, {&after, `> $3 ORDER BY at LIMIT 1`}} {
+		var (
+			p   lastmile.Position
+			ms  int64
+			way float64
+		)
+		err := t.row(ctx, columns+side.condition, org, id, at.UnixMilli()).Scan(&ms, &p.Location.Lon, &p.Location.Lat, &way)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			continue
+		case err != nil:
+			return nil, nil, fmt.Errorf("read positions of worker %s: %w", id, err)
+		}
+		p.At, p.Odometer = time.UnixMilli(ms).UTC(), lastmile.Meters(way)
+		*side.found = &p
+	}
+	return before, after, nil
+}
+
+// CompletedIn lists the tasks that a worker completed after a time and until
+// another, up to limit, oldest first.
+func (t trackingTx) CompletedIn(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, after, until time.Time, most int) ([]lastmile.TaskID, error) {
+	return t.taskIDs(ctx, `SELECT t.id FROM task t WHERE t.org = $1 AND t.worker = $2 AND t.completed > $3 AND t.completed <= $4
+		ORDER BY t.completed`+limit(most), org, id, after.UnixMilli(), until.UnixMilli())
+}
+
 // SaveLatestPosition saves where a worker is and when the worker was last seen.
 // It makes a worker who has tasks due, ThresholdInterval after the last check
 // at the earliest.
 func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error {
-	const location = `UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7 WHERE org = $1 AND id = $2`
-	err := t.send(ctx, location, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.LocatedAt), at.Battery)
+	const location = `
+		UPDATE worker SET last_seen = $3, lon = $4, lat = $5, located = $6, battery = $7, odometer = $8, odometer_lon = $9, odometer_lat = $10
+		WHERE org = $1 AND id = $2`
+	var wayLon, wayLat *float64
+	if from := at.Odometer.From; from != nil {
+		wayLon, wayLat = &from.Lon, &from.Lat
+	}
+	err := t.send(ctx, location, org, id, millis(at.LastSeen), at.Location.Lon, at.Location.Lat, millis(at.LocatedAt), at.Battery,
+		float64(at.Odometer.Way), wayLon, wayLat)
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}

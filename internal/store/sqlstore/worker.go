@@ -67,7 +67,7 @@ func (t fleetTx) workers(ctx context.Context, org lastmile.OrganizationID, where
 }
 
 // workerQuery reads what scanWorker takes.
-const workerQuery = `SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.battery, t.delay FROM worker t WHERE `
+const workerQuery = `SELECT t.doc, t.on_duty, t.last_seen, t.lon, t.lat, t.located, t.battery, t.odometer, t.odometer_lon, t.odometer_lat, t.delay FROM worker t WHERE `
 
 func scanWorker(r rows) (lastmile.Worker, error) {
 	var (
@@ -143,7 +143,7 @@ func (t fleetTx) saveWorkerTeams(ctx context.Context, w lastmile.Worker) error {
 	return nil
 }
 
-// SaveWhereabouts saves a worker's duty status and location.
+// SaveWhereabouts saves a worker's duty status and location, without the odometer.
 func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts) error {
 	var lon, lat *float64
 	if at.Location != nil {

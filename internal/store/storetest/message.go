@@ -83,8 +83,15 @@ func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	}
 
 	count := func(ask func(*sqlstore.Tx) (int, error)) int { return read(t, s, ask) }
-	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentTo(ctx, a1.To, later.Add(-time.Second)) }); n != 1 {
-		t.Errorf("%d messages sent to the number, want 1", n)
+	for org, want := range map[lastmile.OrganizationID]int{acme: 1, zenith: 0} {
+		var own, all int
+		count(func(r *sqlstore.Tx) (_ int, err error) {
+			own, all, err = r.SentTo(ctx, org, a1.To, later.Add(-time.Second))
+			return all, err
+		})
+		if own != want || all != 1 {
+			t.Errorf("%d of %d messages sent to the number are of %s, want %d of 1", own, all, org, want)
+		}
 	}
 	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentBy(ctx, acme, later) }); n != 0 {
 		t.Errorf("%d messages sent since, want 0", n)
@@ -92,6 +99,20 @@ func testMessageResults(t *testing.T, s *sqlstore.Store) {
 	if n := count(func(r *sqlstore.Tx) (int, error) { return r.SentBy(ctx, zenith, now) }); n != 0 {
 		t.Errorf("%d messages sent by another organization, want 0", n)
 	}
+	listed := func(org lastmile.OrganizationID, before lastmile.MessageID, unsent bool, most int) (ids []lastmile.MessageID) {
+		found := read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) {
+			return r.MessagesOf(ctx, org, before, unsent, most)
+		})
+		for _, m := range found {
+			ids = append(ids, m.ID)
+		}
+		return ids
+	}
+	same(t, "messages, newest first", listed(acme, "", false, 10), []lastmile.MessageID{"a2", "a1"})
+	same(t, "a page of messages", listed(acme, "", false, 1), []lastmile.MessageID{"a2"})
+	same(t, "the next page", listed(acme, "a2", false, 10), []lastmile.MessageID{"a1"})
+	same(t, "messages that were not sent", listed(acme, "", true, 10), []lastmile.MessageID{"a2"})
+	same(t, "messages of another organization", listed(zenith, "", false, 10), []lastmile.MessageID{"z1"})
 	texters := read(t, s, func(r *sqlstore.Tx) ([]store.Texter, error) { return r.Texters(ctx, a1.To) })
 	same(t, "who wrote", texters, []store.Texter{{Organization: acme, From: a1.From}})
 

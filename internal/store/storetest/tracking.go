@@ -84,7 +84,10 @@ func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 	}
 
 	// A worker who moves is checked ThresholdInterval after the last time.
-	seen := lastmile.Whereabouts{LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, LocatedAt: now, Battery: new(0.25)}
+	seen := lastmile.Whereabouts{
+		LastSeen: now, Location: &lastmile.Point{Lon: 1, Lat: 2}, LocatedAt: now, Battery: new(0.25),
+		Odometer: lastmile.Odometer{Way: 1234.5, From: &lastmile.Point{Lon: 1.5, Lat: 2.5}},
+	}
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveLatestPosition(ctx, acme, w.ID, seen, now.Add(time.Second)) })
 	if len(due(now.Add(lastmile.ThresholdInterval-time.Millisecond))) != 0 || len(due(now.Add(lastmile.ThresholdInterval))) != 1 {
 		t.Error("a worker who moves is not due half a minute after the last time")
@@ -157,6 +160,19 @@ func testPositionHistory(t *testing.T, s *sqlstore.Store) {
 	same(t, "positions since a time, newest first", got, []lastmile.Position{at(2), at(1)})
 	got = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 1) })
 	same(t, "the newest position", got, []lastmile.Position{at(2)})
+	measured := at(3)
+	measured.Odometer = 7.5
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.SavePositions(ctx, acme, "w", []lastmile.Position{measured}) })
+	around := func(org lastmile.OrganizationID, at time.Time) []*lastmile.Position {
+		return read(t, s, func(r *sqlstore.Tx) ([]*lastmile.Position, error) {
+			before, after, err := r.PositionsAround(ctx, org, "w", at)
+			return []*lastmile.Position{before, after}, err
+		})
+	}
+	same(t, "positions around a time", around(acme, now.Add(2*time.Minute)), []*lastmile.Position{new(at(2)), &measured})
+	same(t, "positions around an early time", around(acme, now.Add(-time.Minute)), []*lastmile.Position{nil, new(at(0))})
+	same(t, "positions around a late time", around(acme, now.Add(time.Hour)), []*lastmile.Position{&measured, nil})
+	same(t, "positions of another organization", around(zenith, now.Add(2*time.Minute)), []*lastmile.Position{nil, nil})
 	for _, most := range []int{1, 10} {
 		var gone int64
 		write(t, s, func(tx *sqlstore.Tx) (err error) {
@@ -168,5 +184,5 @@ func testPositionHistory(t *testing.T, s *sqlstore.Store) {
 		}
 	}
 	got = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 10) })
-	same(t, "what is kept", got, []lastmile.Position{at(2)})
+	same(t, "what is kept", got, []lastmile.Position{at(3), at(2)})
 }

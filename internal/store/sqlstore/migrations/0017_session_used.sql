@@ -1,2 +1,0 @@
--- Expired sessions are purged.
-CREATE INDEX worker_session_used ON worker_session (used);

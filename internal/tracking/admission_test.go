@@ -1,0 +1,67 @@
+package tracking
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/travel"
+)
+
+func TestPositionsAreLimitedByPhoneAndOrganization(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	a := NewAdmission(func() time.Time { return now })
+	flood := func(who lastmile.Principal) (taken int) {
+		for taken < 10*organizationBurst {
+			err := a.admit(who, travel.MaxPositions)
+			if err != nil {
+				if e, ok := errors.AsType[*lastmile.Error](err); !ok || e.Code != lastmile.CodeTooMany {
+					t.Fatal(err)
+				}
+				return taken
+			}
+			taken += travel.MaxPositions
+		}
+		return taken
+	}
+	phone := lastmile.Principal{Organization: "org", Worker: "worker"}
+	if got := flood(phone); got != phoneBurst {
+		t.Errorf("%d positions at once, want %d", got, phoneBurst)
+	}
+	now = now.Add(time.Minute)
+	if got := flood(phone); got != 60*phoneRate {
+		t.Errorf("%d positions in a minute, want %d", got, 60*phoneRate)
+	}
+	if got := flood(lastmile.Principal{Organization: "other", Worker: "worker"}); got != phoneBurst {
+		t.Errorf("a worker of another organization can report %d positions, want %d", got, phoneBurst)
+	}
+	now = now.Add(time.Hour)
+	all := 0
+	for i := range 2 * organizationBurst / phoneBurst {
+		all += flood(lastmile.Principal{Organization: "org", Worker: lastmile.WorkerID(fmt.Sprint(i))})
+	}
+	if all != organizationBurst {
+		t.Errorf("%d positions of an organization at once, want %d", all, organizationBurst)
+	}
+	rejected := lastmile.Principal{Organization: "org", Worker: "late"}
+	if flood(rejected) != 0 {
+		t.Error("the organization can report more")
+	}
+	now = now.Add(time.Hour)
+	if got := flood(rejected); got != phoneBurst {
+		t.Errorf("a worker of a rejected report has %d left, want %d", got, phoneBurst)
+	}
+}
+
+func TestAPhoneThatWasOfflineForADayCatchesUp(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	a := NewAdmission(func() time.Time { return now })
+	phone := lastmile.Principal{Organization: "org", Worker: "worker"}
+	for range int(travel.MaxPositionAge/(5*time.Second)) / travel.MaxPositions {
+		if err := a.admit(phone, travel.MaxPositions); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

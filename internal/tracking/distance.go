@@ -1,0 +1,112 @@
+package tracking
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/travel"
+)
+
+// How the distances of completed tasks are corrected.
+const (
+	correctAfter  = time.Minute         // without positions; in a shorter time a worker gets not far
+	minCorrection = lastmile.Meters(50) // a smaller one is not worth an event
+	maxCorrected  = 20                  // tasks at a time
+)
+
+// measure sets the odometers of positions, which are ordered by time, and returns
+// the worker's odometer after them. A position older than the last known location
+// is on a way that was measured already.
+func measure(ctx context.Context, r Reader, who lastmile.Principal, positions []lastmile.Position, last lastmile.Whereabouts) (lastmile.Odometer, error) {
+	late := 0
+	if last.Location != nil {
+		late, _ = slices.BinarySearchFunc(positions, last.LocatedAt, func(p lastmile.Position, at time.Time) int { return p.At.Compare(at) })
+	}
+	for i := range positions[:late] {
+		before, after, err := r.PositionsAround(ctx, who.Organization, who.Worker, positions[i].At)
+		switch {
+		case err != nil:
+			return last.Odometer, err
+		case before != nil:
+			positions[i].Odometer = before.Odometer
+		case after != nil:
+			positions[i].Odometer = after.Odometer
+		}
+	}
+	return travel.Measure(positions[late:], last.Odometer), nil
+}
+
+// correctDistances measures the ways of tasks again that a worker completed between
+// two positions: a phone without signal reports its positions later than what the
+// worker did. Each task is corrected at most once, by the report that passes its
+// completion.
+func (t *Tracker) correctDistances(ctx context.Context, w Writer, who lastmile.Principal, from, to, now time.Time) error {
+	if now.Sub(from) < correctAfter {
+		return nil
+	}
+	completed, err := w.CompletedIn(ctx, who.Organization, who.Worker, from, to, maxCorrected)
+	if err != nil {
+		return err
+	}
+	for _, id := range completed {
+		task, err := w.Task(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		way, err := wayOf(ctx, w, &task, task.Completion.At)
+		if err != nil {
+			return err
+		}
+		if max(way-task.Completion.Distance, task.Completion.Distance-way) < minCorrection {
+			continue
+		}
+		events := task.CorrectDistance(way, now)
+		if err := w.SaveTask(ctx, task); err != nil {
+			return err
+		}
+		if err := t.Events.Append(ctx, w, events...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Way returns how far the worker of a task went from its start to a time. It runs in
+// the transaction of another use case.
+func (t *Tracker) Way(ctx context.Context, tx store.Transaction, task *lastmile.Task, end time.Time) (lastmile.Meters, error) {
+	w, err := t.Store.Join(tx)
+	if err != nil {
+		return 0, err
+	}
+	return wayOf(ctx, w, task, end)
+}
+
+// LocationAt returns where the worker of a task was at a time; nil if it is unknown.
+// It runs in the transaction of another use case.
+func (t *Tracker) LocationAt(ctx context.Context, tx store.Transaction, task *lastmile.Task, at time.Time) (*lastmile.Point, error) {
+	w, err := t.Store.Join(tx)
+	if err != nil {
+		return nil, err
+	}
+	near, err := around(ctx, w, task, at)
+	return near.Location(), err
+}
+
+// wayOf returns how far a task's worker went from its start to its end.
+func wayOf(ctx context.Context, r Reader, task *lastmile.Task, end time.Time) (lastmile.Meters, error) {
+	start, err := around(ctx, r, task, task.Completion.TimeOf("start"))
+	if err != nil {
+		return 0, err
+	}
+	last, err := around(ctx, r, task, end)
+	return travel.WayBetween(start, last), err
+}
+
+func around(ctx context.Context, r Reader, task *lastmile.Task, at time.Time) (s travel.Surroundings, err error) {
+	s.At = at
+	s.Before, s.After, err = r.PositionsAround(ctx, task.Organization, task.Worker, at)
+	return s, err
+}

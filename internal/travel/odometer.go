@@ -1,0 +1,83 @@
+package travel
+
+import (
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// How far a worker must be from the last measured location to have moved: further
+// than a phone that lies still seems to move.
+const (
+	minMove            = lastmile.Meters(20)
+	maxMove            = lastmile.Meters(200) // whatever the accuracy
+	inaccuraciesToMove = 2
+)
+
+// Measure sets the odometers of positions that are ordered by time and newer than
+// the last known location, and returns the odometer after them.
+func Measure(positions []lastmile.Position, o lastmile.Odometer) lastmile.Odometer {
+	for i := range positions {
+		p := &positions[i]
+		switch {
+		case o.From == nil:
+			o.From = &p.Location
+		case hasMoved(*o.From, *p):
+			o.Way += o.From.Distance(p.Location)
+			o.From = &p.Location
+		}
+		p.Odometer = o.Way
+	}
+	return o
+}
+
+func hasMoved(from lastmile.Point, to lastmile.Position) bool {
+	least := minMove
+	if to.Accuracy != nil {
+		least = min(max(least, inaccuraciesToMove*lastmile.Meters(*to.Accuracy)), maxMove)
+	}
+	return from.Distance(to.Location) >= least
+}
+
+// maxStand is how long a worker is assumed to stand at the last known location.
+const maxStand = 10 * time.Minute
+
+// WayBetween returns the length of a worker's way between two times, from the
+// positions around each. A worker without a position for longer than maxStand was on
+// a way that does not count, such as the way home before the first task in the
+// morning.
+func WayBetween(start, end Surroundings) lastmile.Meters {
+	first, last := start.Before, end.Before
+	if first == nil || start.After != nil && start.After.At.Sub(first.At) > maxStand {
+		first = start.After
+	}
+	if first == nil || last == nil {
+		return 0
+	}
+	return max(last.Odometer-first.Odometer, 0)
+}
+
+// Surroundings are the positions of a worker right before or at a time, and after
+// it; nil for none.
+type Surroundings struct {
+	At            time.Time
+	Before, After *lastmile.Position
+}
+
+// maxLocationAge is how far in time a position may be from something that happened
+// there.
+const maxLocationAge = 2 * time.Minute
+
+// Location returns where the worker was at the time; nil if it is unknown.
+func (s Surroundings) Location() *lastmile.Point {
+	nearest, found := maxLocationAge+1, (*lastmile.Point)(nil)
+	for _, p := range []*lastmile.Position{s.Before, s.After} {
+		if p == nil {
+			continue
+		}
+		if away := s.At.Sub(p.At).Abs(); away < nearest {
+			nearest, found = away, &p.Location
+		}
+	}
+	return found
+}

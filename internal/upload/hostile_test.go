@@ -1,0 +1,146 @@
+package upload
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"testing"
+
+	"dray/internal/lastmile"
+)
+
+// segment is a segment of a JPEG file.
+func segment(marker byte, body ...byte) []byte {
+	head := binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2))
+	return append(head, body...)
+}
+
+// manyScans is a progressive JPEG file of gray pixels whose scans are a few bytes
+// each: one code says that thousands of blocks are empty.
+func manyScans(w, h, scans int) []byte {
+	var out bytes.Buffer
+	out.WriteString("\xff\xd8")
+	quantization := make([]byte, 65)
+	for i := range quantization[1:] {
+		quantization[i+1] = 1
+	}
+	dc, ac := make([]byte, 18), make([]byte, 18)
+	dc[1], ac[0], ac[1], ac[17] = 1, 0x10, 1, 0xe0 // one code each; 0xe0 is a run of 2^14 blocks and more
+	out.Write(segment(0xdb, quantization...))
+	out.Write(segment(0xc2, 8, byte(h>>8), byte(h), byte(w>>8), byte(w), 1, 1, 0x11, 0))
+	out.Write(segment(0xc4, dc...))
+	out.Write(segment(0xc4, ac...))
+	blocks := ((w + 7) / 8) * ((h + 7) / 8)
+	out.Write(segment(markerSOS, 1, 1, 0, 0, 0, 0))
+	out.Write(make([]byte, blocks/8+1))
+	runs := bytes.Repeat([]byte{0x7e, 0xfc}, blocks/32_000+1) // 0, 14 bits of the run and a bit that is not used
+	for range scans - 1 {
+		out.Write(segment(markerSOS, 1, 1, 0, 1, 63, 0))
+		out.Write(runs)
+	}
+	out.WriteString("\xff\xd9")
+	return out.Bytes()
+}
+
+// chunk is a chunk of a PNG file.
+func chunk(name string, body []byte) []byte {
+	out := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	out = append(append(out, name...), body...)
+	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
+}
+
+// pngFile is a PNG file of gray pixels. Its pixels are the zlib stream of zeros.
+func pngFile(w, h, zeros int, interlaced byte, extra ...[]byte) []byte {
+	var pixels bytes.Buffer
+	z := zlib.NewWriter(&pixels)
+	z.Write(make([]byte, zeros)) //nolint:errcheck // a buffer does not fail
+	z.Close()
+	head := binary.BigEndian.AppendUint32(nil, uint32(w))
+	head = append(binary.BigEndian.AppendUint32(head, uint32(h)), 8, 0, 0, 0, interlaced)
+	out := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", head)...)
+	for _, one := range extra {
+		out = append(out, one...)
+	}
+	return append(append(out, chunk("IDAT", pixels.Bytes())...), chunk("IEND", nil)...)
+}
+
+// frames is a GIF file of many frames.
+func frames(t *testing.T, n int) []byte {
+	t.Helper()
+	all := &gif.GIF{}
+	for range n {
+		all.Image = append(all.Image, image.NewPaletted(image.Rect(0, 0, 16, 16), color.Palette{color.Black, color.White}))
+		all.Delay = append(all.Delay, 1)
+	}
+	var out bytes.Buffer
+	if err := gif.EncodeAll(&out, all); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestHostileImagesAreRejectedOrCheap(t *testing.T) {
+	const accepted = 0
+	for name, test := range map[string]struct {
+		data []byte
+		want lastmile.Code
+	}{
+		"a progressive JPEG of ten scans":           {manyScans(64, 64, 10), accepted},
+		"a large progressive JPEG of 1,000 scans":   {manyScans(5000, 4000, 1000), lastmile.CodeTooLarge},
+		"a small progressive JPEG of 101 scans":     {manyScans(8, 8, 101), lastmile.CodeTooLarge},
+		"scans hidden behind padding":               {bytes.ReplaceAll(manyScans(5000, 4000, 30), []byte("\xff\xda"), []byte("\x00\xff\x00\xff\xd0\xff\xff\xff\xda")), lastmile.CodeTooLarge},
+		"an interlaced PNG":                         {pngFile(8, 8, 8*8+15, 1), accepted},
+		"a PNG with more pixels than it says":       {pngFile(8, 8, 4<<20, 0), lastmile.CodeInvalid},
+		"a PNG that says that it has many pixels":   {pngFile(16_000, 16_000, 100, 1), lastmile.CodeTooLarge},
+		"a PNG with less pixels than it says":       {pngFile(5000, 5000, 100, 1), lastmile.CodeInvalid},
+		"a PNG with a large chunk of text":          {pngFile(8, 8, 72, 0, chunk("zTXt", make([]byte, 4<<20))), accepted},
+		"a PNG with a chunk longer than the file":   {pngFile(8, 8, 72, 0, []byte("\x7f\xff\xff\xfftEXt")), lastmile.CodeInvalid},
+		"a PNG with a thousand frames":              {pngFile(8, 8, 72, 0, bytes.Repeat(chunk("fdAT", make([]byte, 100)), 1000)), accepted},
+		"a GIF with a thousand frames":              {frames(t, 1000), accepted},
+		"a GIF whose first frame exceeds its size":  {bytes.Replace(frames(t, 1), []byte("\x2c\x00\x00\x00\x00\x10\x00\x10\x00"), []byte("\x2c\x00\x00\x00\x00\xff\x7f\xff\x7f"), 1), lastmile.CodeInvalid},
+		"a WebP whose header says another size":     {[]byte("RIFF\x2c\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00VP8L\x0d\x00\x00\x00/\xff\xff\xff\x0f\x07\x10\x11\x11\x88\x88\xfe\x07\x00"), lastmile.CodeInvalid},
+		"a lossless WebP that says that it is huge": {[]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\xff\xff\xff\x0f\x07\x10\x11\x11\x88\x88\xfe\x07\x00"), lastmile.CodeTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got lastmile.Code
+			_, err := sanitize(t.Context(), test.data)
+			if e, ok := errors.AsType[*lastmile.Error](err); ok {
+				got = e.Code
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if got != test.want {
+				t.Errorf("got %v, want code %d", err, test.want)
+			}
+		})
+	}
+}
+
+func TestDecodingStopsWhenItsTimeIsOver(t *testing.T) {
+	for name, data := range samples(t) {
+		_, err := sanitizeWithin(t.Context(), data, 0)
+		if e, ok := errors.AsType[*lastmile.Error](err); !ok || e.Code != lastmile.CodeTooLarge {
+			t.Errorf("%s: got %v, want that it is too large", name, err)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if _, err := sanitizeWithin(gone, data, maxDecoding); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s of a client that has disconnected: got %v", name, err)
+		}
+	}
+}
+
+// TestDecodersReadInSmallPieces checks that the time is checked often enough: a
+// few bytes of input can be much work.
+func TestDecodersReadInSmallPieces(t *testing.T) {
+	r := &limitedReader{t.Context(), make([]byte, 10_000)}
+	if n, err := r.Read(make([]byte, 4096)); n != readAtOnce || err != nil {
+		t.Errorf("read %d bytes (%v), want %d", n, err, readAtOnce)
+	}
+}

@@ -28,10 +28,10 @@ type TaskBody struct {
 	// Id of the organization that fulfils the task: the caller's, or one connected to it; default
 	// the caller's.
 	Executor *lastmile.OrganizationID `json:"executor"`
-	// Not to be completed before this, in Unix milliseconds.
-	CompleteAfter Optional[Millis] `json:"completeAfter" example:"1894021200000"`
-	// To be completed before this, in Unix milliseconds; after completeAfter.
-	CompleteBefore Optional[Millis] `json:"completeBefore" example:"1894028400000"`
+	// Not to be completed before this, in Unix milliseconds; null or 0 for any time.
+	CompleteAfter Optional[OptionalMillis] `json:"completeAfter" example:"1894021200000"`
+	// To be completed before this, in Unix milliseconds; after completeAfter. null or 0 for any time.
+	CompleteBefore Optional[OptionalMillis] `json:"completeBefore" example:"1894028400000"`
 	// Something is fetched, not brought.
 	PickupTask *Flag `json:"pickupTask"`
 	// Ids of tasks that must be completed first, at most 100.
@@ -332,11 +332,11 @@ func flagOrNull(o Optional[Flag]) **bool {
 	return Optional[bool]{Present: o.Present, Null: o.Null, Value: bool(o.Value)}.orNull()
 }
 
-func timePointer(o Optional[Millis]) *time.Time {
+func timePointer(o Optional[OptionalMillis]) *time.Time {
 	if !o.Present {
 		return nil
 	}
-	at := o.Value.Time()
+	at := time.Time(o.Value)
 	return &at
 }
 

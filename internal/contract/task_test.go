@@ -412,7 +412,8 @@ func testTaskHistory(t *testing.T, r roads) {
 	malformed.check(t, r.Call(t, "GET", "/tasks/"+task+"?assignmentHistory=yes", nil), "assignmentHistory")
 	whole := readTask(t, r.Client, task+"?assignmentHistory=true")
 	matches(t, whole["assignmentHistory"], strings.NewReplacer("{BY", `{"actionContext":{"type":"API","id":"<id>"},"time":"<now>"`).Replace(
-		`[{BY,"containerDescription":{"type":"TEAM","team":"`+r.south+`"}},{BY,"containerDescription":{"type":"WORKER","worker":"`+r.bob+`"}},
+		`[{BY,"containerDescription":{"type":"TEAM","organization":"`+org+`","team":"`+r.south+`"}},
+		{BY,"containerDescription":{"type":"WORKER","organization":"`+org+`","worker":"`+r.bob+`"}},
 		{BY,"containerDescription":{"type":"ORGANIZATION","organization":"`+org+`"}}]`))
 	delete(whole, "assignmentHistory")
 	matches(t, whole, string(encode(t, plain)))

@@ -131,7 +131,7 @@ func TestANewTask(t *testing.T) {
 		t.Errorf("the creation of an assigned task has the events %v", got)
 	}
 	elsewhere := newTask(t, func(c *lastmile.TaskChange) { c.Executor = new(lastmile.OrganizationID("other")) })
-	if elsewhere.Container != lastmile.OrganizationContainer("other") {
+	if elsewhere.Container != lastmile.OrganizationContainer("acme") {
 		t.Errorf("a task that another organization fulfils is in %v", elsewhere.Container)
 	}
 }
@@ -530,7 +530,7 @@ func TestCloning(t *testing.T) {
 			CompleteBefore: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
 		}}, noon)
 		switch {
-		case got.Notes != "other" || got.Pickup || got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
+		case got.Notes != "other" || got.Pickup || *got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
 			t.Errorf("got %+v", got)
 		case len(got.Metadata) != 1 || got.Metadata[0].Name != "b":
 			t.Errorf("metadata %+v", got.Metadata)
@@ -546,7 +546,7 @@ func TestCloning(t *testing.T) {
 		for name, change := range map[string]lastmile.TaskChange{
 			"completeAfter": {CompleteAfter: &noon}, "completeBefore": {CompleteBefore: &noon},
 		} {
-			rejected(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, "overrides."+name, "future")
+			rejected(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, name, "future")
 			must(t, lastmile.CloneOptions{Overrides: change}.Check(noon.Add(-time.Millisecond)))
 		}
 		must(t, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteAfter: &time.Time{}}}.Check(noon))

@@ -23,9 +23,9 @@ func SavePreparedRecipient(ctx context.Context, w RecipientStore, p lastmile.Pre
 	if len(found) > 0 {
 		known = &found[0]
 	}
-	recipient, err := p.Merge(known)
-	if err != nil {
-		return lastmile.Recipient{}, err
+	recipient, changed, err := p.Merge(known)
+	if err != nil || !changed {
+		return recipient, err
 	}
 	return recipient, w.SaveRecipient(ctx, recipient)
 }

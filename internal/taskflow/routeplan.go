@@ -68,7 +68,7 @@ func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, chan
 func (f *Flow) UpdateRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
 	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		before, _ := plan.Container()
-		err := plan.Update(change, now)
+		_, err := plan.Update(change, now)
 		if after, _ := plan.Container(); after == before && change.Tasks == nil {
 			return nil, err
 		}
@@ -82,7 +82,8 @@ func (f *Flow) AddToRoutePlan(ctx context.Context, who lastmile.Principal, id la
 	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 		all := slices.Concat(plan.Tasks, added)
-		return added, plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
+		_, err := plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
+		return added, err
 	})
 }
 
@@ -238,7 +239,10 @@ func measureRoute(ctx context.Context, r Reader, plan *lastmile.RoutePlan, tasks
 	}
 	var service time.Duration
 	for _, t := range tasks {
-		way, service = append(way, t.Destination.Location), service+t.ServiceTime
+		way = append(way, t.Destination.Location)
+		if t.ServiceTime != nil {
+			service += *t.ServiceTime
+		}
 	}
 	end, err := routePoint(ctx, r, plan.Organization, plan.EndAt, plan.EndingHub, worker)
 	if err != nil {

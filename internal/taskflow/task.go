@@ -173,7 +173,9 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 			if err != nil {
 				return err
 			}
-			events = append(moved, events[:len(events)-min(len(moved), 1)]...)
+			if len(moved) > 0 {
+				events = moved // which report the update as well
+			}
 		}
 		if err := f.saveMoved(ctx, w, task, before, now); err != nil {
 			return err

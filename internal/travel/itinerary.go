@@ -94,8 +94,8 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 // serviceTime returns how long the worker will stay: the task's service time,
 // or else the organization's usual one.
 func serviceTime(t lastmile.Task, e Experience) time.Duration {
-	if t.ServiceTime > 0 {
-		return t.ServiceTime
+	if t.ServiceTime != nil {
+		return *t.ServiceTime
 	}
 	return e.Service
 }

@@ -23,7 +23,7 @@ func TestForesee(t *testing.T) {
 	lingering := task(lastmile.TaskActive, -time.Hour)
 	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
 	quick := task(lastmile.TaskAssigned, 0)
-	quick.ServiceTime = time.Minute
+	quick.ServiceTime = new(time.Minute)
 	legs := func(each ...time.Duration) []travel.Leg {
 		var all []travel.Leg
 		for _, d := range each {

@@ -76,7 +76,7 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 		return hook, err
 	}
 	before := hook.URL
-	if err := hook.Update(change, now); err != nil {
+	if _, err := hook.Update(change, now); err != nil {
 		return hook, err
 	}
 	if hook.URL != before {
@@ -88,7 +88,8 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 		if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if err := hook.Update(change, now); err != nil {
+		changed, err := hook.Update(change, now)
+		if err != nil || !changed {
 			return err
 		}
 		if change.Trigger != nil {

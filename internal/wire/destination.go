@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"bytes"
+
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -119,9 +122,30 @@ type AddressBody struct {
 	PostalCode Text `json:"postalCode"`
 	// Country name. Required without unparsed.
 	Country string `json:"country" example:"US"`
-	// The whole address in one line, elements separated by commas, in place of its parts. Not together
-	// with a location.
+	// The whole address in one line, elements separated by commas. Other parts are ignored then,
+	// except name and apartment. Not together with a location.
 	Unparsed string `json:"unparsed"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Next to an unparsed address, only a
+// name and an apartment mean something: the rest is ignored, whatever it is.
+func (a *AddressBody) UnmarshalJSON(data []byte) error {
+	type parts AddressBody
+	if bytes.Contains(data, []byte(`"unparsed"`)) {
+		var line struct {
+			Unparsed  string `json:"unparsed"`
+			Name      string `json:"name"`
+			Apartment Text   `json:"apartment"`
+		}
+		if err := codec.DecodePart(data, &line); err != nil {
+			return err
+		}
+		if line.Unparsed != "" {
+			*a = AddressBody{Unparsed: line.Unparsed, Name: line.Name, Apartment: line.Apartment}
+			return nil
+		}
+	}
+	return codec.DecodePart(data, (*parts)(a))
 }
 
 func (a AddressBody) domain() lastmile.Address {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -317,7 +318,7 @@ type Requirements struct {
 type Container struct {
 	// Whose container it is.
 	Type lastmile.ContainerKind `json:"type"`
-	// Id of the organization, if it is an organization's.
+	// Id of the organization, if it is an organization's or in the history of a task.
 	Organization lastmile.OrganizationID `json:"organization,omitzero" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// Id of the team, if it is a team's.
 	Team lastmile.TeamID `json:"team,omitzero"`
@@ -329,7 +330,7 @@ type Container struct {
 type Assignment struct {
 	// Who did.
 	ActionContext ActionContext `json:"actionContext"`
-	// Where the task went.
+	// Where the task went; always with the organization.
 	ContainerDescription Container `json:"containerDescription"`
 	// When, in Unix milliseconds.
 	Time Millis `json:"time"`
@@ -385,7 +386,7 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 			RecipientSkipSMSNotifications: t.Overrides.RecipientSkipSMSNotifications, RecipientNotes: t.Overrides.RecipientNotes,
 			RecipientName: t.Overrides.RecipientName, UseMerchantForProxy: flagText(t.Overrides.UseMerchantForProxy),
 		},
-		Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities), ServiceTime: Minutes(t.ServiceTime),
+		Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities), ServiceTime: Minutes(orZero(t.ServiceTime)),
 		Priority: t.Priority, Group: orNull(t.Group), Appearance: Appearance{TriangleColor: t.TriangleColor},
 		ScanOnlyRequiredBarcodes: t.ScanOnlyRequiredBarcodes, Barcodes: newBarcodes(t.Barcodes),
 		CustomFields: Each(t.CustomFields, NewCustomField), Requirements: Requirements(t.Requirements),
@@ -421,7 +422,14 @@ func newContainer(c lastmile.ContainerRef) Container {
 }
 
 func (c Container) domain() lastmile.ContainerRef {
-	return lastmile.ContainerRef{Kind: c.Type, Owner: string(c.Organization) + string(c.Team) + string(c.Worker)}
+	switch c.Type {
+	case lastmile.InTeam:
+		return lastmile.TeamContainer(c.Team)
+	case lastmile.InWorker:
+		return lastmile.WorkerContainer(c.Worker)
+	default:
+		return lastmile.OrganizationContainer(c.Organization)
+	}
 }
 
 func newCompletion(c lastmile.Completion) Completion {
@@ -464,12 +472,15 @@ func newBarcodes(b lastmile.Barcodes) Barcodes {
 	}
 }
 
-// NewAssignments returns a task's history in the form that is sent.
-func NewAssignments(history []lastmile.Assignment) []Assignment {
-	return Each(history, func(a lastmile.Assignment) Assignment {
+// NewAssignments returns a task's history in the form that is sent. Each container
+// is described with its organization.
+func NewAssignments(t lastmile.Task) []Assignment {
+	return Each(t.History, func(a lastmile.Assignment) Assignment {
+		in := newContainer(a.Container)
+		in.Organization = cmp.Or(in.Organization, t.Organization)
 		return Assignment{
 			ActionContext:        ActionContext{Type: a.Actor.Type, ID: a.Actor.ID},
-			ContainerDescription: newContainer(a.Container), Time: Millis(a.At),
+			ContainerDescription: in, Time: Millis(a.At),
 		}
 	})
 }
@@ -533,7 +544,7 @@ func (r TaskRecord) Domain() lastmile.Task {
 			RecipientSkipSMSNotifications: r.Overrides.RecipientSkipSMSNotifications, RecipientNotes: r.Overrides.RecipientNotes,
 			RecipientName: r.Overrides.RecipientName, UseMerchantForProxy: textFlag(r.Overrides.UseMerchantForProxy),
 		},
-		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: r.ServiceTime.Duration(),
+		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: orNull(r.ServiceTime.Duration()),
 		Priority: r.Priority, Group: orZero(r.Group), TriangleColor: r.Appearance.TriangleColor,
 		ScanOnlyRequiredBarcodes: r.ScanOnlyRequiredBarcodes, Barcodes: r.Barcodes.domain(),
 		CustomFields: Each(r.CustomFields, CustomField.Domain), Requirements: lastmile.Requirements(r.Requirements),

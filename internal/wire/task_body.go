@@ -3,6 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
 	"time"
 
 	"dray/internal/assignment"
@@ -392,6 +395,33 @@ func (b CloneBody) Chosen() CloneOptions {
 	}
 	return b.CloneOptions
 }
+
+// LocateError names the field of a rejected override as it was sent, like the
+// errors about its JSON. The rules of tasks do not know that they apply to overrides.
+func (b CloneBody) LocateError(err error) error {
+	rejected, ok := errors.AsType[*lastmile.Error](err)
+	if !ok || !taskFields[strings.FieldsFunc(rejected.Message+" ", endsField)[0]] {
+		return err
+	}
+	located := *rejected
+	located.Message = "overrides." + located.Message
+	if b.Options != nil {
+		located.Message = "options." + located.Message
+	}
+	return &located
+}
+
+// taskFields are the names of the fields of a TaskBody.
+var taskFields = func() map[string]bool {
+	names := map[string]bool{}
+	for field := range reflect.TypeFor[TaskBody]().Fields() {
+		names[field.Tag.Get("json")] = true
+	}
+	return names
+}()
+
+// endsField reports whether a character follows the name of a field in a message.
+func endsField(c rune) bool { return c == ' ' || c == '.' || c == '[' || c == ':' }
 
 // TaskPage is one page of a list of tasks.
 type TaskPage struct {

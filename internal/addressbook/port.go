@@ -26,8 +26,7 @@ type Reader interface {
 type Writer interface {
 	Reader
 	store.Receipts
-	// SaveDestination saves a destination.
+	store.RecipientStore
+	// SaveDestination saves a new destination.
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
-	// SaveRecipient saves a recipient.
-	SaveRecipient(ctx context.Context, r lastmile.Recipient) error
 }

@@ -75,7 +75,7 @@ func (s batches) createTasks(ctx context.Context, c *edge.Call, body wire.BatchB
 	if err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	return s.Tasks.CreateAll(ctx, c.Who, items)
+	return s.Batches.CreateAll(ctx, c.Who, items)
 }
 
 func (s batches) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchBody) (made lastmile.CreatedRecord[lastmile.Batch], err error) {
@@ -83,10 +83,10 @@ func (s batches) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchB
 	if err != nil {
 		return made, err
 	}
-	return s.Tasks.Submit(ctx, c.Who, items)
+	return s.Batches.Submit(ctx, c.Who, items)
 }
 
 func (s batches) showBatch(ctx context.Context, c *edge.Call) (wire.Batch, error) {
-	batch, err := s.Tasks.Batch(ctx, c.Who, lastmile.BatchID(c.Path("jobId")))
+	batch, err := s.Batches.Batch(ctx, c.Who, lastmile.BatchID(c.Path("jobId")))
 	return wire.NewBatch(batch, wire.Millis(s.Now())), err
 }

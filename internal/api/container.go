@@ -44,7 +44,7 @@ func (s containers) showContainer(ctx context.Context, c *edge.Call) (wire.Conta
 	if err != nil {
 		return wire.ContainerRecord{}, err
 	}
-	found, err := s.Tasks.Container(ctx, c.Who, in)
+	found, err := s.Containers.Container(ctx, c.Who, in)
 	return wire.NewContainer(found), err
 }
 
@@ -57,7 +57,7 @@ func (s containers) arrangeContainer(ctx context.Context, c *edge.Call, body wir
 }
 
 func (s containers) arrangeAnyContainer(ctx context.Context, c *edge.Call, body wire.ContainerBody) (wire.ContainerRecord, error) {
-	in, err := s.Tasks.Resolve(ctx, c.Who, c.ID())
+	in, err := s.Containers.Resolve(ctx, c.Who, c.ID())
 	if err != nil {
 		return wire.ContainerRecord{}, err
 	}
@@ -69,6 +69,6 @@ func (s containers) arrange(ctx context.Context, c *edge.Call, in lastmile.Conta
 	if err != nil {
 		return wire.ContainerRecord{}, err
 	}
-	arranged, err := s.Tasks.Arrange(ctx, c.Who, in, change)
+	arranged, err := s.Containers.Arrange(ctx, c.Who, in, change)
 	return wire.NewContainer(arranged), err
 }

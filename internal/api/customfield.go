@@ -89,14 +89,14 @@ func (s customFields) defineFields(ctx context.Context, c *edge.Call, body wire.
 	if err := checkModel(body.Model); err != nil {
 		return nil, err
 	}
-	return s.Tasks.DefineFields(ctx, c.Who, body.Changes())
+	return s.Fields.Define(ctx, c.Who, body.Changes())
 }
 
 func (s customFields) listFields(ctx context.Context, c *edge.Call) (wire.CustomFields, error) {
 	if err := checkModel(c.Path("model")); err != nil {
 		return wire.CustomFields{}, err
 	}
-	fields, err := s.Tasks.Fields(ctx, c.Who, c.Query.Get("integration"))
+	fields, err := s.Fields.List(ctx, c.Who, c.Query.Get("integration"))
 	return wire.NewCustomFields(fields), err
 }
 
@@ -104,7 +104,7 @@ func (s customFields) updateFields(ctx context.Context, c *edge.Call, body wire.
 	if err := checkModel(body.Model); err != nil {
 		return wire.CustomFields{}, err
 	}
-	fields, err := s.Tasks.UpdateFields(ctx, c.Who, body.Changes())
+	fields, err := s.Fields.Update(ctx, c.Who, body.Changes())
 	return wire.NewCustomFields(fields), err
 }
 
@@ -112,27 +112,27 @@ func (s customFields) deleteFields(ctx context.Context, c *edge.Call, body wire.
 	if err := checkModel(body.Model); err != nil {
 		return err
 	}
-	return s.Tasks.DeleteFields(ctx, c.Who, body.Field)
+	return s.Fields.Delete(ctx, c.Who, body.Field)
 }
 
 func (s customFields) createTemplate(ctx context.Context, c *edge.Call, body wire.NewTemplateBody) (customfield.Template, error) {
-	return s.Tasks.CreateTemplate(ctx, c.Who, body.Change())
+	return s.Fields.CreateTemplate(ctx, c.Who, body.Change())
 }
 
 func (s customFields) listTemplates(ctx context.Context, c *edge.Call) ([]wire.Template, error) {
-	templates, err := s.Tasks.Templates(ctx, c.Who)
+	templates, err := s.Fields.Templates(ctx, c.Who)
 	return wire.Each(templates, wire.NewTemplate), err
 }
 
 func (s customFields) showTemplate(ctx context.Context, c *edge.Call) (wire.Raw[wire.Template], error) {
-	return s.Tasks.ShowTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
+	return s.Fields.ShowTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
 }
 
 func (s customFields) updateTemplate(ctx context.Context, c *edge.Call, body wire.TemplateBody) (wire.Template, error) {
-	template, err := s.Tasks.UpdateTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()), body.Change())
+	template, err := s.Fields.UpdateTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()), body.Change())
 	return wire.NewTemplate(template), err
 }
 
 func (s customFields) deleteTemplate(ctx context.Context, c *edge.Call) error {
-	return s.Tasks.DeleteTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
+	return s.Fields.DeleteTemplate(ctx, c.Who, lastmile.TemplateID(c.ID()))
 }

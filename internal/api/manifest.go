@@ -55,6 +55,6 @@ func (s manifests) makeManifest(ctx context.Context, c *edge.Call, query url.Val
 			return wire.Manifest{}, err
 		}
 	}
-	manifest, err := s.Tasks.Manifest(ctx, c.Who, lastmile.HubID(query.Get("hubId")), lastmile.WorkerID(query.Get("workerId")), within)
+	manifest, err := s.Containers.Manifest(ctx, c.Who, lastmile.HubID(query.Get("hubId")), lastmile.WorkerID(query.Get("workerId")), within)
 	return wire.NewManifest(manifest), err
 }

@@ -56,7 +56,7 @@ func (s routePlans) routes() []edge.Route {
 }
 
 func (s routePlans) createRoutePlan(ctx context.Context, c *edge.Call, body wire.NewRoutePlanBody) (lastmile.RoutePlan, error) {
-	return s.Tasks.CreateRoutePlan(ctx, c.Who, body.Change())
+	return s.RoutePlans.Create(ctx, c.Who, body.Change())
 }
 
 func (s routePlans) listRoutePlans(ctx context.Context, c *edge.Call) ([]wire.RoutePlan, error) {
@@ -90,11 +90,11 @@ func (s routePlans) routePlans(ctx context.Context, c *edge.Call) ([]lastmile.Ro
 		q.Limit = int(min(most, taskflow.MaxRoutePlans+1))
 	}
 	q.HasTasks = c.OptionalFlag("hasTasks")
-	return s.Tasks.RoutePlans(ctx, c.Who, q)
+	return s.RoutePlans.List(ctx, c.Who, q)
 }
 
 func (s routePlans) showRoutePlan(ctx context.Context, c *edge.Call) (wire.RoutePlan, error) {
-	plan, err := s.Tasks.RoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
+	plan, err := s.RoutePlans.Read(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
 	return wire.NewRoutePlan(plan), err
 }
 
@@ -103,10 +103,10 @@ func (s routePlans) showRoutePlan(ctx context.Context, c *edge.Call) (wire.Route
 func (s routePlans) updateRoutePlan(ctx context.Context, c *edge.Call, body wire.RoutePlanBody) (wire.RoutePlan, error) {
 	id := lastmile.RoutePlanID(c.ID())
 	if tasks, only := body.Added(); only {
-		plan, err := s.Tasks.AddToRoutePlan(ctx, c.Who, id, tasks)
+		plan, err := s.RoutePlans.AddTasks(ctx, c.Who, id, tasks)
 		return wire.NewRoutePlan(plan), err
 	}
-	plan, err := s.Tasks.UpdateRoutePlan(ctx, c.Who, id, body.Change())
+	plan, err := s.RoutePlans.Update(ctx, c.Who, id, body.Change())
 	return wire.NewRoutePlan(plan), err
 }
 
@@ -115,10 +115,10 @@ func (s routePlans) addToRoutePlan(ctx context.Context, c *edge.Call, body wire.
 	if err != nil {
 		return wire.RoutePlan{}, err
 	}
-	plan, err := s.Tasks.AddToRoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()), tasks)
+	plan, err := s.RoutePlans.AddTasks(ctx, c.Who, lastmile.RoutePlanID(c.ID()), tasks)
 	return wire.NewRoutePlan(plan), err
 }
 
 func (s routePlans) deleteRoutePlan(ctx context.Context, c *edge.Call) error {
-	return s.Tasks.DeleteRoutePlan(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
+	return s.RoutePlans.Delete(ctx, c.Who, lastmile.RoutePlanID(c.ID()))
 }

@@ -26,7 +26,11 @@ type Server struct {
 	Admins        *access.Admins
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
-	Tasks         *taskflow.Flow
+	Tasks         *taskflow.Tasks
+	Containers    *taskflow.Containers
+	Batches       *taskflow.Batches
+	RoutePlans    *taskflow.RoutePlans
+	Fields        *taskflow.Fields
 	Webhooks      *webhook.Registry
 	Feed          *webhook.Feed
 	Uploads       *upload.Uploads

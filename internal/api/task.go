@@ -163,7 +163,7 @@ func (s tasks) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBody)
 }
 
 func (s tasks) explainTask(ctx context.Context, c *edge.Call) (wire.Explanation, error) {
-	explanation, err := s.Tasks.Explanation(ctx, c.Who, lastmile.TaskID(c.ID()))
+	explanation, err := s.Containers.Explanation(ctx, c.Who, lastmile.TaskID(c.ID()))
 	return wire.NewExplanation(explanation), err
 }
 
@@ -171,7 +171,7 @@ func (s tasks) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.Auto
 	if body.Tasks == nil {
 		return nil, lastmile.Missing("tasks")
 	}
-	return s.Tasks.AutoAssign(ctx, c.Who, *body.Tasks, body.Terms())
+	return s.Containers.AutoAssign(ctx, c.Who, *body.Tasks, body.Terms())
 }
 
 func (s tasks) findTasks(ctx context.Context, c *edge.Call, entries wire.Metadata) (wire.Raw[[]wire.Task], error) {

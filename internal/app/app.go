@@ -22,7 +22,6 @@ import (
 	"dray/internal/events"
 	"dray/internal/fleet"
 	"dray/internal/geo"
-	"dray/internal/lastmile"
 	"dray/internal/messaging"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
@@ -36,7 +35,7 @@ import (
 )
 
 // workLoop runs one kind of background work.
-type workLoop = work.Loop[taskflow.Reader, taskflow.Writer]
+type workLoop = work.Loop[taskflow.BatchReader, taskflow.BatchWriter]
 
 // App is one node of the platform.
 type App struct {
@@ -50,7 +49,13 @@ type App struct {
 	Admins        *access.Admins
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
-	Tasks         *taskflow.Flow
+	Tasks         *taskflow.Tasks
+	Containers    *taskflow.Containers
+	Batches       *taskflow.Batches
+	RoutePlans    *taskflow.RoutePlans
+	Fields        *taskflow.Fields
+	Work          *taskflow.Work
+	Pages         *taskflow.Pages
 	Jobs          *workLoop
 	Webhooks      *webhook.Registry
 	Sender        *webhook.Sender
@@ -123,12 +128,9 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	a.Tracking = &tracking.Tracker{
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Alone: db.Engine() == "sqlite",
 	}
-	a.Tasks = &taskflow.Flow{
-		Store: sqlstore.For[taskflow.Reader, taskflow.Writer](db), Documents: db, Book: a.Book, Arrivals: a.Tracking, Batches: batches, Events: a.Events, Hub: a.Hub, Now: now, NewID: newID, NewShortID: access.RandomShortID,
-		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: c.URL(),
-	}
+	a.addTasks(newID, batches)
 	a.Fleet = &fleet.Fleet{
-		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Tasks, Travel: travel, ParsePhone: sms.ParseNumber,
+		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, Travel: travel, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 	}
 	if err := a.addWebhooks(ctx, newID); err != nil {
@@ -154,14 +156,14 @@ func (a *App) Handler() http.Handler {
 		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Ended: a.ended, Observe: a.metrics.observe,
 	}
 	public := &api.Server{
-		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks,
-		Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, RateLimit: a.Config.RateLimit, Version: Version,
+		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
+		RoutePlans: a.RoutePlans, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
-		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Tasks: a.Tasks, Tracking: a.Tracking, Uploads: a.Uploads,
+		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
 		Version: Version,
 	}
-	recipients := &recipientapi.Tracking{Settings: settings, Tasks: a.Tasks}
+	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages}
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)
@@ -170,7 +172,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/driver/", driver)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
 	mux.Handle(web.AssetBase, a.assets)
-	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Tasks, a.Now, a.Log)))
+	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Pages, a.Now, a.Log)))
 	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)

@@ -68,7 +68,7 @@ func (w *batchTest) submit(t *testing.T, name string, tasks int) lastmile.BatchI
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := w.Tasks.Submit(t.Context(), w.who, items)
+	made, err := w.Batches.Submit(t.Context(), w.who, items)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,19 +97,19 @@ func (b failingBook) PrepareRecipient(ctx context.Context, who lastmile.Principa
 // run processes batches over a store until the condition holds. Items for which
 // fail returns an error cannot be prepared; fail may be nil. The leases on a
 // crashingStore are short; others outlast a slow machine.
-func (w *batchTest) run(t *testing.T, s taskflow.Store, fail func(item int) error, until func() bool) {
+func (w *batchTest) run(t *testing.T, s taskflow.BatchStore, fail func(item int) error, until func() bool) {
 	t.Helper()
-	flow := *w.Tasks
-	flow.Store = s
+	batches := *w.Batches
+	batches.Store = s
 	if fail != nil {
-		flow.Book = failingBook{flow.Book, fail}
+		batches.Book = failingBook{batches.Book, fail}
 	}
 	lease := time.Minute
 	if _, crashes := s.(*crashingStore); crashes {
 		lease = 200 * time.Millisecond
 	}
-	r := &work.Loop[taskflow.Reader, taskflow.Writer]{
-		Kind: work.CreateBatch, Store: s, Do: flow.RunBatch, GiveUp: flow.GiveUpBatch,
+	r := &work.Loop[taskflow.BatchReader, taskflow.BatchWriter]{
+		Kind: work.CreateBatch, Store: s, Do: batches.Run, GiveUp: batches.GiveUp,
 		Limits: w.Jobs.Limits, Retry: w.Jobs.Retry, LeaseFor: lease,
 		Now: app.Clock, NewID: w.Jobs.NewID, Log: slog.New(slog.DiscardHandler),
 	}
@@ -143,7 +143,7 @@ func (w *batchTest) jobsLeft(t *testing.T) bool {
 // batch reads a batch.
 func (w *batchTest) batch(t *testing.T, id lastmile.BatchID) lastmile.Batch {
 	t.Helper()
-	b, err := w.Tasks.Batch(t.Context(), w.who, id)
+	b, err := w.Batches.Batch(t.Context(), w.who, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func (w *batchTest) endEvents(t *testing.T, id lastmile.BatchID) (n int) {
 // crashingStore is the store of a process that crashes right before its nth write,
 // or right after the commit, before the process learns of it.
 type crashingStore struct {
-	taskflow.Store
+	taskflow.BatchStore
 	writesLeft atomic.Int64
 	after      bool
 	crashed    atomic.Bool
@@ -192,20 +192,20 @@ type crashingStore struct {
 
 var errCrashed = errors.New("the process crashed")
 
-func (d *crashingStore) Read(ctx context.Context, fn func(taskflow.Reader) error) error {
+func (d *crashingStore) Read(ctx context.Context, fn func(taskflow.BatchReader) error) error {
 	if d.crashed.Load() {
 		return errCrashed
 	}
-	return d.Store.Read(ctx, fn)
+	return d.BatchStore.Read(ctx, fn)
 }
 
-func (d *crashingStore) Write(ctx context.Context, fn func(taskflow.Writer) error) error {
+func (d *crashingStore) Write(ctx context.Context, fn func(taskflow.BatchWriter) error) error {
 	n := d.writesLeft.Add(-1)
 	if d.crashed.Load() || n == 0 && !d.after {
 		d.crashed.Store(true)
 		return errCrashed
 	}
-	err := d.Store.Write(ctx, fn)
+	err := d.BatchStore.Write(ctx, fn)
 	if n == 0 {
 		d.crashed.Store(true)
 		return errCrashed
@@ -222,11 +222,11 @@ func TestBatchSurvivesCrashes(t *testing.T) {
 				name := fmt.Sprintf("write %d, after it: %v", write, after)
 				t.Run(name, func(t *testing.T) {
 					id := w.submit(t, name, tasks)
-					s := &crashingStore{Store: w.Tasks.Store, after: after}
+					s := &crashingStore{BatchStore: w.Batches.Store, after: after}
 					s.writesLeft.Store(write)
 					w.run(t, s, nil, func() bool { return s.crashed.Load() || !w.jobsLeft(t) })
 					undisturbed = undisturbed || !s.crashed.Load()
-					w.run(t, w.Tasks.Store, nil, func() bool { return !w.jobsLeft(t) })
+					w.run(t, w.Batches.Store, nil, func() bool { return !w.jobsLeft(t) })
 
 					b := w.batch(t, id)
 					if made := w.tasks(t, name); made != tasks || b.TasksCreated() != tasks || b.Status() != lastmile.BatchSucceeded {
@@ -257,7 +257,7 @@ func TestBatchRetriesTransientErrors(t *testing.T) {
 			}
 			return nil
 		}
-		w.run(t, w.Tasks.Store, fail, func() bool { return !w.jobsLeft(t) })
+		w.run(t, w.Batches.Store, fail, func() bool { return !w.jobsLeft(t) })
 		if b := w.batch(t, id); b.Status() != lastmile.BatchSucceeded || tries.Load() != 3 {
 			t.Errorf("the batch is %s after %d attempts", b.Status(), tries.Load())
 		}
@@ -295,7 +295,7 @@ func TestBatchIsolatesFailingItem(t *testing.T) {
 					}
 					return nil
 				}
-				w.run(t, w.Tasks.Store, failSecond, func() bool { return !w.jobsLeft(t) })
+				w.run(t, w.Batches.Store, failSecond, func() bool { return !w.jobsLeft(t) })
 				b := w.batch(t, id)
 				if b.Status() != lastmile.BatchCompletedWithErrors || b.TasksCreated() != 4 || w.tasks(t, name) != 4 || w.endEvents(t, id) != 1 {
 					t.Fatalf("the batch is %s with %d of %d tasks and %d end events", b.Status(), b.TasksCreated(), w.tasks(t, name), w.endEvents(t, id))
@@ -310,10 +310,10 @@ func TestBatchIsolatesFailingItem(t *testing.T) {
 }
 
 // failingStore cannot save the result of a single item.
-type failingStore struct{ taskflow.Store }
+type failingStore struct{ taskflow.BatchStore }
 
-func (u failingStore) Write(ctx context.Context, fn func(taskflow.Writer) error) error {
-	return u.Store.Write(ctx, func(w taskflow.Writer) error { return fn(failingWriter{w.(*sqlstore.Tx)}) })
+func (u failingStore) Write(ctx context.Context, fn func(taskflow.BatchWriter) error) error {
+	return u.BatchStore.Write(ctx, func(w taskflow.BatchWriter) error { return fn(failingWriter{w.(*sqlstore.Tx)}) })
 }
 
 type failingWriter struct{ *sqlstore.Tx }
@@ -329,7 +329,7 @@ func TestBatchFailsAfterLastAttempt(t *testing.T) {
 	onBatchEngines(t, func(t *testing.T, w *batchTest) {
 		id := w.submit(t, "hopeless", 3)
 		w.setFailures(t, id, 9)
-		w.run(t, failingStore{w.Tasks.Store}, nil, func() bool { return !w.jobsLeft(t) })
+		w.run(t, failingStore{w.Batches.Store}, nil, func() bool { return !w.jobsLeft(t) })
 		b := w.batch(t, id)
 		if b.Status() != lastmile.BatchFailed || b.TasksCreated() != 0 || w.tasks(t, "hopeless") != 0 || w.endEvents(t, id) != 1 {
 			t.Errorf("the batch is %s with %d of %d tasks and %d end events", b.Status(), b.TasksCreated(), w.tasks(t, "hopeless"), w.endEvents(t, id))
@@ -350,7 +350,7 @@ func TestConcurrentBatchesShareRecipients(t *testing.T) {
 		}
 		var group sync.WaitGroup
 		for range 2 {
-			group.Go(func() { w.run(t, w.Tasks.Store, nil, func() bool { return !w.jobsLeft(t) }) })
+			group.Go(func() { w.run(t, w.Batches.Store, nil, func() bool { return !w.jobsLeft(t) }) })
 		}
 		group.Wait()
 		for i, id := range ids {

@@ -96,7 +96,8 @@ func (p *platform) phones(b *testing.B, count int) []*phone {
 			session := lastmile.Session{Hash: hex.EncodeToString(hash[:]), Organization: p.org, Worker: worker.ID, Created: now, Used: now}
 			err := errors.Join(
 				w.SaveWorker(b.Context(), worker), w.SaveWhereabouts(b.Context(), p.org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-				w.SaveDestination(b.Context(), place), w.SaveTask(b.Context(), task), w.SaveTask(b.Context(), started(task)), w.SaveSession(b.Context(), session),
+				w.SaveDestination(b.Context(), place), w.AddTask(b.Context(), task), w.SaveTask(b.Context(), started(task)),
+				w.ScheduleEstimate(b.Context(), p.org, worker.ID, now), w.SaveSession(b.Context(), session),
 			)
 			if err != nil {
 				return err

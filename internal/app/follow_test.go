@@ -172,7 +172,7 @@ func TestChangesReachOtherNodes(t *testing.T) {
 	who := f.who()
 	admin := lastmile.Principal{Organization: f.org}
 	measure("page, task started", func() error {
-		_, err := here.Tasks.Start(t.Context(), who, f.task.ID, lastmile.Action{ID: "a1", At: app.Clock()})
+		_, err := here.Work.Start(t.Context(), who, f.task.ID, lastmile.Action{ID: "a1", At: app.Clock()})
 		return err
 	}, func() { awaitLine(t, page, "data: ", `"active"`) })
 	awaitLine(t, log, "data: ", "taskStarted")
@@ -233,13 +233,13 @@ func assign(t *testing.T, node *app.App, f *followedTask) string {
 
 // countingStore counts reads.
 type countingStore struct {
-	taskflow.Store
+	taskflow.PageStore
 	reads atomic.Int64
 }
 
-func (c *countingStore) Read(ctx context.Context, fn func(taskflow.Reader) error) error {
+func (c *countingStore) Read(ctx context.Context, fn func(taskflow.PageReader) error) error {
 	c.reads.Add(1)
-	return c.Store.Read(ctx, fn)
+	return c.PageStore.Read(ctx, fn)
 }
 
 // streamRecorder records what a page receives.
@@ -278,8 +278,8 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		config.Data, config.Patience = t.TempDir(), time.Minute
 		f := newFollowedTask(t, 1, config)
 		node := f.nodes[0]
-		db := &countingStore{Store: node.Tasks.Store}
-		node.Tasks.Store = db
+		db := &countingStore{PageStore: node.Pages.Store}
+		node.Pages.Store = db
 		ctx, cancel := context.WithCancel(t.Context())
 		var group sync.WaitGroup
 		group.Go(func() { node.Hub.Run(ctx) })
@@ -324,7 +324,7 @@ func TestIdlePageCostsNoQueries(t *testing.T) {
 		time.Sleep(40 * time.Minute)
 		expect("late, as time passes", 0, "event: state", `"delayTime":1`)
 
-		_, err = node.Tasks.Start(ctx, f.who(), f.task.ID, lastmile.Action{ID: "a1", At: app.Clock()})
+		_, err = node.Work.Start(ctx, f.who(), f.task.ID, lastmile.Action{ID: "a1", At: app.Clock()})
 		if err != nil {
 			t.Fatal(err)
 		}

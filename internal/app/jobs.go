@@ -2,8 +2,6 @@ package app
 
 import (
 	"dray/internal/events"
-	"dray/internal/store/sqlstore"
-	"dray/internal/taskflow"
 	"dray/internal/work"
 )
 
@@ -11,7 +9,7 @@ import (
 // wake it.
 func (a *App) addJobs(newID func() string, batches *events.Wake) {
 	a.Jobs = &workLoop{
-		Kind: work.CreateBatch, Store: sqlstore.For[taskflow.Reader, taskflow.Writer](a.Store), Do: a.Tasks.RunBatch, GiveUp: a.Tasks.GiveUpBatch,
+		Kind: work.CreateBatch, Store: a.Batches.Store, Do: a.Batches.Run, GiveUp: a.Batches.GiveUp,
 		Limits: work.Limits{Total: 4, PerOrganization: 2},
 		// A lease that expired because its process was killed does not count as a
 		// failure. The attempts are limited all the same: the batch itself may be

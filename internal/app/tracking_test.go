@@ -135,7 +135,8 @@ func saveTracked(t *testing.T, a *app.App, org lastmile.OrganizationID, workers 
 			}
 			err := errors.Join(
 				w.SaveWorker(t.Context(), worker), w.SaveWhereabouts(t.Context(), org, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-				w.SaveDestination(t.Context(), destination), w.SaveTask(t.Context(), task), w.SaveTask(t.Context(), started(task)),
+				w.SaveDestination(t.Context(), destination), w.AddTask(t.Context(), task), w.SaveTask(t.Context(), started(task)),
+				w.ScheduleEstimate(t.Context(), org, worker.ID, now),
 			)
 			if err != nil {
 				return err

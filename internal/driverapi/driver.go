@@ -26,16 +26,16 @@ func (s *Server) routes() []edge.Route {
 		edge.Get("/tasks/available", "List what the worker may claim", s.availableTasks),
 		edge.Follow("/events", "Follow the list as it changes", s.followList, "text/event-stream").
 			Describe("Server-sent events named list, with version, activeTask and for each task id and timeLastModified, whenever any of that changed. Send the id of the last one in the Last-Event-ID header to receive an event at once only if something was missed."),
-		edge.Post("/tasks/{id}/claim", "Take a task of the team", act(s.Tasks.Claim).serve).
+		edge.Post("/tasks/{id}/claim", "Take a task of the team", act(s.Work.Claim).serve).
 			Describe("Only where the team has enableSelfAssignment.").
 			Example(`{"actionId": "0b9c8f0e-claim"}`),
-		edge.Post("/tasks/{id}/start", "Start a task", act(s.Tasks.Start).serve).
+		edge.Post("/tasks/{id}/start", "Start a task", act(s.Work.Start).serve).
 			Describe("Rejected off duty, while another task is active, and before the tasks that this one depends on are completed; the cause lists those.").
 			Example(`{"actionId": "0b9c8f0e-start", "time": 1767229200000, "location": [-73.9857, 40.7484]}`),
-		edge.Post("/tasks/{id}/arrive", "Arrive at a task", act(s.Tasks.Arrive).serve).
+		edge.Post("/tasks/{id}/arrive", "Arrive at a task", act(s.Work.Arrive).serve).
 			Describe("The task must be active.").
 			Example(`{"actionId": "0b9c8f0e-arrive", "location": [-73.9857, 40.7484]}`),
-		edge.Post("/tasks/{id}/depart", "Depart from a task", act(s.Tasks.Depart).serve).
+		edge.Post("/tasks/{id}/depart", "Depart from a task", act(s.Work.Depart).serve).
 			Describe("The task must be active.").
 			Example(`{"actionId": "0b9c8f0e-depart", "location": [-73.9857, 40.7484]}`),
 		edge.Post("/tasks/{id}/complete", "Complete or fail a task", s.finishTask).
@@ -106,12 +106,12 @@ func (s *Server) setDuty(ctx context.Context, c *edge.Call, body wire.DutyBody) 
 }
 
 func (s *Server) workList(ctx context.Context, c *edge.Call) (wire.WorkList, error) {
-	list, err := s.Tasks.Work(ctx, c.Who)
+	list, err := s.Work.List(ctx, c.Who)
 	return wire.NewWorkList(list.Version, list.ActiveTask, list.Tasks), err
 }
 
 func (s *Server) availableTasks(ctx context.Context, c *edge.Call) ([]wire.Task, error) {
-	tasks, err := s.Tasks.Available(ctx, c.Who)
+	tasks, err := s.Work.Available(ctx, c.Who)
 	return wire.Each(tasks, wire.NewTask), err
 }
 
@@ -124,11 +124,11 @@ func (do act) serve(ctx context.Context, c *edge.Call, body wire.ActionBody) (wi
 }
 
 func (s *Server) finishTask(ctx context.Context, c *edge.Call, body wire.FinishBody) (wire.Task, error) {
-	outcome, evidence, err := body.Outcome(s.Tasks.NewID)
+	outcome, evidence, err := body.Outcome(s.Work.NewID)
 	if err != nil {
 		return wire.Task{}, err
 	}
-	task, err := s.Tasks.Finish(ctx, c.Who, lastmile.TaskID(c.ID()), body.Domain(), outcome, evidence)
+	task, err := s.Work.Finish(ctx, c.Who, lastmile.TaskID(c.ID()), body.Domain(), outcome, evidence)
 	return wire.NewTask(task), err
 }
 

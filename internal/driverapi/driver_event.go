@@ -16,9 +16,9 @@ import (
 // that has changed. The id of an event stands for all that the list was, so a
 // phone that comes back, to whatever node, is told if it missed anything.
 func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
-	following := s.Tasks.FollowList(c.Who)
+	following := s.Work.Follow(c.Who)
 	defer following.Close()
-	list, err := s.Tasks.Work(ctx, c.Who)
+	list, err := s.Work.List(ctx, c.Who)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 		if _, err := s.authenticate(ctx, c.HTTP); err != nil {
 			return nil // signed out meanwhile; the phone will be told when it asks
 		}
-		if list, err = s.Tasks.Work(ctx, c.Who); err != nil {
+		if list, err = s.Work.List(ctx, c.Who); err != nil {
 			return nil // the phone asks again
 		}
 	}

@@ -23,7 +23,7 @@ type Server struct {
 	edge.Settings
 	Sessions *access.Sessions
 	Fleet    *fleet.Fleet
-	Tasks    *taskflow.Flow
+	Work     *taskflow.Work
 	Tracking *tracking.Tracker
 	Uploads  *upload.Uploads
 

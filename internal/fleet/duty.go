@@ -36,6 +36,9 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 		if err := w.SaveWhereabouts(ctx, who.Organization, who.Worker, worker.Whereabouts); err != nil {
 			return err
 		}
+		if err := w.ScheduleEstimate(ctx, who.Organization, who.Worker, now); err != nil {
+			return err
+		}
 		return f.Events.Append(ctx, w, events...)
 	})
 	return worker, err

@@ -112,7 +112,7 @@ func TestDeleteWorkerUnassignsTasks(t *testing.T) {
 	d.Container = new(lastmile.WorkerContainer(worker.Worker))
 	active, waiting := o.Task(t, d), o.Task(t, d)
 	start := lastmile.Action{ID: apptest.NewID[string]()}
-	if _, err := o.Tasks.Start(t.Context(), worker, active.ID, start); err != nil {
+	if _, err := o.Work.Start(t.Context(), worker, active.ID, start); err != nil {
 		t.Fatal(err)
 	}
 	expectCode(t, o.Fleet.DeleteWorker(t.Context(), o.Principal, worker.Worker), lastmile.CodeInvalid)

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
@@ -54,7 +55,7 @@ type Writer interface {
 	DeleteWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) error
 	// SaveCredential saves how a worker signs in.
 	SaveCredential(ctx context.Context, c store.Credential) error
-	// SaveDestination saves a destination.
+	// SaveDestination saves a new destination.
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
 	// SaveHub saves a hub.
 	SaveHub(ctx context.Context, h lastmile.Hub) error
@@ -70,4 +71,6 @@ type Writer interface {
 	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
 	// delay are saved by methods of their own.
 	SaveWorker(ctx context.Context, w lastmile.Worker) error
+	// ScheduleEstimate makes a worker due for a refresh of all estimates.
+	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error
 }

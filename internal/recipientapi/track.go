@@ -31,7 +31,7 @@ const (
 // Tracking serves what the page of a recipient requests.
 type Tracking struct {
 	edge.Settings
-	Tasks *taskflow.Flow
+	Pages *taskflow.Pages
 }
 
 // Handler returns a recipient's page and what it requests, to be mounted at
@@ -68,12 +68,12 @@ func (s *Tracking) routes() []edge.Route {
 func link(c *edge.Call) string { return c.Path("token") }
 
 func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
-	return s.Tasks.View(ctx, link(c))
+	return s.Pages.View(ctx, link(c))
 }
 
 // follow reads a task as the recipient sees it, in her language.
 func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.Following, error) {
-	found, err := s.Tasks.Follow(ctx, link(c))
+	found, err := s.Pages.Follow(ctx, link(c))
 	return wire.NewFollowing(found, language(c, found.Country)), err
 }
 
@@ -82,7 +82,7 @@ func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.Feedbac
 	if err != nil {
 		return err
 	}
-	return s.Tasks.Rate(ctx, link(c), feedback)
+	return s.Pages.Rate(ctx, link(c), feedback)
 }
 
 // followTask serves GET /t/{token}/events: how far the task is, and again
@@ -94,7 +94,7 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 	default:
 		return lastmile.Overloaded("too many follow tasks just now: ask for the state instead")
 	}
-	page, err := s.Tasks.FollowTask(ctx, link(c))
+	page, err := s.Pages.FollowTask(ctx, link(c))
 	if err != nil {
 		return err
 	}

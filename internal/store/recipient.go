@@ -9,6 +9,9 @@ import (
 // RecipientStore finds recipients and saves them.
 type RecipientStore interface {
 	Recipients(ctx context.Context, org lastmile.OrganizationID, f RecipientFilter) ([]lastmile.Recipient, error)
+	// AddRecipient saves a new recipient.
+	AddRecipient(ctx context.Context, r lastmile.Recipient) error
+	// SaveRecipient saves a recipient.
 	SaveRecipient(ctx context.Context, r lastmile.Recipient) error
 }
 
@@ -26,6 +29,9 @@ func SavePreparedRecipient(ctx context.Context, w RecipientStore, p lastmile.Pre
 	recipient, changed, err := p.Merge(known)
 	if err != nil || !changed {
 		return recipient, err
+	}
+	if known == nil {
+		return recipient, w.AddRecipient(ctx, recipient)
 	}
 	return recipient, w.SaveRecipient(ctx, recipient)
 }

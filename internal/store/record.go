@@ -36,11 +36,11 @@ type SealedSecret struct {
 	Created      time.Time
 }
 
-// NewRecords are records to save at once.
+// NewRecords are new records to save at once.
 type NewRecords struct {
-	Destinations []lastmile.Destination // must be new
-	Recipients   []lastmile.Recipient   // new or existing, without duplicates
-	Tasks        []lastmile.Task        // must be new
+	Destinations []lastmile.Destination
+	Recipients   []lastmile.Recipient // without duplicates
+	Tasks        []lastmile.Task
 }
 
 // LoggedEvent is an event of the log in its encoded form.

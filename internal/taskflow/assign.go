@@ -15,22 +15,22 @@ const MaxAutoAssign = 1_000
 
 // AutoAssign finds workers for unassigned tasks, one task after the other. The
 // reasons for each choice are stored.
-func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options) (assignment.Assigned, error) {
+func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options) (assignment.Assigned, error) {
 	if err := o.Check("options"); err != nil {
 		return nil, err
 	}
 	if len(ids) > MaxAutoAssign {
 		return nil, lastmile.Invalid("tasks has %d entries; at most %d are allowed", len(ids), MaxAutoAssign)
 	}
-	now := f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w Writer) (assignment.Assigned, error) {
+	now := cs.Now()
+	return store.Idempotent(ctx, cs.Store, who, func(w ContainerWriter) (assignment.Assigned, error) {
 		crew, err := candidates(ctx, w, who.Organization, o)
 		if err != nil {
 			return nil, err
 		}
 		assigned := assignment.Assigned{}
 		for _, id := range ids {
-			if err := f.autoAssign(ctx, w, who, id, crew, o, now, assigned); err != nil {
+			if err := cs.autoAssign(ctx, w, who, id, crew, o, now, assigned); err != nil {
 				return nil, err
 			}
 		}
@@ -40,7 +40,7 @@ func (f *Flow) AutoAssign(ctx context.Context, who lastmile.Principal, ids []las
 
 // candidates returns the workers on duty with their task lists. It rejects teams
 // and workers in the options that are not the organization's.
-func candidates(ctx context.Context, r Reader, org lastmile.OrganizationID, o assignment.Options) ([]assignment.Candidate, error) {
+func candidates(ctx context.Context, r crewReader, org lastmile.OrganizationID, o assignment.Options) ([]assignment.Candidate, error) {
 	for _, id := range o.Teams {
 		if _, err := r.Team(ctx, org, id); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func candidates(ctx context.Context, r Reader, org lastmile.OrganizationID, o as
 }
 
 // autoAssign assigns one task, with related tasks if the options ask for it.
-func (f *Flow) autoAssign(ctx context.Context, w Writer, who lastmile.Principal, id lastmile.TaskID, crew []assignment.Candidate,
+func (cs *Containers) autoAssign(ctx context.Context, w ContainerWriter, who lastmile.Principal, id lastmile.TaskID, crew []assignment.Candidate,
 	o assignment.Options, now time.Time, assigned assignment.Assigned,
 ) error {
 	task, err := w.Task(ctx, who.Organization, id)
@@ -80,12 +80,12 @@ func (f *Flow) autoAssign(ctx context.Context, w Writer, who lastmile.Principal,
 			return err
 		}
 	}
-	chosen, err := f.choose(ctx, w, task, together, crew, o, now)
+	chosen, err := choose(ctx, w, task, together, crew, o, now)
 	if err != nil || chosen == "" {
 		return err
 	}
 	assignment.MoveTasks(crew, chosen, together)
-	if err := f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(together)); err != nil {
+	if err := cs.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(together)); err != nil {
 		return err
 	}
 	for _, t := range together {
@@ -96,7 +96,7 @@ func (f *Flow) autoAssign(ctx context.Context, w Writer, who lastmile.Principal,
 
 // relatedTasks returns tasks that are not started and the tasks that they are
 // linked with by dependencies: parents before children.
-func relatedTasks(ctx context.Context, r Reader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+func relatedTasks(ctx context.Context, r familyReader, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	all, err := families(ctx, r, org, ids)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func idsOf(tasks []lastmile.Task) []lastmile.TaskID {
 // choose finds the best worker for a task and its related tasks, and stores the
 // reasons. It returns "" if no worker is suitable. Callers lock the worker's
 // container before they put the task there.
-func (f *Flow) choose(ctx context.Context, w Writer, task lastmile.Task, together []lastmile.Task, crew []assignment.Candidate,
+func choose(ctx context.Context, w explanationWriter, task lastmile.Task, together []lastmile.Task, crew []assignment.Candidate,
 	o assignment.Options, now time.Time,
 ) (lastmile.WorkerID, error) {
 	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })

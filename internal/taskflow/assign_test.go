@@ -15,7 +15,7 @@ func TestAutoAssignChoosesTheNearestWorker(t *testing.T) {
 	o.Worker(t, "Off duty", nil)
 	inWest, inEast := o.Task(t, apptest.Draft(west)), o.Task(t, apptest.Draft(east))
 	taken := o.Task(t, in(listOf(ada)))
-	got, err := o.Tasks.AutoAssign(t.Context(), o.Principal, []lastmile.TaskID{inWest.ID, inEast.ID, taken.ID},
+	got, err := o.Containers.AutoAssign(t.Context(), o.Principal, []lastmile.TaskID{inWest.ID, inEast.ID, taken.ID},
 		assignment.Options{Mode: assignment.ByDistance, MaxAssignedTaskCount: 2})
 	want := assignment.Assigned{inWest.ID: ada.Worker, inEast.ID: bob.Worker}
 	if err != nil || !maps.Equal(got, want) {
@@ -35,7 +35,7 @@ func TestAutoAssignTakesTasksFromTheFormerWorker(t *testing.T) {
 	d := apptest.Draft(east)
 	d.Change.Dependencies = &[]lastmile.TaskID{parent.ID}
 	child, next := o.Task(t, d), o.Task(t, apptest.Draft(west))
-	got, err := o.Tasks.AutoAssign(t.Context(), o.Principal, []lastmile.TaskID{child.ID, next.ID},
+	got, err := o.Containers.AutoAssign(t.Context(), o.Principal, []lastmile.TaskID{child.ID, next.ID},
 		assignment.Options{Mode: assignment.ByDistance, MaxAssignedTaskCount: 2, ConsiderDependencies: true})
 	want := assignment.Assigned{parent.ID: bob.Worker, child.ID: bob.Worker, next.ID: ada.Worker}
 	if err != nil || !maps.Equal(got, want) {
@@ -61,7 +61,7 @@ func TestAutoAssignRejects(t *testing.T) {
 		"an unknown task":               {[]lastmile.TaskID{apptest.NewID[lastmile.TaskID]()}, assignment.Options{Mode: distance}, lastmile.CodeNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := o.Tasks.AutoAssign(t.Context(), o.Principal, c.tasks, c.options)
+			_, err := o.Containers.AutoAssign(t.Context(), o.Principal, c.tasks, c.options)
 			expectCode(t, err, c.want)
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"sync"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/work"
@@ -26,22 +27,29 @@ const (
 	prepareConcurrency = 8
 )
 
+// Batches creates many tasks, at once or in the background.
+type Batches struct {
+	Creator
+	Store BatchStore
+	Wake  *events.Wake // of the loop that runs batches
+}
+
 // Submit stores a batch of tasks to be created in the background. Once it has
 // returned, the batch survives crashes.
-func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (made lastmile.CreatedRecord[lastmile.Batch], err error) {
+func (bs *Batches) Submit(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (made lastmile.CreatedRecord[lastmile.Batch], err error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxBatch); err != nil {
 		return made, err
 	}
-	now := f.Now()
+	now := bs.Now()
 	batch := lastmile.Batch{
-		ID: lastmile.BatchID(f.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
+		ID: lastmile.BatchID(bs.NewID()), Organization: who.Organization, Key: who.Key, Created: now, Received: len(items),
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.CreatedRecord[lastmile.Batch], error) {
+	return store.Idempotent(ctx, bs.Store, who, func(w BatchWriter) (lastmile.CreatedRecord[lastmile.Batch], error) {
 		made := lastmile.CreatedRecord[lastmile.Batch]{Record: batch}
 		if err := w.AddBatch(ctx, batch, items); err != nil {
 			return made, err
 		}
-		w.OnCommit(f.Batches.Signal)
+		w.OnCommit(bs.Wake.Signal)
 		return made, w.AddJob(ctx, work.Job{
 			Organization: batch.Organization, ID: string(batch.ID), Kind: work.CreateBatch, Due: now, Created: now,
 		})
@@ -50,8 +58,8 @@ func (f *Flow) Submit(ctx context.Context, who lastmile.Principal, items []lastm
 
 // Batch returns the progress of a batch and, once it is completed, the tasks that
 // were created.
-func (f *Flow) Batch(ctx context.Context, who lastmile.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+func (bs *Batches) Batch(ctx context.Context, who lastmile.Principal, id lastmile.BatchID) (batch lastmile.Batch, err error) {
+	err = bs.Store.Read(ctx, func(r BatchReader) (err error) {
 		if batch, err = r.Batch(ctx, who.Organization, id); err != nil || batch.Completed.IsZero() {
 			return err
 		}
@@ -61,7 +69,7 @@ func (f *Flow) Batch(ctx context.Context, who lastmile.Principal, id lastmile.Ba
 }
 
 // fillTasks puts the tasks that still exist into the results of a batch.
-func fillTasks(ctx context.Context, r Reader, batch *lastmile.Batch) error {
+func fillTasks(ctx context.Context, r BatchReader, batch *lastmile.Batch) error {
 	left, err := r.TasksLeft(ctx, batch.Organization, createdIDs(batch.Results))
 	for i, result := range batch.Results {
 		batch.Results[i].Shown = left[result.TaskID]
@@ -82,11 +90,11 @@ func createdIDs(results []lastmile.BatchResult) []lastmile.TaskID {
 
 // CreateAll creates a small batch of tasks at once. An error in one of them is
 // its own result and does not keep the others from being created.
-func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (lastmile.CreatedBatch, error) {
+func (bs *Batches) CreateAll(ctx context.Context, who lastmile.Principal, items []lastmile.BatchItem) (lastmile.CreatedBatch, error) {
 	if err := lastmile.CheckBatch(len(items), lastmile.MaxSyncBatch); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
-	prepared := f.prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
+	prepared := bs.prepareItems(ctx, who, items, func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(nil, i.AutoAssign) })
 	if err := ctx.Err(); err != nil {
 		return lastmile.CreatedBatch{}, err
 	}
@@ -95,10 +103,10 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 			return lastmile.CreatedBatch{}, one.err // a fault of the server; nothing has been done
 		}
 	}
-	now := f.Now()
+	now := bs.Now()
 	return retryWithSavepoints(func(each savepoints) (lastmile.CreatedBatch, error) {
-		return store.Idempotent(ctx, f.Store, who, func(w Writer) (made lastmile.CreatedBatch, err error) {
-			err = f.createChunk(ctx, w, who, prepared, now, each, func(task *lastmile.Task, rejected lastmile.BatchResult) {
+		return store.Idempotent(ctx, bs.Store, who, func(w BatchWriter) (made lastmile.CreatedBatch, err error) {
+			err = bs.createChunk(ctx, w, who, prepared, now, each, func(task *lastmile.Task, rejected lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
 				} else {
@@ -110,11 +118,11 @@ func (f *Flow) CreateAll(ctx context.Context, who lastmile.Principal, items []la
 	})
 }
 
-// RunBatch creates the tasks of a batch that have not been created yet. It returns
+// Run creates the tasks of a batch that have not been created yet. It returns
 // the function that completes the batch.
-func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[Writer], err error) {
+func (bs *Batches) Run(ctx context.Context, job *work.Lease) (end work.End[BatchWriter], err error) {
 	var batch lastmile.Batch
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+	err = bs.Store.Read(ctx, func(r BatchReader) (err error) {
 		batch, err = r.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 		return err
 	})
@@ -124,26 +132,26 @@ func (f *Flow) RunBatch(ctx context.Context, job *work.Lease) (end work.End[Writ
 	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
 	var seen shownTasks
 	defer seen.group.Wait()
-	seen.add(ctx, f.Store, batch.Organization, batch.Results)
+	seen.add(ctx, bs.Store, batch.Organization, batch.Results)
 	most := largestChunk
 	if job.Failures > 0 {
 		most = retryChunk
 	}
-	chunks, stop := f.prepareChunks(ctx, who, batch, most)
+	chunks, stop := bs.prepareChunks(ctx, who, batch, most)
 	defer stop()
 	for chunk := range chunks {
 		from := len(batch.Results)
-		results, err := f.runChunk(ctx, job, who, from, chunk)
+		results, err := bs.runChunk(ctx, job, who, from, chunk)
 		if err != nil {
 			return nil, fmt.Errorf("items of batch %s from number %d: %w", batch.ID, from, err)
 		}
-		seen.add(ctx, f.Store, batch.Organization, results)
+		seen.add(ctx, bs.Store, batch.Organization, results)
 		batch.Results = append(batch.Results, results...)
 	}
 	if err := errors.Join(ctx.Err(), seen.into(batch.Results)); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, w Writer) error { return f.completeBatch(ctx, w, batch) }, nil
+	return func(ctx context.Context, w BatchWriter) error { return bs.completeBatch(ctx, w, batch) }, nil
 }
 
 // shownTasks reads the created tasks in the form of the API while others are still
@@ -156,14 +164,14 @@ type shownTasks struct {
 }
 
 // add reads the tasks of some results.
-func (v *shownTasks) add(ctx context.Context, s store.Transactor[Reader, Writer], org lastmile.OrganizationID, results []lastmile.BatchResult) {
+func (v *shownTasks) add(ctx context.Context, s BatchStore, org lastmile.OrganizationID, results []lastmile.BatchResult) {
 	ids := createdIDs(results)
 	if len(ids) == 0 {
 		return
 	}
 	v.group.Go(func() {
 		var left map[lastmile.TaskID][]byte
-		err := s.Read(ctx, func(r Reader) (err error) {
+		err := s.Read(ctx, func(r BatchReader) (err error) {
 			left, err = r.TasksLeft(ctx, org, ids)
 			return err
 		})
@@ -186,9 +194,9 @@ func (v *shownTasks) into(results []lastmile.BatchResult) error {
 	return v.err
 }
 
-// GiveUpBatch completes a batch that could not be run: items without a result get
+// GiveUp completes a batch that could not be run: items without a result get
 // an internal error.
-func (f *Flow) GiveUpBatch(ctx context.Context, w Writer, job work.Item) error {
+func (bs *Batches) GiveUp(ctx context.Context, w BatchWriter, job work.Item) error {
 	batch, err := w.Batch(ctx, job.Organization, lastmile.BatchID(job.ID))
 	if err != nil || !batch.Completed.IsZero() {
 		return err
@@ -209,23 +217,23 @@ func (f *Flow) GiveUpBatch(ctx context.Context, w Writer, job work.Item) error {
 	if err := fillTasks(ctx, w, &batch); err != nil {
 		return err
 	}
-	return f.completeBatch(ctx, w, batch)
+	return bs.completeBatch(ctx, w, batch)
 }
 
 // completeBatch completes a batch, all items of which have a result.
-func (f *Flow) completeBatch(ctx context.Context, w Writer, batch lastmile.Batch) error {
+func (bs *Batches) completeBatch(ctx context.Context, w BatchWriter, batch lastmile.Batch) error {
 	who := lastmile.Principal{Organization: batch.Organization, Key: batch.Key}
-	event := batch.Complete(who.Actor(), f.Now())
+	event := batch.Complete(who.Actor(), bs.Now())
 	if err := w.CompleteBatch(ctx, batch.Organization, batch.ID, batch.Completed); err != nil {
 		return err
 	}
-	return f.Events.Append(ctx, w, event)
+	return bs.Events.Append(ctx, w, event)
 }
 
 // runChunk saves the tasks and results of a chunk in one transaction. In the last
 // attempt of a job each item has its own transaction, so that an item that fails
 // gets an error and the others are created.
-func (f *Flow) runChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, c chunk) ([]lastmile.BatchResult, error) {
+func (bs *Batches) runChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, c chunk) ([]lastmile.BatchResult, error) {
 	if err := errors.Join(ctx.Err(), c.err); err != nil {
 		return nil, err // not the fault of any item
 	}
@@ -236,14 +244,14 @@ func (f *Flow) runChunk(ctx context.Context, job *work.Lease, who lastmile.Princ
 				return nil, one.err
 			}
 		}
-		return f.saveChunk(ctx, job, who, from, items)
+		return bs.saveChunk(ctx, job, who, from, items)
 	}
 	var all []lastmile.BatchResult
 	for i, one := range items {
-		results, err := f.saveChunk(ctx, job, who, from+i, []item{one})
+		results, err := bs.saveChunk(ctx, job, who, from+i, []item{one})
 		if err != nil && !errors.Is(err, work.ErrLost) && ctx.Err() == nil {
 			one.err = err
-			results, err = f.saveChunk(ctx, job, who, from+i, []item{one})
+			results, err = bs.saveChunk(ctx, job, who, from+i, []item{one})
 		}
 		if err != nil {
 			return nil, err
@@ -254,15 +262,15 @@ func (f *Flow) runChunk(ctx context.Context, job *work.Lease, who lastmile.Princ
 }
 
 // saveChunk creates the tasks of items and saves the results with them.
-func (f *Flow) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
-	now := f.Now()
+func (bs *Batches) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
+	now := bs.Now()
 	return retryWithSavepoints(func(each savepoints) (results []lastmile.BatchResult, err error) {
-		err = f.Store.Write(ctx, func(w Writer) error {
+		err = bs.Store.Write(ctx, func(w BatchWriter) error {
 			if err := job.Hold(ctx, w, now); err != nil {
 				return err
 			}
 			results = make([]lastmile.BatchResult, 0, len(items))
-			err := f.createChunk(ctx, w, who, items, now, each, func(task *lastmile.Task, result lastmile.BatchResult) {
+			err := bs.createChunk(ctx, w, who, items, now, each, func(task *lastmile.Task, result lastmile.BatchResult) {
 				if task != nil {
 					result = lastmile.BatchResult{TaskID: task.ID, Warned: len(task.Destination.Warnings) > 0}
 				}

@@ -26,7 +26,7 @@ type chunk struct {
 
 // prepareChunks reads and prepares the items of a batch that have no result,
 // chunk by chunk, one chunk ahead of the receiver. Callers must call stop.
-func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, batch lastmile.Batch, most int) (chunks <-chan chunk, stop func()) {
+func (bs *Batches) prepareChunks(ctx context.Context, who lastmile.Principal, batch lastmile.Batch, most int) (chunks <-chan chunk, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ready := make(chan chunk)
 	var group sync.WaitGroup
@@ -36,7 +36,7 @@ func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, batch 
 		for size := min(firstChunk, most); next < batch.Received; size = most {
 			n := min(size, batch.Received-next)
 			select {
-			case ready <- f.prepareChunk(ctx, who, batch.ID, next, n):
+			case ready <- bs.prepareChunk(ctx, who, batch.ID, next, n):
 			case <-ctx.Done():
 				return
 			}
@@ -50,9 +50,9 @@ func (f *Flow) prepareChunks(ctx context.Context, who lastmile.Principal, batch 
 }
 
 // prepareChunk reads n items of a batch and prepares them.
-func (f *Flow) prepareChunk(ctx context.Context, who lastmile.Principal, id lastmile.BatchID, from, n int) chunk {
+func (bs *Batches) prepareChunk(ctx context.Context, who lastmile.Principal, id lastmile.BatchID, from, n int) chunk {
 	var sent []lastmile.BatchItem
-	err := f.Store.Read(ctx, func(r Reader) (err error) {
+	err := bs.Store.Read(ctx, func(r BatchReader) (err error) {
 		sent, err = r.BatchItems(ctx, who.Organization, id, from, n)
 		return err
 	})
@@ -63,12 +63,12 @@ func (f *Flow) prepareChunk(ctx context.Context, who lastmile.Principal, id last
 		return chunk{err: err}
 	}
 	check := func(i lastmile.BatchItem) error { return lastmile.CheckBatchItem(i.Draft.Container, i.AutoAssign) }
-	return chunk{items: f.prepareItems(ctx, who, sent, check)}
+	return chunk{items: bs.prepareItems(ctx, who, sent, check)}
 }
 
 // prepareItems does for some items, several at a time, what must not happen
 // inside a transaction.
-func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []lastmile.BatchItem, check func(lastmile.BatchItem) error) []item {
+func (bs *Batches) prepareItems(ctx context.Context, who lastmile.Principal, sent []lastmile.BatchItem, check func(lastmile.BatchItem) error) []item {
 	items := make([]item, len(sent))
 	next := make(chan int, len(sent))
 	for i := range sent {
@@ -80,7 +80,7 @@ func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []
 	for range min(prepareConcurrency, len(sent)) {
 		group.Go(func() {
 			for i := range next {
-				items[i].ready, items[i].err = f.prepareItem(ctx, who, sent[i], check)
+				items[i].ready, items[i].err = bs.prepareItem(ctx, who, sent[i], check)
 			}
 		})
 	}
@@ -88,7 +88,7 @@ func (f *Flow) prepareItems(ctx context.Context, who lastmile.Principal, sent []
 	return items
 }
 
-func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent lastmile.BatchItem, check func(lastmile.BatchItem) error) (p prepared, err error) {
+func (bs *Batches) prepareItem(ctx context.Context, who lastmile.Principal, sent lastmile.BatchItem, check func(lastmile.BatchItem) error) (p prepared, err error) {
 	defer func() {
 		if fault := recover(); fault != nil { // this goroutine has no other recovery
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
@@ -100,7 +100,7 @@ func (f *Flow) prepareItem(ctx context.Context, who lastmile.Principal, sent las
 	if err := check(sent); err != nil {
 		return p, err
 	}
-	return f.prepare(ctx, who, sent.Draft)
+	return bs.prepare(ctx, who, sent.Draft)
 }
 
 // savepoints says whether each item of a transaction can be undone alone. That is
@@ -123,12 +123,12 @@ func retryWithSavepoints[T any](create func(savepoints) (T, error)) (T, error) {
 
 // createChunk creates the tasks of items and reports the result of each, in
 // their order: a task, or a result with an error.
-func (f *Flow) createChunk(ctx context.Context, w Writer, who lastmile.Principal, items []item, now time.Time, each savepoints,
+func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.Principal, items []item, now time.Time, each savepoints,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
 	var events []lastmile.Event
-	create := func(w creationStore, one item) error {
-		task, caused, err := f.createInBatch(ctx, w, who, one.ready, now)
+	create := func(w creationWriter, one item) error {
+		task, caused, err := bs.createInBatch(ctx, w, who, one.ready, now)
 		if err == nil {
 			events = append(events, caused...)
 			report(&task, lastmile.BatchResult{})
@@ -144,7 +144,7 @@ func (f *Flow) createChunk(ctx context.Context, w Writer, who lastmile.Principal
 	if err != nil {
 		return err
 	}
-	return f.Events.Append(ctx, w, events...)
+	return bs.Events.Append(ctx, w, events...)
 }
 
 // createEach creates each item so that it can be undone alone.
@@ -165,7 +165,7 @@ func createEach(items []item, create func(item) error, report func(*lastmile.Tas
 
 // createTogether creates all items with few reads and writes. It returns
 // errRejected if one of them is rejected.
-func createTogether(ctx context.Context, w Writer, org lastmile.OrganizationID, items []item, create func(creationStore, item) error,
+func createTogether(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, create func(creationWriter, item) error,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
 	bulk, err := prefetch(ctx, w, org, items)

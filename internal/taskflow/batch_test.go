@@ -39,7 +39,7 @@ func recipient(name, phone string) string { return fmt.Sprintf(`{"name":%q,"phon
 func TestCreateAllCreatesValidItems(t *testing.T) {
 	o := apptest.NewOrg(t)
 	worker, phone := o.Worker(t, "Ada", nil), string(apptest.Phone())
-	made, err := o.Tasks.CreateAll(t.Context(), o.Principal, items(
+	made, err := o.Batches.CreateAll(t.Context(), o.Principal, items(
 		t, o,
 		body(recipient("Boris", phone), ""),
 		`{"notes":7}`,
@@ -65,11 +65,11 @@ func TestCreateAllCreatesValidItems(t *testing.T) {
 
 func TestCreateAllRejectsNoneAndTooMany(t *testing.T) {
 	o := apptest.NewOrg(t)
-	_, err := o.Tasks.CreateAll(t.Context(), o.Principal, nil)
+	_, err := o.Batches.CreateAll(t.Context(), o.Principal, nil)
 	expectCode(t, err, lastmile.CodeInvalid)
-	_, err = o.Tasks.CreateAll(t.Context(), o.Principal, make([]lastmile.BatchItem, lastmile.MaxSyncBatch+1))
+	_, err = o.Batches.CreateAll(t.Context(), o.Principal, make([]lastmile.BatchItem, lastmile.MaxSyncBatch+1))
 	expectCode(t, err, lastmile.CodeInvalid)
-	_, err = o.Tasks.Submit(t.Context(), o.Principal, make([]lastmile.BatchItem, lastmile.MaxBatch+1))
+	_, err = o.Batches.Submit(t.Context(), o.Principal, make([]lastmile.BatchItem, lastmile.MaxBatch+1))
 	expectCode(t, err, lastmile.CodeInvalid)
 }
 
@@ -83,7 +83,7 @@ func TestBatchItemsSeeEarlierItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	inTeam := fmt.Sprintf(`{"type":"TEAM","team":%q}`, team)
-	made, err := o.Tasks.CreateAll(t.Context(), o.Principal, items(
+	made, err := o.Batches.CreateAll(t.Context(), o.Principal, items(
 		t, o,
 		body(recipient("Updated", phone), inTeam),
 		body(`"`+string(known.ID)+`"`, ""), // by id, not by phone number
@@ -109,13 +109,13 @@ func TestSubmittedBatch(t *testing.T) {
 	}
 	bodies[1] = `{"notes":7}`
 	bodies[110] = body("", fmt.Sprintf(`{"type":"WORKER","worker":%q}`, worker.Worker)) // unassigned only
-	made, err := o.Tasks.Submit(t.Context(), o.Principal, items(t, o, bodies...))
+	made, err := o.Batches.Submit(t.Context(), o.Principal, items(t, o, bodies...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := func() lastmile.Batch {
 		t.Helper()
-		batch, err := o.Tasks.Batch(t.Context(), o.Principal, made.Record.ID)
+		batch, err := o.Batches.Batch(t.Context(), o.Principal, made.Record.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestSubmittedBatch(t *testing.T) {
 	}
 	expectTriggers(t, o, "taskBatchCreateJobCompleted")
 	other := apptest.NewOrg(t)
-	_, err = other.Tasks.Batch(t.Context(), other.Principal, made.Record.ID)
+	_, err = other.Batches.Batch(t.Context(), other.Principal, made.Record.ID)
 	expectCode(t, err, lastmile.CodeOutsideScope)
 }
 
@@ -161,7 +161,7 @@ func TestOldBatchWithInvalidItems(t *testing.T) {
 		return w.AddJob(t.Context(), work.Job{Organization: batch.Organization, ID: string(batch.ID), Kind: work.CreateBatch, Due: now, Created: now})
 	})
 	o.RunJobs(t)
-	got, err := o.Tasks.Batch(t.Context(), o.Principal, batch.ID)
+	got, err := o.Batches.Batch(t.Context(), o.Principal, batch.ID)
 	if err != nil || got.TasksCreated() != 1 || got.Results[0].Err == nil || got.Results[0].Err.Code != lastmile.CodeMalformed {
 		t.Errorf("the batch is %s with %+v: %v", got.Status(), got.Results, err)
 	}

@@ -13,21 +13,26 @@ import (
 // bulkWriter creates the tasks of a chunk with few statements: what every item
 // reads is read once, and what the items save is saved together.
 //
-// It implements creationStore and no other method of a transaction, so that code
+// It implements creationWriter and no other method of a transaction, so that code
 // for a single task cannot read around the buffer. Of the records in the buffer
 // only recipients can be read: by their phone numbers. Destinations and tasks
 // have ids that no item can name yet.
 type bulkWriter struct {
-	w          Writer
+	w          bulkStore
 	fields     customfield.Fields
 	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
+	changed    []lastmile.Recipient         // known before, without duplicates
+	changes    map[lastmile.RecipientID]int // index in changed
 }
 
 // prefetch returns a bulkWriter that has read what the items need.
-func prefetch(ctx context.Context, w Writer, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
-	b := &bulkWriter{w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{}, buffered: map[lastmile.RecipientID]int{}}
+func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
+	b := &bulkWriter{
+		w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{},
+		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
+	}
 	var phones []lastmile.Phone
 	for _, one := range items {
 		for _, recipient := range one.ready.recipients {
@@ -48,17 +53,24 @@ func prefetch(ctx context.Context, w Writer, org lastmile.OrganizationID, items 
 
 // flush saves the buffer.
 func (b *bulkWriter) flush(ctx context.Context) error {
-	full := b.buffer
-	b.buffer, b.buffered = store.NewRecords{}, map[lastmile.RecipientID]int{}
+	full, changed := b.buffer, b.changed
+	b.buffer, b.changed = store.NewRecords{}, nil
+	clear(b.buffered)
+	clear(b.changes)
+	for _, recipient := range changed {
+		if err := b.w.SaveRecipient(ctx, recipient); err != nil {
+			return err
+		}
+	}
 	return b.w.SaveNew(ctx, full)
 }
 
-// CustomFields implements creationStore.
+// CustomFields implements creationWriter.
 func (b *bulkWriter) CustomFields(context.Context, lastmile.OrganizationID) (customfield.Fields, error) {
 	return slices.Clone(b.fields), nil
 }
 
-// Template implements creationStore.
+// Template implements creationWriter.
 func (b *bulkWriter) Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
 	return b.w.Template(ctx, org, id)
 }
@@ -74,7 +86,7 @@ func (b *bulkWriter) Recipients(ctx context.Context, org lastmile.OrganizationID
 	return b.w.Recipients(ctx, org, f)
 }
 
-// Recipient implements creationStore. The buffer may hold an update of the
+// Recipient implements creationWriter. The buffer may hold an update of the
 // recipient.
 func (b *bulkWriter) Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error) {
 	if err := b.flush(ctx); err != nil {
@@ -83,51 +95,63 @@ func (b *bulkWriter) Recipient(ctx context.Context, org lastmile.OrganizationID,
 	return b.w.Recipient(ctx, org, id)
 }
 
-// SaveRecipient implements store.RecipientStore.
-func (b *bulkWriter) SaveRecipient(_ context.Context, r lastmile.Recipient) error {
+// AddRecipient implements store.RecipientStore.
+func (b *bulkWriter) AddRecipient(_ context.Context, r lastmile.Recipient) error {
 	b.recipients[r.Phone] = []lastmile.Recipient{r}
-	if at, again := b.buffered[r.ID]; again {
-		b.buffer.Recipients[at] = r
-		return nil
-	}
 	b.buffered[r.ID] = len(b.buffer.Recipients)
 	b.buffer.Recipients = append(b.buffer.Recipients, r)
 	return nil
 }
 
-// Destination implements creationStore.
+// SaveRecipient implements store.RecipientStore.
+func (b *bulkWriter) SaveRecipient(_ context.Context, r lastmile.Recipient) error {
+	b.recipients[r.Phone] = []lastmile.Recipient{r}
+	if at, isNew := b.buffered[r.ID]; isNew {
+		b.buffer.Recipients[at] = r
+		return nil
+	}
+	if at, again := b.changes[r.ID]; again {
+		b.changed[at] = r
+		return nil
+	}
+	b.changes[r.ID] = len(b.changed)
+	b.changed = append(b.changed, r)
+	return nil
+}
+
+// Destination implements creationWriter.
 func (b *bulkWriter) Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error) {
 	return b.w.Destination(ctx, org, id)
 }
 
-// SaveDestination implements creationStore.
+// SaveDestination implements creationWriter.
 func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) error {
 	b.buffer.Destinations = append(b.buffer.Destinations, d)
 	return nil
 }
 
-// Organization implements containerReader.
+// Organization implements ownerReader.
 func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	return b.w.Organization(ctx, id)
 }
 
-// Team implements containerReader.
+// Team implements ownerReader.
 func (b *bulkWriter) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
 	return b.w.Team(ctx, org, id)
 }
 
-// Worker implements containerReader.
+// Worker implements ownerReader.
 func (b *bulkWriter) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	return b.w.Worker(ctx, org, id)
 }
 
-// TasksOf implements creationStore.
+// TasksOf implements creationWriter.
 func (b *bulkWriter) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	return b.w.TasksOf(ctx, org, ids)
 }
 
-// SaveTask implements creationStore.
-func (b *bulkWriter) SaveTask(_ context.Context, t lastmile.Task) error {
+// AddTask implements creationWriter.
+func (b *bulkWriter) AddTask(_ context.Context, t lastmile.Task) error {
 	b.buffer.Tasks = append(b.buffer.Tasks, t)
 	return nil
 }
@@ -140,7 +164,12 @@ func (b *bulkWriter) LockContainer(ctx context.Context, org lastmile.Organizatio
 	return b.w.LockContainer(ctx, org, in, now)
 }
 
-// Enqueue implements creationStore. The tasks must be saved before.
+// ScheduleEstimate implements containerLocker.
+func (b *bulkWriter) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
+	return b.w.ScheduleEstimate(ctx, org, id, now)
+}
+
+// Enqueue implements creationWriter. The tasks must be saved before.
 func (b *bulkWriter) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
 	if err := b.flush(ctx); err != nil {
 		return err

@@ -14,7 +14,7 @@ func TestArrange(t *testing.T) {
 	d := o.Task(t, apptest.Draft(west)).ID
 	arrange := func(change lastmile.ContainerChange) {
 		t.Helper()
-		if _, err := o.Tasks.Arrange(t.Context(), o.Principal, listOf(ada), change); err != nil {
+		if _, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), change); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestArrangeMovesFamilies(t *testing.T) {
 	d.Change.Dependencies = &[]lastmile.TaskID{parent.ID}
 	child := o.Task(t, d)
 	stranger := o.Task(t, apptest.Draft(middle))
-	_, err := o.Tasks.Arrange(t.Context(), o.Principal, listOf(ada),
+	_, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada),
 		lastmile.ContainerChange{Tasks: []lastmile.TaskID{child.ID}, Index: lastmile.AtEnd, ConsiderDependencies: true})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestArrangeRejects(t *testing.T) {
 	o, other := apptest.NewOrg(t), apptest.NewOrg(t)
 	ada, eve := o.Worker(t, "Ada", &west), other.Worker(t, "Eve", nil)
 	active, foreign := o.Task(t, in(listOf(ada))), other.Task(t, apptest.Draft(west))
-	if _, err := o.Tasks.Start(t.Context(), ada, active.ID, action(nil)); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, active.ID, action(nil)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -78,7 +78,7 @@ func TestArrangeRejects(t *testing.T) {
 		"the container of no such team": {lastmile.TeamContainer(apptest.NewID[lastmile.TeamID]()), lastmile.ContainerChange{}, lastmile.CodeNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := o.Tasks.Arrange(t.Context(), o.Principal, c.in, c.change)
+			_, err := o.Containers.Arrange(t.Context(), o.Principal, c.in, c.change)
 			expectCode(t, err, c.want)
 		})
 	}
@@ -88,11 +88,11 @@ func TestResolveFindsTheOwnerOfAContainer(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada, team := o.Worker(t, "Ada", nil), o.Team(t, "North")
 	for _, want := range []lastmile.ContainerRef{listOf(ada), lastmile.TeamContainer(team), home(o)} {
-		got, err := o.Tasks.Resolve(t.Context(), o.Principal, want.Owner)
+		got, err := o.Containers.Resolve(t.Context(), o.Principal, want.Owner)
 		if err != nil || got != want {
 			t.Errorf("%s is %v, want %v: %v", want.Owner, got, want, err)
 		}
 	}
-	_, err := o.Tasks.Resolve(t.Context(), o.Principal, apptest.NewID[string]())
+	_, err := o.Containers.Resolve(t.Context(), o.Principal, apptest.NewID[string]())
 	expectCode(t, err, lastmile.CodeNotFound)
 }

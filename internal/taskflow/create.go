@@ -5,23 +5,22 @@ import (
 	"time"
 
 	"dray/internal/assignment"
-	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
 // Create creates a task, and finds a worker for it unless assign is nil.
-func (f *Flow) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft, assign *assignment.Options) (lastmile.CreatedTask, error) {
+func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft, assign *assignment.Options) (lastmile.CreatedTask, error) {
 	if err := checkAssign(d, assign); err != nil {
 		return lastmile.CreatedTask{}, err
 	}
-	ready, err := f.prepare(ctx, who, d)
+	ready, err := ts.prepare(ctx, who, d)
 	if err != nil {
 		return lastmile.CreatedTask{}, err
 	}
-	now := f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.CreatedTask, error) {
-		return f.create(ctx, w, who, ready, assign, now)
+	now := ts.Now()
+	return store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.CreatedTask, error) {
+		return ts.create(ctx, w, who, ready, assign, now)
 	})
 }
 
@@ -39,15 +38,15 @@ func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
 
 // create creates a prepared task in a transaction, and finds a worker for it
 // unless assign is nil.
-func (f *Flow) create(ctx context.Context, w Writer, who lastmile.Principal, p prepared, assign *assignment.Options, now time.Time) (lastmile.CreatedTask, error) {
+func (ts *Tasks) create(ctx context.Context, w TaskWriter, who lastmile.Principal, p prepared, assign *assignment.Options, now time.Time) (lastmile.CreatedTask, error) {
 	made := lastmile.CreatedTask{}
-	task, err := f.newTask(ctx, w, who, p, now)
+	task, err := ts.newTask(ctx, w, who, p, now)
 	if err != nil {
 		return made, err
 	}
 	in := p.draft.Container
 	if assign != nil {
-		chosen, err := f.assignNew(ctx, w, who, task, *assign, now)
+		chosen, err := ts.assignNew(ctx, w, who, task, *assign, now)
 		if err != nil {
 			return made, err
 		}
@@ -60,17 +59,17 @@ func (f *Flow) create(ctx context.Context, w Writer, who lastmile.Principal, p p
 		return made, err
 	}
 	events := task.CreationEvents(who.Actor())
-	if err := f.saveNew(ctx, w, task, now); err != nil {
+	if err := ts.saveNew(ctx, w, task, now); err != nil {
 		return made, err
 	}
 	made.Task = task
-	return made, f.Events.Append(ctx, w, events...)
+	return made, ts.Events.Append(ctx, w, events...)
 }
 
 // createInBatch creates a prepared task of a batch and returns its events, which
 // the caller appends.
-func (f *Flow) createInBatch(ctx context.Context, w creationStore, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, []lastmile.Event, error) {
-	task, err := f.newTask(ctx, w, who, p, now)
+func (c *Creator) createInBatch(ctx context.Context, w creationWriter, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, []lastmile.Event, error) {
+	task, err := c.newTask(ctx, w, who, p, now)
 	if err != nil {
 		return task, nil, err
 	}
@@ -78,34 +77,17 @@ func (f *Flow) createInBatch(ctx context.Context, w creationStore, who lastmile.
 		return task, nil, err
 	}
 	events := task.BatchCreationEvents(who.Actor())
-	return task, events, f.saveNew(ctx, w, task, now)
-}
-
-// creationStore has the methods of a transaction that the creation of a task needs.
-// A batch buffers writes behind it: a method added here must take the buffer of
-// bulkWriter into account.
-type creationStore interface {
-	store.RecipientStore
-	containerReader
-	containerLocker
-	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
-	SaveDestination(ctx context.Context, d lastmile.Destination) error
-	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
-	CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error)
-	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error)
-	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
-	SaveTask(ctx context.Context, t lastmile.Task) error
-	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
+	return task, events, c.saveNew(ctx, w, task, now)
 }
 
 // newTask makes a task of a prepared draft, in the organization's container. It
 // saves the draft's destination and recipient, but not the task.
-func (f *Flow) newTask(ctx context.Context, w creationStore, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, error) {
+func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, error) {
 	change, err := p.change(ctx, w, who.Organization)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	task, err := lastmile.NewTask(f.identity(who), who.Organization, change, now)
+	task, err := lastmile.NewTask(c.identity(who), who.Organization, change, now)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
@@ -114,7 +96,7 @@ func (f *Flow) newTask(ctx context.Context, w creationStore, who lastmile.Princi
 
 // putNew puts a new task into the container that the draft names, if any. This is
 // not a move, so it causes no event.
-func putNew(ctx context.Context, r containerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
+func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
 	if in == nil || *in == task.Container {
 		return nil
 	}
@@ -131,14 +113,14 @@ func putNew(ctx context.Context, r containerReader, who lastmile.Principal, task
 
 // saveNew saves a new task at the end of its container. The organization's
 // container needs no lock, so that tasks can be created concurrently.
-func (f *Flow) saveNew(ctx context.Context, w creationStore, task lastmile.Task, now time.Time) error {
+func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.Task, now time.Time) error {
 	if task.Container.Kind == lastmile.InOrganization {
-		return w.SaveTask(ctx, task)
+		return w.AddTask(ctx, task)
 	}
-	if err := f.lock(ctx, w, task.Organization, task.Container, now); err != nil {
+	if err := c.lock(ctx, w, task.Organization, task.Container, now); err != nil {
 		return err
 	}
-	if err := w.SaveTask(ctx, task); err != nil {
+	if err := w.AddTask(ctx, task); err != nil {
 		return err
 	}
 	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
@@ -146,7 +128,7 @@ func (f *Flow) saveNew(ctx context.Context, w creationStore, task lastmile.Task,
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related
 // tasks to that worker. It returns "" if no worker is suitable.
-func (f *Flow) assignNew(ctx context.Context, w Writer, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
+func (ts *Tasks) assignNew(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
 	crew, err := candidates(ctx, w, who.Organization, o)
 	if err != nil {
 		return "", err
@@ -157,25 +139,25 @@ func (f *Flow) assignNew(ctx context.Context, w Writer, who lastmile.Principal, 
 			return "", err
 		}
 	}
-	chosen, err := f.choose(ctx, w, task, family, crew, o, now)
+	chosen, err := choose(ctx, w, task, family, crew, o, now)
 	if err != nil || chosen == "" {
 		return "", err
 	}
-	return chosen, f.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(family))
+	return chosen, ts.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(family))
 }
 
 // Clone creates a copy of a task, with overrides.
-func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides lastmile.TaskDraft) (lastmile.Task, error) {
-	now := f.Now()
+func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, options lastmile.CloneOptions, overrides lastmile.TaskDraft) (lastmile.Task, error) {
+	now := ts.Now()
 	options.Overrides = overrides.Change
 	if err := options.Check(now); err != nil {
 		return lastmile.Task{}, err
 	}
-	ready, err := f.prepare(ctx, who, overrides)
+	ready, err := ts.prepare(ctx, who, overrides)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.Task, error) {
+	return store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.Task, error) {
 		source, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return lastmile.Task{}, err
@@ -186,21 +168,21 @@ func (f *Flow) Clone(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 		}
 		destination := source.Destination
 		if options.Overrides.Destination == nil {
-			destination.ID, destination.Created, destination.Modified = lastmile.DestinationID(f.NewID()), now, now
+			destination.ID, destination.Created, destination.Modified = lastmile.DestinationID(ts.NewID()), now, now
 			if err := w.SaveDestination(ctx, destination); err != nil {
 				return lastmile.Task{}, err
 			}
 		}
-		clone, events, err := source.Clone(f.identity(who), destination, options, now)
+		clone, events, err := source.Clone(ts.identity(who), destination, options, now)
 		if err != nil {
 			return clone, err
 		}
 		if err := checkDependencies(ctx, w, clone); err != nil {
 			return clone, err
 		}
-		if err := w.SaveTask(ctx, clone); err != nil {
+		if err := w.AddTask(ctx, clone); err != nil {
 			return clone, err
 		}
-		return clone, f.Events.Append(ctx, w, events...)
+		return clone, ts.Events.Append(ctx, w, events...)
 	})
 }

@@ -121,7 +121,7 @@ func TestCreateAssignsAutomatically(t *testing.T) {
 	if err != nil || !made.DidAutoAssign || made.Task.Worker != near.Worker {
 		t.Fatalf("assigned to %q (%v), want the nearest worker: %v", made.Task.Worker, made.DidAutoAssign, err)
 	}
-	why, err := o.Tasks.Explanation(t.Context(), o.Principal, made.Task.ID)
+	why, err := o.Containers.Explanation(t.Context(), o.Principal, made.Task.ID)
 	if err != nil || why.Chosen != near.Worker || len(why.Considered) != 2 {
 		t.Errorf("the explanation is %+v: %v", why, err)
 	}

@@ -3,19 +3,28 @@ package taskflow
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// DefineFields adds custom fields to the organization's tasks: all of them, or
+// Fields manages the custom fields and the templates of tasks.
+type Fields struct {
+	Store     FieldStore
+	Documents store.Documents
+	Now       func() time.Time
+	NewID     func() string
+}
+
+// Define adds custom fields to the organization's tasks: all of them, or
 // none.
-func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (customfield.Fields, error) {
+func (fs *Fields) Define(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (customfield.Fields, error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w Writer) (customfield.Fields, error) {
+	return store.Idempotent(ctx, fs.Store, who, func(w FieldWriter) (customfield.Fields, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return nil, err
@@ -35,13 +44,13 @@ func (f *Flow) DefineFields(ctx context.Context, who lastmile.Principal, changes
 	})
 }
 
-// UpdateFields changes the custom fields with the given keys: all of them, or
+// Update changes the custom fields with the given keys: all of them, or
 // none. Tasks keep their values.
-func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (changed customfield.Fields, err error) {
+func (fs *Fields) Update(ctx context.Context, who lastmile.Principal, changes []customfield.Change) (changed customfield.Fields, err error) {
 	if len(changes) == 0 {
 		return nil, lastmile.Missing("field")
 	}
-	err = f.Store.Write(ctx, func(w Writer) error {
+	err = fs.Store.Write(ctx, func(w FieldWriter) error {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return err
@@ -71,13 +80,13 @@ func (f *Flow) UpdateFields(ctx context.Context, who lastmile.Principal, changes
 	return changed, err
 }
 
-// DeleteFields deletes custom fields: all of them, or none. Tasks keep their
+// Delete deletes custom fields: all of them, or none. Tasks keep their
 // values.
-func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []string) error {
+func (fs *Fields) Delete(ctx context.Context, who lastmile.Principal, keys []string) error {
 	if len(keys) == 0 {
 		return lastmile.Missing("field")
 	}
-	return f.Store.Write(ctx, func(w Writer) error {
+	return fs.Store.Write(ctx, func(w FieldWriter) error {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return err
@@ -102,10 +111,10 @@ func (f *Flow) DeleteFields(ctx context.Context, who lastmile.Principal, keys []
 	})
 }
 
-// Fields returns the organization's custom fields: those of an integration, or all
+// List returns the organization's custom fields: those of an integration, or all
 // if it is empty.
-func (f *Flow) Fields(ctx context.Context, who lastmile.Principal, integration string) (fields customfield.Fields, err error) {
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+func (fs *Fields) List(ctx context.Context, who lastmile.Principal, integration string) (fields customfield.Fields, err error) {
+	err = fs.Store.Read(ctx, func(r FieldReader) (err error) {
 		fields, err = r.CustomFields(ctx, who.Organization)
 		return err
 	})
@@ -117,7 +126,7 @@ func fieldName(i int) string { return fmt.Sprintf("field[%d]", i) }
 
 // customFields checks the custom fields of a draft against the organization's
 // definitions and puts them into the change.
-func (p prepared) customFields(ctx context.Context, r creationStore, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
+func (p prepared) customFields(ctx context.Context, r fieldReader, org lastmile.OrganizationID, change *lastmile.TaskChange) error {
 	var sent []lastmile.FieldValue
 	if p.draft.Fields != nil {
 		sent = *p.draft.Fields

@@ -15,7 +15,7 @@ func TestCustomFieldsAreDefinedChangedAndDeleted(t *testing.T) {
 		for _, key := range keys {
 			changes = append(changes, fieldChange(key))
 		}
-		_, err := o.Tasks.DefineFields(t.Context(), o.Principal, changes)
+		_, err := o.Fields.Define(t.Context(), o.Principal, changes)
 		return err
 	}
 	if err := define("floor", "door"); err != nil {
@@ -24,20 +24,20 @@ func TestCustomFieldsAreDefinedChangedAndDeleted(t *testing.T) {
 	if err := define("gate", "floor"); apptest.Code(err) == 0 {
 		t.Errorf("a key was defined twice: %v", err)
 	}
-	fields, err := o.Tasks.Fields(t.Context(), o.Principal, "")
+	fields, err := o.Fields.List(t.Context(), o.Principal, "")
 	if err != nil || len(fields) != 2 {
 		t.Errorf("the fields are %+v, want all or none of a request: %v", fields, err)
 	}
-	if err := o.Tasks.DeleteFields(t.Context(), o.Principal, []string{"floor", "unknown"}); apptest.Code(err) != lastmile.CodeNotFound {
+	if err := o.Fields.Delete(t.Context(), o.Principal, []string{"floor", "unknown"}); apptest.Code(err) != lastmile.CodeNotFound {
 		t.Errorf("deleted an unknown field: %v", err)
 	}
-	if err := o.Tasks.DeleteFields(t.Context(), o.Principal, []string{"floor"}); err != nil {
+	if err := o.Fields.Delete(t.Context(), o.Principal, []string{"floor"}); err != nil {
 		t.Fatal(err)
 	}
-	if fields, err = o.Tasks.Fields(t.Context(), o.Principal, ""); err != nil || len(fields) != 1 || fields[0].Key != "door" {
+	if fields, err = o.Fields.List(t.Context(), o.Principal, ""); err != nil || len(fields) != 1 || fields[0].Key != "door" {
 		t.Errorf("the fields are %+v: %v", fields, err)
 	}
-	for _, err := range []error{define(), o.Tasks.DeleteFields(t.Context(), o.Principal, nil)} {
+	for _, err := range []error{define(), o.Fields.Delete(t.Context(), o.Principal, nil)} {
 		expectCode(t, err, lastmile.CodeMalformed)
 	}
 }

@@ -9,9 +9,16 @@ import (
 	"dray/internal/trackingpage"
 )
 
+// Pages shows tasks to their recipients and stores what they report.
+type Pages struct {
+	Base
+	Store PageStore
+	Hub   *events.Hub
+}
+
 // Follow returns the tracking page of a task to a caller who has its link.
-func (f *Flow) Follow(ctx context.Context, token string) (trackingpage.Page, error) {
-	p := TaskFollower{flow: f, token: token}
+func (ps *Pages) Follow(ctx context.Context, token string) (trackingpage.Page, error) {
+	p := TaskFollower{pages: ps, token: token}
 	if err := p.read(ctx); err != nil {
 		return trackingpage.Page{}, err
 	}
@@ -20,7 +27,7 @@ func (f *Flow) Follow(ctx context.Context, token string) (trackingpage.Page, err
 
 // TaskFollower is an open tracking page. Its data is read only when it has changed.
 type TaskFollower struct {
-	flow      *Flow
+	pages     *Pages
 	token     string
 	following *events.Subscription
 
@@ -30,8 +37,8 @@ type TaskFollower struct {
 }
 
 // FollowTask opens the tracking page of a task. It must be closed.
-func (f *Flow) FollowTask(ctx context.Context, token string) (*TaskFollower, error) {
-	p := &TaskFollower{flow: f, token: token, following: f.Hub.Subscribe()}
+func (ps *Pages) FollowTask(ctx context.Context, token string) (*TaskFollower, error) {
+	p := &TaskFollower{pages: ps, token: token, following: ps.Hub.Subscribe()}
 	if err := p.Read(ctx); err != nil {
 		p.Close()
 		return nil, err
@@ -74,7 +81,7 @@ func (p *TaskFollower) topics() []events.Topic {
 
 // read reads the page once.
 func (p *TaskFollower) read(ctx context.Context) error {
-	return p.flow.Store.Read(ctx, func(r Reader) (err error) {
+	return p.pages.Store.Read(ctx, func(r PageReader) (err error) {
 		if p.task, err = taskByLink(ctx, r, p.token); err != nil {
 			return err
 		}
@@ -94,11 +101,11 @@ func (p *TaskFollower) read(ctx context.Context) error {
 // Show returns the page as of now, from the data of the last Read. It changes with
 // time even if the data does not.
 func (p *TaskFollower) Show() (trackingpage.Page, error) {
-	return trackingpage.New(&p.task, p.merchant, p.worker, p.flow.Now())
+	return trackingpage.New(&p.task, p.merchant, p.worker, p.pages.Now())
 }
 
 // taskByLink reads a task by the token of its tracking link.
-func taskByLink(ctx context.Context, r Reader, token string) (lastmile.Task, error) {
+func taskByLink(ctx context.Context, r PageReader, token string) (lastmile.Task, error) {
 	if !lastmile.ValidID(token) {
 		return lastmile.Task{}, trackingpage.NotFound()
 	}
@@ -110,24 +117,24 @@ func taskByLink(ctx context.Context, r Reader, token string) (lastmile.Task, err
 }
 
 // View records that a task's tracking page was opened.
-func (f *Flow) View(ctx context.Context, token string) error {
-	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(f.Now()), nil })
+func (ps *Pages) View(ctx context.Context, token string) error {
+	return ps.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.View(ps.Now()), nil })
 }
 
 // Rate stores the recipient's feedback on a completed task.
-func (f *Flow) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
-	return f.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, f.Now()) })
+func (ps *Pages) Rate(ctx context.Context, token string, said lastmile.Feedback) error {
+	return ps.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, ps.Now()) })
 }
 
 // recipientUpdate changes a task on behalf of its recipient, while the task has a
 // tracking page.
-func (f *Flow) recipientUpdate(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
-	return f.Store.Write(ctx, func(w Writer) error {
+func (ps *Pages) recipientUpdate(ctx context.Context, token string, change func(*lastmile.Task) ([]lastmile.Event, error)) error {
+	return ps.Store.Write(ctx, func(w PageWriter) error {
 		task, err := taskByLink(ctx, w, token)
 		if err != nil {
 			return err
 		}
-		if _, err := trackingpage.New(&task, lastmile.Organization{}, nil, f.Now()); err != nil {
+		if _, err := trackingpage.New(&task, lastmile.Organization{}, nil, ps.Now()); err != nil {
 			return err
 		}
 		events, err := change(&task)
@@ -137,6 +144,6 @@ func (f *Flow) recipientUpdate(ctx context.Context, token string, change func(*l
 		if err := w.SaveTask(ctx, task); err != nil {
 			return err
 		}
-		return f.Events.Append(ctx, w, events...)
+		return ps.Events.Append(ctx, w, events...)
 	})
 }

@@ -30,7 +30,7 @@ func in(c lastmile.ContainerRef) lastmile.TaskDraft {
 // list is the order of the tasks in a container.
 func list(t *testing.T, o *apptest.Org, c lastmile.ContainerRef) []lastmile.TaskID {
 	t.Helper()
-	found, err := o.Tasks.Container(t.Context(), o.Principal, c)
+	found, err := o.Containers.Container(t.Context(), o.Principal, c)
 	if err != nil {
 		t.Fatalf("read a container: %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 // plan creates a route plan with tasks for a worker.
 func plan(t *testing.T, o *apptest.Org, worker lastmile.WorkerID, tasks ...lastmile.TaskID) lastmile.RoutePlan {
 	t.Helper()
-	made, err := o.Tasks.CreateRoutePlan(t.Context(), o.Principal, lastmile.RoutePlanChange{
+	made, err := o.RoutePlans.Create(t.Context(), o.Principal, lastmile.RoutePlanChange{
 		Name: new("Morning"), Start: new(o.Now()), Worker: &worker, Tasks: &tasks,
 	})
 	if err != nil {
@@ -30,20 +30,20 @@ func TestARoutePlanGivesItsTasksToItsWorker(t *testing.T) {
 	if made.State != lastmile.RoutePlanPending || made.PlannedDistance < 0 || !slices.Equal(made.Tasks, []lastmile.TaskID{second, first}) {
 		t.Errorf("the plan is %+v", made)
 	}
-	added, err := o.Tasks.AddToRoutePlan(t.Context(), o.Principal, made.ID, []lastmile.TaskID{first, third})
+	added, err := o.RoutePlans.AddTasks(t.Context(), o.Principal, made.ID, []lastmile.TaskID{first, third})
 	if err != nil || !slices.Equal(added.Tasks, []lastmile.TaskID{second, first, third}) {
 		t.Fatalf("the plan has the tasks %v: %v", added.Tasks, err)
 	}
 	expectList(t, o, listOf(ada), second, first, third)
 
-	moved, err := o.Tasks.UpdateRoutePlan(t.Context(), o.Principal, made.ID, lastmile.RoutePlanChange{Worker: &bob.Worker})
+	moved, err := o.RoutePlans.Update(t.Context(), o.Principal, made.ID, lastmile.RoutePlanChange{Worker: &bob.Worker})
 	if err != nil || moved.Worker != bob.Worker {
 		t.Fatalf("the plan is of %q: %v", moved.Worker, err)
 	}
 	expectList(t, o, listOf(ada))
 	expectList(t, o, listOf(bob), second, first, third)
 
-	if err := o.Tasks.DeleteRoutePlan(t.Context(), o.Principal, made.ID); err != nil {
+	if err := o.RoutePlans.Delete(t.Context(), o.Principal, made.ID); err != nil {
 		t.Fatal(err)
 	}
 	expectList(t, o, listOf(bob), second, first, third)
@@ -59,7 +59,7 @@ func TestARoutePlanFollowsItsTasks(t *testing.T) {
 	made := plan(t, o, ada.Worker, first, second)
 	expectState := func(want lastmile.RoutePlanState) {
 		t.Helper()
-		got, err := o.Tasks.RoutePlan(t.Context(), o.Principal, made.ID)
+		got, err := o.RoutePlans.Read(t.Context(), o.Principal, made.ID)
 		if err != nil || got.State != want {
 			t.Fatalf("the plan is %s, want %s: %v", got.State, want, err)
 		}
@@ -71,7 +71,7 @@ func TestARoutePlanFollowsItsTasks(t *testing.T) {
 		}
 	}
 	expectState(lastmile.RoutePlanPending)
-	if _, err := o.Tasks.Start(t.Context(), ada, first, action(nil)); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, first, action(nil)); err != nil {
 		t.Fatal(err)
 	}
 	expectState(lastmile.RoutePlanStarted)
@@ -96,10 +96,10 @@ func TestRoutePlansReject(t *testing.T) {
 		"no name":                       {lastmile.RoutePlanChange{Start: start}, lastmile.CodeMalformed},
 	} {
 		t.Run(what, func(t *testing.T) {
-			_, err := o.Tasks.CreateRoutePlan(t.Context(), o.Principal, c.change)
+			_, err := o.RoutePlans.Create(t.Context(), o.Principal, c.change)
 			expectCode(t, err, c.want)
 		})
 	}
-	_, _, err := o.Tasks.RoutePlans(t.Context(), o.Principal, taskflow.RoutePlanQuery{})
+	_, _, err := o.RoutePlans.List(t.Context(), o.Principal, taskflow.RoutePlanQuery{})
 	expectCode(t, err, lastmile.CodeInvalid)
 }

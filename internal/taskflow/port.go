@@ -12,91 +12,94 @@ import (
 	"dray/internal/work"
 )
 
-// Reader is what the package reads in a transaction.
-type Reader interface {
+// Each use case has a Reader, what it reads in a transaction, a Writer, what it
+// reads and saves in one, and a Store, which runs its transactions. They consist
+// of the small interfaces below, which are also what shared functions take.
+
+// TaskReader is what Tasks reads in a transaction.
+type TaskReader interface {
+	ownerReader
+	// Containers lists the containers that ever changed, in no particular order.
+	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
+	// Task returns a task.
+	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// TaskByShortID finds a task of the organization by its short id.
+	TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error)
+}
+
+// TaskWriter is what Tasks reads and saves in a transaction.
+type TaskWriter interface {
+	TaskReader
+	store.Receipts
+	creationWriter
+	moveWriter
+	planWriter
+	familyReader
+	crewReader
+	explanationWriter
+	// DeleteTask deletes a task.
+	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
+}
+
+// TaskStore runs the transactions of Tasks.
+type TaskStore = store.Transactor[TaskReader, TaskWriter]
+
+// ContainerReader is what Containers reads in a transaction.
+type ContainerReader interface {
+	listReader
+	tasksReader
+	// Explanation returns why a task was assigned to its worker.
+	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
+	// Hub returns a hub.
+	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
+	// Task returns a task.
+	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// Unplaced reports whether the list of a container ends with new tasks whose
+	// order is not fixed yet.
+	Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error)
+}
+
+// ContainerWriter is what Containers reads and saves in a transaction.
+type ContainerWriter interface {
+	ContainerReader
+	store.Receipts
+	moveWriter
+	familyReader
+	crewReader
+	explanationWriter
+	// PlaceTasks fixes the order of the new tasks at the end of a container, so
+	// that tasks committed later follow them.
+	PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+}
+
+// ContainerStore runs the transactions of Containers, its own and those that other
+// use cases began.
+type ContainerStore interface {
+	store.Transactor[ContainerReader, ContainerWriter]
+	store.Joiner[ContainerWriter]
+}
+
+// BatchReader is what Batches reads in a transaction.
+type BatchReader interface {
 	work.Reader
-	// ActionDone reports whether the worker has done an action with the same id
-	// before, and returns it.
-	ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error)
 	// Batch returns a batch with its results so far, which have the ids of tasks
 	// but not the tasks.
 	Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error)
 	// BatchItems returns at most limit items of a batch, beginning with number
 	// from. A completed batch has none.
 	BatchItems(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from, limit int) ([]lastmile.BatchItem, error)
-	// Children returns the tasks that depend on a task.
-	Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
-	// Container returns a container. The caller checks that its owner belongs to
-	// the organization.
-	Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error)
-	// Containers lists the containers that ever changed, in no particular order.
-	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
-	// CustomFields lists the custom fields of an organization in the order of
-	// their definition.
-	CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error)
-	// Destination returns a destination.
-	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
-	// Explanation returns why a task was assigned to its worker.
-	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
-	// Hub returns a hub.
-	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
-	// Organization returns an organization. Every organization may read it.
-	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	// Parents returns the dependencies of a task.
-	Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
-	// Queues returns the unfinished tasks of workers on duty, the active task
-	// first.
-	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
-	// Recipient returns a recipient.
-	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
-	// Recipients lists recipients, newest first.
-	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
-	// RoutePlan returns a route plan.
-	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
-	// RoutePlans lists route plans, oldest first.
-	RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error)
-	// Settings returns the settings of an organization.
-	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
-	// Task returns a task.
-	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TaskByShortID finds a task of the organization by its short id.
-	TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error)
-	// TaskByToken finds a task of any organization by the token of its tracking
-	// page, which grants access.
-	TaskByToken(ctx context.Context, token string) (lastmile.Task, error)
 	// TasksLeft returns the tasks that still exist, in the form of the API, by
 	// id.
 	TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error)
-	// TasksOf returns several tasks in the order of their ids.
-	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
-	// Team returns a team.
-	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
-	// Template returns a task template.
-	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error)
-	// Templates lists templates, oldest first.
-	Templates(ctx context.Context, org lastmile.OrganizationID) ([]customfield.Template, error)
-	// Unfinished returns which of the tasks are not completed.
-	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
-	// Unplaced reports whether the list of a container ends with new tasks whose
-	// order is not fixed yet.
-	Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error)
-	// Upload returns the record of an upload.
-	Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error)
-	// Whereabouts returns a worker's duty status and location.
-	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
-	// Worker returns a worker.
-	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
-	// Workers lists workers, oldest first.
-	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
 }
 
-// Writer is what the package reads and saves in a transaction.
-type Writer interface {
-	Reader
+// BatchWriter is what Batches reads and saves in a transaction.
+type BatchWriter interface {
+	BatchReader
 	work.Writer
 	store.Receipts
-	store.RecipientStore
 	events.Transaction
+	bulkStore
 	// AddBatch saves a new batch with its items.
 	AddBatch(ctx context.Context, b lastmile.Batch, items []lastmile.BatchItem) error
 	// AddJob adds a job.
@@ -106,57 +109,263 @@ type Writer interface {
 	AddResults(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, from int, results []lastmile.BatchResult) error
 	// CompleteBatch saves when a batch was completed, and deletes its items.
 	CompleteBatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID, at time.Time) error
-	// DeleteCustomField deletes the definition of a custom field.
-	DeleteCustomField(ctx context.Context, org lastmile.OrganizationID, key string) error
-	// DeleteRoutePlan deletes a route plan that has no tasks.
-	DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error
-	// DeleteTask deletes a task.
-	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
-	// DeleteTemplate deletes a task template.
-	DeleteTemplate(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) error
-	// Enqueue inserts tasks, which were saved with this container, at an index
-	// of its list, in order. They leave their former positions first.
-	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
-	// LockContainer serializes the writers of a container until the transaction
-	// ends.
-	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
-	// OrderRoutePlan saves the order of the tasks of a route plan, which were
-	// saved as such before.
-	OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error
-	// PlaceTasks fixes the order of the new tasks at the end of a container, so
-	// that tasks committed later follow them.
-	PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
-	// SaveAction records an action of a worker, so that a repeated request for
-	// it is recognized.
-	SaveAction(ctx context.Context, a store.Action) error
-	// SaveCustomField saves the definition of a custom field.
-	SaveCustomField(ctx context.Context, f lastmile.CustomField) error
-	// SaveDestination saves a destination.
-	SaveDestination(ctx context.Context, d lastmile.Destination) error
-	// SaveExplanation saves why a task was assigned to its worker.
-	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error
-	// SaveNew saves new records with fewer statements than saving each of them.
-	SaveNew(ctx context.Context, r store.NewRecords) error
-	// SaveRoutePlan saves a route plan without its tasks.
-	SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error
-	// SaveTask saves a task. A task whose container changed must be enqueued. A
-	// new task is at the end of its container; where transactions run
-	// concurrently its position is not fixed before PlaceTasks or Enqueue.
-	SaveTask(ctx context.Context, t lastmile.Task) error
-	// SaveTemplate saves a task template.
-	SaveTemplate(ctx context.Context, t customfield.Template) error
-	// SaveTrip saves how long a trip was estimated to take and how long it took.
-	SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, t lastmile.Trip) error
-	// SaveUpload saves the record of an upload.
-	SaveUpload(ctx context.Context, u lastmile.Upload) error
 	// Try runs fn as a part of the transaction that can fail alone: when fn
 	// returns an error, what it saved is undone and the transaction continues. A
 	// statement that fails still ends the transaction.
 	Try(ctx context.Context, fn func() error) error
 }
 
-// Store runs transactions, its own and those that other use cases began.
-type Store interface {
-	store.Transactor[Reader, Writer]
-	store.Joiner[Writer]
+// BatchStore runs the transactions of Batches.
+type BatchStore = store.Transactor[BatchReader, BatchWriter]
+
+// PlanReader is what RoutePlans reads in a transaction.
+type PlanReader interface {
+	ownerReader
+	// Hub returns a hub.
+	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
+	// RoutePlan returns a route plan.
+	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
+	// RoutePlans lists route plans, oldest first.
+	RoutePlans(ctx context.Context, org lastmile.OrganizationID, f store.RoutePlanFilter) ([]lastmile.RoutePlan, error)
+}
+
+// PlanWriter is what RoutePlans reads and saves in a transaction.
+type PlanWriter interface {
+	PlanReader
+	store.Receipts
+	moveWriter
+	planWriter
+	// DeleteRoutePlan deletes a route plan that has no tasks.
+	DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error
+	// OrderRoutePlan saves the order of the tasks of a route plan, which were
+	// saved as such before.
+	OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error
+}
+
+// PlanStore runs the transactions of RoutePlans.
+type PlanStore = store.Transactor[PlanReader, PlanWriter]
+
+// FieldReader is what Fields reads in a transaction.
+type FieldReader interface {
+	fieldReader
+	// Templates lists templates, oldest first.
+	Templates(ctx context.Context, org lastmile.OrganizationID) ([]customfield.Template, error)
+}
+
+// FieldWriter is what Fields reads and saves in a transaction.
+type FieldWriter interface {
+	FieldReader
+	store.Receipts
+	// DeleteCustomField deletes the definition of a custom field.
+	DeleteCustomField(ctx context.Context, org lastmile.OrganizationID, key string) error
+	// DeleteTemplate deletes a task template.
+	DeleteTemplate(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) error
+	// SaveCustomField saves the definition of a custom field.
+	SaveCustomField(ctx context.Context, f lastmile.CustomField) error
+	// SaveTemplate saves a task template.
+	SaveTemplate(ctx context.Context, t customfield.Template) error
+}
+
+// FieldStore runs the transactions of Fields.
+type FieldStore = store.Transactor[FieldReader, FieldWriter]
+
+// WorkReader is what Work reads in a transaction.
+type WorkReader interface {
+	listReader
+	tasksReader
+	// ActionDone reports whether the worker has done an action with the same id
+	// before, and returns it.
+	ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error)
+	// Settings returns the settings of an organization.
+	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
+	// Task returns a task.
+	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// Unfinished returns which of the tasks are not completed.
+	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
+	// Upload returns the record of an upload.
+	Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error)
+	// Whereabouts returns a worker's duty status and location.
+	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
+}
+
+// WorkWriter is what Work reads and saves in a transaction.
+type WorkWriter interface {
+	WorkReader
+	moveWriter
+	planWriter
+	// SaveAction records an action of a worker, so that a repeated request for
+	// it is recognized.
+	SaveAction(ctx context.Context, a store.Action) error
+	// SaveTrip saves how long a trip was estimated to take and how long it took.
+	SaveTrip(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, at time.Time, t lastmile.Trip) error
+	// SaveUpload saves the record of an upload.
+	SaveUpload(ctx context.Context, u lastmile.Upload) error
+}
+
+// WorkStore runs the transactions of Work.
+type WorkStore = store.Transactor[WorkReader, WorkWriter]
+
+// PageReader is what Pages reads in a transaction.
+type PageReader interface {
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// TaskByToken finds a task of any organization by the token of its tracking
+	// page, which grants access.
+	TaskByToken(ctx context.Context, token string) (lastmile.Task, error)
+	// Worker returns a worker.
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
+// PageWriter is what Pages reads and saves in a transaction.
+type PageWriter interface {
+	PageReader
+	events.Transaction
+	taskWriter
+}
+
+// PageStore runs the transactions of Pages.
+type PageStore = store.Transactor[PageReader, PageWriter]
+
+// ownerReader reads the owners of containers.
+type ownerReader interface {
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// Team returns a team.
+	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	// Worker returns a worker.
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+}
+
+// listReader reads containers and their owners.
+type listReader interface {
+	ownerReader
+	// Container returns a container. The caller checks that its owner belongs to
+	// the organization.
+	Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error)
+}
+
+// tasksReader reads tasks.
+type tasksReader interface {
+	// TasksOf returns several tasks in the order of their ids.
+	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
+}
+
+// familyReader reads the dependencies of tasks.
+type familyReader interface {
+	tasksReader
+	// Children returns the tasks that depend on a task.
+	Children(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
+	// Parents returns the dependencies of a task.
+	Parents(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) ([]lastmile.TaskID, error)
+}
+
+// crewReader reads the workers whom tasks can be assigned to.
+type crewReader interface {
+	// Queues returns the unfinished tasks of workers on duty, the active task
+	// first.
+	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
+	// Team returns a team.
+	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	// Worker returns a worker.
+	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+	// Workers lists workers, oldest first.
+	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
+}
+
+// fieldReader reads what the custom fields of a task are checked against.
+type fieldReader interface {
+	// CustomFields lists the custom fields of an organization in the order of
+	// their definition.
+	CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error)
+	// Template returns a task template.
+	Template(ctx context.Context, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error)
+}
+
+// containerLocker locks containers.
+type containerLocker interface {
+	events.Committer
+	// LockContainer serializes the writers of a container until the transaction
+	// ends.
+	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
+	// ScheduleEstimate makes a worker due for a refresh of all estimates.
+	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error
+}
+
+// taskWriter saves tasks.
+type taskWriter interface {
+	// SaveTask saves a task. A task whose container changed must be enqueued.
+	SaveTask(ctx context.Context, t lastmile.Task) error
+}
+
+// listWriter changes the order of the tasks in a container.
+type listWriter interface {
+	containerLocker
+	// Enqueue inserts tasks, which were saved with this container, at an index
+	// of its list, in order. They leave their former positions first.
+	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
+}
+
+// moveWriter moves tasks from one container to another.
+type moveWriter interface {
+	events.Transaction
+	listWriter
+	tasksReader
+	taskWriter
+}
+
+// progressWriter saves the progress of tasks.
+type progressWriter interface {
+	containerLocker
+	taskWriter
+	firingWriter
+}
+
+// firingWriter deletes the thresholds that were reached.
+type firingWriter interface {
+	// DeleteFired deletes the names under which a task or a route plan has
+	// fired.
+	DeleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error
+}
+
+// planWriter saves the progress of route plans.
+type planWriter interface {
+	events.Transaction
+	firingWriter
+	// RoutePlan returns a route plan.
+	RoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) (lastmile.RoutePlan, error)
+	// SaveRoutePlan saves a route plan without its tasks.
+	SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) error
+}
+
+// explanationWriter saves the reasons for assignments.
+type explanationWriter interface {
+	// SaveExplanation saves why a task was assigned to its worker.
+	SaveExplanation(ctx context.Context, org lastmile.OrganizationID, e assignment.Explanation) error
+}
+
+// creationWriter has the methods of a transaction that the creation of a task
+// needs. A batch buffers writes behind it: a method added here must take the
+// buffer of bulkWriter into account.
+type creationWriter interface {
+	store.RecipientStore
+	ownerReader
+	fieldReader
+	listWriter
+	tasksReader
+	// AddTask saves a new task, at the end of its container. Where transactions
+	// run concurrently its position is not fixed before PlaceTasks or Enqueue.
+	AddTask(ctx context.Context, t lastmile.Task) error
+	// Destination returns a destination.
+	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
+	// Recipient returns a recipient.
+	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
+	// SaveDestination saves a new destination.
+	SaveDestination(ctx context.Context, d lastmile.Destination) error
+}
+
+// bulkStore creates many tasks.
+type bulkStore interface {
+	creationWriter
+	// SaveNew saves new records with fewer statements than saving each of them.
+	SaveNew(ctx context.Context, r store.NewRecords) error
 }

@@ -13,28 +13,36 @@ import (
 // MaxRoutePlans is the most route plans that one response lists.
 const MaxRoutePlans = 500
 
+// RoutePlans manages route plans and their tasks.
+type RoutePlans struct {
+	Base
+	Store      PlanStore
+	NewID      func() string
+	NewShortID func() string // eight hexadecimal digits
+}
+
 // RoutePlanQuery selects route plans; zero fields select all.
 type RoutePlanQuery = store.RoutePlanFilter
 
-// RoutePlan reads a route plan.
-func (f *Flow) RoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) (plan lastmile.RoutePlan, err error) {
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+// Read reads a route plan.
+func (rs *RoutePlans) Read(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) (plan lastmile.RoutePlan, err error) {
+	err = rs.Store.Read(ctx, func(r PlanReader) (err error) {
 		plan, err = r.RoutePlan(ctx, who.Organization, id)
 		return err
 	})
-	plan.Assess(f.Now())
+	plan.Assess(rs.Now())
 	return plan, err
 }
 
-// RoutePlans returns route plans, oldest first, and the id that the next page
+// List returns route plans, oldest first, and the id that the next page
 // starts after; empty for the last page.
-func (f *Flow) RoutePlans(ctx context.Context, who lastmile.Principal, q RoutePlanQuery) (plans []lastmile.RoutePlan, last lastmile.RoutePlanID, err error) {
+func (rs *RoutePlans) List(ctx context.Context, who lastmile.Principal, q RoutePlanQuery) (plans []lastmile.RoutePlan, last lastmile.RoutePlanID, err error) {
 	if q.Limit < 1 || q.Limit > MaxRoutePlans {
 		return nil, "", lastmile.Invalid("limit must be between 1 and %d", MaxRoutePlans)
 	}
 	most := q.Limit
 	q.Limit++
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+	err = rs.Store.Read(ctx, func(r PlanReader) (err error) {
 		plans, err = r.RoutePlans(ctx, who.Organization, q)
 		return err
 	})
@@ -42,31 +50,31 @@ func (f *Flow) RoutePlans(ctx context.Context, who lastmile.Principal, q RoutePl
 		plans, last = plans[:most], plans[most-1].ID
 	}
 	for i := range plans {
-		plans[i].Assess(f.Now())
+		plans[i].Assess(rs.Now())
 	}
 	return plans, last, err
 }
 
-// CreateRoutePlan creates a route plan and moves its tasks to its worker or team.
-func (f *Flow) CreateRoutePlan(ctx context.Context, who lastmile.Principal, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
-	now := f.Now()
-	made, err := lastmile.NewRoutePlan(lastmile.RoutePlanID(f.NewID()), f.NewShortID(), who.Organization, change, now)
+// Create creates a route plan and moves its tasks to its worker or team.
+func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
+	now := rs.Now()
+	made, err := lastmile.NewRoutePlan(lastmile.RoutePlanID(rs.NewID()), rs.NewShortID(), who.Organization, change, now)
 	if err != nil {
 		return made, err
 	}
-	return store.Idempotent(ctx, f.Store, who, func(w Writer) (lastmile.RoutePlan, error) {
+	return store.Idempotent(ctx, rs.Store, who, func(w PlanWriter) (lastmile.RoutePlan, error) {
 		plan := made
-		if err := f.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
+		if err := rs.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
 			return plan, err
 		}
-		return plan, f.Events.Append(ctx, w, plan.CreationEvents(who.Actor())...)
+		return plan, rs.Events.Append(ctx, w, plan.CreationEvents(who.Actor())...)
 	})
 }
 
-// UpdateRoutePlan changes a route plan. If its worker, team or tasks change, the
+// Update changes a route plan. If its worker, team or tasks change, the
 // tasks that are not started move to the worker or team, in the plan's order.
-func (f *Flow) UpdateRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
-	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
+func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
+	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		before, _ := plan.Container()
 		_, err := plan.Update(change, now)
 		if after, _ := plan.Container(); after == before && change.Tasks == nil {
@@ -76,10 +84,10 @@ func (f *Flow) UpdateRoutePlan(ctx context.Context, who lastmile.Principal, id l
 	})
 }
 
-// AddToRoutePlan appends tasks to a route plan. Tasks that are in it already keep
+// AddTasks appends tasks to a route plan. Tasks that are in it already keep
 // their positions.
-func (f *Flow) AddToRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
-	return f.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
+func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
+	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 		all := slices.Concat(plan.Tasks, added)
 		_, err := plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
@@ -89,9 +97,9 @@ func (f *Flow) AddToRoutePlan(ctx context.Context, who lastmile.Principal, id la
 
 // changePlan applies change to a plan. change returns the tasks that must move to
 // the plan's container.
-func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
-	now := f.Now()
-	err = f.Store.Write(ctx, func(w Writer) error {
+func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+	now := rs.Now()
+	err = rs.Store.Write(ctx, func(w PlanWriter) error {
 		before, err := w.RoutePlan(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -101,30 +109,28 @@ func (f *Flow) changePlan(ctx context.Context, who lastmile.Principal, id lastmi
 		if err != nil {
 			return err
 		}
-		if err := f.savePlan(ctx, w, who, before, &plan, moved, now); err != nil {
+		if err := rs.savePlan(ctx, w, who, before, &plan, moved, now); err != nil {
 			return err
 		}
 		events := plan.ChangeEvents(before.Worker, who.Actor(), now)
-		ended := plan.Progress(now)
-		if len(ended) > 0 {
-			if err := w.SaveRoutePlan(ctx, plan); err != nil {
-				return err
-			}
+		ended, err := savePlanProgress(ctx, w, &plan, now)
+		if err != nil {
+			return err
 		}
-		return f.Events.Append(ctx, w, append(events, ended...)...)
+		return rs.Events.Append(ctx, w, append(events, ended...)...)
 	})
 	return plan, err
 }
 
-// DeleteRoutePlan deletes a route plan. Its tasks stay where they are.
-func (f *Flow) DeleteRoutePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) error {
-	now := f.Now()
-	return f.Store.Write(ctx, func(w Writer) error {
+// Delete deletes a route plan. Its tasks stay where they are.
+func (rs *RoutePlans) Delete(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) error {
+	now := rs.Now()
+	return rs.Store.Write(ctx, func(w PlanWriter) error {
 		plan, err := w.RoutePlan(ctx, who.Organization, id)
 		if err != nil {
 			return err
 		}
-		if err := f.leavePlan(ctx, w, who, plan.Tasks, now); err != nil {
+		if err := rs.leavePlan(ctx, w, who, plan.Tasks, now); err != nil {
 			return err
 		}
 		return w.DeleteRoutePlan(ctx, who.Organization, id)
@@ -133,7 +139,7 @@ func (f *Flow) DeleteRoutePlan(ctx context.Context, who lastmile.Principal, id l
 
 // savePlan saves a plan with its tasks, moves the tasks in moved to the plan's
 // container, and reads the plan again.
-func (f *Flow) savePlan(ctx context.Context, w Writer, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
+func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.Principal, before lastmile.RoutePlan, plan *lastmile.RoutePlan, moved []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, plan.Tasks)
 	if err != nil {
 		return err
@@ -148,20 +154,20 @@ func (f *Flow) savePlan(ctx context.Context, w Writer, who lastmile.Principal, b
 	if _, belonged := before.Container(); !belongs && belonged {
 		in, belongs = lastmile.OrganizationContainer(who.Organization), true
 	}
-	if err := f.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool {
+	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool {
 		return belongs && t.Container != in && slices.Contains(moved, t.ID)
 	}, now); err != nil {
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
-	if err := f.leavePlan(ctx, w, who, left, now); err != nil {
+	if err := rs.leavePlan(ctx, w, who, left, now); err != nil {
 		return err
 	}
 	if err := w.OrderRoutePlan(ctx, who.Organization, plan.Tasks); err != nil {
 		return err
 	}
 	if belongs {
-		if err := f.transfer(ctx, w, who, in, lastmile.AtEnd, movable(tasks, moved)); err != nil {
+		if err := rs.transfer(ctx, w, who, in, lastmile.AtEnd, movable(tasks, moved)); err != nil {
 			return err
 		}
 	}
@@ -182,8 +188,11 @@ func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
 
 // joinPlan adds tasks to a plan. A task that moves as well gets its events when it
 // moves.
-func (f *Flow) joinPlan(ctx context.Context, w Writer, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
-	var events []lastmile.Event
+func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
+	var (
+		events []lastmile.Event
+		joined []lastmile.Task
+	)
 	for _, task := range tasks {
 		if task.RoutePlan == plan {
 			continue
@@ -194,32 +203,52 @@ func (f *Flow) joinPlan(ctx context.Context, w Writer, who lastmile.Principal, p
 		if !moves(task) {
 			events = append(events, task.JoinedEvent(who.Actor(), now))
 		}
-		if err := w.SaveTask(ctx, task); err != nil {
-			return err
-		}
+		joined = append(joined, task)
 	}
-	return f.Events.Append(ctx, w, events...)
+	if err := savePlanned(ctx, w, joined, now); err != nil {
+		return err
+	}
+	return rs.Events.Append(ctx, w, events...)
 }
 
 // leavePlan removes tasks from the plan they are in.
-func (f *Flow) leavePlan(ctx context.Context, w Writer, who lastmile.Principal, ids []lastmile.TaskID, now time.Time) error {
+func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.Principal, ids []lastmile.TaskID, now time.Time) error {
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
 		return err
 	}
 	var events []lastmile.Event
+	for i := range tasks {
+		events = append(events, tasks[i].LeaveRoutePlan(who.Actor(), now))
+	}
+	if err := savePlanned(ctx, w, tasks, now); err != nil {
+		return err
+	}
+	return rs.Events.Append(ctx, w, events...)
+}
+
+// savePlanned saves tasks that have joined or left a plan. The estimates of their
+// workers are refreshed, because the plan may be late.
+func savePlanned(ctx context.Context, w PlanWriter, tasks []lastmile.Task, now time.Time) error {
+	scheduled := map[lastmile.WorkerID]bool{"": true}
 	for _, task := range tasks {
-		events = append(events, task.LeaveRoutePlan(who.Actor(), now))
 		if err := w.SaveTask(ctx, task); err != nil {
 			return err
 		}
+		if scheduled[task.Worker] {
+			continue
+		}
+		scheduled[task.Worker] = true
+		if err := w.ScheduleEstimate(ctx, task.Organization, task.Worker, now); err != nil {
+			return err
+		}
 	}
-	return f.Events.Append(ctx, w, events...)
+	return nil
 }
 
 // measureRoute sets the planned length of a route. It rejects a worker, a team or
 // a hub that is not the organization's.
-func measureRoute(ctx context.Context, r Reader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
+func measureRoute(ctx context.Context, r PlanReader, plan *lastmile.RoutePlan, tasks []lastmile.Task) error {
 	var worker *lastmile.Worker
 	if plan.Worker != "" {
 		found, err := r.Worker(ctx, plan.Organization, plan.Worker)
@@ -254,7 +283,7 @@ func measureRoute(ctx context.Context, r Reader, plan *lastmile.RoutePlan, tasks
 
 // routePoint returns the location where a route starts or ends; none if it is
 // unknown.
-func routePoint(ctx context.Context, r Reader, org lastmile.OrganizationID, at lastmile.RoutePoint, hub lastmile.HubID, worker *lastmile.Worker) ([]lastmile.Point, error) {
+func routePoint(ctx context.Context, r PlanReader, org lastmile.OrganizationID, at lastmile.RoutePoint, hub lastmile.HubID, worker *lastmile.Worker) ([]lastmile.Point, error) {
 	if hub != "" {
 		found, err := r.Hub(ctx, org, hub)
 		if err != nil {
@@ -272,24 +301,4 @@ func routePoint(ctx context.Context, r Reader, org lastmile.OrganizationID, at l
 		return []lastmile.Point{worker.Routing.Location}, nil
 	}
 	return nil, nil
-}
-
-// planProgress starts or completes the plan of a task that was started, completed
-// or deleted. Callers save the task first.
-func (f *Flow) planProgress(ctx context.Context, w Writer, task lastmile.Task, now time.Time) error {
-	if task.RoutePlan == "" {
-		return nil
-	}
-	plan, err := w.RoutePlan(ctx, task.Organization, task.RoutePlan)
-	if err != nil {
-		return err
-	}
-	events := plan.Progress(now)
-	if len(events) == 0 {
-		return nil
-	}
-	if err := w.SaveRoutePlan(ctx, plan); err != nil {
-		return err
-	}
-	return f.Events.Append(ctx, w, events...)
 }

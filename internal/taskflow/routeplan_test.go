@@ -80,7 +80,7 @@ func TestRoutePlanEvents(t *testing.T) {
 		var plan lastmile.RoutePlan
 		change := func(c lastmile.RoutePlanChange) func() error {
 			return func() (err error) {
-				plan, err = d.Tasks.UpdateRoutePlan(t.Context(), d.who, plan.ID, c)
+				plan, err = d.RoutePlans.Update(t.Context(), d.who, plan.ID, c)
 				return err
 			}
 		}
@@ -108,13 +108,13 @@ func TestRoutePlanEvents(t *testing.T) {
 			want map[string]int
 		}{
 			{"a plan for nobody yet is made", func() (err error) {
-				plan, err = d.Tasks.CreateRoutePlan(t.Context(), d.who, lastmile.RoutePlanChange{Name: &name, Start: &start, Tasks: &first})
+				plan, err = d.RoutePlans.Create(t.Context(), d.who, lastmile.RoutePlanChange{Name: &name, Start: &start, Tasks: &first})
 				return err
 			}, map[string]int{"routePlanCreated": 1, "taskUpdated": 2}},
 			{"a worker gets it", change(lastmile.RoutePlanChange{Worker: &d.ada}), map[string]int{"routePlanUpdated": 1, "routePlanAssigned": 1, "taskAssigned": 2, "taskUpdated": 2}},
 			{"it gets another name", change(lastmile.RoutePlanChange{Name: &name}), map[string]int{"routePlanUpdated": 1}},
 			{"a task is added", func() (err error) {
-				plan, err = d.Tasks.AddToRoutePlan(t.Context(), d.who, plan.ID, tasks[2:])
+				plan, err = d.RoutePlans.AddTasks(t.Context(), d.who, plan.ID, tasks[2:])
 				return err
 			}, map[string]int{"routePlanUpdated": 1, "taskAssigned": 1, "taskUpdated": 1}},
 			{"another worker gets it", change(lastmile.RoutePlanChange{Worker: &d.bob}), map[string]int{
@@ -124,7 +124,7 @@ func TestRoutePlanEvents(t *testing.T) {
 			{"its first task is done", complete(tasks[0]), map[string]int{"taskCompleted": 1, "taskUpdated": 1, "routePlanStarted": 1}},
 			{"its last task is done", complete(tasks[1]), map[string]int{"taskCompleted": 1, "taskUpdated": 1, "routePlanCompleted": 1}},
 			{"nobody has it any more", change(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID(""))}), map[string]int{"routePlanUpdated": 1, "routePlanUnassigned": 1}},
-			{"it is deleted", func() error { return d.Tasks.DeleteRoutePlan(t.Context(), d.who, plan.ID) }, map[string]int{"taskUpdated": 2}},
+			{"it is deleted", func() error { return d.RoutePlans.Delete(t.Context(), d.who, plan.ID) }, map[string]int{"taskUpdated": 2}},
 		} {
 			if err := step.do(); err != nil {
 				t.Fatalf("%s: %v", step.what, err)
@@ -145,9 +145,9 @@ func TestRoutePlanIsMadeOnceForAKey(t *testing.T) {
 	name, start := "Round", app.Clock()
 	for range 2 {
 		//nolint:errcheck // the second is answered with the first
-		d.Tasks.CreateRoutePlan(t.Context(), d.who, lastmile.RoutePlanChange{Name: &name, Start: &start})
+		d.RoutePlans.Create(t.Context(), d.who, lastmile.RoutePlanChange{Name: &name, Start: &start})
 	}
-	plans, _, err := d.Tasks.RoutePlans(t.Context(), d.who, taskflow.RoutePlanQuery{Limit: 10})
+	plans, _, err := d.RoutePlans.List(t.Context(), d.who, taskflow.RoutePlanQuery{Limit: 10})
 	if err != nil || len(plans) != 1 || !slices.Equal([]string{plans[0].Name}, []string{name}) {
 		t.Errorf("%d plans, %v", len(plans), err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
@@ -14,14 +13,21 @@ import (
 // PageSize is how many tasks a page of a list holds.
 const PageSize = 64
 
+// Tasks creates, reads, lists, changes, completes and deletes tasks.
+type Tasks struct {
+	Creator
+	Store     TaskStore
+	Documents store.Documents
+}
+
 // Show returns a task in the form of the API.
-func (f *Flow) Show(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) ([]byte, error) {
-	return f.Documents.Show(ctx, store.Tasks, who.Organization, string(id))
+func (ts *Tasks) Show(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) ([]byte, error) {
+	return ts.Documents.Show(ctx, store.Tasks, who.Organization, string(id))
 }
 
 // Task reads a task.
-func (f *Flow) Task(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (task lastmile.Task, err error) {
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+func (ts *Tasks) Task(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (task lastmile.Task, err error) {
+	err = ts.Store.Read(ctx, func(r TaskReader) (err error) {
 		task, err = r.Task(ctx, who.Organization, id)
 		return err
 	})
@@ -29,8 +35,8 @@ func (f *Flow) Task(ctx context.Context, who lastmile.Principal, id lastmile.Tas
 }
 
 // ByShortID reads a task of the organization by its short id.
-func (f *Flow) ByShortID(ctx context.Context, who lastmile.Principal, shortID string) (task lastmile.Task, err error) {
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+func (ts *Tasks) ByShortID(ctx context.Context, who lastmile.Principal, shortID string) (task lastmile.Task, err error) {
+	err = ts.Store.Read(ctx, func(r TaskReader) (err error) {
 		task, err = r.TaskByShortID(ctx, who.Organization, shortID)
 		return err
 	})
@@ -42,12 +48,12 @@ type Query = store.TaskFilter
 
 // List returns one page of tasks in the form of the API, and the id that the next
 // page starts after; empty for the last page.
-func (f *Flow) List(ctx context.Context, who lastmile.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
+func (ts *Tasks) List(ctx context.Context, who lastmile.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
 	q.Limit = PageSize + 1
-	if q.Containers, err = f.containerOwners(ctx, who, q.Containers); err != nil {
+	if q.Containers, err = ts.containerOwners(ctx, who, q.Containers); err != nil {
 		return nil, "", err
 	}
-	found, err := f.Documents.ShowTasks(ctx, who.Organization, q)
+	found, err := ts.Documents.ShowTasks(ctx, who.Organization, q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -61,12 +67,12 @@ func (f *Flow) List(ctx context.Context, who lastmile.Principal, q Query) (docs 
 // containerOwners replaces ids of containers by the ids of their owners. The store
 // knows every container that has been changed, which all with tasks have been,
 // except perhaps the organization's.
-func (f *Flow) containerOwners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
+func (ts *Tasks) containerOwners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		return ids, nil
 	}
 	var known []lastmile.ContainerRef
-	err := f.Store.Read(ctx, func(r Reader) (err error) {
+	err := ts.Store.Read(ctx, func(r TaskReader) (err error) {
 		known, err = r.Containers(ctx, who.Organization)
 		return err
 	})
@@ -89,8 +95,8 @@ func (f *Flow) containerOwners(ctx context.Context, who lastmile.Principal, ids 
 const maxFound = 10_000
 
 // Find returns the tasks that have all of the metadata entries.
-func (f *Flow) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([][]byte, error) {
-	found, err := f.Documents.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
+func (ts *Tasks) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([][]byte, error) {
+	found, err := ts.Documents.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
 	if err == nil && len(found) > maxFound {
 		err = lastmile.Invalid("more than %d tasks match; add entries to find fewer", maxFound)
 	}
@@ -106,8 +112,8 @@ func bodies(found []store.ShownTask) [][]byte {
 }
 
 // Explanation returns why a task was assigned automatically, or was not.
-func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+func (cs *Containers) Explanation(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (why assignment.Explanation, err error) {
+	err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
 		if _, err = r.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -118,18 +124,18 @@ func (f *Flow) Explanation(ctx context.Context, who lastmile.Principal, id lastm
 }
 
 // Update changes a task.
-func (f *Flow) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d lastmile.TaskDraft) (lastmile.Task, error) {
-	task, err := f.Task(ctx, who, id)
+func (ts *Tasks) Update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, d lastmile.TaskDraft) (lastmile.Task, error) {
+	task, err := ts.Task(ctx, who, id)
 	if err != nil {
 		return task, err
 	}
 	for {
-		ready, err := f.prepare(ctx, who, d.Effective(task))
+		ready, err := ts.prepare(ctx, who, d.Effective(task))
 		if err != nil {
 			return task, err
 		}
 		pending := task.Pending()
-		if task, err = f.update(ctx, who, id, ready, pending); !errors.Is(err, errStateChanged) {
+		if task, err = ts.update(ctx, who, id, ready, pending); !errors.Is(err, errStateChanged) {
 			return task, err
 		}
 	}
@@ -141,9 +147,9 @@ var errStateChanged = errors.New("the state of the task has changed")
 
 // update applies a draft that was prepared for a task that is pending, or for one
 // that is not.
-func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
-	now := f.Now()
-	err = f.Store.Write(ctx, func(w Writer) (err error) {
+func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
+	now := ts.Now()
+	err = ts.Store.Write(ctx, func(w TaskWriter) (err error) {
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
 		}
@@ -156,7 +162,7 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 			return err
 		}
 		before := task.Container
-		events, err := task.Update(change, f.NewID, who.Actor(), now)
+		events, err := task.Update(change, ts.NewID, who.Actor(), now)
 		if err != nil {
 			return err
 		}
@@ -177,38 +183,18 @@ func (f *Flow) update(ctx context.Context, who lastmile.Principal, id lastmile.T
 				events = moved // which report the update as well
 			}
 		}
-		if err := f.saveMoved(ctx, w, task, before, now); err != nil {
+		if err := ts.saveMoved(ctx, w, task, before, now); err != nil {
 			return err
 		}
-		return f.Events.Append(ctx, w, events...)
+		return ts.Events.Append(ctx, w, events...)
 	})
 	return task, err
 }
 
-// saveMoved saves a task that may have moved from another container, to the end of
-// its new one.
-func (f *Flow) saveMoved(ctx context.Context, w Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
-	if task.Container == before {
-		if before.Kind == lastmile.InWorker { // so that the worker's phone sees the change
-			if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
-				return err
-			}
-		}
-		return w.SaveTask(ctx, task)
-	}
-	if err := f.lockAll(ctx, w, task.Organization, now, before, task.Container); err != nil {
-		return err
-	}
-	if err := w.SaveTask(ctx, task); err != nil {
-		return err
-	}
-	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
-}
-
 // Complete ends an active task.
-func (f *Flow) Complete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, o lastmile.Outcome) error {
-	o.At = f.Now()
-	_, err := store.Idempotent(ctx, f.Store, who, func(w Writer) (any, error) {
+func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, o lastmile.Outcome) error {
+	o.At = ts.Now()
+	_, err := store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (any, error) {
 		task, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return nil, err
@@ -218,24 +204,21 @@ func (f *Flow) Complete(ctx context.Context, who lastmile.Principal, id lastmile
 		if err != nil {
 			return nil, err
 		}
-		if err := f.lock(ctx, w, who.Organization, before, o.At); err != nil {
+		if err := ts.saveProgress(ctx, w, task, before, o.At); err != nil {
 			return nil, err
 		}
-		if err := w.SaveTask(ctx, task); err != nil {
+		if err := ts.Events.Append(ctx, w, events...); err != nil {
 			return nil, err
 		}
-		if err := f.Events.Append(ctx, w, events...); err != nil {
-			return nil, err
-		}
-		return nil, f.planProgress(ctx, w, task, o.At)
+		return nil, ts.planProgress(ctx, w, task, o.At)
 	})
 	return err
 }
 
 // Delete removes a task that is not started.
-func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
-	now := f.Now()
-	return f.Store.Write(ctx, func(w Writer) error {
+func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
+	now := ts.Now()
+	return ts.Store.Write(ctx, func(w TaskWriter) error {
 		task, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
 			return err
@@ -243,7 +226,7 @@ func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err := task.CheckDelete(); err != nil {
 			return err
 		}
-		if err := f.lock(ctx, w, who.Organization, task.Container, now); err != nil {
+		if err := ts.lock(ctx, w, who.Organization, task.Container, now); err != nil {
 			return err
 		}
 		children, err := w.Children(ctx, who.Organization, id)
@@ -264,9 +247,9 @@ func (f *Flow) Delete(ctx context.Context, who lastmile.Principal, id lastmile.T
 				return err
 			}
 		}
-		if err := f.Events.Append(ctx, w, events...); err != nil {
+		if err := ts.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
-		return f.planProgress(ctx, w, task, now)
+		return ts.planProgress(ctx, w, task, now)
 	})
 }

@@ -52,7 +52,7 @@ func TestATaskThatIsTakenFromItsWorkerHasNoEstimates(t *testing.T) {
 			return err
 		},
 		"put into another list": func(o *apptest.Org, id lastmile.TaskID, bob lastmile.Principal) error {
-			_, err := o.Tasks.Arrange(t.Context(), o.Principal, listOf(bob), lastmile.ContainerChange{Tasks: []lastmile.TaskID{id}})
+			_, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(bob), lastmile.ContainerChange{Tasks: []lastmile.TaskID{id}})
 			return err
 		},
 	} {
@@ -79,7 +79,7 @@ func TestUpdateIgnoresWhatAStartedTaskKeeps(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada := o.Worker(t, "Ada", &west)
 	task := o.Task(t, in(listOf(ada)))
-	if _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(&west)); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, task.ID, action(&west)); err != nil {
 		t.Fatal(err)
 	}
 	draft := in(home(o))
@@ -118,7 +118,7 @@ func TestComplete(t *testing.T) {
 			task := o.Task(t, in(listOf(ada)))
 			outcome := lastmile.Outcome{Success: c.success, Notes: "Done."}
 			expectCode(t, o.Tasks.Complete(t.Context(), o.Principal, task.ID, outcome), lastmile.CodeInvalid)
-			if _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
+			if _, err := o.Work.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
 				t.Fatal(err)
 			}
 			o.Triggers(t)
@@ -153,7 +153,7 @@ func TestDelete(t *testing.T) {
 	if got := o.Stored(t, child.ID).Dependencies; len(got) != 0 {
 		t.Errorf("the child still depends on %v", got)
 	}
-	if _, err := o.Tasks.Start(t.Context(), ada, other.ID, action(nil)); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, other.ID, action(nil)); err != nil {
 		t.Fatal(err)
 	}
 	expectCode(t, o.Tasks.Delete(t.Context(), o.Principal, other.ID), lastmile.CodeInvalid)

@@ -10,9 +10,9 @@ import (
 )
 
 // CreateTemplate creates a task template.
-func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, change customfield.TemplateChange) (customfield.Template, error) {
-	id, now := lastmile.TemplateID(f.NewID()), f.Now()
-	return store.Idempotent(ctx, f.Store, who, func(w Writer) (customfield.Template, error) {
+func (fs *Fields) CreateTemplate(ctx context.Context, who lastmile.Principal, change customfield.TemplateChange) (customfield.Template, error) {
+	id, now := lastmile.TemplateID(fs.NewID()), fs.Now()
+	return store.Idempotent(ctx, fs.Store, who, func(w FieldWriter) (customfield.Template, error) {
 		fields, err := w.CustomFields(ctx, who.Organization)
 		if err != nil {
 			return customfield.Template{}, err
@@ -27,8 +27,8 @@ func (f *Flow) CreateTemplate(ctx context.Context, who lastmile.Principal, chang
 
 // UpdateTemplate changes a task template. Tasks created from it do
 // not change.
-func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID, change customfield.TemplateChange) (changed customfield.Template, err error) {
-	err = f.Store.Write(ctx, func(w Writer) (err error) {
+func (fs *Fields) UpdateTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID, change customfield.TemplateChange) (changed customfield.Template, err error) {
+	err = fs.Store.Write(ctx, func(w FieldWriter) (err error) {
 		if changed, err = template(ctx, w, who.Organization, id); err != nil {
 			return err
 		}
@@ -46,8 +46,8 @@ func (f *Flow) UpdateTemplate(ctx context.Context, who lastmile.Principal, id la
 
 // DeleteTemplate deletes a task template. Tasks created from it do
 // not change.
-func (f *Flow) DeleteTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) error {
-	return f.Store.Write(ctx, func(w Writer) error {
+func (fs *Fields) DeleteTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) error {
+	return fs.Store.Write(ctx, func(w FieldWriter) error {
 		if _, err := template(ctx, w, who.Organization, id); err != nil {
 			return err
 		}
@@ -56,14 +56,14 @@ func (f *Flow) DeleteTemplate(ctx context.Context, who lastmile.Principal, id la
 }
 
 // ShowTemplate returns a task template in the form of the API.
-func (f *Flow) ShowTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) ([]byte, error) {
-	doc, err := f.Documents.Show(ctx, store.Templates, who.Organization, string(id))
+func (fs *Fields) ShowTemplate(ctx context.Context, who lastmile.Principal, id lastmile.TemplateID) ([]byte, error) {
+	doc, err := fs.Documents.Show(ctx, store.Templates, who.Organization, string(id))
 	return doc, templateNotFound(err)
 }
 
 // Templates lists the task templates of the organization.
-func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates []customfield.Template, err error) {
-	err = f.Store.Read(ctx, func(r Reader) (err error) {
+func (fs *Fields) Templates(ctx context.Context, who lastmile.Principal) (templates []customfield.Template, err error) {
+	err = fs.Store.Read(ctx, func(r FieldReader) (err error) {
 		templates, err = r.Templates(ctx, who.Organization)
 		return err
 	})
@@ -71,7 +71,7 @@ func (f *Flow) Templates(ctx context.Context, who lastmile.Principal) (templates
 }
 
 // saveTemplate saves a template and rejects a name that another template has.
-func saveTemplate(ctx context.Context, w Writer, t customfield.Template) error {
+func saveTemplate(ctx context.Context, w FieldWriter, t customfield.Template) error {
 	all, err := w.Templates(ctx, t.Organization)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func saveTemplate(ctx context.Context, w Writer, t customfield.Template) error {
 }
 
 // template reads a template that must be the organization's.
-func template(ctx context.Context, r creationStore, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
+func template(ctx context.Context, r fieldReader, org lastmile.OrganizationID, id lastmile.TemplateID) (customfield.Template, error) {
 	found, err := r.Template(ctx, org, id)
 	return found, templateNotFound(err)
 }

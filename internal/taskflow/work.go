@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/travel"
@@ -20,6 +21,23 @@ const (
 	verbComplete = "complete"
 )
 
+// Work is what workers see of their tasks and do with them.
+type Work struct {
+	Base
+	Store    WorkStore
+	Arrivals Arrivals
+	Hub      *events.Hub
+	NewID    func() string
+}
+
+// Arrivals checks the thresholds that a worker who arrives at the active task
+// has reached.
+type Arrivals interface {
+	// Reached is called in the transaction of the worker's report, before the
+	// task is changed by it. It may change the task.
+	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error
+}
+
 // WorkList is the task list of a worker.
 type WorkList struct {
 	Version    int64
@@ -27,9 +45,9 @@ type WorkList struct {
 	Tasks      []lastmile.Task // the active one first
 }
 
-// Work returns the task list of a worker.
-func (f *Flow) Work(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
-	err = f.Store.Read(ctx, func(r Reader) error {
+// List returns the task list of a worker.
+func (wk *Work) List(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
+	err = wk.Store.Read(ctx, func(r WorkReader) error {
 		c, err := r.Container(ctx, who.Organization, lastmile.WorkerContainer(who.Worker))
 		if err != nil {
 			return err
@@ -46,8 +64,8 @@ func (f *Flow) Work(ctx context.Context, who lastmile.Principal) (list WorkList,
 }
 
 // Available returns the tasks that a worker may claim, team by team.
-func (f *Flow) Available(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
-	err = f.Store.Read(ctx, func(r Reader) error {
+func (wk *Work) Available(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
+	err = wk.Store.Read(ctx, func(r WorkReader) error {
 		tasks = nil
 		worker, err := r.Worker(ctx, who.Organization, who.Worker)
 		if err != nil {
@@ -82,17 +100,17 @@ func (f *Flow) Available(ctx context.Context, who lastmile.Principal) (tasks []l
 
 // act performs an action of a worker once: the same action sent again changes
 // nothing and returns the task as it is.
-func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb string, a lastmile.Action,
-	do func(Writer, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
+func (wk *Work) act(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb string, a lastmile.Action,
+	do func(WorkWriter, *lastmile.Task, lastmile.Action) ([]lastmile.Event, error),
 ) (task lastmile.Task, err error) {
-	now := f.Now()
+	now := wk.Now()
 	a, err = a.Normalize(now)
 	if err != nil {
 		return task, err
 	}
 	var rejected error
 	record := store.Action{Organization: who.Organization, Worker: who.Worker, ID: a.ID, Task: id, Verb: verb, At: a.At, Received: now}
-	err = f.Store.Write(ctx, func(w Writer) (err error) {
+	err = wk.Store.Write(ctx, func(w WorkWriter) (err error) {
 		rejected = nil
 		if task, err = w.Task(ctx, who.Organization, id); err != nil {
 			return err
@@ -111,21 +129,21 @@ func (f *Flow) act(ctx context.Context, who lastmile.Principal, id lastmile.Task
 			if err := w.SaveTask(ctx, task); err != nil {
 				return err
 			}
-			return f.Events.Append(ctx, w, recorded.event)
+			return wk.Events.Append(ctx, w, recorded.event)
 		}
 		if err != nil {
 			return err
 		}
-		if err := f.saveActed(ctx, w, task, list, now); err != nil {
+		if err := wk.saveActed(ctx, w, task, list, now); err != nil {
 			return err
 		}
 		if err := w.SaveAction(ctx, record); err != nil {
 			return err
 		}
-		if err := f.Events.Append(ctx, w, events...); err != nil {
+		if err := wk.Events.Append(ctx, w, events...); err != nil {
 			return err
 		}
-		return f.planProgress(ctx, w, task, a.At)
+		return wk.planProgress(ctx, w, task, a.At)
 	})
 	if err == nil {
 		err = rejected
@@ -153,19 +171,16 @@ func (n *recordedError) Error() string { return n.rejection.Error() }
 
 // saveActed saves a task after an action of its worker, and increments the version
 // of the lists that it is or was in.
-func (f *Flow) saveActed(ctx context.Context, w Writer, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+func (wk *Work) saveActed(ctx context.Context, w WorkWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container != before && task.State == lastmile.TaskAssigned {
-		return f.saveMoved(ctx, w, task, before, now)
+		return wk.saveMoved(ctx, w, task, before, now)
 	}
-	if err := f.lock(ctx, w, task.Organization, before, now); err != nil {
-		return err
-	}
-	return w.SaveTask(ctx, task)
+	return wk.saveProgress(ctx, w, task, before, now)
 }
 
 // Claim assigns a task of a team to a worker of the team who asks for it.
-func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verbClaim, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+func (wk *Work) Claim(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return wk.act(ctx, who, id, verbClaim, a, func(w WorkWriter, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if task.Container.Kind != lastmile.InTeam {
 			return nil, claimRefusal(ctx, w, task, who)
 		}
@@ -183,7 +198,7 @@ func (f *Flow) Claim(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 // claimRefusal returns why a task that is in no team's container cannot be claimed.
 // Only workers of the same team learn that the task is taken. Claiming a task one
 // already has succeeds.
-func claimRefusal(ctx context.Context, r Reader, task *lastmile.Task, who lastmile.Principal) error {
+func claimRefusal(ctx context.Context, r ownerReader, task *lastmile.Task, who lastmile.Principal) error {
 	switch task.Worker {
 	case who.Worker:
 		return nil
@@ -207,8 +222,8 @@ func claimRefusal(ctx context.Context, r Reader, task *lastmile.Task, who lastmi
 }
 
 // Start makes a task the active task of its worker.
-func (f *Flow) Start(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verbStart, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+func (wk *Work) Start(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return wk.act(ctx, who, id, verbStart, a, func(w WorkWriter, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
@@ -232,21 +247,21 @@ func (f *Flow) Start(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 }
 
 // Arrive records that the worker is at the destination of the active task.
-func (f *Flow) Arrive(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
-	return f.visit(ctx, who, id, verbArrive, "arrival", a)
+func (wk *Work) Arrive(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return wk.visit(ctx, who, id, verbArrive, "arrival", a)
 }
 
 // Depart records that the worker has left the destination of the active task.
-func (f *Flow) Depart(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
-	return f.visit(ctx, who, id, verbDepart, "departure", a)
+func (wk *Work) Depart(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action) (lastmile.Task, error) {
+	return wk.visit(ctx, who, id, verbDepart, "departure", a)
 }
 
-func (f *Flow) visit(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb, name string, a lastmile.Action) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verb, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+func (wk *Work) visit(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, verb, name string, a lastmile.Action) (lastmile.Task, error) {
+	return wk.act(ctx, who, id, verb, a, func(w WorkWriter, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
-		if err := f.Arrivals.Reached(ctx, w, task, f.Now()); err != nil {
+		if err := wk.Arrivals.Reached(ctx, w, task, wk.Now()); err != nil {
 			return nil, err
 		}
 		return task.Visit(name, a, who.Actor())
@@ -254,15 +269,15 @@ func (f *Flow) visit(ctx context.Context, who lastmile.Principal, id lastmile.Ta
 }
 
 // Finish completes the active task of a worker.
-func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
-	return f.act(ctx, who, id, verbComplete, a, func(w Writer, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
+func (wk *Work) Finish(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, a lastmile.Action, o lastmile.Outcome, e lastmile.Evidence) (lastmile.Task, error) {
+	return wk.act(ctx, who, id, verbComplete, a, func(w WorkWriter, task *lastmile.Task, a lastmile.Action) ([]lastmile.Event, error) {
 		if err := task.CheckWorker(who.Worker); err != nil {
 			return nil, err
 		}
 		if err := checkGeofence(ctx, w, task, a, who); err != nil {
 			return nil, err
 		}
-		if err := f.Arrivals.Reached(ctx, w, task, f.Now()); err != nil {
+		if err := wk.Arrivals.Reached(ctx, w, task, wk.Now()); err != nil {
 			return nil, err
 		}
 		o.At = a.At
@@ -278,7 +293,7 @@ func (f *Flow) Finish(ctx context.Context, who lastmile.Principal, id lastmile.T
 }
 
 // checkGeofence checks the worker's location against the organization's geofence.
-func checkGeofence(ctx context.Context, r Reader, task *lastmile.Task, a lastmile.Action, who lastmile.Principal) error {
+func checkGeofence(ctx context.Context, r WorkReader, task *lastmile.Task, a lastmile.Action, who lastmile.Principal) error {
 	settings, err := r.Settings(ctx, who.Organization)
 	if err != nil || settings.Geofence.Level == lastmile.GeofenceOff {
 		return err
@@ -296,7 +311,7 @@ func checkGeofence(ctx context.Context, r Reader, task *lastmile.Task, a lastmil
 }
 
 // attach attaches images that a worker has uploaded to the task.
-func attach(ctx context.Context, w Writer, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
+func attach(ctx context.Context, w WorkWriter, who lastmile.Principal, task lastmile.TaskID, ids []lastmile.UploadID) error {
 	for _, id := range ids {
 		upload, err := w.Upload(ctx, who.Organization, id)
 		if err != nil {
@@ -313,7 +328,7 @@ func attach(ctx context.Context, w Writer, who lastmile.Principal, task lastmile
 }
 
 // saveTrip stores how long the trip to a task took, from which estimates learn.
-func saveTrip(ctx context.Context, w Writer, task lastmile.Task, who lastmile.Principal) error {
+func saveTrip(ctx context.Context, w WorkWriter, task lastmile.Task, who lastmile.Principal) error {
 	worker, err := w.Worker(ctx, who.Organization, who.Worker)
 	if err != nil {
 		return err
@@ -327,4 +342,10 @@ func saveTrip(ctx context.Context, w Writer, task lastmile.Task, who lastmile.Pr
 		return nil
 	}
 	return w.SaveTrip(ctx, who.Organization, task.ID, task.Completion.At, trip)
+}
+
+// Follow subscribes to the list of the worker who is asking. The subscription
+// must be closed.
+func (wk *Work) Follow(who lastmile.Principal) *events.Subscription {
+	return wk.Hub.Subscribe(events.ListTopic(who.Worker))
 }

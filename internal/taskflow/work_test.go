@@ -32,16 +32,16 @@ func TestClaim(t *testing.T) {
 	join(t, o, bob, team)
 	task := o.Task(t, in(lastmile.TeamContainer(team)))
 	o.Triggers(t)
-	available, err := o.Tasks.Available(t.Context(), ada)
+	available, err := o.Work.Available(t.Context(), ada)
 	if err != nil || len(available) != 1 || available[0].ID != task.ID {
 		t.Fatalf("available are %v: %v", available, err)
 	}
-	_, err = o.Tasks.Claim(t.Context(), stranger, task.ID, action(nil))
+	_, err = o.Work.Claim(t.Context(), stranger, task.ID, action(nil))
 	expectCode(t, err, lastmile.CodeOutsideScope)
 
 	claim := action(nil)
 	for range 2 { // sent twice, done once
-		got, err := o.Tasks.Claim(t.Context(), ada, task.ID, claim)
+		got, err := o.Work.Claim(t.Context(), ada, task.ID, claim)
 		if err != nil || got.Worker != ada.Worker || got.State != lastmile.TaskAssigned {
 			t.Fatalf("the task is %v of %q: %v", got.State, got.Worker, err)
 		}
@@ -50,15 +50,15 @@ func TestClaim(t *testing.T) {
 	expectList(t, o, listOf(ada), task.ID)
 	expectList(t, o, lastmile.TeamContainer(team))
 
-	if _, err := o.Tasks.Claim(t.Context(), ada, task.ID, action(nil)); err != nil {
+	if _, err := o.Work.Claim(t.Context(), ada, task.ID, action(nil)); err != nil {
 		t.Errorf("claiming a task one already has: %v", err)
 	}
-	_, err = o.Tasks.Claim(t.Context(), bob, task.ID, action(nil))
+	_, err = o.Work.Claim(t.Context(), bob, task.ID, action(nil))
 	expectCode(t, err, lastmile.CodeInvalid)
-	_, err = o.Tasks.Claim(t.Context(), stranger, task.ID, action(nil))
+	_, err = o.Work.Claim(t.Context(), stranger, task.ID, action(nil))
 	expectCode(t, err, lastmile.CodeOutsideScope)
 	unassigned := o.Task(t, apptest.Draft(west))
-	_, err = o.Tasks.Claim(t.Context(), ada, unassigned.ID, action(nil))
+	_, err = o.Work.Claim(t.Context(), ada, unassigned.ID, action(nil))
 	expectCode(t, err, lastmile.CodeOutsideScope)
 }
 
@@ -70,7 +70,7 @@ func TestStartRejects(t *testing.T) {
 	d.Change.Dependencies = &[]lastmile.TaskID{second.ID}
 	waiting := o.Task(t, d)
 	start := func(who lastmile.Principal, id lastmile.TaskID) error {
-		_, err := o.Tasks.Start(t.Context(), who, id, action(nil))
+		_, err := o.Work.Start(t.Context(), who, id, action(nil))
 		return err
 	}
 	expectCode(t, start(off, offDuty.ID), lastmile.CodeInvalid)
@@ -87,10 +87,10 @@ func TestAnActionIDIsUsedOnce(t *testing.T) {
 	ada := o.Worker(t, "Ada", &west)
 	task := o.Task(t, in(listOf(ada)))
 	start := action(nil)
-	if _, err := o.Tasks.Start(t.Context(), ada, task.ID, start); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, task.ID, start); err != nil {
 		t.Fatal(err)
 	}
-	_, err := o.Tasks.Arrive(t.Context(), ada, task.ID, start)
+	_, err := o.Work.Arrive(t.Context(), ada, task.ID, start)
 	expectCode(t, err, lastmile.CodeInvalid)
 }
 
@@ -107,11 +107,11 @@ func TestFinishStoresATrip(t *testing.T) {
 		o.Advance(10 * time.Minute)
 	}
 	o.Triggers(t)
-	step(func() error { _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(&west)); return err })
-	step(func() error { _, err := o.Tasks.Arrive(t.Context(), ada, task.ID, action(&middle)); return err })
-	step(func() error { _, err := o.Tasks.Depart(t.Context(), ada, task.ID, action(&middle)); return err })
+	step(func() error { _, err := o.Work.Start(t.Context(), ada, task.ID, action(&west)); return err })
+	step(func() error { _, err := o.Work.Arrive(t.Context(), ada, task.ID, action(&middle)); return err })
+	step(func() error { _, err := o.Work.Depart(t.Context(), ada, task.ID, action(&middle)); return err })
 	step(func() error {
-		_, err := o.Tasks.Finish(t.Context(), ada, task.ID, action(&middle), lastmile.Outcome{Success: true}, lastmile.Evidence{})
+		_, err := o.Work.Finish(t.Context(), ada, task.ID, action(&middle), lastmile.Outcome{Success: true}, lastmile.Evidence{})
 		return err
 	})
 	expectTriggers(t, o, "taskStarted", "taskUpdated", "taskUpdated", "taskCompleted", "taskUpdated")
@@ -132,14 +132,14 @@ func TestWorkListsTheActiveTaskFirst(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada := o.Worker(t, "Ada", &west)
 	first, second := o.Task(t, in(listOf(ada))), o.Task(t, in(listOf(ada)))
-	before, err := o.Tasks.Work(t.Context(), ada)
+	before, err := o.Work.List(t.Context(), ada)
 	if err != nil || len(before.Tasks) != 2 || before.Tasks[0].ID != first.ID || before.ActiveTask != "" {
 		t.Fatalf("the list is %+v: %v", before, err)
 	}
-	if _, err := o.Tasks.Start(t.Context(), ada, second.ID, action(nil)); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, second.ID, action(nil)); err != nil {
 		t.Fatal(err)
 	}
-	after, err := o.Tasks.Work(t.Context(), ada)
+	after, err := o.Work.List(t.Context(), ada)
 	if err != nil || len(after.Tasks) != 2 || after.Tasks[0].ID != second.ID || after.ActiveTask != second.ID || after.Version <= before.Version {
 		t.Errorf("the list is %+v after version %d: %v", after, before.Version, err)
 	}
@@ -157,17 +157,17 @@ func TestAGeofenceRejectsACompletionFarAway(t *testing.T) {
 	})
 	ada := o.Worker(t, "Ada", &west)
 	task := o.Task(t, in(listOf(ada)))
-	if _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := o.Tasks.Finish(t.Context(), ada, task.ID, action(&east), lastmile.Outcome{Success: true}, lastmile.Evidence{})
+	_, err := o.Work.Finish(t.Context(), ada, task.ID, action(&east), lastmile.Outcome{Success: true}, lastmile.Evidence{})
 	if apptest.Code(err) == 0 {
 		t.Errorf("completed a kilometre away: %v", err)
 	}
 	if got := o.Stored(t, task.ID); got.State != lastmile.TaskActive || len(got.GeofenceAttempts) != 1 {
 		t.Errorf("the task is %v with %d attempts, want it to remember one", got.State, len(got.GeofenceAttempts))
 	}
-	if _, err := o.Tasks.Finish(t.Context(), ada, task.ID, action(&middle), lastmile.Outcome{Success: true}, lastmile.Evidence{}); err != nil {
+	if _, err := o.Work.Finish(t.Context(), ada, task.ID, action(&middle), lastmile.Outcome{Success: true}, lastmile.Evidence{}); err != nil {
 		t.Errorf("completed at the destination: %v", err)
 	}
 }
@@ -176,27 +176,27 @@ func TestRecipientsFollowAndRate(t *testing.T) {
 	o := apptest.NewOrg(t)
 	ada := o.Worker(t, "Ada", &west)
 	task := o.Task(t, in(listOf(ada)))
-	if err := o.Tasks.View(t.Context(), task.TrackingToken); err != nil {
+	if err := o.Pages.View(t.Context(), task.TrackingToken); err != nil {
 		t.Fatal(err)
 	}
 	if !o.Stored(t, task.ID).TrackingViewed {
 		t.Error("the task does not show that its page was viewed")
 	}
-	if err := o.Tasks.Rate(t.Context(), task.TrackingToken, lastmile.Feedback{Rating: 5}); apptest.Code(err) == 0 {
+	if err := o.Pages.Rate(t.Context(), task.TrackingToken, lastmile.Feedback{Rating: 5}); apptest.Code(err) == 0 {
 		t.Errorf("rated before it was completed: %v", err)
 	}
-	if _, err := o.Tasks.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
+	if _, err := o.Work.Start(t.Context(), ada, task.ID, action(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Tasks.Complete(t.Context(), o.Principal, task.ID, lastmile.Outcome{Success: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Tasks.Rate(t.Context(), task.TrackingToken, lastmile.Feedback{Rating: 5}); err != nil {
+	if err := o.Pages.Rate(t.Context(), task.TrackingToken, lastmile.Feedback{Rating: 5}); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.Stored(t, task.ID).Feedback; len(got) != 1 || got[0].Rating != 5 {
 		t.Errorf("the feedback is %+v", got)
 	}
-	_, err := o.Tasks.Follow(t.Context(), apptest.NewID[string]())
+	_, err := o.Pages.Follow(t.Context(), apptest.NewID[string]())
 	expectCode(t, err, lastmile.CodeNotFound)
 }

@@ -45,7 +45,7 @@ func TestRecipientsAreNotifiedOnce(t *testing.T) {
 	err := p.Store.Write(ctx, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveWorker(ctx, worker), w.SaveWhereabouts(ctx, worker.Organization, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-			w.SaveDestination(ctx, place), w.SaveTask(ctx, task),
+			w.SaveDestination(ctx, place), w.AddTask(ctx, task), w.ScheduleEstimate(ctx, worker.Organization, worker.ID, now),
 		)
 	})
 	if err != nil {

@@ -71,9 +71,7 @@ type Writer interface {
 	SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error
 	// SavePositions appends to the recorded positions of a worker.
 	SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error
-	// SaveTask saves a task. A task whose container changed must be enqueued. A
-	// new task is at the end of its container; where transactions run
-	// concurrently its position is not fixed before PlaceTasks or Enqueue.
+	// SaveTask saves a task. A task whose container changed must be enqueued.
 	SaveTask(ctx context.Context, t lastmile.Task) error
 	// ScheduleEstimate makes a worker due for a refresh of all estimates.
 	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error

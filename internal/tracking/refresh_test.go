@@ -66,7 +66,7 @@ func newFixture(t *testing.T) *fixture {
 		assigned := task
 		assigned.State = lastmile.TaskAssigned
 		return errors.Join(w.SaveWorker(ctx, r.worker), w.SaveWhereabouts(ctx, org, r.worker.ID, at), w.SaveDestination(ctx, place),
-			w.SaveTask(ctx, assigned), w.SaveTask(ctx, task))
+			w.AddTask(ctx, assigned), w.SaveTask(ctx, task), w.ScheduleEstimate(ctx, org, r.worker.ID, r.now))
 	})
 	return r
 }

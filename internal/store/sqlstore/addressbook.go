@@ -44,7 +44,7 @@ func (t addressTx) destinations(ctx context.Context, org lastmile.OrganizationID
 	return found, nil
 }
 
-// SaveDestination saves a destination.
+// SaveDestination saves a new destination. Destinations do not change.
 func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) error {
 	row, err := destinationRow(d)
 	if err != nil {
@@ -53,7 +53,7 @@ func (t addressTx) SaveDestination(ctx context.Context, d lastmile.Destination) 
 	if err := t.send(ctx, destinationInsertion.one, row...); err != nil {
 		return fmt.Errorf("save destination %s: %w", d.ID, err)
 	}
-	return t.saveMetadata(ctx, store.Destinations, d.Organization, string(d.ID), d.Created.Equal(d.Modified), d.Metadata)
+	return t.addMetadata(ctx, store.Destinations, d.Organization, string(d.ID), d.Metadata)
 }
 
 var destinationInsertion = newInsertion(`destination`, `org, id, doc, v, created, geocoded`,
@@ -104,8 +104,23 @@ func (t addressTx) recipients(ctx context.Context, where *condition, most int) (
 	return found, nil
 }
 
+// AddRecipient saves a new recipient.
+func (t addressTx) AddRecipient(ctx context.Context, r lastmile.Recipient) error {
+	if err := t.putRecipient(ctx, r); err != nil {
+		return err
+	}
+	return t.addMetadata(ctx, store.Recipients, r.Organization, string(r.ID), r.Metadata)
+}
+
 // SaveRecipient saves a recipient.
 func (t addressTx) SaveRecipient(ctx context.Context, r lastmile.Recipient) error {
+	if err := t.putRecipient(ctx, r); err != nil {
+		return err
+	}
+	return t.saveMetadata(ctx, store.Recipients, r.Organization, string(r.ID), r.Metadata)
+}
+
+func (t addressTx) putRecipient(ctx context.Context, r lastmile.Recipient) error {
 	row, err := recipientRow(r)
 	if err != nil {
 		return err
@@ -113,7 +128,7 @@ func (t addressTx) SaveRecipient(ctx context.Context, r lastmile.Recipient) erro
 	if err := t.send(ctx, recipientInsertion.one, row...); err != nil {
 		return fmt.Errorf("save recipient %s: %w", r.ID, err)
 	}
-	return t.saveMetadata(ctx, store.Recipients, r.Organization, string(r.ID), r.Created.Equal(r.Modified), r.Metadata)
+	return nil
 }
 
 var recipientInsertion = newInsertion(`recipient`, `org, id, doc, v, phone, name, created`,

@@ -75,7 +75,7 @@ func (t organizationTx) SaveAdmin(ctx context.Context, a lastmile.Admin) error {
 	if _, err := t.exec(ctx, query, a.Organization, a.ID, doc, documentVersion, a.Email, a.Created.UnixMilli()); err != nil {
 		return fmt.Errorf("save administrator %s: %w", a.ID, err)
 	}
-	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Created.Equal(a.Modified), a.Metadata)
+	return t.saveMetadata(ctx, store.Admins, a.Organization, string(a.ID), a.Metadata)
 }
 
 // DeleteAdmin deletes an administrator.

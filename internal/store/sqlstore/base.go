@@ -51,12 +51,15 @@ func only[T any](ctx context.Context, t *base, kind store.Kind, id string, found
 }
 
 // saveMetadata replaces the searchable entries of a record.
-func (t *base) saveMetadata(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string, isNew bool, metadata lastmile.Metadata) error {
-	if !isNew {
-		if err := t.send(ctx, `DELETE FROM metadata_entry WHERE org = $1 AND id = $2`, org, id); err != nil {
-			return fmt.Errorf("clear metadata of %s %s: %w", kind, id, err)
-		}
+func (t *base) saveMetadata(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string, metadata lastmile.Metadata) error {
+	if err := t.send(ctx, `DELETE FROM metadata_entry WHERE org = $1 AND id = $2`, org, id); err != nil {
+		return fmt.Errorf("clear metadata of %s %s: %w", kind, id, err)
 	}
+	return t.addMetadata(ctx, kind, org, id, metadata)
+}
+
+// addMetadata saves the searchable entries of a new record.
+func (t *base) addMetadata(ctx context.Context, kind store.Kind, org lastmile.OrganizationID, id string, metadata lastmile.Metadata) error {
 	if err := t.insert(ctx, metadataInsertion, metadataRows(kind, org, id, metadata)); err != nil {
 		return fmt.Errorf("save metadata of %s %s: %w", kind, id, err)
 	}

@@ -93,12 +93,6 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 		metadata = append(metadata, metadataRows(store.Destinations, d.Organization, string(d.ID), d.Metadata)...)
 	}
 	for _, p := range r.Recipients {
-		if !p.Created.Equal(p.Modified) {
-			if err := addressTx(t).SaveRecipient(ctx, p); err != nil {
-				return err
-			}
-			continue
-		}
 		row, failed := recipientRow(p)
 		add(&recipients, row, failed)
 		metadata = append(metadata, metadataRows(store.Recipients, p.Organization, string(p.ID), p.Metadata)...)
@@ -107,8 +101,8 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 		row, failed := t.taskRow(task, i)
 		add(&tasks, row, failed)
 		metadata = append(metadata, metadataRows(store.Tasks, task.Organization, string(task.ID), task.Metadata)...)
-		if err := t.saveDependencies(ctx, task, true); err != nil {
-			return fmt.Errorf("save dependencies of task %s: %w", task.ID, err)
+		if err := t.addDependencies(ctx, task); err != nil {
+			return err
 		}
 	}
 	if err != nil {

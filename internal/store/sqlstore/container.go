@@ -179,9 +179,6 @@ func (t containerTx) LockContainer(ctx context.Context, org lastmile.Organizatio
 	if err := t.send(ctx, query, org, in.Kind, in.Owner, now.UnixMilli()); err != nil {
 		return fmt.Errorf("lock container of %s: %w", in.Owner, err)
 	}
-	if in.Kind == lastmile.InWorker {
-		return t.scheduleEstimate(ctx, org, in.Owner, now)
-	}
 	return nil
 }
 

@@ -140,9 +140,6 @@ func (t routePlanTx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) er
 	if err != nil {
 		return fmt.Errorf("save route plan %s: %w", p.ID, err)
 	}
-	if p.State == lastmile.RoutePlanCompleted {
-		return t.deleteFired(ctx, p.Organization, string(p.ID))
-	}
 	return nil
 }
 

@@ -189,10 +189,33 @@ func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *c
 	return found, nil
 }
 
-// SaveTask saves a task. A task whose container changed must be enqueued. A new
-// task is at the end of its container; where transactions run concurrently its
-// position is not fixed before PlaceTasks or Enqueue.
+// AddTask saves a new task, at the end of its container. Where transactions run
+// concurrently its position is not fixed before PlaceTasks or Enqueue.
+func (t taskTx) AddTask(ctx context.Context, task lastmile.Task) error {
+	if err := t.putTask(ctx, task); err != nil {
+		return err
+	}
+	if err := t.addDependencies(ctx, task); err != nil {
+		return err
+	}
+	return t.addMetadata(ctx, store.Tasks, task.Organization, string(task.ID), task.Metadata)
+}
+
+// SaveTask saves a task. A task whose container changed must be enqueued.
 func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
+	if err := t.putTask(ctx, task); err != nil {
+		return err
+	}
+	if err := t.send(ctx, `DELETE FROM task_dependency WHERE org = $1 AND task = $2`, task.Organization, task.ID); err != nil {
+		return fmt.Errorf("clear dependencies of task %s: %w", task.ID, err)
+	}
+	if err := t.addDependencies(ctx, task); err != nil {
+		return err
+	}
+	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), task.Metadata)
+}
+
+func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {
 	row, err := t.taskRow(task, 0)
 	if err != nil {
 		return err
@@ -200,27 +223,7 @@ func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	if err := t.send(ctx, t.taskInsertion().one, row...); err != nil {
 		return fmt.Errorf("save task %s: %w", task.ID, err)
 	}
-	if err := t.followTask(ctx, task); err != nil {
-		return err
-	}
-	isNew := task.Created.Equal(task.Modified)
-	if err := t.saveDependencies(ctx, task, isNew); err != nil {
-		return fmt.Errorf("save dependencies of task %s: %w", task.ID, err)
-	}
-	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), isNew, task.Metadata)
-}
-
-// followTask lets what is foreseen follow a task that was saved.
-func (t taskTx) followTask(ctx context.Context, task lastmile.Task) error {
-	if task.State == lastmile.TaskCompleted { // it fires no more
-		if err := t.deleteFired(ctx, task.Organization, string(task.ID)); err != nil {
-			return err
-		}
-	}
-	if task.Worker == "" {
-		return nil
-	}
-	return t.scheduleEstimate(ctx, task.Organization, string(task.Worker), t.now())
+	return nil
 }
 
 // taskInsertion saves tasks.
@@ -289,16 +292,11 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	}, nil
 }
 
-func (t taskTx) saveDependencies(ctx context.Context, task lastmile.Task, isNew bool) error {
-	if !isNew {
-		if err := t.send(ctx, `DELETE FROM task_dependency WHERE org = $1 AND task = $2`, task.Organization, task.ID); err != nil {
-			return err
-		}
-	}
+func (t taskTx) addDependencies(ctx context.Context, task lastmile.Task) error {
 	for _, parent := range task.Dependencies {
 		const query = `INSERT INTO task_dependency (org, parent, task) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 		if err := t.send(ctx, query, task.Organization, parent, task.ID); err != nil {
-			return err
+			return fmt.Errorf("save dependencies of task %s: %w", task.ID, err)
 		}
 	}
 	return nil

@@ -94,7 +94,7 @@ func (t fleetTx) SaveTeam(ctx context.Context, team lastmile.Team) error {
 	if err := t.saveTeamMembers(ctx, team); err != nil {
 		return fmt.Errorf("save members of team %s: %w", team.ID, err)
 	}
-	return t.saveMetadata(ctx, store.Teams, team.Organization, string(team.ID), team.Created.Equal(team.Modified), team.Metadata)
+	return t.saveMetadata(ctx, store.Teams, team.Organization, string(team.ID), team.Metadata)
 }
 
 // saveTeamMembers replaces the workers and managers of a team. Among the teams

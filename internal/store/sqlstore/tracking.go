@@ -104,13 +104,7 @@ func (t trackingTx) SaveLatestPosition(ctx context.Context, org lastmile.Organiz
 }
 
 // ScheduleEstimate makes a worker due for a refresh of all estimates.
-func (t trackingTx) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error {
-	return t.scheduleEstimate(ctx, org, string(id), now)
-}
-
-// scheduleEstimate makes a worker due, because the worker's list or a task in it
-// has changed.
-func (t *base) scheduleEstimate(ctx context.Context, org lastmile.OrganizationID, worker string, now time.Time) error {
+func (t trackingTx) ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, now time.Time) error {
 	const query = `
 		INSERT INTO worker_watch (org, worker, next_at, refresh_at, judged_task, changes, claim) VALUES ($1, $2, $3, $3, '', 1, '')
 		ON CONFLICT (org, worker) DO UPDATE SET changes = worker_watch.changes + 1, refresh_at = excluded.refresh_at,
@@ -251,8 +245,8 @@ func (t trackingTx) Fire(ctx context.Context, org lastmile.OrganizationID, name,
 	return n > 0, nil
 }
 
-// forgetFired forgets what fired of a task, or a route plan, that is completed.
-func (t *base) deleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error {
+// DeleteFired deletes the names under which a task or a route plan has fired.
+func (t trackingTx) DeleteFired(ctx context.Context, org lastmile.OrganizationID, id string) error {
 	if err := t.send(ctx, `DELETE FROM firing WHERE org = $1 AND task = $2`, org, id); err != nil {
 		return fmt.Errorf("forget what %s fired: %w", id, err)
 	}

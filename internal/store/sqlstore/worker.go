@@ -121,7 +121,7 @@ func (t fleetTx) SaveWorker(ctx context.Context, w lastmile.Worker) error {
 	if err := t.saveWorkerTeams(ctx, w); err != nil {
 		return fmt.Errorf("save teams of worker %s: %w", w.ID, err)
 	}
-	return t.saveMetadata(ctx, store.Workers, w.Organization, string(w.ID), w.Created.Equal(w.Modified), w.Metadata)
+	return t.saveMetadata(ctx, store.Workers, w.Organization, string(w.ID), w.Metadata)
 }
 
 // saveWorkerTeams replaces the teams of a worker. In a team it already was in,
@@ -157,7 +157,7 @@ func (t fleetTx) SaveWhereabouts(ctx context.Context, org lastmile.OrganizationI
 	if err != nil {
 		return fmt.Errorf("save whereabouts of worker %s: %w", id, err)
 	}
-	return t.scheduleEstimate(ctx, org, string(id), t.now())
+	return nil
 }
 
 // DeleteWorker deletes a worker.

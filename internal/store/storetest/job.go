@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -155,10 +156,14 @@ func testSaveNew(t *testing.T, s *sqlstore.Store) {
 	// One of the recipients is known, with other metadata.
 	known := made.Recipients[7]
 	known.Name, known.Metadata = "Before", entry(1000)
-	write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, known) })
+	write(t, s, func(w *sqlstore.Tx) error { return w.AddRecipient(ctx, known) })
 	made.Recipients[7].Modified = now.Add(time.Second)
 	made.Tasks[7].Recipient = &made.Recipients[7]
-	write(t, s, func(w *sqlstore.Tx) error { return w.SaveNew(ctx, made) })
+	write(t, s, func(w *sqlstore.Tx) error {
+		fresh := made
+		fresh.Recipients = slices.Delete(slices.Clone(made.Recipients), 7, 8)
+		return errors.Join(w.SaveRecipient(ctx, made.Recipients[7]), w.SaveNew(ctx, fresh))
+	})
 
 	ids := make([]lastmile.TaskID, many)
 	for i := range ids {

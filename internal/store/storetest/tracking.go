@@ -38,7 +38,9 @@ func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 	if !lastmile.IsNotFound(err) {
 		t.Errorf("the schedule of a worker with nothing to do: %v", err)
 	}
-	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveTask(ctx, task) })
+	write(t, s, func(tx *sqlstore.Tx) error {
+		return errors.Join(tx.AddTask(ctx, task), tx.ScheduleEstimate(ctx, acme, w.ID, clock))
+	})
 	soon := clock.Add(time.Hour)
 	found := due(soon)
 	if len(found) != 1 || found[0].ID != string(w.ID) {
@@ -51,7 +53,7 @@ func testEstimateSchedules(t *testing.T, s *sqlstore.Store) {
 		return errors.Join(err, tx.BeginEstimate(ctx, store.EstimateSchedule{Organization: acme, Worker: w.ID}))
 	})
 	before := schedule().Changes
-	write(t, s, func(tx *sqlstore.Tx) error { return tx.LockContainer(ctx, acme, lastmile.WorkerContainer(w.ID), now) })
+	write(t, s, func(tx *sqlstore.Tx) error { return tx.ScheduleEstimate(ctx, acme, w.ID, now) })
 	if schedule().Changes <= before {
 		t.Error("a change of the list during a refresh is not seen")
 	}

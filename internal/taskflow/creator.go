@@ -2,35 +2,19 @@ package taskflow
 
 import (
 	"context"
-	"time"
 
-	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/store"
 )
 
-// Flow manages the tasks of all organizations.
-type Flow struct {
-	Store      Store
-	Documents  store.Documents
+// Creator makes tasks of drafts, for Tasks and Batches.
+type Creator struct {
+	Base
 	Book       AddressBook
-	Arrivals   Arrivals
-	Events     *events.Log
-	Hub        *events.Hub
-	Batches    *events.Wake // of the loop that runs batches
-	Now        func() time.Time
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
 	NewToken   func() string // for tracking links; must not be guessable
 	PublicURL  string
-}
-
-// Arrivals checks the thresholds that a worker who arrives at the active task
-// has reached.
-type Arrivals interface {
-	// Reached is called in the transaction of the worker's report, before the
-	// task is changed by it. It may change the task.
-	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error
 }
 
 // AddressBook checks the destinations and recipients of drafts. It saves
@@ -53,7 +37,7 @@ type prepared struct {
 }
 
 // prepare does the part of a change that must not happen in a transaction.
-func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
+func (c *Creator) prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (prepared, error) {
 	p := prepared{draft: d}
 	if d.Recipients != nil {
 		if len(*d.Recipients) > 1 {
@@ -63,7 +47,7 @@ func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.T
 			if ref.Draft == nil {
 				continue
 			}
-			ready, err := f.Book.PrepareRecipient(ctx, who, "recipients[0].", *ref.Draft)
+			ready, err := c.Book.PrepareRecipient(ctx, who, "recipients[0].", *ref.Draft)
 			if err != nil {
 				return p, err
 			}
@@ -71,7 +55,7 @@ func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.T
 		}
 	}
 	if d.Destination != nil && d.Destination.Draft != nil {
-		made, err := f.Book.Locate(ctx, who, "destination.", *d.Destination.Draft)
+		made, err := c.Book.Locate(ctx, who, "destination.", *d.Destination.Draft)
 		if err != nil {
 			return p, err
 		}
@@ -82,7 +66,7 @@ func (f *Flow) prepare(ctx context.Context, who lastmile.Principal, d lastmile.T
 
 // change saves the destination and recipient of a draft, or reads those that it
 // has the ids of, and returns the change with them in it.
-func (p prepared) change(ctx context.Context, w creationStore, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
+func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
 	change := p.draft.Change
 	switch {
 	case p.destination != nil:
@@ -110,7 +94,7 @@ func (p prepared) change(ctx context.Context, w creationStore, org lastmile.Orga
 	return change, p.customFields(ctx, w, org, &change)
 }
 
-func (p prepared) saveRecipients(ctx context.Context, w creationStore, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
+func (p prepared) saveRecipients(ctx context.Context, w creationWriter, org lastmile.OrganizationID) ([]lastmile.Recipient, error) {
 	recipients := []lastmile.Recipient{}
 	for _, ready := range p.recipients {
 		saved, err := store.SavePreparedRecipient(ctx, w, ready)
@@ -134,7 +118,7 @@ func (p prepared) saveRecipients(ctx context.Context, w creationStore, org lastm
 
 // checkConnections rejects a merchant or executor that the organization is not
 // connected with.
-func checkConnections(ctx context.Context, r containerReader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
+func checkConnections(ctx context.Context, r ownerReader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
 	for _, other := range []*lastmile.OrganizationID{c.Merchant, c.Executor} {
 		if other == nil || *other == org {
 			continue
@@ -155,29 +139,22 @@ func checkConnections(ctx context.Context, r containerReader, org lastmile.Organ
 
 // checkDependencies rejects dependencies that are not the organization's tasks. A
 // new task needs no check for cycles: no task can depend on it yet.
-func checkDependencies(ctx context.Context, r creationStore, t lastmile.Task) error {
+func checkDependencies(ctx context.Context, r tasksReader, t lastmile.Task) error {
 	_, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
 	return err
 }
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have
 // changed.
-func checkNewDependencies(ctx context.Context, r Writer, t lastmile.Task) error {
+func checkNewDependencies(ctx context.Context, r familyReader, t lastmile.Task) error {
 	if err := checkDependencies(ctx, r, t); err != nil {
 		return err
 	}
 	return t.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return r.Parents(ctx, t.Organization, id) })
 }
 
-// containerReader reads the owners of containers.
-type containerReader interface {
-	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
-	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
-}
-
 // checkContainer rejects a container that is not the organization's.
-func checkContainer(ctx context.Context, r containerReader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
+func checkContainer(ctx context.Context, r ownerReader, org lastmile.OrganizationID, in lastmile.ContainerRef) error {
 	switch in.Kind {
 	case lastmile.InTeam:
 		_, err := r.Team(ctx, org, lastmile.TeamID(in.Owner))
@@ -197,10 +174,10 @@ func checkContainer(ctx context.Context, r containerReader, org lastmile.Organiz
 }
 
 // identity returns the ids and links of a new task.
-func (f *Flow) identity(who lastmile.Principal) lastmile.Identity {
-	token := f.NewToken()
+func (c *Creator) identity(who lastmile.Principal) lastmile.Identity {
+	token := c.NewToken()
 	return lastmile.Identity{
-		ID: lastmile.TaskID(f.NewID()), ShortID: f.NewShortID(), TrackingToken: token, TrackingURL: f.PublicURL + "/t/" + token,
-		Creator: who.Actor(), NewID: f.NewID,
+		ID: lastmile.TaskID(c.NewID()), ShortID: c.NewShortID(), TrackingToken: token, TrackingURL: c.PublicURL + "/t/" + token,
+		Creator: who.Actor(), NewID: c.NewID,
 	}
 }

@@ -1,0 +1,30 @@
+package app
+
+import (
+	"dray/internal/access"
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
+)
+
+// addTasks sets up the use cases of tasks. Submitting a batch signals batches.
+func (a *App) addTasks(newID func() string, batches *events.Wake) {
+	db, now := a.Store, a.Now
+	base := taskflow.Base{Events: a.Events, Now: now}
+	creator := taskflow.Creator{
+		Base: base, Book: a.Book, NewID: newID, NewShortID: access.RandomShortID,
+		NewToken: func() string { return access.RandomSecret(lastmile.IDLength) }, PublicURL: a.Config.URL(),
+	}
+	a.Tasks = &taskflow.Tasks{Creator: creator, Store: sqlstore.For[taskflow.TaskReader, taskflow.TaskWriter](db), Documents: db}
+	a.Containers = &taskflow.Containers{Base: base, Store: sqlstore.For[taskflow.ContainerReader, taskflow.ContainerWriter](db)}
+	a.Batches = &taskflow.Batches{Creator: creator, Store: sqlstore.For[taskflow.BatchReader, taskflow.BatchWriter](db), Wake: batches}
+	a.RoutePlans = &taskflow.RoutePlans{
+		Base: base, Store: sqlstore.For[taskflow.PlanReader, taskflow.PlanWriter](db), NewID: newID, NewShortID: access.RandomShortID,
+	}
+	a.Fields = &taskflow.Fields{Store: sqlstore.For[taskflow.FieldReader, taskflow.FieldWriter](db), Documents: db, Now: now, NewID: newID}
+	a.Work = &taskflow.Work{
+		Base: base, Store: sqlstore.For[taskflow.WorkReader, taskflow.WorkWriter](db), Arrivals: a.Tracking, Hub: a.Hub, NewID: newID,
+	}
+	a.Pages = &taskflow.Pages{Base: base, Store: sqlstore.For[taskflow.PageReader, taskflow.PageWriter](db), Hub: a.Hub}
+}

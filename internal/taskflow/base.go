@@ -1,0 +1,146 @@
+package taskflow
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+)
+
+// Base has what the use cases of this package share: moving tasks between
+// containers, and the progress of route plans.
+type Base struct {
+	Events *events.Log
+	Now    func() time.Time
+}
+
+// transfer moves tasks into a container from the containers they are in. It locks
+// the containers that it changes, and those in also. For a replacement, whose
+// index is AtStart, the tasks come first and in order.
+func (b *Base) transfer(ctx context.Context, w moveWriter, who lastmile.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	now := b.Now()
+	tasks, err := w.TasksOf(ctx, who.Organization, ids)
+	if err != nil {
+		return err
+	}
+	containers := append([]lastmile.ContainerRef{in}, also...)
+	for _, task := range tasks {
+		containers = append(containers, task.Container)
+	}
+	if err := b.lockAll(ctx, w, who.Organization, now, containers...); err != nil {
+		return err
+	}
+	var events []lastmile.Event
+	for _, task := range tasks {
+		from := task.Container
+		moved, err := task.Put(in, who.Actor(), now)
+		if err != nil {
+			return err
+		}
+		if from == in {
+			continue
+		}
+		if err := w.SaveTask(ctx, task); err != nil {
+			return err
+		}
+		events = append(events, moved...)
+	}
+	if err := w.Enqueue(ctx, who.Organization, in, index, ids, now); err != nil {
+		return err
+	}
+	return b.Events.Append(ctx, w, events...)
+}
+
+// lockAll locks containers, before tasks in them are saved. It always locks in the
+// same order, so that transactions do not deadlock.
+func (b *Base) lockAll(ctx context.Context, w containerLocker, org lastmile.OrganizationID, now time.Time, containers ...lastmile.ContainerRef) error {
+	slices.SortFunc(containers, func(a, b lastmile.ContainerRef) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner))
+	})
+	for _, c := range slices.Compact(containers) {
+		if err := b.lock(ctx, w, org, c, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lock locks one container, because it or a task in it is about to change. If it
+// is a worker's, the estimates are refreshed and the worker's phone is notified
+// after the commit.
+func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
+	if err := w.LockContainer(ctx, org, in, now); err != nil || in.Kind != lastmile.InWorker {
+		return err
+	}
+	worker := lastmile.WorkerID(in.Owner)
+	b.Events.Publish(w, events.ListTopic(worker))
+	return w.ScheduleEstimate(ctx, org, worker, now)
+}
+
+// saveProgress saves a task that was started, visited or completed, and was in a
+// container before.
+func (b *Base) saveProgress(ctx context.Context, w progressWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+	if err := b.lock(ctx, w, task.Organization, before, now); err != nil {
+		return err
+	}
+	if err := w.SaveTask(ctx, task); err != nil || task.State != lastmile.TaskCompleted {
+		return err
+	}
+	return w.DeleteFired(ctx, task.Organization, string(task.ID)) // it reaches no more thresholds
+}
+
+// saveMoved saves a task that may have moved from another container, to the end of
+// its new one.
+func (b *Base) saveMoved(ctx context.Context, w moveWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
+	if task.Container == before {
+		if before.Kind == lastmile.InWorker { // so that the worker's phone sees the change
+			if err := b.lock(ctx, w, task.Organization, before, now); err != nil {
+				return err
+			}
+		}
+		return w.SaveTask(ctx, task)
+	}
+	if err := b.lockAll(ctx, w, task.Organization, now, before, task.Container); err != nil {
+		return err
+	}
+	if err := w.SaveTask(ctx, task); err != nil {
+		return err
+	}
+	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
+}
+
+// planProgress starts or completes the plan of a task that was started, completed
+// or deleted. Callers save the task first.
+func (b *Base) planProgress(ctx context.Context, w planWriter, task lastmile.Task, now time.Time) error {
+	if task.RoutePlan == "" {
+		return nil
+	}
+	plan, err := w.RoutePlan(ctx, task.Organization, task.RoutePlan)
+	if err != nil {
+		return err
+	}
+	events, err := savePlanProgress(ctx, w, &plan, now)
+	if err != nil {
+		return err
+	}
+	return b.Events.Append(ctx, w, events...)
+}
+
+// savePlanProgress starts or completes a plan whose tasks have been started or
+// completed, and returns the events.
+func savePlanProgress(ctx context.Context, w planWriter, plan *lastmile.RoutePlan, now time.Time) ([]lastmile.Event, error) {
+	events := plan.Progress(now)
+	if len(events) == 0 {
+		return nil, nil
+	}
+	if err := w.SaveRoutePlan(ctx, *plan); err != nil || plan.State != lastmile.RoutePlanCompleted {
+		return events, err
+	}
+	return events, w.DeleteFired(ctx, plan.Organization, string(plan.ID)) // it reaches no more thresholds
+}

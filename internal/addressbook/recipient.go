@@ -98,26 +98,14 @@ func (b *Book) UpdateRecipient(ctx context.Context, who lastmile.Principal, id l
 	return recipient, err
 }
 
-// phone parses a number. What is valid is normalized in any case. unchecked also
-// accepts other numbers in international form, and so does a recipient who was
-// created with one: a task that was read can be written back.
+// phone parses a number. What is valid is normalized in any case; unchecked also
+// accepts other numbers in international form.
 func (b *Book) phone(ctx context.Context, who lastmile.Principal, raw string, unchecked bool) (lastmile.Phone, error) {
 	phone, err := b.validPhone(ctx, who, raw)
-	if _, rejected := errors.AsType[*lastmile.Error](err); !rejected {
-		return phone, err
+	if _, rejected := errors.AsType[*lastmile.Error](err); rejected && unchecked {
+		return lastmile.UncheckedPhone(raw)
 	}
-	other, malformed := lastmile.UncheckedPhone(raw)
-	switch {
-	case unchecked:
-		return other, malformed
-	case malformed != nil:
-		return "", err
-	}
-	_, unknown := b.findRecipient(ctx, who, store.RecipientFilter{Phone: other}, raw)
-	if lastmile.IsNotFound(unknown) {
-		return "", err
-	}
-	return other, unknown
+	return phone, err
 }
 
 func (b *Book) validPhone(ctx context.Context, who lastmile.Principal, raw string) (lastmile.Phone, error) {

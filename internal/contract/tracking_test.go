@@ -98,10 +98,13 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 	if got := c.Must(t, http.MethodGet, "/tasks/"+second, nil); !near(got["estimatedCompletionTime"], now+whole*1000, 5000) {
 		t.Errorf("second: completion %v, want about %v", got["estimatedCompletionTime"], now+whole*1000)
 	}
-	phone.do(t, "start", first, "s", nil)
+	response := phone.do(t, "start", first, "s", nil)
+	read := c.Must(t, http.MethodGet, "/tasks/"+first, nil)
 	p.RefreshDue(t)
-	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); !near(got["eta"], leg, 1) || got["estimatedCompletionTime"] != nil || got["estimatedArrivalTime"] == nil {
-		t.Errorf("started: eta %v, completion %v, arrival %v", got["eta"], got["estimatedCompletionTime"], got["estimatedArrivalTime"])
+	for when, got := range map[string]map[string]any{"in the response": response, "at once": read, "later": c.Must(t, http.MethodGet, "/tasks/"+first, nil)} {
+		if !near(got["eta"], leg, 1) || !near(got["estimatedCompletionTime"], now+(leg+300)*1000, 5000) || !near(got["estimatedArrivalTime"], now+leg*1000, 5000) {
+			t.Errorf("started, %s: eta %v, completion %v, arrival %v", when, got["eta"], got["estimatedCompletionTime"], got["estimatedArrivalTime"])
+		}
 	}
 	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); !near(got["eta"], leg, 1) {
 		t.Errorf("eta of the worker %v", got["eta"])

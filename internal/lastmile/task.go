@@ -61,7 +61,7 @@ type Task struct {
 	Feedback                 []Feedback
 	Completion               Completion
 
-	Geofenced                    bool // completion was attempted while a geofence applied
+	Geofenced                    bool // a geofence applies, or did
 	GeofenceAttempts             []GeofenceAttempt
 	CompletedWithGeofenceWarning bool
 

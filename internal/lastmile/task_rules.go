@@ -92,9 +92,9 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 	return append(events, t.event(TriggerTaskUpdated, by, at)), nil
 }
 
-// Start makes an assigned task the active task of its worker. unfinished are
-// the tasks it depends on that are not completed.
-func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, error) {
+// Start makes an assigned task the active task of its worker, with estimates for
+// the way there. unfinished are the tasks it depends on that are not completed.
+func (t *Task) Start(unfinished []TaskID, e Estimates, by Actor, at time.Time) ([]Event, error) {
 	if len(unfinished) > 0 {
 		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished)).
 			WithMissing(MissingDependencies, idStrings(unfinished))
@@ -103,7 +103,7 @@ func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, erro
 		return nil, err
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: "start", At: at})
-	t.Estimates.Completion = time.Time{} // only estimated for tasks that are not started
+	t.Estimates = e
 	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
 }
 
@@ -186,6 +186,7 @@ func (t *Task) DeletionEvent(by Actor, now time.Time) Event {
 type CloneOptions struct {
 	Metadata, Barcodes, Dependencies bool
 	Overrides                        TaskChange
+	Geofence                         Geofence
 }
 
 // Check rejects times in the past.
@@ -232,6 +233,7 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 		return clone, nil, err
 	}
 	clone.SourceTask, clone.Modified = t.ID, time.Time{}
+	clone.ApplyGeofence(o.Geofence)
 	if _, err := clone.apply(o.Overrides, who.NewID, now); err != nil {
 		return clone, nil, err
 	}

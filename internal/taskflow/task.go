@@ -183,6 +183,9 @@ func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile
 				events = moved // which report the update as well
 			}
 		}
+		if len(events) == 0 { // nothing has changed
+			return nil
+		}
 		if err := ts.saveMoved(ctx, w, task, before, now); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (d Destination) Domain(org lastmile.OrganizationID) lastmile.Destination {
 // DestinationBody is a destination, as sent.
 type DestinationBody struct {
 	// The address in parts.
-	Address *AddressBody `json:"address" required:"true"`
+	Address *SentAddress `json:"address" required:"true"`
 	// [longitude, latitude]. When sent, the address is not looked up.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
 	// Free text of at most 10,000 characters.
@@ -127,10 +127,15 @@ type AddressBody struct {
 	Unparsed string `json:"unparsed"`
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Next to an unparsed address, only a
-// name and an apartment mean something: the rest is ignored, whatever it is.
-func (a *AddressBody) UnmarshalJSON(data []byte) error {
-	type parts AddressBody
+// SentAddress is an address as it was sent. Next to an unparsed line, only a name and
+// an apartment mean something: the rest is ignored, whatever it is.
+type SentAddress AddressBody
+
+// SchemaOf returns the body of an address, for documentation.
+func (SentAddress) SchemaOf() any { return AddressBody{} }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *SentAddress) UnmarshalJSON(data []byte) error {
 	if bytes.Contains(data, []byte(`"unparsed"`)) {
 		var line struct {
 			Unparsed  string `json:"unparsed"`
@@ -141,14 +146,14 @@ func (a *AddressBody) UnmarshalJSON(data []byte) error {
 			return err
 		}
 		if line.Unparsed != "" {
-			*a = AddressBody{Unparsed: line.Unparsed, Name: line.Name, Apartment: line.Apartment}
+			*a = SentAddress{Unparsed: line.Unparsed, Name: line.Name, Apartment: line.Apartment}
 			return nil
 		}
 	}
-	return codec.DecodePart(data, (*parts)(a))
+	return codec.DecodePart(data, (*AddressBody)(a))
 }
 
-func (a AddressBody) domain() lastmile.Address {
+func (a SentAddress) domain() lastmile.Address {
 	return lastmile.Address{
 		Name: a.Name, Number: string(a.Number), Street: a.Street, Apartment: string(a.Apartment),
 		City: a.City, State: a.State, PostalCode: string(a.PostalCode), Country: a.Country,

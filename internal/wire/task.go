@@ -95,10 +95,10 @@ type TaskRecord struct {
 	// Id of the task that this one was cloned from. Only for clones.
 	SourceTaskID lastmile.TaskID `json:"sourceTaskId,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 
-	// Attempts to complete the task elsewhere. Only under a geofence.
+	// Attempts to complete the task elsewhere; empty when none. Only under a geofence.
 	GeofenceAttempts *[]GeofenceAttempt `json:"geofenceAttempts,omitzero" example:"[]"`
-	// Whether the worker completed the task elsewhere and was warned. Only under a geofence.
-	CompletedWithGeofenceWarning *bool `json:"completedWithGeofenceWarning,omitzero" example:"false"`
+	// Whether the worker completed the task elsewhere and was warned.
+	CompletedWithGeofenceWarning bool `json:"completedWithGeofenceWarning"`
 }
 
 // TaskLive is the part of a task that changes by the minute or with other
@@ -390,7 +390,7 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 		Priority: t.Priority, Group: orNull(t.Group), Appearance: Appearance{TriangleColor: t.TriangleColor},
 		ScanOnlyRequiredBarcodes: t.ScanOnlyRequiredBarcodes, Barcodes: newBarcodes(t.Barcodes),
 		CustomFields: Each(t.CustomFields, NewCustomField), Requirements: Requirements(t.Requirements),
-		RoutePlan: t.RoutePlan, SourceTaskID: t.SourceTask,
+		RoutePlan: t.RoutePlan, SourceTaskID: t.SourceTask, CompletedWithGeofenceWarning: t.CompletedWithGeofenceWarning,
 	}
 	if t.Pickup {
 		record.Type = 0
@@ -399,7 +399,7 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 		attempts := Each(t.GeofenceAttempts, func(a lastmile.GeofenceAttempt) GeofenceAttempt {
 			return GeofenceAttempt{Type: a.Level, Location: LonLat(a.Location), Timestamp: Millis(a.At)}
 		})
-		record.GeofenceAttempts, record.CompletedWithGeofenceWarning = &attempts, &t.CompletedWithGeofenceWarning
+		record.GeofenceAttempts = &attempts
 	}
 	if t.Container.Kind != "" {
 		container := newContainer(t.Container)
@@ -548,13 +548,13 @@ func (r TaskRecord) Domain() lastmile.Task {
 		Priority: r.Priority, Group: orZero(r.Group), TriangleColor: r.Appearance.TriangleColor,
 		ScanOnlyRequiredBarcodes: r.ScanOnlyRequiredBarcodes, Barcodes: r.Barcodes.domain(),
 		CustomFields: Each(r.CustomFields, CustomField.Domain), Requirements: lastmile.Requirements(r.Requirements),
-		RoutePlan: r.RoutePlan, SourceTask: r.SourceTaskID,
+		RoutePlan: r.RoutePlan, SourceTask: r.SourceTaskID, CompletedWithGeofenceWarning: r.CompletedWithGeofenceWarning,
 	}
 	if r.Container != nil {
 		t.Container = r.Container.domain()
 	}
 	if r.GeofenceAttempts != nil {
-		t.Geofenced, t.CompletedWithGeofenceWarning = true, orZero(r.CompletedWithGeofenceWarning)
+		t.Geofenced = true
 		t.GeofenceAttempts = Each(*r.GeofenceAttempts, func(a GeofenceAttempt) lastmile.GeofenceAttempt {
 			return lastmile.GeofenceAttempt{Level: a.Type, Location: a.Location.Point(), At: a.Timestamp.Time()}
 		})

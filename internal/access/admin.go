@@ -52,7 +52,8 @@ func (a *Admins) Update(ctx context.Context, who lastmile.Principal, id lastmile
 		if err != nil {
 			return err
 		}
-		if err := admin.Update(change, now); err != nil {
+		changed, err := admin.Update(change, now)
+		if err != nil || !changed {
 			return err
 		}
 		if err := checkEmailFree(ctx, w, admin.Email, id); err != nil {

@@ -2,6 +2,7 @@ package addressbook
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"dray/internal/lastmile"
@@ -28,10 +29,10 @@ func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, fie
 	}
 	phone, err := b.phone(ctx, who, draft.Phone, draft.SkipPhoneNumberValidation)
 	if err != nil {
-		return lastmile.PreparedRecipient{}, err
+		return lastmile.PreparedRecipient{}, lastmile.Within(field, err)
 	}
 	made, err := lastmile.NewRecipient(lastmile.RecipientID(b.NewID()), who.Organization, draft, phone, b.Now())
-	return lastmile.PreparedRecipient{Draft: draft, New: made}, err
+	return lastmile.PreparedRecipient{Draft: draft, New: made}, lastmile.Within(field, err)
 }
 
 // ShowRecipient returns a recipient in the form of the API.
@@ -88,7 +89,8 @@ func (b *Book) UpdateRecipient(ctx context.Context, who lastmile.Principal, id l
 		if recipient, err = w.Recipient(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if err := recipient.Update(change, now); err != nil {
+		changed, err := recipient.Update(change, now)
+		if err != nil || !changed {
 			return err
 		}
 		return w.SaveRecipient(ctx, recipient)
@@ -96,10 +98,17 @@ func (b *Book) UpdateRecipient(ctx context.Context, who lastmile.Principal, id l
 	return recipient, err
 }
 
+// phone parses a number. What is valid is normalized in any case; unchecked also
+// accepts other numbers in international form.
 func (b *Book) phone(ctx context.Context, who lastmile.Principal, raw string, unchecked bool) (lastmile.Phone, error) {
-	if unchecked {
+	phone, err := b.validPhone(ctx, who, raw)
+	if _, rejected := errors.AsType[*lastmile.Error](err); rejected && unchecked {
 		return lastmile.UncheckedPhone(raw)
 	}
+	return phone, err
+}
+
+func (b *Book) validPhone(ctx context.Context, who lastmile.Principal, raw string) (lastmile.Phone, error) {
 	if strings.HasPrefix(raw, "+") { // means the same in every country
 		if phone, err := b.ParsePhone(raw, ""); err == nil {
 			return phone, nil

@@ -123,7 +123,7 @@ func (s tasks) showTask(ctx context.Context, c *edge.Call) (wire.Raw[wire.Task],
 		return nil, err
 	}
 	withHistory := wire.NewTask(task)
-	withHistory.AssignmentHistory = wire.NewAssignments(task.History)
+	withHistory.AssignmentHistory = wire.NewAssignments(task)
 	return wire.MarshalRaw(withHistory)
 }
 
@@ -154,11 +154,12 @@ func (s tasks) cloneTask(ctx context.Context, c *edge.Call, body wire.CloneBody)
 	if chosen.Overrides != nil {
 		var err error
 		if overrides, err = chosen.Overrides.Draft(c.Who.Organization); err != nil {
-			return lastmile.Task{}, err
+			return lastmile.Task{}, body.LocateError(err)
 		}
 		overrides.Container = nil
 	}
-	return s.Tasks.Clone(ctx, c.Who, lastmile.TaskID(c.ID()), options, overrides)
+	clone, err := s.Tasks.Clone(ctx, c.Who, lastmile.TaskID(c.ID()), options, overrides)
+	return clone, body.LocateError(err)
 }
 
 func (s tasks) explainTask(ctx context.Context, c *edge.Call) (wire.Explanation, error) {

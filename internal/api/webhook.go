@@ -38,12 +38,8 @@ func (s webhooks) routes() []edge.Route {
 	)
 }
 
-func (s webhooks) createWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (made lastmile.CreatedRecord[lastmile.Webhook], err error) {
-	change, err := body.Change()
-	if err != nil {
-		return made, err
-	}
-	return s.Webhooks.Create(ctx, c.Who, change)
+func (s webhooks) createWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (lastmile.CreatedRecord[lastmile.Webhook], error) {
+	return s.Webhooks.Create(ctx, c.Who, body.Change())
 }
 
 func (s webhooks) listWebhooks(ctx context.Context, c *edge.Call) ([]wire.Webhook, error) {
@@ -52,11 +48,7 @@ func (s webhooks) listWebhooks(ctx context.Context, c *edge.Call) ([]wire.Webhoo
 }
 
 func (s webhooks) updateWebhook(ctx context.Context, c *edge.Call, body wire.WebhookBody) (wire.Webhook, error) {
-	change, err := body.Change()
-	if err != nil {
-		return wire.Webhook{}, err
-	}
-	hook, err := s.Webhooks.Update(ctx, c.Who, lastmile.WebhookID(c.ID()), change)
+	hook, err := s.Webhooks.Update(ctx, c.Who, lastmile.WebhookID(c.ID()), body.Change())
 	return wire.NewWebhook(hook), err
 }
 

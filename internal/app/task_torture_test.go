@@ -148,7 +148,7 @@ func (w *taskHistory) task(random *rand.Rand, n int) lastmile.Task {
 	by := lastmile.Actor{Type: lastmile.ActorWorker}
 	at := created.Add(time.Duration(float64(time.Minute) * (1 + 600*random.ExpFloat64()/5)))
 	_, put := task.Put(lastmile.WorkerContainer(w.workers[n%len(w.workers)]), by, created)
-	_, started := task.Start(nil, by, created)
+	_, started := task.Start(nil, lastmile.Estimates{}, by, created)
 	_, done := task.Complete(lastmile.Outcome{Success: true, At: at}, by)
 	if err := errors.Join(put, started, done); err != nil {
 		panic(err)

@@ -20,6 +20,8 @@ import (
 // exact, nesting and counts are limited. Unknown keys are ignored, but what is
 // under them must keep the same rules. See scanner for the limits.
 //
+// It is lenient with numbers, in every field alike: see Number.
+//
 // A refusal is a *lastmile.Error that names the field. Any other error means
 // that into is of a type that cannot be read, which is our fault.
 func Decode(data []byte, into any) error {
@@ -57,6 +59,14 @@ func DecodePart(data []byte, into any) error {
 	err := json.Unmarshal(data, into, options...)
 	if err == nil {
 		return nil
+	}
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok && otherNotation(semantic) {
+		// Rare, so that the others do not pay for it. What has been read so far is
+		// read again.
+		unmarshalers := json.JoinUnmarshalers(noNullItems, anyNotation)
+		if err = json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), json.WithUnmarshalers(unmarshalers)); err == nil {
+			return nil
+		}
 	}
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return Invalid("is not valid JSON at byte %d", syntactic.ByteOffset).at(dotted(syntactic.JSONPointer))
@@ -115,39 +125,20 @@ func explain(e *json.SemanticError) *FieldError {
 	switch {
 	case want == "":
 		return nil
-	case e.JSONKind == '0' && isWhole(e.GoType.Kind()):
-		return explainWhole(e)
 	case e.GoType.Kind() == reflect.Array && e.Err != nil:
 		return Malformed("must be an array of exactly %d elements", e.GoType.Len())
 	case KindName(byte(e.JSONKind)) != want:
 		return Malformed("must be %s, not %s", want, KindName(byte(e.JSONKind)))
-	case e.JSONKind == '0' && errors.Is(e.Err, strconv.ErrRange):
-		return Invalid("must be a smaller number, not %s", Clip(string(e.JSONValue)))
 	}
 	return nil
-}
-
-// explainWhole says why a number does not fit a whole number.
-func explainWhole(e *json.SemanticError) *FieldError {
-	value := Clip(string(e.JSONValue))
-	if size, ok := NumberSize(e.JSONValue); !ok || size != len(e.JSONValue) {
-		return Malformed("must be a whole number")
-	}
-	if bytes.ContainsAny(e.JSONValue, ".eE") {
-		return Malformed("must be a whole number, written without a fraction or an exponent, not %s", value)
-	}
-	bits := e.GoType.Bits()
-	if e.GoType.Kind() >= reflect.Uint {
-		return Invalid("must be a whole number between 0 and %d, not %s", uint64(1)<<min(bits, 53)-1, value)
-	}
-	limit := int64(1) << min(bits-1, 53)
-	return Invalid("must be a whole number between %d and %d, not %s", -limit, limit-1, value)
 }
 
 // isWhole reports whether a kind holds whole numbers only.
 func isWhole(kind reflect.Kind) bool {
 	return kind >= reflect.Int && kind <= reflect.Uint64
 }
+
+func isFloat(kind reflect.Kind) bool { return kind == reflect.Float32 || kind == reflect.Float64 }
 
 // readsItself reports whether a type has its own method to read JSON or text, so
 // that the error is the method's.
@@ -167,7 +158,7 @@ func wanted(t reflect.Type) string {
 		return "a boolean"
 	case kind == reflect.String:
 		return "a string"
-	case isWhole(kind), kind == reflect.Float32, kind == reflect.Float64:
+	case isWhole(kind), isFloat(kind):
 		return "a number"
 	case kind == reflect.Struct, kind == reflect.Map:
 		return "an object"

@@ -22,6 +22,9 @@ const (
 // database.
 const MaxNumber = 1 << 53
 
+// outOfRange rejects a number beyond MaxNumber.
+const outOfRange = "must be a number between -2^53 and 2^53, not %s"
+
 // Scanner walks a body once, before it is decoded. It allocates nothing
 // unless it refuses, and it refuses everything that is not JSON or that no
 // honest client sends, also in members that are ignored.
@@ -373,7 +376,7 @@ func (s *Scanner) number() *FieldError {
 		return s.syntax("a digit")
 	}
 	if !InRange(literal) {
-		return s.refuse("must be a number between -2^53 and 2^53, not %s", Clip(string(literal)))
+		return s.refuse(outOfRange, Clip(string(literal)))
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func testAssignNearest(t *testing.T, s *shift) {
 	s.given(t, far, `"mode":"distance"`)
 	made := s.given(t, far, `"mode":"distance"`)
 	matches(t, readTask(t, s.Client, made["id"].(string)+"?assignmentHistory=true")["assignmentHistory"],
-		`[{"actionContext":{"type":"API","id":"<id>"},"containerDescription":{"type":"WORKER","worker":"`+far+`"},"time":"<now>"}]`)
+		`[{"actionContext":{"type":"API","id":"<id>"},"containerDescription":{"type":"WORKER","organization":"`+string(s.Organization.ID)+`","worker":"`+far+`"},"time":"<now>"}]`)
 }
 
 func testAssignLoad(t *testing.T, s *shift) {

@@ -109,7 +109,7 @@ func TestDestinationContract(t *testing.T) {
 				"one coordinate":               {`{"address":{"city":"X","country":"Y"},"location":[1]}`, malformed, []string{"location", "two numbers"}},
 				"three coordinates":            {`{"address":{"city":"X","country":"Y"},"location":[1,2,3]}`, malformed, []string{"location", "two numbers"}},
 				"a null coordinate":            {`{"address":{"city":"X","country":"Y"},"location":[null,2]}`, malformed, []string{"location", "two numbers"}},
-				"coordinates as texts":         {`{"address":{"city":"X","country":"Y"},"location":["1","2"]}`, malformed, []string{"location", "two numbers"}},
+				"coordinates as texts":         {`{"address":{"city":"X","country":"Y"},"location":["1","west"]}`, malformed, []string{"location", "two numbers"}},
 				"a location with names":        {`{"address":{"city":"X","country":"Y"},"location":{"lat":1,"lng":2}}`, malformed, []string{"location"}},
 				"metadata to set":              {`{"address":{"city":"X","country":"Y"},` + place + `,"metadata":{"$set":[]}}`, malformed, []string{"metadata", "array"}},
 			} {

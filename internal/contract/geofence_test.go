@@ -39,6 +39,27 @@ func TestGeofenceContract(t *testing.T) {
 			if _, there := got["geofenceAttempts"]; there {
 				t.Errorf("geofenceAttempts %v", got["geofenceAttempts"])
 			}
+			if got["completedWithGeofenceWarning"] != false {
+				t.Errorf("warned %v", got["completedWithGeofenceWarning"])
+			}
+		})
+		t.Run("under a geofence a task says that nothing was attempted", func(t *testing.T) {
+			older := taskOf(t, c, worker, 40.7, nil)
+			fence(lastmile.GeofenceWarn)
+			defer fence(lastmile.GeofenceOff)
+			body := `{"destination":` + inline + `,"recipients":[]}`
+			made := c.Must(t, http.MethodPost, "/tasks", body)
+			path := "/tasks/" + fmt.Sprint(made["id"])
+			batch := c.Must(t, http.MethodPost, "/tasks/batch", `{"tasks":[`+body+`]}`)["tasks"].([]any)[0].(map[string]any)
+			for what, got := range map[string]map[string]any{
+				"created": made, "read": c.Must(t, http.MethodGet, path, nil), "cloned": c.Must(t, http.MethodPost, path+"/clone", nil), "of a batch": batch,
+				"started": mobile.do(t, "start", older, "s"+older, nil),
+			} {
+				if matches(t, got["geofenceAttempts"], `[]`); got["completedWithGeofenceWarning"] != false {
+					t.Errorf("%s: warned %v", what, got["completedWithGeofenceWarning"])
+				}
+			}
+			mobile.do(t, "complete", older, "c", done("c"+older, close))
 		})
 		t.Run("with a warning it is completed and noted", func(t *testing.T) {
 			fence(lastmile.GeofenceWarn)

@@ -54,7 +54,7 @@ func TestHubContract(t *testing.T) {
 				"no number to look up":   {`{"name":"H","address":{"street":"S","city":"X","country":"Y"}}`, malformed, []string{"address.number"}},
 				"a line and a location":  {`{"name":"H","address":{"unparsed":"S"},"location":[1,2]}`, invalid, []string{"address.unparsed"}},
 				"an address to look up":  {`{"name":"H","address":{"number":"1","street":"S","city":"X","country":"Y"}}`, invalid, []string{"geocode"}},
-				"a location of texts":    {`{"name":"H","address":{"city":"X","country":"Y"},"location":["1","2"]}`, malformed, []string{"location"}},
+				"a location of texts":    {`{"name":"H","address":{"city":"X","country":"Y"},"location":["1","west"]}`, malformed, []string{"location"}},
 				"no phone number":        {`{"name":"H",` + place + `,"phone":"12"}`, invalid, []string{"phone", "12"}},
 				"teams as a text":        {`{"name":"H",` + place + `,"teams":"` + c.north + `"}`, malformed, []string{"teams", "array"}},
 				"an unknown team":        {`{"name":"H",` + place + `,"teams":["` + c.north + `","` + unknownID + `"]}`, notFound, []string{"team", unknownID}},

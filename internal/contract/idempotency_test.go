@@ -57,7 +57,7 @@ func start[W interface {
 		if err != nil {
 			return err
 		}
-		if _, err := task.Start(nil, lastmile.Actor{}, app.Clock()); err != nil {
+		if _, err := task.Start(nil, lastmile.Estimates{}, lastmile.Actor{}, app.Clock()); err != nil {
 			return err
 		}
 		return to.SaveTask(t.Context(), task)

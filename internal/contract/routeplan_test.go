@@ -54,7 +54,7 @@ func beginTask[W interface {
 		if err != nil {
 			return err
 		}
-		if _, err := task.Start(nil, lastmile.Actor{Type: lastmile.ActorWorker}, app.Clock()); err != nil {
+		if _, err := task.Start(nil, lastmile.Estimates{}, lastmile.Actor{Type: lastmile.ActorWorker}, app.Clock()); err != nil {
 			return err
 		}
 		return w.SaveTask(t.Context(), task)

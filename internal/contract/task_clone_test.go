@@ -111,6 +111,33 @@ func TestTaskCloneContract(t *testing.T) {
 				}
 			}
 			notFound.check(t, r.Call(t, "POST", "/tasks/"+of+"/clone", `{"options":{"overrides":{"destination":"`+unknownID+`"}}}`))
+			for _, form := range []struct{ path, before, after string }{{"options.overrides.", `{"options":{"overrides":`, `}}`}, {"overrides.", `{"overrides":`, `}`}} {
+				for sent, test := range map[string]struct {
+					want refusal
+					word string
+				}{
+					`{"notes":5}`:                                 {malformed, "notes must"},
+					`{"completeAfter":"x"}`:                       {malformed, "completeAfter must"},
+					`{"serviceTime":-1}`:                          {invalid, "serviceTime must"},
+					`{"quantity":-1}`:                             {invalid, "quantity must"},
+					`{"priority":500}`:                            {invalid, "priority must"},
+					`{"metadata":[{}]}`:                           {malformed, "metadata[0].name is"},
+					`{"recipients":[{}]}`:                         {malformed, "recipients[0].name is"},
+					`{"destination":{}}`:                          {malformed, "destination.address is"},
+					`{"container":{"type":5}}`:                    {malformed, "container.type must"},
+					`{"customFields":[{"key":"none","value":1}]}`: {invalid, "customFields[0].key"},
+					`{"recipients":[{"name":"A","phone":"12"}]}`:  {invalid, "recipients[0].phone \"12\" is"},
+					`{"destination":{"address":{"city":"X"},"location":[1,2]}}`:                     {malformed, "destination.address.country is"},
+					fmt.Sprintf(`{"completeAfter":%d}`, now-hour):                                   {invalid, "completeAfter must be in the future"},
+					fmt.Sprintf(`{"completeAfter":%d,"completeBefore":%d}`, now+3*hour, now+2*hour): {invalid, "completeAfter must be before"},
+				} {
+					a := send(t, r.Client, "POST", "/tasks/"+of+"/clone", form.before+sent+form.after)
+					test.want.check(t, a)
+					if message := a.Object(t)["message"].(map[string]any)["message"].(string); !strings.HasPrefix(message, form.path+test.word) {
+						t.Errorf("%s: %q does not begin with %q", sent, message, form.path+test.word)
+					}
+				}
+			}
 			malformed.check(t, send(t, r.Client, "POST", "/tasks/"+of+"/clone", `{"options":[]}`), "options")
 			malformed.check(t, send(t, r.Client, "POST", "/tasks/"+of+"/clone", `{"options":{"includeMetadata":5}}`), "includeMetadata")
 			if after := len(r.queue(t, "organizations/"+org)); after != before {

@@ -38,7 +38,7 @@ func bareTask(t testing.TB, org string, changes string) map[string]any {
 		"destination":{"id":"<id>","timeCreated":"<now>","timeLastModified":"<now>","location":[-73.98,40.75],
 			"address":{"number":"1","street":"Main St","apartment":"","city":"X","state":"","postalCode":"","country":"Y"},
 			"notes":"","metadata":[],"googlePlaceId":null,"warnings":[],"useGPS":true},
-		"estimatedCompletionTime":null,"estimatedArrivalTime":null,"eta":null,"delayTime":null}`)}.Object(t)
+		"estimatedCompletionTime":null,"estimatedArrivalTime":null,"eta":null,"delayTime":null,"completedWithGeofenceWarning":false}`)}.Object(t)
 	maps.Copy(shown, apptest.Answer{Body: []byte(changes)}.Object(t))
 	return shown
 }
@@ -223,8 +223,12 @@ func testTaskOrganizations(t *testing.T, p *apptest.Platform, r roads) {
 	}
 	theirs := string(partner.Organization.ID)
 	made := r.Must(t, "POST", "/tasks", newTask(`,"merchant":"`+theirs+`","executor":"`+theirs+`"`))
+	ours := string(r.Organization.ID)
 	matches(t, []any{made["merchant"], made["executor"], made["organization"], made["container"]},
-		`["`+theirs+`","`+theirs+`","`+string(r.Organization.ID)+`",{"type":"ORGANIZATION","organization":"`+theirs+`"}]`)
+		`["`+theirs+`","`+theirs+`","`+ours+`",{"type":"ORGANIZATION","organization":"`+ours+`"}]`)
+	if queue := r.queue(t, "organizations/"+ours); !slices.Contains(queue, made["id"]) {
+		t.Errorf("task %s is not in the container that it names, %v", made["id"], queue)
+	}
 	for _, field := range []string{"merchant", "executor"} {
 		outsideScope.check(t, r.Call(t, "POST", "/tasks", newTask(`,"`+field+`":"`+string(stranger.Organization.ID)+`"`)))
 		notFound.check(t, r.Call(t, "POST", "/tasks", newTask(`,"`+field+`":"`+unknownID+`"`)))
@@ -412,7 +416,8 @@ func testTaskHistory(t *testing.T, r roads) {
 	malformed.check(t, r.Call(t, "GET", "/tasks/"+task+"?assignmentHistory=yes", nil), "assignmentHistory")
 	whole := readTask(t, r.Client, task+"?assignmentHistory=true")
 	matches(t, whole["assignmentHistory"], strings.NewReplacer("{BY", `{"actionContext":{"type":"API","id":"<id>"},"time":"<now>"`).Replace(
-		`[{BY,"containerDescription":{"type":"TEAM","team":"`+r.south+`"}},{BY,"containerDescription":{"type":"WORKER","worker":"`+r.bob+`"}},
+		`[{BY,"containerDescription":{"type":"TEAM","organization":"`+org+`","team":"`+r.south+`"}},
+		{BY,"containerDescription":{"type":"WORKER","organization":"`+org+`","worker":"`+r.bob+`"}},
 		{BY,"containerDescription":{"type":"ORGANIZATION","organization":"`+org+`"}}]`))
 	delete(whole, "assignmentHistory")
 	matches(t, whole, string(encode(t, plain)))

@@ -108,11 +108,20 @@ func testFollow(t *testing.T, c *apptest.Client, team string) {
 	on := func() string {
 		return `"worker":{"name":"Ada","vehicleType":"BICYCLE","location":[-74.01,40.7],"locationTime":"<now>","destination":[-74,40.7]}}`
 	}
-	matches(t, state(t, at), `{"stage":"active",`+open+on())
+	underway := func() map[string]any { // with an estimate from the start on
+		t.Helper()
+		got := state(t, at)
+		if arrival, known := got["estimatedArrivalTime"].(float64); !known || arrival < float64(began.UnixMilli()) {
+			t.Errorf("estimatedArrivalTime is %v", got["estimatedArrivalTime"])
+		}
+		got["estimatedArrivalTime"] = nil
+		return got
+	}
+	matches(t, underway(), `{"stage":"active",`+open+on())
 	p.do(t, "arrive", task, "a", nil)
-	matches(t, state(t, at), `{"stage":"arrived",`+open+on())
+	matches(t, underway(), `{"stage":"arrived",`+open+on())
 	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": false}).OK(t)
-	matches(t, state(t, at), `{"stage":"arrived",`+open+`"worker":{"name":"Ada","vehicleType":"BICYCLE","location":null,"locationTime":null,"destination":null}}`)
+	matches(t, underway(), `{"stage":"arrived",`+open+`"worker":{"name":"Ada","vehicleType":"BICYCLE","location":null,"locationTime":null,"destination":null}}`)
 	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
 	p.do(t, "complete", task, "c", map[string]any{
 		"success": true, "signatureText": "R", "minimumAgeVerified": true, "photoUploadIds": []string{p.uploaded(t, numbered(t, 21))},
@@ -267,7 +276,7 @@ func testFeedback(t *testing.T, c *apptest.Client, team string) {
 	invalid.check(t, say(t, at, `{"rating":5}`), "completed")
 	p.do(t, "complete", task, "c", map[string]any{"success": false})
 	for body, want := range map[string]refusal{
-		`{}`: malformed, `{"rating":"5"}`: malformed, `{"rating":null}`: malformed, `[]`: malformed, `{"rating":0}`: invalid, `{"rating":6}`: invalid,
+		`{}`: malformed, `{"rating":"five"}`: malformed, `{"rating":null}`: malformed, `[]`: malformed, `{"rating":0}`: invalid, `{"rating":6}`: invalid,
 		`{"rating":-1}`: invalid, `{"rating":4.5}`: malformed, `{"rating":5,"comments":7}`: malformed, `not json`: invalid,
 		`{"rating":5,"comments":"` + strings.Repeat("x", 1001) + `"}`: invalid,
 	} {

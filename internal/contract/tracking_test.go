@@ -21,6 +21,7 @@ func TestTrackingContract(t *testing.T) {
 		c := p.Organization(t, "Acme")
 		team := driverTeam(t, c, "Tracked", true)
 		t.Run("every task of a worker is estimated in order", func(t *testing.T) { testEstimates(t, c, team) })
+		t.Run("a task is estimated when it is started", func(t *testing.T) { testStartEstimates(t, c, team) })
 		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
 		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
 		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
@@ -98,10 +99,13 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 	if got := c.Must(t, http.MethodGet, "/tasks/"+second, nil); !near(got["estimatedCompletionTime"], now+whole*1000, 5000) {
 		t.Errorf("second: completion %v, want about %v", got["estimatedCompletionTime"], now+whole*1000)
 	}
-	phone.do(t, "start", first, "s", nil)
+	response := phone.do(t, "start", first, "s", nil)
+	read := c.Must(t, http.MethodGet, "/tasks/"+first, nil)
 	p.RefreshDue(t)
-	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); !near(got["eta"], leg, 1) || got["estimatedCompletionTime"] != nil || got["estimatedArrivalTime"] == nil {
-		t.Errorf("started: eta %v, completion %v, arrival %v", got["eta"], got["estimatedCompletionTime"], got["estimatedArrivalTime"])
+	for when, got := range map[string]map[string]any{"in the response": response, "at once": read, "later": c.Must(t, http.MethodGet, "/tasks/"+first, nil)} {
+		if !near(got["eta"], leg, 1) || !near(got["estimatedCompletionTime"], now+(leg+300)*1000, 5000) || !near(got["estimatedArrivalTime"], now+leg*1000, 5000) {
+			t.Errorf("started, %s: eta %v, completion %v, arrival %v", when, got["eta"], got["estimatedCompletionTime"], got["estimatedArrivalTime"])
+		}
 	}
 	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); !near(got["eta"], leg, 1) {
 		t.Errorf("eta of the worker %v", got["eta"])
@@ -109,6 +113,31 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 	phone.do(t, "complete", first, "c", map[string]any{"success": true})
 	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); got["eta"] != nil || got["estimatedArrivalTime"] != nil {
 		t.Errorf("completed and still estimated: %v", got)
+	}
+}
+
+func testStartEstimates(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	worker, phone := driver(t, c, team, "+12125550409")
+	lost := taskOf(t, c, worker, 40.71, nil)
+	if got := phone.do(t, "start", lost, "s1", nil); got["eta"] != nil || got["estimatedArrivalTime"] != nil || got["estimatedCompletionTime"] != nil {
+		t.Errorf("estimated although nobody knows where the worker is: %v", got)
+	}
+	phone.do(t, "complete", lost, "c1", map[string]any{"success": true})
+	phone.at(t, 40.7)
+	taskOf(t, c, worker, 40.71, nil)
+	second := taskOf(t, c, worker, 40.72, map[string]any{"serviceTime": 5})
+	for when, estimated := range map[string]bool{"before the list is estimated": false, "after": true} {
+		if estimated {
+			p.RefreshDue(t)
+		}
+		got := phone.do(t, "start", second, "s2"+when, nil) // before the first
+		leg, now := travels(40.7, 40.72), float64(p.Now().UnixMilli())
+		if !near(got["eta"], leg, 1) || !near(got["estimatedArrivalTime"], now+leg*1000, 5000) || !near(got["estimatedCompletionTime"], now+(leg+300)*1000, 5000) {
+			t.Errorf("%s: eta %v, arrival %v, completion %v", when, got["eta"], got["estimatedArrivalTime"], got["estimatedCompletionTime"])
+		}
+		phone.do(t, "complete", second, "c2"+when, map[string]any{"success": true})
+		second = taskOf(t, c, worker, 40.72, map[string]any{"serviceTime": 5})
 	}
 }
 

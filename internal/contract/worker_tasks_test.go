@@ -116,7 +116,7 @@ func completeAt[W interface {
 		if err != nil {
 			return err
 		}
-		if _, err := task.Start(nil, lastmile.Actor{}, started); err != nil {
+		if _, err := task.Start(nil, lastmile.Estimates{}, lastmile.Actor{}, started); err != nil {
 			return err
 		}
 		if _, err := task.Complete(lastmile.Outcome{Success: success, At: ended}, lastmile.Actor{}); err != nil {

@@ -43,7 +43,8 @@ func (f *Fleet) UpdateHub(ctx context.Context, who lastmile.Principal, id lastmi
 		if hub, err = w.Hub(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if err := hub.Update(change, now); err != nil {
+		changed, err := hub.Update(change, now)
+		if err != nil || !changed {
 			return err
 		}
 		if err := checkTeams(ctx, w, who.Organization, hub.Teams); err != nil {

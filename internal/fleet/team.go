@@ -29,7 +29,8 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 		if team, err = w.Team(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if err := team.Update(change, now); err != nil {
+		changed, err := team.Update(change, now)
+		if err != nil || !changed {
 			return err
 		}
 		if err := checkTeam(ctx, w, team); err != nil {

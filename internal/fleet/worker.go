@@ -91,16 +91,20 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who lastmile.Principal, id las
 			return err
 		}
 		change := draft.Change
-		if change.Routing, err = routing.save(ctx, w, who); err != nil {
+		if change.Routing, err = routing.unless(worker.Routing).save(ctx, w, who); err != nil {
 			return err
 		}
-		if err := worker.Update(change, vehicle, now); err != nil {
+		changed, err := worker.Update(change, vehicle, now)
+		if err != nil {
 			return err
 		}
 		if change.Teams != nil {
 			if err := checkTeams(ctx, w, who.Organization, worker.Teams); err != nil {
 				return err
 			}
+		}
+		if !changed {
+			return nil
 		}
 		if err := w.SaveWorker(ctx, worker); err != nil {
 			return err
@@ -164,6 +168,14 @@ func (f *Fleet) locate(ctx context.Context, who lastmile.Principal, a *RoutingAd
 	}
 	made, err := f.Places.Locate(ctx, who, "addresses.routing.", *a.Draft)
 	return located{made: &made}, err
+}
+
+// unless returns no address if it is the one that the worker has.
+func (l located) unless(current *lastmile.Destination) located {
+	if l.made != nil && current != nil && current.SamePlace(*l.made) {
+		return located{}
+	}
+	return l
 }
 
 // save saves a new destination, or reads the one with the id that was sent. It

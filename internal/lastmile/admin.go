@@ -51,15 +51,16 @@ func NewAdmin(id AdminID, org OrganizationID, c AdminChange, now time.Time) (Adm
 		return Admin{}, Missing("email")
 	}
 	a := Admin{ID: id, Organization: org, Created: now, Type: AdminStandard}
-	err := a.Update(c, now)
+	_, err := a.Update(c, now)
 	return a, err
 }
 
-// Update applies a change.
-func (a *Admin) Update(c AdminChange, now time.Time) error {
+// Update applies a change and reports whether the administrator is different now.
+func (a *Admin) Update(c AdminChange, now time.Time) (changed bool, err error) {
+	before := *a
 	metadata, err := a.Metadata.Apply(c.Metadata)
 	if err != nil {
-		return err
+		return false, err
 	}
 	a.Metadata = metadata
 	Set(&a.Name, c.Name)
@@ -71,11 +72,10 @@ func (a *Admin) Update(c AdminChange, now time.Time) error {
 	if c.Type != nil {
 		a.Type = AdminType(*c.Type)
 	}
-	a.Modified = nextModified(a.Modified, now)
 	if !slices.Contains([]AdminType{AdminSuper, AdminStandard}, a.Type) {
-		return Invalid("type must be super or standard, not %q", a.Type)
+		return false, Invalid("type must be super or standard, not %q", a.Type)
 	}
-	return FirstError(
+	return touch(&a.Modified, before, *a, now), FirstError(
 		RequireText("name", a.Name),
 		RequireText("email", a.Email),
 		checkEmail("email", a.Email),

@@ -3,6 +3,7 @@ package lastmile
 import (
 	"crypto/sha256"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -89,4 +90,17 @@ func (c ContainerChange) Check(kind ContainerKind) error {
 		return Invalid("tasks must not name a task twice")
 	}
 	return nil
+}
+
+// Leaves reports whether a list is the same after the change, where ids are the
+// tasks to insert or to replace it with.
+func (c ContainerChange) Leaves(list, ids []TaskID) bool {
+	at := c.Index
+	if at == AtEnd || at > len(list)-len(ids) {
+		at = len(list) - len(ids)
+	}
+	if c.Replace {
+		return slices.Equal(list, ids)
+	}
+	return at >= 0 && slices.Equal(list[at:at+len(ids)], ids)
 }

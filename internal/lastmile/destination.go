@@ -75,6 +75,13 @@ func (d DestinationDraft) Query(country string) AddressQuery {
 	return q
 }
 
+// SamePlace reports whether another destination has the same content, so that it
+// need not take the place of this one. A location that was found by geocoding may
+// have been sent back.
+func (d Destination) SamePlace(other Destination) bool {
+	return d.Location == other.Location && d.Address.same(other.Address) && d.Notes == other.Notes && Same(d.Metadata, other.Metadata)
+}
+
 // NewDestination returns a destination for a draft that passed Check. found is
 // the geocoder's result, nil if the draft has a location.
 func NewDestination(id DestinationID, org OrganizationID, d DestinationDraft, found *GeocodedAddress, now time.Time) Destination {

@@ -1,5 +1,7 @@
 package lastmile
 
+import "slices"
+
 // TaskDraft is a task as sent, to create one or to change it.
 type TaskDraft struct {
 	Change      TaskChange
@@ -26,10 +28,28 @@ type RecipientRef struct {
 // ignores, so that they are neither checked nor geocoded.
 func (d TaskDraft) Effective(of Task) TaskDraft {
 	if of.Pending() {
-		return d
+		return d.knowing(of.Recipient)
 	}
 	d.Destination, d.Recipients, d.Container = nil, nil, nil
 	d.Change.Merchant, d.Change.Executor = nil, nil
+	return d
+}
+
+// knowing returns the draft without a validation of the phone number that the
+// task's recipient has: it may have been accepted without one, and be sent back.
+func (d TaskDraft) knowing(r *Recipient) TaskDraft {
+	if r == nil || d.Recipients == nil {
+		return d
+	}
+	refs := slices.Clone(*d.Recipients)
+	for i, ref := range refs {
+		if ref.Draft != nil && ref.Draft.Phone == string(r.Phone) {
+			known := *ref.Draft
+			known.SkipPhoneNumberValidation = true
+			refs[i].Draft = &known
+		}
+	}
+	d.Recipients = &refs
 	return d
 }
 

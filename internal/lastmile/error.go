@@ -86,6 +86,19 @@ func (e *Error) Because(format string, args ...any) *Error {
 	return &with
 }
 
+// Within returns an error about a field of a record that is itself part of a
+// request: prefix, such as "recipients[0].", goes before the name of the field.
+// Errors about anything else are returned as they are.
+func Within(prefix string, err error) error {
+	inner, ok := errors.AsType[*Error](err)
+	if !ok || inner.Code != CodeInvalid && inner.Code != CodeMalformed {
+		return err
+	}
+	outer := *inner
+	outer.Message = prefix + inner.Message
+	return &outer
+}
+
 // WithMissing sets the prerequisites that are not met and returns the error.
 func (e *Error) WithMissing(kind string, items []string) *Error {
 	with := *e

@@ -81,6 +81,10 @@ func (a Action) WithLocation(w Whereabouts) Action {
 	return a
 }
 
+// ApplyGeofence makes a geofence apply to the task, unless it is off. The task shows
+// the attempts to complete it outside from then on.
+func (t *Task) ApplyGeofence(g Geofence) { t.Geofenced = t.Geofenced || g.Level != GeofenceOff }
+
 // CheckGeofence checks the location at which a worker completes the task. An
 // attempt outside the geofence is recorded on the task, once per action, and
 // rejected at GeofenceBlock. An unknown location is accepted at GeofenceWarn;
@@ -89,7 +93,7 @@ func (t *Task) CheckGeofence(g Geofence, a Action) error {
 	if g.Level == GeofenceOff || t.State != TaskActive {
 		return nil
 	}
-	t.Geofenced = true
+	t.ApplyGeofence(g)
 	if a.Location == nil {
 		if g.Level == GeofenceBlock {
 			return Missing("location").Because("the task can only be completed near its destination")

@@ -53,13 +53,8 @@ func (d RecipientDraft) Check(field string) error {
 // NewRecipient returns a new recipient.
 func NewRecipient(id RecipientID, org OrganizationID, d RecipientDraft, phone Phone, now time.Time) (Recipient, error) {
 	r := Recipient{ID: id, Organization: org, Created: now, Phone: phone}
-	err := r.Update(d.change(), now)
+	_, err := r.Update(d.change(), now)
 	return r, err
-}
-
-// ApplyDraft applies a draft to the existing recipient with its phone number.
-func (r *Recipient) ApplyDraft(d RecipientDraft, now time.Time) error {
-	return r.Update(d.change(), now)
 }
 
 func (d RecipientDraft) change() RecipientChange {
@@ -68,19 +63,20 @@ func (d RecipientDraft) change() RecipientChange {
 	return c
 }
 
-// Update applies a change. The phone number never changes.
-func (r *Recipient) Update(c RecipientChange, now time.Time) error {
+// Update applies a change and reports whether the recipient is different now. The
+// phone number never changes.
+func (r *Recipient) Update(c RecipientChange, now time.Time) (changed bool, err error) {
+	before := *r
 	metadata, err := r.Metadata.Apply(c.Metadata)
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.Metadata = metadata
 	Set(&r.Name, c.Name)
 	Set(&r.Notes, c.Notes)
 	Set(&r.SkipSMSNotifications, c.SkipSMSNotifications)
 	Set(&r.UseLongCodeForText, c.UseLongCodeForText)
-	r.Modified = nextModified(r.Modified, now)
-	return FirstError(
+	return touch(&r.Modified, before, *r, now), FirstError(
 		RequireText("name", r.Name),
 		CheckText("notes", r.Notes, MaxNotes),
 	)
@@ -93,15 +89,15 @@ type PreparedRecipient struct {
 	New   Recipient // to be saved if no recipient has the phone number yet
 }
 
-// Merge returns the recipient to save, where known is the one who has the phone
-// number already, or nil.
-func (p PreparedRecipient) Merge(known *Recipient) (Recipient, error) {
+// Merge returns the recipient, and whether it must be saved. known is the one who
+// has the phone number already, or nil.
+func (p PreparedRecipient) Merge(known *Recipient) (merged Recipient, changed bool, err error) {
 	if known == nil {
-		return p.New, nil
+		return p.New, true, nil
 	}
-	merged := *known
-	err := merged.ApplyDraft(p.Draft, p.New.Modified)
-	return merged, err
+	merged = *known
+	changed, err = merged.Update(p.Draft.change(), p.New.Modified)
+	return merged, changed, err
 }
 
 // Set stores value in field unless value is nil.
@@ -116,18 +112,26 @@ type Phone string
 
 var internationalForm = regexp.MustCompile(`^\+[1-9][0-9]{4,14}$`)
 
+// separators are what people write between the digits of a phone number.
+var separators = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "", "/", "")
+
 // UncheckedPhone accepts a number without applying the rules of its country.
 // The leading plus is still required.
 func UncheckedPhone(raw string) (Phone, error) {
-	if !internationalForm.MatchString(raw) {
+	digits := separators.Replace(raw)
+	if !internationalForm.MatchString(digits) {
 		return "", InvalidPhone(raw).Because("without the rules of countries it must still be a + and 5 to 15 digits")
 	}
-	return Phone(raw), nil
+	return Phone(digits), nil
 }
 
-// InvalidPhone is the error for an invalid phone number.
+// maxShownPhone is how much of an invalid phone number an error repeats.
+const maxShownPhone = 64
+
+// InvalidPhone is the error for an invalid phone number. Its message begins with
+// the name of the field.
 func InvalidPhone(raw string) *Error {
-	return Invalid("phone %q is not a valid phone number", raw).
+	return Invalid("phone %q is not a valid phone number", Truncate(raw, maxShownPhone)).
 		Because("give it in international form with a leading +, or as dialled in the organization's country")
 }
 

@@ -97,18 +97,20 @@ func NewRoutePlan(id RoutePlanID, shortID string, org OrganizationID, c RoutePla
 		return RoutePlan{}, Missing("startTime")
 	}
 	p := RoutePlan{ID: id, ShortID: shortID, Organization: org, Created: now, State: RoutePlanPending}
-	err := p.Update(c, now)
+	_, err := p.Update(c, now)
 	return p, err
 }
 
-// Update applies a change. It changes only the record; callers move the tasks.
-func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) error {
+// Update applies a change and reports whether the plan is different now. It
+// changes only the record; callers move the tasks.
+func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) (changed bool, err error) {
+	before := *p
 	if c.Worker != nil && *c.Worker != p.Worker && slices.Contains(p.TaskStates, TaskActive) {
-		return Invalid("the worker of route plan %s cannot change while one of its tasks is active", p.ID)
+		return false, Invalid("the worker of route plan %s cannot change while one of its tasks is active", p.ID)
 	}
 	if c.Tasks != nil {
 		if err := p.setTasks(*c.Tasks); err != nil {
-			return err
+			return false, err
 		}
 	}
 	Set(&p.Name, c.Name)
@@ -123,8 +125,7 @@ func (p *RoutePlan) Update(c RoutePlanChange, now time.Time) error {
 	Set(&p.EndingHub, c.EndingHub)
 	Set(&p.Worker, c.Worker)
 	Set(&p.Team, c.Team)
-	p.Modified = nextModified(p.Modified, now)
-	return p.check()
+	return touch(&p.Modified, before, *p, now), p.check()
 }
 
 // setTasks replaces the tasks of the plan. Tasks that are started or completed
@@ -145,7 +146,9 @@ func (p *RoutePlan) setTasks(tasks []TaskID) error {
 	if p.State == RoutePlanCompleted && slices.ContainsFunc(tasks, joins) {
 		return Invalid("route plan %s is completed and takes no more tasks", p.ID)
 	}
-	p.Tasks, p.TaskStates = slices.Clone(tasks), nil
+	if !slices.Equal(p.Tasks, tasks) {
+		p.Tasks, p.TaskStates = slices.Clone(tasks), nil
+	}
 	return nil
 }
 

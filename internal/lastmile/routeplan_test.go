@@ -105,14 +105,20 @@ func TestRoutePlanTasksThatStay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, nil)
 			p.State, p.Tasks, p.TaskStates = test.state, []lastmile.TaskID{"a", "b"}, test.states
-			rejectedAs(t, p.Update(lastmile.RoutePlanChange{Tasks: &test.tasks}, planNow), test.want)
+			_, err := p.Update(lastmile.RoutePlanChange{Tasks: &test.tasks}, planNow)
+			rejectedAs(t, err, test.want)
 		})
 	}
 	t.Run("the worker stays while a task is active", func(t *testing.T) {
 		p := newPlan(t, func(c *lastmile.RoutePlanChange) { c.Worker = new(lastmile.WorkerID("w")) })
 		p.Tasks, p.TaskStates = []lastmile.TaskID{"a"}, []lastmile.TaskState{active}
-		rejectedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("x"))}, planNow), lastmile.CodeInvalid)
-		rejectedAs(t, p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("w"))}, planNow), 0)
+		_, err := p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("x"))}, planNow)
+		rejectedAs(t, err, lastmile.CodeInvalid)
+		changed, err := p.Update(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID("w"))}, planNow)
+		rejectedAs(t, err, 0)
+		if changed {
+			t.Error("the same worker is a change")
+		}
 	})
 }
 

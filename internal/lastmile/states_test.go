@@ -56,7 +56,7 @@ var explainedMoves = map[TaskState][]explainedMove{
 		to: TaskActive, how: "started by its worker",
 		needs: "every task it depends on is completed",
 		ways: []func(*Task, Actor, time.Time) ([]Event, error){
-			func(t *Task, by Actor, at time.Time) ([]Event, error) { return t.Start(nil, by, at) },
+			func(t *Task, by Actor, at time.Time) ([]Event, error) { return t.Start(nil, Estimates{}, by, at) },
 		},
 	}},
 	TaskActive: {{
@@ -76,7 +76,7 @@ func taskIn(t *testing.T, state TaskState) Task {
 	}
 	for _, step := range []func(*Task, Actor, time.Time) ([]Event, error){
 		put(WorkerContainer("w")),
-		func(t *Task, by Actor, at time.Time) ([]Event, error) { return t.Start(nil, by, at) },
+		func(t *Task, by Actor, at time.Time) ([]Event, error) { return t.Start(nil, Estimates{}, by, at) },
 		end(true),
 	}[:state] {
 		if _, err := step(&task, Actor{}, at); err != nil {

@@ -48,7 +48,7 @@ type Task struct {
 	Notes                    string
 	Quantity                 float64
 	AdditionalQuantities     Capacities
-	ServiceTime              time.Duration
+	ServiceTime              *time.Duration // nil if none was sent, which is shown as zero
 	Priority                 int
 	Group                    string
 	Overrides                Overrides
@@ -61,7 +61,7 @@ type Task struct {
 	Feedback                 []Feedback
 	Completion               Completion
 
-	Geofenced                    bool // completion was attempted while a geofence applied
+	Geofenced                    bool // a geofence applies, or did
 	GeofenceAttempts             []GeofenceAttempt
 	CompletedWithGeofenceWarning bool
 
@@ -192,18 +192,20 @@ func NewTask(who Identity, org OrganizationID, c TaskChange, now time.Time) (Tas
 	if c.Recipients == nil {
 		return t, Missing("recipients").Because("an array of zero or one recipients is required")
 	}
-	if err := t.apply(c, who.NewID, now); err != nil {
+	if _, err := t.apply(c, who.NewID, now); err != nil {
 		return t, err
 	}
-	t.place(OrganizationContainer(t.Executor), who.Creator, now)
+	t.place(OrganizationContainer(org), who.Creator, now)
 	return t, nil
 }
 
-// apply applies every field of a change that is set.
-func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
+// apply applies every field of a change that is set, and reports whether the task
+// is different now.
+func (t *Task) apply(c TaskChange, newID func() string, now time.Time) (changed bool, err error) {
+	before := *t
 	if c.Recipients != nil {
 		if len(*c.Recipients) > 1 {
-			return Invalid("recipients has %d entries; at most one is allowed", len(*c.Recipients))
+			return false, Invalid("recipients has %d entries; at most one is allowed", len(*c.Recipients))
 		}
 		t.Recipient = nil
 		for _, r := range *c.Recipients {
@@ -219,7 +221,10 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 	Set(&t.Notes, c.Notes)
 	Set(&t.Quantity, c.Quantity)
 	Set(&t.AdditionalQuantities, c.AdditionalQuantities)
-	Set(&t.ServiceTime, c.ServiceTime)
+	// A task without a service time shows zero. Writing that back sets none.
+	if sent := c.ServiceTime; sent != nil && (*sent != 0 || t.ServiceTime != nil || t.Modified.IsZero()) {
+		t.ServiceTime = sent
+	}
 	Set(&t.Priority, c.Priority)
 	Set(&t.Group, c.Group)
 	Set(&t.Requirements, c.Requirements)
@@ -231,18 +236,28 @@ func (t *Task) apply(c TaskChange, newID func() string, now time.Time) error {
 		t.Dependencies = Unique(*c.Dependencies)
 	}
 	if c.Barcodes != nil {
-		t.Barcodes.Required = slices.Clone(*c.Barcodes)
-		for i := range t.Barcodes.Required {
-			t.Barcodes.Required[i].ID = newID()
+		t.Barcodes.Required = t.Barcodes.replaceRequired(*c.Barcodes, newID)
+	}
+	if t.Metadata, err = t.Metadata.Apply(c.Metadata); err != nil {
+		return false, err
+	}
+	return touch(&t.Modified, before, *t, now), t.check()
+}
+
+// replaceRequired returns required barcodes as sent. Those that the task has
+// already keep their ids.
+func (b Barcodes) replaceRequired(sent []Barcode, newID func() string) []Barcode {
+	known, required := slices.Clone(b.Required), slices.Clone(sent)
+	for i, r := range required {
+		at := slices.IndexFunc(known, func(k Barcode) bool { return k.Data == r.Data && k.BlockCompletion == r.BlockCompletion })
+		if at < 0 {
+			required[i].ID = newID()
+			continue
 		}
+		required[i].ID = known[at].ID
+		known = slices.Delete(known, at, at+1)
 	}
-	metadata, err := t.Metadata.Apply(c.Metadata)
-	if err != nil {
-		return err
-	}
-	t.Metadata = metadata
-	t.Modified = nextModified(t.Modified, now)
-	return t.check()
+	return required
 }
 
 func (o *Overrides) apply(c OverridesChange) {
@@ -275,7 +290,7 @@ func (t *Task) check() error {
 	switch {
 	case err != nil:
 		return err
-	case t.ServiceTime < 0 || t.ServiceTime > MaxServiceTime:
+	case t.ServiceTime != nil && (*t.ServiceTime < 0 || *t.ServiceTime > MaxServiceTime):
 		return Invalid("serviceTime must be between 0 and %.0f minutes", MaxServiceTime.Minutes())
 	case !t.CompleteAfter.IsZero() && !t.CompleteBefore.IsZero() && !t.CompleteAfter.Before(t.CompleteBefore):
 		return Invalid("completeAfter must be before completeBefore")

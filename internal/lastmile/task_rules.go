@@ -92,9 +92,9 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 	return append(events, t.event(TriggerTaskUpdated, by, at)), nil
 }
 
-// Start makes an assigned task the active task of its worker. unfinished are
-// the tasks it depends on that are not completed.
-func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, error) {
+// Start makes an assigned task the active task of its worker, with estimates for
+// the way there. unfinished are the tasks it depends on that are not completed.
+func (t *Task) Start(unfinished []TaskID, e Estimates, by Actor, at time.Time) ([]Event, error) {
 	if len(unfinished) > 0 {
 		return nil, Invalid("task %s cannot be started before the tasks it depends on are completed: %s", t.ID, joinIDs(unfinished)).
 			WithMissing(MissingDependencies, idStrings(unfinished))
@@ -103,7 +103,7 @@ func (t *Task) Start(unfinished []TaskID, by Actor, at time.Time) ([]Event, erro
 		return nil, err
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: "start", At: at})
-	t.Estimates.Completion = time.Time{} // only estimated for tasks that are not started
+	t.Estimates = e
 	return []Event{t.event(TriggerTaskStarted, by, at)}, nil
 }
 
@@ -145,7 +145,7 @@ func (t *Task) CustomFieldsEditable() bool { return t.State != TaskActive }
 // Update applies the part of a change that the state of the task permits and
 // ignores the rest. Everything can change before a task is started; notes and
 // metadata while it is active; metadata and custom fields after it is
-// completed.
+// completed. An update that changes nothing has no event.
 func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time) ([]Event, error) {
 	allowed := c
 	switch t.State {
@@ -155,7 +155,8 @@ func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time
 		allowed = TaskChange{Metadata: c.Metadata, CustomFields: c.CustomFields}
 	case TaskUnassigned, TaskAssigned:
 	}
-	if err := t.apply(allowed, newID, now); err != nil {
+	changed, err := t.apply(allowed, newID, now)
+	if err != nil || !changed {
 		return nil, err
 	}
 	return []Event{t.event(TriggerTaskUpdated, by, now)}, nil
@@ -185,13 +186,14 @@ func (t *Task) DeletionEvent(by Actor, now time.Time) Event {
 type CloneOptions struct {
 	Metadata, Barcodes, Dependencies bool
 	Overrides                        TaskChange
+	Geofence                         Geofence
 }
 
 // Check rejects times in the past.
 func (o CloneOptions) Check(now time.Time) error {
 	past := func(field string, at *time.Time) error {
 		if at != nil && !at.IsZero() && !at.After(now) {
-			return Invalid("overrides.%s must be in the future", field)
+			return Invalid("%s must be in the future", field)
 		}
 		return nil
 	}
@@ -203,7 +205,7 @@ func (o CloneOptions) Check(now time.Time) error {
 func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.Time) (Task, []Event, error) {
 	base := TaskChange{
 		Merchant: &t.Merchant, Executor: &t.Executor, Pickup: &t.Pickup, Notes: &t.Notes,
-		Quantity: &t.Quantity, AdditionalQuantities: &t.AdditionalQuantities, ServiceTime: &t.ServiceTime,
+		Quantity: &t.Quantity, AdditionalQuantities: &t.AdditionalQuantities, ServiceTime: t.ServiceTime,
 		Priority: &t.Priority, Group: &t.Group, Overrides: t.Overrides.change(), Requirements: &t.Requirements,
 		ScanOnlyRequiredBarcodes: &t.ScanOnlyRequiredBarcodes, TriangleColor: &t.TriangleColor,
 		CustomFields: &t.CustomFields, Destination: &place, Recipients: &[]Recipient{},
@@ -231,7 +233,8 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 		return clone, nil, err
 	}
 	clone.SourceTask, clone.Modified = t.ID, time.Time{}
-	if err := clone.apply(o.Overrides, who.NewID, now); err != nil {
+	clone.ApplyGeofence(o.Geofence)
+	if _, err := clone.apply(o.Overrides, who.NewID, now); err != nil {
 		return clone, nil, err
 	}
 	return clone, []Event{clone.event(TriggerTaskCloned, who.Creator, now)}, nil

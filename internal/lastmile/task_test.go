@@ -65,7 +65,7 @@ func assigned(t *testing.T) lastmile.Task {
 func active(t *testing.T) lastmile.Task {
 	t.Helper()
 	task := assigned(t)
-	must(t, ok(task.Start(nil, me, noon)))
+	must(t, ok(task.Start(nil, lastmile.Estimates{}, me, noon)))
 	return task
 }
 
@@ -131,7 +131,7 @@ func TestANewTask(t *testing.T) {
 		t.Errorf("the creation of an assigned task has the events %v", got)
 	}
 	elsewhere := newTask(t, func(c *lastmile.TaskChange) { c.Executor = new(lastmile.OrganizationID("other")) })
-	if elsewhere.Container != lastmile.OrganizationContainer("other") {
+	if elsewhere.Container != lastmile.OrganizationContainer("acme") {
 		t.Errorf("a task that another organization fulfils is in %v", elsewhere.Container)
 	}
 }
@@ -320,12 +320,14 @@ func TestPuttingATaskClearsItsEstimates(t *testing.T) {
 	}
 }
 
-func TestStartingATaskClearsItsEstimatedCompletion(t *testing.T) {
+func TestStartingATaskReplacesItsEstimates(t *testing.T) {
 	task := assigned(t)
 	task.Estimates = lastmile.Estimates{Arrival: noon, Completion: noon.Add(time.Minute)}
-	must(t, ok(task.Start(nil, me, noon)))
-	if want := (lastmile.Estimates{Arrival: noon}); !task.Estimates.Equal(want) {
-		t.Errorf("the estimates are %+v, want %+v", task.Estimates, want)
+	want := lastmile.Estimates{Arrival: noon.Add(time.Hour), Completion: noon.Add(2 * time.Hour), ETA: new(time.Hour)}
+	events, err := task.Start(nil, want, me, noon)
+	must(t, err)
+	if !task.Estimates.Equal(want) || !events[0].Task.Estimates.Equal(want) {
+		t.Errorf("the estimates are %+v, and in the event %+v, want %+v", task.Estimates, events[0].Task.Estimates, want)
 	}
 }
 
@@ -349,9 +351,9 @@ func TestStartedAndCompletedTasksStayWhereTheyAre(t *testing.T) {
 
 func TestStartingATask(t *testing.T) {
 	task := assigned(t)
-	_, err := task.Start([]lastmile.TaskID{"p", "q"}, me, noon)
+	_, err := task.Start([]lastmile.TaskID{"p", "q"}, lastmile.Estimates{}, me, noon)
 	rejected(t, err, lastmile.CodeInvalid, "t", "p, q")
-	events, err := task.Start(nil, me, noon.Add(time.Minute))
+	events, err := task.Start(nil, lastmile.Estimates{}, me, noon.Add(time.Minute))
 	must(t, err)
 	if got := triggersOf(events); !slices.Equal(got, []string{"taskStarted"}) || task.State != lastmile.TaskActive || task.Worker != "w" {
 		t.Errorf("events %v; the task is %v, of %q", got, task.State, task.Worker)
@@ -360,7 +362,7 @@ func TestStartingATask(t *testing.T) {
 		t.Errorf("its events are %+v", task.Completion.Events)
 	}
 	for name, other := range map[string]lastmile.Task{"unassigned": newTask(t, nil), "active": task, "completed": completed(t)} {
-		_, err := other.Start(nil, me, noon)
+		_, err := other.Start(nil, lastmile.Estimates{}, me, noon)
 		rejected(t, err, lastmile.CodeInvalid, name)
 	}
 }
@@ -482,7 +484,7 @@ func TestCloning(t *testing.T) {
 		c.CustomFields = &[]lastmile.CustomFieldValue{{Value: "x"}}
 	})
 	must(t, ok(source.Put(lastmile.WorkerContainer("w"), me, noon)))
-	must(t, ok(source.Start(nil, me, noon)))
+	must(t, ok(source.Start(nil, lastmile.Estimates{}, me, noon)))
 	must(t, ok(source.Complete(lastmile.Outcome{Success: true, Notes: "done", At: noon}, me)))
 	other := lastmile.Destination{ID: "copy", Location: place.Location}
 	clone := func(t *testing.T, o lastmile.CloneOptions, now time.Time) lastmile.Task {
@@ -530,7 +532,7 @@ func TestCloning(t *testing.T) {
 			CompleteBefore: new(noon.Add(2 * time.Hour)), Recipients: &[]lastmile.Recipient{}, Destination: &place,
 		}}, noon)
 		switch {
-		case got.Notes != "other" || got.Pickup || got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
+		case got.Notes != "other" || got.Pickup || *got.ServiceTime != time.Hour || got.Recipient != nil || got.Destination.ID != "d":
 			t.Errorf("got %+v", got)
 		case len(got.Metadata) != 1 || got.Metadata[0].Name != "b":
 			t.Errorf("metadata %+v", got.Metadata)
@@ -546,7 +548,7 @@ func TestCloning(t *testing.T) {
 		for name, change := range map[string]lastmile.TaskChange{
 			"completeAfter": {CompleteAfter: &noon}, "completeBefore": {CompleteBefore: &noon},
 		} {
-			rejected(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, "overrides."+name, "future")
+			rejected(t, lastmile.CloneOptions{Overrides: change}.Check(noon), lastmile.CodeInvalid, name, "future")
 			must(t, lastmile.CloneOptions{Overrides: change}.Check(noon.Add(-time.Millisecond)))
 		}
 		must(t, lastmile.CloneOptions{Overrides: lastmile.TaskChange{CompleteAfter: &time.Time{}}}.Check(noon))

@@ -41,15 +41,16 @@ func NewTeam(id TeamID, org OrganizationID, c TeamChange, now time.Time) (Team, 
 		return Team{}, Missing("managers")
 	}
 	t := Team{ID: id, Organization: org, Created: now}
-	err := t.Update(c, now)
+	_, err := t.Update(c, now)
 	return t, err
 }
 
-// Update applies a change.
-func (t *Team) Update(c TeamChange, now time.Time) error {
+// Update applies a change and reports whether the team is different now.
+func (t *Team) Update(c TeamChange, now time.Time) (changed bool, err error) {
+	before := *t
 	metadata, err := t.Metadata.Apply(c.Metadata)
 	if err != nil {
-		return err
+		return false, err
 	}
 	t.Metadata = metadata
 	Set(&t.Name, c.Name)
@@ -61,8 +62,7 @@ func (t *Team) Update(c TeamChange, now time.Time) error {
 	if c.Managers != nil {
 		t.Managers = Unique(*c.Managers)
 	}
-	t.Modified = nextModified(t.Modified, now)
-	return RequireText("name", t.Name)
+	return touch(&t.Modified, before, *t, now), RequireText("name", t.Name)
 }
 
 // CreatedRecord is a record in the response to the request that created it,
@@ -98,20 +98,20 @@ func NewHub(id HubID, org OrganizationID, c HubChange, now time.Time) (Hub, erro
 		return Hub{}, Missing("address")
 	}
 	h := Hub{ID: id, Organization: org, Created: now}
-	err := h.Update(c, now)
+	_, err := h.Update(c, now)
 	return h, err
 }
 
-// Update applies a change.
-func (h *Hub) Update(c HubChange, now time.Time) error {
+// Update applies a change and reports whether the hub is different now.
+func (h *Hub) Update(c HubChange, now time.Time) (changed bool, err error) {
+	before := *h
 	Set(&h.Name, c.Name)
 	Set(&h.Phone, c.Phone)
-	if c.Destination != nil {
-		h.Location, h.Address = c.Destination.Location, c.Destination.Address
+	if d := c.Destination; d != nil && (h.Location != d.Location || !h.Address.same(d.Address)) {
+		h.Location, h.Address = d.Location, d.Address
 	}
-	if c.Teams != nil {
+	if c.Teams != nil && !sameSet(h.Teams, *c.Teams) { // their order is not stored
 		h.Teams = Unique(*c.Teams)
 	}
-	h.Modified = nextModified(h.Modified, now)
-	return RequireText("name", h.Name)
+	return touch(&h.Modified, before, *h, now), RequireText("name", h.Name)
 }

@@ -1,6 +1,7 @@
 package lastmile
 
 import (
+	"reflect"
 	"strings"
 	"time"
 	"unicode"
@@ -49,6 +50,59 @@ func nextModified(before, now time.Time) time.Time {
 		return next
 	}
 	return now
+}
+
+// touch sets the modification time of a record that an update has changed, and
+// reports whether it has. An update that changes nothing is no event, so that an
+// integration that writes back what it read does not cause its next notification.
+func touch[T any](modified *time.Time, before, after T, now time.Time) bool {
+	if !modified.IsZero() && Same(before, after) {
+		return false
+	}
+	*modified = nextModified(*modified, now)
+	return true
+}
+
+// Same reports whether two values are equal: times if they are the same instant,
+// pointers if they point to equal values, and lists also if one is empty and the
+// other nil.
+func Same[T any](a, b T) bool { return same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()) }
+
+func same(a, b reflect.Value) bool {
+	if at, ok := a.Interface().(time.Time); ok {
+		other, ok := b.Interface().(time.Time)
+		return ok && at.Equal(other)
+	}
+	switch a.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() == b.IsNil()
+		}
+		return a.Elem().Type() == b.Elem().Type() && same(a.Elem(), b.Elem())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !same(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Slice, reflect.Array:
+		for i := range min(a.Len(), b.Len()) {
+			if !same(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return a.Len() == b.Len()
+	case reflect.Map:
+		for _, key := range a.MapKeys() {
+			if other := b.MapIndex(key); !other.IsValid() || !same(a.MapIndex(key), other) {
+				return false
+			}
+		}
+		return a.Len() == b.Len()
+	default:
+		return a.Equal(b)
+	}
 }
 
 // Truncate cuts a text after most characters.

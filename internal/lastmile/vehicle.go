@@ -46,6 +46,7 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 	if v != nil {
 		next = *v
 	}
+	before := next
 	if c.Type != nil {
 		next.Type = VehicleType(*c.Type)
 	}
@@ -58,7 +59,7 @@ func (v *Vehicle) apply(id VehicleID, c VehicleChange, now time.Time) (*Vehicle,
 	Set(&next.Description, c.Description)
 	Set(&next.LicensePlate, c.LicensePlate)
 	Set(&next.Color, c.Color)
-	next.Modified = nextModified(next.Modified, now)
+	touch(&next.Modified, before, next, now)
 	return &next, FirstError(
 		CheckText("vehicle.description", next.Description, MaxText),
 		CheckText("vehicle.licensePlate", next.LicensePlate, MaxText),

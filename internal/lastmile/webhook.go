@@ -55,13 +55,14 @@ func NewWebhook(id WebhookID, org OrganizationID, c WebhookChange, now time.Time
 		return Webhook{}, Missing("trigger")
 	}
 	h := Webhook{ID: id, Organization: org, Created: now, Enabled: true}
-	err := h.Update(c, now)
+	_, err := h.Update(c, now)
 	return h, err
 }
 
-// Update applies a change. Enabling a disabled webhook resets its failure
-// streak.
-func (h *Webhook) Update(c WebhookChange, now time.Time) error {
+// Update applies a change and reports whether the webhook is different now.
+// Enabling a disabled webhook resets its failure streak.
+func (h *Webhook) Update(c WebhookChange, now time.Time) (changed bool, err error) {
+	before := *h
 	Set(&h.Name, c.Name)
 	Set(&h.URL, c.URL)
 	Set(&h.Trigger, c.Trigger)
@@ -75,8 +76,7 @@ func (h *Webhook) Update(c WebhookChange, now time.Time) error {
 		}
 		h.Enabled = *c.Enabled
 	}
-	h.Modified = nextModified(h.Modified, now)
-	return h.check()
+	return touch(&h.Modified, before, *h, now), h.check()
 }
 
 func (h *Webhook) check() error {

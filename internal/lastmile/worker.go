@@ -1,6 +1,7 @@
 package lastmile
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -123,15 +124,17 @@ func (d WorkerDraft) Check() error {
 // worker's vehicle, if the draft has one.
 func NewWorker(id WorkerID, org OrganizationID, d WorkerDraft, phone Phone, vehicle VehicleID, now time.Time) (Worker, error) {
 	w := Worker{ID: id, Organization: org, Created: now, Phone: phone, AccountStatus: AccountInvited}
-	err := w.Update(d.Change, vehicle, now)
+	_, err := w.Update(d.Change, vehicle, now)
 	return w, err
 }
 
-// Update applies a change. The phone number never changes.
-func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error {
+// Update applies a change and reports whether the worker is different now. The
+// phone number never changes.
+func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) (changed bool, err error) {
+	before := *w
 	metadata, err := w.Metadata.Apply(c.Metadata)
 	if err != nil {
-		return err
+		return false, err
 	}
 	w.Metadata = metadata
 	switch {
@@ -139,7 +142,7 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 		w.Vehicle = nil
 	case c.Vehicle != nil:
 		if w.Vehicle, err = w.Vehicle.apply(vehicle, *c.Vehicle, now); err != nil {
-			return err
+			return false, err
 		}
 	}
 	switch {
@@ -156,11 +159,10 @@ func (w *Worker) Update(c WorkerChange, vehicle VehicleID, now time.Time) error 
 	if c.Teams != nil {
 		w.Teams = Unique(*c.Teams)
 		if len(w.Teams) == 0 {
-			return Malformed("teams must name at least one team")
+			return false, Malformed("teams must name at least one team")
 		}
 	}
-	w.Modified = nextModified(w.Modified, now)
-	return w.check()
+	return touch(&w.Modified, before, *w, now), w.check()
 }
 
 func (w *Worker) check() error {
@@ -195,6 +197,11 @@ func Unique[T comparable](items []T) []T {
 		}
 	}
 	return kept
+}
+
+// sameSet reports whether two lists have the same items in any order.
+func sameSet[T cmp.Ordered](a, b []T) bool {
+	return slices.Equal(slices.Sorted(slices.Values(Unique(a))), slices.Sorted(slices.Values(Unique(b))))
 }
 
 // AcceptInvitation marks the invitation as accepted, unless it already is.

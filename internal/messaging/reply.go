@@ -157,7 +157,8 @@ func (m *Messages) resume(ctx context.Context, w Writer, org lastmile.Organizati
 
 // mute turns messages to a recipient off or on.
 func mute(ctx context.Context, w Writer, r *lastmile.Recipient, off bool, now time.Time) error {
-	if err := r.Update(lastmile.RecipientChange{SkipSMSNotifications: &off}, now); err != nil {
+	changed, err := r.Update(lastmile.RecipientChange{SkipSMSNotifications: &off}, now)
+	if err != nil || !changed {
 		return err
 	}
 	return w.SaveRecipient(ctx, *r)

@@ -26,9 +26,9 @@ func SavePreparedRecipient(ctx context.Context, w RecipientStore, p lastmile.Pre
 	if len(found) > 0 {
 		known = &found[0]
 	}
-	recipient, err := p.Merge(known)
-	if err != nil {
-		return lastmile.Recipient{}, err
+	recipient, changed, err := p.Merge(known)
+	if err != nil || !changed {
+		return recipient, err
 	}
 	if known == nil {
 		return recipient, w.AddRecipient(ctx, recipient)

@@ -20,6 +20,7 @@ import (
 type bulkWriter struct {
 	w          bulkStore
 	fields     customfield.Fields
+	settings   lastmile.Settings
 	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
@@ -41,6 +42,9 @@ func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, ite
 		}
 	}
 	var err error
+	if b.settings, err = w.Settings(ctx, org); err != nil {
+		return b, err
+	}
 	if b.fields, err = w.CustomFields(ctx, org); err != nil || len(phones) == 0 {
 		return b, err
 	}
@@ -63,6 +67,11 @@ func (b *bulkWriter) flush(ctx context.Context) error {
 		}
 	}
 	return b.w.SaveNew(ctx, full)
+}
+
+// Settings implements creationWriter.
+func (b *bulkWriter) Settings(context.Context, lastmile.OrganizationID) (lastmile.Settings, error) {
+	return b.settings, nil
 }
 
 // CustomFields implements creationWriter.

@@ -109,6 +109,13 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 				return err
 			}
 		}
+		if change.Leaves(before.Tasks, ids) {
+			unplaced, err := w.Unplaced(ctx, who.Organization, in)
+			if err != nil || !unplaced {
+				c = before
+				return err
+			}
+		}
 		also := []lastmile.ContainerRef{}
 		if change.Replace { // replaced tasks go to the organization's container
 			also = append(also, home)

@@ -91,6 +91,11 @@ func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Pr
 	if err != nil {
 		return lastmile.Task{}, err
 	}
+	settings, err := w.Settings(ctx, who.Organization)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	task.ApplyGeofence(settings.Geofence)
 	return task, checkDependencies(ctx, w, task)
 }
 
@@ -173,6 +178,11 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 				return lastmile.Task{}, err
 			}
 		}
+		settings, err := w.Settings(ctx, who.Organization)
+		if err != nil {
+			return lastmile.Task{}, err
+		}
+		options.Geofence = settings.Geofence
 		clone, events, err := source.Clone(ts.identity(who), destination, options, now)
 		if err != nil {
 			return clone, err

@@ -69,6 +69,8 @@ func (c *Creator) prepare(ctx context.Context, who lastmile.Principal, d lastmil
 func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
 	change := p.draft.Change
 	switch {
+	case p.destination != nil && p.of != nil && !p.clones && p.of.Destination.SamePlace(*p.destination):
+		// It was read and sent back.
 	case p.destination != nil:
 		change.Destination = p.destination
 		if err := w.SaveDestination(ctx, *p.destination); err != nil {
@@ -99,7 +101,7 @@ func (p prepared) saveRecipients(ctx context.Context, w creationWriter, org last
 	for _, ready := range p.recipients {
 		saved, err := store.SavePreparedRecipient(ctx, w, ready)
 		if err != nil {
-			return nil, err
+			return nil, lastmile.Within("recipients[0].", err)
 		}
 		recipients = append(recipients, saved)
 	}

@@ -361,6 +361,8 @@ type creationWriter interface {
 	Recipient(ctx context.Context, org lastmile.OrganizationID, id lastmile.RecipientID) (lastmile.Recipient, error)
 	// SaveDestination saves a new destination.
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
+	// Settings returns the settings of an organization.
+	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 }
 
 // bulkStore creates many tasks.

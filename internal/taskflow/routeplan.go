@@ -74,29 +74,30 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 // Update changes a route plan. If its worker, team or tasks change, the
 // tasks that are not started move to the worker or team, in the plan's order.
 func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
-	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
+	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		before, _ := plan.Container()
-		err := plan.Update(change, now)
+		changed, err := plan.Update(change, now)
 		if after, _ := plan.Container(); after == before && change.Tasks == nil {
-			return nil, err
+			return changed, nil, err
 		}
-		return plan.Tasks, err
+		return changed, plan.Tasks, err
 	})
 }
 
 // AddTasks appends tasks to a route plan. Tasks that are in it already keep
 // their positions.
 func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
-	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) ([]lastmile.TaskID, error) {
+	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 		all := slices.Concat(plan.Tasks, added)
-		return added, plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
+		changed, err := plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
+		return changed, added, err
 	})
 }
 
-// changePlan applies change to a plan. change returns the tasks that must move to
-// the plan's container.
-func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) ([]lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+// changePlan applies change to a plan. change reports whether the plan is different,
+// and returns the tasks that must move to the plan's container.
+func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
 	now := rs.Now()
 	err = rs.Store.Write(ctx, func(w PlanWriter) error {
 		before, err := w.RoutePlan(ctx, who.Organization, id)
@@ -104,8 +105,9 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 			return err
 		}
 		plan = before
-		moved, err := change(&plan, now)
-		if err != nil {
+		changed, moved, err := change(&plan, now)
+		if err != nil || !changed {
+			plan.Assess(now)
 			return err
 		}
 		if err := rs.savePlan(ctx, w, who, before, &plan, moved, now); err != nil {
@@ -267,7 +269,10 @@ func measureRoute(ctx context.Context, r PlanReader, plan *lastmile.RoutePlan, t
 	}
 	var service time.Duration
 	for _, t := range tasks {
-		way, service = append(way, t.Destination.Location), service+t.ServiceTime
+		way = append(way, t.Destination.Location)
+		if t.ServiceTime != nil {
+			service += *t.ServiceTime
+		}
 	}
 	end, err := routePoint(ctx, r, plan.Organization, plan.EndAt, plan.EndingHub, worker)
 	if err != nil {

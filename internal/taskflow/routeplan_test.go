@@ -91,7 +91,7 @@ func TestRoutePlanEvents(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if _, err := task.Start(nil, lastmile.Actor{}, app.Clock()); err != nil {
+					if _, err := task.Start(nil, lastmile.Estimates{}, lastmile.Actor{}, app.Clock()); err != nil {
 						return err
 					}
 					return w.SaveTask(t.Context(), task)
@@ -112,7 +112,8 @@ func TestRoutePlanEvents(t *testing.T) {
 				return err
 			}, map[string]int{"routePlanCreated": 1, "taskUpdated": 2}},
 			{"a worker gets it", change(lastmile.RoutePlanChange{Worker: &d.ada}), map[string]int{"routePlanUpdated": 1, "routePlanAssigned": 1, "taskAssigned": 2, "taskUpdated": 2}},
-			{"it gets another name", change(lastmile.RoutePlanChange{Name: &name}), map[string]int{"routePlanUpdated": 1}},
+			{"it gets the same name", change(lastmile.RoutePlanChange{Name: &name, Worker: &d.ada, Tasks: &first}), map[string]int{}},
+			{"it gets another name", change(lastmile.RoutePlanChange{Name: new("Tour")}), map[string]int{"routePlanUpdated": 1}},
 			{"a task is added", func() (err error) {
 				plan, err = d.RoutePlans.AddTasks(t.Context(), d.who, plan.ID, tasks[2:])
 				return err

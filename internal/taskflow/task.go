@@ -180,7 +180,12 @@ func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile
 			if err != nil {
 				return err
 			}
-			events = append(moved, events[:len(events)-min(len(moved), 1)]...)
+			if len(moved) > 0 {
+				events = moved // which report the update as well
+			}
+		}
+		if len(events) == 0 { // nothing has changed
+			return nil
 		}
 		if err := ts.saveMoved(ctx, w, task, before, now); err != nil {
 			return err

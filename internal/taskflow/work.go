@@ -30,9 +30,12 @@ type Work struct {
 	NewID    func() string
 }
 
-// Arrivals checks the thresholds that a worker who arrives at the active task
-// has reached.
+// Arrivals estimates when workers arrive at active tasks, and checks the
+// thresholds that they have reached.
 type Arrivals interface {
+	// Started is called in the transaction in which a worker starts a task. It
+	// returns the estimates of the task as the active one.
+	Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (lastmile.Estimates, error)
 	// Reached is called in the transaction of the worker's report, before the
 	// task is changed by it. It may change the task.
 	Reached(ctx context.Context, tx store.Transaction, task *lastmile.Task, now time.Time) error
@@ -253,7 +256,16 @@ func (wk *Work) Start(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err != nil {
 			return nil, err
 		}
-		events, err := task.Start(unfinished, who.Actor(), a.At)
+		estimates, err := wk.Arrivals.Started(ctx, w, worker, *task, wk.Now())
+		if err != nil {
+			return nil, err
+		}
+		settings, err := w.Settings(ctx, who.Organization)
+		if err != nil {
+			return nil, err
+		}
+		task.ApplyGeofence(settings.Geofence)
+		events, err := task.Start(unfinished, estimates, who.Actor(), a.At)
 		if task.Completion.FirstLocation == nil {
 			task.Completion.FirstLocation = a.Location
 		}

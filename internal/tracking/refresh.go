@@ -72,8 +72,9 @@ func begin(ctx context.Context, w Writer, items []*work.Prepared) error {
 // snapshot is what a refresh works with.
 type snapshot struct {
 	travel.Itinerary
-	whole bool               // all tasks, not only the active one
-	hooks []lastmile.Webhook // with the thresholds for notifying recipients in the same form
+	whole      bool               // all tasks, not only the active one
+	hooks      []lastmile.Webhook // with the thresholds for notifying recipients in the same form
+	experience travel.Experience
 }
 
 // refresh estimates the tasks of a worker and checks the active task against
@@ -92,17 +93,13 @@ func (t *Tracker) refresh(ctx context.Context, l *work.Lease) (work.End[Writer],
 	if err != nil {
 		return nil, err
 	}
-	experience, err := t.experience(ctx, due.Organization)
-	if err != nil {
-		return nil, err
-	}
 	var legs []travel.Leg
 	if way := snap.Waypoints(); len(way) > 1 {
 		if legs, err = t.Travel.Legs(ctx, snap.Worker.TravelsBy(), way); err != nil {
 			return nil, err
 		}
 	}
-	estimates := snap.Estimate(legs, experience, now)
+	estimates := snap.Estimate(legs, snap.experience, now)
 	return func(ctx context.Context, w Writer) error {
 		schedule, err := w.EstimateSchedule(ctx, due.Organization, due.Worker)
 		if err != nil {
@@ -135,6 +132,9 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 			return err
 		}
 		if s.hooks, err = r.Webhooks(ctx, due.Organization); err != nil {
+			return err
+		}
+		if s.experience, err = t.experience(ctx, r, due.Organization); err != nil {
 			return err
 		}
 		thresholds, err := r.NotificationThresholds(ctx, due.Organization)
@@ -170,6 +170,35 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 		}
 	}
 	return t.appendEvents(ctx, w, out)
+}
+
+// Started estimates a task that its worker starts now. It runs in the transaction
+// of the start and asks no router: the estimate that the task has is kept if it is
+// for the way from here, and any other is by formula. The next refresh, which is
+// due at once, is better.
+func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (e lastmile.Estimates, err error) {
+	at := worker.Whereabouts.Location
+	if at == nil {
+		return e, nil
+	}
+	task.State = lastmile.TaskActive
+	if next := len(worker.Tasks) > 0 && worker.Tasks[0] == task.ID; next && task.Estimates.Arrival.After(now) {
+		e = task.Estimates
+		e.ETA = new(e.Arrival.Sub(now))
+		return e, nil
+	}
+	w, err := t.Store.Join(tx)
+	if err != nil {
+		return e, err
+	}
+	experience, err := t.experience(ctx, w, worker.Organization)
+	if err != nil {
+		return e, err
+	}
+	duration, distance := travel.Approximate(worker.TravelsBy(), *at, task.Destination.Location)
+	leg := travel.Leg{Duration: duration, Distance: distance, Estimated: true}
+	way := travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{task}}
+	return way.Estimate([]travel.Leg{leg}, experience, now)[0], nil
 }
 
 // publish wakes the pages of tasks whose estimates change.

@@ -89,7 +89,7 @@ type learned struct {
 const keepLearned = 5 * time.Minute
 
 // experience returns what was learned from an organization's past trips.
-func (t *Tracker) experience(ctx context.Context, org lastmile.OrganizationID) (travel.Experience, error) {
+func (t *Tracker) experience(ctx context.Context, r Reader, org lastmile.OrganizationID) (travel.Experience, error) {
 	now := t.Now()
 	t.mu.Lock()
 	known, ok := t.learned[org]
@@ -97,14 +97,11 @@ func (t *Tracker) experience(ctx context.Context, org lastmile.OrganizationID) (
 	if ok && now.Before(known.until) {
 		return known.experience, nil
 	}
-	err := t.Store.Read(ctx, func(r Reader) error {
-		trips, err := r.Trips(ctx, org, travel.LearnedTrips)
-		known = learned{travel.Learn(trips), now.Add(keepLearned)}
-		return err
-	})
+	trips, err := r.Trips(ctx, org, travel.LearnedTrips)
 	if err != nil {
 		return known.experience, err
 	}
+	known = learned{travel.Learn(trips), now.Add(keepLearned)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.learned == nil {

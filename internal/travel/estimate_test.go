@@ -36,7 +36,7 @@ func TestEstimateTeam(t *testing.T) {
 		return travel.TeamMember{Itinerary: travel.Itinerary{Worker: w}}
 	}
 	busy := worker("busy", near, lastmile.Car)
-	busy.Tasks = []lastmile.Task{{Destination: lastmile.Destination{Location: far}, ServiceTime: time.Hour}}
+	busy.Tasks = []lastmile.Task{{Destination: lastmile.Destination{Location: far}, ServiceTime: new(time.Hour)}}
 	lost := worker("lost", near, lastmile.Car)
 	lost.Worker.Whereabouts.Location = nil
 	both := travel.EstimateRequest{Pickup: &shop, Dropoff: &door, Service: 2 * time.Minute}

@@ -54,9 +54,8 @@ func (i Itinerary) Waypoints() []lastmile.Point {
 
 // Estimate returns when each task will be reached and completed, and its delay.
 // legs are those between the Waypoints; without them only the delay of tasks
-// that are already late is known. The completion is estimated for tasks that
-// are not started, as the sum of all travel and service times before it. The
-// ETA is given for the active task only.
+// that are already late is known. The completion is the sum of all travel and
+// service times before it. The ETA is given for the active task only.
 func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
 	all := make([]lastmile.Estimates, len(i.Tasks))
 	clock, known := now, len(legs) >= len(i.Tasks)
@@ -78,11 +77,9 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 		if clock.Before(now) {
 			clock = now
 		}
-		all[n].Arrival = arrival
+		all[n].Arrival, all[n].Completion = arrival, clock
 		if t.State == lastmile.TaskActive {
 			all[n].ETA = &travel
-		} else {
-			all[n].Completion = clock
 		}
 		if !t.CompleteBefore.IsZero() {
 			all[n].Delay = ifPositive(clock.Sub(t.CompleteBefore))
@@ -94,8 +91,8 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 // serviceTime returns how long the worker will stay: the task's service time,
 // or else the organization's usual one.
 func serviceTime(t lastmile.Task, e Experience) time.Duration {
-	if t.ServiceTime > 0 {
-		return t.ServiceTime
+	if t.ServiceTime != nil {
+		return *t.ServiceTime
 	}
 	return e.Service
 }

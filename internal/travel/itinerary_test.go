@@ -23,7 +23,9 @@ func TestForesee(t *testing.T) {
 	lingering := task(lastmile.TaskActive, -time.Hour)
 	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
 	quick := task(lastmile.TaskAssigned, 0)
-	quick.ServiceTime = time.Minute
+	quick.ServiceTime = new(time.Minute)
+	none := task(lastmile.TaskAssigned, 0)
+	none.ServiceTime = new(time.Duration(0))
 	legs := func(each ...time.Duration) []travel.Leg {
 		var all []travel.Leg
 		for _, d := range each {
@@ -49,16 +51,21 @@ func TestForesee(t *testing.T) {
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + time.Minute)}},
 		},
-		"an active task has the time to its destination and no estimated completion": {
+		"an active task also has the time to its destination": {
 			[]lastmile.Task{task(lastmile.TaskActive, 0)},
 			legs(leg),
-			[]lastmile.Estimates{{Arrival: after(leg), ETA: new(leg)}},
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service), ETA: new(leg)}},
+		},
+		"a service time of zero is one": {
+			[]lastmile.Task{none},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg)}},
 		},
 		"tasks come one after the other": {
 			[]lastmile.Task{task(lastmile.TaskActive, 0), quick, task(lastmile.TaskAssigned, 0)},
 			legs(leg, leg, leg),
 			[]lastmile.Estimates{
-				{Arrival: after(leg), ETA: new(leg)},
+				{Arrival: after(leg), Completion: after(leg + service), ETA: new(leg)},
 				{Arrival: after(2*leg + service), Completion: after(2*leg + service + time.Minute)},
 				{Arrival: after(3*leg + service + time.Minute), Completion: after(3*leg + 2*service + time.Minute)},
 			},
@@ -77,7 +84,7 @@ func TestForesee(t *testing.T) {
 			[]lastmile.Task{arrived, quick},
 			legs(leg, leg),
 			[]lastmile.Estimates{
-				{Arrival: after(-time.Minute), ETA: new(time.Duration(0)), Delay: new(2 * time.Minute)},
+				{Arrival: after(-time.Minute), Completion: after(3 * time.Minute), ETA: new(time.Duration(0)), Delay: new(2 * time.Minute)},
 				{Arrival: after(3*time.Minute + leg), Completion: after(4*time.Minute + leg)},
 			},
 		},
@@ -85,7 +92,7 @@ func TestForesee(t *testing.T) {
 			[]lastmile.Task{lingering, quick},
 			legs(leg, leg),
 			[]lastmile.Estimates{
-				{Arrival: after(-time.Hour), ETA: new(time.Duration(0)), Delay: new(time.Hour)},
+				{Arrival: after(-time.Hour), Completion: now, ETA: new(time.Duration(0)), Delay: new(time.Hour)},
 				{Arrival: after(leg), Completion: after(leg + time.Minute)},
 			},
 		},

@@ -86,7 +86,7 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 		return hook, err
 	}
 	before := hook.URL
-	if err := hook.Update(change, now); err != nil {
+	if _, err := hook.Update(change, now); err != nil {
 		return hook, err
 	}
 	if hook.URL != before {
@@ -98,7 +98,8 @@ func (r *Registry) Update(ctx context.Context, who lastmile.Principal, id lastmi
 		if hook, err = w.Webhook(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if err := hook.Update(change, now); err != nil {
+		changed, err := hook.Update(change, now)
+		if err != nil || !changed {
 			return err
 		}
 		if change.Trigger != nil {

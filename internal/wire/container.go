@@ -84,7 +84,7 @@ func (p *TaskPlacement) UnmarshalJSON(data []byte) error {
 	}
 	for i, item := range items {
 		item = bytes.TrimSpace(item)
-		n, numeric := number(item)
+		n, numeric := codec.Number(item)
 		switch {
 		case i == 0 && numeric && item[0] != '"':
 			if n != float64(int32(n)) {

@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"bytes"
+
+	"dray/internal/codec"
 	"dray/internal/lastmile"
 )
 
@@ -51,7 +54,7 @@ func (d Destination) Domain(org lastmile.OrganizationID) lastmile.Destination {
 // DestinationBody is a destination, as sent.
 type DestinationBody struct {
 	// The address in parts.
-	Address *AddressBody `json:"address" required:"true"`
+	Address *SentAddress `json:"address" required:"true"`
 	// [longitude, latitude]. When sent, the address is not looked up.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
 	// Free text of at most 10,000 characters.
@@ -119,12 +122,38 @@ type AddressBody struct {
 	PostalCode Text `json:"postalCode"`
 	// Country name. Required without unparsed.
 	Country string `json:"country" example:"US"`
-	// The whole address in one line, elements separated by commas, in place of its parts. Not together
-	// with a location.
+	// The whole address in one line, elements separated by commas. Other parts are ignored then,
+	// except name and apartment. Not together with a location.
 	Unparsed string `json:"unparsed"`
 }
 
-func (a AddressBody) domain() lastmile.Address {
+// SentAddress is an address as it was sent. Next to an unparsed line, only a name and
+// an apartment mean something: the rest is ignored, whatever it is.
+type SentAddress AddressBody
+
+// SchemaOf returns the body of an address, for documentation.
+func (SentAddress) SchemaOf() any { return AddressBody{} }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *SentAddress) UnmarshalJSON(data []byte) error {
+	if bytes.Contains(data, []byte(`"unparsed"`)) {
+		var line struct {
+			Unparsed  string `json:"unparsed"`
+			Name      string `json:"name"`
+			Apartment Text   `json:"apartment"`
+		}
+		if err := codec.DecodePart(data, &line); err != nil {
+			return err
+		}
+		if line.Unparsed != "" {
+			*a = SentAddress{Unparsed: line.Unparsed, Name: line.Name, Apartment: line.Apartment}
+			return nil
+		}
+	}
+	return codec.DecodePart(data, (*AddressBody)(a))
+}
+
+func (a SentAddress) domain() lastmile.Address {
 	return lastmile.Address{
 		Name: a.Name, Number: string(a.Number), Street: a.Street, Apartment: string(a.Apartment),
 		City: a.City, State: a.State, PostalCode: string(a.PostalCode), Country: a.Country,

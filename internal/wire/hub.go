@@ -54,7 +54,7 @@ type HubBody struct {
 	// Phone number in any usual form.
 	Phone *string `json:"phone" example:"+12125550142"`
 	// The address in parts.
-	Address *AddressBody `json:"address"`
+	Address *SentAddress `json:"address"`
 	// [longitude, latitude]. When sent, the address is not looked up.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
 	// Ids of teams.
@@ -72,7 +72,7 @@ func (b HubBody) Update() HubBody {
 	if orZero(b.Name) == "" {
 		b.Name = nil
 	}
-	if b.Address != nil && *b.Address == (AddressBody{}) {
+	if b.Address != nil && *b.Address == (SentAddress{}) {
 		b.Address = nil
 	}
 	return b

@@ -231,21 +231,3 @@ func (b RoutePlanTasksBody) Added() ([]lastmile.TaskID, error) {
 	}
 	return nil, lastmile.Missing("tasks")
 }
-
-// OptionalMillis is a time in a request, in Unix milliseconds, of which zero
-// means none.
-type OptionalMillis time.Time
-
-// JSONSchema describes the JSON of the time, for documentation.
-func (OptionalMillis) JSONSchema() string {
-	return `{"type": "integer", "format": "int64", "description": "Unix time in milliseconds; 0 is none"}`
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (m *OptionalMillis) UnmarshalJSON(data []byte) error {
-	if string(data) == "0" {
-		*m = OptionalMillis{}
-		return nil
-	}
-	return (*Millis)(m).UnmarshalJSON(data)
-}

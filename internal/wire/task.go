@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -94,10 +95,10 @@ type TaskRecord struct {
 	// Id of the task that this one was cloned from. Only for clones.
 	SourceTaskID lastmile.TaskID `json:"sourceTaskId,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 
-	// Attempts to complete the task elsewhere. Only under a geofence.
+	// Attempts to complete the task elsewhere; empty when none. Only under a geofence.
 	GeofenceAttempts *[]GeofenceAttempt `json:"geofenceAttempts,omitzero" example:"[]"`
-	// Whether the worker completed the task elsewhere and was warned. Only under a geofence.
-	CompletedWithGeofenceWarning *bool `json:"completedWithGeofenceWarning,omitzero" example:"false"`
+	// Whether the worker completed the task elsewhere and was warned.
+	CompletedWithGeofenceWarning bool `json:"completedWithGeofenceWarning"`
 }
 
 // TaskLive is the part of a task that changes by the minute or with other
@@ -317,7 +318,7 @@ type Requirements struct {
 type Container struct {
 	// Whose container it is.
 	Type lastmile.ContainerKind `json:"type"`
-	// Id of the organization, if it is an organization's.
+	// Id of the organization, if it is an organization's or in the history of a task.
 	Organization lastmile.OrganizationID `json:"organization,omitzero" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
 	// Id of the team, if it is a team's.
 	Team lastmile.TeamID `json:"team,omitzero"`
@@ -329,7 +330,7 @@ type Container struct {
 type Assignment struct {
 	// Who did.
 	ActionContext ActionContext `json:"actionContext"`
-	// Where the task went.
+	// Where the task went; always with the organization.
 	ContainerDescription Container `json:"containerDescription"`
 	// When, in Unix milliseconds.
 	Time Millis `json:"time"`
@@ -385,11 +386,11 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 			RecipientSkipSMSNotifications: t.Overrides.RecipientSkipSMSNotifications, RecipientNotes: t.Overrides.RecipientNotes,
 			RecipientName: t.Overrides.RecipientName, UseMerchantForProxy: flagText(t.Overrides.UseMerchantForProxy),
 		},
-		Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities), ServiceTime: Minutes(t.ServiceTime),
+		Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities), ServiceTime: Minutes(orZero(t.ServiceTime)),
 		Priority: t.Priority, Group: orNull(t.Group), Appearance: Appearance{TriangleColor: t.TriangleColor},
 		ScanOnlyRequiredBarcodes: t.ScanOnlyRequiredBarcodes, Barcodes: newBarcodes(t.Barcodes),
 		CustomFields: Each(t.CustomFields, NewCustomField), Requirements: Requirements(t.Requirements),
-		RoutePlan: t.RoutePlan, SourceTaskID: t.SourceTask,
+		RoutePlan: t.RoutePlan, SourceTaskID: t.SourceTask, CompletedWithGeofenceWarning: t.CompletedWithGeofenceWarning,
 	}
 	if t.Pickup {
 		record.Type = 0
@@ -398,7 +399,7 @@ func NewTaskRecord(t lastmile.Task) TaskRecord {
 		attempts := Each(t.GeofenceAttempts, func(a lastmile.GeofenceAttempt) GeofenceAttempt {
 			return GeofenceAttempt{Type: a.Level, Location: LonLat(a.Location), Timestamp: Millis(a.At)}
 		})
-		record.GeofenceAttempts, record.CompletedWithGeofenceWarning = &attempts, &t.CompletedWithGeofenceWarning
+		record.GeofenceAttempts = &attempts
 	}
 	if t.Container.Kind != "" {
 		container := newContainer(t.Container)
@@ -421,7 +422,14 @@ func newContainer(c lastmile.ContainerRef) Container {
 }
 
 func (c Container) domain() lastmile.ContainerRef {
-	return lastmile.ContainerRef{Kind: c.Type, Owner: string(c.Organization) + string(c.Team) + string(c.Worker)}
+	switch c.Type {
+	case lastmile.InTeam:
+		return lastmile.TeamContainer(c.Team)
+	case lastmile.InWorker:
+		return lastmile.WorkerContainer(c.Worker)
+	default:
+		return lastmile.OrganizationContainer(c.Organization)
+	}
 }
 
 func newCompletion(c lastmile.Completion) Completion {
@@ -464,12 +472,15 @@ func newBarcodes(b lastmile.Barcodes) Barcodes {
 	}
 }
 
-// NewAssignments returns a task's history in the form that is sent.
-func NewAssignments(history []lastmile.Assignment) []Assignment {
-	return Each(history, func(a lastmile.Assignment) Assignment {
+// NewAssignments returns a task's history in the form that is sent. Each container
+// is described with its organization.
+func NewAssignments(t lastmile.Task) []Assignment {
+	return Each(t.History, func(a lastmile.Assignment) Assignment {
+		in := newContainer(a.Container)
+		in.Organization = cmp.Or(in.Organization, t.Organization)
 		return Assignment{
 			ActionContext:        ActionContext{Type: a.Actor.Type, ID: a.Actor.ID},
-			ContainerDescription: newContainer(a.Container), Time: Millis(a.At),
+			ContainerDescription: in, Time: Millis(a.At),
 		}
 	})
 }
@@ -533,17 +544,17 @@ func (r TaskRecord) Domain() lastmile.Task {
 			RecipientSkipSMSNotifications: r.Overrides.RecipientSkipSMSNotifications, RecipientNotes: r.Overrides.RecipientNotes,
 			RecipientName: r.Overrides.RecipientName, UseMerchantForProxy: textFlag(r.Overrides.UseMerchantForProxy),
 		},
-		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: r.ServiceTime.Duration(),
+		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: orNull(r.ServiceTime.Duration()),
 		Priority: r.Priority, Group: orZero(r.Group), TriangleColor: r.Appearance.TriangleColor,
 		ScanOnlyRequiredBarcodes: r.ScanOnlyRequiredBarcodes, Barcodes: r.Barcodes.domain(),
 		CustomFields: Each(r.CustomFields, CustomField.Domain), Requirements: lastmile.Requirements(r.Requirements),
-		RoutePlan: r.RoutePlan, SourceTask: r.SourceTaskID,
+		RoutePlan: r.RoutePlan, SourceTask: r.SourceTaskID, CompletedWithGeofenceWarning: r.CompletedWithGeofenceWarning,
 	}
 	if r.Container != nil {
 		t.Container = r.Container.domain()
 	}
 	if r.GeofenceAttempts != nil {
-		t.Geofenced, t.CompletedWithGeofenceWarning = true, orZero(r.CompletedWithGeofenceWarning)
+		t.Geofenced = true
 		t.GeofenceAttempts = Each(*r.GeofenceAttempts, func(a GeofenceAttempt) lastmile.GeofenceAttempt {
 			return lastmile.GeofenceAttempt{Level: a.Type, Location: a.Location.Point(), At: a.Timestamp.Time()}
 		})

@@ -3,6 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
 	"time"
 
 	"dray/internal/assignment"
@@ -28,10 +31,10 @@ type TaskBody struct {
 	// Id of the organization that fulfils the task: the caller's, or one connected to it; default
 	// the caller's.
 	Executor *lastmile.OrganizationID `json:"executor"`
-	// Not to be completed before this, in Unix milliseconds.
-	CompleteAfter Optional[Millis] `json:"completeAfter" example:"1894021200000"`
-	// To be completed before this, in Unix milliseconds; after completeAfter.
-	CompleteBefore Optional[Millis] `json:"completeBefore" example:"1894028400000"`
+	// Not to be completed before this, in Unix milliseconds; null or 0 for any time.
+	CompleteAfter Optional[OptionalMillis] `json:"completeAfter" example:"1894021200000"`
+	// To be completed before this, in Unix milliseconds; after completeAfter. null or 0 for any time.
+	CompleteBefore Optional[OptionalMillis] `json:"completeBefore" example:"1894028400000"`
 	// Something is fetched, not brought.
 	PickupTask *Flag `json:"pickupTask"`
 	// Ids of tasks that must be completed first, at most 100.
@@ -332,11 +335,11 @@ func flagOrNull(o Optional[Flag]) **bool {
 	return Optional[bool]{Present: o.Present, Null: o.Null, Value: bool(o.Value)}.orNull()
 }
 
-func timePointer(o Optional[Millis]) *time.Time {
+func timePointer(o Optional[OptionalMillis]) *time.Time {
 	if !o.Present {
 		return nil
 	}
-	at := o.Value.Time()
+	at := time.Time(o.Value)
 	return &at
 }
 
@@ -392,6 +395,33 @@ func (b CloneBody) Chosen() CloneOptions {
 	}
 	return b.CloneOptions
 }
+
+// LocateError names the field of a rejected override as it was sent, like the
+// errors about its JSON. The rules of tasks do not know that they apply to overrides.
+func (b CloneBody) LocateError(err error) error {
+	rejected, ok := errors.AsType[*lastmile.Error](err)
+	if !ok || !taskFields[strings.FieldsFunc(rejected.Message+" ", endsField)[0]] {
+		return err
+	}
+	located := *rejected
+	located.Message = "overrides." + located.Message
+	if b.Options != nil {
+		located.Message = "options." + located.Message
+	}
+	return &located
+}
+
+// taskFields are the names of the fields of a TaskBody.
+var taskFields = func() map[string]bool {
+	names := map[string]bool{}
+	for field := range reflect.TypeFor[TaskBody]().Fields() {
+		names[field.Tag.Get("json")] = true
+	}
+	return names
+}()
+
+// endsField reports whether a character follows the name of a field in a message.
+func endsField(c rune) bool { return c == ' ' || c == '.' || c == '[' || c == ':' }
 
 // TaskPage is one page of a list of tasks.
 type TaskPage struct {

@@ -69,6 +69,24 @@ func (m *Millis) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// OptionalMillis is a time in a request, in Unix milliseconds, of which zero
+// means none.
+type OptionalMillis time.Time
+
+// JSONSchema describes the JSON of the time, for documentation.
+func (OptionalMillis) JSONSchema() string {
+	return `{"type": "integer", "format": "int64", "description": "Unix time in milliseconds; 0 is none"}`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *OptionalMillis) UnmarshalJSON(data []byte) error {
+	if n, ok := codec.Number(data); ok && n == 0 {
+		*m = OptionalMillis{}
+		return nil
+	}
+	return (*Millis)(m).UnmarshalJSON(data)
+}
+
 // Time returns the time in UTC.
 func (u UnixSeconds) Time() time.Time { return time.Time(u) }
 
@@ -99,7 +117,7 @@ func readTime(data []byte, unit string, instant func(int64) time.Time) (time.Tim
 	if string(data) == "null" {
 		return time.Time{}, nil
 	}
-	n, ok := number(data)
+	n, ok := codec.Number(data)
 	if !ok {
 		return time.Time{}, codec.Malformed("must be a time in Unix %s, not %s", unit, shown(data))
 	}
@@ -126,7 +144,7 @@ func (s *Seconds) UnmarshalJSON(data []byte) error {
 		*s = 0
 		return nil
 	}
-	n, ok := number(data)
+	n, ok := codec.Number(data)
 	switch {
 	case !ok || n != math.Trunc(n):
 		return codec.Malformed("must be a whole number of seconds, not %s", shown(data))
@@ -151,7 +169,7 @@ func (m *Minutes) UnmarshalJSON(data []byte) error {
 		*m = 0
 		return nil
 	}
-	n, ok := number(data)
+	n, ok := codec.Number(data)
 	switch {
 	case !ok:
 		return codec.Malformed("must be a number of minutes, not %s", shown(data))
@@ -185,7 +203,7 @@ func (l *LonLat) UnmarshalJSON(data []byte) error {
 	}
 	// Pointers, because null would otherwise pass as 0.
 	var pair []*float64
-	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
+	if err := codec.DecodePart(data, &pair); err != nil || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
 		return codec.Malformed(form)
 	}
 	p, err := lastmile.NewPoint(*pair[0], *pair[1])
@@ -209,19 +227,6 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// number reads a JSON number, or a string that holds one and nothing else:
-// some clients send times and durations as strings.
-func number(data []byte) (float64, bool) {
-	if len(data) > 2 && data[0] == '"' {
-		data = data[1 : len(data)-1]
-	}
-	if size, ok := codec.NumberSize(data); !ok || size != len(data) {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(string(data), 64)
-	return n, err == nil
-}
-
 // shown describes a value for a message: scalars as they are, containers by
 // their kind.
 func shown(data []byte) string {
@@ -240,7 +245,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	if data = bytes.TrimSpace(data); string(data) == "null" {
 		return nil
 	}
-	if _, ok := number(data); ok && data[0] != '"' {
+	if _, ok := codec.Number(data); ok && data[0] != '"' {
 		*t = Text(data)
 		return nil
 	}

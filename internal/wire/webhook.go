@@ -55,7 +55,7 @@ type WebhookBody struct {
 	// An https address with a valid certificate.
 	URL *string `json:"url"`
 	// The trigger that it is notified of; see the list of triggers.
-	Trigger *float64 `json:"trigger"`
+	Trigger *lastmile.Trigger `json:"trigger"`
 	// For triggers 1 and 12 in seconds, for 2 in metres; default 0.
 	Threshold *float64 `json:"threshold"`
 	// true enables a webhook that was disabled after too many failures.
@@ -65,19 +65,11 @@ type WebhookBody struct {
 }
 
 // Change returns what the request asks for.
-func (b WebhookBody) Change() (lastmile.WebhookChange, error) {
-	change := lastmile.WebhookChange{
-		Name: b.Name, URL: b.URL, Threshold: b.Threshold, Enabled: b.IsEnabled,
+func (b WebhookBody) Change() lastmile.WebhookChange {
+	return lastmile.WebhookChange{
+		Name: b.Name, URL: b.URL, Trigger: b.Trigger, Threshold: b.Threshold, Enabled: b.IsEnabled,
 		CanReceiveConnectionEvents: b.CanReceiveConnectionEvents,
 	}
-	if b.Trigger != nil {
-		trigger := lastmile.Trigger(*b.Trigger)
-		if float64(trigger) != *b.Trigger {
-			return change, lastmile.Invalid("trigger %g does not exist", *b.Trigger)
-		}
-		change.Trigger = &trigger
-	}
-	return change, nil
 }
 
 // Notification is what a webhook was or is to be sent.

@@ -196,9 +196,9 @@ func leanTask() lastmile.Task {
 // taskSamples are tasks in all the forms that they are shown in.
 func taskSamples() []any {
 	historic := wire.NewTask(sampleOf[lastmile.Task](full))
-	historic.AssignmentHistory = wire.NewAssignments([]lastmile.Assignment{{
+	historic.AssignmentHistory = wire.NewAssignments(lastmile.Task{Organization: sampleID, History: []lastmile.Assignment{{
 		Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: sampleID}, Container: lastmile.OrganizationContainer(sampleID), At: sampleTime,
-	}})
+	}}})
 	proof := "text"
 	historic.Identity.Checksum = &proof
 	ofTeam, ofWorker := leanTask(), leanTask()

@@ -35,7 +35,7 @@ type taskRow struct {
 	state                           int64
 	tracking                        string
 	history                         engine.Raw
-	events                          int64
+	events, noService               int64
 }
 
 func (r *taskRow) scan(s scanner, more ...any) error {
@@ -82,6 +82,9 @@ func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.T
 	t := form.Domain()
 	t.Destination, t.History, t.TrackingToken, t.Events = destination.Domain(org), wire.Assignments(history), r.tracking, r.events
 	t.Estimates = r.estimates(now)
+	if r.noService != 0 {
+		t.ServiceTime = new(time.Duration(0))
+	}
 	if r.recipient != nil {
 		var recipient wire.Recipient
 		if err := json.Unmarshal(r.recipient, &recipient); err != nil {
@@ -171,10 +174,10 @@ func (t taskTx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []
 }
 
 func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Task, error) {
-	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events` + taskTables + ` WHERE ` + where.text
+	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events, t.no_service` + taskTables + ` WHERE ` + where.text
 	scan := func(found rows) (lastmile.Task, error) {
 		var row taskRow
-		if err := row.scan(found, &row.tracking, &row.history, &row.events); err != nil {
+		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService); err != nil {
 			return lastmile.Task{}, err
 		}
 		return row.domain(org, t.now())
@@ -243,7 +246,7 @@ var (
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan`
+		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, no_service`
 	taskUpdated = `(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
 		completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
 		container = excluded.container,
@@ -253,7 +256,7 @@ const (
 		quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
 		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
-		pickup = excluded.pickup, route_plan = excluded.route_plan`
+		pickup = excluded.pickup, route_plan = excluded.route_plan, no_service = excluded.no_service`
 )
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.
@@ -262,7 +265,7 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	history, err := wire.Marshal(wire.NewAssignments(task.History))
+	history, err := wire.Marshal(wire.NewAssignments(task))
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +288,7 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
 		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, flag(task.Pickup),
-		orNull(string(task.RoutePlan)),
+		orNull(string(task.RoutePlan)), flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 	}, nil
 }
 

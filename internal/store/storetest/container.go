@@ -175,7 +175,7 @@ func testActiveTask(t *testing.T, s *sqlstore.Store) {
 	}
 	check("", "a", "b", "c")
 	started := readTask(t, s, "b")
-	if _, err := started.Start(nil, key, now); err != nil {
+	if _, err := started.Start(nil, lastmile.Estimates{}, key, now); err != nil {
 		t.Fatal(err)
 	}
 	saveTasks(t, s, started)

@@ -113,7 +113,7 @@ func fullTask() lastmile.Task {
 		GeofenceAttempts: []lastmile.GeofenceAttempt{{Level: lastmile.GeofenceWarn, Location: lastmile.Point{Lon: 12.5, Lat: 55.7}, At: now}},
 		Dependencies:     []lastmile.TaskID{id[lastmile.TaskID]("z"), id[lastmile.TaskID]("a")}, Destination: d, Recipient: &r,
 		Notes: "notes <&> \u2028 é", Quantity: 1.25, AdditionalQuantities: lastmile.Capacities{A: 1, B: 2.5, C: 3},
-		ServiceTime: 90 * time.Second, Priority: 499, Group: "group",
+		ServiceTime: new(90 * time.Second), Priority: 499, Group: "group",
 		Overrides: lastmile.Overrides{
 			RecipientName: new("name"), RecipientNotes: new(""), RecipientSkipSMSNotifications: new(false), UseMerchantForProxy: new(true),
 		},
@@ -155,6 +155,10 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	saveTasks(t, s, whole, task(acme, "bare", home, now))
 	same(t, "task", readTask(t, s, "full"), whole)
 	same(t, "the least of a task", readTask(t, s, "bare"), task(acme, "bare", home, now))
+	quick := task(acme, "quick", home, now)
+	quick.ServiceTime = new(time.Duration(0))
+	saveTasks(t, s, quick)
+	same(t, "a task without service", readTask(t, s, "quick"), quick)
 	several := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
 		return r.TasksOf(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("bare"), whole.ID})
 	})

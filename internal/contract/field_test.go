@@ -1,0 +1,149 @@
+package contract_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/travel"
+)
+
+func TestFieldContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.StopClock()
+		r := newRoads(t, p, "Acme")
+		t.Run("a number is the same in every notation", func(t *testing.T) { testNotations(t, r) })
+		t.Run("a time of zero is no time", func(t *testing.T) { testZeroTimes(t, r) })
+		t.Run("next to an unparsed address the parts are ignored", func(t *testing.T) { testUnparsed(t, r) })
+		t.Run("a phone number need not be validated", func(t *testing.T) { testPhones(t, r) })
+		t.Run("an error about a recipient says which", func(t *testing.T) { testRecipientErrors(t, r) })
+		t.Run("a service time of zero is one", func(t *testing.T) { testServiceTimes(t, p, r) })
+	})
+}
+
+func testNotations(t *testing.T, r roads) {
+	for _, n := range []string{`21`, `21.0`, `2.1e1`, `"21"`, `"21.0"`} {
+		made := send(t, r.Client, "POST", "/tasks", newTask(fmt.Sprintf(`,"priority":%[1]s,"quantity":%[1]s,"serviceTime":%[1]s,"requirements":{"minimumAge":%[1]s},"additionalQuantities":{"quantityB":%[1]s}`, n))).OK(t).Object(t)
+		matches(t, []any{made["priority"], made["quantity"], made["serviceTime"], made["requirements"].(map[string]any)["minimumAge"], made["additionalQuantities"].(map[string]any)["quantityB"]}, `[21,21,21,21,21]`)
+		worker := send(t, r.Client, "PUT", "/workers/"+r.ada, fmt.Sprintf(`{"capacity":%s}`, n)).OK(t).Object(t)
+		matches(t, worker["capacity"], `21`)
+	}
+	for sent, want := range map[string]string{
+		`"priority":21.5`:                     "priority must be a whole number, not 21.5",
+		`"priority":"21.5"`:                   "priority must be a whole number, not 21.5",
+		`"quantity":"many"`:                   "quantity must be a number, not a string",
+		`"serviceTime":""`:                    "serviceTime must be a number of minutes",
+		`"requirements":{"minimumAge":true}`:  "requirements.minimumAge must be a number, not a boolean",
+		`"appearance":{"triangleColor":" 1"}`: "appearance.triangleColor must be a number, not a string",
+	} {
+		malformed.check(t, send(t, r.Client, "POST", "/tasks", newTask(`,`+sent)), want)
+	}
+	invalid.check(t, send(t, r.Client, "POST", "/tasks", newTask(`,"quantity":"1e300"`)), "quantity must be a number between -2^53 and 2^53")
+}
+
+func testZeroTimes(t *testing.T, r roads) {
+	for _, zero := range []string{`0`, `0.0`, `"0"`, `null`} {
+		window := fmt.Sprintf(`"completeAfter":%[1]s,"completeBefore":%[1]s`, zero)
+		made := send(t, r.Client, "POST", "/tasks", newTask(`,`+window)).OK(t).Object(t)
+		matches(t, []any{made["completeAfter"], made["completeBefore"]}, `[null,null]`)
+		task := r.task(t, `,"completeAfter":1894021200000,"completeBefore":1894021300000`)
+		made = send(t, r.Client, "PUT", "/tasks/"+task, `{`+window+`}`).OK(t).Object(t)
+		matches(t, []any{made["completeAfter"], made["completeBefore"]}, `[null,null]`)
+	}
+	invalid.check(t, r.Call(t, "POST", "/tasks", newTask(`,"completeAfter":1`)), "completeAfter", "2000")
+	invalid.check(t, r.Call(t, "POST", "/tasks", newTask(`,"completeBefore":-1`)), "completeBefore", "2000")
+}
+
+func testUnparsed(t *testing.T, r roads) {
+	const line = `"unparsed":"543 Howard St, San Francisco, CA 94105, USA"`
+	want := r.Must(t, "POST", "/destinations", `{"address":{`+line+`,"name":"N","apartment":"5"}}`)["address"]
+	for _, ignored := range []string{`"city":5`, `"street":{"a":1},"number":true`, `"country":["x"],"state":null`, `"postalCode":false,"city":"Elsewhere"`} {
+		made := send(t, r.Client, "POST", "/destinations", `{"address":{`+ignored+`,`+line+`,"name":"N","apartment":5}}`).OK(t).Object(t)
+		matches(t, made["address"], string(encode(t, want)))
+	}
+	for sent, word := range map[string]string{
+		line + `,"name":5`:                     "address.name",
+		line + `,"apartment":{}`:               "address.apartment",
+		`"unparsed":5,"city":"X"`:              "address.unparsed",
+		`"unparsed":"","city":5,"country":"Y"`: "address.city",
+		`"unparsed":null,"city":"X"`:           "address.number",
+	} {
+		malformed.check(t, send(t, r.Client, "POST", "/destinations", `{"address":{`+sent+`}}`), word)
+	}
+}
+
+func testPhones(t *testing.T, r roads) {
+	for sent, want := range map[string]string{
+		"+12125550651": "+12125550651", "+1 (212) 555-0652": "+12125550652", "212-555-0653": "+12125550653", "(212) 555.0654": "+12125550654",
+	} {
+		for _, skip := range []string{"false", "true"} {
+			made := r.Must(t, "POST", "/recipients", fmt.Sprintf(`{"name":"A","phone":%q,"skipPhoneNumberValidation":%s}`, sent, skip))
+			matches(t, made["phone"], text(want))
+		}
+	}
+	const odd = "+1 555-000"
+	invalid.check(t, r.Call(t, "POST", "/recipients", fmt.Sprintf(`{"name":"A","phone":%q}`, odd)), "phone")
+	made := r.Must(t, "POST", "/recipients", fmt.Sprintf(`{"name":"A","phone":%q,"skipPhoneNumberValidation":true}`, odd))
+	matches(t, made["phone"], `"+1555000"`)
+	invalid.check(t, r.Call(t, "POST", "/recipients", `{"name":"B","phone":"+1555000"}`), "phone")
+	task := id(t, r.Client, "/tasks", `{"destination":`+inline+`,"recipients":["`+fmt.Sprint(made["id"])+`"]}`)
+	after := r.Must(t, "PUT", "/tasks/"+task, `{"recipients":[{"name":"B","phone":"+1555000"}]}`) // which the task has
+	matches(t, after["recipients"].([]any)[0].(map[string]any)["id"], text(fmt.Sprint(made["id"])))
+	for _, sent := range []string{"1555000", "+1234", "+1555x000", "+0555000", ""} {
+		if a := r.Call(t, "POST", "/recipients", fmt.Sprintf(`{"name":"A","phone":%q,"skipPhoneNumberValidation":true}`, sent)); a.Status != http.StatusBadRequest {
+			t.Errorf("%q: %d %s", sent, a.Status, a.Body)
+		}
+	}
+}
+
+func testRecipientErrors(t *testing.T, r roads) {
+	for sent, test := range map[string]struct {
+		want refusal
+		word string
+	}{
+		`{"name":"A","phone":"12"}`:                                  {invalid, `recipients[0].phone "12" is not a valid phone number`},
+		`{"name":"A","phone":"12","skipPhoneNumberValidation":true}`: {invalid, `recipients[0].phone "12" is not a valid phone number`},
+		`{"name":"A"}`: {malformed, `recipients[0].phone is required`},
+		`{"name":"A","phone":"+12125550661","metadata":[{"name":"x","type":"number","value":"1"}]}`:       {invalid, `recipients[0].metadata[0].value`},
+		`{"name":"A","phone":"+12125550661","metadata":{"$set":[{"name":"","type":"number","value":1}]}}`: {malformed, `recipients[0].metadata.$set[0].name`},
+	} {
+		test.want.check(t, r.Call(t, "POST", "/tasks", `{"destination":`+inline+`,"recipients":[`+sent+`]}`), test.word)
+	}
+	invalid.check(t, r.Call(t, "POST", "/recipients", `{"name":"A","phone":"12"}`), `phone "12" is not`)
+}
+
+func testServiceTimes(t *testing.T, p *apptest.Platform, r roads) {
+	worker, mobile := driver(t, r.Client, r.north, "+12125550671")
+	mobile.at(t, 40.7)
+	for name, test := range map[string]struct {
+		more map[string]any
+		want time.Duration
+	}{
+		"none":    {nil, travel.DefaultServiceTime},
+		"zero":    {map[string]any{"serviceTime": 0}, 0},
+		"minutes": {map[string]any{"serviceTime": 1.5}, 90 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := taskOf(t, r.Client, worker, 40.71, test.more)
+			check := func(when string) {
+				t.Helper()
+				p.RefreshDue(t)
+				got := readTask(t, r.Client, task)
+				arrival, _ := got["estimatedArrivalTime"].(float64)
+				completion, known := got["estimatedCompletionTime"].(float64)
+				if took := time.Duration(completion-arrival) * time.Millisecond; !known || took != test.want {
+					t.Errorf("%s: the stay is %v, want %v", when, took, test.want)
+				}
+			}
+			check("created")
+			r.Must(t, "PUT", "/tasks/"+task, map[string]any{"serviceTime": readTask(t, r.Client, task)["serviceTime"]})
+			check("written back")
+			r.Must(t, "PUT", "/tasks/"+task, map[string]any{"notes": "other"})
+			check("changed otherwise")
+			r.Call(t, "DELETE", "/tasks/"+task, nil).OK(t)
+		})
+	}
+}

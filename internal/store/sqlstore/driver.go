@@ -73,7 +73,7 @@ func (t driverTx) DeleteSession(ctx context.Context, hash string) error {
 
 // endSessionsWhere ends the sessions that meet a condition. Every node then
 // authenticates those who follow streams again.
-func (t driverTx) endSessionsWhere(ctx context.Context, condition string, args ...any) error {
+func (t *base) endSessionsWhere(ctx context.Context, condition string, args ...any) error {
 	ended, err := t.exec(ctx, `DELETE FROM worker_session WHERE `+condition, args...)
 	if err != nil {
 		return fmt.Errorf("end sessions: %w", err)
@@ -81,7 +81,7 @@ func (t driverTx) endSessionsWhere(ctx context.Context, condition string, args .
 	if ended == 0 {
 		return nil
 	}
-	return organizationTx(t).RaiseKeyGeneration(ctx)
+	return organizationTx{t}.RaiseKeyGeneration(ctx)
 }
 
 // DeleteSessions ends all sessions of a worker except the one whose token has

@@ -50,6 +50,14 @@ type Container struct {
 	Tasks             []TaskID
 }
 
+// Route returns the active task, if there is one, and the list.
+func (c *Container) Route() []TaskID {
+	if c.ActiveTask == "" {
+		return c.Tasks
+	}
+	return append([]TaskID{c.ActiveTask}, c.Tasks...)
+}
+
 // ID returns the id of the container, which is derived from its owner.
 func (c ContainerRef) ID() string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

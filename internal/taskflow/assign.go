@@ -51,7 +51,7 @@ func candidates(ctx context.Context, r crewReader, org lastmile.OrganizationID, 
 			return nil, err
 		}
 	}
-	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true})
+	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true, NoTasks: true})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (cs *Containers) autoAssign(ctx context.Context, w ContainerWriter, who las
 		return err
 	}
 	assignment.MoveTasks(crew, chosen, together)
-	if err := cs.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(together)); err != nil {
+	if err := cs.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), store.Position{}, idsOf(together)); err != nil {
 		return err
 	}
 	for _, t := range together {

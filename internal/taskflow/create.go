@@ -123,7 +123,7 @@ func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.T
 	if err := w.AddTask(ctx, task); err != nil {
 		return err
 	}
-	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
+	return w.Enqueue(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, now)
 }
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related
@@ -143,7 +143,7 @@ func (ts *Tasks) assignNew(ctx context.Context, w TaskWriter, who lastmile.Princ
 	if err != nil || chosen == "" {
 		return "", err
 	}
-	return chosen, ts.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(family))
+	return chosen, ts.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), store.Position{}, idsOf(family))
 }
 
 // Clone creates a copy of a task, with overrides.

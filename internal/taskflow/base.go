@@ -46,7 +46,7 @@ func (b *Base) transfer(ctx context.Context, w moveWriter, who lastmile.Principa
 		if from == in {
 			continue
 		}
-		if err := w.SaveTask(ctx, task); err != nil {
+		if err := w.SaveMoved(ctx, task); err != nil {
 			return err
 		}
 		events = append(events, moved...)

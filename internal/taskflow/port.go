@@ -19,6 +19,7 @@ import (
 // TaskReader is what Tasks reads in a transaction.
 type TaskReader interface {
 	ownerReader
+	crewReader
 	// Containers lists the containers that ever changed, in no particular order.
 	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// Task returns a task.
@@ -35,7 +36,6 @@ type TaskWriter interface {
 	moveWriter
 	planWriter
 	familyReader
-	crewReader
 	explanationWriter
 	// DeleteTask deletes a task.
 	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
@@ -48,6 +48,7 @@ type TaskStore = store.Transactor[TaskReader, TaskWriter]
 type ContainerReader interface {
 	listReader
 	familyReader
+	crewReader
 	// Explanation returns why a task was assigned to its worker.
 	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
 	// Hub returns a hub.
@@ -64,7 +65,6 @@ type ContainerWriter interface {
 	ContainerReader
 	store.Receipts
 	moveWriter
-	crewReader
 	explanationWriter
 	// ListHead returns the first tasks of the list of a container, up to limit.
 	ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) ([]lastmile.TaskID, error)
@@ -267,6 +267,9 @@ type familyReader interface {
 
 // crewReader reads the workers whom tasks can be assigned to.
 type crewReader interface {
+	// ListVersions returns the versions of workers' containers, without those that
+	// never changed.
+	ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error)
 	// Queues returns the unfinished tasks of workers on duty, the active task
 	// first.
 	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
@@ -276,6 +279,8 @@ type crewReader interface {
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// Workers lists workers, oldest first.
 	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
+	// Whereabouts returns a worker's duty status and location.
+	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
 }
 
 // fieldReader reads what the custom fields of a task are checked against.
@@ -318,6 +323,9 @@ type moveWriter interface {
 	listWriter
 	tasksReader
 	taskWriter
+	// SaveMoved saves a task whose dependencies and metadata have not changed. It
+	// must be enqueued if its container has.
+	SaveMoved(ctx context.Context, t lastmile.Task) error
 }
 
 // progressWriter saves the progress of tasks.

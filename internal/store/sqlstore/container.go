@@ -223,7 +223,7 @@ func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, i
 	if len(tasks) == 0 {
 		return nil
 	}
-	if err := t.setRanks(ctx, org, tasks, nil); err != nil {
+	if err := t.clearRanks(ctx, org, tasks); err != nil {
 		return err
 	}
 	before, after, err := t.neighbours(ctx, org, in, at)
@@ -318,15 +318,23 @@ func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// setRanks gives tasks their ranks; without ranks they lose them.
+// setRanks gives tasks their ranks.
 func (t containerTx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID, ranks []int64) error {
 	for i, id := range tasks {
-		var rank *int64
-		if ranks != nil {
-			rank = &ranks[i]
-		}
-		if err := t.send(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, rank); err != nil {
+		if err := t.send(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, ranks[i]); err != nil {
 			return fmt.Errorf("rank task %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// clearRanks takes tasks out of the lists that they are in.
+func (t containerTx) clearRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
+	for chunk := range slices.Chunk(tasks, 200) {
+		where := &condition{text: `org = $1`, args: []any{org}}
+		in(where, `id`, chunk)
+		if err := t.send(ctx, `UPDATE task SET rank = NULL WHERE `+where.text+` AND rank IS NOT NULL`, where.args...); err != nil {
+			return fmt.Errorf("take tasks out of their lists: %w", err)
 		}
 	}
 	return nil

@@ -173,6 +173,11 @@ func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a
 	if err := cs.checkMove(ctx, who, a); err != nil {
 		return a.before, err
 	}
+	end, err := cs.large.take(ctx, who.Organization)
+	if err != nil {
+		return a.before, err
+	}
+	defer end()
 	in, home := a.before.ContainerRef, lastmile.OrganizationContainer(who.Organization)
 	ahead, behind := a.rest[:a.index], a.rest[a.index:]
 	move := func(ids []lastmile.TaskID, at store.Position, to lastmile.ContainerRef, listed bool) error {
@@ -183,10 +188,9 @@ func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a
 		}
 		return nil
 	}
-	end, start := store.Position{}, store.Position{Start: true}
-	at, shifted := end, behind
+	at, shifted := store.Position{}, behind
 	if len(ahead) < len(behind) {
-		at, shifted = start, ahead
+		at, shifted = store.Position{Start: true}, ahead
 	}
 	if err := move(a.ids, at, in, false); err != nil {
 		return a.before, err
@@ -194,7 +198,7 @@ func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a
 	if err := move(shifted, at, in, true); err != nil {
 		return a.before, err
 	}
-	if err := move(a.left, end, home, true); err != nil {
+	if err := move(a.left, store.Position{}, home, true); err != nil {
 		return a.before, err
 	}
 	return cs.Container(ctx, who, in)
@@ -249,6 +253,11 @@ func (cs *Containers) checkMove(ctx context.Context, who lastmile.Principal, a a
 // Drain moves the tasks of a container to the organization's, except for a few, which
 // Release moves in the transaction that deletes the container's owner.
 func (cs *Containers) Drain(ctx context.Context, who lastmile.Principal, from lastmile.ContainerRef) error {
+	end, err := cs.large.take(ctx, who.Organization)
+	if err != nil {
+		return err
+	}
+	defer end()
 	for more := true; more; {
 		err := cs.Store.Write(ctx, func(w ContainerWriter) error {
 			ids, err := w.ListHead(ctx, who.Organization, from, moveChunk)

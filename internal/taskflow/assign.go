@@ -58,6 +58,11 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 		if err != nil {
 			return nil, err
 		}
+		end, err := cs.large.take(ctx, who.Organization)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
 	}
 	for ; len(ids) > assignChunk; ids = ids[assignChunk:] {
 		var some assignment.Assigned

@@ -12,6 +12,8 @@ import (
 type Containers struct {
 	Base
 	Store ContainerStore
+
+	large turns // changes that take several transactions
 }
 
 // Container returns a container. The order of new tasks at its end is fixed when

@@ -19,6 +19,9 @@ const (
 	// it fails in between, repeating it moves the rest.
 	moveChunk = 50
 
+	// stepPause is longer than a step takes.
+	stepPause = 2 * time.Second
+
 	// planTries is how often a change is planned from a snapshot that turns out to
 	// be old, before it is planned in the transaction.
 	planTries = 4
@@ -222,15 +225,19 @@ func (cs *Containers) moveSome(ctx context.Context, who lastmile.Principal, in, 
 			return err
 		}
 		if !listed {
-			return cs.transfer(ctx, w, who, to, at, ids)
+			return cs.step().transfer(ctx, w, who, to, at, ids)
 		}
 		still, err := w.StillListed(ctx, who.Organization, in, ids)
 		if err != nil {
 			return err
 		}
-		return cs.transfer(ctx, w, who, to, at, still)
+		return cs.step().transfer(ctx, w, who, to, at, still)
 	})
 }
+
+// step returns what a step uses instead of Base: the estimates of workers are
+// refreshed when all steps are done, not after each of them.
+func (b *Base) step() *Base { return &Base{Events: b.Events, Now: b.Now, pause: stepPause} }
 
 // checkMove rejects a large change before any of it is made.
 func (cs *Containers) checkMove(ctx context.Context, who lastmile.Principal, a arrangement) error {
@@ -264,7 +271,7 @@ func (cs *Containers) Drain(ctx context.Context, who lastmile.Principal, from la
 			if more = len(ids) == moveChunk; err != nil || !more {
 				return err
 			}
-			return cs.transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), store.Position{}, ids)
+			return cs.step().transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), store.Position{}, ids)
 		})
 		if err != nil {
 			return err

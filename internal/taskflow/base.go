@@ -16,6 +16,8 @@ import (
 type Base struct {
 	Events *events.Log
 	Now    func() time.Time
+
+	pause time.Duration // before estimates are refreshed
 }
 
 // transfer moves tasks into a container from the containers they are in. It locks
@@ -80,7 +82,7 @@ func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.Organiz
 	}
 	worker := lastmile.WorkerID(in.Owner)
 	b.Events.Publish(w, events.ListTopic(worker))
-	return w.ScheduleEstimate(ctx, org, worker, now)
+	return w.ScheduleEstimate(ctx, org, worker, now.Add(b.pause))
 }
 
 // saveProgress saves a task that was started, visited or completed, and was in a

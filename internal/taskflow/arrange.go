@@ -14,10 +14,10 @@ const (
 	// MaxMoved is the most tasks that one request moves.
 	MaxMoved = 10_000
 
-	// moveChunk is how many tasks one transaction moves, so that other writers do
-	// not wait long. A request that moves more is done in several transactions. If
-	// it fails in between, repeating it moves the rest.
-	moveChunk = 50
+	// maxAtOnce is how many tasks one transaction moves, so that other writers do
+	// not wait long. A request that moves more is done in several transactions of
+	// moveChunk tasks. If it fails in between, repeating it moves the rest.
+	maxAtOnce, moveChunk = 100, 25
 
 	// stepPause is longer than a step takes.
 	stepPause = 2 * time.Second
@@ -61,7 +61,7 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 		if err != nil {
 			return c, err
 		}
-		if len(a.ids)+len(a.left) > moveChunk {
+		if len(a.ids)+len(a.left) > maxAtOnce {
 			return cs.moveInSteps(ctx, who, a)
 		}
 		err = cs.Store.Write(ctx, func(w ContainerWriter) (err error) {

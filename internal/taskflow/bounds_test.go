@@ -110,7 +110,7 @@ func TestLargeMovesAreDoneInSteps(t *testing.T) {
 	o := apptest.NewOrg(t)
 	cs, l := containers(t, o)
 	ada, bob := o.Worker(t, "Ada", nil), o.Worker(t, "Bob", nil)
-	ids := many(t, o, 420)
+	ids := many(t, o, 530)
 	var order []lastmile.TaskID
 	move := func(name string, to lastmile.ContainerRef, change lastmile.ContainerChange, want []lastmile.TaskID) {
 		t.Helper()
@@ -123,25 +123,25 @@ func TestLargeMovesAreDoneInSteps(t *testing.T) {
 			t.Errorf("%s: the list is %v, want %v", name, got.Tasks, want)
 		}
 		expectList(t, o, to, want...)
-		if l.most > 50 || len(change.Tasks) > 50 && l.commits < len(change.Tasks)/50 {
+		if l.most > 25 || l.commits < len(change.Tasks)/25 {
 			t.Errorf("%s: %d transactions, one of which saved %d tasks", name, l.commits, l.most)
 		}
 	}
 	order = append(order, ids[:200]...)
 	move("append", listOf(ada), lastmile.ContainerChange{Tasks: ids[:200], Index: lastmile.AtEnd}, order)
-	order = slices.Insert(order, 0, ids[200:310]...)
-	move("prepend", listOf(ada), lastmile.ContainerChange{Tasks: ids[200:310], Index: lastmile.AtStart}, order)
-	order = slices.Insert(order, 20, ids[310:390]...)
-	move("insert near the start", listOf(ada), lastmile.ContainerChange{Tasks: ids[310:390], Index: 20}, order)
+	order = slices.Insert(order, 0, ids[200:320]...)
+	move("prepend", listOf(ada), lastmile.ContainerChange{Tasks: ids[200:320], Index: lastmile.AtStart}, order)
+	order = slices.Insert(order, 20, ids[320:430]...)
+	move("insert near the start", listOf(ada), lastmile.ContainerChange{Tasks: ids[320:430], Index: 20}, order)
 	// Some are in the list already, on both sides of the position.
-	again := slices.Concat(order[5:25], ids[390:420], order[350:370])
+	again := slices.Concat(order[5:25], ids[430:530], order[350:370])
 	rest := slices.DeleteFunc(slices.Clone(order), func(id lastmile.TaskID) bool { return slices.Contains(again, id) })
 	order = slices.Insert(rest, 300, again...)
 	move("insert near the end", listOf(ada), lastmile.ContainerChange{Tasks: again, Index: 300}, order)
-	move("take from another worker", listOf(bob), lastmile.ContainerChange{Tasks: ids[:100], Index: lastmile.AtEnd}, ids[:100])
-	move("replace", listOf(ada), lastmile.ContainerChange{Tasks: ids[100:180], Replace: true}, ids[100:180])
-	if n := len(list(t, o, home(o))); n != 420-180 {
-		t.Errorf("%d tasks are unassigned, want %d", n, 420-180)
+	move("take from another worker", listOf(bob), lastmile.ContainerChange{Tasks: ids[:120], Index: lastmile.AtEnd}, ids[:120])
+	move("replace", listOf(ada), lastmile.ContainerChange{Tasks: ids[120:240], Replace: true}, ids[120:240])
+	if n := len(list(t, o, home(o))); n != 530-240 {
+		t.Errorf("%d tasks are unassigned, want %d", n, 530-240)
 	}
 	move("replace by nothing", listOf(ada), lastmile.ContainerChange{Replace: true}, nil)
 }
@@ -196,7 +196,7 @@ func TestDeletingAWorkerReleasesTasksInSteps(t *testing.T) {
 	if err := cs.Drain(t.Context(), o.Principal, listOf(ada)); err != nil {
 		t.Fatal(err)
 	}
-	if left := len(list(t, o, listOf(ada))); left >= 50 || l.most > 50 {
+	if left := len(list(t, o, listOf(ada))); left >= 25 || l.most > 25 {
 		t.Errorf("%d tasks are left; one transaction moved %d", left, l.most)
 	}
 	if err := o.Fleet.DeleteWorker(t.Context(), o.Principal, ada.Worker); err != nil {

@@ -75,7 +75,9 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 			return c, err
 		}
 	}
+	var large *arrangement
 	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
+		large = nil
 		if err := cs.lock(ctx, w, who.Organization, in, now); err != nil {
 			return err
 		}
@@ -90,9 +92,16 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 		if err != nil {
 			return err
 		}
+		if len(a.ids)+len(a.left) > maxAtOnce {
+			large = &a
+			return nil
+		}
 		c, err = cs.save(ctx, w, who, a, now)
 		return err
 	})
+	if err == nil && large != nil {
+		return cs.moveInSteps(ctx, who, *large)
+	}
 	return c, err
 }
 

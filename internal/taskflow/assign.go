@@ -16,6 +16,9 @@ const (
 	// MaxAutoAssign is the most tasks one request may assign.
 	MaxAutoAssign = 1_000
 
+	// MaxRelated is the most related tasks that are assigned together.
+	MaxRelated = 500
+
 	// assignChunk is how many tasks one transaction assigns. A request that assigns
 	// more is done in several transactions.
 	assignChunk = 25
@@ -50,7 +53,11 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 		crew *crew
 		err  error
 	)
-	if len(ids) > assignChunk { // reject all of them if one does not exist
+	chunk := assignChunk
+	if o.ConsiderDependencies { // one task may bring hundreds of others
+		chunk = 1
+	}
+	if len(ids) > chunk { // reject all of them if one does not exist
 		err = cs.Store.Read(ctx, func(r ContainerReader) error {
 			_, err := r.TasksOf(ctx, who.Organization, ids)
 			return err
@@ -64,9 +71,9 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 		}
 		defer end()
 	}
-	for ; len(ids) > assignChunk; ids = ids[assignChunk:] {
+	for ; len(ids) > chunk; ids = ids[chunk:] {
 		var some assignment.Assigned
-		crew, err = cs.assignSome(ctx, who, ids[:assignChunk], o, crew, func(step func(ContainerWriter) (assignment.Assigned, error)) error {
+		crew, err = cs.assignSome(ctx, who, ids[:chunk], o, crew, func(step func(ContainerWriter) (assignment.Assigned, error)) error {
 			return cs.Store.Write(ctx, func(w ContainerWriter) (err error) {
 				some, err = step(w)
 				return err
@@ -276,6 +283,9 @@ func relatedTasks(ctx context.Context, r familyReader, org lastmile.Organization
 	all, err := families(ctx, r, org, ids)
 	if err != nil {
 		return nil, err
+	}
+	if len(all) > MaxRelated {
+		return nil, lastmile.Invalid("task %s is related to %d tasks; at most %d can be assigned together", ids[0], len(all), MaxRelated)
 	}
 	tasks, err := r.TasksOf(ctx, org, all)
 	return slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !t.Pending() }), err

@@ -288,3 +288,91 @@ func TestChangesSinceTheListWasRead(t *testing.T) {
 		}
 	}
 }
+
+func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
+	o := apptest.NewOrg(t)
+	parent := o.Task(t, in(home(o))).ID
+	items := make([]lastmile.BatchItem, 80)
+	for i := range items {
+		items[i].Draft = in(home(o))
+		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
+	}
+	var child lastmile.TaskID
+	for range 2 {
+		made, err := o.Batches.CreateAll(t.Context(), o.Principal, items)
+		if err != nil || len(made.Tasks) != len(items) {
+			t.Fatalf("%d tasks were created: %v", len(made.Tasks), err)
+		}
+		child = made.Tasks[0].ID
+	}
+	l := &ledger{t: t}
+	tasks := &taskflow.Tasks{
+		Creator: o.Tasks.Creator,
+		Store:   countedStore[taskflow.TaskReader, taskflow.TaskWriter]{sqlstore.For[taskflow.TaskReader, taskflow.TaskWriter](o.Store), l},
+	}
+	o.Triggers(t)
+	if err := tasks.Delete(t.Context(), o.Principal, parent); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.Triggers(t); l.commits != 4 || len(got) != 161 {
+		t.Errorf("%d transactions with %d events, want 4 with 161", l.commits, len(got))
+	}
+	if got := o.Stored(t, child).Dependencies; len(got) != 0 {
+		t.Errorf("a task depends on %v", got)
+	}
+
+	// What cannot be deleted keeps its dependents.
+	ada := o.Worker(t, "Ada", &west)
+	parent = o.Task(t, in(listOf(ada))).ID
+	for i := range items {
+		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
+	}
+	for range 2 {
+		made, err := o.Batches.CreateAll(t.Context(), o.Principal, items)
+		if err != nil {
+			t.Fatal(err)
+		}
+		child = made.Tasks[0].ID
+	}
+	if _, err := o.Work.Start(t.Context(), ada, parent, action(nil)); err != nil {
+		t.Fatal(err)
+	}
+	expectCode(t, o.Tasks.Delete(t.Context(), o.Principal, parent), lastmile.CodeInvalid)
+	if got := o.Stored(t, child).Dependencies; len(got) != 1 {
+		t.Errorf("a task depends on %v, want one", got)
+	}
+}
+
+func TestLongChainsOfDependencies(t *testing.T) {
+	o := apptest.NewOrg(t)
+	o.Worker(t, "Ada", &west)
+	ids := make([]lastmile.TaskID, 0, taskflow.MaxAncestors+2)
+	task := o.Task(t, in(home(o)))
+	o.Write(t, func(w *sqlstore.Tx) error {
+		ids = ids[:0]
+		for range cap(ids) {
+			next := task
+			next.ID, next.ShortID, next.TrackingToken = apptest.NewID[lastmile.TaskID](), apptest.NewID[string](), apptest.NewID[string]()
+			next.Dependencies = nil
+			if len(ids) > 0 {
+				next.Dependencies = ids[len(ids)-1:]
+			}
+			if err := w.AddTask(t.Context(), next); err != nil {
+				return err
+			}
+			ids = append(ids, next.ID)
+		}
+		return nil
+	})
+	depend := func(on lastmile.TaskID) error {
+		_, err := o.Tasks.Update(t.Context(), o.Principal, o.Task(t, in(home(o))).ID,
+			lastmile.TaskDraft{Change: lastmile.TaskChange{Dependencies: &[]lastmile.TaskID{on}}})
+		return err
+	}
+	if err := depend(ids[100]); err != nil {
+		t.Error(err)
+	}
+	expectCode(t, depend(ids[len(ids)-1]), lastmile.CodeInvalid)
+	_, err := o.Containers.AutoAssign(t.Context(), o.Principal, ids[:1], assignment.Options{Mode: assignment.ByLoad, ConsiderDependencies: true})
+	expectCode(t, err, lastmile.CodeInvalid)
+}

@@ -20,6 +20,7 @@ import (
 type TaskReader interface {
 	ownerReader
 	crewReader
+	familyReader
 	// Containers lists the containers that ever changed, in no particular order.
 	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// Task returns a task.
@@ -35,7 +36,6 @@ type TaskWriter interface {
 	creationWriter
 	moveWriter
 	planWriter
-	familyReader
 	explanationWriter
 	// DeleteTask deletes a task.
 	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error

@@ -263,6 +263,12 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, who lastmile.Principal
 // all other sessions of the worker. The old password is required unless the worker
 // only has a temporary one: a token alone, if stolen, must not be enough.
 func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, old, password string) error {
+	// Without the old password, it may be a repeated request whose first response was
+	// lost: then the new password is the current one already.
+	repeated := old == "" && !who.MustSetPassword
+	if repeated {
+		old = password
+	}
 	if err := checkPasswords(who, old, password); err != nil {
 		return err
 	}
@@ -302,6 +308,9 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, old,
 		return lastmile.UnknownToken()
 	}
 	if err := checkChange(who, current, old, password); err != nil {
+		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && repeated && rejected.Code == lastmile.CodeInvalid {
+			return lastmile.Missing("oldPassword")
+		}
 		return err
 	}
 	hash := hashPassword(password, sharedSalt(known)).String()
@@ -328,8 +337,6 @@ func checkPasswords(who lastmile.Principal, old, password string) error {
 		return lastmile.Invalid("password must not be blank")
 	case who.MustSetPassword:
 		return nil
-	case old == "":
-		return lastmile.Missing("oldPassword")
 	case characters(old) > MaxPassword:
 		return lastmile.Invalid("oldPassword must have at most %d characters", MaxPassword)
 	}

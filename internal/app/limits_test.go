@@ -111,14 +111,13 @@ type constants struct {
 	packages map[string]map[string]ast.Expr // package → constant → value
 }
 
-// value returns the value of a constant named as "package.constant", where the
-// package is a path below internal.
+// value returns the value of a constant named as "package.constant".
 func (c *constants) value(name string) (int64, error) {
-	folder, constantName, ok := strings.Cut(name, ".")
+	in, constantName, ok := strings.Cut(name, ".")
 	if !ok {
 		return 0, fmt.Errorf("%q is neither a flag nor package.constant", name)
 	}
-	result, err := c.named(folder, constantName)
+	result, err := c.named(in, constantName)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
@@ -129,29 +128,29 @@ func (c *constants) value(name string) (int64, error) {
 	return n, nil
 }
 
-func (c *constants) named(folder, name string) (constant.Value, error) {
-	if c.packages[folder] == nil {
-		declared, err := declaredConstants(filepath.Join("..", folder))
+func (c *constants) named(in, name string) (constant.Value, error) {
+	if c.packages[in] == nil {
+		declared, err := declaredConstants(in)
 		if err != nil {
 			return nil, err
 		}
-		c.packages[folder] = declared
+		c.packages[in] = declared
 	}
-	expression := c.packages[folder][name]
+	expression := c.packages[in][name]
 	if expression == nil {
-		return nil, fmt.Errorf("no constant %s in %s", name, folder)
+		return nil, fmt.Errorf("no constant %s in %s", name, in)
 	}
-	return c.evaluate(folder, expression)
+	return c.evaluate(in, expression)
 }
 
-func (c *constants) evaluate(folder string, e ast.Expr) (constant.Value, error) {
+func (c *constants) evaluate(in string, e ast.Expr) (constant.Value, error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		return constant.MakeFromLiteral(e.Value, e.Kind, 0), nil
 	case *ast.ParenExpr:
-		return c.evaluate(folder, e.X)
+		return c.evaluate(in, e.X)
 	case *ast.Ident:
-		return c.named(folder, e.Name)
+		return c.named(in, e.Name)
 	case *ast.SelectorExpr:
 		units := map[string]time.Duration{
 			"Millisecond": time.Millisecond, "Second": time.Second, "Minute": time.Minute, "Hour": time.Hour,
@@ -164,11 +163,11 @@ func (c *constants) evaluate(folder string, e ast.Expr) (constant.Value, error) 
 			return c.named(of.Name, e.Sel.Name)
 		}
 	case *ast.BinaryExpr:
-		x, err := c.evaluate(folder, e.X)
+		x, err := c.evaluate(in, e.X)
 		if err != nil {
 			return nil, err
 		}
-		y, err := c.evaluate(folder, e.Y)
+		y, err := c.evaluate(in, e.Y)
 		if err != nil {
 			return nil, err
 		}
@@ -182,10 +181,17 @@ func (c *constants) evaluate(folder string, e ast.Expr) (constant.Value, error) 
 }
 
 // declaredConstants returns the constants of a package with their expressions.
-func declaredConstants(folder string) (map[string]ast.Expr, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("no package in %s: %w", folder, err)
+func declaredConstants(name string) (map[string]ast.Expr, error) {
+	var files []string
+	for _, depth := range []string{"", "*", "*/*"} {
+		found, err := filepath.Glob(filepath.Join("..", depth, name, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no package %s", name)
 	}
 	declared := map[string]ast.Expr{}
 	for _, name := range files {

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -235,6 +237,57 @@ func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 			return TaskBatchError{Error: codec.NewBatchError(r.Err), Task: r.Sent}
 		}),
 	}
+}
+
+// TaskBatchReference is what is kept of a batch that was done at once when its
+// response is too large: with the request, which the client sends again, the
+// response can be made of it.
+type TaskBatchReference struct {
+	Tasks    []lastmile.TaskID  `json:"tasks"`
+	Rejected []RejectedTaskItem `json:"rejected"`
+}
+
+// RejectedTaskItem is why a task was not created.
+type RejectedTaskItem struct {
+	Digest string           `json:"digest"` // of the task as it was sent
+	Error  codec.BatchError `json:"error"`
+}
+
+// NewTaskBatchReference returns what is kept of a batch.
+func NewTaskBatchReference(b lastmile.CreatedBatch) TaskBatchReference {
+	return TaskBatchReference{
+		Tasks: Each(b.Tasks, func(t lastmile.Task) lastmile.TaskID { return t.ID }),
+		Rejected: Each(b.Rejected, func(r lastmile.BatchResult) RejectedTaskItem {
+			return RejectedTaskItem{Digest: digest(r.Sent), Error: codec.NewBatchError(r.Err)}
+		}),
+	}
+}
+
+func digest(sent []byte) string {
+	sum := sha256.Sum256(sent)
+	return hex.EncodeToString(sum[:])
+}
+
+// Rebuild returns the response to a batch that was done before: the tasks as they
+// are now, and those that were rejected as the client sends them again.
+func (r TaskBatchReference) Rebuild(body BatchBody, tasks []Raw[Task]) RebuiltTaskBatch {
+	sent := map[string]SentTask{}
+	if body.Tasks != nil {
+		for _, task := range *body.Tasks {
+			sent[digest(task)] = task
+		}
+	}
+	return RebuiltTaskBatch{Tasks: tasks, Errors: Each(r.Rejected, func(one RejectedTaskItem) TaskBatchError {
+		return TaskBatchError{Error: one.Error, Task: json.RawMessage(sent[one.Digest])}
+	})}
+}
+
+// RebuiltTaskBatch is a TaskBatch whose tasks are encoded already.
+type RebuiltTaskBatch struct {
+	// The tasks that were created and still exist, in the order they were sent.
+	Tasks []Raw[Task] `json:"tasks"`
+	// Why the others could not be created.
+	Errors []TaskBatchError `json:"errors"`
 }
 
 // FaultRecord is the error of a batch item as it is stored: in the form in which

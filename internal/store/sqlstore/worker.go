@@ -165,12 +165,14 @@ func (t fleetTx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, 
 	if err := routePlanTx(t).unplan(ctx, org, "worker", string(id)); err != nil {
 		return err
 	}
+	if err := t.endSessionsWhere(ctx, `org = $1 AND worker = $2`, org, id); err != nil {
+		return err
+	}
 	return t.erase(ctx, org, string(id), [][2]string{
 		{"worker", "id"},
 		{"team_worker", "worker"},
 		{"worker_credential", "worker"},
 		{"worker_schedule", "worker"},
-		{"worker_session", "worker"},
 		{"worker_action", "worker"},
 		{"position", "worker"},
 		{"worker_watch", "worker"},

@@ -20,7 +20,7 @@ func prepareLargeTasks(t *testing.T, w *world) {
 		task := taskBody("large")
 		task["metadata"] = largeMetadata(100 << 10)
 		for range 200 {
-			o.post(t.Context(), "/api/v2/tasks", task)
+			o.must(t, "/api/v2/tasks", task)
 		}
 	}
 }

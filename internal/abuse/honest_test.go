@@ -117,6 +117,7 @@ func (h *honest) change(ctx context.Context, c *client, method, path, id string,
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if ok {
+		h.tasks[id].unknown = false
 		apply(h.tasks[id])
 	} else {
 		h.tasks[id].unknown = true
@@ -186,7 +187,12 @@ func (h *honest) deliver(ctx context.Context, n int) {
 	if a, ok := h.call(ctx, kindPhoto, h.session, http.MethodPost, "/driver/v1/uploads", photo()); ok {
 		body["photoUploadIds"] = []any{a.object()["uploadId"]}
 	}
-	h.change(ctx, h.session, http.MethodPost, "/driver/v1/tasks/"+id+"/complete", id, body, func(a *acknowledged) { a.completed = true })
+	complete := func() bool {
+		return h.change(ctx, h.session, http.MethodPost, "/driver/v1/tasks/"+id+"/complete", id, body, func(a *acknowledged) { a.completed = true })
+	}
+	for !complete() && pace(ctx, time.Second) {
+		continue // the app repeats what was not acknowledged
+	}
 }
 
 // photo returns a photo that no other equals.

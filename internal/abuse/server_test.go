@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -41,7 +40,6 @@ func buildProgram(t *testing.T) string {
 type limiter struct {
 	name    string
 	command []string // that runs what follows it, in the same process
-	env     []string
 }
 
 // findLimiter returns the strictest limiter that works on this machine.
@@ -56,18 +54,18 @@ func findLimiter(t *testing.T) limiter {
 			},
 		},
 		{
-			// The program cannot see this limit. RLIMIT_DATA counts memory that was
-			// allocated and not touched, so it is stricter than a control group.
-			name:    fmt.Sprintf("RLIMIT_DATA of %d MiB (prlimit) and GOMEMLIMIT of %d MiB", memoryLimit, goMemoryLimit),
-			command: []string{"prlimit", fmt.Sprintf("--data=%d", memoryLimit<<20), "--"},
-			env:     []string{fmt.Sprintf("GOMEMLIMIT=%dMiB", goMemoryLimit)},
+			// A resource limit would count memory that was given back to the system, so
+			// watchMemory kills the program instead, as soon as it sees that it uses more
+			// than the limit. The program cannot know that limit.
+			name:    fmt.Sprintf("killing the program when it uses more than %d MiB, with GOMEMLIMIT=%dMiB", memoryLimit, goMemoryLimit),
+			command: []string{"env", fmt.Sprintf("GOMEMLIMIT=%dMiB", goMemoryLimit)},
 		},
 	} {
 		if exec.CommandContext(t.Context(), l.command[0], append(l.command[1:], "true")...).Run() == nil {
 			return l
 		}
 	}
-	t.Fatal("neither systemd-run nor prlimit can limit the memory of a process here")
+	t.Fatal("there is no way to limit the memory of a process here")
 	return limiter{}
 }
 
@@ -81,7 +79,6 @@ type server struct {
 	address string
 	cmd     *exec.Cmd
 	ended   chan struct{}
-	peak    *atomic.Int64 // of anonymous resident memory, in bytes
 	stopped sync.WaitGroup
 	log     *os.File
 }
@@ -91,7 +88,7 @@ type server struct {
 func newServer(t *testing.T, program, database string, extra ...string) *server {
 	t.Helper()
 	data := t.TempDir()
-	s := &server{program: program, limits: findLimiter(t), storage: []string{"--data", data}, extra: extra, address: "127.0.0.1:0", peak: &atomic.Int64{}}
+	s := &server{program: program, limits: findLimiter(t), storage: []string{"--data", data}, extra: extra, address: "127.0.0.1:0"}
 	if database != "" {
 		s.storage = append(s.storage, "--database", database, "--master-key-file", filepath.Join(data, "master.key"))
 	}
@@ -111,7 +108,6 @@ func (s *server) start(t *testing.T) {
 	t.Helper()
 	args := append(s.limits.command[1:], s.program, "serve", "--listen", s.address, "--admin-listen", "")
 	s.cmd = exec.Command(s.limits.command[0], append(append(args, s.storage...), s.extra...)...)
-	s.cmd.Env = append(os.Environ(), s.limits.env...)
 	errs, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -182,10 +178,9 @@ func (s *server) end(signal os.Signal) {
 	s.stopped.Wait()
 }
 
-// watchMemory records how much memory the process uses, and kills it beyond the
-// limit, as a container would.
+// watchMemory kills the process beyond the limit, as a container would.
 func (s *server) watchMemory() {
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
@@ -193,13 +188,22 @@ func (s *server) watchMemory() {
 			return
 		case <-tick.C:
 		}
-		if now := s.memory("RssAnon"); now > s.peak.Load() {
-			s.peak.Store(now)
-			if now > memoryLimit<<20 {
-				fmt.Fprintf(s.log, "killed: it used %d MiB\n", now>>20)
-				s.cmd.Process.Kill() //nolint:errcheck // it may have ended
-			}
+		if now := s.memory("RssAnon"); now > memoryLimit<<20 {
+			fmt.Fprintf(s.log, "killed: it used %d MiB\n", now>>20)
+			s.cmd.Process.Kill() //nolint:errcheck // it may have ended
+			return
 		}
+	}
+}
+
+// peak returns the most memory that the process has used since resetPeak, in bytes,
+// including the pages of its program file that were in use.
+func (s *server) peak() int64 { return s.memory("VmHWM") }
+
+func (s *server) resetPeak(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		t.Logf("the peak of memory is that of all attacks so far: %v", err)
 	}
 }
 
@@ -219,6 +223,19 @@ func (s *server) memory(name string) int64 {
 func (s *server) lastLines() string {
 	text, _ := os.ReadFile(s.log.Name())
 	return string(text[max(0, len(text)-8000):])
+}
+
+// errors returns the errors in the log, each with how often it occurred.
+func (s *server) errors() map[string]int {
+	text, _ := os.ReadFile(s.log.Name())
+	counts := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		var entry struct{ Level, Msg, Route, Error string }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Level == "ERROR" {
+			counts[fmt.Sprintf("%s %s: %.150s", entry.Msg, entry.Route, entry.Error)]++
+		}
+	}
+	return counts
 }
 
 // ending returns why the process ended.

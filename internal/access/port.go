@@ -45,7 +45,7 @@ type Reader interface {
 	WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([]store.SealedSecret, error)
 	// Whereabouts returns a worker's duty status and location.
 	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
-	// Worker returns a worker.
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -192,7 +193,7 @@ func testNumber(t *testing.T, body reflect.Type, n number) {
 	}
 	for _, value := range wrong {
 		_, err := read(value)
-		if refused, ok := err.(*lastmile.Error); !ok || refused.Code != lastmile.CodeMalformed {
+		if refused, ok := errors.AsType[*lastmile.Error](err); !ok || refused.Code != lastmile.CodeMalformed {
 			t.Errorf("%s is read with the error %v, want one about its form", value, err)
 		}
 	}

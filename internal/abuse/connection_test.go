@@ -36,7 +36,7 @@ var connectionAttacks = []attack{
 	{name: "unfinished batches of 32 MiB", run: func(ctx context.Context, w *world, by *tenant) {
 		const size = 32 << 20
 		chunk := strings.Repeat(" ", 64<<10)
-		mob(ctx, 20, 100*time.Millisecond, func(ctx context.Context, _, _ int) {
+		mob(ctx, 20, 2*time.Second, func(ctx context.Context, _, _ int) {
 			conn, err := by.dial(ctx)
 			if err != nil {
 				return
@@ -88,7 +88,7 @@ var connectionAttacks = []attack{
 	}},
 	{name: "pipelined requests whose responses are not read", run: func(ctx context.Context, w *world, by *tenant) {
 		requests := strings.Repeat(by.head(http.MethodGet, "/api/v2/tasks/all?from=1", 0), 50)
-		mob(ctx, 20, 100*time.Millisecond, func(ctx context.Context, _, _ int) {
+		mob(ctx, 5, 500*time.Millisecond, func(ctx context.Context, _, _ int) {
 			conn, err := by.dial(ctx)
 			for err == nil {
 				_, err = io.WriteString(conn, requests)
@@ -112,7 +112,7 @@ var connectionAttacks = []attack{
 			"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + strings.Repeat("\x00", 1000),
 			"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		}
-		mob(ctx, 20, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 20, 200*time.Millisecond, func(ctx context.Context, member, turn int) {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
 			if conn, err := by.dial(ctx); err == nil {

@@ -13,15 +13,15 @@ import (
 // largeSearch finds the tasks that prepareLargeTasks creates.
 var largeSearch = []any{map[string]any{"name": "large", "type": "boolean", "value": true}}
 
-// prepareLargeTasks gives each organization tasks of 100 KiB each.
+// prepareLargeTasks gives each organization tasks that are as large as possible.
 func prepareLargeTasks(t *testing.T, w *world) {
 	t.Helper()
+	if w.prepared["large tasks"] {
+		return // for another attack
+	}
+	w.prepared["large tasks"] = true
 	for _, o := range w.tenants {
-		task := taskBody("large")
-		task["metadata"] = largeMetadata(100 << 10)
-		for range 200 {
-			o.must(t, "/api/v2/tasks", task)
-		}
+		o.createTasks(t, 1000, map[string]any{"metadata": largeMetadata(15 << 10), "notes": strings.Repeat("é", 10_000)})
 	}
 }
 
@@ -45,15 +45,19 @@ var dataAttacks = []attack{
 			`{"barcodes":[` + strings.Repeat(`{"data":"","blockCompletion":true},`, 20_000) + `{}]}`,
 		}
 		paths := []string{"/tasks", "/tasks/batch", "/recipients", "/workers", "/teams", "/customFields", "/routePlans", "/tasks/metadata", "/hubs", "/admins"}
-		mob(ctx, 8, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 8, 400*time.Millisecond, func(ctx context.Context, member, turn int) {
 			by.post(ctx, "/api/v2"+paths[turn%len(paths)], bodies[(member+turn/len(paths))%len(bodies)])
 		})
 	}},
 	{name: "tasks with large metadata", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 8, 50*time.Millisecond, func(ctx context.Context, member, turn int) {
-			task := taskBody("large")
-			task["metadata"] = largeMetadata(900 << 10)
-			id := by.post(ctx, "/api/v2/tasks", task).id()
+		task := taskBody("large")
+		task["metadata"] = largeMetadata(900 << 10)
+		tooLarge := encode(task)
+		task["metadata"] = largeMetadata(15 << 10)
+		large := encode(task)
+		mob(ctx, 8, 200*time.Millisecond, func(ctx context.Context, member, turn int) {
+			by.post(ctx, "/api/v2/tasks", tooLarge)
+			id := by.post(ctx, "/api/v2/tasks", large).id()
 			by.put(ctx, "/api/v2/tasks/"+id, map[string]any{"metadata": map[string]any{"$set": []any{map[string]any{"name": fmt.Sprint(turn), "type": "number", "value": 1}}}})
 		})
 	}},
@@ -65,23 +69,23 @@ var dataAttacks = []attack{
 			tasks = append(tasks, task)
 		}
 		text := encode(map[string]any{"tasks": tasks})
-		mob(ctx, 4, 50*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 4, 200*time.Millisecond, func(ctx context.Context, member, turn int) {
 			path := []string{"/api/v2/tasks/batch", "/api/v2/tasks/batch-async"}[turn%2]
 			by.post(ctx, path, text, "Idempotency-Key", fmt.Sprintf("batch %d", rand.Uint64()))
 		})
 	}},
 	{name: "searches with idempotency keys", prepare: prepareLargeTasks, run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 6, 50*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 6, 200*time.Millisecond, func(ctx context.Context, member, turn int) {
 			by.post(ctx, "/api/v2/tasks/metadata", largeSearch, "Idempotency-Key", fmt.Sprintf("search %d", rand.Uint64()))
 		})
 	}},
 	{name: "the same idempotency key at once", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 50, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 50, 250*time.Millisecond, func(ctx context.Context, member, turn int) {
 			by.post(ctx, "/api/v2/destinations", taskBody("")["destination"], "Idempotency-Key", fmt.Sprint("turn ", turn/10))
 		})
 	}},
 	{name: "ids of another organization", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 10, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 10, 500*time.Millisecond, func(ctx context.Context, member, turn int) {
 			task := w.honest.anyTask()
 			worker, team := w.honest.workers[turn%2], w.honest.team
 			for _, a := range []answer{

@@ -17,12 +17,12 @@ import (
 var phoneAttacks = []attack{
 	{name: "hostile images", run: func(ctx context.Context, w *world, by *tenant) {
 		images := [][]byte{manyScans(5000, 4000, 1000), manyScans(5000, 4000, 20), grayPNG(6300, 6300), grayPNG(16_000, 2_400), grayPNG(8, 8)[:60]}
-		mob(ctx, 8, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 8, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
 			by.session.post(ctx, "/driver/v1/uploads", images[(member+turn)%len(images)])
 		})
 	}},
 	{name: "positions", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 8, 10*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 8, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
 			var positions []any
 			for i := range 500 {
 				at := time.Now().Add(-time.Duration(i) * time.Second).UnixMilli()
@@ -32,7 +32,7 @@ var phoneAttacks = []attack{
 		})
 	}},
 	{name: "feedback rewrites", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 10, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 10, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
 			guest := *by.anonymous
 			guest.from = fmt.Sprintf("10.%d.%d.%d", by.number, member, turn%250)
 			guest.post(ctx, by.link+"/feedback", map[string]any{"rating": 1 + turn%5, "comments": strings.Repeat("é", 990) + fmt.Sprint(member, turn)})
@@ -40,14 +40,14 @@ var phoneAttacks = []attack{
 		})
 	}},
 	{name: "followers of one link", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 200, 50*time.Millisecond, func(ctx context.Context, member, _ int) {
+		mob(ctx, 200, 2*time.Second, func(ctx context.Context, member, _ int) {
 			guest := *by.anonymous
 			guest.from = fmt.Sprintf("10.%d.%d.1", by.number, member)
 			guest.listen(ctx, by.link+"/events")
 		})
 	}},
 	{name: "event streams", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 200, 50*time.Millisecond, func(ctx context.Context, member, _ int) {
+		mob(ctx, 200, 2*time.Second, func(ctx context.Context, member, _ int) {
 			if member%2 == 0 {
 				by.listen(ctx, "/api/v2/events?since=0")
 			} else {
@@ -56,7 +56,7 @@ var phoneAttacks = []attack{
 		})
 	}},
 	{name: "invitations by text message", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 6, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 6, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
 			by.post(ctx, "/api/v2/workers/"+by.workers[1]+"/invite", nil)
 			worker := map[string]any{"name": "W", "phone": w.honest.phone, "teams": []string{by.team}}
 			a := by.post(ctx, "/api/v2/workers", worker)

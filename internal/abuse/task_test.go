@@ -25,7 +25,7 @@ var taskAttacks = []attack{
 			o.tasks = o.createTasks(t, movedTasks, nil)
 		}
 	}, run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 2, 50*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 2, 200*time.Millisecond, func(ctx context.Context, member, turn int) {
 			by.put(ctx, "/api/v2/containers/workers/"+by.workers[(member+turn)%2], map[string]any{"tasks": by.tasks})
 			by.put(ctx, "/api/v2/containers/organizations/"+by.org, map[string]any{"tasks": append([]any{-1}, anys(by.tasks)...)})
 		})
@@ -37,7 +37,7 @@ var taskAttacks = []attack{
 	}, run: func(ctx context.Context, w *world, by *tenant) {
 		task := taskBody("one more")
 		task["container"] = map[string]any{"type": "TEAM", "team": by.team}
-		mob(ctx, 6, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 6, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
 			id := by.post(ctx, "/api/v2/tasks", task).id()
 			by.put(ctx, "/api/v2/containers/teams/"+by.team, map[string]any{"tasks": []any{0, id}})
 			switch turn % 4 {
@@ -56,7 +56,7 @@ var taskAttacks = []attack{
 			return
 		}
 		all := append([]any{-1}, anys(by.crewTasks)...)
-		mob(ctx, 2, 50*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 2, 200*time.Millisecond, func(ctx context.Context, member, turn int) {
 			mode := []string{"distance", "load"}[turn%2]
 			by.post(ctx, "/api/v2/tasks/autoAssign", map[string]any{"tasks": by.crewTasks, "options": map[string]any{"mode": mode}})
 			by.put(ctx, "/api/v2/containers/organizations/"+by.org, map[string]any{"tasks": all})
@@ -75,12 +75,12 @@ var taskAttacks = []attack{
 			"/recipients/name/" + strings.Repeat("%25", 1000), "/routePlans?limit=1000000", "/messages?limit=1000000",
 			"/workers/" + by.workers[0] + "/tasks?from=0&isPickupTask=x", "/containers/workers/" + by.workers[0], "/admins", "/hubs",
 		}
-		mob(ctx, 8, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 8, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
 			by.get(ctx, "/api/v2"+queries[(member+turn)%len(queries)])
 		})
 	}},
 	{name: "dependent and linked tasks", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 4, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 4, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
 			var ids []string
 			for range 60 {
 				task := taskBody("dependent")

@@ -41,7 +41,7 @@ func newReceiver(t *testing.T) (at string, flags []string) {
 // webhookAttacks make the program send requests.
 var webhookAttacks = []attack{
 	{name: "registrations of webhooks", run: func(ctx context.Context, w *world, by *tenant) {
-		mob(ctx, 20, 20*time.Millisecond, func(ctx context.Context, member, turn int) {
+		mob(ctx, 20, 200*time.Millisecond, func(ctx context.Context, member, turn int) {
 			to := []string{"https://127.0.0.1:1/", w.receiver + "/check", "https://localhost.invalid/", "https://10.255.255.1/"}[turn%4]
 			a := by.post(ctx, "/api/v2/webhooks", map[string]any{"url": fmt.Sprintf("%s?n=%d", to, turn), "trigger": 6})
 			if a.status == http.StatusOK {

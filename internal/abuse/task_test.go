@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -111,16 +112,15 @@ func anys[T any](list []T) (out []any) {
 func prepareCrew(t *testing.T, w *world) {
 	t.Helper()
 	o := w.tenants[1]
-	ids := make(chan int, crewWorkers)
-	for i := range crewWorkers {
-		ids <- i
+	var all sync.WaitGroup
+	for part := range 4 {
+		all.Go(func() {
+			for i := part; i < crewWorkers; i += 4 {
+				worker := map[string]any{"name": fmt.Sprint("Crew ", i), "phone": fmt.Sprintf("+1646555%04d", i), "teams": []string{o.team}}
+				o.post(t.Context(), "/api/v2/workers", worker)
+			}
+		})
 	}
-	close(ids)
-	mob(t.Context(), 4, 0, func(ctx context.Context, _, _ int) {
-		for i := range ids {
-			worker := map[string]any{"name": fmt.Sprint("Crew ", i), "phone": fmt.Sprintf("+1646555%04d", i), "teams": []string{o.team}}
-			o.post(ctx, "/api/v2/workers", worker)
-		}
-	})
+	all.Wait()
 	o.crewTasks = o.createTasks(t, crewTasks, nil)
 }

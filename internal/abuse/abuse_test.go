@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ import (
 )
 
 // The environment variables are the time for which everything happens at once, and a
-// part of the names of the only attacks to play.
+// regular expression for the names of the only attacks to play.
 const (
 	durationVariable = "DRAY_ABUSE"
 	attackVariable   = "DRAY_ABUSE_ATTACK"
@@ -49,7 +50,11 @@ func TestAbuse(t *testing.T) {
 func testAbuse(t *testing.T, program, database string, duration time.Duration) {
 	w := newWorld(t, program, database)
 	attacks := slices.Concat(signInAttacks, connectionAttacks, dataAttacks, taskAttacks, phoneAttacks, webhookAttacks)
-	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !strings.Contains(a.name, os.Getenv(attackVariable)) })
+	only, err := regexp.Compile(os.Getenv(attackVariable))
+	if err != nil {
+		t.Fatalf("%s: %v", attackVariable, err)
+	}
+	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !only.MatchString(a.name) })
 
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup

@@ -93,7 +93,7 @@ func (w *world) play(t *testing.T, a attack, limits map[string]time.Duration) {
 	t.Helper()
 	w.prepare(t, a)
 	w.recover(t)
-	w.server.resetPeak(t)
+	w.server.peak.Store(0)
 	ctx, cancel := context.WithTimeout(t.Context(), alone)
 	defer cancel()
 	var all sync.WaitGroup
@@ -134,7 +134,7 @@ func (w *world) recover(t *testing.T) {
 func (w *world) mix(t *testing.T, attacks []attack, during time.Duration) {
 	t.Helper()
 	w.recover(t)
-	w.server.resetPeak(t)
+	w.server.peak.Store(0)
 	ctx, cancel := context.WithTimeout(t.Context(), during)
 	defer cancel()
 	var all sync.WaitGroup
@@ -169,7 +169,7 @@ func (w *world) judge(t *testing.T, name string, took map[string][]time.Duration
 	}
 	t.Logf("%-55s p99 %v of %d, longest %v; sign-in %v, photo %v; memory %d MiB; attackers saw %s", name,
 		p99(took[kindRequest]), len(took[kindRequest]), slices.Max(append(took[kindRequest], 0)).Round(time.Millisecond),
-		p99(took[kindSignIn]), p99(took[kindPhoto]), w.server.peak()>>20, strings.Join(seen, " | "))
+		p99(took[kindSignIn]), p99(took[kindPhoto]), w.server.peak.Load()>>20, strings.Join(seen, " | "))
 	if !w.server.alive() {
 		t.Errorf("%s: the program ended: %s", name, w.server.ending())
 		w.server.start(t)
@@ -181,7 +181,7 @@ func (w *world) judge(t *testing.T, name string, took map[string][]time.Duration
 			t.Errorf("%s: the p99 of an honest %s is %v, want at most %v", name, kind, got, limit)
 		}
 	}
-	if got := w.server.peak(); got > maxMemory {
+	if got := w.server.peak.Load(); got > maxMemory {
 		t.Errorf("%s: the program used %d MiB, want at most %d", name, got>>20, maxMemory>>20)
 	}
 }

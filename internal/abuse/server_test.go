@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -79,6 +80,7 @@ type server struct {
 	address string
 	cmd     *exec.Cmd
 	ended   chan struct{}
+	peak    atomic.Int64 // of anonymous memory since it was reset, in bytes
 	stopped sync.WaitGroup
 	log     *os.File
 }
@@ -178,7 +180,8 @@ func (s *server) end(signal os.Signal) {
 	s.stopped.Wait()
 }
 
-// watchMemory kills the process beyond the limit, as a container would.
+// watchMemory records the most memory that the process uses, and kills it beyond
+// the limit, as a container would.
 func (s *server) watchMemory() {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -188,7 +191,9 @@ func (s *server) watchMemory() {
 			return
 		case <-tick.C:
 		}
-		if now := s.memory("RssAnon"); now > memoryLimit<<20 {
+		now := s.anonymous()
+		s.peak.Store(max(now, s.peak.Load()))
+		if now > memoryLimit<<20 {
 			fmt.Fprintf(s.log, "killed: it used %d MiB\n", now>>20)
 			s.cmd.Process.Kill() //nolint:errcheck // it may have ended
 			return
@@ -196,22 +201,12 @@ func (s *server) watchMemory() {
 	}
 }
 
-// peak returns the most memory that the process has used since resetPeak, in bytes,
-// including the pages of its program file that were in use.
-func (s *server) peak() int64 { return s.memory("VmHWM") }
-
-func (s *server) resetPeak(t *testing.T) {
-	t.Helper()
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0); err != nil {
-		t.Logf("the peak of memory is that of all attacks so far: %v", err)
-	}
-}
-
-// memory returns a line of /proc/PID/status, in bytes.
-func (s *server) memory(name string) int64 {
+// anonymous returns the resident memory of the process, in bytes, without files: the
+// kernel can drop those, and SQLite maps its file once for each connection.
+func (s *server) anonymous() int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			kilobytes, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 			return kilobytes << 10
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -98,9 +99,7 @@ const honestPause = 40 * time.Millisecond
 // create creates a task and notes what was acknowledged.
 func (h *honest) create(ctx context.Context, notes string, more map[string]any) (id string, ok bool) {
 	body := taskBody(notes)
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	a, ok := h.call(ctx, kindRequest, h.client, http.MethodPost, "/api/v2/tasks", body)
 	if !ok {
 		return "", false

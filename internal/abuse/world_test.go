@@ -3,6 +3,7 @@ package abuse
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"sync"
@@ -112,9 +113,7 @@ func (o *tenant) createTasks(t *testing.T, count int, more map[string]any) (ids 
 		var tasks []any
 		for range 100 {
 			task := taskBody("abuse")
-			for name, value := range more {
-				task[name] = value
-			}
+			maps.Copy(task, more)
 			tasks = append(tasks, task)
 		}
 		made, _ := o.must(t, "/api/v2/tasks/batch", map[string]any{"tasks": tasks}).object()["tasks"].([]any)

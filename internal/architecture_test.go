@@ -110,6 +110,8 @@ var rules = map[string]rule{
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
 	"contract/openapi": {wide: true, may: everything},                                                // tests only
 
+	"abuse": {}, // tests only: they know the platform as a program and over HTTP
+
 	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
 
 	"app":         {wide: true, may: everything},

@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// ErrorEntry is how the API shows an error.
+// ErrorEntry is the representation of an error in the API.
 type ErrorEntry struct {
 	Status  int // of HTTP
 	Number  ErrorNumber
@@ -118,46 +118,47 @@ func (ErrorNumber) Values() []ErrorNumber {
 	return slices.Compact(all)
 }
 
-// ErrorBody is an error.
+// ErrorBody is the body of an error response.
 type ErrorBody struct {
 	// Class of the error.
 	Code ErrorClass `json:"code" example:"InvalidContent"`
-	// What happened.
+	// Details of the error.
 	Message ErrorMessage `json:"message"`
 }
 
-// ErrorMessage is what happened.
+// ErrorMessage are the details of an error.
 type ErrorMessage struct {
-	// Number of the error; see the table of errors.
+	// Number that identifies the error; see the table of errors.
 	Error ErrorNumber `json:"error" example:"1004"`
-	// A sentence for people. It may change: decide by the number.
+	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message" example:"phone is already in use"`
-	// More about why. Only for some errors; an object for 1004, and where something is missing.
+	// Further details of the cause. Present only for some errors; an object for error 1004 and where
+	// something is missing.
 	Cause ErrorCause `json:"cause,omitzero" example:"{\"type\": \"duplicateKey\", \"key\": \"phone\", \"value\": \"+12125550187\"}"`
-	// Id of the request, to be quoted when asking for help.
+	// ID of the request, to be included in support requests.
 	Request string `json:"request" example:"0b0f4a3e-8c55-4d0c-9a53-6d1f0e8a7c21"`
 }
 
-// DuplicateCause is the value that another record holds.
+// DuplicateCause is the cause of an error: a unique value that another record already has.
 type DuplicateCause struct {
-	// Kind of cause.
+	// Type of the cause.
 	Type string `json:"type" enum:"duplicateKey"`
-	// The field.
+	// Name of the field.
 	Key string `json:"key"`
-	// The value.
+	// Value of the field.
 	Value string `json:"value"`
 }
 
-// LackCause is what has to be there first.
+// LackCause is the cause of an error: what must be provided or completed first.
 type LackCause struct {
 	// What is missing: requirements of the task, or dependencies that are not completed.
 	Type string `json:"type" enum:"requirements,dependencies"`
-	// For requirements their names: signature, photo, notes, minimumAge, or barcode and its id. For
-	// dependencies the ids of the tasks.
+	// For requirements, their names: signature, photo, notes, minimumAge, or barcode followed by its
+	// ID. For dependencies, the IDs of the tasks.
 	Missing []string `json:"missing"`
 }
 
-// ErrorCause is why an error happened: one of its fields, or none.
+// ErrorCause is the cause of an error. At most one of its fields is set.
 type ErrorCause struct {
 	Text      string
 	Duplicate *DuplicateCause
@@ -207,15 +208,16 @@ func NewError(err error, request string) (status int, body ErrorBody) {
 	return entry.Status, body
 }
 
-// BatchError is an error of a request for a batch, or of one task of it. Unlike others it has no code.
+// BatchError is an error of a batch request or of one of its tasks. Unlike other errors, it has no
+// code.
 type BatchError struct {
 	// HTTP status that the error has in requests for a single task.
 	StatusCode int `json:"statusCode"`
-	// Number of the error; see the table of errors.
+	// Number that identifies the error; see the table of errors.
 	Error int `json:"error"`
-	// A sentence for people. It may change: decide by the number.
+	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message"`
-	// More about why; empty when there is nothing more to say.
+	// Further details of the cause; empty if there are none.
 	Cause string `json:"cause"`
 }
 

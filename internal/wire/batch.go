@@ -10,9 +10,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// BatchBody is several tasks, as sent.
+// BatchBody is the body of a request to create several tasks.
 type BatchBody struct {
-	// The tasks, each as for POST /tasks; at most 100 in /tasks/batch.
+	// Tasks to create, each as for POST /tasks; at most 100 for /tasks/batch.
 	Tasks *SentTasks `json:"tasks" required:"true"`
 }
 
@@ -74,68 +74,68 @@ func (t *SentTask) UnmarshalJSON(data []byte) error {
 // SchemaOf returns the body of a task, for documentation.
 func (SentTask) SchemaOf() any { return NewTaskBody{} }
 
-// BatchJob is a batch that was taken in.
+// BatchJob is a batch that was accepted for processing.
 type BatchJob struct {
-	// How far the batch is.
+	// Status of the batch.
 	Status lastmile.BatchStatus `json:"status"`
-	// Id of the batch, to ask how far it is.
+	// ID of the batch, used to read its status.
 	JobID lastmile.BatchID `json:"jobId" example:"B6tR2yNw8LkD4xHz7VbC1pJs"`
 }
 
-// Batch is how far a batch is, and what became of its tasks.
+// Batch is the status of a batch and the results for its tasks.
 type Batch struct {
 	BatchProgress
-	// The tasks that were created and still exist, in the order they were sent. Empty until the batch
-	// has ended.
+	// Tasks that were created and still exist, in the order in which they were sent. Empty until the
+	// batch has ended.
 	NewTasks []Raw[Task] `json:"newTasks" example:"[]"`
 	// Those of the new tasks whose destination has warnings.
 	NewTasksWithWarnings []Raw[Task] `json:"newTasksWithWarnings" example:"[]"`
 }
 
-// BatchProgress is how far a batch is, but for the tasks that were created.
+// BatchProgress is the status of a batch, without the tasks that were created.
 type BatchProgress struct {
-	// How far the batch is: completedWithErrors when some tasks could not be created, failed when none
-	// could.
+	// Status of the batch: completedWithErrors if some tasks could not be created, failed if none
+	// could be created.
 	Status lastmile.BatchStatus `json:"status" example:"completedWithErrors"`
-	// When the batch was sent, in words.
+	// Human-readable time since the batch was sent, such as "Less than a minute ago."
 	Submitted string `json:"submitted" example:"Less than a minute ago."`
-	// How many tasks were sent.
+	// Number of tasks that were sent.
 	TasksReceived int `json:"tasksReceived" example:"2"`
-	// How many of them were created so far.
+	// Number of tasks created so far.
 	TasksCreated int `json:"tasksCreated" example:"1"`
-	// How many of them could not be created.
+	// Number of tasks that could not be created.
 	TasksErrored int `json:"tasksErrored" example:"1"`
-	// Why tasks could not be created, in the order they were sent.
+	// Errors of the tasks that could not be created, in the order in which the tasks were sent.
 	Errors []BatchItemError `json:"errors" example:"[]"`
 	// The tasks that could not be created, as they were sent.
 	FailedTasks []json.RawMessage `json:"failedTasks" example:"[]"`
 }
 
-// BatchItemError is why a task of a batch could not be created.
+// BatchItemError is the reason why a task of a batch could not be created.
 type BatchItemError struct {
 	// HTTP status that the error has in requests for a single task.
 	StatusCode int `json:"statusCode"`
-	// Number of the error; see the table of errors.
+	// Number that identifies the error; see the table of errors.
 	ErrorCode int `json:"errorCode"`
-	// A sentence for people. It may change: decide by the number.
+	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message"`
-	// More about why; empty when there is nothing more to say.
+	// Further details of the cause; empty if there are none.
 	Cause string `json:"cause"`
 	// The task as it was sent.
 	TaskData json.RawMessage `json:"taskData"`
 }
 
-// TaskBatch is what became of the tasks of a batch.
+// TaskBatch is the result of a batch of tasks.
 type TaskBatch struct {
-	// The tasks that were created, in the order they were sent.
+	// Tasks that were created, in the order in which they were sent.
 	Tasks []Task `json:"tasks" example:"[]"`
-	// Why the others could not be created.
+	// Errors of the tasks that could not be created.
 	Errors []TaskBatchError `json:"errors" example:"[]"`
 }
 
-// TaskBatchError is a task that could not be created.
+// TaskBatchError is a task that could not be created, with the error.
 type TaskBatchError struct {
-	// Why.
+	// Reason why the task could not be created.
 	Error codec.BatchError `json:"error"`
 	// The task as it was sent.
 	Task json.RawMessage `json:"task"`
@@ -227,7 +227,7 @@ func NewBatchJob(made lastmile.CreatedRecord[lastmile.Batch]) BatchJob {
 	return BatchJob{Status: made.Record.Status(), JobID: made.Record.ID}
 }
 
-// NewTaskBatch returns a batch that was done at once in the form that is sent.
+// NewTaskBatch returns a batch that was done at once in its wire form.
 func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
 		Tasks: Each(b.Tasks, NewTask),
@@ -237,8 +237,8 @@ func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	}
 }
 
-// FaultRecord is the error of a batch item as it is stored: in the form in which
-// clients see it, which does not change with the program.
+// FaultRecord is the stored error of a batch item, in the form that clients see, so that it does
+// not change with later versions of the program.
 type FaultRecord struct {
 	Status  int    `json:"status"`
 	Number  int    `json:"number"`

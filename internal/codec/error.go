@@ -149,8 +149,8 @@ type DuplicateCause struct {
 	Value string `json:"value"`
 }
 
-// LackCause is the cause of an error: what must be provided or completed first.
-type LackCause struct {
+// MissingCause is the cause of an error: what must be provided or completed first.
+type MissingCause struct {
 	// What is missing: requirements of the task, or dependencies that are not completed.
 	Type string `json:"type" enum:"requirements,dependencies"`
 	// For requirements, their names: signature, photo, notes, minimumAge, or barcode followed by its
@@ -162,19 +162,19 @@ type LackCause struct {
 type ErrorCause struct {
 	Text      string
 	Duplicate *DuplicateCause
-	Lack      *LackCause
+	Missing   *MissingCause
 }
 
 // OneOf returns a value of each form of a cause, for documentation.
-func (ErrorCause) OneOf() []any { return []any{"", DuplicateCause{}, LackCause{}} }
+func (ErrorCause) OneOf() []any { return []any{"", DuplicateCause{}, MissingCause{}} }
 
 // MarshalJSON implements json.Marshaler.
 func (c ErrorCause) MarshalJSON() ([]byte, error) {
 	switch {
 	case c.Duplicate != nil:
 		return json.Marshal(c.Duplicate)
-	case c.Lack != nil:
-		return json.Marshal(c.Lack)
+	case c.Missing != nil:
+		return json.Marshal(c.Missing)
 	}
 	return json.Marshal(c.Text)
 }
@@ -201,7 +201,7 @@ func NewError(err error, request string) (status int, body ErrorBody) {
 	case refusal.Key != nil:
 		body.Message.Cause.Duplicate = &DuplicateCause{Type: "duplicateKey", Key: refusal.Key.Key, Value: refusal.Key.Value}
 	case refusal.Missing != nil:
-		body.Message.Cause.Lack = &LackCause{Type: refusal.Missing.Kind, Missing: refusal.Missing.Items}
+		body.Message.Cause.Missing = &MissingCause{Type: refusal.Missing.Kind, Missing: refusal.Missing.Items}
 	default:
 		body.Message.Cause.Text = refusal.Cause
 	}

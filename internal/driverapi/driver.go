@@ -146,13 +146,13 @@ func (s *Server) finishTask(ctx context.Context, c *edge.Call, body wire.FinishB
 	return wire.NewTask(task), err
 }
 
-func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body wire.PositionsBody) (wire.Believed, error) {
+func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body wire.PositionsBody) (wire.AcceptedPositions, error) {
 	positions, err := body.Domain()
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	accepted, err := s.Tracking.Report(ctx, c.Who, positions)
-	return wire.Believed{Accepted: accepted}, err
+	return wire.AcceptedPositions{Accepted: accepted}, err
 }
 
 func (s *Server) takeUpload(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {

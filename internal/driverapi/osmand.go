@@ -49,21 +49,21 @@ func (s *Server) endTracker(ctx context.Context, c *edge.Call) error {
 
 // osmand takes one position: in the query, in a form, or as newer apps send it
 // in JSON.
-func (s *Server) osmand(ctx context.Context, c *edge.Call) (wire.Believed, error) {
+func (s *Server) osmand(ctx context.Context, c *edge.Call) (wire.AcceptedPositions, error) {
 	sent, err := osmandValues(c)
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	who, err := s.Sessions.AuthenticateTracker(ctx, cmp.Or(sent.Get("id"), sent.Get("deviceid")))
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	position, err := osmandPosition(sent, s.Now())
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	accepted, err := s.Tracking.Report(ctx, who, []lastmile.Position{position})
-	return wire.Believed{Accepted: accepted}, err
+	return wire.AcceptedPositions{Accepted: accepted}, err
 }
 
 // osmandValues are the parameters of a position, wherever they were sent.

@@ -79,9 +79,9 @@ func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 }
 
 // follow reads a task as the recipient sees it, in her language.
-func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.Following, error) {
+func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.TrackingPage, error) {
 	found, err := s.Pages.Follow(ctx, link(c))
-	return wire.NewFollowing(found, language(c, found.Country)), err
+	return wire.NewTrackingPage(found, language(c, found.Country)), err
 }
 
 func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.FeedbackBody) error {
@@ -170,7 +170,7 @@ func (s *Tracking) encodePage(c *edge.Call, page *taskflow.TaskFollower) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	return codec.Marshal(wire.NewFollowing(found, language(c, found.Country)))
+	return codec.Marshal(wire.NewTrackingPage(found, language(c, found.Country)))
 }
 
 // language is the language in which a page is shown in a country.

@@ -192,8 +192,8 @@ type Uploaded struct {
 	UploadID lastmile.UploadID `json:"uploadId" example:"U7jK3lZx9CvB5nMq2WsD8fRt"`
 }
 
-// Believed is the result of reporting positions.
-type Believed struct {
+// AcceptedPositions is the result of reporting positions.
+type AcceptedPositions struct {
 	// Number of positions that were accepted.
 	Accepted int `json:"accepted"`
 }

@@ -26,7 +26,7 @@ type Event struct {
 	From          *string              `json:"from,omitzero"`        // for a reply that no rule handled
 	To            *string              `json:"to,omitzero"`
 	Body          *string              `json:"body,omitzero"`
-	Recipient     *OptedOut            `json:"recipient,omitzero"` // for a recipient who opted out of text messages
+	Recipient     *OptedOutRecipient   `json:"recipient,omitzero"` // for a recipient who opted out of text messages
 	Timestamp     Millis               `json:"timestamp,omitzero"`
 	SMS           *string              `json:"SMS,omitzero"`  // empty if the gateway reported it
 	Test          bool                 `json:"test,omitzero"` // only in a test event
@@ -40,8 +40,8 @@ type EventData struct {
 	DelayTime *Seconds   `json:"delayTime,omitzero"` // for predictedTaskDelay
 }
 
-// OptedOut is a recipient who has opted out of text messages.
-type OptedOut struct {
+// OptedOutRecipient is a recipient who has opted out of text messages.
+type OptedOutRecipient struct {
 	ID    lastmile.RecipientID `json:"id"`
 	Name  string               `json:"name"`
 	Phone lastmile.Phone       `json:"phone"`
@@ -91,7 +91,7 @@ func NewEvent(e lastmile.Event) Event {
 	}
 	body.addEstimates(e)
 	if r := e.Reply; r != nil && e.Recipient != nil {
-		body.Recipient = &OptedOut{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
+		body.Recipient = &OptedOutRecipient{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
 		body.Timestamp, body.SMS = body.Time, &r.Body
 	} else if r != nil {
 		body.From, body.To, body.Body = (*string)(&r.From), &r.To, &r.Body

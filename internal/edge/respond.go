@@ -26,7 +26,7 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		if refusal.Code == lastmile.CodeOverloaded || refusal.Code == lastmile.CodeTooMany {
 			w.Header().Set("Retry-After", strconv.Itoa(max(1, int(refusal.RetryAfter.Seconds()))))
 		}
-		m.Log.Info("request refused", "request", requestID, "method", r.Method, "route", r.Pattern, "status", status, "error", body.Message.Error)
+		m.Log.Info("request rejected", "request", requestID, "method", r.Method, "route", r.Pattern, "status", status, "error", body.Message.Error)
 	} else if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		m.Log.Info("client went away", "request", requestID)
 	} else {

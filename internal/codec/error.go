@@ -30,59 +30,59 @@ var errorEntries = map[lastmile.Code]ErrorEntry{
 	},
 	lastmile.CodeForbidden: {
 		Status: 403, Number: 1300, Class: "Forbidden",
-		Meaning: "The caller may not do this, for example from a page of another web site.",
+		Meaning: "The caller is not allowed to do this, for example from a page of another website.",
 	},
 	lastmile.CodeNotFound: {
 		Status: 404, Number: 1402, Class: "ResourceNotFound",
-		Meaning: "There is no such record, or no such path.",
+		Meaning: "The record or the path does not exist.",
 	},
 	lastmile.CodeInvalid: {
 		Status: 400, Number: 1000, Class: "InvalidContent",
-		Meaning: "A value cannot be taken, for example a phone number that does not exist.",
+		Meaning: "A value is not acceptable, for example a phone number that cannot exist.",
 	},
 	lastmile.CodeInvalidHook: {
 		Status: 400, Number: 1008, Class: "InvalidContent",
-		Meaning: "The server of a webhook did not pass its check.",
+		Meaning: "The server of the webhook did not pass the check.",
 	},
 	lastmile.CodeDuplicate: {
 		Status: 400, Number: 1004, Class: "InvalidContent",
-		Meaning: "Another record of the organization holds the value already; cause says which.",
+		Meaning: "Another record of the organization already has the value; cause contains the field and the value.",
 	},
 	lastmile.CodeMalformed: {
 		Status: 400, Number: 1900, Class: "InvalidArgument",
-		Meaning: "A required value is missing, or has the wrong form.",
+		Meaning: "A required value is missing, or a value has the wrong format.",
 	},
 	lastmile.CodeNotUnique: {
 		Status: 400, Number: 1901, Class: "InvalidArgument",
-		Meaning: "A name must be unique, and is in use.",
+		Meaning: "The name must be unique and is already in use.",
 	},
 	lastmile.CodeWrongMethod: {
 		Status: 405, Number: 1405, Class: "MethodNotAllowed",
-		Meaning: "The path exists, but not for this method.",
+		Meaning: "The path does not support this method.",
 	},
 	lastmile.CodeConflict: {
 		Status: 412, Number: 2218, Class: "PreconditionFailed",
-		Meaning: "The record is locked, or not in a state to do this.",
+		Meaning: "The record is locked, or its state does not allow this.",
 	},
 	lastmile.CodeTooLarge: {
 		Status: 413, Number: 1006, Class: "InvalidContent",
-		Meaning: "The request body is larger than its limit.",
+		Meaning: "The request body exceeds the size limit.",
 	},
 	lastmile.CodeTooMany: {
 		Status: 429, Number: 2300, Class: "TooManyRequests",
-		Meaning: "The rate limit is used up. Wait as long as Retry-After says.",
+		Meaning: "The rate limit is exceeded. Wait for the time in Retry-After.",
 	},
 	lastmile.CodeOverloaded: {
 		Status: 503, Number: 2503, Class: "ServiceUnavailable",
-		Meaning: "The server is busy. Try again after the time Retry-After says; with an Idempotency-Key, nothing is done twice.",
+		Meaning: "The server is busy. Retry after the time in Retry-After; with an Idempotency-Key, the request is not performed twice.",
 	},
 	lastmile.CodeUnknownOutcome: {
 		Status: 500, Number: 2504, Class: "Internal",
-		Meaning: "The server lost its database while it saved the change: the outcome is unknown. Check before trying again; with an Idempotency-Key, nothing is done twice.",
+		Meaning: "The server lost its database connection while saving the change, so the outcome is unknown. Check it before retrying; with an Idempotency-Key, the request is not performed twice.",
 	},
 	lastmile.CodeInternal: {
 		Status: 500, Number: 2500, Class: "Internal",
-		Meaning: "Something went wrong on the server. Quote the request id when asking for help.",
+		Meaning: "An internal error occurred. Include the request ID in support requests.",
 	},
 }
 

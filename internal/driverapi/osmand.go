@@ -31,10 +31,10 @@ func (s *Server) osmandRoutes() []edge.Route {
 // trackerRoutes let a worker manage the token of a tracker app.
 func (s *Server) trackerRoutes() []edge.Route {
 	return []edge.Route{
-		edge.Send("/tracker", "Make a token for a tracker app", s.newTracker).
-			Describe("For apps that speak the protocol of OsmAnd at /driver/v1/osmand. The token replaces the one before, and is good for reporting positions only."),
-		edge.Delete("/tracker", "End the token for a tracker app", s.endTracker).
-			Describe("The token is good no more."),
+		edge.Send("/tracker", "Create a token for a tracker app", s.newTracker).
+			Describe("The token is for apps that support the OsmAnd protocol, at /driver/v1/osmand. It replaces the previous token and only permits reporting positions."),
+		edge.Delete("/tracker", "Revoke the token for a tracker app", s.endTracker).
+			Describe("The token becomes invalid."),
 	}
 }
 

@@ -64,7 +64,7 @@ func (s *Tracking) routes() []edge.Route {
 		return s.followTask(ctx, c, w, slots)
 	}
 	return []edge.Route{
-		edge.Get("/{token}/state", "Read how far a task is", s.follow).Public(),
+		edge.Get("/{token}/state", "Read the state of a task", s.follow).Public(),
 		edge.Follow("/{token}/events", "Follow a task", follow).Public(),
 		edge.SendOnly("/{token}/viewed", "Report that the page was opened", s.view).Public(),
 		edge.Do("/{token}/feedback", "Rate a completed task", s.rateTask).Public().Limit(maxFeedback),

@@ -16,8 +16,8 @@ type eventStream struct{ *Server }
 func (s eventStream) routes() []edge.Route {
 	return edge.Tagged("Events",
 		edge.Follow("/events", "Follow the organization's events as they happen", s.followEvents, "text/event-stream").WithQuery(
-			edge.Parameter{Name: "since", Description: "number of the last event that was received, instead of the Last-Event-ID header. Default: only new events", Type: "number"}).
-			Describe("Server-sent events. Each has a number as its id: a client that reconnects sends the last one it saw in the Last-Event-ID header and misses nothing. The data is what a webhook would be sent."),
+			edge.Parameter{Name: "since", Description: "ID of the last event received, as an alternative to the Last-Event-ID header. Default: only new events", Type: "number"}).
+			Describe("A stream of server-sent events. The ID of each event is a number: a client that reconnects sends the last one in the Last-Event-ID header and misses no event. The data is the same as the body of a webhook request."),
 	)
 }
 

@@ -72,6 +72,27 @@ type Keys struct {
 	generation int64
 	refreshed  time.Time // when the generation was last read
 	used       map[lastmile.KeyID]time.Time
+	revoked    chan struct{} // closed when the generation changes; nil while no caller waits
+}
+
+// Revoked returns a channel that is closed when a key or a session, of any
+// organization, has been revoked.
+func (k *Keys) Revoked() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.revoked == nil {
+		k.revoked = make(chan struct{})
+	}
+	return k.revoked
+}
+
+// renew discards the cache of an older generation. The caller holds the lock.
+func (k *Keys) renew(generation int64) {
+	k.known, k.generation = map[keyHash]lastmile.APIKey{}, generation
+	if k.revoked != nil {
+		close(k.revoked)
+		k.revoked = nil
+	}
 }
 
 // maxKnown bounds the number of cached keys.
@@ -111,7 +132,7 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (lastmile.Principal
 func (k *Keys) cached(hash keyHash, now time.Time) (lastmile.APIKey, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now.Sub(k.refreshed) > MaxKeyAge {
+	if age := now.Sub(k.refreshed); age.Abs() > MaxKeyAge { // or the clock was set back
 		return lastmile.APIKey{}, false
 	}
 	found, ok := k.known[hash]
@@ -124,9 +145,11 @@ func (k *Keys) cached(hash keyHash, now time.Time) (lastmile.APIKey, bool) {
 func (k *Keys) cache(hash keyHash, found lastmile.APIKey, generation int64, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if generation != k.generation || k.known == nil || len(k.known) >= maxKnown {
+	if generation != k.generation {
+		k.renew(generation)
+	}
+	if k.known == nil || len(k.known) >= maxKnown {
 		k.known = map[keyHash]lastmile.APIKey{}
-		k.generation = generation
 	}
 	k.known[hash] = found
 	k.markUsed(found.ID, now)
@@ -154,7 +177,7 @@ func (k *Keys) Refresh(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if generation != k.generation {
-		k.known, k.generation = nil, generation
+		k.renew(generation)
 	}
 	k.refreshed = asked
 	return nil

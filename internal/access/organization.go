@@ -185,9 +185,3 @@ func (o *Organizations) newKey(org lastmile.OrganizationID, name string, now tim
 func (o *Organizations) CheckReplay(ctx context.Context, who lastmile.Principal) error {
 	return store.CheckReplay(ctx, o.Store, who)
 }
-
-// SaveReply saves the reply to a request that changed nothing, for the
-// principal's idempotency key.
-func (o *Organizations) SaveReply(ctx context.Context, who lastmile.Principal, reply []byte) error {
-	return store.SaveReply(ctx, o.Store, who, reply)
-}

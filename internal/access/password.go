@@ -185,7 +185,7 @@ func (v *verifier) matches(c store.Credential) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	key := fmt.Sprint(h.cost, h.salt, len(h.sum))
+	key := fmt.Sprint(h.cost, string(h.salt), len(h.sum))
 	if v.sums[key] == nil {
 		if v.sums == nil {
 			v.sums = map[string][]byte{}

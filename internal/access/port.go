@@ -23,7 +23,8 @@ type Reader interface {
 	CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]store.Credential, error)
 	// KeyByHash finds an API key, active or revoked, by the hash of the key.
 	KeyByHash(ctx context.Context, hash string) (lastmile.APIKey, error)
-	// KeyGeneration returns a number that grows with each revocation of a key.
+	// KeyGeneration returns a number that grows with each revocation of a key or a
+	// session.
 	KeyGeneration(ctx context.Context) (int64, error)
 	// Keys lists an organization's API keys, oldest first.
 	Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error)
@@ -44,7 +45,7 @@ type Reader interface {
 	WebhookSecrets(ctx context.Context, org lastmile.OrganizationID) ([]store.SealedSecret, error)
 	// Whereabouts returns a worker's duty status and location.
 	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
-	// Worker returns a worker.
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 
@@ -66,7 +67,8 @@ type Writer interface {
 	DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error
 	// DeleteTracker deletes the token of a worker's tracker app.
 	DeleteTracker(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) error
-	// RaiseKeyGeneration makes every node read the API keys again.
+	// RaiseKeyGeneration makes every node read the API keys again, and authenticate
+	// those who follow streams.
 	RaiseKeyGeneration(ctx context.Context) error
 	// SaveAdmin saves an administrator.
 	SaveAdmin(ctx context.Context, a lastmile.Admin) error

@@ -13,7 +13,7 @@ type batches struct{ *Server }
 
 func (s batches) routes() []edge.Route {
 	return edge.Tagged("Tasks",
-		edge.Create("/tasks/batch", "Create up to 100 tasks at once", s.createTasks, wire.NewTaskBatch).Bulk().
+		edge.Rebuild(edge.Create("/tasks/batch", "Create up to 100 tasks at once", s.createTasks, wire.NewTaskBatch), wire.NewTaskBatchReference, s.rebuildTasks).Bulk().
 			Describe("Each task is created or rejected individually. Automatic assignment is not supported, and webhooks are not notified that the tasks were created. Send larger batches to /tasks/batch-async.").
 			Example(`{
 				"tasks": [
@@ -76,6 +76,23 @@ func (s batches) createTasks(ctx context.Context, c *edge.Call, body wire.BatchB
 		return lastmile.CreatedBatch{}, err
 	}
 	return s.Batches.CreateAll(ctx, c.Who, items)
+}
+
+// rebuildTasks responds to a batch that was done before and whose response was too
+// large to be kept.
+func (s batches) rebuildTasks(ctx context.Context, c *edge.Call, body wire.BatchBody, kept wire.TaskBatchReference) (reply wire.RebuiltTaskBatch, err error) {
+	tasks := []wire.Raw[wire.Task]{}
+	for _, id := range kept.Tasks {
+		task, err := s.Tasks.Show(ctx, c.Who, id)
+		switch {
+		case lastmile.IsNotFound(err): // deleted since
+		case err != nil:
+			return reply, err
+		default:
+			tasks = append(tasks, task)
+		}
+	}
+	return kept.Rebuild(body, tasks), nil
 }
 
 func (s batches) submitBatch(ctx context.Context, c *edge.Call, body wire.BatchBody) (made lastmile.CreatedRecord[lastmile.Batch], err error) {

@@ -28,14 +28,14 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 	if err != nil {
 		return err
 	}
-	out, err := s.OpenStream(w)
+	out, err := s.OpenStream(ctx, w)
 	if err != nil {
 		return err
 	}
 	if err := out.Send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
 		return nil //nolint:nilerr // the client is gone; the client has disconnected
 	}
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && c.HoldPart(0) == nil {
 		waiting, cancel := context.WithTimeout(ctx, edge.KeepAliveInterval)
 		events, err := s.Feed.Next(waiting, c.Who, seq)
 		cancel()
@@ -47,7 +47,7 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 		if len(events) == 0 {
 			text = []byte(": still here\n\n")
 		}
-		if err != nil || out.Send(text) != nil {
+		if err != nil || c.HoldPart(len(text)+cap(text)) != nil || out.Send(text) != nil {
 			return nil //nolint:nilerr // the client resumes where it was
 		}
 	}

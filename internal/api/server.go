@@ -43,7 +43,7 @@ type Server struct {
 
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.
 func (s *Server) Handler() http.Handler {
-	mux := edge.NewMux(s.Settings, Base, edge.Access{Authenticate: s.authenticate, RateLimit: s.RateLimit}, s.routes()...)
+	mux := edge.NewMux(s.Settings, Base, edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, RateLimit: s.RateLimit}, s.routes()...)
 	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
 	return mux
 }

@@ -30,7 +30,7 @@ func TestDocumentedMetricsExist(t *testing.T) {
 	metrics := runningMetrics(t)
 	name := regexp.MustCompile(`\bdray_[a-z_]+`)
 	documented, existing := name.FindAllString(string(text), -1), map[string]bool{}
-	for _, line := range strings.Split(metrics, "\n") {
+	for line := range strings.SplitSeq(metrics, "\n") {
 		if fields := strings.Fields(line); len(fields) > 2 && fields[1] == "TYPE" && strings.HasPrefix(fields[2], "dray_") {
 			existing[fields[2]] = true
 			if !slices.Contains(documented, fields[2]) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,6 +86,8 @@ type App struct {
 	endStreams context.CancelFunc // ends event streams; clients reconnect to another node
 	ended      <-chan struct{}    // closed by endStreams
 	clientIPs  clientIPResolver
+	budget     *edge.Budget // memory of requests in flight
+	trail      *edge.Trail  // denied requests
 }
 
 // ExitUnsynced is the exit code after the disk failed to make a write durable.
@@ -112,7 +115,10 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	newID := (&access.IDs{Now: time.Now}).New
-	a := &App{Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log)}
+	a := &App{
+		Config: c, Log: log, Now: now, Store: db, Travel: travel, failed: make(chan error, 2), ready: newReadiness(c, db, log),
+		budget: edge.NewBudget(cmp.Or(c.RequestMemory, requestMemory())), trail: edge.NewTrail(log, now),
+	}
 	if a.clientIPs, err = newClientIPResolver(c.TrustedProxies); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -151,7 +157,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	a.metrics = newMetrics(db, workMetrics{db: db, sender: a.Sender, texts: a.Texts, steps: &a.steps, now: now, log: log})
+	a.metrics = newMetrics(db, a.budget, a.trail, workMetrics{db: db, sender: a.Sender, texts: a.Texts, steps: &a.steps, now: now, log: log})
 	return a, nil
 }
 
@@ -159,6 +165,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 func (a *App) Handler() http.Handler {
 	settings := edge.Settings{
 		Now: a.Now, Log: a.Log, Receipts: a.Organizations, Address: a.clientIPs.resolve, Ended: a.ended, Observe: a.metrics.observe,
+		Budget: a.budget, Trail: a.trail,
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
@@ -166,7 +173,7 @@ func (a *App) Handler() http.Handler {
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
-		Version: Version,
+		Version: Version, Revoked: a.Keys.Revoked,
 	}
 	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages}
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
@@ -256,15 +263,24 @@ func (a *App) serve(server *http.Server, on net.Listener) {
 	})
 }
 
-// NewServer returns a server with the timeouts of docs/operations.md.
+// The limits of every connection.
+const (
+	headerTime     = 5 * time.Second
+	requestTime    = 15 * time.Second // with the header and the body
+	responseTime   = 75 * time.Second
+	idleTime       = time.Minute
+	maxHeaderBytes = 16 << 10
+)
+
+// NewServer returns a server with the limits of docs/limits.md.
 func NewServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      75 * time.Second,
-		IdleTimeout:       60 * time.Second,
-		MaxHeaderBytes:    16 << 10,
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       requestTime,
+		WriteTimeout:      responseTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeaderBytes,
 	}
 }
 
@@ -279,6 +295,7 @@ const (
 // context that ends when the server begins to stop.
 func Run(ctx context.Context, c Config, ready func(context.Context, *App) error) error {
 	log := c.logger()
+	limitMemory(log)
 	a, err := New(ctx, c, log, Clock, true)
 	if err != nil {
 		return err

@@ -173,7 +173,7 @@ func (rig *batchRig) checkEvents(t *testing.T, jobs []string) {
 			clear(counts)
 			const most = 10_000
 			_, err := w.NumberEvents(t.Context(), most)
-			events, readErr := w.EventsAfter(t.Context(), lastmile.OrganizationID(rig.org), 0, most)
+			events, readErr := w.EventsAfter(t.Context(), lastmile.OrganizationID(rig.org), 0, most, 0)
 			for _, e := range events {
 				var body struct{ TriggerName, JobID string }
 				err = errors.Join(err, json.Unmarshal(e.Body, &body))

@@ -167,7 +167,7 @@ func (w *batchTest) endEvents(t *testing.T, id lastmile.BatchID) (n int) {
 		n = 0
 		const most = 10_000
 		_, err := tx.NumberEvents(t.Context(), most)
-		events, readErr := tx.EventsAfter(t.Context(), w.who.Organization, 0, most)
+		events, readErr := tx.EventsAfter(t.Context(), w.who.Organization, 0, most, 0)
 		for _, e := range events {
 			if strings.Contains(string(e.Body), `"jobId":"`+string(id)+`"`) {
 				n++

@@ -72,8 +72,8 @@ func (p *platform) save(b *testing.B, w *sqlstore.Tx, task lastmile.Task) error 
 	if err := w.SaveDestination(b.Context(), task.Destination); err != nil {
 		return err
 	}
-	if err := w.SaveRecipient(b.Context(), *task.Recipient); err != nil {
+	if err := w.AddRecipient(b.Context(), *task.Recipient); err != nil {
 		return err
 	}
-	return w.SaveTask(b.Context(), task)
+	return w.AddTask(b.Context(), task)
 }

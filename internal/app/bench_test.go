@@ -166,7 +166,7 @@ func BenchmarkPost(b *testing.B) {
 			benchPost(b, p, raw, "/destinations", func() string { return destinationBody(int(n.Add(1))) })
 		})
 		b.Run("recipient", func(b *testing.B) {
-			raw := p.writes(b, func(w *sqlstore.Tx) error { return w.SaveRecipient(b.Context(), p.recipient(int(n.Add(1)))) })
+			raw := p.writes(b, func(w *sqlstore.Tx) error { return w.AddRecipient(b.Context(), p.recipient(int(n.Add(1)))) })
 			benchPost(b, p, raw, "/recipients", func() string { return recipientBody(int(n.Add(1))) })
 		})
 	})

@@ -24,8 +24,8 @@ func newClientIPResolver(networks []string) (clientIPResolver, error) {
 }
 
 // resolve returns the nearest address that is not a trusted proxy; entries of
-// X-Forwarded-For beyond it could be forged. It returns "" if there are only proxies.
-// For an IPv6 address it returns the /64 network, because one customer has all of it.
+// X-Forwarded-For beyond it could be forged. It returns "" if there are only proxies,
+// and the network of an IPv6 address; see networkOf.
 func (c clientIPResolver) resolve(r *http.Request) string {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -47,14 +47,21 @@ func (c clientIPResolver) resolve(r *http.Request) string {
 			return ""
 		}
 	}
-	if ip.Is6() {
-		network, err := ip.Prefix(64)
-		if err != nil {
-			return ""
-		}
+	if network := networkOf(ip); network.Bits() < ip.BitLen() {
 		return network.String()
 	}
 	return ip.String()
+}
+
+// networkOf returns what limits by address count as one: an IPv4 address, or the
+// /64 network of an IPv6 address, because one customer has all of it.
+func networkOf(ip netip.Addr) netip.Prefix {
+	ip = ip.Unmap().WithZone("")
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(ip, bits).Masked()
 }
 
 func (c clientIPResolver) isProxy(ip netip.Addr) bool {

@@ -52,6 +52,10 @@ type Config struct {
 	// no flag: tests set it.
 	Purge time.Duration
 
+	// RequestMemory is how many bytes requests may hold together; 0 means a part of
+	// the memory limit. It has no flag: tests set it.
+	RequestMemory int64
+
 	Existing       bool // reject a data folder without a database instead of creating one
 	ShortRetention bool // purge events and positions after a day: a demonstration creates many
 }

@@ -24,6 +24,7 @@ import (
 	"dray/internal/app"
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/store/engine/enginetest"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
@@ -82,7 +83,7 @@ func newFollowedTask(t *testing.T, count int, c app.Config) *followedTask {
 			w.SaveWorker(ctx, f.worker), w.SaveWhereabouts(ctx, f.org, f.worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
 			w.SaveSession(ctx, lastmile.Session{Hash: hex.EncodeToString(hash[:]), Organization: f.org, Worker: f.worker.ID, Created: now, Used: now}),
 			w.SaveDestination(ctx, destination), w.SaveTask(ctx, f.task),
-			w.Enqueue(ctx, f.org, f.task.Container, lastmile.AtEnd, []lastmile.TaskID{f.task.ID}, now),
+			w.Enqueue(ctx, f.org, f.task.Container, store.Position{}, []lastmile.TaskID{f.task.ID}, now),
 		)
 	})
 	if err != nil {

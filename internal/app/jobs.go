@@ -10,7 +10,7 @@ import (
 func (a *App) addJobs(newID func() string, batches *events.Wake) {
 	a.Jobs = &workLoop{
 		Kind: work.CreateBatch, Store: a.Batches.Store, Do: a.Batches.Run, GiveUp: a.Batches.GiveUp,
-		Limits: work.Limits{Total: 4, PerOrganization: 2},
+		Limits: batchLimits(),
 		// A lease that expired because its process was killed does not count as a
 		// failure. The attempts are limited all the same: the batch itself may be
 		// what crashes the processes.
@@ -20,4 +20,13 @@ func (a *App) addJobs(newID func() string, batches *events.Wake) {
 		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
 		Now:   a.Now, NewID: newID, Log: a.Log,
 	}
+}
+
+// batchLimits returns how many batches are in progress at once. A batch can have
+// 32 MiB, of which several copies are in memory.
+func batchLimits() work.Limits {
+	if memoryLimit() < 1<<30 {
+		return work.Limits{Total: 2, PerOrganization: 1}
+	}
+	return work.Limits{Total: 4, PerOrganization: 2}
 }

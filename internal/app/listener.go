@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// limitedListener closes new connections of addresses that have too many open.
+// limitedListener closes new connections of addresses that have too many open; see
+// networkOf.
 // Loopback is exempt: a reverse proxy on the same machine forwards the requests
 // of all clients.
 type limitedListener struct {
 	net.Listener
 	limit int
 	mu    sync.Mutex
-	open  map[netip.Addr]int
+	open  map[netip.Prefix]int
 }
 
 // limitPerIP limits the open connections of each address; 0 means no limit.
@@ -21,7 +22,7 @@ func limitPerIP(l net.Listener, limit int) net.Listener {
 	if limit == 0 {
 		return l
 	}
-	return &limitedListener{Listener: l, limit: limit, open: map[netip.Addr]int{}}
+	return &limitedListener{Listener: l, limit: limit, open: map[netip.Prefix]int{}}
 }
 
 // Accept implements net.Listener.
@@ -35,29 +36,29 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if !ok || remote.IP.IsLoopback() {
 			return conn, nil
 		}
-		ip := remote.AddrPort().Addr().Unmap()
-		if l.acquire(ip) {
-			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.release(ip) })}, nil
+		from := networkOf(remote.AddrPort().Addr())
+		if l.acquire(from) {
+			return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { l.release(from) })}, nil
 		}
 		conn.Close()
 	}
 }
 
-func (l *limitedListener) acquire(ip netip.Addr) bool {
+func (l *limitedListener) acquire(from netip.Prefix) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[ip] >= l.limit {
+	if l.open[from] >= l.limit {
 		return false
 	}
-	l.open[ip]++
+	l.open[from]++
 	return true
 }
 
-func (l *limitedListener) release(ip netip.Addr) {
+func (l *limitedListener) release(from netip.Prefix) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[ip]--; l.open[ip] <= 0 {
-		delete(l.open, ip)
+	if l.open[from]--; l.open[from] <= 0 {
+		delete(l.open, from)
 	}
 }
 

@@ -36,20 +36,22 @@ func (c *Config) masterKeyFile() string {
 // the command that corrects them, or nothing.
 func (c *Config) MasterKeyWarning() string {
 	file := c.masterKeyFile()
-	if warning := exposed(file); warning != "" {
-		return fmt.Sprintf("%s: chmod 600 %s", warning, file)
+	if mode, ok := exposed(file); ok {
+		return fmt.Sprintf("other users can read or replace the master key (%v): chmod 600 %s", mode, file)
 	}
 	return ""
 }
 
-// exposed returns a warning if a master key can be read by every user, or changed
-// by others. Groups may read it: that is how containers get secrets.
-func exposed(file string) string {
+// exposed reports whether a master key can be read by every user, or changed by
+// others, and returns its permissions. Groups may read it: that is how containers
+// get secrets.
+func exposed(file string) (fs.FileMode, bool) {
 	info, err := os.Stat(file)
-	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
-		return ""
+	if err != nil || runtime.GOOS == "windows" {
+		return 0, false
 	}
-	return fmt.Sprintf("the master key has permissions %o: other users can read or replace it", info.Mode().Perm())
+	mode := info.Mode().Perm()
+	return mode, mode&0o027 != 0
 }
 
 // openVault opens the vault with the installation's master key. The key is in
@@ -68,8 +70,8 @@ func openVault(ctx context.Context, c Config, db *sqlstore.Store, log *slog.Logg
 		}
 	} else {
 		master, err = masterKeyInFile(ctx, db, file)
-		if warning := exposed(file); warning != "" {
-			log.Warn(warning, "fix", "chmod 600 "+file)
+		if mode, ok := exposed(file); ok {
+			log.Warn("other users can read or replace the master key", "permissions", mode.String(), "fix", "chmod 600 "+file)
 		}
 	}
 	if err != nil {

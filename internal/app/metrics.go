@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"dray/internal/edge"
 	"dray/internal/store/sqlstore"
 )
 
@@ -27,7 +28,7 @@ type labels struct {
 	status        int
 }
 
-func newMetrics(db *sqlstore.Store, work workMetrics) *metrics {
+func newMetrics(db *sqlstore.Store, budget *edge.Budget, trail *edge.Trail, work workMetrics) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -54,6 +55,23 @@ func newMetrics(db *sqlstore.Store, work workMetrics) *metrics {
 		count("dray_store_failed_total", "Writes that returned an error.", func(s sqlstore.Stats) float64 { return float64(s.Failed) }),
 		count("dray_store_retries_total", "Writes that were retried.", func(s sqlstore.Stats) float64 { return float64(s.Retries) }),
 		count("dray_store_shed_total", "Writes rejected because the database was too busy.", func(s sqlstore.Stats) float64 { return float64(s.Shed) }),
+	)
+	denied := func(kind string, value func(edge.TrailCounts) int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "dray_requests_denied_total", Help: "Requests with invalid credentials, for records of other organizations, and those of them that were over the limit of an address.",
+			ConstLabels: prometheus.Labels{"reason": kind},
+		}, func() float64 { return float64(value(trail.Counts())) })
+	}
+	m.registry.MustRegister(
+		denied("credentials", func(c edge.TrailCounts) int64 { return c.Credentials }),
+		denied("scope", func(c edge.TrailCounts) int64 { return c.Scope }),
+		denied("limited", func(c edge.TrailCounts) int64 { return c.Limited }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "dray_requests_memory_bytes", Help: "Memory held by large requests and responses in flight."},
+			func() float64 { return float64(budget.Stats().Held) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "dray_requests_memory_limit_bytes", Help: "Memory that requests and responses in flight may hold."},
+			func() float64 { return float64(budget.Stats().Total) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "dray_requests_memory_rejected_total", Help: "Requests rejected because of the memory they would hold."},
+			func() float64 { return float64(budget.Stats().Rejected) }),
 	)
 	return m
 }

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -400,9 +401,9 @@ func (m *month) list(path string) (list []map[string]any) {
 }
 
 // phone calls the worker's API.
-func (m *month) phone(method, path string, body any) map[string]any {
+func (m *month) phone(method, path string, body any) {
 	m.t.Helper()
-	return m.must(method, "/driver/v1"+path, "Bearer "+m.token, body)
+	m.must(method, "/driver/v1"+path, "Bearer "+m.token, body)
 }
 
 // act reports an action of the worker.
@@ -410,9 +411,7 @@ func (m *month) act(verb, task string, more map[string]any) {
 	m.t.Helper()
 	m.count++
 	body := map[string]any{"actionId": fmt.Sprint("action ", m.count)}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	m.phone(http.MethodPost, "/tasks/"+task+"/"+verb, body)
 }
 
@@ -427,9 +426,7 @@ func newTaskBody(more map[string]any) map[string]any {
 		"destination": map[string]any{"address": map[string]any{"city": "New York", "country": "US"}, "location": []float64{-74, 40.72}},
 		"recipients":  []any{},
 	}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	return body
 }
 
@@ -448,9 +445,7 @@ func (m *month) task(more map[string]any, headers ...string) (id string) {
 // mine puts a task into the worker's list.
 func (m *month) mine(more map[string]any) map[string]any {
 	all := map[string]any{"container": map[string]any{"type": "WORKER", "worker": m.worker}}
-	for name, value := range more {
-		all[name] = value
-	}
+	maps.Copy(all, more)
 	return all
 }
 

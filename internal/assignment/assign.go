@@ -68,6 +68,9 @@ const (
 	ReasonCapacity   = "capacity exceeded"
 )
 
+// MaxConsidered is how many workers an explanation lists, the best ones.
+const MaxConsidered = 100
+
 // Explanation is why a task was assigned to a worker, or to none.
 type Explanation struct {
 	Task       lastmile.TaskID
@@ -117,6 +120,7 @@ func PickWorker(tasks []lastmile.Task, candidates []Candidate, o Options, now ti
 		o.Teams = nil
 		return PickWorker(tasks, candidates, o, now)
 	}
+	why.Considered = slices.Clone(why.Considered[:min(len(why.Considered), MaxConsidered)])
 	return why
 }
 

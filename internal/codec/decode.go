@@ -48,6 +48,9 @@ func Rejection(err error) error {
 // form: it reads a part of a body that Decode is reading. Its errors must be
 // returned as they are, so that Decode can say where the part is.
 //
+// A method may be called again for the same value, if the body is read again because
+// of the notation of a number: it must not add to what it has read before.
+//
 // Such methods may also return a *lastmile.Error, or any error that reads on
 // from the field's name, such as "must be an id or an object".
 func DecodePart(data []byte, into any) error {

@@ -165,6 +165,9 @@ func (s *Server) showUpload(ctx context.Context, c *edge.Call, w http.ResponseWr
 	if err != nil {
 		return err
 	}
+	if err := c.Hold(len(image.Data)); err != nil {
+		return err
+	}
 	s.SendImage(w, image.Type, image.Data)
 	return nil
 }

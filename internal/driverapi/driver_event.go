@@ -22,7 +22,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 	if err != nil {
 		return err
 	}
-	out, err := s.OpenStream(w)
+	out, err := s.OpenStream(ctx, w)
 	if err != nil {
 		return err
 	}

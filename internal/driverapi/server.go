@@ -28,11 +28,13 @@ type Server struct {
 	Uploads  *upload.Uploads
 
 	Version string // of the program, for the document
+	// Revoked returns a channel that is closed when sessions end.
+	Revoked func() <-chan struct{}
 }
 
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.
 func (s *Server) Handler() http.Handler {
-	access := edge.Access{Authenticate: s.authenticate, SetPassword: Base + "/password"}
+	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Revoked, SetPassword: Base + "/password"}
 	mux := edge.NewMux(s.Settings, Base, access, append(s.routes(), s.osmandRoutes()...)...)
 	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
 	return mux

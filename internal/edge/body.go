@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -27,29 +28,91 @@ func BasicKey(header string) string {
 	return key
 }
 
-// maxDiscarded is how much of a body that is too large is read and discarded:
-// most clients read the response only after they have sent the whole body.
+// maxDiscarded is how much of a body that is rejected is read and discarded: most
+// clients read the response only after they have sent the whole body. Callers
+// without credentials are not waited for.
 const maxDiscarded = 32 << 20
 
-func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+// jsonWeight is how much memory a JSON body takes while it is processed, for each
+// byte: the body itself and what it is decoded to.
+const jsonWeight = 2
+
+// readBody reads the body of a request within the limits of its route. The memory
+// for it is reserved before it is read.
+func (m *Mux) readBody(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) error {
+	r, most := c.HTTP, rt.bodyLimit()
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, lastmile.Invalid("the request body must be sent as it is, without Content-Encoding, not as %q", Clip(coding))
+		return lastmile.Invalid("the request body must be sent as it is, without Content-Encoding, not as %q", Clip(coding))
 	}
+	if r.ContentLength == 0 {
+		return nil
+	}
+	weight := int64(1)
+	if rt.Body != nil {
+		weight = jsonWeight
+	}
+	reserve := func(bytes int64) error {
+		if bytes *= weight; bytes <= UncountedBytes {
+			return nil
+		}
+		if c.hold.bytes == 0 {
+			c.hold.address = m.address(r)
+		}
+		return c.hold.await(ctx, bytes)
+	}
+	err := error(nil)
 	if r.ContentLength > most {
-		if r.ContentLength <= maxDiscarded && r.Header.Get("Expect") == "" { // else the client waits to learn whether to send it
-			_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength)
-		}
-		return nil, tooLarge(most)
+		err = tooLarge(most)
+	} else if err = reserve(max(r.ContentLength, 0)); err == nil {
+		c.Body, err = readAll(http.MaxBytesReader(w, r.Body, most), r.ContentLength, reserve)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err != nil {
-		if _, over := errors.AsType[*http.MaxBytesError](err); over {
-			_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
-			return nil, tooLarge(most)
-		}
-		return nil, lastmile.Malformed("the request body ended too early")
+	_, rejected := errors.AsType[*lastmile.Error](err)
+	_, over := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case err == nil:
+		return nil
+	case over:
+		err = tooLarge(most)
+	case !rejected:
+		return lastmile.Malformed("the request body ended too early")
 	}
-	return body, nil
+	if !rt.Operation.Public && r.ContentLength <= maxDiscarded && r.Header.Get("Expect") == "" { // else the client waits to learn whether to send it
+		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded)
+	}
+	return err
+}
+
+// The size of the first buffer for a large body, and for one of unknown size:
+// memory is used only for what has arrived.
+const firstRead, smallestRead = 64 << 10, 4 << 10
+
+// readAll reads a body of so many bytes, or of a number that is not known when
+// length is negative. In that case it reserves memory as the body grows.
+func readAll(body io.Reader, length int64, reserve func(bytes int64) error) ([]byte, error) {
+	size := min(length, firstRead)
+	if length < 0 {
+		size = smallestRead
+	}
+	data := make([]byte, 0, size)
+	for {
+		n, err := body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case err != nil:
+			return nil, err
+		case len(data) < cap(data):
+			continue
+		}
+		room := int64(2 * cap(data))
+		if length >= 0 {
+			room = min(room, max(length, int64(len(data))+1)) // one more, to read the end
+		} else if err := reserve(room); err != nil {
+			return nil, err
+		}
+		data = append(make([]byte, 0, room), data...)
+	}
 }
 
 func tooLarge(most int64) error {

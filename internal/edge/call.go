@@ -18,6 +18,44 @@ type Call struct {
 	HTTP  *http.Request
 	Body  []byte
 	Query url.Values
+
+	hold hold
+	read int64 // bytes read from the database
+}
+
+// Hold reserves memory for a response of so many bytes, until it has been sent.
+func (c *Call) Hold(bytes int) error {
+	err := c.hold.resize(int64(bytes))
+	if err != nil {
+		c.hold.budget.countRejection()
+	}
+	return err
+}
+
+// HoldPart reserves memory for the part of a stream that is sent next, in place
+// of that for the part before.
+func (c *Call) HoldPart(bytes int) error { return c.Hold(streamBytes + bytes) }
+
+// A response is made of what is read from the database, which is decoded and
+// encoded again: while it is made, it takes more memory than the rows.
+const (
+	readWeight = 2
+	readStep   = 64 << 10
+)
+
+// Count implements lastmile.Meter: what a request reads counts as memory that it
+// holds.
+func (c *Call) Count(bytes int) error {
+	c.read += int64(bytes)
+	want := c.read * readWeight
+	if c.hold.budget == nil || want <= max(c.hold.bytes, UncountedBytes) {
+		return nil
+	}
+	most := c.hold.budget.most()
+	if want > most {
+		return lastmile.Invalid("the response would have more than %d MiB, which is more than the server has memory for: use filters or smaller pages", most/readWeight>>20)
+	}
+	return c.Hold(int(min(want+readStep-want%readStep, most)))
 }
 
 // ID is the record that the path names.

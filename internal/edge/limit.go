@@ -51,9 +51,16 @@ type bucket struct {
 }
 
 func newLimiter(rate float64, now func() time.Time) *limiter {
-	l := &limiter{rate: rate, burst: unlimited, now: now, seed: maphash.MakeSeed(), recent: map[string]*bucket{}}
+	if rate == 0 {
+		return newBurstLimiter(0, unlimited, now)
+	}
+	return newBurstLimiter(rate, math.Floor(math.Max(1, rate)), now)
+}
+
+// newBurstLimiter returns a limiter whose buckets hold more than a second's tokens.
+func newBurstLimiter(rate, burst float64, now func() time.Time) *limiter {
+	l := &limiter{rate: rate, burst: burst, now: now, seed: maphash.MakeSeed(), recent: map[string]*bucket{}}
 	if rate > 0 {
-		l.burst = math.Floor(math.Max(1, rate))
 		l.refill = time.Duration(math.Min(l.burst/rate*float64(time.Second), 1<<62))
 	}
 	l.limit = []string{strconv.Itoa(int(l.burst))}

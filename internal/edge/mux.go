@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -26,6 +27,10 @@ type Settings struct {
 	// Address is the address that a request comes from, to limit the rate;
 	// empty when it is unknown.
 	Address func(*http.Request) string
+	// Budget is the memory that requests share; nil is no limit.
+	Budget *Budget
+	// Trail records denied requests; it may be nil.
+	Trail *Trail
 	// Ended is closed when streams have to end.
 	Ended <-chan struct{}
 	// Observe is called for every response; route is the pattern of the path.
@@ -36,8 +41,6 @@ type Settings struct {
 type Receipts interface {
 	// CheckReplay returns a *lastmile.Replay if the request was served before.
 	CheckReplay(ctx context.Context, who lastmile.Principal) error
-	// SaveReply saves the reply to a request that changed nothing.
-	SaveReply(ctx context.Context, who lastmile.Principal, reply []byte) error
 }
 
 // Access is who may call an API, and how often.
@@ -46,6 +49,9 @@ type Access struct {
 	Authenticate func(context.Context, *http.Request) (lastmile.Principal, error)
 	RateLimit    float64 // requests a second; 0 is no limit
 	ByAddress    bool    // each address is limited, not each organization
+	// Revoked returns a channel that is closed when credentials are revoked next.
+	// Then the callers of streams are authenticated again.
+	Revoked func() <-chan struct{}
 	// SetPassword is the path at which workers with a temporary password set
 	// their own.
 	SetPassword string
@@ -116,12 +122,20 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Limited wraps a handler that is no route with the rate limit of the API.
 func (m *Mux) Limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := m.limiter.take(w.Header(), m.Address(r)); err != nil {
+		if err := m.limiter.take(w.Header(), m.address(r)); err != nil {
 			m.reject(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// address is the address that a request comes from; empty when it is unknown.
+func (m *Mux) address(r *http.Request) string {
+	if m.Address == nil {
+		return ""
+	}
+	return m.Address(r)
 }
 
 // reject responds to a request that no route serves.
@@ -153,76 +167,113 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 			status = m.respondError(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	ctx := r.Context()
-	c, err := m.authorize(ctx, w, r, rt)
-	if err != nil {
-		return m.respondError(w, r, rt, requestID, err)
-	}
-	if rt.stream != nil {
-		if err := rt.stream(ctx, c, w); err != nil {
-			return m.respondError(w, r, rt, requestID, err)
+	c := &Call{HTTP: r, hold: hold{budget: m.Budget}}
+	defer c.hold.force(0)
+	reply, err := m.handle(r.Context(), w, c, rt)
+	if before, ok := errors.AsType[*lastmile.Replay](err); ok {
+		if reply, err = rt.replay(r.Context(), c, before.Reply); err == nil {
+			w.Header().Set("Idempotent-Replayed", "true")
+			c.hold.force(int64(len(reply)))
+			return write(w, http.StatusOK, reply)
 		}
+	}
+	switch {
+	case err != nil:
+		return m.respondError(w, r, rt, requestID, err)
+	case rt.stream != nil:
 		return http.StatusOK
 	}
-	reply, err := rt.serve(ctx, c)
-	if err == nil && rt.readOnly && c.Who.Receipt != nil {
-		err = m.Receipts.SaveReply(ctx, c.Who, reply)
-	}
-	if err != nil {
-		return m.respondError(w, r, rt, requestID, err)
-	}
-	if m.Log.Enabled(ctx, slog.LevelDebug) { // building the arguments costs more than asking
+	if m.Log.Enabled(r.Context(), slog.LevelDebug) { // building the arguments costs more than asking
 		m.Log.Debug("request served", "request", requestID, "method", rt.Method, "route", rt.Path,
 			"organization", c.Who.Organization, "key", c.Who.Key)
 	}
 	return write(w, rt.status(), reply)
 }
 
-// authorize finds the caller, applies the rate limit and reads the body.
-func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, r *http.Request, rt Route) (*Call, error) {
-	var (
-		who lastmile.Principal
-		err error
-	)
-	if !rt.Operation.Public {
-		if who, err = m.access.Authenticate(ctx, r); err != nil {
-			return nil, err
-		}
-	}
-	if who.MustSetPassword && !rt.temporaryPassword {
-		return nil, lastmile.Forbidden("set a password of your own first: POST %s", m.access.SetPassword).Because("mustSetPassword")
-	}
-	caller := string(who.Organization)
-	if m.access.ByAddress {
-		caller = m.Address(r)
-	}
-	if err := m.limiter.take(w.Header(), caller); err != nil {
+// handle authorizes a request and makes the response, or writes it when it is a
+// stream. From then on the request holds the response, and no longer its body.
+func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) (reply []byte, err error) {
+	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
 	}
-	if !isText(r.URL.Path) {
-		return nil, lastmile.NotFound("path", Clip(r.URL.Path))
+	if rt.stream != nil {
+		return nil, m.follow(ctx, w, c, rt)
 	}
-	c := &Call{Who: who, HTTP: r}
+	if !rt.reads() {
+		if reply, err = rt.serve(ctx, c); err == nil {
+			c.Body = nil // from now on the request holds its response
+			c.hold.force(int64(len(reply)))
+		}
+		return reply, err
+	}
+	return m.read(ctx, c, rt)
+}
+
+// read serves a request that changes nothing. The rows of a list are counted, and
+// a list waits until there is memory for what it took last time.
+func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
+	if rt.single() {
+		reply, err = rt.serve(ctx, c)
+	} else {
+		of := list{c.Who.Organization, rt.Path}
+		if bytes := m.Budget.expected(of, m.Now()); bytes > UncountedBytes {
+			c.hold.address = m.address(c.HTTP)
+			if err := c.hold.await(ctx, max(bytes, c.hold.bytes)); err != nil {
+				return nil, err
+			}
+		}
+		reply, err = rt.serve(lastmile.WithMeter(ctx, c), c)
+		m.Budget.remember(of, max(c.read*readWeight, int64(len(reply))), m.Now())
+	}
+	if err == nil {
+		c.Body = nil
+		err = c.Hold(len(reply))
+	}
+	return reply, err
+}
+
+// authorize finds the caller, applies the rate limit and reads the body.
+func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) (err error) {
+	r := c.HTTP
+	if !rt.Operation.Public {
+		if c.Who, err = m.access.Authenticate(ctx, r); err != nil {
+			return err
+		}
+	}
+	if c.Who.MustSetPassword && !rt.temporaryPassword {
+		return lastmile.Forbidden("set a password of your own first: POST %s", m.access.SetPassword).Because("mustSetPassword")
+	}
+	caller := string(c.Who.Organization)
+	if m.access.ByAddress {
+		caller = m.address(r)
+	}
+	if err := m.limiter.take(w.Header(), caller); err != nil {
+		return err
+	}
+	if !isText(r.URL.Path) {
+		return lastmile.NotFound("path", Clip(r.URL.Path))
+	}
+	c.hold.organization = string(c.Who.Organization)
 	if r.URL.RawQuery != "" {
 		if c.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-			return nil, lastmile.Malformed("the query of the address cannot be read: percent-encode it")
+			return lastmile.Malformed("the query of the address cannot be read: percent-encode it")
 		}
 		maps.DeleteFunc(c.Query, absent)
 		if err := cmp.Or(CheckQuery(c.Query), rt.checkFlags(c.Query)); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if rt.Body == nil && rt.Method != http.MethodPost {
-		return c, nil
+		return nil
 	}
 	rt.extendDeadline(w, m.Now())
-	if c.Body, err = readBody(w, r, rt.bodyLimit()); err != nil {
-		return nil, err
+	if err := m.readBody(ctx, w, c, rt); err != nil {
+		return err
 	}
 	if rt.Method == http.MethodPost {
 		err = m.checkReplay(ctx, c, rt)
 	}
-	return c, err
+	return err
 }
 
 // checkReplay gives the principal a receipt when the request has an idempotency
@@ -235,6 +286,9 @@ func (m *Mux) checkReplay(ctx context.Context, c *Call, rt Route) error {
 	key := keys[0]
 	if len(keys) > 1 || key == "" || len(key) > lastmile.MaxReceiptKey || !printable(key) {
 		return lastmile.Invalid("the Idempotency-Key header must be one value of 1 to %d printable characters", lastmile.MaxReceiptKey)
+	}
+	if rt.readOnly { // it may be performed again, and a response can be large
+		return nil
 	}
 	sum := sha256.Sum256(c.Body)
 	c.Who.Receipt = &lastmile.Receipt{

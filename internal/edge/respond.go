@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -13,20 +14,19 @@ import (
 	"dray/internal/lastmile"
 )
 
-// respondError writes an error, or the saved reply to a request that was served
-// before. It is the only place where errors are logged.
+// respondError writes an error. It is the only place where errors are logged.
 func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, requestID string, err error) int {
-	if before, ok := errors.AsType[*lastmile.Replay](err); ok {
-		w.Header().Set("Idempotent-Replayed", "true")
-		return write(w, http.StatusOK, before.Reply)
+	refusal, ok := errors.AsType[*lastmile.Error](err)
+	if ok && isDenial(refusal) {
+		refusal = m.Trail.deny(refusal, m.address(r), r, requestID)
+		err = refusal
 	}
 	status, body := codec.NewError(err, requestID)
-	refusal, ok := errors.AsType[*lastmile.Error](err)
 	if ok {
 		if refusal.Code == lastmile.CodeOverloaded || refusal.Code == lastmile.CodeTooMany {
 			w.Header().Set("Retry-After", strconv.Itoa(max(1, int(refusal.RetryAfter.Seconds()))))
 		}
-		m.Log.Info("request rejected", "request", requestID, "method", r.Method, "route", r.Pattern, "status", status, "error", body.Message.Error)
+		m.logRejection(r, requestID, refusal, status, err)
 	} else if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		m.Log.Info("client went away", "request", requestID)
 	} else {
@@ -36,6 +36,23 @@ func (m *Mux) respondError(w http.ResponseWriter, r *http.Request, rt Route, req
 		return writeError(w, status, codec.NewBatchError(codec.Shown(err)))
 	}
 	return writeError(w, status, body)
+}
+
+// logRejection logs a request that was rejected. Callers who have no rights, or
+// too many requests, cannot fill the log: the trail and the metrics count them.
+func (m *Mux) logRejection(r *http.Request, requestID string, refusal *lastmile.Error, status int, err error) {
+	level := slog.LevelInfo
+	if isDenial(refusal) || refusal.Code == lastmile.CodeTooMany {
+		level = slog.LevelDebug
+	}
+	if !m.Log.Enabled(r.Context(), level) {
+		return
+	}
+	line := []any{"request", requestID, "method", r.Method, "route", r.Pattern, "status", status, "error", codec.ErrorOf(refusal.Code).Number}
+	if refusal.Code == lastmile.CodeOverloaded {
+		line = append(line, "cause", err) // the client does not see what is wrapped with the error
+	}
+	m.Log.Log(r.Context(), level, "request rejected", line...)
 }
 
 func writeError(w http.ResponseWriter, status int, body any) int {

@@ -3,9 +3,11 @@ package edge
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"dray/internal/codec"
@@ -18,6 +20,8 @@ const (
 	// MaxBatchBody is for batches: 500 tasks with the longest possible notes are
 	// 20 MB of notes alone.
 	MaxBatchBody = 32 << 20
+	// MaxPublicBody is for requests of callers without credentials.
+	MaxPublicBody = 64 << 10
 )
 
 // Route is one operation of an API: what it does, and what the OpenAPI document
@@ -26,11 +30,13 @@ type Route struct {
 	spec.Operation
 	serve    handler
 	stream   Streamer
-	encode   func(result any) ([]byte, error) // the reply that a receipt keeps
-	readOnly bool                             // changes nothing, so that the reply is saved here
+	encode   func(result any) ([]byte, error)                                     // the reply that a receipt keeps
+	refer    func(result any) ([]byte, error)                                     // what a receipt keeps of a reply that is too large
+	rebuild  func(ctx context.Context, c *Call, reference []byte) ([]byte, error) // the reply of what refer returned
+	readOnly bool                                                                 // changes nothing, so that no reply is saved
 
 	temporaryPassword bool
-	maxBody           int64 // MaxBody when zero
+	maxBody           int64 // the default when zero
 }
 
 // handler serves a request and returns the encoded reply.
@@ -84,8 +90,35 @@ func Create[Body, Result, Reply any](
 	})
 }
 
-// Search makes a POST route that changes nothing. Its reply is saved under the
-// request's idempotency key afterwards.
+// Rebuild makes a Create route whose reply can be larger than MaxReceipt: in that
+// case the receipt keeps what refer makes of the result, and a repeated request
+// gets what rebuild makes of that and of the body.
+func Rebuild[Body, Result, Reference, Reply any](
+	rt Route, refer func(Result) Reference, rebuild func(context.Context, *Call, Body, Reference) (Reply, error),
+) Route {
+	rt.refer = func(result any) ([]byte, error) {
+		made, ok := result.(Result)
+		if !ok {
+			return nil, fmt.Errorf("%s %s: the reply is a %T, want %T", rt.Method, rt.Path, result, made)
+		}
+		return codec.Marshal(refer(made))
+	}
+	rt.rebuild = func(ctx context.Context, c *Call, kept []byte) ([]byte, error) {
+		var reference Reference
+		if err := json.Unmarshal(kept, &reference); err != nil {
+			return nil, fmt.Errorf("read the receipt of %s %s: %w", rt.Method, rt.Path, err)
+		}
+		var body Body
+		if err := codec.Decode(c.Body, &body); err != nil {
+			return nil, err
+		}
+		return encoded(rebuild(ctx, c, body, reference))
+	}
+	return rt
+}
+
+// Search makes a POST route that changes nothing. No reply is saved: a repeated
+// request is performed again.
 func Search[Body, Reply any](path, summary string, serve func(context.Context, *Call, Body) (Reply, error)) Route {
 	rt := Post(path, summary, serve)
 	rt.readOnly = true
@@ -237,11 +270,28 @@ func Tagged(tag string, routes ...Route) []Route {
 	return routes
 }
 
+// reads reports whether the route changes nothing.
+func (rt Route) reads() bool { return rt.readOnly || rt.Method == http.MethodGet }
+
+// single reports whether the route reads one record, named by its collection and
+// its id.
+func (rt Route) single() bool {
+	return strings.HasSuffix(rt.Path, "/{id}") && strings.Count(rt.Path, "/") == 2
+}
+
 // status is the status of a response without an error.
 func (rt Route) status() int { return cmp.Or(rt.Status, http.StatusOK) }
 
 // bodyLimit is the size of the largest body that the route takes.
-func (rt Route) bodyLimit() int64 { return cmp.Or(rt.maxBody, MaxBody) }
+func (rt Route) bodyLimit() int64 {
+	switch {
+	case rt.maxBody > 0:
+		return rt.maxBody
+	case rt.Operation.Public:
+		return MaxPublicBody
+	}
+	return MaxBody
+}
 
 // uploadTime is how long the body of a batch, or an image, may take to arrive.
 const uploadTime = time.Minute
@@ -252,16 +302,4 @@ func (rt Route) extendDeadline(w http.ResponseWriter, now time.Time) {
 		//nolint:errcheck // then the limit for all bodies holds
 		http.NewResponseController(w).SetReadDeadline(now.Add(uploadTime))
 	}
-}
-
-// encodeReply encodes the result of a change as the response that a receipt
-// keeps; no result is an empty response.
-func (rt Route) encodeReply(result any) ([]byte, error) {
-	switch {
-	case result == nil:
-		return []byte{}, nil
-	case rt.encode != nil:
-		return rt.encode(result)
-	}
-	return nil, fmt.Errorf("%s %s saves a %T under its idempotency key, and is not a Create route", rt.Method, rt.Path, result)
 }

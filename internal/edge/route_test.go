@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -27,13 +28,11 @@ type (
 
 func newBellReply(b bell) bellReply { return bellReply{Tone: b.tone} }
 
-// receipts keeps what was saved of the last request.
-type receipts struct{ saved []byte }
+// receipts has none, and remembers whether it was asked.
+type receipts struct{ checked bool }
 
-func (*receipts) CheckReplay(context.Context, lastmile.Principal) error { return nil }
-
-func (r *receipts) SaveReply(_ context.Context, _ lastmile.Principal, reply []byte) error {
-	r.saved = reply
+func (r *receipts) CheckReplay(context.Context, lastmile.Principal) error {
+	r.checked = true
 	return nil
 }
 
@@ -82,11 +81,42 @@ func TestOnlyTheResultOfARouteIsSaved(t *testing.T) {
 	}
 }
 
-func TestSearchSavesItsReply(t *testing.T) {
+// TestSearchHasNoReceipt: what changes nothing may be performed again, and a
+// response to a search can be large.
+func TestSearchHasNoReceipt(t *testing.T) {
 	kept := &receipts{}
-	find := func(context.Context, *Call, bellBody) ([]bellReply, error) { return []bellReply{{Tone: "c"}}, nil }
-	if w := post(Search("/bells/metadata", "Find bells", find), kept, `{}`); w.Body.String() != `[{"tone":"c"}]` || string(kept.saved) != w.Body.String() {
-		t.Errorf("responded %s and saved %s", w.Body, kept.saved)
+	find := func(_ context.Context, c *Call, _ bellBody) ([]bellReply, error) {
+		if c.Who.Receipt != nil {
+			t.Error("a search has a receipt")
+		}
+		return []bellReply{{Tone: "c"}}, nil
+	}
+	if w := post(Search("/bells/metadata", "Find bells", find), kept, `{}`); w.Body.String() != `[{"tone":"c"}]` || kept.checked {
+		t.Errorf("responded %s, and looked for a receipt: %t", w.Body, kept.checked)
+	}
+}
+
+// TestReceiptsAreBounded: a reply that is too large is kept as a reference, or not
+// at all, and a repeated request says so.
+func TestReceiptsAreBounded(t *testing.T) {
+	large := strings.Repeat("a", MaxReceipt)
+	ring := func(_ context.Context, c *Call, body bellBody) (made bell, err error) {
+		kept, err := c.Who.Receipt.Encode(bell{tone: large, maker: body.Tone})
+		if err != nil || len(kept) > MaxReceipt {
+			return made, fmt.Errorf("kept %d bytes: %w", len(kept), err)
+		}
+		return made, &lastmile.Replay{Reply: kept}
+	}
+	plain := Create("/bells", "Cast a bell", ring, newBellReply)
+	if w := post(plain, &receipts{}, `{"tone":"c"}`); w.Code != http.StatusPreconditionFailed || !strings.Contains(w.Body.String(), "was performed before") {
+		t.Errorf("responded %d %.200s", w.Code, w.Body)
+	}
+	rebuilt := Rebuild(plain, func(b bell) string { return b.maker }, func(_ context.Context, _ *Call, body bellBody, maker string) (bellReply, error) {
+		return bellReply{Tone: maker + " again, from " + body.Tone}, nil
+	})
+	w := post(rebuilt, &receipts{}, `{"tone":"c"}`)
+	if w.Body.String() != `{"tone":"c again, from c"}` || w.Header().Get("Idempotent-Replayed") != "true" {
+		t.Errorf("responded %d %s", w.Code, w.Body)
 	}
 }
 

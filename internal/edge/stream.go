@@ -2,20 +2,88 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // KeepAliveInterval is the time after which a stream without events sends a
 // comment, so that proxies keep the connection open.
 const KeepAliveInterval = 20 * time.Second
 
+// StreamPatience is how long a client may take to read a part of a stream.
+const StreamPatience = 2 * KeepAliveInterval
+
 // StreamPause is the shortest time between two updates of a stream, so that many
 // changes at once are read together.
 const StreamPause = 50 * time.Millisecond
 
+// streamBytes is what an open stream counts as in the budget.
+const streamBytes = 32 << 10
+
+// RevokedPause is the shortest time between two checks of a stream's credentials:
+// a caller may revoke its own as often as it likes.
+const RevokedPause = time.Second
+
+// revokedFlush is how long the end of a revoked stream may take to be sent.
+const revokedFlush = 250 * time.Millisecond
+
+// follow serves a stream until its end, or until the caller's credentials are
+// revoked.
+func (m *Mux) follow(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) error {
+	c.hold.address = m.address(c.HTTP)
+	if err := c.Hold(streamBytes); err != nil {
+		return err
+	}
+	if rt.Operation.Public || m.access.Revoked == nil {
+		return rt.stream(ctx, c, w)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if m.awaitRevocation(ctx, c.HTTP) {
+			cancel()
+			// A write that waits for the client ends, too.
+			http.NewResponseController(w).SetWriteDeadline(m.Now().Add(revokedFlush)) //nolint:errcheck // the response has ended
+		}
+	}()
+	defer func() {
+		cancel()
+		<-watched // before the connection serves another request
+	}()
+	return rt.stream(ctx, c, w)
+}
+
+// awaitRevocation returns true when the credentials of a request are not valid any
+// more, and false when ctx has ended before. An error of the database does not
+// end a stream.
+func (m *Mux) awaitRevocation(ctx context.Context, r *http.Request) bool {
+	for {
+		revoked := m.access.Revoked()
+		_, err := m.access.Authenticate(ctx, r)
+		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && isDenial(rejected) {
+			return true
+		}
+		if !m.Pause(ctx, RevokedPause) {
+			return false
+		}
+		if err != nil {
+			continue
+		}
+		select {
+		case <-revoked:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
 // Stream is a response of server-sent events that has no end.
 type Stream struct {
+	err func() error // of the context, which ends when the caller may not follow any more
 	w   http.ResponseWriter
 	out *http.ResponseController
 	now func() time.Time
@@ -23,7 +91,7 @@ type Stream struct {
 
 // OpenStream begins a stream. The server's time limits are for requests that
 // end.
-func (s Settings) OpenStream(w http.ResponseWriter) (*Stream, error) {
+func (s Settings) OpenStream(ctx context.Context, w http.ResponseWriter) (*Stream, error) {
 	out := http.NewResponseController(w)
 	if err := out.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
@@ -31,7 +99,7 @@ func (s Settings) OpenStream(w http.ResponseWriter) (*Stream, error) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	return &Stream{w: w, out: out, now: s.Now}, nil
+	return &Stream{err: ctx.Err, w: w, out: out, now: s.Now}, nil
 }
 
 // Send writes text to the client at once. Empty text is not sent.
@@ -39,7 +107,11 @@ func (s *Stream) Send(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	if err := s.out.SetWriteDeadline(s.now().Add(2 * KeepAliveInterval)); err != nil {
+	if err := s.out.SetWriteDeadline(s.now().Add(StreamPatience)); err != nil {
+		return err
+	}
+	// Only now: cut cancels the context first, and then sets another deadline.
+	if err := s.err(); err != nil {
 		return err
 	}
 	if _, err := s.w.Write(text); err != nil {

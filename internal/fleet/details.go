@@ -13,7 +13,7 @@ import (
 // there is one.
 func (f *Fleet) WorkerDetails(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID, in *lastmile.Window) (d analytics.WorkerDetails, err error) {
 	err = f.Store.Read(ctx, func(r Reader) error {
-		worker, err := r.Worker(ctx, who.Organization, id)
+		worker, err := r.WholeWorker(ctx, who.Organization, id)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 // Self returns the worker who is the caller.
 func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmile.Worker, err error) {
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
-		worker, err = r.Worker(ctx, who.Organization, who.Worker)
+		worker, err = r.WholeWorker(ctx, who.Organization, who.Worker)
 		return err
 	})
 	return worker, err
@@ -41,7 +41,23 @@ func (f *Fleet) SetDuty(ctx context.Context, who lastmile.Principal, onDuty bool
 		}
 		return f.Events.Append(ctx, w, events...)
 	})
-	return worker, err
+	if err != nil {
+		return worker, err
+	}
+	return worker, f.addTasks(ctx, &worker)
+}
+
+// addTasks adds the tasks that a worker has beyond those that a transaction reads
+// when it changes a worker.
+func (f *Fleet) addTasks(ctx context.Context, worker *lastmile.Worker) error {
+	if len(worker.Tasks) < lastmile.MaxEventTasks {
+		return nil
+	}
+	return f.Store.Read(ctx, func(r Reader) error {
+		whole, err := r.WholeWorker(ctx, worker.Organization, worker.ID)
+		worker.Tasks = whole.Tasks
+		return err
+	})
 }
 
 // updateDevice saves a worker's phone if it has changed.

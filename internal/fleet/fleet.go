@@ -52,7 +52,10 @@ type Travel interface {
 
 // Tasks unassigns the tasks of a worker or a team.
 type Tasks interface {
-	// Release moves the tasks of a container to the organization's.
+	// Drain moves the tasks of a container to the organization's, in transactions
+	// of its own, except for a few.
+	Drain(ctx context.Context, who lastmile.Principal, from lastmile.ContainerRef) error
+	// Release moves the tasks of a container that are left to the organization's.
 	Release(ctx context.Context, tx store.Transaction, who lastmile.Principal, from lastmile.ContainerRef) error
 }
 

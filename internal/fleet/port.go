@@ -32,13 +32,17 @@ type Reader interface {
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 	// TasksOf returns several tasks in the order of their ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
-	// Team returns a team.
+	// Team returns a team without its tasks.
 	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
 	// Teams lists teams, oldest first.
 	Teams(ctx context.Context, org lastmile.OrganizationID, f store.TeamFilter) ([]lastmile.Team, error)
 	// Trips returns an organization's latest trips.
 	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
-	// Worker returns a worker.
+	// WholeTeam returns a team with its tasks.
+	WholeTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	// WholeWorker returns a worker with all tasks.
+	WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// Workers lists workers, oldest first.
 	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)

@@ -38,17 +38,35 @@ func (f *Fleet) UpdateTeam(ctx context.Context, who lastmile.Principal, id lastm
 		}
 		return w.SaveTeam(ctx, team)
 	})
+	if err != nil {
+		return team, err
+	}
+	err = f.Store.Read(ctx, func(r Reader) error {
+		whole, err := r.WholeTeam(ctx, who.Organization, id)
+		team.Tasks = whole.Tasks
+		return err
+	})
 	return team, err
 }
 
 // DeleteTeam deletes a team. Its workers stay, and its tasks move to the
 // organization's container.
 func (f *Fleet) DeleteTeam(ctx context.Context, who lastmile.Principal, id lastmile.TeamID) error {
+	err := f.Store.Read(ctx, func(r Reader) error {
+		_, err := r.Team(ctx, who.Organization, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.Tasks.Drain(ctx, who, lastmile.TeamContainer(id)); err != nil {
+		return err
+	}
 	return f.Store.Write(ctx, func(w Writer) error {
 		if _, err := w.Team(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		if err := f.Tasks.Release(ctx, w, who, lastmile.ContainerRef{Kind: lastmile.InTeam, Owner: string(id)}); err != nil {
+		if err := f.Tasks.Release(ctx, w, who, lastmile.TeamContainer(id)); err != nil {
 			return err
 		}
 		return w.DeleteTeam(ctx, who.Organization, id)
@@ -87,7 +105,7 @@ func checkTeam(ctx context.Context, r Reader, t lastmile.Team) error {
 			return err
 		}
 	}
-	same, err := r.Teams(ctx, t.Organization, store.TeamFilter{Name: t.Name})
+	same, err := r.Teams(ctx, t.Organization, store.TeamFilter{Name: t.Name, NoTasks: true})
 	if err != nil {
 		return err
 	}

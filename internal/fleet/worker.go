@@ -69,7 +69,7 @@ func checkNewWorker(ctx context.Context, r Reader, worker lastmile.Worker) error
 	if err := checkTeams(ctx, r, worker.Organization, worker.Teams); err != nil {
 		return err
 	}
-	same, err := r.Workers(ctx, worker.Organization, store.WorkerFilter{Phones: []lastmile.Phone{worker.Phone}})
+	same, err := r.Workers(ctx, worker.Organization, store.WorkerFilter{Phones: []lastmile.Phone{worker.Phone}, NoTasks: true})
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,10 @@ func (f *Fleet) UpdateWorker(ctx context.Context, who lastmile.Principal, id las
 		}
 		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerUpdated, worker, now)
 	})
-	return worker, err
+	if err != nil {
+		return worker, err
+	}
+	return worker, f.addTasks(ctx, &worker)
 }
 
 // appendEvent stores an event of a worker.
@@ -125,13 +128,20 @@ func (f *Fleet) appendEvent(ctx context.Context, w Writer, who lastmile.Principa
 // other tasks.
 func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id lastmile.WorkerID) error {
 	now := f.Now()
+	err := f.Store.Read(ctx, func(r Reader) error {
+		_, err := deletable(ctx, r, who, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.Tasks.Drain(ctx, who, lastmile.WorkerContainer(id)); err != nil {
+		return err
+	}
 	return f.Store.Write(ctx, func(w Writer) error {
-		worker, err := w.Worker(ctx, who.Organization, id)
+		worker, err := deletable(ctx, w, who, id)
 		if err != nil {
 			return err
-		}
-		if worker.ActiveTask != "" {
-			return lastmile.Invalid("worker %s is on the active task %s: complete it before deleting the worker", id, worker.ActiveTask)
 		}
 		if err := f.Tasks.Release(ctx, w, who, lastmile.WorkerContainer(id)); err != nil {
 			return err
@@ -141,6 +151,15 @@ func (f *Fleet) DeleteWorker(ctx context.Context, who lastmile.Principal, id las
 		}
 		return f.appendEvent(ctx, w, who, lastmile.TriggerWorkerDeleted, worker, now)
 	})
+}
+
+// deletable reads a worker who must have no active task.
+func deletable(ctx context.Context, r Reader, who lastmile.Principal, id lastmile.WorkerID) (lastmile.Worker, error) {
+	worker, err := r.Worker(ctx, who.Organization, id)
+	if err == nil && worker.ActiveTask != "" {
+		err = lastmile.Invalid("worker %s is on the active task %s: complete it before deleting the worker", id, worker.ActiveTask)
+	}
+	return worker, err
 }
 
 // checkTeams rejects teams that are not the organization's.

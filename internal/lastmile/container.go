@@ -3,7 +3,6 @@ package lastmile
 import (
 	"crypto/sha256"
 	"math/big"
-	"slices"
 	"time"
 )
 
@@ -51,6 +50,14 @@ type Container struct {
 	Tasks             []TaskID
 }
 
+// Route returns the active task, if there is one, and the list.
+func (c *Container) Route() []TaskID {
+	if c.ActiveTask == "" {
+		return c.Tasks
+	}
+	return append([]TaskID{c.ActiveTask}, c.Tasks...)
+}
+
 // ID returns the id of the container, which is derived from its owner.
 func (c ContainerRef) ID() string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -90,17 +97,4 @@ func (c ContainerChange) Check(kind ContainerKind) error {
 		return Invalid("tasks must not name a task twice")
 	}
 	return nil
-}
-
-// Leaves reports whether a list is the same after the change, where ids are the
-// tasks to insert or to replace it with.
-func (c ContainerChange) Leaves(list, ids []TaskID) bool {
-	at := c.Index
-	if at == AtEnd || at > len(list)-len(ids) {
-		at = len(list) - len(ids)
-	}
-	if c.Replace {
-		return slices.Equal(list, ids)
-	}
-	return at >= 0 && slices.Equal(list[at:at+len(ids)], ids)
 }

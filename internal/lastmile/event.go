@@ -178,6 +178,10 @@ func (t Trigger) ShowsWorker() bool {
 	return t == TriggerTaskAssigned || t == TriggerTaskUpdated
 }
 
+// MaxEventTasks is how many of a worker's tasks an event shows, the first ones of the
+// list. What is stored for an event must not grow with the list.
+const MaxEventTasks = 200
+
 // Reply is a text message sent to a number of the installation.
 type Reply struct {
 	Gateway string // that received it

@@ -69,8 +69,8 @@ func touch[T any](modified *time.Time, before, after T, now time.Time) bool {
 func Same[T any](a, b T) bool { return same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()) }
 
 func same(a, b reflect.Value) bool {
-	if at, ok := a.Interface().(time.Time); ok {
-		other, ok := b.Interface().(time.Time)
+	if at, ok := reflect.TypeAssert[time.Time](a); ok {
+		other, ok := reflect.TypeAssert[time.Time](b)
 		return ok && at.Equal(other)
 	}
 	switch a.Kind() {

@@ -41,7 +41,7 @@ type Reader interface {
 	// Texters lists the organizations that have sent text messages to a number,
 	// the latest first.
 	Texters(ctx context.Context, to lastmile.Phone) ([]store.Texter, error)
-	// Worker returns a worker.
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 

@@ -18,7 +18,7 @@ func (w *fixture) events(org lastmile.OrganizationID) (bodies []map[string]any) 
 		if _, err := tx.NumberEvents(ctx, 100); err != nil {
 			return err
 		}
-		events, err := tx.EventsAfter(ctx, org, 0, 100)
+		events, err := tx.EventsAfter(ctx, org, 0, 100, 0)
 		for _, e := range events {
 			var body map[string]any
 			if err := json.Unmarshal(e.Body, &body); err != nil {

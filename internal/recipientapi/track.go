@@ -114,7 +114,7 @@ func (s *Tracking) followTask(ctx context.Context, c *edge.Call, w http.Response
 	if err != nil {
 		return err
 	}
-	out, err := s.OpenStream(w)
+	out, err := s.OpenStream(ctx, w)
 	if err != nil {
 		return err
 	}

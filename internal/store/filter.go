@@ -33,12 +33,14 @@ type WorkerFilter struct {
 	OnDuty   bool              // on duty
 	Located  bool              // with a known location
 	Metadata lastmile.Metadata // must have all of these entries
+	NoTasks  bool              // do not read their tasks
 }
 
 // TeamFilter selects teams; zero fields select all.
 type TeamFilter struct {
 	Name     string
 	Metadata lastmile.Metadata // must have all of these entries
+	NoTasks  bool              // do not read their tasks
 }
 
 // TaskFilter selects tasks; zero fields select all.

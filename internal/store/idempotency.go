@@ -80,21 +80,6 @@ func unresolved(err error) bool {
 	return !ok || rejected.Code == lastmile.CodeOverloaded
 }
 
-// SaveReply saves the reply to a request that changed nothing, such as a
-// search. If another request with the same key was faster, the error is a
-// *lastmile.Replay.
-func SaveReply[R any, W Receipts](ctx context.Context, s Transactor[R, W], who lastmile.Principal, reply []byte) error {
-	if who.Receipt == nil {
-		return nil
-	}
-	return writeOnce(ctx, s, who, func(w W) error {
-		if err := checkReplay(ctx, w, who); err != nil {
-			return err
-		}
-		return w.SaveReceipt(ctx, *who.Receipt, reply)
-	})
-}
-
 // CheckReplay returns a *lastmile.Replay if the principal's request was done
 // before. It saves a repeated request the work that precedes the transaction.
 func CheckReplay[R ReceiptReader, W any](ctx context.Context, s Transactor[R, W], who lastmile.Principal) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"time"
 
 	"dray/internal/lastmile"
@@ -33,6 +34,34 @@ type SealedSecret struct {
 	Sealed       []byte
 	Created      time.Time
 }
+
+// Position is where tasks are inserted into the list of a container: behind
+// another task, at the start, or at the end if it is zero.
+type Position struct {
+	After lastmile.TaskID
+	Start bool
+}
+
+// PositionAt returns the position at an index of a list, which does not have the
+// tasks that are inserted there.
+func PositionAt(index int, list []lastmile.TaskID) Position {
+	switch {
+	case index == lastmile.AtEnd || index >= len(list):
+		return Position{}
+	case index == lastmile.AtStart:
+		return Position{Start: true}
+	}
+	return Position{After: list[index-1]}
+}
+
+// ListState identifies a state of the list of a container.
+type ListState struct {
+	Version int64
+	Last    lastmile.TaskID // empty if the list is
+}
+
+// ErrMoved is returned for a position behind a task that is not in the list.
+var ErrMoved = errors.New("the task is not in the list of the container")
 
 // NewRecords are new records to save at once.
 type NewRecords struct {

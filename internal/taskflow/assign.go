@@ -2,6 +2,8 @@ package taskflow
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,11 +12,35 @@ import (
 	"dray/internal/store"
 )
 
-// MaxAutoAssign is the most tasks one request may assign.
-const MaxAutoAssign = 1_000
+const (
+	// MaxAutoAssign is the most tasks one request may assign.
+	MaxAutoAssign = 1_000
+
+	// MaxRelated is the most related tasks that are assigned together.
+	MaxRelated = 500
+
+	// assignChunk is how many tasks one transaction assigns. A request that assigns
+	// more is done in several transactions.
+	assignChunk = 25
+)
+
+// crew is the workers whom tasks can be assigned to, with their lists as of some
+// time.
+type crew struct {
+	candidates []assignment.Candidate
+	versions   map[lastmile.WorkerID]int64 // of the lists
+}
+
+// choice is the choice of a worker for a task and its related tasks.
+type choice struct {
+	why      assignment.Explanation
+	together []lastmile.Task
+}
 
 // AutoAssign finds workers for unassigned tasks, one task after the other. The
-// reasons for each choice are stored.
+// reasons for each choice are stored. Workers are compared before the transaction
+// that assigns tasks, which checks that the lists of those chosen are unchanged: a
+// transaction must not take longer because there are many workers.
 func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options) (assignment.Assigned, error) {
 	if err := o.Check("options"); err != nil {
 		return nil, err
@@ -22,25 +48,111 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 	if len(ids) > MaxAutoAssign {
 		return nil, lastmile.Invalid("tasks has %d entries; at most %d are allowed", len(ids), MaxAutoAssign)
 	}
-	now := cs.Now()
-	return store.Idempotent(ctx, cs.Store, who, func(w ContainerWriter) (assignment.Assigned, error) {
-		crew, err := candidates(ctx, w, who.Organization, o)
+	var (
+		all  = assignment.Assigned{}
+		crew *crew
+		err  error
+	)
+	chunk := assignChunk
+	if o.ConsiderDependencies { // one task may bring hundreds of others
+		chunk = 1
+	}
+	if len(ids) > chunk { // reject all of them if one does not exist
+		err = cs.Store.Read(ctx, func(r ContainerReader) error {
+			_, err := r.TasksOf(ctx, who.Organization, ids)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		assigned := assignment.Assigned{}
-		for _, id := range ids {
-			if err := cs.autoAssign(ctx, w, who, id, crew, o, now, assigned); err != nil {
-				return nil, err
-			}
+		end, err := cs.large.take(ctx, who.Organization)
+		if err != nil {
+			return nil, err
 		}
-		return assigned, nil
+		defer end()
+	}
+	for ; len(ids) > chunk; ids = ids[chunk:] {
+		var some assignment.Assigned
+		crew, err = cs.assignSome(ctx, who, ids[:chunk], o, crew, func(step func(ContainerWriter) (assignment.Assigned, error)) error {
+			return cs.Store.Write(ctx, func(w ContainerWriter) (err error) {
+				some, err = step(w)
+				return err
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, some)
+	}
+	_, err = cs.assignSome(ctx, who, ids, o, crew, func(step func(ContainerWriter) (assignment.Assigned, error)) error {
+		whole, err := store.Idempotent(ctx, cs.Store, who, func(w ContainerWriter) (assignment.Assigned, error) {
+			some, err := step(w)
+			whole := maps.Clone(all)
+			maps.Copy(whole, some)
+			return whole, err
+		})
+		if err == nil {
+			all = whole
+		}
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
-// candidates returns the workers on duty with their task lists. It rejects teams
-// and workers in the options that are not the organization's.
-func candidates(ctx context.Context, r crewReader, org lastmile.OrganizationID, o assignment.Options) ([]assignment.Candidate, error) {
+// assignSome assigns some tasks in one transaction, which run runs. It returns the
+// crew with the lists after it.
+func (cs *Containers) assignSome(ctx context.Context, who lastmile.Principal, ids []lastmile.TaskID, o assignment.Options, known *crew,
+	run func(step func(ContainerWriter) (assignment.Assigned, error)) error,
+) (*crew, error) {
+	now := cs.Now()
+	for range planTries {
+		var choices []choice
+		err := cs.Store.Read(ctx, func(r ContainerReader) (err error) {
+			if known == nil {
+				if known, err = readCrew(ctx, r, who.Organization, o); err != nil {
+					return err
+				}
+			}
+			choices, err = chooseAll(ctx, r, who, ids, known, o, now)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		var versions map[lastmile.WorkerID]int64
+		err = run(func(w ContainerWriter) (assigned assignment.Assigned, err error) {
+			assigned, versions, err = cs.assign(ctx, w, who, choices, known)
+			return assigned, err
+		})
+		if err == nil {
+			maps.Copy(known.versions, versions)
+			return known, nil
+		}
+		if known = nil; !errors.Is(err, errListChanged) {
+			return nil, err
+		}
+	}
+	err := run(func(w ContainerWriter) (assignment.Assigned, error) {
+		current, err := readCrew(ctx, w, who.Organization, o)
+		if err != nil {
+			return nil, err
+		}
+		choices, err := chooseAll(ctx, w, who, ids, current, o, now)
+		if err != nil {
+			return nil, err
+		}
+		assigned, _, err := cs.assign(ctx, w, who, choices, current)
+		return assigned, err
+	})
+	return nil, err
+}
+
+// readCrew returns the workers on duty with their task lists. It rejects teams and
+// workers in the options that are not the organization's.
+func readCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, o assignment.Options) (*crew, error) {
 	for _, id := range o.Teams {
 		if _, err := r.Team(ctx, org, id); err != nil {
 			return nil, err
@@ -51,7 +163,7 @@ func candidates(ctx context.Context, r crewReader, org lastmile.OrganizationID, 
 			return nil, err
 		}
 	}
-	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true})
+	onDuty, err := r.Workers(ctx, org, store.WorkerFilter{OnDuty: true, NoTasks: true})
 	if err != nil {
 		return nil, err
 	}
@@ -59,39 +171,110 @@ func candidates(ctx context.Context, r crewReader, org lastmile.OrganizationID, 
 	if err != nil {
 		return nil, err
 	}
-	crew := make([]assignment.Candidate, 0, len(onDuty))
+	c := &crew{candidates: make([]assignment.Candidate, 0, len(onDuty))}
+	ids := make([]lastmile.WorkerID, 0, len(onDuty))
 	for _, worker := range onDuty {
-		crew = append(crew, assignment.Candidate{Worker: worker, Queue: queues[worker.ID]})
+		c.candidates = append(c.candidates, assignment.Candidate{Worker: worker, Queue: queues[worker.ID]})
+		ids = append(ids, worker.ID)
 	}
-	return crew, nil
+	c.versions, err = r.ListVersions(ctx, org, ids)
+	return c, err
 }
 
-// autoAssign assigns one task, with related tasks if the options ask for it.
-func (cs *Containers) autoAssign(ctx context.Context, w ContainerWriter, who lastmile.Principal, id lastmile.TaskID, crew []assignment.Candidate,
-	o assignment.Options, now time.Time, assigned assignment.Assigned,
-) error {
-	task, err := w.Task(ctx, who.Organization, id)
-	if err != nil || task.State != lastmile.TaskUnassigned {
-		return err // it is assigned already
+// chooseAll finds workers for those of the tasks that are unassigned, and adds the
+// tasks to their lists in the crew.
+func chooseAll(ctx context.Context, r ContainerReader, who lastmile.Principal, ids []lastmile.TaskID, c *crew, o assignment.Options, now time.Time) ([]choice, error) {
+	tasks, err := r.TasksOf(ctx, who.Organization, ids)
+	if err != nil {
+		return nil, err
 	}
-	together := []lastmile.Task{task}
-	if o.ConsiderDependencies {
-		if together, err = relatedTasks(ctx, w, who.Organization, []lastmile.TaskID{id}); err != nil {
-			return err
+	var choices []choice
+	taken := map[lastmile.TaskID]bool{}
+	for _, task := range tasks {
+		if task.State != lastmile.TaskUnassigned || taken[task.ID] {
+			continue
+		}
+		together := []lastmile.Task{task}
+		if o.ConsiderDependencies {
+			if together, err = relatedTasks(ctx, r, who.Organization, []lastmile.TaskID{task.ID}); err != nil {
+				return nil, err
+			}
+		}
+		one := choice{why: pick(task, together, c, o, now), together: together}
+		if one.why.Chosen != "" {
+			assignment.MoveTasks(c.candidates, one.why.Chosen, together)
+			for _, t := range together {
+				taken[t.ID] = true
+			}
+		}
+		choices = append(choices, one)
+	}
+	return choices, nil
+}
+
+// pick finds the best worker for a task and its related tasks.
+func pick(task lastmile.Task, together []lastmile.Task, c *crew, o assignment.Options, now time.Time) assignment.Explanation {
+	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })
+	return assignment.PickWorker(append([]lastmile.Task{task}, others...), c.candidates, o, now)
+}
+
+// assign gives tasks to the workers who were chosen for them, and stores the reasons.
+// It returns errListChanged if a task was assigned since, or the list of one of the
+// workers has changed. It also returns the versions of the lists after the change.
+func (cs *Containers) assign(ctx context.Context, w ContainerWriter, who lastmile.Principal, choices []choice, c *crew) (assignment.Assigned, map[lastmile.WorkerID]int64, error) {
+	workers, err := checkCrew(ctx, w, who.Organization, choices, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	assigned := assignment.Assigned{}
+	for _, one := range choices {
+		task, err := w.Task(ctx, who.Organization, one.why.Task)
+		if err != nil {
+			return nil, nil, err
+		}
+		if task.State != lastmile.TaskUnassigned {
+			return nil, nil, errListChanged
+		}
+		if err := w.SaveExplanation(ctx, who.Organization, one.why); err != nil {
+			return nil, nil, err
+		}
+		if one.why.Chosen == "" {
+			continue
+		}
+		if err := cs.transfer(ctx, w, who, lastmile.WorkerContainer(one.why.Chosen), store.Position{}, idsOf(one.together)); err != nil {
+			return nil, nil, err
+		}
+		for _, t := range one.together {
+			assigned[t.ID] = one.why.Chosen
 		}
 	}
-	chosen, err := choose(ctx, w, task, together, crew, o, now)
-	if err != nil || chosen == "" {
-		return err
+	versions, err := w.ListVersions(ctx, who.Organization, workers)
+	return assigned, versions, err
+}
+
+// checkCrew returns the workers who were chosen. It returns errListChanged if one of
+// them is off duty, or has another list than the crew.
+func checkCrew(ctx context.Context, r crewReader, org lastmile.OrganizationID, choices []choice, c *crew) ([]lastmile.WorkerID, error) {
+	var workers []lastmile.WorkerID
+	for _, one := range choices {
+		if one.why.Chosen != "" && !slices.Contains(workers, one.why.Chosen) {
+			workers = append(workers, one.why.Chosen)
+		}
 	}
-	assignment.MoveTasks(crew, chosen, together)
-	if err := cs.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(together)); err != nil {
-		return err
+	versions, err := r.ListVersions(ctx, org, workers)
+	if err != nil {
+		return nil, err
 	}
-	for _, t := range together {
-		assigned[t.ID] = chosen
+	for _, id := range workers {
+		at, err := r.Whereabouts(ctx, org, id)
+		if lastmile.IsNotFound(err) || err == nil && (!at.OnDuty || versions[id] != c.versions[id]) {
+			return nil, errListChanged
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	return workers, nil
 }
 
 // relatedTasks returns tasks that are not started and the tasks that they are
@@ -100,6 +283,9 @@ func relatedTasks(ctx context.Context, r familyReader, org lastmile.Organization
 	all, err := families(ctx, r, org, ids)
 	if err != nil {
 		return nil, err
+	}
+	if len(all) > MaxRelated {
+		return nil, lastmile.Invalid("task %s is related to %d tasks; at most %d can be assigned together", ids[0], len(all), MaxRelated)
 	}
 	tasks, err := r.TasksOf(ctx, org, all)
 	return slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !t.Pending() }), err
@@ -111,15 +297,4 @@ func idsOf(tasks []lastmile.Task) []lastmile.TaskID {
 		ids[i] = t.ID
 	}
 	return ids
-}
-
-// choose finds the best worker for a task and its related tasks, and stores the
-// reasons. It returns "" if no worker is suitable. Callers lock the worker's
-// container before they put the task there.
-func choose(ctx context.Context, w explanationWriter, task lastmile.Task, together []lastmile.Task, crew []assignment.Candidate,
-	o assignment.Options, now time.Time,
-) (lastmile.WorkerID, error) {
-	others := slices.DeleteFunc(slices.Clone(together), func(t lastmile.Task) bool { return t.ID == task.ID })
-	why := assignment.PickWorker(append([]lastmile.Task{task}, others...), crew, o, now)
-	return why.Chosen, w.SaveExplanation(ctx, task.Organization, why)
 }

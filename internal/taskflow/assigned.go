@@ -44,7 +44,11 @@ func (cs *Containers) Manifest(ctx context.Context, who lastmile.Principal, hub 
 		if err != nil {
 			return err
 		}
-		tasks, err := r.TasksOf(ctx, who.Organization, driver.Route())
+		list, err := r.Container(ctx, who.Organization, lastmile.WorkerContainer(worker))
+		if err != nil {
+			return err
+		}
+		tasks, err := r.TasksOf(ctx, who.Organization, list.Route())
 		if err != nil {
 			return err
 		}

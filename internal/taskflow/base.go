@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 // Base has what the use cases of this package share: moving tasks between
@@ -15,12 +16,13 @@ import (
 type Base struct {
 	Events *events.Log
 	Now    func() time.Time
+
+	pause time.Duration // before estimates are refreshed
 }
 
 // transfer moves tasks into a container from the containers they are in. It locks
-// the containers that it changes, and those in also. For a replacement, whose
-// index is AtStart, the tasks come first and in order.
-func (b *Base) transfer(ctx context.Context, w moveWriter, who lastmile.Principal, in lastmile.ContainerRef, index int, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
+// the containers that it changes, and those in also.
+func (b *Base) transfer(ctx context.Context, w moveWriter, who lastmile.Principal, in lastmile.ContainerRef, at store.Position, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -46,12 +48,12 @@ func (b *Base) transfer(ctx context.Context, w moveWriter, who lastmile.Principa
 		if from == in {
 			continue
 		}
-		if err := w.SaveTask(ctx, task); err != nil {
+		if err := w.SaveMoved(ctx, task); err != nil {
 			return err
 		}
 		events = append(events, moved...)
 	}
-	if err := w.Enqueue(ctx, who.Organization, in, index, ids, now); err != nil {
+	if err := w.Enqueue(ctx, who.Organization, in, at, ids, now); err != nil {
 		return err
 	}
 	return b.Events.Append(ctx, w, events...)
@@ -80,7 +82,7 @@ func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.Organiz
 	}
 	worker := lastmile.WorkerID(in.Owner)
 	b.Events.Publish(w, events.ListTopic(worker))
-	return w.ScheduleEstimate(ctx, org, worker, now)
+	return w.ScheduleEstimate(ctx, org, worker, now.Add(b.pause))
 }
 
 // saveProgress saves a task that was started, visited or completed, and was in a
@@ -112,7 +114,7 @@ func (b *Base) saveMoved(ctx context.Context, w moveWriter, task lastmile.Task, 
 	if err := w.SaveTask(ctx, task); err != nil {
 		return err
 	}
-	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
+	return w.Enqueue(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, now)
 }
 
 // planProgress starts or completes the plan of a task that was started, completed

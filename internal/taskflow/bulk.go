@@ -179,9 +179,9 @@ func (b *bulkWriter) ScheduleEstimate(ctx context.Context, org lastmile.Organiza
 }
 
 // Enqueue implements creationWriter. The tasks must be saved before.
-func (b *bulkWriter) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
+func (b *bulkWriter) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error {
 	if err := b.flush(ctx); err != nil {
 		return err
 	}
-	return b.w.Enqueue(ctx, org, in, index, tasks, now)
+	return b.w.Enqueue(ctx, org, in, at, tasks, now)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"dray/internal/lastmile"
-	"dray/internal/store"
 )
 
 // Containers manages the task lists of workers, teams and organizations, and finds
@@ -13,6 +12,8 @@ import (
 type Containers struct {
 	Base
 	Store ContainerStore
+
+	large turns // changes that take several transactions
 }
 
 // Container returns a container. The order of new tasks at its end is fixed when
@@ -89,70 +90,6 @@ func (cs *Containers) Resolve(ctx context.Context, who lastmile.Principal, id st
 		return lastmile.NotFound("container of", id).Because("Container does not exist.")
 	})
 	return in, err
-}
-
-// Arrange changes a container: it puts tasks at a position of the list, or replaces
-// the whole list.
-func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, err error) {
-	if err := change.Check(in.Kind); err != nil {
-		return c, err
-	}
-	now := cs.Now()
-	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
-		before, err := container(ctx, w, who.Organization, in)
-		if err != nil {
-			return err
-		}
-		ids, home := change.Tasks, lastmile.OrganizationContainer(who.Organization)
-		if change.ConsiderDependencies {
-			if ids, err = families(ctx, w, who.Organization, ids); err != nil {
-				return err
-			}
-		}
-		if change.Leaves(before.Tasks, ids) {
-			unplaced, err := w.Unplaced(ctx, who.Organization, in)
-			if err != nil || !unplaced {
-				c = before
-				return err
-			}
-		}
-		also := []lastmile.ContainerRef{}
-		if change.Replace { // replaced tasks go to the organization's container
-			also = append(also, home)
-		}
-		if err := cs.transfer(ctx, w, who, in, change.Index, ids, also...); err != nil {
-			return err
-		}
-		if change.Replace {
-			left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(ids, id) })
-			if err := cs.transfer(ctx, w, who, home, lastmile.AtEnd, left); err != nil {
-				return err
-			}
-		}
-		if err := cs.lock(ctx, w, who.Organization, in, now); err != nil {
-			return err
-		}
-		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
-			return err
-		}
-		c, err = container(ctx, w, who.Organization, in)
-		return err
-	})
-	return c, err
-}
-
-// Release moves the tasks of a container to the organization's, because the
-// container's owner is about to be deleted.
-func (cs *Containers) Release(ctx context.Context, tx store.Transaction, who lastmile.Principal, from lastmile.ContainerRef) error {
-	w, err := cs.Store.Join(tx)
-	if err != nil {
-		return err
-	}
-	c, err := w.Container(ctx, who.Organization, from)
-	if err != nil {
-		return err
-	}
-	return cs.transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), lastmile.AtEnd, c.Tasks)
 }
 
 // families adds the unfinished tasks that the given ones are linked with by

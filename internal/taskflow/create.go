@@ -2,6 +2,7 @@ package taskflow
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"dray/internal/assignment"
@@ -19,9 +20,40 @@ func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.
 		return lastmile.CreatedTask{}, err
 	}
 	now := ts.Now()
+	if assign == nil {
+		return store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.CreatedTask, error) {
+			return ts.create(ctx, w, who, ready, nil, now)
+		})
+	}
+	for range planTries {
+		var known *crew
+		err := ts.Store.Read(ctx, func(r TaskReader) (err error) {
+			known, err = readCrew(ctx, r, who.Organization, *assign)
+			return err
+		})
+		if err != nil {
+			return lastmile.CreatedTask{}, err
+		}
+		made, err := store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.CreatedTask, error) {
+			return ts.create(ctx, w, who, ready, &assigner{*assign, known}, now)
+		})
+		if !errors.Is(err, errListChanged) {
+			return made, err
+		}
+	}
 	return store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.CreatedTask, error) {
-		return ts.create(ctx, w, who, ready, assign, now)
+		known, err := readCrew(ctx, w, who.Organization, *assign)
+		if err != nil {
+			return lastmile.CreatedTask{}, err
+		}
+		return ts.create(ctx, w, who, ready, &assigner{*assign, known}, now)
 	})
+}
+
+// assigner is how a worker for a new task is found.
+type assigner struct {
+	assignment.Options
+	crew *crew
 }
 
 // checkAssign rejects options for the assignment of a new task that make no
@@ -38,7 +70,7 @@ func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
 
 // create creates a prepared task in a transaction, and finds a worker for it
 // unless assign is nil.
-func (ts *Tasks) create(ctx context.Context, w TaskWriter, who lastmile.Principal, p prepared, assign *assignment.Options, now time.Time) (lastmile.CreatedTask, error) {
+func (ts *Tasks) create(ctx context.Context, w TaskWriter, who lastmile.Principal, p prepared, assign *assigner, now time.Time) (lastmile.CreatedTask, error) {
 	made := lastmile.CreatedTask{}
 	task, err := ts.newTask(ctx, w, who, p, now)
 	if err != nil {
@@ -128,27 +160,27 @@ func (c *Creator) saveNew(ctx context.Context, w creationWriter, task lastmile.T
 	if err := w.AddTask(ctx, task); err != nil {
 		return err
 	}
-	return w.Enqueue(ctx, task.Organization, task.Container, lastmile.AtEnd, []lastmile.TaskID{task.ID}, now)
+	return w.Enqueue(ctx, task.Organization, task.Container, store.Position{}, []lastmile.TaskID{task.ID}, now)
 }
 
 // assignNew finds a worker for a task that is not saved yet, and gives the related
-// tasks to that worker. It returns "" if no worker is suitable.
-func (ts *Tasks) assignNew(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, o assignment.Options, now time.Time) (lastmile.WorkerID, error) {
-	crew, err := candidates(ctx, w, who.Organization, o)
-	if err != nil {
-		return "", err
-	}
+// tasks to that worker. It returns "" if no worker is suitable, and errListChanged
+// if the list of the best one has changed since the crew was read.
+func (ts *Tasks) assignNew(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, o assigner, now time.Time) (chosen lastmile.WorkerID, err error) {
 	var family []lastmile.Task
 	if o.ConsiderDependencies {
 		if family, err = relatedTasks(ctx, w, who.Organization, task.Dependencies); err != nil {
 			return "", err
 		}
 	}
-	chosen, err := choose(ctx, w, task, family, crew, o, now)
-	if err != nil || chosen == "" {
+	why := pick(task, family, o.crew, o.Options, now)
+	if _, err := checkCrew(ctx, w, who.Organization, []choice{{why: why}}, o.crew); err != nil {
 		return "", err
 	}
-	return chosen, ts.transfer(ctx, w, who, lastmile.WorkerContainer(chosen), lastmile.AtEnd, idsOf(family))
+	if err := w.SaveExplanation(ctx, who.Organization, why); err != nil || why.Chosen == "" {
+		return "", err
+	}
+	return why.Chosen, ts.transfer(ctx, w, who, lastmile.WorkerContainer(why.Chosen), store.Position{}, idsOf(family))
 }
 
 // Clone creates a copy of a task, with overrides.

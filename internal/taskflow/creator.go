@@ -146,13 +146,23 @@ func checkDependencies(ctx context.Context, r tasksReader, t lastmile.Task) erro
 	return err
 }
 
+// MaxAncestors is how many tasks are checked for a cycle when the dependencies of a
+// task change: those that it depends on, directly or not.
+const MaxAncestors = 1_000
+
 // checkNewDependencies is checkDependencies for a task whose dependencies have
 // changed.
 func checkNewDependencies(ctx context.Context, r familyReader, t lastmile.Task) error {
 	if err := checkDependencies(ctx, r, t); err != nil {
 		return err
 	}
-	return t.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) { return r.Parents(ctx, t.Organization, id) })
+	checked := 0
+	return t.CheckCycle(func(id lastmile.TaskID) ([]lastmile.TaskID, error) {
+		if checked++; checked > MaxAncestors {
+			return nil, lastmile.Invalid("dependencies must not have more than %d tasks before them", MaxAncestors)
+		}
+		return r.Parents(ctx, t.Organization, id)
+	})
 }
 
 // checkContainer rejects a container that is not the organization's.

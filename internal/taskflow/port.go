@@ -19,6 +19,8 @@ import (
 // TaskReader is what Tasks reads in a transaction.
 type TaskReader interface {
 	ownerReader
+	crewReader
+	familyReader
 	// Containers lists the containers that ever changed, in no particular order.
 	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// Task returns a task.
@@ -34,8 +36,6 @@ type TaskWriter interface {
 	creationWriter
 	moveWriter
 	planWriter
-	familyReader
-	crewReader
 	explanationWriter
 	// DeleteTask deletes a task.
 	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
@@ -47,7 +47,8 @@ type TaskStore = store.Transactor[TaskReader, TaskWriter]
 // ContainerReader is what Containers reads in a transaction.
 type ContainerReader interface {
 	listReader
-	tasksReader
+	familyReader
+	crewReader
 	// Explanation returns why a task was assigned to its worker.
 	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
 	// Hub returns a hub.
@@ -64,9 +65,14 @@ type ContainerWriter interface {
 	ContainerReader
 	store.Receipts
 	moveWriter
-	familyReader
-	crewReader
 	explanationWriter
+	// ListHead returns the first tasks of the list of a container, up to limit.
+	ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) ([]lastmile.TaskID, error)
+	// ListState returns what changes whenever the list of a container does.
+	ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (store.ListState, error)
+	// StillListed returns those of the tasks that are in the list of a container,
+	// in their order.
+	StillListed(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
 	// PlaceTasks fixes the order of the new tasks at the end of a container, so
 	// that tasks committed later follow them.
 	PlaceTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
@@ -212,7 +218,7 @@ type PageReader interface {
 	// TaskByToken finds a task of any organization by the token of its tracking
 	// page, which grants access.
 	TaskByToken(ctx context.Context, token string) (lastmile.Task, error)
-	// Worker returns a worker.
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 
@@ -230,9 +236,9 @@ type PageStore = store.Transactor[PageReader, PageWriter]
 type ownerReader interface {
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
-	// Team returns a team.
+	// Team returns a team without its tasks.
 	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
-	// Worker returns a worker.
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 
@@ -261,15 +267,20 @@ type familyReader interface {
 
 // crewReader reads the workers whom tasks can be assigned to.
 type crewReader interface {
+	// ListVersions returns the versions of workers' containers, without those that
+	// never changed.
+	ListVersions(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.WorkerID) (map[lastmile.WorkerID]int64, error)
 	// Queues returns the unfinished tasks of workers on duty, the active task
 	// first.
 	Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error)
-	// Team returns a team.
+	// Team returns a team without its tasks.
 	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
-	// Worker returns a worker.
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// Workers lists workers, oldest first.
 	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
+	// Whereabouts returns a worker's duty status and location.
+	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
 }
 
 // fieldReader reads what the custom fields of a task are checked against.
@@ -300,9 +311,10 @@ type taskWriter interface {
 // listWriter changes the order of the tasks in a container.
 type listWriter interface {
 	containerLocker
-	// Enqueue inserts tasks, which were saved with this container, at an index
-	// of its list, in order. They leave their former positions first.
-	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error
+	// Enqueue inserts tasks, which were saved with this container, at a position
+	// of its list, in order. They leave their former positions first. It returns
+	// store.ErrMoved if the task of the position is not in the list.
+	Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error
 }
 
 // moveWriter moves tasks from one container to another.
@@ -311,6 +323,9 @@ type moveWriter interface {
 	listWriter
 	tasksReader
 	taskWriter
+	// SaveMoved saves a task whose dependencies and metadata have not changed. It
+	// must be enqueued if its container has.
+	SaveMoved(ctx context.Context, t lastmile.Task) error
 }
 
 // progressWriter saves the progress of tasks.

@@ -168,7 +168,7 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 		return err
 	}
 	if belongs {
-		if err := rs.transfer(ctx, w, who, in, lastmile.AtEnd, movable(tasks, moved)); err != nil {
+		if err := rs.transfer(ctx, w, who, in, store.Position{}, movable(tasks, moved)); err != nil {
 			return err
 		}
 	}

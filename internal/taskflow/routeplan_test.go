@@ -58,7 +58,7 @@ func (d *depot) told(t *testing.T) map[string]int {
 		t.Fatal(err)
 	}
 	err = d.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
-		found, err := r.EventsAfter(t.Context(), d.who.Organization, d.seen, 1_000)
+		found, err := r.EventsAfter(t.Context(), d.who.Organization, d.seen, 1_000, 0)
 		for _, e := range found {
 			events[e.Trigger.String()]++
 			d.seen = e.Seq

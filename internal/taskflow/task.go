@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
@@ -225,6 +226,9 @@ func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmi
 // Delete removes a task that is not started.
 func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
 	now := ts.Now()
+	if err := ts.releaseChildren(ctx, who, id); err != nil {
+		return err
+	}
 	return ts.Store.Write(ctx, func(w TaskWriter) error {
 		task, err := w.Task(ctx, who.Organization, id)
 		if err != nil {
@@ -243,20 +247,60 @@ func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile
 		if err := w.DeleteTask(ctx, who.Organization, id); err != nil {
 			return err
 		}
-		events := []lastmile.Event{task.DeletionEvent(who.Actor(), now)}
-		dependents, err := w.TasksOf(ctx, who.Organization, children)
+		events, err := removeDependency(ctx, w, who, id, children, now)
 		if err != nil {
 			return err
 		}
-		for _, child := range dependents {
-			events = append(events, child.RemoveDependency(id, who.Actor(), now))
-			if err := w.SaveTask(ctx, child); err != nil {
-				return err
-			}
-		}
-		if err := ts.Events.Append(ctx, w, events...); err != nil {
+		if err := ts.Events.Append(ctx, w, append([]lastmile.Event{task.DeletionEvent(who.Actor(), now)}, events...)...); err != nil {
 			return err
 		}
 		return ts.planProgress(ctx, w, task, now)
 	})
+}
+
+// removeDependency makes tasks no longer depend on one, and returns the events.
+func removeDependency(ctx context.Context, w TaskWriter, who lastmile.Principal, on lastmile.TaskID, ids []lastmile.TaskID, now time.Time) ([]lastmile.Event, error) {
+	tasks, err := w.TasksOf(ctx, who.Organization, ids)
+	if err != nil {
+		return nil, err
+	}
+	var events []lastmile.Event
+	for _, task := range tasks {
+		events = append(events, task.RemoveDependency(on, who.Actor(), now))
+		if err := w.SaveTask(ctx, task); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// releaseChildren makes most of the tasks that depend on a task independent, in
+// several transactions, if they are too many for the one that deletes the task.
+func (ts *Tasks) releaseChildren(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) error {
+	for {
+		var children []lastmile.TaskID
+		err := ts.Store.Read(ctx, func(r TaskReader) error {
+			task, err := r.Task(ctx, who.Organization, id)
+			if err == nil {
+				err = task.CheckDelete()
+			}
+			if err == nil {
+				children, err = r.Children(ctx, who.Organization, id)
+			}
+			return err
+		})
+		if err != nil || len(children) <= maxAtOnce {
+			return err
+		}
+		err = ts.Store.Write(ctx, func(w TaskWriter) error {
+			events, err := removeDependency(ctx, w, who, id, children[:moveChunk], ts.Now())
+			if err != nil {
+				return err
+			}
+			return ts.Events.Append(ctx, w, events...)
+		})
+		if err != nil && !lastmile.IsNotFound(err) { // one of them was deleted meanwhile
+			return err
+		}
+	}
 }

@@ -65,12 +65,8 @@ func (wk *Work) List(ctx context.Context, who lastmile.Principal) (list WorkList
 		if err != nil {
 			return err
 		}
-		ids := c.Tasks
-		if c.ActiveTask != "" {
-			ids = append([]lastmile.TaskID{c.ActiveTask}, ids...)
-		}
 		list.Version, list.ActiveTask = c.Version, c.ActiveTask
-		list.Tasks, err = r.TasksOf(ctx, who.Organization, ids)
+		list.Tasks, err = r.TasksOf(ctx, who.Organization, c.Route())
 		return err
 	})
 	return list, err

@@ -47,9 +47,11 @@ type Reader interface {
 	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
 	// Webhooks lists webhooks, oldest first.
 	Webhooks(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error)
+	// WholeWorker returns a worker with all tasks.
+	WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// Whereabouts returns a worker's duty status and location.
 	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
-	// Worker returns a worker.
+	// Worker returns a worker with the first lastmile.MaxEventTasks tasks.
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 

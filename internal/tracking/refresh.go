@@ -24,6 +24,15 @@ const (
 	retryPause   = 5 * time.Second
 )
 
+const (
+	// MaxEstimated is how many tasks of a list are estimated, the first ones.
+	MaxEstimated = 500
+
+	// maxPredicted is how many predicted delays one refresh reports. The next
+	// refresh follows at once if there are more.
+	maxPredicted = 50
+)
+
 // Run refreshes estimates until ctx ends.
 func (t *Tracker) Run(ctx context.Context) { t.loop().Run(ctx) }
 
@@ -123,12 +132,13 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 	err = t.Store.Read(ctx, func(r Reader) (err error) {
 		read := r.Tracked
 		if s.whole {
-			read = r.Worker
+			read = r.WholeWorker
 		}
 		if s.Worker, err = read(ctx, due.Organization, due.Worker); err != nil {
 			return err
 		}
-		if s.Tasks, err = r.TasksOf(ctx, due.Organization, s.Worker.Route()); err != nil {
+		route := s.Worker.Route()
+		if s.Tasks, err = r.TasksOf(ctx, due.Organization, route[:min(len(route), MaxEstimated)]); err != nil {
 			return err
 		}
 		if s.hooks, err = r.Webhooks(ctx, due.Organization); err != nil {
@@ -167,6 +177,9 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 	if snap.whole {
 		if out.all, err = t.predict(ctx, w, snap, estimates, now); err != nil {
 			return err
+		}
+		if len(out.all) >= maxPredicted {
+			schedule.Refresh = now
 		}
 	}
 	return t.appendEvents(ctx, w, out)

@@ -193,6 +193,9 @@ func (t *Tracker) predict(ctx context.Context, w Writer, snap snapshot, estimate
 		if !slices.Contains(late, task.ID) || slices.Contains(fired, task.ID) {
 			continue
 		}
+		if len(events) >= maxPredicted {
+			break
+		}
 		fresh, same, err := current(ctx, w, task, estimates[i])
 		if err != nil {
 			return nil, err

@@ -94,7 +94,7 @@ func (t *Tracker) experience(ctx context.Context, r Reader, org lastmile.Organiz
 	t.mu.Lock()
 	known, ok := t.learned[org]
 	t.mu.Unlock()
-	if ok && now.Before(known.until) {
+	if left := known.until.Sub(now); ok && left > 0 && left <= keepLearned { // else the clock was set back
 		return known.experience, nil
 	}
 	trips, err := r.Trips(ctx, org, travel.LearnedTrips)

@@ -139,7 +139,7 @@ func TestDecodingStopsWhenItsTimeIsOver(t *testing.T) {
 // TestDecodersReadInSmallPieces checks that the time is checked often enough: a
 // few bytes of input can be much work.
 func TestDecodersReadInSmallPieces(t *testing.T) {
-	r := &limitedReader{t.Context(), make([]byte, 10_000)}
+	r := &limitedReader{t.Context().Err, make([]byte, 10_000)}
 	if n, err := r.Read(make([]byte, 4096)); n != readAtOnce || err != nil {
 		t.Errorf("read %d bytes (%v), want %d", n, err, readAtOnce)
 	}

@@ -119,7 +119,7 @@ func (f format) sanitize(ctx context.Context, data []byte) (picture, error) {
 	if err := f.check(config, head); err != nil {
 		return picture{}, err
 	}
-	decoded, err := f.decode(&limitedReader{ctx, data})
+	decoded, err := f.decode(&limitedReader{ctx.Err, data})
 	if err != nil {
 		return picture{}, unreadable(f.name)
 	}
@@ -176,7 +176,7 @@ func (f format) memory(model color.Model, head jpegHead) int64 {
 // encode writes an image as it is stored: photos as JPEG, drawings and images
 // with transparency as PNG.
 func encode(ctx context.Context, img image.Image, photo bool) (picture, error) {
-	out := &bounded{ctx: ctx, limit: maxEncoded}
+	out := &bounded{ended: ctx.Err, limit: maxEncoded}
 	p := picture{mediaType: typePNG}
 	var err error
 	if photo && opaque(img) {
@@ -200,13 +200,13 @@ func opaque(img image.Image) bool {
 // limitedReader reads in small pieces, until ctx ends: decoders cannot be stopped
 // in any other way.
 type limitedReader struct {
-	ctx  context.Context
-	data []byte
+	ended func() error // ctx.Err
+	data  []byte
 }
 
 // Read implements io.Reader.
 func (r *limitedReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
+	if err := r.ended(); err != nil {
 		return 0, err
 	}
 	if len(r.data) == 0 {
@@ -220,7 +220,7 @@ func (r *limitedReader) Read(p []byte) (int, error) {
 // bounded is a buffer that rejects bytes beyond a limit, and after ctx has ended.
 type bounded struct {
 	bytes.Buffer
-	ctx   context.Context
+	ended func() error // ctx.Err
 	limit int
 }
 
@@ -231,7 +231,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > b.limit {
 		return 0, errTooLong
 	}
-	if err := b.ctx.Err(); err != nil {
+	if err := b.ended(); err != nil {
 		return 0, err
 	}
 	return b.Buffer.Write(p)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"time"
 
 	"dray/internal/lastmile"
@@ -19,7 +20,7 @@ func (a admission) Admit(i work.Item) bool {
 	if i.Failures > 0 {
 		p.suspect()
 	}
-	denied := now.Before(p.blockedUntil) || !a.limiter.acquire(p.slot)
+	denied := isAhead(p.blockedUntil, now, unsignedWait) || !a.limiter.acquire(p.slot)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if denied {
@@ -27,7 +28,8 @@ func (a admission) Admit(i work.Item) bool {
 		return false
 	}
 	reserved := p.slot
-	p.reserved, p.used = &reserved, now
+	p.reserved = &reserved
+	a.use(p, now)
 	return true
 }
 
@@ -41,10 +43,10 @@ func (s *Sender) profileOf(i work.Item) *profile {
 	now := s.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now.Sub(s.purged) >= profileTTL {
+	if now.Sub(s.purged).Abs() >= profileTTL {
 		s.purged = now
 		for id, p := range s.profiles {
-			if p.delivery == nil && now.Sub(p.used) >= profileTTL {
+			if p.delivery == nil && now.Sub(p.used).Abs() >= profileTTL {
 				delete(s.profiles, id)
 			}
 		}
@@ -60,13 +62,26 @@ func (s *Sender) profileOf(i work.Item) *profile {
 
 // leastRecent orders webhooks by when they were last served, so that they take
 // turns.
-func (s *Sender) leastRecent(a, b work.Item) int { return s.lastUsed(a).Compare(s.lastUsed(b)) }
+func (s *Sender) leastRecent(a, b work.Item) int { return cmp.Compare(s.lastTurn(a), s.lastTurn(b)) }
 
-func (s *Sender) lastUsed(i work.Item) time.Time {
+func (s *Sender) lastTurn(i work.Item) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.profiles[lastmile.WebhookID(i.ID)]; p != nil {
-		return p.used
+		return p.turn
 	}
-	return time.Time{}
+	return 0
+}
+
+// use records that a webhook has its turn. The caller holds the lock.
+func (s *Sender) use(p *profile, now time.Time) {
+	s.turns++
+	p.used, p.turn = now, s.turns
+}
+
+// isAhead reports whether a time that was set at most a duration ahead has not come
+// yet. If it is further ahead, the clock was set back since.
+func isAhead(at, now time.Time, most time.Duration) bool {
+	wait := at.Sub(now)
+	return wait > 0 && wait <= most
 }

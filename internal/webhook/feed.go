@@ -14,8 +14,9 @@ import (
 
 // How the log is numbered and followed.
 const (
-	numberAtOnce = 500
-	followPage   = 100
+	numberAtOnce    = 500
+	followPage      = 100
+	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, and one event
 )
 
 // Feed numbers the event log and lets clients follow it. Only committed events
@@ -106,7 +107,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 		}
 		var found []store.LoggedEvent
 		err := f.Store.Read(ctx, func(r Reader) (err error) {
-			found, err = r.EventsAfter(ctx, who.Organization, seq, followPage)
+			found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage)
 			return err
 		})
 		if err != nil || len(found) > 0 {

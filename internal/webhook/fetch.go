@@ -16,7 +16,7 @@ func (d *delivery) fetch(ctx context.Context) {
 		return
 	}
 	now, limit := d.Now(), d.room()
-	if len(d.queue) > 0 && limit > 0 && now.Sub(d.fetched) >= max(freshFor, d.linger()) {
+	if len(d.queue) > 0 && limit > 0 && now.Sub(d.fetched).Abs() >= max(freshFor, d.linger()) {
 		d.more = true // others may have become due, or were added by another node
 	}
 	ahead := d.inFlight > 0 && d.profile.slot.pace == quick
@@ -25,7 +25,7 @@ func (d *delivery) fetch(ctx context.Context) {
 		if d.after.Next.IsZero() {
 			limit += len(d.known) // the query returns these first
 		}
-	case len(d.queue) > 0 && !now.Before(d.staleAt) && d.reserve():
+	case len(d.queue) > 0 && !isAhead(d.staleAt, now, freshFor) && d.reserve():
 		limit = 0 // read only the webhook
 	default:
 		return

@@ -46,6 +46,7 @@ type profile struct {
 	delivery *delivery
 	denied   time.Time // when the loop last found the webhook due and had no slot for it
 	used     time.Time // when the webhook was last admitted, or its delivery ended
+	turn     int64     // number of that among all webhooks: clocks can be set back
 }
 
 // release gives up the reserved slot.

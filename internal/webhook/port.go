@@ -18,8 +18,9 @@ type Reader interface {
 	// DueNotifications lists the notifications of a webhook that are due at now,
 	// with bodies, in order of due time: those following after, up to limit.
 	DueNotifications(ctx context.Context, hook lastmile.WebhookID, now time.Time, after store.NotificationCursor, limit int) ([]lastmile.Notification, error)
-	// EventsAfter returns up to limit events of the log after seq, in order.
-	EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, limit int) ([]store.LoggedEvent, error)
+	// EventsAfter returns up to limit events of the log after seq, in order. It
+	// stops after so many bytes, unless that is 0.
+	EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, limit, bytes int) ([]store.LoggedEvent, error)
 	// EventsPending reports whether any event has no number in the log yet.
 	EventsPending(ctx context.Context) (bool, error)
 	// LastEvent returns the number of the newest event of the log, or 0.

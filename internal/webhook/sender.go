@@ -76,6 +76,7 @@ type Sender struct {
 	mu       sync.Mutex
 	profiles map[lastmile.WebhookID]*profile
 	purged   time.Time // when old profiles were last removed
+	turns    int64     // turns that webhooks had so far
 
 	delivered, failed, fenced atomic.Int64
 }
@@ -168,7 +169,7 @@ func (s *Sender) hand(n lastmile.Notification) bool {
 	defer s.mu.Unlock()
 	p := s.profiles[n.Webhook]
 	if p == nil || p.delivery == nil {
-		return p != nil && s.Now().Sub(p.denied) < pollSoon
+		return p != nil && s.Now().Sub(p.denied).Abs() < pollSoon
 	}
 	return p.delivery.hand(n)
 }
@@ -193,5 +194,6 @@ func (s *Sender) deliver(ctx, sending context.Context, l *work.Lease) error {
 func (s *Sender) setDelivery(p *profile, d *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.delivery, p.used = d, s.Now()
+	p.delivery = d
+	s.use(p, s.Now())
 }

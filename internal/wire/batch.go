@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -235,6 +237,57 @@ func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 			return TaskBatchError{Error: codec.NewBatchError(r.Err), Task: r.Sent}
 		}),
 	}
+}
+
+// TaskBatchReference is stored instead of the response to a synchronous batch if
+// that response is too large. Together with the request, which the client sends
+// again, it is enough to rebuild the response.
+type TaskBatchReference struct {
+	Tasks    []lastmile.TaskID  `json:"tasks"`
+	Rejected []RejectedTaskItem `json:"rejected"`
+}
+
+// RejectedTaskItem is the reason why a task was not created.
+type RejectedTaskItem struct {
+	Digest string           `json:"digest"` // of the task as it was sent
+	Error  codec.BatchError `json:"error"`
+}
+
+// NewTaskBatchReference returns the reference to store for a batch.
+func NewTaskBatchReference(b lastmile.CreatedBatch) TaskBatchReference {
+	return TaskBatchReference{
+		Tasks: Each(b.Tasks, func(t lastmile.Task) lastmile.TaskID { return t.ID }),
+		Rejected: Each(b.Rejected, func(r lastmile.BatchResult) RejectedTaskItem {
+			return RejectedTaskItem{Digest: digest(r.Sent), Error: codec.NewBatchError(r.Err)}
+		}),
+	}
+}
+
+func digest(sent []byte) string {
+	sum := sha256.Sum256(sent)
+	return hex.EncodeToString(sum[:])
+}
+
+// Rebuild returns the response to a repeated batch: the created tasks in their
+// current state, and the rejected tasks as the client has sent them again.
+func (r TaskBatchReference) Rebuild(body BatchBody, tasks []Raw[Task]) RebuiltTaskBatch {
+	sent := map[string]SentTask{}
+	if body.Tasks != nil {
+		for _, task := range *body.Tasks {
+			sent[digest(task)] = task
+		}
+	}
+	return RebuiltTaskBatch{Tasks: tasks, Errors: Each(r.Rejected, func(one RejectedTaskItem) TaskBatchError {
+		return TaskBatchError{Error: one.Error, Task: json.RawMessage(sent[one.Digest])}
+	})}
+}
+
+// RebuiltTaskBatch is a TaskBatch whose tasks are already encoded.
+type RebuiltTaskBatch struct {
+	// Tasks that were created and still exist, in the order in which they were sent.
+	Tasks []Raw[Task] `json:"tasks"`
+	// Errors of the tasks that could not be created.
+	Errors []TaskBatchError `json:"errors"`
 }
 
 // FaultRecord is the stored error of a batch item, in the form that clients see, so that it does

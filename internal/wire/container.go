@@ -84,6 +84,7 @@ func (p *TaskPlacement) UnmarshalJSON(data []byte) error {
 	if err := codec.DecodePart(data, &items); err != nil {
 		return err
 	}
+	*p = TaskPlacement{}
 	for i, item := range items {
 		item = bytes.TrimSpace(item)
 		n, numeric := codec.Number(item)

@@ -156,6 +156,42 @@ test('a worker signs in, starts a task with a swipe and completes it with proof'
   await context.close();
 });
 
+test('a worker changes the password and signs out on all devices', async () => {
+  const worker = await hire('Mary Seacole', '+12125551009');
+  const { context, page, faults } = await phone(chrome);
+  await signIn(page, worker);
+  await page.getByRole('link', { name: 'Account' }).click();
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByLabel('Current password').fill('wrong horse battery');
+  await page.getByLabel('New password').fill('paper clip stapler');
+  await page.getByRole('button', { name: 'Save password' }).click();
+  await page.getByText('oldPassword is not the current password').waitFor();
+  await page.getByLabel('Current password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Save password' }).click();
+  await page.getByText('The password is changed').waitFor();
+  await shot(page, '20-account-password');
+  const token = await page.evaluate(() => localStorage.getItem('dray.token'));
+  const me = () => fetch(`${url}/driver/v1/me`, { headers: { Authorization: `Bearer ${token}` } });
+  assert.equal((await me()).status, 200);
+  await page.getByRole('button', { name: 'Sign out on all devices' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  assert.equal((await me()).status, 401);
+  await page.getByLabel('Phone number').fill(worker.number);
+  await page.getByLabel('Password').fill('paper clip stapler');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('switch').waitFor();
+  const again = await page.evaluate(() => localStorage.getItem('dray.token'));
+  await page.getByRole('link', { name: 'Account' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await eventually('signed out on the server', async () => {
+    const response = await fetch(`${url}/driver/v1/me`, { headers: { Authorization: `Bearer ${again}` } });
+    return response.status === 401;
+  });
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test('without signal everything is kept, shown, and sent when it is back', async () => {
   const worker = await hire('Harriet Tubman', '+12125551002');
   const [first, second] = await route(worker);

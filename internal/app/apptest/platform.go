@@ -126,7 +126,7 @@ func (p *Platform) Events(t testing.TB, org lastmile.OrganizationID) (bodies [][
 		if _, err := w.NumberEvents(t.Context(), most); err != nil {
 			return err
 		}
-		found, err := w.EventsAfter(t.Context(), org, 0, most)
+		found, err := w.EventsAfter(t.Context(), org, 0, most, 0)
 		bodies = nil
 		for _, e := range found {
 			bodies = append(bodies, e.Body)

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -131,6 +132,38 @@ func TestNumbersOfRequests(t *testing.T) {
 	}
 }
 
+// TestNumbersBesideTheRest checks that a body that is read again, because of the
+// notation of a number, is read as if it was read once.
+func TestNumbersBesideTheRest(t *testing.T) {
+	eachAPI(t, func(t *testing.T, api spec.API) {
+		tested := 0
+		for _, op := range api.Operations {
+			if op.Body == nil || op.Body.Kind() != reflect.Struct || !strings.HasPrefix(op.Example, "{") {
+				continue
+			}
+			for _, n := range numbersOf(op.Body, "", func(v string) string { return v }) {
+				name := strings.TrimPrefix(n.path, ".")
+				if strings.ContainsAny(name, ".[") || strings.Contains(op.Example, `"`+name+`"`) {
+					continue
+				}
+				tested++
+				read := func(format string) any {
+					into := reflect.New(op.Body)
+					body := strings.TrimSuffix(strings.TrimSpace(op.Example), "}") + fmt.Sprintf(format, name, n.value)
+					if err := codec.Decode([]byte(body), into.Interface()); err != nil {
+						t.Fatalf("%s %s: %v: %s", op.Method, op.Path, err, body)
+					}
+					return into.Elem().Interface()
+				}
+				if want, got := read(`,"%s":%s}`), read(`,"%s":"%s"}`); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s %s with %s: got %+v, want %+v", op.Method, op.Path, name, got, want)
+				}
+			}
+		}
+		t.Logf("%d fields", tested)
+	})
+}
+
 // testNumber checks the one rule for numbers: their notation does not matter.
 func testNumber(t *testing.T, body reflect.Type, n number) {
 	read := func(value string) (any, error) {
@@ -160,7 +193,7 @@ func testNumber(t *testing.T, body reflect.Type, n number) {
 	}
 	for _, value := range wrong {
 		_, err := read(value)
-		if refused, ok := err.(*lastmile.Error); !ok || refused.Code != lastmile.CodeMalformed {
+		if refused, ok := errors.AsType[*lastmile.Error](err); !ok || refused.Code != lastmile.CodeMalformed {
 			t.Errorf("%s is read with the error %v, want one about its form", value, err)
 		}
 	}

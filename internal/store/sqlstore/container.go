@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/store/engine"
 )
 
@@ -118,6 +119,39 @@ func (t containerTx) queues(ctx context.Context, where string, args ...any) (map
 	return queues, found.Err()
 }
 
+// headOf reads the first tasks of a container.
+func (t containerTx) headOf(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (q queue, err error) {
+	err = t.row(ctx, `SELECT id`+inContainer+` AND rank IS NULL AND state = 2`, org, in.Kind, in.Owner).Scan(&q.active)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return q, fmt.Errorf("read the active task of the container of %s: %w", in.Owner, err)
+	}
+	q.tasks, err = t.ListHead(ctx, org, in, lastmile.MaxEventTasks)
+	return q, err
+}
+
+// ListHead returns the first tasks of the list of a container, up to limit.
+func (t containerTx) ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, most int) ([]lastmile.TaskID, error) {
+	return t.taskIDs(ctx, `SELECT id`+ranked+` ORDER BY rank, id`+limit(most), org, in.Kind, in.Owner)
+}
+
+// StillListed returns those of the tasks that are in the list of a container, in
+// their order.
+func (t containerTx) StillListed(ctx context.Context, org lastmile.OrganizationID, list lastmile.ContainerRef, ids []lastmile.TaskID) ([]lastmile.TaskID, error) {
+	listed := map[lastmile.TaskID]bool{}
+	for chunk := range slices.Chunk(ids, 200) {
+		where := within(org).and(`t.container_kind = ?`, list.Kind).and(`t.container = ?`, list.Owner)
+		in(where, `t.id`, chunk)
+		found, err := t.taskIDs(ctx, `SELECT t.id FROM task t WHERE `+where.text+` AND t.rank IS NOT NULL`, where.args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			listed[id] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return !listed[id] }), nil
+}
+
 // queuesOf reads the containers of all workers or teams, or of one.
 func (t containerTx) queuesOf(ctx context.Context, org lastmile.OrganizationID, kind lastmile.ContainerKind, one bool, owner string) (map[string]queue, error) {
 	if one {
@@ -182,16 +216,17 @@ func (t containerTx) LockContainer(ctx context.Context, org lastmile.Organizatio
 	return nil
 }
 
-// Enqueue inserts tasks, which were saved with this container, at an index of
-// its list, in order. They leave their former positions first.
-func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int, tasks []lastmile.TaskID, now time.Time) error {
+// Enqueue inserts tasks, which were saved with this container, at a position of
+// its list, in order. They leave their former positions first. It returns
+// store.ErrMoved if the task of the position is not in the list.
+func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error {
 	if len(tasks) == 0 {
 		return nil
 	}
-	if err := t.setRanks(ctx, org, tasks, nil); err != nil {
+	if err := t.clearRanks(ctx, org, tasks); err != nil {
 		return err
 	}
-	before, after, err := t.neighbours(ctx, org, in, index)
+	before, after, err := t.neighbours(ctx, org, in, at)
 	if err != nil {
 		return err
 	}
@@ -199,7 +234,7 @@ func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, i
 		if err := t.PlaceTasks(ctx, org, in, now); err != nil {
 			return err
 		}
-		if before, after, err = t.neighbours(ctx, org, in, index); err != nil {
+		if before, after, err = t.neighbours(ctx, org, in, at); err != nil {
 			return err
 		}
 	}
@@ -208,10 +243,10 @@ func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, i
 		if err := t.PlaceTasks(ctx, org, in, now); err != nil {
 			return err
 		}
-		if err := t.spread(ctx, org, in, index, len(tasks)); err != nil {
+		if err := t.spread(ctx, org, in, *before, len(tasks)); err != nil {
 			return err
 		}
-		if before, after, err = t.neighbours(ctx, org, in, index); err != nil {
+		if before, after, err = t.neighbours(ctx, org, in, at); err != nil {
 			return err
 		}
 		if ranks, fits = between(before, after, len(tasks), now); !fits {
@@ -228,10 +263,24 @@ func rankOf(task *int64) int64 {
 	return *task
 }
 
+// ListState returns what changes whenever the list of a container does: its version,
+// and its last task, because a new task of the organization does not change the
+// version.
+func (t containerTx) ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (s store.ListState, err error) {
+	err = t.row(ctx, `SELECT version FROM container WHERE org = $1 AND kind = $2 AND owner = $3`, org, in.Kind, in.Owner).Scan(&s.Version)
+	if err == nil || errors.Is(err, sql.ErrNoRows) {
+		err = t.row(ctx, `SELECT id`+ranked+` ORDER BY rank DESC, id DESC LIMIT 1`, org, in.Kind, in.Owner).Scan(&s.Last)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return s, fmt.Errorf("read the state of the container of %s: %w", in.Owner, err)
+	}
+	return s, nil
+}
+
 // Unplaced reports whether the list of a container ends with new tasks whose
 // order is not fixed yet.
 func (t containerTx) Unplaced(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (bool, error) {
-	last, _, err := t.neighbours(ctx, org, in, lastmile.AtEnd)
+	last, _, err := t.neighbours(ctx, org, in, store.Position{})
 	return rankOf(last) >= unplaced, err
 }
 
@@ -244,7 +293,7 @@ func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID
 		ON CONFLICT (org, kind, owner) DO UPDATE SET version = container.version + 1`
 	const place = `
 		UPDATE task SET rank = $4 + (p.n - 1) * $5
-		FROM (SELECT id AS task, ROW_NUMBER() OVER (ORDER BY rank, id) AS n` + inContainer + ` AND rank >= $6) p
+		FROM (SELECT id AS task, ROW_NUMBER() OVER (ORDER BY rank, id) AS n` + ranked + ` AND rank >= $6) p
 		WHERE task.org = $1 AND task.id = p.task`
 	if waiting, err := t.Unplaced(ctx, org, in); err != nil || !waiting {
 		return err
@@ -256,10 +305,10 @@ func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID
 		n    int
 		last *int64
 	)
-	if err := t.row(ctx, `SELECT COUNT(*)`+inContainer+` AND rank >= $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&n); err != nil {
+	if err := t.row(ctx, `SELECT COUNT(*)`+ranked+` AND rank >= $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&n); err != nil {
 		return fmt.Errorf("count tasks without a place: %w", err)
 	}
-	if err := t.row(ctx, `SELECT MAX(rank)`+inContainer+` AND rank < $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&last); err != nil {
+	if err := t.row(ctx, `SELECT MAX(rank)`+ranked+` AND rank < $4`, org, in.Kind, in.Owner, int64(unplaced)).Scan(&last); err != nil {
 		return fmt.Errorf("read the last place of the container of %s: %w", in.Owner, err)
 	}
 	first := nextRanks(now, n, rankOf(last))
@@ -269,47 +318,54 @@ func (t containerTx) PlaceTasks(ctx context.Context, org lastmile.OrganizationID
 	return nil
 }
 
-// setRanks gives tasks their ranks; without ranks they lose them.
+// setRanks gives tasks their ranks.
 func (t containerTx) setRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID, ranks []int64) error {
 	for i, id := range tasks {
-		var rank *int64
-		if ranks != nil {
-			rank = &ranks[i]
-		}
-		if err := t.send(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, rank); err != nil {
+		if err := t.send(ctx, `UPDATE task SET rank = $3 WHERE org = $1 AND id = $2`, org, id, ranks[i]); err != nil {
 			return fmt.Errorf("rank task %s: %w", id, err)
 		}
 	}
 	return nil
 }
 
-const inContainer = ` FROM task WHERE org = $1 AND container_kind = $2 AND container = $3 AND container IS NOT NULL AND rank IS NOT NULL`
+// clearRanks takes tasks out of the lists that they are in.
+func (t containerTx) clearRanks(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
+	for chunk := range slices.Chunk(tasks, 200) {
+		where := &condition{text: `org = $1`, args: []any{org}}
+		in(where, `id`, chunk)
+		if err := t.send(ctx, `UPDATE task SET rank = NULL WHERE `+where.text+` AND rank IS NOT NULL`, where.args...); err != nil {
+			return fmt.Errorf("take tasks out of their lists: %w", err)
+		}
+	}
+	return nil
+}
 
-// neighbours returns the ranks on both sides of an index; nil where there is
+// inContainer is the tasks of a container, in the index that orders them; ranked is
+// those in its list.
+const (
+	inContainer = ` FROM task WHERE org = $1 AND container_kind = $2 AND container = $3 AND container IS NOT NULL`
+	ranked      = inContainer + ` AND rank IS NOT NULL`
+)
+
+// neighbours returns the ranks on both sides of a position; nil where there is
 // none.
-func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index int) (before, after *int64, err error) {
-	if index == lastmile.AtEnd {
-		err = t.row(ctx, `SELECT MAX(rank)`+inContainer, org, in.Kind, in.Owner).Scan(&before)
-		return before, nil, err
+func (t containerTx) neighbours(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position) (before, after *int64, err error) {
+	switch {
+	case at.Start:
+		err = t.row(ctx, `SELECT MIN(rank)`+ranked, org, in.Kind, in.Owner).Scan(&after)
+	case at.After == "":
+		err = t.row(ctx, `SELECT MAX(rank)`+ranked, org, in.Kind, in.Owner).Scan(&before)
+	default:
+		err = t.row(ctx, `SELECT rank`+ranked+` AND id = $4`, org, in.Kind, in.Owner, at.After).Scan(&before)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil, store.ErrMoved
+		}
+		if err == nil {
+			err = t.row(ctx, `SELECT MIN(rank)`+ranked+` AND rank > $4`, org, in.Kind, in.Owner, *before).Scan(&after)
+		}
 	}
-	skip, most := index-1, 2
-	if index == 0 {
-		skip, most = 0, 1
-	}
-	ranks, err := collect(ctx, t, func(r rows) (rank int64, err error) {
-		err = r.Scan(&rank)
-		return rank, err
-	}, `SELECT rank`+inContainer+` ORDER BY rank, id LIMIT $4 OFFSET $5`, org, in.Kind, in.Owner, most, skip)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read ranks of the container of %s: %w", in.Owner, err)
-	}
-	switch {
-	case index == 0 && len(ranks) == 1:
-		after = &ranks[0]
-	case index > 0 && len(ranks) == 2:
-		before, after = &ranks[0], &ranks[1]
-	case index > 0: // at or past the end
-		return t.neighbours(ctx, org, in, lastmile.AtEnd)
 	}
 	return before, after, nil
 }
@@ -333,25 +389,26 @@ func between(before, after *int64, n int, now time.Time) ([]int64, bool) {
 	return ranks, step > 0
 }
 
-// spread makes room for n tasks at an index: it moves the tasks around it
-// apart, as many as it takes. The first and the last of them stay where they
-// are, unless nothing comes before the first.
-func (t containerTx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, index, n int) error {
+// spread makes room for n tasks behind a rank: it moves the tasks around it apart,
+// as many as it takes. The first and the last of them stay where they are, unless
+// nothing comes before the first.
+func (t containerTx) spread(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, rank int64, n int) error {
 	for around := 64; ; around *= 8 {
-		from := max(0, index-around)
-		var ids []lastmile.TaskID
-		ranks, err := collect(ctx, t, func(r rows) (rank int64, err error) {
-			var id lastmile.TaskID
-			err = r.Scan(&id, &rank)
-			ids = append(ids, id)
-			return rank, err
-		}, `SELECT id, rank`+inContainer+` ORDER BY rank, id LIMIT $4 OFFSET $5`, org, in.Kind, in.Owner, index+around-from, from)
+		ids, ranks, err := t.side(ctx, ` AND rank <= $4 ORDER BY rank DESC, id DESC`, around, org, in, rank)
 		if err != nil {
-			return fmt.Errorf("read ranks of the container of %s: %w", in.Owner, err)
+			return err
 		}
+		slices.Reverse(ids)
+		slices.Reverse(ranks)
+		fromStart := len(ids) < around
+		behindIDs, behindRanks, err := t.side(ctx, ` AND rank > $4 ORDER BY rank, id`, around, org, in, rank)
+		if err != nil {
+			return err
+		}
+		ids, ranks = append(ids, behindIDs...), append(ranks, behindRanks...)
 		last := len(ranks) - 1
 		first, step := ranks[0], (ranks[last]-ranks[0])/int64(last)
-		if from == 0 {
+		if fromStart {
 			first, step = ranks[last]-int64(last)*rankGap, rankGap
 		}
 		if step <= int64(n) {
@@ -362,6 +419,20 @@ func (t containerTx) spread(ctx context.Context, org lastmile.OrganizationID, in
 		}
 		return t.setRanks(ctx, org, ids, ranks)
 	}
+}
+
+// side reads tasks on one side of a rank, the nearest first.
+func (t containerTx) side(ctx context.Context, where string, most int, org lastmile.OrganizationID, in lastmile.ContainerRef, rank int64) (ids []lastmile.TaskID, ranks []int64, err error) {
+	ranks, err = collect(ctx, t, func(r rows) (rank int64, err error) {
+		var id lastmile.TaskID
+		err = r.Scan(&id, &rank)
+		ids = append(ids, id)
+		return rank, err
+	}, `SELECT id, rank`+ranked+where+limit(most), org, in.Kind, in.Owner, rank)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read ranks of the container of %s: %w", in.Owner, err)
+	}
+	return ids, ranks, nil
 }
 
 // PlaceNewTasks gives a position to every task of a copied database that has

@@ -68,30 +68,32 @@ func (t driverTx) SaveSession(ctx context.Context, s lastmile.Session) error {
 
 // DeleteSession ends the session whose token has the hash.
 func (t driverTx) DeleteSession(ctx context.Context, hash string) error {
-	if _, err := t.exec(ctx, `DELETE FROM worker_session WHERE hash = $1`, hash); err != nil {
-		return fmt.Errorf("end session: %w", err)
+	return t.endSessionsWhere(ctx, `hash = $1`, hash)
+}
+
+// endSessionsWhere ends the sessions that meet a condition. Every node then
+// authenticates those who follow streams again.
+func (t *base) endSessionsWhere(ctx context.Context, condition string, args ...any) error {
+	ended, err := t.exec(ctx, `DELETE FROM worker_session WHERE `+condition, args...)
+	if err != nil {
+		return fmt.Errorf("end sessions: %w", err)
 	}
-	return nil
+	if ended == 0 {
+		return nil
+	}
+	return organizationTx{t}.RaiseKeyGeneration(ctx)
 }
 
 // DeleteSessions ends all sessions of a worker except the one whose token has
 // the hash.
 func (t driverTx) DeleteSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, except string) error {
-	if _, err := t.exec(ctx, `DELETE FROM worker_session WHERE org = $1 AND worker = $2 AND hash <> $3`, org, worker, except); err != nil {
-		return fmt.Errorf("end sessions of worker %s: %w", worker, err)
-	}
-	return nil
+	return t.endSessionsWhere(ctx, `org = $1 AND worker = $2 AND hash <> $3`, org, worker, except)
 }
 
 // DeleteOldSessions ends the sessions of a worker except the newest.
 func (t driverTx) DeleteOldSessions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, keep int) error {
-	const query = `
-		DELETE FROM worker_session WHERE org = $1 AND worker = $2 AND hash NOT IN (
-			SELECT hash FROM worker_session WHERE org = $1 AND worker = $2 ORDER BY created DESC, hash LIMIT $3)`
-	if _, err := t.exec(ctx, query, org, worker, keep); err != nil {
-		return fmt.Errorf("end old sessions of worker %s: %w", worker, err)
-	}
-	return nil
+	return t.endSessionsWhere(ctx, `org = $1 AND worker = $2 AND hash NOT IN (
+		SELECT hash FROM worker_session WHERE org = $1 AND worker = $2 ORDER BY created DESC, hash LIMIT $3)`, org, worker, keep)
 }
 
 // DeleteUnusedSessions deletes about limit sessions that were last used before a

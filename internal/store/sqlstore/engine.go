@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"dray/internal/lastmile"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/postgres"
 	"dray/internal/store/engine/sqlite"
@@ -121,7 +122,39 @@ func (s sqlConn) send(ctx context.Context, query string, args ...any) error {
 }
 
 func (s sqlConn) query(ctx context.Context, query string, args ...any) (rows, error) {
-	return s.c.Query(ctx, query, args...)
+	found, err := s.c.Query(ctx, query, args...)
+	if m := lastmile.MeterOf(ctx); m != nil && err == nil {
+		return meteredRows{found, m}, nil
+	}
+	return found, err
+}
+
+// meteredRows counts the bytes that are read.
+type meteredRows struct {
+	rows
+	meter lastmile.Meter
+}
+
+// rowBytes is what a row takes besides its texts.
+const rowBytes = 64
+
+// Scan reads a row.
+func (r meteredRows) Scan(dest ...any) error {
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	n := rowBytes
+	for _, d := range dest {
+		switch d := d.(type) {
+		case *[]byte:
+			n += len(*d)
+		case *string:
+			n += len(*d)
+		case *engine.Raw:
+			n += len(*d)
+		}
+	}
+	return r.meter.Count(n)
 }
 
 func (s sqlConn) row(ctx context.Context, query string, args ...any) scanner {

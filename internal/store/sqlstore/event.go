@@ -165,17 +165,28 @@ func (t eventTx) LastEvent(ctx context.Context, org lastmile.OrganizationID) (in
 	return seq, nil
 }
 
-// EventsAfter returns up to limit events of the log after seq, in order.
-func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most int) ([]store.LoggedEvent, error) {
-	scan := func(r rows) (e store.LoggedEvent, err error) {
-		var trigger int64
-		err = r.Scan(&e.Seq, &e.ID, &trigger, &e.Body)
-		e.Trigger = lastmile.Trigger(trigger)
-		return e, err
-	}
-	found, err := collect(ctx, t, scan,
+// EventsAfter returns up to limit events of the log after seq, in order. It stops
+// after so many bytes, unless that is 0.
+func (t eventTx) EventsAfter(ctx context.Context, org lastmile.OrganizationID, seq int64, most, bytes int) ([]store.LoggedEvent, error) {
+	rows, err := t.query(ctx,
 		`SELECT seq, id, trigger_id, body FROM event WHERE org = $1 AND seq IS NOT NULL AND seq > $2 ORDER BY seq`+limit(most), org, seq)
 	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	defer rows.Close()
+	var found []store.LoggedEvent
+	for size := 0; (bytes == 0 || size < bytes) && rows.Next(); {
+		var (
+			e       store.LoggedEvent
+			trigger int64
+		)
+		if err := rows.Scan(&e.Seq, &e.ID, &trigger, &e.Body); err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		e.Trigger = lastmile.Trigger(trigger)
+		found, size = append(found, e), size+len(e.Body)
+	}
+	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
 	return found, nil

@@ -44,6 +44,17 @@ func TestLookUpsReadNoWholeTable(t *testing.T) {
 			_, err := x.Container(ctx, "o", lastmile.WorkerContainer("w"))
 			return err
 		},
+		"the first tasks of a worker": func(x *Tx) error { _, err := x.ListHead(ctx, "o", lastmile.WorkerContainer("w"), 50); return err },
+		"the state of a list":         func(x *Tx) error { _, err := x.ListState(ctx, "o", lastmile.WorkerContainer("w")); return err },
+		"the end of a list":           func(x *Tx) error { _, err := x.Unplaced(ctx, "o", lastmile.WorkerContainer("w")); return err },
+		"the start of a list": func(x *Tx) error {
+			_, _, err := x.neighbours(ctx, "o", lastmile.WorkerContainer("w"), store.Position{Start: true})
+			return err
+		},
+		"some tasks of a list": func(x *Tx) error {
+			_, err := x.StillListed(ctx, "o", lastmile.WorkerContainer("w"), []lastmile.TaskID{"a", "b"})
+			return err
+		},
 		"unfinished among tasks": func(x *Tx) error { _, err := x.Unfinished(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
 		"some tasks":             func(x *Tx) error { _, err := x.TasksLeft(ctx, "o", []lastmile.TaskID{"a", "b"}); return err },
 		"what a task fired":      func(x *Tx) error { _, err := x.Fired(ctx, "o", "t"); return err },

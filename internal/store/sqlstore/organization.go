@@ -139,7 +139,8 @@ func (t organizationTx) SaveKeyUse(ctx context.Context, used map[lastmile.KeyID]
 	return nil
 }
 
-// KeyGeneration returns a number that grows with each revocation of a key.
+// KeyGeneration returns a number that grows with each revocation of a key or a
+// session.
 func (t organizationTx) KeyGeneration(ctx context.Context) (int64, error) {
 	var n int64
 	err := t.row(ctx, `SELECT n FROM generation WHERE name = 'keys'`).Scan(&n)
@@ -152,7 +153,8 @@ func (t organizationTx) KeyGeneration(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// RaiseKeyGeneration makes every node read the API keys again.
+// RaiseKeyGeneration makes every node read the API keys again, and authenticate
+// those who follow streams.
 func (t organizationTx) RaiseKeyGeneration(ctx context.Context) error {
 	const query = `
 		INSERT INTO generation (name, n) VALUES ('keys', 1)

@@ -54,11 +54,11 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 		switch kind {
 		case store.Workers:
 			var worker lastmile.Worker
-			worker, err = t.Worker(ctx, org, lastmile.WorkerID(id))
+			worker, err = t.WholeWorker(ctx, org, lastmile.WorkerID(id))
 			record = wire.NewWorker(worker)
 		case store.Teams:
 			var team lastmile.Team
-			team, err = t.Team(ctx, org, lastmile.TeamID(id))
+			team, err = t.WholeTeam(ctx, org, lastmile.TeamID(id))
 			record = wire.NewTeam(team)
 		case store.Admins:
 			var admin lastmile.Admin

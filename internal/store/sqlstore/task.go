@@ -215,6 +215,10 @@ func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), task.Metadata)
 }
 
+// SaveMoved saves a task whose dependencies and metadata have not changed. It must be
+// enqueued if its container has.
+func (t taskTx) SaveMoved(ctx context.Context, task lastmile.Task) error { return t.putTask(ctx, task) }
+
 func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {
 	row, err := t.taskRow(task, 0)
 	if err != nil {

@@ -10,9 +10,16 @@ import (
 	"dray/internal/wire"
 )
 
-// Team returns a team.
+// Team returns a team without its tasks, so that its cost does not grow with their
+// number.
 func (t fleetTx) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
-	found, err := t.teams(ctx, org, within(org).and(`t.id = ?`, id))
+	found, err := t.teams(ctx, org, within(org).and(`t.id = ?`, id), false)
+	return only(ctx, t.base, store.Teams, string(id), found, err)
+}
+
+// WholeTeam returns a team with its tasks.
+func (t fleetTx) WholeTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
+	found, err := t.teams(ctx, org, within(org).and(`t.id = ?`, id), true)
 	return only(ctx, t.base, store.Teams, string(id), found, err)
 }
 
@@ -22,10 +29,10 @@ func (t fleetTx) Teams(ctx context.Context, org lastmile.OrganizationID, f store
 	if f.Name != "" {
 		where.and(`t.name = ?`, f.Name)
 	}
-	return t.teams(ctx, org, where)
+	return t.teams(ctx, org, where, !f.NoTasks)
 }
 
-func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Team, error) {
+func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *condition, tasks bool) ([]lastmile.Team, error) {
 	scan := func(r rows) (lastmile.Team, error) {
 		var (
 			doc  []byte
@@ -63,9 +70,11 @@ func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *
 	if err != nil {
 		return nil, fmt.Errorf("read managers of teams: %w", err)
 	}
-	queues, err := containerTx(t).queuesOf(ctx, org, lastmile.InTeam, len(found) == 1, string(found[0].ID))
-	if err != nil {
-		return nil, err
+	var queues map[string]queue
+	if tasks {
+		if queues, err = containerTx(t).queuesOf(ctx, org, lastmile.InTeam, len(found) == 1, string(found[0].ID)); err != nil {
+			return nil, err
+		}
 	}
 	for i := range found {
 		team := &found[i]

@@ -13,9 +13,25 @@ import (
 	"dray/internal/wire"
 )
 
-// Worker returns a worker.
+// Worker returns a worker with the first lastmile.MaxEventTasks tasks, so that its
+// cost does not grow with their number.
 func (t fleetTx) Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
 	found, err := t.workers(ctx, org, within(org).and(`t.id = ?`, id))
+	worker, err := only(ctx, t.base, store.Workers, string(id), found, err)
+	if err != nil {
+		return worker, err
+	}
+	q, err := containerTx(t).headOf(ctx, org, lastmile.WorkerContainer(id))
+	worker.ActiveTask, worker.Tasks = q.active, q.tasks
+	return worker, err
+}
+
+// WholeWorker returns a worker with all tasks.
+func (t fleetTx) WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
+	found, err := t.workers(ctx, org, within(org).and(`t.id = ?`, id))
+	if err == nil {
+		err = t.addTasks(ctx, org, found)
+	}
 	return only(ctx, t.base, store.Workers, string(id), found, err)
 }
 
@@ -35,9 +51,14 @@ func (t fleetTx) Workers(ctx context.Context, org lastmile.OrganizationID, f sto
 	if f.Located {
 		where.text += ` AND t.lon IS NOT NULL`
 	}
-	return t.workers(ctx, org, where)
+	found, err := t.workers(ctx, org, where)
+	if err != nil || f.NoTasks {
+		return found, err
+	}
+	return found, t.addTasks(ctx, org, found)
 }
 
+// workers reads workers without their tasks.
 func (t fleetTx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
 	found, err := collect(ctx, t, scanWorker, workerQuery+where.text+` ORDER BY t.created, t.id`, where.args...)
 	if err != nil {
@@ -55,15 +76,23 @@ func (t fleetTx) workers(ctx context.Context, org lastmile.OrganizationID, where
 	if err != nil {
 		return nil, fmt.Errorf("read teams of workers: %w", err)
 	}
-	queues, err := containerTx(t).queuesOf(ctx, org, lastmile.InWorker, len(found) == 1, string(found[0].ID))
-	if err != nil {
-		return nil, err
-	}
 	for i := range found {
-		w := &found[i]
-		w.Teams, w.ActiveTask, w.Tasks = teams[w.ID], queues[string(w.ID)].active, queues[string(w.ID)].tasks
+		found[i].Teams = teams[found[i].ID]
 	}
 	return found, nil
+}
+
+// addTasks reads the tasks of workers.
+func (t fleetTx) addTasks(ctx context.Context, org lastmile.OrganizationID, workers []lastmile.Worker) error {
+	if len(workers) == 0 {
+		return nil
+	}
+	queues, err := containerTx(t).queuesOf(ctx, org, lastmile.InWorker, len(workers) == 1, string(workers[0].ID))
+	for i := range workers {
+		w := &workers[i]
+		w.ActiveTask, w.Tasks = queues[string(w.ID)].active, queues[string(w.ID)].tasks
+	}
+	return err
 }
 
 // workerQuery reads what scanWorker takes.
@@ -165,12 +194,14 @@ func (t fleetTx) DeleteWorker(ctx context.Context, org lastmile.OrganizationID, 
 	if err := routePlanTx(t).unplan(ctx, org, "worker", string(id)); err != nil {
 		return err
 	}
+	if err := t.endSessionsWhere(ctx, `org = $1 AND worker = $2`, org, id); err != nil {
+		return err
+	}
 	return t.erase(ctx, org, string(id), [][2]string{
 		{"worker", "id"},
 		{"team_worker", "worker"},
 		{"worker_credential", "worker"},
 		{"worker_schedule", "worker"},
-		{"worker_session", "worker"},
 		{"worker_action", "worker"},
 		{"position", "worker"},
 		{"worker_watch", "worker"},

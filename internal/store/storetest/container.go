@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/assignment"
 	"dray/internal/lastmile"
+	"dray/internal/store"
 	"dray/internal/store/sqlstore"
 )
 
@@ -34,7 +35,12 @@ func put(ctx context.Context, w *sqlstore.Tx, in lastmile.ContainerRef, index in
 			return err
 		}
 	}
-	return w.Enqueue(ctx, acme, in, index, ids, now)
+	list, err := w.Container(ctx, acme, in)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(list.Tasks, func(id lastmile.TaskID) bool { return slices.Contains(ids, id) })
+	return w.Enqueue(ctx, acme, in, store.PositionAt(index, others), ids, now)
 }
 
 // testOrder moves tasks about and compares with lists that do the same.

@@ -273,7 +273,7 @@ func testNumbers(t *testing.T, s *sqlstore.Store) {
 	}
 	log := func(org lastmile.OrganizationID, after int64, limit int) (list []string) {
 		t.Helper()
-		for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, org, after, limit) }) {
+		for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, org, after, limit, 0) }) {
 			list = append(list, fmt.Sprint(e.Seq, " ", e.ID[:2]))
 		}
 		return list
@@ -344,7 +344,7 @@ func testManyEvents(t *testing.T, s *sqlstore.Store) {
 		}
 		return err
 	})
-	for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 2*count) }) {
+	for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 2*count, 0) }) {
 		got = append(got, fmt.Sprint(e.Seq, " ", e.ID, " ", string(e.Body)))
 	}
 	same(t, "events in the order in which they were caused", got, want)
@@ -384,7 +384,7 @@ func testForgetting(t *testing.T, s *sqlstore.Store) {
 	}
 	left := func() (list []string) {
 		t.Helper()
-		for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 10) }) {
+		for _, e := range read(t, s, func(r *sqlstore.Tx) ([]store.LoggedEvent, error) { return r.EventsAfter(ctx, acme, 0, 10, 0) }) {
 			list = append(list, e.ID[:2])
 		}
 		return list

@@ -114,11 +114,13 @@ class App {
   // attempts of others do not count. A number is how many seconds to wait.
   async signIn(phone: string, password: string): Promise<'ok' | 'wrong' | 'offline' | number> {
     const device = localStorage.getItem('dray.device') ?? '';
-    const outcome = await call<{ token: string; device: string; mustSetPassword: boolean; worker: Worker }>('', {
-      method: 'POST',
-      path: '/login',
-      body: { phone, password, device },
-    });
+    const request = { method: 'POST', path: '/login', body: { phone, password, device } };
+    const send = () => call<{ token: string; device: string; mustSetPassword: boolean; worker: Worker }>('', request);
+    let outcome = await send();
+    for (let i = 0; i < 3 && outcome.kind === 'later' && outcome.after === 1000; i++) {
+      await new Promise((resume) => setTimeout(resume, 1000 + 1000 * Math.random())); // many sign in at once
+      outcome = await send();
+    }
     if (outcome.kind === 'later') return outcome.after ? Math.ceil(outcome.after / 1000) : 'offline';
     if (outcome.kind !== 'done') return 'wrong';
     const { token, worker, mustSetPassword } = outcome.value;

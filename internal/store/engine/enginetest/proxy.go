@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"net/url"
 	"sync"
@@ -22,9 +23,9 @@ type Proxy struct {
 
 	target   string
 	refusing atomic.Bool
-	frozen   atomic.Bool
 	mu       sync.Mutex
 	conns    []net.Conn
+	thawed   chan struct{} // closed by Heal; nil if nothing is frozen
 }
 
 // commitMessage is COMMIT as the driver sends it.
@@ -35,7 +36,7 @@ func NewProxy(t testing.TB) *Proxy {
 	t.Helper()
 	u, err := url.Parse(Postgres(t))
 	Must(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	Must(t, err)
 	p := &Proxy{target: u.Host}
 	u.Host = l.Addr().String()
@@ -51,15 +52,15 @@ func NewProxy(t testing.TB) *Proxy {
 			if err != nil {
 				return
 			}
-			p.serve(c)
+			p.serve(t.Context(), c)
 		}
 	}()
 	return p
 }
 
 // serve joins a client with the server.
-func (p *Proxy) serve(c net.Conn) {
-	s, err := net.Dial("tcp", p.target)
+func (p *Proxy) serve(ctx context.Context, c net.Conn) {
+	s, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
 	if err != nil || p.refusing.Load() {
 		_ = c.Close()
 		return
@@ -78,9 +79,7 @@ func (p *Proxy) pump(to, from net.Conn, request bool) {
 	for {
 		n, err := from.Read(buf)
 		marked = marked || bytes.Contains(buf[:n], []byte(p.Marked))
-		for p.frozen.Load() {
-			time.Sleep(time.Millisecond)
-		}
+		p.wait()
 		if request && marked && bytes.Contains(buf[:n], commitMessage) {
 			if p.CutBeforeCommit.CompareAndSwap(true, false) {
 				_ = from.Close()
@@ -91,7 +90,7 @@ func (p *Proxy) pump(to, from net.Conn, request bool) {
 			}
 		}
 		if _, wrong := to.Write(buf[:n]); wrong != nil || err != nil {
-			time.Sleep(20 * time.Millisecond) // let the server finish
+			<-time.After(20 * time.Millisecond) // let the server finish
 			return
 		}
 	}
@@ -114,10 +113,29 @@ func (p *Proxy) Refuse() {
 }
 
 // Freeze keeps connections open and passes nothing on.
-func (p *Proxy) Freeze() { p.frozen.Store(true) }
+func (p *Proxy) Freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.thawed = make(chan struct{})
+}
+
+// wait waits while the proxy is frozen.
+func (p *Proxy) wait() {
+	p.mu.Lock()
+	thawed := p.thawed
+	p.mu.Unlock()
+	if thawed != nil {
+		<-thawed
+	}
+}
 
 // Heal ends the trouble.
 func (p *Proxy) Heal() {
-	p.frozen.Store(false)
 	p.refusing.Store(false)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.thawed != nil {
+		close(p.thawed)
+		p.thawed = nil
+	}
 }

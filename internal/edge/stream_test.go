@@ -1,0 +1,181 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// gate is the credentials of the callers of streams.
+type gate struct {
+	mu      sync.Mutex
+	err     error
+	checks  int
+	revoked chan struct{}
+}
+
+func (g *gate) authenticate(context.Context, *http.Request) (lastmile.Principal, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.checks++
+	return lastmile.Principal{Organization: "acme"}, g.err
+}
+
+func (g *gate) channel() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.revoked
+}
+
+// revoke makes callers authenticate again, with this result.
+func (g *gate) revoke(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.err = err
+	close(g.revoked)
+	g.revoked = make(chan struct{})
+}
+
+// openStream requests a stream that sends text every millisecond, over a
+// connection in memory. It returns the connection and a channel that is closed
+// when the handler has returned.
+func openStream(t *testing.T, g *gate, text []byte) (net.Conn, <-chan struct{}) {
+	t.Helper()
+	settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler), Ended: make(chan struct{})}
+	ended := make(chan struct{})
+	follow := func(ctx context.Context, _ *Call, w http.ResponseWriter) error {
+		defer close(ended)
+		out, err := settings.OpenStream(ctx, w)
+		for err == nil && settings.Pause(ctx, time.Millisecond) {
+			err = out.Send(text)
+		}
+		return nil
+	}
+	mux := NewMux(settings, "/v1", Access{Authenticate: g.authenticate, Revoked: g.channel}, Follow("/bells", "Listen", follow))
+	client, server := net.Pipe()
+	listener := &oneConn{conn: server, closed: make(chan struct{})}
+	program := &http.Server{Handler: mux}
+	go program.Serve(listener) //nolint:errcheck // it ends with the test
+	t.Cleanup(func() {
+		client.Close()
+		program.Close()
+	})
+	if _, err := io.WriteString(client, "GET /v1/bells HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return client, ended
+}
+
+// oneConn is a listener that accepts one connection.
+type oneConn struct {
+	conn   net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *oneConn) Accept() (conn net.Conn, err error) {
+	if conn, l.conn = l.conn, nil; conn != nil {
+		return conn, nil
+	}
+	<-l.closed
+	return nil, net.ErrClosed
+}
+
+func (l *oneConn) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestStreamsEndWhenCredentialsAreRevoked(t *testing.T) {
+	for name, read := range map[string]func(net.Conn){
+		"of a client that reads":         func(c net.Conn) { io.Copy(io.Discard, c) }, //nolint:errcheck // until it is closed
+		"of a client that does not read": func(net.Conn) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := &gate{revoked: make(chan struct{})}
+				conn, ended := openStream(t, g, []byte(strings.Repeat("x", 100_000)))
+				go read(conn)
+				time.Sleep(10 * time.Second)
+				g.revoke(errors.New("the database is down")) // not a reason
+				time.Sleep(10 * time.Second)
+				g.revoke(nil) // the key of another caller
+				time.Sleep(10 * time.Second)
+				select {
+				case <-ended:
+					t.Fatal("the stream has ended before its key was revoked")
+				default:
+				}
+				begun := time.Now()
+				g.revoke(lastmile.Unauthenticated())
+				<-ended
+				if took := time.Since(begun); took > 1500*time.Millisecond {
+					t.Errorf("the stream ended after %v", took)
+				}
+			})
+		})
+	}
+}
+
+// TestRevocationsAreCheckedOnceASecond: a caller that ends its own sessions all the
+// time does not make the server authenticate every stream as often.
+func TestRevocationsAreCheckedOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{revoked: make(chan struct{})}
+		conn, _ := openStream(t, g, []byte("x"))
+		go io.Copy(io.Discard, conn) //nolint:errcheck // until it is closed
+		for range 1_000 {
+			time.Sleep(10 * time.Millisecond)
+			g.revoke(nil)
+		}
+		if g.checks > 15 {
+			t.Errorf("authenticated %d times in ten seconds", g.checks)
+		}
+	})
+}
+
+// TestAConnectionOutlivesItsImage: what watches over a response has ended before the
+// connection serves the next request.
+func TestAConnectionOutlivesItsImage(t *testing.T) {
+	g := &gate{revoked: make(chan struct{})}
+	settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	image := bytes.Repeat([]byte("x"), 1_000)
+	show := func(_ context.Context, _ *Call, w http.ResponseWriter) error {
+		settings.SendImage(w, "image/png", image)
+		return nil
+	}
+	mux := NewMux(settings, "/v1", Access{Authenticate: g.authenticate, Revoked: g.channel}, Follow("/bells/{id}", "See a bell", show))
+	client, server := net.Pipe()
+	defer client.Close()
+	program := &http.Server{Handler: mux}
+	go program.Serve(&oneConn{conn: server, closed: make(chan struct{})}) //nolint:errcheck // it ends with the test
+	defer program.Close()
+	for i := range 100 {
+		if _, err := io.WriteString(client, "GET /v1/bells/1 HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+		answer := make([]byte, 4_000)
+		n := 0
+		for !bytes.Contains(answer[:n], image) {
+			more, err := client.Read(answer[n:])
+			if err != nil {
+				t.Fatalf("request %d: %v: %s", i, err, answer[:n])
+			}
+			n += more
+		}
+		g.revoke(nil)
+	}
+}

@@ -1,0 +1,119 @@
+package edge
+
+import (
+	"log/slog"
+	"math/bits"
+	"net/http"
+	"sync"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// The limits of callers whose requests are denied: attempts of one address, or of
+// one IPv6 network.
+const (
+	DeniedPerMinute = 300 // with invalid credentials, or for records of other organizations
+	DeniedBurst     = 600
+)
+
+// Bounds on the log of denied requests.
+const (
+	trailPeriod  = time.Minute
+	trailCallers = 1_000 // addresses with lines of their own in a period
+)
+
+// Trail logs and counts requests that were denied: with invalid credentials, or
+// for records of other organizations. What it writes grows with the logarithm of
+// the number of requests: of each address the first, the second, the fourth, the
+// eighth and so on in a minute are logged.
+type Trail struct {
+	log     *slog.Logger
+	now     func() time.Time
+	limiter *limiter
+
+	mu     sync.Mutex
+	began  time.Time
+	seen   map[denial]uint
+	counts TrailCounts
+}
+
+// denial is a reason why requests of an address are denied.
+type denial struct {
+	code    lastmile.Code
+	address string
+}
+
+// TrailCounts are the requests denied since the start.
+type TrailCounts struct {
+	Credentials int64 // unknown or revoked key, token or password
+	Scope       int64 // record of another organization
+	Limited     int64 // of these, those that got a 429 instead
+}
+
+// NewTrail returns a trail that writes to a log.
+func NewTrail(log *slog.Logger, now func() time.Time) *Trail {
+	return &Trail{log: log, now: now, limiter: newBurstLimiter(DeniedPerMinute/60., DeniedBurst, now), seen: map[denial]uint{}}
+}
+
+// Counts returns how many requests were denied.
+func (t *Trail) Counts() TrailCounts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts
+}
+
+// isDenial reports whether an error means that the caller has no right to what
+// it asks for.
+func isDenial(e *lastmile.Error) bool {
+	return e.Code == lastmile.CodeUnauthenticated || e.Code == lastmile.CodeOutsideScope
+}
+
+// deny records a denied request. It returns the error that the caller gets, which
+// is another one when the address had too many. A nil Trail records nothing.
+func (t *Trail) deny(e *lastmile.Error, address string, r *http.Request, requestID string) *lastmile.Error {
+	if t == nil {
+		return e
+	}
+	limited := false
+	if address != "" {
+		_, ok := t.limiter.spend(address)
+		limited = !ok
+	}
+	if n, log := t.count(denial{e.Code, address}, limited); log {
+		what := "credentials"
+		if e.Code == lastmile.CodeOutsideScope {
+			what = "scope"
+		}
+		t.log.Warn("request denied", "denied", what, "address", address, "peer", r.RemoteAddr, "times", n, "request", requestID, "method", r.Method, "route", r.Pattern)
+	}
+	if limited {
+		return lastmile.TooMany().Because("too many denied requests from this address")
+	}
+	return e
+}
+
+// count returns how often an address was denied in this period, and whether that
+// is logged.
+func (t *Trail) count(d denial, limited bool) (n uint, log bool) {
+	now := t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d.code == lastmile.CodeOutsideScope {
+		t.counts.Scope++
+	} else {
+		t.counts.Credentials++
+	}
+	if limited {
+		t.counts.Limited++
+	}
+	if passed := now.Sub(t.began); passed >= trailPeriod || passed < 0 {
+		t.began = now
+		clear(t.seen)
+	}
+	if _, known := t.seen[d]; !known && len(t.seen) >= trailCallers {
+		d.address = "others"
+	}
+	t.seen[d]++
+	return t.seen[d], bits.OnesCount(t.seen[d]) == 1
+}

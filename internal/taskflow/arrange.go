@@ -1,0 +1,315 @@
+package taskflow
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+const (
+	// MaxMoved is the most tasks that one request moves.
+	MaxMoved = 10_000
+
+	// maxAtOnce is how many tasks one transaction moves, so that other writers do
+	// not wait long. A request that moves more is done in several transactions of
+	// moveChunk tasks. If it fails in between, repeating it moves the rest.
+	maxAtOnce, moveChunk = 100, 25
+
+	// stepPause is longer than a step takes.
+	stepPause = 2 * time.Second
+
+	// planTries is how often a change is planned from a snapshot that turns out to
+	// be old, before it is planned in the transaction.
+	planTries = 4
+)
+
+// errListChanged ends a transaction for a change that was planned from a list that
+// has changed since.
+var errListChanged = errors.New("the list has changed")
+
+// arrangement is a change of a container, worked out for one state of its list.
+type arrangement struct {
+	before lastmile.Container
+	ids    []lastmile.TaskID // to insert
+	left   []lastmile.TaskID // those that are replaced
+	rest   []lastmile.TaskID // those that stay, in order
+	index  int               // in rest, where ids are inserted
+}
+
+// Arrange changes a container: it puts tasks at a position of the list, or replaces
+// the whole list. The list is read before the transaction, which checks that it has
+// not changed: a transaction must not take longer because a list is long.
+func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, err error) {
+	if err := change.Check(in.Kind); err != nil {
+		return c, err
+	}
+	now := cs.Now()
+	for range planTries {
+		before, err := cs.Container(ctx, who, in)
+		if err != nil {
+			return c, err
+		}
+		var a arrangement
+		err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
+			a, err = arrange(ctx, r, before, change)
+			return err
+		})
+		if err != nil {
+			return c, err
+		}
+		if a.changesNothing() {
+			return before, nil
+		}
+		if len(a.ids)+len(a.left) > maxAtOnce {
+			return cs.moveInSteps(ctx, who, a)
+		}
+		err = cs.Store.Write(ctx, func(w ContainerWriter) (err error) {
+			if err := checkUnchanged(ctx, w, before); err != nil {
+				return err
+			}
+			c, err = cs.save(ctx, w, who, a, now)
+			return err
+		})
+		if !errors.Is(err, errListChanged) {
+			return c, err
+		}
+	}
+	var large *arrangement
+	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
+		large = nil
+		if err := cs.lock(ctx, w, who.Organization, in, now); err != nil {
+			return err
+		}
+		if err := w.PlaceTasks(ctx, who.Organization, in, now); err != nil {
+			return err
+		}
+		before, err := container(ctx, w, who.Organization, in)
+		if err != nil {
+			return err
+		}
+		a, err := arrange(ctx, w, before, change)
+		if err != nil {
+			return err
+		}
+		if len(a.ids)+len(a.left) > maxAtOnce {
+			large = &a
+			return nil
+		}
+		c, err = cs.save(ctx, w, who, a, now)
+		return err
+	})
+	if err == nil && large != nil {
+		return cs.moveInSteps(ctx, who, *large)
+	}
+	return c, err
+}
+
+// arrange works out a change of a container.
+func arrange(ctx context.Context, r familyReader, before lastmile.Container, change lastmile.ContainerChange) (a arrangement, err error) {
+	a = arrangement{before: before, ids: change.Tasks, index: change.Index}
+	if change.ConsiderDependencies {
+		if a.ids, err = families(ctx, r, before.Organization, a.ids); err != nil {
+			return a, err
+		}
+	}
+	if len(a.ids) > MaxMoved {
+		return a, lastmile.Invalid("tasks has %d entries; at most %d are allowed", len(a.ids), MaxMoved)
+	}
+	moved := make(map[lastmile.TaskID]bool, len(a.ids))
+	for _, id := range a.ids {
+		moved[id] = true
+	}
+	for _, id := range before.Tasks {
+		if !moved[id] {
+			a.rest = append(a.rest, id)
+		}
+	}
+	if change.Replace {
+		a.left, a.rest, a.index = a.rest, nil, lastmile.AtStart
+	}
+	if a.index == lastmile.AtEnd || a.index > len(a.rest) {
+		a.index = len(a.rest)
+	}
+	return a, nil
+}
+
+// changesNothing reports whether the list is the same afterwards.
+func (a *arrangement) changesNothing() bool { return slices.Equal(a.after(), a.before.Tasks) }
+
+// after returns the list after the change.
+func (a *arrangement) after() []lastmile.TaskID {
+	return slices.Insert(slices.Clone(a.rest), a.index, a.ids...)
+}
+
+// checkUnchanged returns errListChanged if a container has changed since it was
+// read. It does not read the list.
+func checkUnchanged(ctx context.Context, r ContainerWriter, c lastmile.Container) error {
+	if err := checkContainer(ctx, r, c.Organization, c.ContainerRef); err != nil {
+		return err
+	}
+	read := store.ListState{Version: c.Version}
+	if len(c.Tasks) > 0 {
+		read.Last = c.Tasks[len(c.Tasks)-1]
+	}
+	state, err := r.ListState(ctx, c.Organization, c.ContainerRef)
+	if err == nil && state != read {
+		err = errListChanged
+	}
+	return err
+}
+
+// save makes a small change of a container, whose list is as it was read, and
+// returns the container after the change.
+func (cs *Containers) save(ctx context.Context, w ContainerWriter, who lastmile.Principal, a arrangement, now time.Time) (lastmile.Container, error) {
+	c, home := a.before, lastmile.OrganizationContainer(who.Organization)
+	also := []lastmile.ContainerRef{}
+	if len(a.left) > 0 {
+		also = append(also, home)
+	}
+	if err := cs.transfer(ctx, w, who, c.ContainerRef, store.PositionAt(a.index, a.rest), a.ids, also...); err != nil {
+		return c, err
+	}
+	if err := cs.transfer(ctx, w, who, home, store.Position{}, a.left); err != nil {
+		return c, err
+	}
+	if err := cs.lock(ctx, w, who.Organization, c.ContainerRef, now); err != nil {
+		return c, err
+	}
+	state, err := w.ListState(ctx, who.Organization, c.ContainerRef)
+	c.Tasks, c.Modified, c.Version = a.after(), now, state.Version
+	return c, err
+}
+
+// moveInSteps makes a large change of a container, in several transactions, and
+// returns the container after them.
+//
+// Tasks go to one of the ends of the list, where there is room for any number of
+// them. To get between two tasks, the shorter part of the list then goes there too.
+func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a arrangement) (lastmile.Container, error) {
+	if n := len(a.ids) + len(a.left); n > MaxMoved {
+		return a.before, lastmile.Invalid("this would move %d tasks; at most %d are allowed in one request", n, MaxMoved)
+	}
+	if err := cs.checkMove(ctx, who, a); err != nil {
+		return a.before, err
+	}
+	end, err := cs.large.take(ctx, who.Organization)
+	if err != nil {
+		return a.before, err
+	}
+	defer end()
+	in, home := a.before.ContainerRef, lastmile.OrganizationContainer(who.Organization)
+	ahead, behind := a.rest[:a.index], a.rest[a.index:]
+	move := func(ids []lastmile.TaskID, at store.Position, to lastmile.ContainerRef, listed bool) error {
+		for _, chunk := range chunks(ids, at.Start) {
+			if err := cs.moveSome(ctx, who, in, to, at, chunk, listed); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at, shifted := store.Position{}, behind
+	if len(ahead) < len(behind) {
+		at, shifted = store.Position{Start: true}, ahead
+	}
+	if err := move(a.ids, at, in, false); err != nil {
+		return a.before, err
+	}
+	if err := move(shifted, at, in, true); err != nil {
+		return a.before, err
+	}
+	if err := move(a.left, store.Position{}, home, true); err != nil {
+		return a.before, err
+	}
+	return cs.Container(ctx, who, in)
+}
+
+// chunks divides tasks for several transactions. What is inserted at the start is
+// inserted from behind.
+func chunks(ids []lastmile.TaskID, fromBehind bool) [][]lastmile.TaskID {
+	all := slices.Collect(slices.Chunk(ids, moveChunk))
+	if fromBehind {
+		slices.Reverse(all)
+	}
+	return all
+}
+
+// moveSome moves some tasks in one transaction. If listed, those that are no longer
+// in the list of the container in stay where they are.
+func (cs *Containers) moveSome(ctx context.Context, who lastmile.Principal, in, to lastmile.ContainerRef, at store.Position, ids []lastmile.TaskID, listed bool) error {
+	return cs.Store.Write(ctx, func(w ContainerWriter) error {
+		if err := checkContainer(ctx, w, who.Organization, to); err != nil {
+			return err
+		}
+		if !listed {
+			return cs.step().transfer(ctx, w, who, to, at, ids)
+		}
+		still, err := w.StillListed(ctx, who.Organization, in, ids)
+		if err != nil {
+			return err
+		}
+		return cs.step().transfer(ctx, w, who, to, at, still)
+	})
+}
+
+// step returns what a step uses instead of Base: the estimates of workers are
+// refreshed when all steps are done, not after each of them.
+func (b *Base) step() *Base { return &Base{Events: b.Events, Now: b.Now, pause: stepPause} }
+
+// checkMove rejects a large change before any of it is made.
+func (cs *Containers) checkMove(ctx context.Context, who lastmile.Principal, a arrangement) error {
+	return cs.Store.Read(ctx, func(r ContainerReader) error {
+		for chunk := range slices.Chunk(a.ids, moveChunk) {
+			tasks, err := r.TasksOf(ctx, who.Organization, chunk)
+			if err != nil {
+				return err
+			}
+			for _, task := range tasks {
+				if _, err := task.Put(a.before.ContainerRef, who.Actor(), cs.Now()); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Drain moves the tasks of a container to the organization's, except for a few, which
+// Release moves in the transaction that deletes the container's owner.
+func (cs *Containers) Drain(ctx context.Context, who lastmile.Principal, from lastmile.ContainerRef) error {
+	end, err := cs.large.take(ctx, who.Organization)
+	if err != nil {
+		return err
+	}
+	defer end()
+	for more := true; more; {
+		err := cs.Store.Write(ctx, func(w ContainerWriter) error {
+			ids, err := w.ListHead(ctx, who.Organization, from, moveChunk)
+			if more = len(ids) == moveChunk; err != nil || !more {
+				return err
+			}
+			return cs.step().transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), store.Position{}, ids)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release moves the tasks of a container to the organization's, because the
+// container's owner is about to be deleted. Callers call Drain before.
+func (cs *Containers) Release(ctx context.Context, tx store.Transaction, who lastmile.Principal, from lastmile.ContainerRef) error {
+	w, err := cs.Store.Join(tx)
+	if err != nil {
+		return err
+	}
+	c, err := w.Container(ctx, who.Organization, from)
+	if err != nil {
+		return err
+	}
+	return cs.transfer(ctx, w, who, lastmile.OrganizationContainer(who.Organization), store.Position{}, c.Tasks)
+}

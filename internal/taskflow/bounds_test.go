@@ -1,0 +1,378 @@
+package taskflow_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"dray/internal/app/apptest"
+	"dray/internal/assignment"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
+)
+
+// ledger counts what transactions do.
+type ledger struct {
+	t       *testing.T
+	commits int
+	saved   int // tasks that the current transaction has saved
+	most    int // that one transaction has saved
+}
+
+// counted is a transaction that reports to a ledger. It must not read a whole list:
+// a transaction must not take longer because a list is long.
+type counted struct {
+	*sqlstore.Tx
+	*ledger
+}
+
+func (c counted) whole(what string) { c.t.Errorf("a transaction that writes reads %s", what) }
+
+func (c counted) Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error) {
+	c.whole("a whole container")
+	return c.Tx.Container(ctx, org, in)
+}
+
+func (c counted) WholeTeam(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
+	c.whole("the tasks of a team")
+	return c.Tx.WholeTeam(ctx, org, id)
+}
+
+func (c counted) WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error) {
+	c.whole("the tasks of a worker")
+	return c.Tx.WholeWorker(ctx, org, id)
+}
+
+func (c counted) Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error) {
+	c.whole("all workers")
+	return c.Tx.Workers(ctx, org, f)
+}
+
+func (c counted) Queues(ctx context.Context, org lastmile.OrganizationID) (map[lastmile.WorkerID][]assignment.QueuedTask, error) {
+	c.whole("the lists of all workers")
+	return c.Tx.Queues(ctx, org)
+}
+
+func (c counted) SaveMoved(ctx context.Context, task lastmile.Task) error {
+	c.saved++
+	return c.Tx.SaveMoved(ctx, task)
+}
+
+// countedStore runs transactions that report to a ledger.
+type countedStore[R, W any] struct {
+	sqlstore.View[R, W]
+	*ledger
+}
+
+func (s countedStore[R, W]) Write(ctx context.Context, fn func(W) error) error {
+	s.commits++
+	return s.View.Write(ctx, func(w W) error {
+		s.saved = 0
+		err := fn(any(counted{any(w).(*sqlstore.Tx), s.ledger}).(W))
+		s.most = max(s.most, s.saved)
+		return err
+	})
+}
+
+// containers returns the containers of an organization, with their ledger.
+func containers(t *testing.T, o *apptest.Org) (*taskflow.Containers, *ledger) {
+	t.Helper()
+	l := &ledger{t: t}
+	return &taskflow.Containers{
+		Base:  o.Containers.Base,
+		Store: countedStore[taskflow.ContainerReader, taskflow.ContainerWriter]{sqlstore.For[taskflow.ContainerReader, taskflow.ContainerWriter](o.Store), l},
+	}, l
+}
+
+// many creates tasks in the organization's container.
+func many(t *testing.T, o *apptest.Org, n int) []lastmile.TaskID {
+	t.Helper()
+	var ids []lastmile.TaskID
+	for len(ids) < n {
+		items := make([]lastmile.BatchItem, min(lastmile.MaxSyncBatch, n-len(ids)))
+		for i := range items {
+			items[i].Draft = in(home(o))
+		}
+		made, err := o.Batches.CreateAll(t.Context(), o.Principal, items)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range made.Tasks {
+			ids = append(ids, task.ID)
+		}
+	}
+	return ids
+}
+
+func TestLargeMovesAreDoneInSteps(t *testing.T) {
+	o := apptest.NewOrg(t)
+	cs, l := containers(t, o)
+	ada, bob := o.Worker(t, "Ada", nil), o.Worker(t, "Bob", nil)
+	ids := many(t, o, 530)
+	var order []lastmile.TaskID
+	move := func(name string, to lastmile.ContainerRef, change lastmile.ContainerChange, want []lastmile.TaskID) {
+		t.Helper()
+		*l = ledger{t: t}
+		got, err := cs.Arrange(t.Context(), o.Principal, to, change)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !slices.Equal(got.Tasks, want) {
+			t.Errorf("%s: the list is %v, want %v", name, got.Tasks, want)
+		}
+		expectList(t, o, to, want...)
+		if l.most > 25 || l.commits < len(change.Tasks)/25 {
+			t.Errorf("%s: %d transactions, one of which saved %d tasks", name, l.commits, l.most)
+		}
+	}
+	order = append(order, ids[:200]...)
+	move("append", listOf(ada), lastmile.ContainerChange{Tasks: ids[:200], Index: lastmile.AtEnd}, order)
+	order = slices.Insert(order, 0, ids[200:320]...)
+	move("prepend", listOf(ada), lastmile.ContainerChange{Tasks: ids[200:320], Index: lastmile.AtStart}, order)
+	order = slices.Insert(order, 20, ids[320:430]...)
+	move("insert near the start", listOf(ada), lastmile.ContainerChange{Tasks: ids[320:430], Index: 20}, order)
+	// Some are in the list already, on both sides of the position.
+	again := slices.Concat(order[5:25], ids[430:530], order[350:370])
+	rest := slices.DeleteFunc(slices.Clone(order), func(id lastmile.TaskID) bool { return slices.Contains(again, id) })
+	order = slices.Insert(rest, 300, again...)
+	move("insert near the end", listOf(ada), lastmile.ContainerChange{Tasks: again, Index: 300}, order)
+	move("take from another worker", listOf(bob), lastmile.ContainerChange{Tasks: ids[:120], Index: lastmile.AtEnd}, ids[:120])
+	move("replace", listOf(ada), lastmile.ContainerChange{Tasks: ids[120:240], Replace: true}, ids[120:240])
+	if n := len(list(t, o, home(o))); n != 530-240 {
+		t.Errorf("%d tasks are unassigned, want %d", n, 530-240)
+	}
+	move("replace by nothing", listOf(ada), lastmile.ContainerChange{Replace: true}, nil)
+}
+
+func TestALargeMoveIsRejectedAsAWhole(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", nil)
+	ids := many(t, o, 120)
+	change := lastmile.ContainerChange{Tasks: append(slices.Clone(ids), apptest.NewID[lastmile.TaskID]()), Index: lastmile.AtEnd}
+	_, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), change)
+	expectCode(t, err, lastmile.CodeNotFound)
+	expectList(t, o, listOf(ada))
+	change.Tasks = make([]lastmile.TaskID, taskflow.MaxMoved+1)
+	for i := range change.Tasks {
+		change.Tasks[i] = apptest.NewID[lastmile.TaskID]()
+	}
+	_, err = o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), change)
+	expectCode(t, err, lastmile.CodeInvalid)
+}
+
+func TestEventsDoNotGrowWithTheListOfTheirWorker(t *testing.T) {
+	o := apptest.NewOrg(t)
+	ada := o.Worker(t, "Ada", nil)
+	ids := many(t, o, 700)
+	perTask := func(from, to int) int {
+		before := len(o.Events(t, o.Principal.Organization))
+		_, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: ids[from:to], Index: lastmile.AtEnd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes := 0
+		for _, body := range o.Events(t, o.Principal.Organization)[before:] {
+			bytes += len(body)
+		}
+		return bytes / (to - from)
+	}
+	perTask(0, 300)
+	short, long := perTask(300, 350), perTask(350, 700)
+	if long > short*11/10 {
+		t.Errorf("a task writes %d bytes of events in a list of 300 and %d in one of 700", short, long)
+	}
+}
+
+func TestDeletingAWorkerReleasesTasksInSteps(t *testing.T) {
+	o := apptest.NewOrg(t)
+	cs, l := containers(t, o)
+	ada := o.Worker(t, "Ada", nil)
+	ids := many(t, o, 170)
+	if _, err := o.Containers.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: ids, Index: lastmile.AtEnd}); err != nil {
+		t.Fatal(err)
+	}
+	if err := cs.Drain(t.Context(), o.Principal, listOf(ada)); err != nil {
+		t.Fatal(err)
+	}
+	if left := len(list(t, o, listOf(ada))); left >= 25 || l.most > 25 {
+		t.Errorf("%d tasks are left; one transaction moved %d", left, l.most)
+	}
+	if err := o.Fleet.DeleteWorker(t.Context(), o.Principal, ada.Worker); err != nil {
+		t.Fatal(err)
+	}
+	expectList(t, o, home(o), ids...)
+}
+
+func TestLargeAssignmentsAreDoneInSteps(t *testing.T) {
+	o := apptest.NewOrg(t)
+	cs, l := containers(t, o)
+	for range 12 {
+		o.Worker(t, "W", &west)
+	}
+	ids := many(t, o, 110)
+	got, err := cs.AutoAssign(t.Context(), o.Principal, ids, assignment.Options{Mode: assignment.ByLoad, MaxAssignedTaskCount: 9})
+	if err != nil || len(got) != 108 {
+		t.Fatalf("%d tasks were assigned, want 108: %v", len(got), err)
+	}
+	if l.most > 25 || l.commits != 5 {
+		t.Errorf("%d transactions, one of which assigned %d tasks", l.commits, l.most)
+	}
+	counts := map[lastmile.WorkerID]int{}
+	for _, worker := range got {
+		if counts[worker]++; counts[worker] > 9 {
+			t.Errorf("worker %s has more than 9 tasks", worker)
+		}
+	}
+}
+
+func TestANewTaskDoesNotReadTheListItJoins(t *testing.T) {
+	o := apptest.NewOrg(t)
+	l := &ledger{t: t}
+	tasks := &taskflow.Tasks{
+		Creator: o.Tasks.Creator, Documents: o.Tasks.Documents,
+		Store: countedStore[taskflow.TaskReader, taskflow.TaskWriter]{sqlstore.For[taskflow.TaskReader, taskflow.TaskWriter](o.Store), l},
+	}
+	ada, team := o.Worker(t, "Ada", &west), o.Team(t, "North")
+	for _, draft := range []lastmile.TaskDraft{in(listOf(ada)), in(lastmile.TeamContainer(team)), in(home(o))} {
+		if _, err := tasks.Create(t.Context(), o.Principal, draft, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tasks.Create(t.Context(), o.Principal, apptest.Draft(west), &assignment.Options{Mode: assignment.ByLoad}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// busyStore changes the database before each of its first transactions.
+type busyStore struct {
+	taskflow.ContainerStore
+	changes int
+	change  func()
+}
+
+func (s *busyStore) Write(ctx context.Context, fn func(taskflow.ContainerWriter) error) error {
+	if s.changes > 0 {
+		s.changes--
+		s.change()
+	}
+	return s.ContainerStore.Write(ctx, fn)
+}
+
+func TestChangesSinceTheListWasRead(t *testing.T) {
+	for _, n := range []int{1, 100} { // with 100, the change is planned in the transaction in the end
+		o := apptest.NewOrg(t)
+		ada := o.Worker(t, "Ada", &west)
+		ids := many(t, o, 4)
+		first := o.Task(t, in(listOf(ada))).ID
+		added := 0
+		busy := &busyStore{ContainerStore: o.Containers.Store, changes: n, change: func() {
+			added++
+			o.Task(t, in(listOf(ada)))
+		}}
+		cs := &taskflow.Containers{Base: o.Containers.Base, Store: busy}
+		got, err := cs.Arrange(t.Context(), o.Principal, listOf(ada), lastmile.ContainerChange{Tasks: ids[:2], Index: 1})
+		if err != nil || len(got.Tasks) != 3+added || !slices.Equal(got.Tasks[:2], []lastmile.TaskID{first, ids[0]}) || got.Tasks[2] != ids[1] {
+			t.Fatalf("after %d changes the list is %v: %v", added, got.Tasks, err)
+		}
+		expectList(t, o, listOf(ada), got.Tasks...)
+
+		// The worker gets other tasks meanwhile, and has room for one more in the end.
+		busy.changes = n
+		assigned, err := cs.AutoAssign(t.Context(), o.Principal, ids[2:], assignment.Options{
+			Mode: assignment.ByLoad, MaxAssignedTaskCount: len(got.Tasks) + min(n, 5) + 1,
+		})
+		if err != nil || len(assigned) != 1 {
+			t.Errorf("after %d changes %d tasks were assigned: %v", added, len(assigned), err)
+		}
+	}
+}
+
+func TestDeletingATaskWithManyDependentsIsDoneInSteps(t *testing.T) {
+	o := apptest.NewOrg(t)
+	parent := o.Task(t, in(home(o))).ID
+	items := make([]lastmile.BatchItem, 80)
+	for i := range items {
+		items[i].Draft = in(home(o))
+		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
+	}
+	var child lastmile.TaskID
+	for range 2 {
+		made, err := o.Batches.CreateAll(t.Context(), o.Principal, items)
+		if err != nil || len(made.Tasks) != len(items) {
+			t.Fatalf("%d tasks were created: %v", len(made.Tasks), err)
+		}
+		child = made.Tasks[0].ID
+	}
+	l := &ledger{t: t}
+	tasks := &taskflow.Tasks{
+		Creator: o.Tasks.Creator,
+		Store:   countedStore[taskflow.TaskReader, taskflow.TaskWriter]{sqlstore.For[taskflow.TaskReader, taskflow.TaskWriter](o.Store), l},
+	}
+	o.Triggers(t)
+	if err := tasks.Delete(t.Context(), o.Principal, parent); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.Triggers(t); l.commits != 4 || len(got) != 161 {
+		t.Errorf("%d transactions with %d events, want 4 with 161", l.commits, len(got))
+	}
+	if got := o.Stored(t, child).Dependencies; len(got) != 0 {
+		t.Errorf("a task depends on %v", got)
+	}
+
+	// What cannot be deleted keeps its dependents.
+	ada := o.Worker(t, "Ada", &west)
+	parent = o.Task(t, in(listOf(ada))).ID
+	for i := range items {
+		items[i].Draft.Change.Dependencies = &[]lastmile.TaskID{parent}
+	}
+	for range 2 {
+		made, err := o.Batches.CreateAll(t.Context(), o.Principal, items)
+		if err != nil {
+			t.Fatal(err)
+		}
+		child = made.Tasks[0].ID
+	}
+	if _, err := o.Work.Start(t.Context(), ada, parent, action(nil)); err != nil {
+		t.Fatal(err)
+	}
+	expectCode(t, o.Tasks.Delete(t.Context(), o.Principal, parent), lastmile.CodeInvalid)
+	if got := o.Stored(t, child).Dependencies; len(got) != 1 {
+		t.Errorf("a task depends on %v, want one", got)
+	}
+}
+
+func TestLongChainsOfDependencies(t *testing.T) {
+	o := apptest.NewOrg(t)
+	o.Worker(t, "Ada", &west)
+	ids := make([]lastmile.TaskID, 0, taskflow.MaxAncestors+2)
+	task := o.Task(t, in(home(o)))
+	o.Write(t, func(w *sqlstore.Tx) error {
+		ids = ids[:0]
+		for range cap(ids) {
+			next := task
+			next.ID, next.ShortID, next.TrackingToken = apptest.NewID[lastmile.TaskID](), apptest.NewID[string](), apptest.NewID[string]()
+			next.Dependencies = nil
+			if len(ids) > 0 {
+				next.Dependencies = ids[len(ids)-1:]
+			}
+			if err := w.AddTask(t.Context(), next); err != nil {
+				return err
+			}
+			ids = append(ids, next.ID)
+		}
+		return nil
+	})
+	depend := func(on lastmile.TaskID) error {
+		_, err := o.Tasks.Update(t.Context(), o.Principal, o.Task(t, in(home(o))).ID,
+			lastmile.TaskDraft{Change: lastmile.TaskChange{Dependencies: &[]lastmile.TaskID{on}}})
+		return err
+	}
+	if err := depend(ids[100]); err != nil {
+		t.Error(err)
+	}
+	expectCode(t, depend(ids[len(ids)-1]), lastmile.CodeInvalid)
+	_, err := o.Containers.AutoAssign(t.Context(), o.Principal, ids[:1], assignment.Options{Mode: assignment.ByLoad, ConsiderDependencies: true})
+	expectCode(t, err, lastmile.CodeInvalid)
+}

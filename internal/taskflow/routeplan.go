@@ -19,6 +19,24 @@ type RoutePlans struct {
 	Store      PlanStore
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
+
+	large turns // changes of plans with many tasks
+}
+
+// turn waits for the organization's turn to change a plan, if many tasks are involved:
+// those of the plan, if there is an id, and n others.
+func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, n int) (end func(), err error) {
+	if id != "" {
+		plan, err := rs.Read(ctx, who, id)
+		if err != nil {
+			return nil, err
+		}
+		n += len(plan.Tasks)
+	}
+	if n <= maxAtOnce {
+		return func() {}, nil
+	}
+	return rs.large.take(ctx, who.Organization)
 }
 
 // RoutePlanQuery selects route plans; zero fields select all.
@@ -62,6 +80,11 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 	if err != nil {
 		return made, err
 	}
+	end, err := rs.turn(ctx, who, "", len(made.Tasks))
+	if err != nil {
+		return made, err
+	}
+	defer end()
 	return store.Idempotent(ctx, rs.Store, who, func(w PlanWriter) (lastmile.RoutePlan, error) {
 		plan := made
 		if err := rs.savePlan(ctx, w, who, lastmile.RoutePlan{}, &plan, plan.Tasks, now); err != nil {
@@ -74,7 +97,11 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 // Update changes a route plan. If its worker, team or tasks change, the
 // tasks that are not started move to the worker or team, in the plan's order.
 func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
-	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
+	added := 0
+	if change.Tasks != nil {
+		added = len(*change.Tasks)
+	}
+	return rs.changePlan(ctx, who, id, added, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		before, _ := plan.Container()
 		changed, err := plan.Update(change, now)
 		if after, _ := plan.Container(); after == before && change.Tasks == nil {
@@ -87,7 +114,7 @@ func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id las
 // AddTasks appends tasks to a route plan. Tasks that are in it already keep
 // their positions.
 func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
-	return rs.changePlan(ctx, who, id, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
+	return rs.changePlan(ctx, who, id, len(tasks), func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 		all := slices.Concat(plan.Tasks, added)
 		changed, err := plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
@@ -95,9 +122,15 @@ func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id l
 	})
 }
 
-// changePlan applies change to a plan. change reports whether the plan is different,
-// and returns the tasks that must move to the plan's container.
-func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+// changePlan applies change to a plan, which may add so many tasks. change reports
+// whether the plan is different, and returns the tasks that must move to the plan's
+// container.
+func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, added int, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+	end, err := rs.turn(ctx, who, id, added)
+	if err != nil {
+		return plan, err
+	}
+	defer end()
 	now := rs.Now()
 	err = rs.Store.Write(ctx, func(w PlanWriter) error {
 		before, err := w.RoutePlan(ctx, who.Organization, id)
@@ -125,6 +158,11 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 
 // Delete deletes a route plan. Its tasks stay where they are.
 func (rs *RoutePlans) Delete(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) error {
+	end, err := rs.turn(ctx, who, id, 0)
+	if err != nil {
+		return err
+	}
+	defer end()
 	now := rs.Now()
 	return rs.Store.Write(ctx, func(w PlanWriter) error {
 		plan, err := w.RoutePlan(ctx, who.Organization, id)
@@ -233,7 +271,7 @@ func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.
 func savePlanned(ctx context.Context, w PlanWriter, tasks []lastmile.Task, now time.Time) error {
 	scheduled := map[lastmile.WorkerID]bool{"": true}
 	for _, task := range tasks {
-		if err := w.SaveTask(ctx, task); err != nil {
+		if err := w.SaveMoved(ctx, task); err != nil {
 			return err
 		}
 		if scheduled[task.Worker] {

@@ -101,7 +101,7 @@ var rules = map[string]rule{
 
 	"codec": {may: []string{"lastmile"}},
 	"spec":  {}, // describes types of other packages, by reflection, and knows none
-	"edge":  {may: []string{"codec", "lastmile", "spec"}},
+	"edge":  {may: []string{"codec", "lastmile", "rate", "spec"}},
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},

@@ -50,7 +50,7 @@ type bucket struct {
 // New returns a limiter.
 func New(limit Limit, now func() time.Time) *Limiter {
 	return &Limiter{
-		limit: limit, refill: time.Duration(limit.Burst / limit.PerSecond * float64(time.Second)), now: now,
+		limit: limit, refill: time.Duration(math.Min(limit.Burst/limit.PerSecond*float64(time.Second), 1<<62)), now: now,
 		seed: maphash.MakeSeed(), recent: map[string]*bucket{},
 	}
 }
@@ -58,8 +58,17 @@ func New(limit Limit, now func() time.Time) *Limiter {
 // Take uses n tokens of a key, or none and returns lastmile.TooMany if there are
 // fewer. A nil Limiter has no limit.
 func (l *Limiter) Take(key string, n int) error {
+	if _, ok := l.Spend(key, n); !ok {
+		return lastmile.TooMany()
+	}
+	return nil
+}
+
+// Spend uses n tokens of a key, or none and returns false if there are fewer. It
+// also returns how many whole tokens remain.
+func (l *Limiter) Spend(key string, n int) (remaining int, ok bool) {
 	if l == nil {
-		return nil
+		return math.MaxInt, true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,10 +77,10 @@ func (l *Limiter) Take(key string, n int) error {
 	b := l.find(key)
 	b.fill(now, l.limit)
 	if b.tokens < float64(n) {
-		return lastmile.TooMany()
+		return 0, false
 	}
 	b.tokens -= float64(n)
-	return nil
+	return int(b.tokens), true
 }
 
 // Return gives back tokens that were taken for something that did not happen.

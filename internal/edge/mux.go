@@ -191,7 +191,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 		return http.StatusOK
 	}
 	if m.Log.Enabled(r.Context(), slog.LevelDebug) { // building the arguments costs more than asking
-		m.Log.Debug("request answered", "request", requestID, "method", rt.Method, "route", rt.Path,
+		m.Log.Debug("request served", "request", requestID, "method", rt.Method, "route", rt.Path,
 			"organization", c.Who.Organization, "key", c.Who.Key)
 	}
 	return write(w, rt.status(), reply)

@@ -199,7 +199,7 @@ func (s tasks) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskP
 	states := map[string]lastmile.TaskState{
 		"0": lastmile.TaskUnassigned, "1": lastmile.TaskAssigned, "2": lastmile.TaskActive, "3": lastmile.TaskCompleted,
 	}
-	for _, name := range c.List("state") {
+	for _, name := range c.NumberList("state") {
 		state, ok := states[name]
 		if !ok {
 			return nil, lastmile.Invalid("state must be a list of 0, 1, 2 and 3, not %q", edge.Clip(name))

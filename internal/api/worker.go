@@ -95,7 +95,7 @@ func (s workers) listWorkers(ctx context.Context, c *edge.Call) (wire.Raw[[]wire
 	for _, id := range c.List("teams") {
 		q.Teams = append(q.Teams, lastmile.TeamID(id))
 	}
-	for _, state := range c.List("states") {
+	for _, state := range c.NumberList("states") {
 		known := map[string]lastmile.WorkerState{"0": lastmile.WorkerOffDuty, "1": lastmile.WorkerIdle, "2": lastmile.WorkerActive}
 		value, ok := known[state]
 		if !ok {

@@ -245,8 +245,8 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	if data = bytes.TrimSpace(data); string(data) == "null" {
 		return nil
 	}
-	if _, ok := codec.Number(data); ok && data[0] != '"' {
-		*t = Text(data)
+	if n, ok := codec.Number(data); ok && data[0] != '"' {
+		*t = Text(strconv.FormatFloat(n, 'f', -1, 64)) // spreadsheets write 94105.0
 		return nil
 	}
 	if data[0] != '"' {

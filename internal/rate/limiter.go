@@ -55,9 +55,9 @@ func New(limit Limit, now func() time.Time) *Limiter {
 	}
 }
 
-// Take uses n tokens of a key, or none and returns lastmile.TooMany if there are
-// fewer. A nil Limiter has no limit.
-func (l *Limiter) Take(key string, n int) error {
+// Take uses n tokens of a key, or none if there are fewer, and then returns an
+// error that says how long to wait. A nil Limiter has no limit.
+func (l *Limiter) Take(key string, n int) *lastmile.Error {
 	if l == nil {
 		return nil
 	}
@@ -67,8 +67,10 @@ func (l *Limiter) Take(key string, n int) error {
 	l.rotate(now)
 	b := l.find(key)
 	b.fill(now, l.limit)
-	if b.tokens < float64(n) {
-		return lastmile.TooMany()
+	if lacking := float64(n) - b.tokens; lacking > 0 {
+		rejected := lastmile.TooMany()
+		rejected.RetryAfter = time.Duration(math.Ceil(lacking/l.limit.PerSecond)) * time.Second
+		return rejected
 	}
 	b.tokens -= float64(n)
 	return nil

@@ -57,12 +57,12 @@ func TestChangingThePasswordNeedsTheOldOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectCode(t, i.Sessions.SetPassword(ctx, who, "", "battery staple"), lastmile.CodeMalformed)
-	expectCode(t, i.Sessions.SetPassword(ctx, who, "wrong password", "battery staple"), lastmile.CodeInvalid)
-	if err := i.Sessions.SetPassword(ctx, who, chosen, "battery staple"); err != nil {
+	expectCode(t, i.Sessions.SetPassword(ctx, who, home, "", "battery staple"), lastmile.CodeMalformed)
+	expectCode(t, i.Sessions.SetPassword(ctx, who, home, "wrong password", "battery staple"), lastmile.CodeInvalid)
+	if err := i.Sessions.SetPassword(ctx, who, home, chosen, "battery staple"); err != nil {
 		t.Fatal(err)
 	}
-	if err := i.Sessions.SetPassword(ctx, who, "", "battery staple"); err != nil {
+	if err := i.Sessions.SetPassword(ctx, who, home, "", "battery staple"); err != nil {
 		t.Errorf("a repeated request: %v", err)
 	}
 	if _, err := i.Sessions.Authenticate(ctx, session.Token); err != nil {
@@ -73,7 +73,7 @@ func TestChangingThePasswordNeedsTheOldOne(t *testing.T) {
 	_, _, err = i.signIn(ctx, chosen)
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 	for n := range 7 { // guesses of the old password are limited as well
-		err := i.Sessions.SetPassword(ctx, who, "wrong password", "another password")
+		err := i.Sessions.SetPassword(ctx, who, home, "wrong password", "another password")
 		want := lastmile.CodeInvalid
 		if n >= 5 {
 			want = lastmile.CodeTooMany
@@ -96,7 +96,7 @@ func TestSignOut(t *testing.T) {
 	_, err = i.Sessions.Authenticate(ctx, session.Token)
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 	// A request that was authenticated before cannot revive the session.
-	expectCode(t, i.Sessions.SetPassword(ctx, who, chosen, "battery staple"), lastmile.CodeUnauthenticated)
+	expectCode(t, i.Sessions.SetPassword(ctx, who, home, chosen, "battery staple"), lastmile.CodeUnauthenticated)
 	_, err = i.Sessions.Authenticate(ctx, session.Token)
 	expectCode(t, err, lastmile.CodeUnauthenticated)
 	whoElse, err := i.Sessions.Authenticate(ctx, other.Token)

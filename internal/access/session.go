@@ -198,6 +198,9 @@ func (s *Sessions) start(
 		}
 		return w.DeleteOldSessions(ctx, c.Organization, c.Worker, MaxSessions)
 	})
+	if err == nil {
+		s.Log.Info("signed in", "address", t.network, "organization", c.Organization, "worker", c.Worker)
+	}
 	return begun, err
 }
 
@@ -261,8 +264,9 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, who lastmile.Principal
 
 // SetPassword sets the password of a worker, which accepts the invitation, and ends
 // all other sessions of the worker. The old password is required unless the worker
-// only has a temporary one: a token alone, if stolen, must not be enough.
-func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, old, password string) error {
+// only has a temporary one: a token alone, if stolen, must not be enough. Wrong
+// ones are logged with the network of the caller.
+func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, network, old, password string) error {
 	// Without the old password, it may be a repeated request whose first response was
 	// lost: then the new password is the current one already.
 	repeated := old == "" && !who.MustSetPassword
@@ -288,10 +292,12 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, old,
 	defer leave()
 	now := s.Now()
 	guesses := []allowance{ofWorker(number, who.Worker)}
-	var known []store.Credential
+	var (
+		known []store.Credential
+		wait  time.Duration
+	)
 	err = s.Store.Write(ctx, func(w Writer) (err error) {
-		wait, err := reserve(ctx, w, guesses, now)
-		if err == nil && wait > 0 {
+		if wait, err = reserve(ctx, w, guesses, now); err == nil && wait > 0 {
 			err = tooManySignIns(wait)
 		}
 		if err != nil {
@@ -301,6 +307,9 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, old,
 		return err
 	})
 	if err != nil {
+		if wait > 0 {
+			s.Log.Warn("change of a password rejected: too many attempts", "address", network)
+		}
 		return err
 	}
 	current, ok := credentialOf(known, who.Organization, who.Worker)
@@ -308,6 +317,9 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, old,
 		return lastmile.UnknownToken()
 	}
 	if err := checkChange(who, current, old, password); err != nil {
+		if !current.Temporary {
+			s.Log.Warn("change of a password failed", "address", network)
+		}
 		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && repeated && rejected.Code == lastmile.CodeInvalid {
 			return lastmile.Missing("oldPassword")
 		}

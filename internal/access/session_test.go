@@ -53,7 +53,7 @@ func (i *invited) accept(t *testing.T) (access.SignedIn, lastmile.Principal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := i.Sessions.SetPassword(t.Context(), who, "", chosen); err != nil {
+	if err := i.Sessions.SetPassword(t.Context(), who, home, "", chosen); err != nil {
 		t.Fatal(err)
 	}
 	if who, err = i.Sessions.Authenticate(t.Context(), session.Token); err != nil {
@@ -99,12 +99,12 @@ func TestSetPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectCode(t, i.Sessions.SetPassword(ctx, who, "", i.password), lastmile.CodeInvalid) // the temporary one
-	expectCode(t, i.Sessions.SetPassword(ctx, who, "", "short"), lastmile.CodeInvalid)
-	expectCode(t, i.Sessions.SetPassword(ctx, who, "", "          "), lastmile.CodeInvalid)
+	expectCode(t, i.Sessions.SetPassword(ctx, who, home, "", i.password), lastmile.CodeInvalid) // the temporary one
+	expectCode(t, i.Sessions.SetPassword(ctx, who, home, "", "short"), lastmile.CodeInvalid)
+	expectCode(t, i.Sessions.SetPassword(ctx, who, home, "", "          "), lastmile.CodeInvalid)
 	const password = "correct horse battery"
 	i.Triggers(t)
-	if err := i.Sessions.SetPassword(ctx, who, "", password); err != nil {
+	if err := i.Sessions.SetPassword(ctx, who, home, "", password); err != nil {
 		t.Fatal(err)
 	}
 	if got := i.Triggers(t); len(got) != 1 || got[0] != "workerUpdated" {

@@ -182,6 +182,40 @@ func TestFailedSignInsAreLoggedWithTheAddressOnly(t *testing.T) {
 	}
 }
 
+func TestSignInsAndGuessesOfTheOldPasswordAreLoggedWithTheAddress(t *testing.T) {
+	i := invite(t)
+	i.accept(t)
+	var lines strings.Builder
+	logged := access.Sessions{
+		Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone,
+		Log: slog.New(slog.NewTextHandler(&lines, nil)),
+	}
+	begun, err := logged.SignIn(t.Context(), access.SignInAttempt{Phone: i.phone, Password: chosen, Network: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := logged.Authenticate(t.Context(), begun.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		_ = logged.SetPassword(t.Context(), who, stranger, "secret guess", "another secret")
+	}
+	text := lines.String()
+	for line, times := range map[string]int{
+		`msg="signed in" address=` + home:                                            1,
+		`msg="change of a password failed" address=` + stranger:                      5,
+		`msg="change of a password rejected: too many attempts" address=` + stranger: 1,
+	} {
+		if strings.Count(text, line) != times {
+			t.Errorf("%s is not logged %d times:\n%s", line, times, text)
+		}
+	}
+	if strings.Contains(text, i.phone) || strings.Contains(text, "secret") || strings.Contains(text, begun.Token) {
+		t.Errorf("logged a secret: %s", text)
+	}
+}
+
 func TestUnknownNumbersAreLimitedLikeKnownOnes(t *testing.T) {
 	i := invite(t)
 	unknown := *i

@@ -91,7 +91,7 @@ func (s *Server) signIn(ctx context.Context, c *edge.Call, body wire.SignInBody)
 }
 
 func (s *Server) setPassword(ctx context.Context, c *edge.Call, body wire.PasswordBody) error {
-	return s.Sessions.SetPassword(ctx, c.Who, body.OldPassword, body.Password)
+	return s.Sessions.SetPassword(ctx, c.Who, s.Address(c.HTTP), body.OldPassword, body.Password)
 }
 
 func (s *Server) signOut(ctx context.Context, c *edge.Call) error {

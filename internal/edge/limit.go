@@ -47,9 +47,9 @@ func (l *limiter) take(header http.Header, caller string) error {
 	if l.buckets == nil || caller == "" {
 		return nil
 	}
-	remaining, ok := l.buckets.Spend(caller, 1)
+	remaining, wait := l.buckets.Spend(caller, 1)
 	switch {
-	case !ok:
+	case wait > 0:
 		header["X-Ratelimit-Remaining"] = []string{"0"}
 		return lastmile.TooMany()
 	case remaining <= (l.most+1)/2:

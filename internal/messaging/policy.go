@@ -36,6 +36,10 @@ func (p Policy) excluded(to lastmile.Phone) string {
 		strings.Join(p.Countries, ", "), cmp.Or(country, "an unknown country"))
 }
 
+// inviteAgain is when to try an invitation again that a limit prevents. The limits
+// count the last hour and day, so one of them may allow it at any time.
+const inviteAgain = time.Minute
+
 // Invitations checks whether invitations of workers will be sent.
 type Invitations struct {
 	Store  store.Transactor[Reader, Writer]
@@ -59,7 +63,9 @@ func (i *Invitations) Check(ctx context.Context, org lastmile.OrganizationID, to
 			return err
 		}
 		if reason := i.Policy.Caps.Exceeded(counts); reason != "" {
-			return lastmile.TooMany().Because("the invitation cannot be sent now: %s", reason)
+			rejected := lastmile.TooMany().Because("the invitation cannot be sent now: %s", reason)
+			rejected.RetryAfter = inviteAgain
+			return rejected
 		}
 		return nil
 	})

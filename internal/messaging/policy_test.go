@@ -78,6 +78,9 @@ func TestInvitationsThatWouldNotBeSentAreRejected(t *testing.T) {
 			err := invitations.Check(t.Context(), org, to)
 			if e, ok := errors.AsType[*lastmile.Error](err); ok {
 				got = e.Code
+				if got == lastmile.CodeTooMany && e.RetryAfter != time.Minute {
+					t.Errorf("try again after %v", e.RetryAfter)
+				}
 			}
 			if got != want || (err != nil && !strings.Contains(err.Error(), words)) {
 				t.Errorf("%s to %s: got %v, want code %d with %q", org, to, err, want, words)

@@ -55,20 +55,23 @@ func New(limit Limit, now func() time.Time) *Limiter {
 	}
 }
 
-// Take uses n tokens of a key, or none and returns lastmile.TooMany if there are
-// fewer. A nil Limiter has no limit.
-func (l *Limiter) Take(key string, n int) error {
-	if _, ok := l.Spend(key, n); !ok {
-		return lastmile.TooMany()
+// Take uses n tokens of a key, or none if there are fewer, and then returns an
+// error that says how long to wait. A nil Limiter has no limit.
+func (l *Limiter) Take(key string, n int) *lastmile.Error {
+	_, wait := l.Spend(key, n)
+	if wait == 0 {
+		return nil
 	}
-	return nil
+	rejected := lastmile.TooMany()
+	rejected.RetryAfter = wait
+	return rejected
 }
 
-// Spend uses n tokens of a key, or none and returns false if there are fewer. It
-// also returns how many whole tokens remain.
-func (l *Limiter) Spend(key string, n int) (remaining int, ok bool) {
+// Spend uses n tokens of a key, or none if there are fewer. It returns how many
+// whole tokens remain, and how long to wait, in whole seconds, if none was used.
+func (l *Limiter) Spend(key string, n int) (remaining int, wait time.Duration) {
 	if l == nil {
-		return math.MaxInt, true
+		return math.MaxInt, 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,11 +79,11 @@ func (l *Limiter) Spend(key string, n int) (remaining int, ok bool) {
 	l.rotate(now)
 	b := l.find(key)
 	b.fill(now, l.limit)
-	if b.tokens < float64(n) {
-		return 0, false
+	if lacking := float64(n) - b.tokens; lacking > 0 {
+		return 0, time.Duration(math.Ceil(lacking/l.limit.PerSecond)) * time.Second
 	}
 	b.tokens -= float64(n)
-	return int(b.tokens), true
+	return int(b.tokens), 0
 }
 
 // Return gives back tokens that were taken for something that did not happen.

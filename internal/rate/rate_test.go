@@ -54,6 +54,21 @@ func TestARejectedCallerLosesNoTokens(t *testing.T) {
 	}
 }
 
+func TestARejectionSaysHowLongToWait(t *testing.T) {
+	l, c := newTestLimiter(Limit{Burst: 10, PerSecond: 0.5})
+	if err := l.Take("a", 9); err != nil {
+		t.Fatal(err)
+	}
+	rejected := l.Take("a", 3)
+	if rejected == nil || rejected.RetryAfter != 4*time.Second {
+		t.Fatalf("3 tokens where 1 is left and one more comes every 2 s: %+v, want 4 s", rejected)
+	}
+	c.at = c.at.Add(rejected.RetryAfter)
+	if err := l.Take("a", 3); err != nil {
+		t.Errorf("after that time: %v", err)
+	}
+}
+
 func TestAClockSetBackStarvesNoCaller(t *testing.T) {
 	l, c := newTestLimiter(Limit{Burst: 10, PerSecond: 1})
 	taken(l, "a")

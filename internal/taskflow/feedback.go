@@ -34,8 +34,8 @@ func (ps *Pages) Rate(ctx context.Context, token string, said lastmile.Feedback)
 	if changes, err := task.Rate(said, ps.Now()); err != nil || len(changes) == 0 {
 		return err
 	}
-	if ps.Feedback.Take(string(task.ID), 1) != nil {
-		return lastmile.TooMany().Because("the feedback was changed %d times: wait %.0f minutes", feedbackBurst, feedbackPause.Minutes())
+	if rejected := ps.Feedback.Take(string(task.ID), 1); rejected != nil {
+		return rejected.Because("the feedback was changed %d times: one more change is possible every %.0f minutes", feedbackBurst, feedbackPause.Minutes())
 	}
 	return ps.recipientUpdate(ctx, token, func(task *lastmile.Task) ([]lastmile.Event, error) { return task.Rate(said, ps.Now()) })
 }

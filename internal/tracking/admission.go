@@ -35,12 +35,12 @@ func (a *Admission) admit(who lastmile.Principal, positions int) error {
 		return nil
 	}
 	phone, n := string(who.Organization)+"/"+string(who.Worker), max(positions, 1)
-	if a.phones.Take(phone, n) != nil {
-		return lastmile.TooMany().Because("at most %d positions per second of a worker are taken; keep these and send them again", phoneRate)
+	if rejected := a.phones.Take(phone, n); rejected != nil {
+		return rejected.Because("at most %d positions per second of a worker are taken; keep these and send them again", phoneRate)
 	}
-	if a.organizations.Take(string(who.Organization), n) != nil {
+	if rejected := a.organizations.Take(string(who.Organization), n); rejected != nil {
 		a.phones.Return(phone, n)
-		return lastmile.TooMany().Because("at most %d positions per second of an organization are taken; keep these and send them again", organizationRate)
+		return rejected.Because("at most %d positions per second of an organization are taken; keep these and send them again", organizationRate)
 	}
 	return nil
 }

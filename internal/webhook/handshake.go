@@ -39,11 +39,11 @@ func (h *Handshakes) admit(org lastmile.OrganizationID, target string) error {
 	if u, err := url.Parse(target); err == nil {
 		host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	}
-	if h.organizations.Take(string(org), 1) != nil {
-		return lastmile.TooMany().Because("the servers of at most %d webhooks in a row, and then of %d per second, are checked for an organization", handshakeBurst, handshakeRate)
+	if rejected := h.organizations.Take(string(org), 1); rejected != nil {
+		return rejected.Because("the servers of at most %d webhooks in a row, and then of %d per second, are checked for an organization", handshakeBurst, handshakeRate)
 	}
-	if h.hosts.Take(host, 1) != nil {
-		return lastmile.TooMany().Because("this host was checked too often; %d webhooks per second are possible", hostHandshakeRate)
+	if rejected := h.hosts.Take(host, 1); rejected != nil {
+		return rejected.Because("this host was checked too often; %d webhooks per second are possible", hostHandshakeRate)
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ test('a worker changes the password and signs out on all devices', async () => {
   await page.getByLabel('Current password').fill('wrong horse battery');
   await page.getByLabel('New password').fill('paper clip stapler');
   await page.getByRole('button', { name: 'Save password' }).click();
-  await page.getByText('oldPassword is not the current password').waitFor();
+  await page.getByText('The current password is wrong.').waitFor();
   await page.getByLabel('Current password').fill('correct horse battery');
   await page.getByRole('button', { name: 'Save password' }).click();
   await page.getByText('The password is changed').waitFor();
@@ -176,6 +176,15 @@ test('a worker changes the password and signs out on all devices', async () => {
   await page.getByRole('button', { name: 'Sign out on all devices' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
   assert.equal((await me()).status, 401);
+  await page.getByLabel('Phone number').fill(worker.number);
+  await page.getByLabel('Password').fill('paper clip stapler');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Nothing left to do').waitFor(); // the list, not the account
+
+  // The organization ends the session, and the open app notices by itself.
+  await page.getByText('Live').waitFor();
+  await api('DELETE', `/workers/${worker.id}/sessions`);
+  await page.getByText('You were signed out.').waitFor();
   await page.getByLabel('Phone number').fill(worker.number);
   await page.getByLabel('Password').fill('paper clip stapler');
   await page.getByRole('button', { name: 'Sign in' }).click();

@@ -162,7 +162,7 @@ test('answers are told apart', () => {
     [400, error(1000, 'cannot', 'because'), null, { kind: 'refused', status: 400, message: 'cannot (because)' }],
     [413, error(1006, 'too large'), null, { kind: 'refused', status: 413, message: 'too large' }],
     [403, '<html>proxy</html>', null, { kind: 'later' }],
-    [429, error(2300, 'slow down'), '3', { kind: 'later', after: 3000 }],
+    [429, error(2300, 'slow down'), '3', { kind: 'later', after: 3000, limited: true }],
     [500, error(2500, 'fault'), null, { kind: 'later' }],
     [503, '', '2', { kind: 'later', after: 2000 }],
   ];

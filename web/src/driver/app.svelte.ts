@@ -3,7 +3,8 @@
 import { battery, describe } from './device.ts';
 import { departed, overlay, settle } from './overlay.ts';
 import { discard, flush, pause, waiting, type Attachment, type Item, type Verb } from './queue.ts';
-import { call, type Outcome, type Request } from './remote.ts';
+import { call, type Later, type Outcome, type Request } from './remote.ts';
+import { link, replace } from './route.svelte.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
 import { distance } from '../map/project.ts';
@@ -111,8 +112,8 @@ class App {
   }
 
   // signIn signs in. With the token of an earlier sign-in on this phone, failed
-  // attempts of others do not count. A number is how many seconds to wait.
-  async signIn(phone: string, password: string): Promise<'ok' | 'wrong' | 'offline' | number> {
+  // attempts of others do not count. It returns why it failed, or "".
+  async signIn(phone: string, password: string): Promise<string> {
     const device = localStorage.getItem('dray.device') ?? '';
     const request = { method: 'POST', path: '/login', body: { phone, password, device } };
     const send = () => call<{ token: string; device: string; mustSetPassword: boolean; worker: Worker }>('', request);
@@ -121,8 +122,8 @@ class App {
       await new Promise((resume) => setTimeout(resume, 1000 + 1000 * Math.random())); // many sign in at once
       outcome = await send();
     }
-    if (outcome.kind === 'later') return outcome.after ? Math.ceil(outcome.after / 1000) : 'offline';
-    if (outcome.kind !== 'done') return 'wrong';
+    if (outcome.kind === 'later') return this.delayed(outcome);
+    if (outcome.kind !== 'done') return this.say('wrongPassword');
     const { token, worker, mustSetPassword } = outcome.value;
     localStorage.setItem('dray.device', outcome.value.device);
     const before = await kept.get<Worker>('worker');
@@ -138,7 +139,14 @@ class App {
     await this.recall();
     this.ended = false;
     if (!mustSetPassword) this.begin();
-    return 'ok';
+    return '';
+  }
+
+  // delayed explains why something may succeed only later. Waits of a second are for
+  // a turn, not for a limit.
+  delayed({ after = 0, limited }: Later): string {
+    if (limited && after > 1000) return this.say('tooManyAttempts', { n: Math.ceil(after / 1000) });
+    return this.say(after ? 'busy' : 'noSignal');
   }
 
   // setPassword sets the password; oldPassword is empty if that was temporary.
@@ -154,15 +162,19 @@ class App {
   // signOutEverywhere ends all sessions of the worker.
   async signOutEverywhere(): Promise<Outcome<unknown>> {
     const outcome = await this.call({ method: 'DELETE', path: '/sessions' });
-    if (outcome.kind === 'done') await this.signOut();
+    if (outcome.kind === 'done') await this.forget();
     return outcome;
   }
 
   // signOut ends the session, if there is a connection, and removes the worker.
   // Actions not yet sent are kept for the next sign-in.
   async signOut() {
-    this.halt();
     void call(this.token, { method: 'POST', path: '/logout' });
+    await this.forget();
+  }
+
+  private async forget() {
+    this.halt();
     await drafts.keepOnly(new Set());
     this.token = '';
     localStorage.removeItem('dray.token');
@@ -170,6 +182,7 @@ class App {
     this.list = none;
     await kept.clear();
     await trail.clear();
+    replace(link.list); // where the next sign-in begins
   }
 
   // act queues an action and sends it as soon as possible. Images are already on
@@ -419,9 +432,13 @@ class App {
         void this.sync();
       };
       const ended = await follow('/driver/v1/events', headers, signal, opened, () => void this.sync());
-      if (signal.aborted || ended === 'signedOut') return;
+      if (signal.aborted) return;
       this.streaming = false;
       if (this.connection === 'live') this.connection = 'polling';
+      if (ended === 'signedOut') {
+        void this.sync(); // asks for the worker to sign in again
+        return;
+      }
       failures++;
       await new Promise((resolve) => setTimeout(resolve, ended === 'absent' ? 60_000 : pause(failures, Math.random())));
     }

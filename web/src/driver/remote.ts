@@ -4,8 +4,15 @@
 export type Outcome<T> =
   | { kind: 'done'; value: T }
   | { kind: 'refused'; status: number; message: string } // retrying will not help
-  | { kind: 'later'; after?: number } // no signal, or the server is busy; `after` in ms
+  | Later
   | { kind: 'signedOut' };
+
+// Later means no signal, a busy server, or a limit of this caller. `after` is in ms.
+export interface Later {
+  kind: 'later';
+  after?: number;
+  limited?: boolean;
+}
 
 const base = '/driver/v1';
 
@@ -58,7 +65,9 @@ export function judge<T>(status: number, text: string, retryAfter: string | null
   }
   if (status >= 500 || status === 408 || status === 425 || status === 429) {
     const seconds = Number(retryAfter);
-    return seconds > 0 ? { kind: 'later', after: seconds * 1000 } : { kind: 'later' };
+    if (!(seconds > 0)) return { kind: 'later' };
+    const later: Later = { kind: 'later', after: seconds * 1000 };
+    return status === 429 ? { ...later, limited: true } : later;
   }
   const inner = (parsed.value as { message?: { error?: number; message?: string; cause?: unknown } } | undefined)
     ?.message;

@@ -10,7 +10,7 @@ import (
 // Limits of the positions that are taken. A phone reports one every few seconds. One
 // that was without signal for a day reports all of them at once.
 const (
-	phoneBurst        = 10_000
+	phoneBurst        = 20_000
 	phoneRate         = 100 // per second, in the long run
 	organizationBurst = 50_000
 	organizationRate  = 2_000

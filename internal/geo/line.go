@@ -165,7 +165,7 @@ func (l lineReader) ending(parts []string, postal string) []reading {
 }
 
 // longer returns the interpretations of a line that ends with nearly the name of
-// a country or state of more than n words: a misspelled "North Korea" is not Korea.
+// a country or state of more than n words: Papua New Ginea is not Guinea.
 func (l lineReader) longer(parts []string, postal string, n int) []reading {
 	last := len(parts) - 1
 	words := strings.Split(parts[last], " ")

@@ -73,6 +73,14 @@ func areasUS(places *gazetteer.Gazetteer, code string) (found []area) {
 	return found
 }
 
+// nearCodeUS reports whether a postal code is near a city of the United States.
+func nearCodeUS(places *gazetteer.Gazetteer, code, city string) bool {
+	areas := areasUS(places, code)
+	return slices.ContainsFunc(places.Cities(city, "US"), func(c gazetteer.City) bool {
+		return slices.ContainsFunc(areas, func(a area) bool { return a.location.Distance(c.Location) <= maxKnownDistance })
+	})
+}
+
 // postalForms returns the forms in which GeoNames may list a code: the whole,
 // then the part that denotes a district.
 func postalForms(country, plain string) []string {
@@ -201,6 +209,9 @@ func takePostalCode(places *gazetteer.Gazetteer, country string, parts []string)
 		// The rest of the part is a city: it is known, or it is not followed by
 		// another one.
 		ok := isCity(m[2])
+		if country == "US" && i == 0 {
+			ok = ok && nearCodeUS(places, m[1], m[2]) // 10001 Broadway is a street in New York
+		}
 		switch {
 		case i == 0 && last == 0:
 			ok = ok || !follows && !hasDigit(m[2])

@@ -9,6 +9,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 DATA    ?= ./dray-data
 BENCH   ?= .
 FUZZTIME ?= 30s
+DURATION ?= 2m
 
 # The program is pure Go; only the race detector needs a C compiler.
 export CGO_ENABLED := 0
@@ -123,6 +124,10 @@ test-postgres: ## Only the tests that use a database, on both, uncached
 .PHONY: torture
 torture: ## Run the long tests: kill -9, power cuts, contention, a simulated year, on both databases
 	$(POSTGRES) go test -count=1 -tags torture -run Torture -timeout 60m ./...
+
+.PHONY: abuse
+abuse: ## Attack the built program in 512 MiB of memory, on both databases; DURATION (2m) of everything at once: make abuse DURATION=1h
+	DRAY_ABUSE=$(DURATION) $(POSTGRES) go test -count=1 -v -run TestAbuse -timeout 0 ./internal/abuse
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz test in turn, FUZZTIME (30s) each

@@ -101,7 +101,7 @@ var rules = map[string]rule{
 
 	"codec": {may: []string{"lastmile"}},
 	"spec":  {}, // describes types of other packages, by reflection, and knows none
-	"edge":  {may: []string{"codec", "lastmile", "spec"}},
+	"edge":  {may: []string{"codec", "lastmile", "rate", "spec"}},
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
@@ -109,6 +109,8 @@ var rules = map[string]rule{
 
 	"contract":         {wide: true, may: slices.Concat(everything, []string{"app", "app/apptest"})}, // tests only
 	"contract/openapi": {wide: true, may: everything},                                                // tests only
+
+	"abuse": {}, // tests only: they know the platform as a program and over HTTP
 
 	"web": {wide: true, may: slices.Concat(useCases, domain, []string{"access", "wire"})},
 

@@ -16,27 +16,29 @@ import (
 // separately for each network, so that a stranger cannot use up those of the
 // worker, and a device that the worker has signed in with before has its own.
 const (
-	maxAttempts        = 5           // at an account from a network or a known device, at once
-	attemptEvery       = time.Minute // then one
+	maxAttempts        = 5           // in a row, at an account from a network or a known device
+	attemptEvery       = time.Minute // until another attempt is allowed
 	maxAccountAttempts = 100         // at a password that a worker chose, from all other devices
 	accountEvery       = 5 * time.Minute
 	maxNetworkAttempts = 200 // from a network, at all accounts
 	networkEvery       = 3 * time.Second
 )
 
-// allowance is a number of attempts that refills with time. Its row holds when it
-// is full again.
+// allowance is a number of attempts that is refilled over time, as in a token
+// bucket. Its database row holds the time at which it will be full again.
 type allowance struct {
-	account string // the phone number; empty for all
-	source  string // the network, the device or the worker; empty for all
-	most    int
-	every   time.Duration // one attempt is refilled
+	account string        // the phone number; empty for all
+	source  string        // the network, the device or the worker; empty for all
+	most    int           // attempts when it is full
+	every   time.Duration // after which one attempt is refilled
 }
 
+// ofNetwork is for attempts at an account from a network.
 func ofNetwork(number lastmile.Phone, network string) allowance {
 	return allowance{string(number), "network " + network, maxAttempts, attemptEvery}
 }
 
+// ofDevice is for attempts at an account from a known device.
 func ofDevice(number lastmile.Phone, device string) allowance {
 	return allowance{string(number), "device " + device, maxAttempts, attemptEvery}
 }
@@ -46,27 +48,29 @@ func ofWorker(number lastmile.Phone, worker lastmile.WorkerID) allowance {
 	return allowance{string(number), "worker " + string(worker), maxAttempts, attemptEvery}
 }
 
+// ofAccount is for attempts at an account from all unknown devices.
 func ofAccount(number lastmile.Phone) allowance {
 	return allowance{string(number), "", maxAccountAttempts, accountEvery}
 }
 
-func ofEveryone(network string) allowance {
+// ofNetworkTotal is for attempts at all accounts from a network.
+func ofNetworkTotal(network string) allowance {
 	return allowance{"", "network " + network, maxNetworkAttempts, networkEvery}
 }
 
-// take returns when the allowance is full again after another attempt, and how long
-// to wait if there is none left.
+// take returns the time at which the allowance is full again after another attempt,
+// or how long to wait for an attempt if none is left.
 func (a allowance) take(full, now time.Time) (next time.Time, wait time.Duration) {
 	whole := time.Duration(a.most) * a.every
-	if full.Before(now) || full.Sub(now) > 2*whole { // the latter after the clock was set back
+	if full.Before(now) || full.Sub(now) > 2*whole { // the latter happens after the clock was set back
 		full = now
 	}
 	next = full.Add(a.every)
 	return next, max(0, next.Sub(now)-whole)
 }
 
-// reserve uses one attempt of each allowance, or none if one of them is used up.
-// Then it returns how long to wait.
+// reserve uses one attempt of each allowance. If one of them is used up, it uses
+// none and returns how long to wait.
 func reserve(ctx context.Context, w Writer, all []allowance, now time.Time) (wait time.Duration, err error) {
 	next, wait, _, err := check(ctx, w, all, now)
 	if err != nil || wait > 0 {
@@ -80,8 +84,9 @@ func reserve(ctx context.Context, w Writer, all []allowance, now time.Time) (wai
 	return 0, nil
 }
 
-// check returns when each allowance is full again after another attempt. If one is
-// used up, it returns how long to wait, and for which.
+// check returns the times at which the allowances are full again after another
+// attempt. If some are used up, it returns the longest time to wait and the
+// allowance that requires it.
 func check(ctx context.Context, r Reader, all []allowance, now time.Time) (next []time.Time, longest time.Duration, of allowance, err error) {
 	next = make([]time.Time, len(all))
 	for i, a := range all {
@@ -97,7 +102,7 @@ func check(ctx context.Context, r Reader, all []allowance, now time.Time) (next 
 	return next, longest, of, nil
 }
 
-// admit rejects an attempt for which an allowance is used up, without using any.
+// admit rejects an attempt if an allowance is used up. It does not use an attempt.
 func (s *Sessions) admit(ctx context.Context, t throttle) error {
 	now := s.Now()
 	if wait := s.denials.find(t.always, now); wait > 0 {
@@ -119,8 +124,8 @@ func (s *Sessions) admit(ctx context.Context, t throttle) error {
 	return tooManySignIns(wait)
 }
 
-// denials remembers for a moment which allowances are used up, so that a flood of
-// attempts costs neither a query nor a line in the log for each.
+// denials caches for a moment which allowances are used up, so that each attempt of
+// a flood costs neither a query nor a log line.
 type denials struct {
 	mu  sync.Mutex
 	all map[allowance]denial
@@ -133,8 +138,8 @@ type denial struct {
 
 // Limits of denials.
 const (
-	denialKept = time.Second
-	maxDenials = 4096
+	denialLifetime = time.Second
+	maxDenials     = 4096
 )
 
 func (d *denials) add(a allowance, wait time.Duration, now time.Time) {
@@ -146,21 +151,22 @@ func (d *denials) add(a allowance, wait time.Duration, now time.Time) {
 	d.all[a] = denial{at: now, wait: wait}
 }
 
-// find returns how long to wait, as far as it is remembered.
+// find returns the longest cached time to wait, or 0.
 func (d *denials) find(all []allowance, now time.Time) (wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, a := range all {
 		found, ok := d.all[a]
-		if passed := now.Sub(found.at); ok && passed >= 0 && passed < denialKept {
+		if passed := now.Sub(found.at); ok && passed >= 0 && passed < denialLifetime {
 			wait = max(wait, found.wait-passed)
 		}
 	}
 	return wait
 }
 
-// restore gives attempts back after the right password. What one network or device
-// had left at one account is full again.
+// restore returns the attempt that was used for the right password. An allowance of
+// one network or device at one account becomes full again; the others get one
+// attempt back.
 func restore(ctx context.Context, w Writer, all []allowance, now time.Time) error {
 	for _, a := range all {
 		full := now
@@ -188,10 +194,10 @@ func tooManySignIns(wait time.Duration) error {
 	return rejected
 }
 
-// throttle is the allowances that one attempt to sign in uses.
+// throttle holds the allowances that an attempt to sign in uses.
 type throttle struct {
 	network string
-	caller  string      // in the queue for hashing
+	caller  string      // key of the caller in the queue for hashing
 	known   bool        // the device has signed in before
 	always  []allowance // if one is used up, the attempt is rejected
 	own     []allowance // if one is used up, only temporary passwords are accepted, which cannot be guessed
@@ -210,7 +216,7 @@ func (s *Sessions) throttle(number lastmile.Phone, device, network string) throt
 		t.caller = "account " + string(number)
 		return t
 	}
-	t.always = append(t.always, ofEveryone(network))
+	t.always = append(t.always, ofNetworkTotal(network))
 	return t
 }
 
@@ -234,14 +240,14 @@ const (
 	deviceTokenLength = 50
 )
 
-// sealDevice returns a new token that shows that a device has signed in to an
-// account before. It gives no access.
+// sealDevice returns a new token that proves that a device has signed in to an
+// account. It grants no access.
 func (v Vault) sealDevice(number lastmile.Phone) string {
 	id := []byte(RandomSecret(deviceIDSize))
 	return base64.RawURLEncoding.EncodeToString(v.aead.Seal(nil, nil, id, deviceContext(number)))
 }
 
-// openDevice returns the id of the device that a token was made for.
+// openDevice verifies a token and returns the id of its device.
 func (v Vault) openDevice(number lastmile.Phone, token string) (id string, ok bool) {
 	if len(token) != deviceTokenLength {
 		return "", false
@@ -256,7 +262,7 @@ func (v Vault) openDevice(number lastmile.Phone, token string) (id string, ok bo
 
 func deviceContext(number lastmile.Phone) []byte { return []byte("device of " + number) }
 
-// credentialOf returns the credential of a worker among those of a phone number.
+// credentialOf finds the credential of a worker among those of a phone number.
 func credentialOf(known []store.Credential, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.Credential, bool) {
 	for _, c := range known {
 		if c.Organization == org && c.Worker == worker {

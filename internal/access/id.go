@@ -9,14 +9,14 @@ import (
 	"dray/internal/lastmile"
 )
 
-// idTime is how many characters of an id are its time: microseconds of Unix time
-// in base 36, enough for four thousand years.
-const idTime = 11
+// idTimeLength is the number of characters at the start of an id that encode its
+// time: Unix microseconds in base 36, which is enough for four thousand years.
+const idTimeLength = 11
 
-// IDs generates the ids of records. An id begins with the time and is greater than
-// all ids that the process has generated before, so that records created in the
-// same millisecond, which are listed by time and id, keep their order. The rest of
-// an id is random.
+// IDs generates the ids of records. An id consists of the time and random
+// characters, and is greater than all ids that the process has generated before.
+// Lists are sorted by time and id, so this keeps the order of records that were
+// created in the same millisecond.
 type IDs struct {
 	Now  func() time.Time
 	last atomic.Int64 // microseconds
@@ -25,7 +25,7 @@ type IDs struct {
 // New returns a new id.
 func (s *IDs) New() string {
 	at := strconv.FormatInt(s.next(s.Now().UnixMicro()), 36)
-	return strings.Repeat("0", idTime-len(at)) + at + RandomSecret(lastmile.IDLength-idTime)
+	return strings.Repeat("0", idTimeLength-len(at)) + at + RandomSecret(lastmile.IDLength-idTimeLength)
 }
 
 // next returns now or, if that is not after the time of the previous id, the

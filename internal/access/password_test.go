@@ -62,6 +62,9 @@ func TestChangingThePasswordNeedsTheOldOne(t *testing.T) {
 	if err := i.Sessions.SetPassword(ctx, who, home, chosen, "battery staple"); err != nil {
 		t.Fatal(err)
 	}
+	if err := i.Sessions.SetPassword(ctx, who, home, "", "battery staple"); err != nil {
+		t.Errorf("a repeated request: %v", err)
+	}
 	if _, err := i.Sessions.Authenticate(ctx, session.Token); err != nil {
 		t.Errorf("the session that changed the password has ended: %v", err)
 	}

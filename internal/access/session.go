@@ -267,6 +267,12 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, who lastmile.Principal
 // only has a temporary one: a token alone, if stolen, must not be enough. Wrong
 // ones are logged with the network of the caller.
 func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, network, old, password string) error {
+	// Without the old password, it may be a repeated request whose first response was
+	// lost: then the new password is the current one already.
+	repeated := old == "" && !who.MustSetPassword
+	if repeated {
+		old = password
+	}
 	if err := checkPasswords(who, old, password); err != nil {
 		return err
 	}
@@ -314,6 +320,9 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 		if !current.Temporary {
 			s.Log.Warn("change of a password failed", "address", network)
 		}
+		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && repeated && rejected.Code == lastmile.CodeInvalid {
+			return lastmile.Missing("oldPassword")
+		}
 		return err
 	}
 	hash := hashPassword(password, sharedSalt(known)).String()
@@ -340,8 +349,6 @@ func checkPasswords(who lastmile.Principal, old, password string) error {
 		return lastmile.Invalid("password must not be blank")
 	case who.MustSetPassword:
 		return nil
-	case old == "":
-		return lastmile.Missing("oldPassword")
 	case characters(old) > MaxPassword:
 		return lastmile.Invalid("oldPassword must have at most %d characters", MaxPassword)
 	}

@@ -9,8 +9,8 @@ import (
 	"dray/internal/store"
 )
 
-// CreateRecipient creates a recipient, or updates the one who has the phone
-// number already.
+// CreateRecipient creates a recipient, or updates the one with the same phone
+// number.
 func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draft lastmile.RecipientDraft) (lastmile.Recipient, error) {
 	ready, err := b.PrepareRecipient(ctx, who, "", draft)
 	if err != nil {
@@ -21,8 +21,8 @@ func (b *Book) CreateRecipient(ctx context.Context, who lastmile.Principal, draf
 	})
 }
 
-// PrepareRecipient checks a draft. It saves nothing. field is a prefix for error
-// messages.
+// PrepareRecipient checks a draft and returns what there is to save. field is the
+// prefix of field names in error messages.
 func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, field string, draft lastmile.RecipientDraft) (lastmile.PreparedRecipient, error) {
 	if err := draft.Check(field); err != nil {
 		return lastmile.PreparedRecipient{}, err
@@ -31,8 +31,8 @@ func (b *Book) PrepareRecipient(ctx context.Context, who lastmile.Principal, fie
 	if err != nil {
 		return lastmile.PreparedRecipient{}, lastmile.Within(field, err)
 	}
-	made, err := lastmile.NewRecipient(lastmile.RecipientID(b.NewID()), who.Organization, draft, phone, b.Now())
-	return lastmile.PreparedRecipient{Draft: draft, New: made}, lastmile.Within(field, err)
+	recipient, err := lastmile.NewRecipient(lastmile.RecipientID(b.NewID()), who.Organization, draft, phone, b.Now())
+	return lastmile.PreparedRecipient{Draft: draft, New: recipient}, lastmile.Within(field, err)
 }
 
 // ShowRecipient returns a recipient in the form of the API.
@@ -54,7 +54,7 @@ func (b *Book) RecipientByPhone(ctx context.Context, who lastmile.Principal, raw
 	return b.findRecipient(ctx, who, store.RecipientFilter{Phone: phone}, raw)
 }
 
-func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f store.RecipientFilter, sought string) (lastmile.Recipient, error) {
+func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f store.RecipientFilter, query string) (lastmile.Recipient, error) {
 	f.Limit = 1
 	var found []lastmile.Recipient
 	err := b.Store.Read(ctx, func(r Reader) (err error) {
@@ -65,7 +65,7 @@ func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f stor
 		return lastmile.Recipient{}, err
 	}
 	if len(found) == 0 {
-		return lastmile.Recipient{}, lastmile.NotFound("recipient", sought)
+		return lastmile.Recipient{}, lastmile.NotFound("recipient", query)
 	}
 	return found[0], nil
 }
@@ -98,8 +98,8 @@ func (b *Book) UpdateRecipient(ctx context.Context, who lastmile.Principal, id l
 	return recipient, err
 }
 
-// phone parses a number. What is valid is normalized in any case; unchecked also
-// accepts other numbers in international form.
+// phone parses and normalizes a valid number. With unchecked it also accepts any
+// other number in international format.
 func (b *Book) phone(ctx context.Context, who lastmile.Principal, raw string, unchecked bool) (lastmile.Phone, error) {
 	phone, err := b.validPhone(ctx, who, raw)
 	if _, rejected := errors.AsType[*lastmile.Error](err); rejected && unchecked {
@@ -109,7 +109,7 @@ func (b *Book) phone(ctx context.Context, who lastmile.Principal, raw string, un
 }
 
 func (b *Book) validPhone(ctx context.Context, who lastmile.Principal, raw string) (lastmile.Phone, error) {
-	if strings.HasPrefix(raw, "+") { // means the same in every country
+	if strings.HasPrefix(raw, "+") { // does not depend on the country
 		if phone, err := b.ParsePhone(raw, ""); err == nil {
 			return phone, nil
 		}

@@ -15,8 +15,8 @@ type assignments struct{ *Server }
 // assignedQuery are the parameters of the lists of a worker's and of a team's
 // tasks.
 var assignedQuery = []edge.Parameter{
-	{Name: "from", Description: "Unix milliseconds; created at or after this time. Default: seven days ago", Type: "number"},
-	{Name: "to", Description: "Unix milliseconds; created before this time. Default: now", Type: "number"},
+	{Name: "from", Description: "Unix time in milliseconds; only tasks created at or after it. Default: seven days ago", Type: "number"},
+	{Name: "to", Description: "Unix time in milliseconds; only tasks created before it. Default: now", Type: "number"},
 	{Name: "isPickupTask", Description: "true for pickups only, false for drop-offs only", Type: "boolean"},
 	{Name: "lastId", Description: "the lastId of the previous page"},
 }

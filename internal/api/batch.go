@@ -38,7 +38,7 @@ func (s batches) routes() []edge.Route {
 				]
 			}`),
 		edge.Create("/tasks/batch-async", "Create up to 500 tasks in the background", s.submitBatch, wire.NewBatchJob).Bulk().
-			Describe("The response is sent when the batch is stored; its tasks are created afterwards, each once, unassigned and without automatic assignment. Webhooks are not notified of each task; taskBatchCreateJobCompleted (19) reports the end.").
+			Describe("The response is sent when the batch is stored. Its tasks are created afterwards, each exactly once, unassigned and without automatic assignment. Webhooks are not notified of each task; the trigger taskBatchCreateJobCompleted (19) reports the end of the batch.").
 			Example(`{
 				"tasks": [
 					{
@@ -65,8 +65,8 @@ func (s batches) routes() []edge.Route {
 					}
 				]
 			}`),
-		edge.Get("/tasks/batch/{jobId}", "Read how far a batch is", s.showBatch).
-			Describe("Counts and errors grow while the batch is in progress. The tasks are shown once it has ended, as they are then."),
+		edge.Get("/tasks/batch/{jobId}", "Read the status of a batch", s.showBatch).
+			Describe("Counts and errors are updated while the batch is in progress. The tasks are included once the batch has ended, in their state at the time of the request."),
 	)
 }
 

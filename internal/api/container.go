@@ -14,11 +14,11 @@ type containers struct{ *Server }
 func (s containers) routes() []edge.Route {
 	return edge.Tagged("Containers",
 		edge.Get("/containers/{kind}/{id}", "Read the container of an organization, team or worker", s.showContainer),
-		edge.Put("/containers/{kind}/{id}", "Insert tasks into a container, or replace a worker's", s.arrangeContainer).
-			Describe("A position at the beginning of tasks says where they go: -1 at the end, 0 at the beginning, n behind the first n. They come from wherever they are, and those that are in the container already are taken out first. Without a position they are all that a worker has from then on, and what is left out goes to the end of the organization's container. Active and completed tasks do not move.").
+		edge.Put("/containers/{kind}/{id}", "Insert tasks into a container, or replace the tasks of a worker", s.arrangeContainer).
+			Describe("A position as the first element of tasks determines where they are inserted: -1 at the end, 0 at the beginning, n after the first n tasks. The tasks are removed from their current container first, even if it is the same one. Without a position, the list replaces all tasks of a worker, and tasks that it omits move to the end of the organization's container. Active and completed tasks do not move.").
 			Example(`{"tasks": [-1, "K2dF8gHj5LzX9cVb7NmQ4wRt"]}`),
 		edge.Put("/containers/{id}", "Insert tasks into a container named by its owner alone", s.arrangeAnyContainer).
-			Describe("The same, by the id of the organization, team or worker alone.").
+			Describe("Same as PUT /containers/{kind}/{id}, with only the ID of the organization, team or worker.").
 			Example(`{"tasks": [0, "K2dF8gHj5LzX9cVb7NmQ4wRt"], "considerDependencies": true}`),
 	)
 }

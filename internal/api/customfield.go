@@ -19,7 +19,7 @@ const taskModel = "Task"
 func (s customFields) routes() []edge.Route {
 	return edge.Tagged("Custom fields",
 		edge.Create("/customFields", "Define custom fields", s.defineFields, wire.NewCustomFields).
-			Describe("All fields of the request are defined, or none. An organization has at most 100.").
+			Describe("Either all fields of the request are defined or none. An organization can have at most 100 custom fields.").
 			Example(`{
 				"model": "Task",
 				"field": [
@@ -38,12 +38,12 @@ func (s customFields) routes() []edge.Route {
 				]
 			}`),
 		edge.Get("/customFields/{model}", "List custom fields", s.listFields,
-			edge.Parameter{Name: "integration", Description: "only those that this integration defined"}),
+			edge.Parameter{Name: "integration", Description: "name of an integration; only its fields are listed"}),
 		edge.Put("/customFields", "Update custom fields", s.updateFields).
-			Describe("Fields are found by their keys; only what is sent changes. The type and asArray never do. Tasks keep what they have.").
+			Describe("Fields are identified by their keys; only properties that are sent change. type and asArray cannot change. Existing tasks keep their fields.").
 			Example(`{"model": "Task", "field": [{"key": "orderNumber", "name": "Order"}]}`),
 		edge.DeleteWith("/customFields", "Delete custom fields", s.deleteFields).
-			Describe("A field that a template has cannot be deleted. Tasks keep what they have.").
+			Describe("A field that is part of a template cannot be deleted. Existing tasks keep their fields.").
 			Example(`{"model": "Task", "field": [{"key": "orderNumber"}]}`),
 	)
 }
@@ -51,7 +51,7 @@ func (s customFields) routes() []edge.Route {
 func (s customFields) templateRoutes() []edge.Route {
 	return edge.Tagged("Task templates",
 		edge.Create("/cfGroups/task", "Create a task template", s.createTemplate, wire.NewTemplate).
-			Describe("The name must be new to the organization. The fields must be for all the tasks that the template is for.").
+			Describe("The name must be unique in the organization. The fields must apply to all tasks that the template applies to.").
 			Example(`{
 				"name": "Groceries",
 				"contextSaveConditions": [
@@ -69,7 +69,7 @@ func (s customFields) templateRoutes() []edge.Route {
 			Describe("Only the fields that are sent change, but the list of fields must always be sent.").
 			Example(`{"name": "Groceries", "fields": ["orderNumber"]}`),
 		edge.Delete("/cfGroups/task/{id}", "Delete a task template", s.deleteTemplate).NoContent().
-			Describe("Tasks made from the template stay as they are."),
+			Describe("Tasks created from the template do not change."),
 	)
 }
 

@@ -14,7 +14,7 @@ type destinations struct{ *Server }
 func (s destinations) routes() []edge.Route {
 	return edge.Tagged("Destinations",
 		edge.Create("/destinations", "Create a destination", s.createDestination, wire.NewDestination).
-			Describe("With a location, the address is stored as it is. Without one, it is geocoded, and warnings lists where the location found differs from the address.").
+			Describe("If a location is sent, the address is stored unchanged. Otherwise the address is geocoded, and warnings lists the differences between the address and the location that was found.").
 			Example(`{
 				"address": {
 					"number": "350",

@@ -13,17 +13,17 @@ import (
 // estimates serves the endpoints of team estimates.
 type estimates struct{ *Server }
 
-// estimateQuery are the parameters of an estimate.
+// estimateQuery lists the query parameters of an estimate.
 var estimateQuery = []edge.Parameter{
-	{Name: "dropoffLocation", Description: "longitude,latitude of the drop-off; this or pickupLocation must be there"},
+	{Name: "dropoffLocation", Description: "longitude,latitude of the drop-off. Either this or pickupLocation is required"},
 	{Name: "pickupLocation", Description: "longitude,latitude of the pickup"},
-	{Name: "pickupTime", Description: "Unix seconds; no pickup before this time. Default: as soon as possible", Type: "number"},
-	{Name: "restrictedVehicleTypes", Description: "comma-separated types of vehicles that cannot do it"},
-	{Name: "restrictedVehiclesTypes", Description: "another spelling of restrictedVehicleTypes"},
-	{Name: "serviceTime", Description: "seconds at each stop; default 120", Type: "number"},
+	{Name: "pickupTime", Description: "earliest time of the pickup, in Unix seconds. Default: as soon as possible", Type: "number"},
+	{Name: "restrictedVehicleTypes", Description: "comma-separated types of vehicles to exclude"},
+	{Name: "restrictedVehiclesTypes", Description: "alias of restrictedVehicleTypes"},
+	{Name: "serviceTime", Description: "time spent at each stop, in seconds. Default: 120", Type: "number"},
 }
 
-// estimate finds the worker of a team who could do something first.
+// estimate returns the worker of a team who could complete the stops first.
 func (s estimates) estimate(ctx context.Context, c *edge.Call) (wire.TeamEstimate, error) {
 	q := wire.NewEstimateRequest()
 	var err error

@@ -16,13 +16,13 @@ type eventStream struct{ *Server }
 func (s eventStream) routes() []edge.Route {
 	return edge.Tagged("Events",
 		edge.Follow("/events", "Follow the organization's events as they happen", s.followEvents, "text/event-stream").WithQuery(
-			edge.Parameter{Name: "since", Description: "number of the last event that was received, instead of the Last-Event-ID header. Default: only new events", Type: "number"}).
-			Describe("Server-sent events. Each has a number as its id: a client that reconnects sends the last one it saw in the Last-Event-ID header and misses nothing. The data is what a webhook would be sent."),
+			edge.Parameter{Name: "since", Description: "ID of the last event received, as an alternative to the Last-Event-ID header. Default: only new events", Type: "number"}).
+			Describe("A stream of server-sent events. The ID of each event is a number: a client that reconnects sends the last one in the Last-Event-ID header and misses no event. The data is the same as the body of a webhook request."),
 	)
 }
 
-// followEvents serves GET /events: every event after the one the client saw
-// last, in order, as long as the client listens.
+// followEvents serves GET /events. It streams every event after the last one that
+// the client has received, in order, until the client disconnects.
 func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	seq, err := s.startOfStream(ctx, c)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 		return err
 	}
 	if err := out.Send(fmt.Appendf(nil, ": following after %d\n\n", seq)); err != nil {
-		return nil //nolint:nilerr // the client is gone; the client has disconnected
+		return nil //nolint:nilerr // the client has disconnected
 	}
 	for ctx.Err() == nil && c.HoldPart(0) == nil {
 		waiting, cancel := context.WithTimeout(ctx, edge.KeepAliveInterval)
@@ -48,13 +48,13 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 			text = []byte(": still here\n\n")
 		}
 		if err != nil || c.HoldPart(len(text)+cap(text)) != nil || out.Send(text) != nil {
-			return nil //nolint:nilerr // the client resumes where it was
+			return nil //nolint:nilerr // the client reconnects and resumes after its last event
 		}
 	}
 	return nil
 }
 
-// startOfStream is the number of the last event that the client has seen.
+// startOfStream returns the number of the last event that the client has received.
 func (s eventStream) startOfStream(ctx context.Context, c *edge.Call) (int64, error) {
 	head, err := s.Feed.Head(ctx, c.Who)
 	if err != nil {

@@ -15,16 +15,16 @@ type manifests struct{ *Server }
 
 func (s manifests) routes() []edge.Route {
 	dates := []edge.Parameter{
-		{Name: "startDate", Description: "Unix milliseconds; without tasks that must be done before this time", Type: "number"},
-		{Name: "endDate", Description: "Unix milliseconds; without tasks that must not be done until after this time", Type: "number"},
+		{Name: "startDate", Description: "Unix time in milliseconds; excludes tasks that must be completed before it", Type: "number"},
+		{Name: "endDate", Description: "Unix time in milliseconds; excludes tasks that must not be completed until after it", Type: "number"},
 	}
 	return edge.Tagged("Delivery manifest",
 		edge.Get("/integrations/manifest/generate", "Generate a delivery manifest", s.manifest, append([]edge.Parameter{
-			{Name: "hubId", Description: "id of the hub where the route starts", Required: true, Example: "H7jK3lZx9CvB5nMq2WsD8fRt"},
-			{Name: "workerId", Description: "id of the worker", Required: true, Example: "W4nB7xKq9LsT2vDz6MfR3hYc"},
+			{Name: "hubId", Description: "ID of the hub where the route starts", Required: true, Example: "H7jK3lZx9CvB5nMq2WsD8fRt"},
+			{Name: "workerId", Description: "ID of the worker", Required: true, Example: "W4nB7xKq9LsT2vDz6MfR3hYc"},
 		}, dates...)...),
-		edge.Search("/integrations/marketplace", "Generate a delivery manifest as published clients ask for it", s.marketplace).WithQuery(dates...).Finds().
-			Describe("The same as GET /integrations/manifest/generate, which the path names.").
+		edge.Search("/integrations/marketplace", "Generate a delivery manifest for published clients", s.marketplace).WithQuery(dates...).Finds().
+			Describe("Same as GET /integrations/manifest/generate, whose path and query are sent in the body.").
 			Example(`{
 				"path": "providers/manifest/generate?hubId=H7jK3lZx9CvB5nMq2WsD8fRt&workerId=W4nB7xKq9LsT2vDz6MfR3hYc",
 				"method": "GET"

@@ -20,9 +20,9 @@ type messages struct{ *Server }
 
 func (s messages) routes() []edge.Route {
 	return edge.Tagged("Text messages", edge.Get("/messages", "List text messages, newest first", s.listMessages,
-		edge.Parameter{Name: "before", Description: "id of a message; list older ones"},
-		edge.Parameter{Name: "failed", Description: "true lists only those that failed or were suppressed", Type: "boolean"}).
-		Describe("The text messages that the organization caused in the last 30 days, 64 at a time, with their states. A message is suppressed if a limit was exceeded, if the operator does not send to the country, or if the recipient wants no messages."))
+		edge.Parameter{Name: "before", Description: "ID of a message; only older messages are listed"},
+		edge.Parameter{Name: "failed", Description: "true to list only messages that failed or were suppressed", Type: "boolean"}).
+		Describe("Returns the organization's text messages of the last 30 days with their states, 64 per page. A message is suppressed if a limit was exceeded, if the operator does not send to the country, or if the recipient has disabled messages."))
 }
 
 func (s messages) listMessages(ctx context.Context, c *edge.Call) ([]wire.Message, error) {

@@ -16,10 +16,10 @@ type organizations struct{ *Server }
 func (s organizations) routes() []edge.Route {
 	return edge.Tagged("Organizations",
 		edge.Get("/auth/test", "Test an API key", s.testKey).
-			Describe("Shows which organization a key belongs to. The best first call."),
+			Describe("Returns the ID of the organization that the key belongs to. Recommended as the first request."),
 		edge.Get("/organization", "Read the organization of the key", s.organization),
 		edge.Get("/organizations/{id}", "Read a connected organization", s.delegatee).
-			Describe("The caller's own organization, or one that it is connected to."),
+			Describe("Returns the caller's organization or one that it is connected to."),
 	)
 }
 

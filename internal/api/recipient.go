@@ -14,7 +14,7 @@ type recipients struct{ *Server }
 func (s recipients) routes() []edge.Route {
 	return edge.Tagged("Recipients",
 		edge.Create("/recipients", "Create a recipient, or update the one with the same phone number", s.createRecipient, wire.NewRecipient).
-			Describe("A phone number that is already known updates that recipient.").
+			Describe("If a recipient with the phone number exists, that recipient is updated.").
 			Example(`{
 				"name": "Mary Seacole",
 				"phone": "+1 212 555 0142",
@@ -30,9 +30,9 @@ func (s recipients) routes() []edge.Route {
 		edge.Get("/recipients/{id}", "Read a recipient", s.showRecipient),
 		edge.Get("/recipients/name/{name}", "Find a recipient by name", s.recipientByName),
 		edge.Get("/recipients/phone/{phone}", "Find a recipient by phone number", s.recipientByPhone,
-			edge.Parameter{Name: "skipPhoneNumberValidation", Description: "take the number as it stands, with its leading plus", Type: "boolean"}),
+			edge.Parameter{Name: "skipPhoneNumberValidation", Description: "true to use the number as sent, including the leading plus", Type: "boolean"}),
 		edge.Put("/recipients/{id}", "Update a recipient", s.updateRecipient).
-			Describe("Only the fields that are sent change. The phone number never does.").
+			Describe("Only the fields that are sent change. The phone number cannot change.").
 			Example(`{
 				"skipSMSNotifications": true,
 				"metadata": {

@@ -15,18 +15,18 @@ type routePlans struct{ *Server }
 
 func (s routePlans) routes() []edge.Route {
 	list := []edge.Parameter{
-		{Name: "workerId", Description: "id of the worker"},
-		{Name: "startTimeFrom", Description: "Unix milliseconds; startTime at or after this time", Type: "number"},
-		{Name: "startTimeTo", Description: "Unix milliseconds; startTime before this time", Type: "number"},
-		{Name: "createdTimeFrom", Description: "Unix milliseconds; created at or after this time", Type: "number"},
-		{Name: "createdTimeTo", Description: "Unix milliseconds; created before this time", Type: "number"},
-		{Name: "hasTasks", Description: "true for those with tasks, false for those without", Type: "boolean"},
-		{Name: "limit", Description: "the largest number to return; default and maximum 500", Type: "number"},
-		{Name: "lastId", Description: "the lastId of the previous page"},
+		{Name: "workerId", Description: "ID of the worker"},
+		{Name: "startTimeFrom", Description: "Unix time in milliseconds; only plans with startTime at or after it", Type: "number"},
+		{Name: "startTimeTo", Description: "Unix time in milliseconds; only plans with startTime before it", Type: "number"},
+		{Name: "createdTimeFrom", Description: "Unix time in milliseconds; only plans created at or after it", Type: "number"},
+		{Name: "createdTimeTo", Description: "Unix time in milliseconds; only plans created before it", Type: "number"},
+		{Name: "hasTasks", Description: "true for plans with tasks, false for plans without", Type: "boolean"},
+		{Name: "limit", Description: "maximum number of plans to return. Default and maximum: 500", Type: "number"},
+		{Name: "lastId", Description: "lastId of the previous page"},
 	}
 	return edge.Tagged("Route plans",
 		edge.Create("/routePlans", "Create a route plan", s.createRoutePlan, wire.NewRoutePlan).
-			Describe("The tasks go to the end of the worker's tasks, in the order of the plan, or of the team's when there is no worker. Without either they stay where they are.").
+			Describe("The tasks are appended, in the order of the plan, to the tasks of the worker or, if there is no worker, of the team. If there is neither, they stay in their containers.").
 			Example(`{
 				"name": "Morning round",
 				"startTime": 1894021200000,
@@ -42,16 +42,16 @@ func (s routePlans) routes() []edge.Route {
 			}`),
 		edge.Get("/routePlans", "List route plans", s.listRoutePlans, list...),
 		edge.Get("/routePlans/all", "Page through route plans", s.pageRoutePlans, list...).
-			Describe("The same list as GET /routePlans, with the lastId to go on from."),
+			Describe("Returns the same list as GET /routePlans, with the lastId that requests the next page."),
 		edge.Get("/routePlans/{id}", "Read a route plan", s.showRoutePlan),
 		edge.Put("/routePlans/{id}", "Update a route plan", s.updateRoutePlan).
-			Describe("Only the fields that are sent change, at any time. With other fields, tasks is the whole list; sent alone, tasks are added to those there are. Tasks that are started or done cannot leave the plan.").
+			Describe("Only the fields that are sent change; a plan can be updated in any state. If tasks is sent with other fields, it replaces the list; if it is the only field, the tasks are added to the list. Tasks that are started or completed cannot be removed from the plan.").
 			Example(`{"name": "Late morning round", "worker": null}`),
 		edge.Put("/routePlans/{id}/tasks", "Add tasks to a route plan", s.addToRoutePlan).
-			Describe("The tasks come last. Those that the plan has already stay where they are.").
+			Describe("The tasks are added at the end. Tasks that are already in the plan keep their position.").
 			Example(`{"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"]}`),
 		edge.Delete("/routePlans/{id}", "Delete a route plan", s.deleteRoutePlan).
-			Describe("The tasks stay, where they are."),
+			Describe("The tasks are not deleted and stay in their containers."),
 	)
 }
 

@@ -15,19 +15,19 @@ type tasks struct{ *Server }
 
 func (s tasks) routes() []edge.Route {
 	list := []edge.Parameter{
-		{Name: "from", Description: "Unix milliseconds; completed tasks by completion, others by creation", Required: true, Type: "number"},
-		{Name: "to", Description: "Unix milliseconds; default: now", Type: "number"},
-		{Name: "lastId", Description: "the lastId of the previous page"},
-		{Name: "state", Description: "comma-separated states: 0 unassigned, 1 assigned, 2 active, 3 completed"},
-		{Name: "worker", Description: "id of the worker"},
-		{Name: "completeBeforeBefore", Description: "Unix milliseconds; completeBefore at or before this time", Type: "number"},
-		{Name: "completeAfterAfter", Description: "Unix milliseconds; completeAfter at or after this time", Type: "number"},
-		{Name: "dependencies", Description: "comma-separated task ids; tasks that depend on all of them"},
-		{Name: "containers", Description: "comma-separated ids of organizations, teams or workers; not with worker or state"},
+		{Name: "from", Description: "start of the period (inclusive), in Unix milliseconds: of the completion of completed tasks, of the creation of others", Required: true, Type: "number"},
+		{Name: "to", Description: "end of the period (exclusive), in Unix milliseconds. Default: now", Type: "number"},
+		{Name: "lastId", Description: "lastId of the previous page"},
+		{Name: "state", Description: "comma-separated states: 0 for unassigned, 1 for assigned, 2 for active, 3 for completed"},
+		{Name: "worker", Description: "ID of the worker"},
+		{Name: "completeBeforeBefore", Description: "Unix time in milliseconds; only tasks with completeBefore at or before it", Type: "number"},
+		{Name: "completeAfterAfter", Description: "Unix time in milliseconds; only tasks with completeAfter at or after it", Type: "number"},
+		{Name: "dependencies", Description: "comma-separated task IDs; only tasks that depend on all of them"},
+		{Name: "containers", Description: "comma-separated IDs of organizations, teams or workers whose containers hold the tasks. Cannot be combined with worker or state"},
 	}
 	return edge.Tagged("Tasks",
 		edge.Create("/tasks", "Create a task", s.createTask, wire.NewCreatedTask).
-			Describe("The destination and the recipient are named by their ids, or made with the task. A recipient with a known phone number is updated. Without a container or autoAssign, the task comes last in the organization's container. Creation succeeds also when no worker can be found.").
+			Describe("The destination and the recipient are given by their IDs or created with the task. If a recipient with the phone number exists, that recipient is updated. Without a container or autoAssign, the task is added at the end of the organization's container. The task is created even if no worker can be assigned automatically.").
 			Example(`{
 				"destination": {
 					"address": {
@@ -53,15 +53,15 @@ func (s tasks) routes() []edge.Route {
 					"mode": "distance"
 				}
 			}`),
-		edge.Get("/tasks", "List tasks by their other path", s.listTasks, list...).
-			Describe("The same list as GET /tasks/all."),
+		edge.Get("/tasks", "List tasks under an alternative path", s.listTasks, list...).
+			Describe("Same as GET /tasks/all."),
 		edge.Get("/tasks/all", "List tasks", s.listTasks, list...).
-			Describe("In the order of creation, 64 a page. Completed tasks are listed by when they were completed, all others by when they were created: from is inclusive, to is not. A page without lastId is the last."),
+			Describe("Returns tasks in the order of creation, 64 per page. The period applies to the time of completion of completed tasks and to the time of creation of all others; from is inclusive, to is exclusive. A page without lastId is the last one."),
 		edge.Get("/tasks/{id}", "Read a task", s.showTask,
-			edge.Parameter{Name: "assignmentHistory", Description: "true adds who put the task where", Type: "boolean"}),
-		edge.Get("/tasks/shortId/{shortId}", "Read a task by its short id", s.taskByShortID),
+			edge.Parameter{Name: "assignmentHistory", Description: "true to include the assignments of the task to containers", Type: "boolean"}),
+		edge.Get("/tasks/shortId/{shortId}", "Read a task by its shortId", s.taskByShortID),
 		edge.Put("/tasks/{id}", "Update a task", s.updateTask).
-			Describe("Only the fields that are sent change. A task that is not started takes all of them, an active one notes and metadata, a completed one metadata and custom fields; the others are ignored. A container moves the task to its end. Null takes completeAfter, completeBefore and triangleColor away.").
+			Describe("Only the fields that are sent change. All fields of a task can change before it is started, only notes and metadata while it is active, and only metadata and custom fields once it is completed; other fields are ignored. If a container is sent, the task moves to its end. null removes completeAfter, completeBefore and triangleColor.").
 			Example(`{
 				"notes": "Ring at the back door.",
 				"container": {
@@ -70,12 +70,12 @@ func (s tasks) routes() []edge.Route {
 				}
 			}`),
 		edge.Delete("/tasks/{id}", "Delete a task", s.deleteTask).
-			Describe("Active and completed tasks cannot be deleted. Tasks that depended on it do so no more."),
+			Describe("Active and completed tasks cannot be deleted. The task is removed from the dependencies of other tasks."),
 		edge.Do("/tasks/{id}/complete", "Complete an active task", s.completeTask).
 			Describe("Only active tasks can be completed.").
 			Example(`{"completionDetails": {"success": true, "notes": "Handed to the concierge."}}`),
 		edge.Create("/tasks/{id}/clone", "Clone a task", s.cloneTask, wire.NewTask).
-			Describe("The clone is unassigned, has a new destination and the same recipient. Times that have passed are dropped. The options may also be at the top level of the body.").
+			Describe("The clone is unassigned and has a new destination and the same recipient. Times in the past are not copied. The options can also be sent at the top level of the body.").
 			Example(`{
 				"options": {
 					"includeMetadata": true,
@@ -85,10 +85,10 @@ func (s tasks) routes() []edge.Route {
 					}
 				}
 			}`),
-		edge.Get("/tasks/{id}/explanation", "Tell why a task was assigned automatically, or was not", s.explainTask).
-			Describe("The latest automatic decision. 1402 when there was none."),
+		edge.Get("/tasks/{id}/explanation", "Explain an automatic assignment", s.explainTask).
+			Describe("Returns why the latest automatic assignment chose the worker or found none. The error is 1402 if there was no automatic assignment."),
 		edge.Create("/tasks/autoAssign", "Assign tasks automatically", s.autoAssignTasks, wire.NewAutoAssigned).
-			Describe("Tasks that are already assigned stay where they are. So do tasks for which no worker can be found; they are not in the response; see the explanation.").
+			Describe("Tasks that are already assigned do not change. Tasks for which no worker can be found do not change either, and are not included in the response; see their explanation.").
 			Example(`{"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"], "options": {"mode": "load", "maxAssignedTaskCount": 10}}`),
 		edge.Search("/tasks/metadata", "Find tasks by metadata", s.findTasks).
 			Describe("Finds records that have all the entries, by name, type and value.").
@@ -199,7 +199,7 @@ func (s tasks) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskP
 	states := map[string]lastmile.TaskState{
 		"0": lastmile.TaskUnassigned, "1": lastmile.TaskAssigned, "2": lastmile.TaskActive, "3": lastmile.TaskCompleted,
 	}
-	for _, name := range c.List("state") {
+	for _, name := range c.NumberList("state") {
 		state, ok := states[name]
 		if !ok {
 			return nil, lastmile.Invalid("state must be a list of 0, 1, 2 and 3, not %q", edge.Clip(name))

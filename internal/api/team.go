@@ -14,18 +14,18 @@ type teams struct{ *Server }
 func (s teams) routes() []edge.Route {
 	return edge.Tagged("Teams",
 		edge.Create("/teams", "Create a team", s.createTeam, wire.NewCreatedTeam).
-			Describe("A team may be empty: send empty arrays.").
+			Describe("A team can be empty: send empty arrays.").
 			Example(`{"name": "Downtown", "workers": [], "managers": []}`),
 		edge.Get("/teams", "List teams", s.listTeams),
 		edge.Get("/teams/{id}", "Read a team", s.showTeam),
 		edge.Put("/teams/{id}", "Update a team", s.updateTeam).
-			Describe("Only the fields that are sent change. Lists are replaced as a whole.").
+			Describe("Only the fields that are sent change. Arrays replace the previous ones.").
 			Example(`{"name": "Downtown", "enableSelfAssignment": true}`),
 		edge.Delete("/teams/{id}", "Delete a team", s.deleteTeam),
 		edge.Get("/teams/{id}/tasks", "List a team's tasks", assignments(s).teamTasks, assignedQuery...).
-			Describe("The tasks that the team has and no worker yet, in the order they were made, 64 a page."),
+			Describe("Returns tasks assigned to the team but not to a worker, in the order of creation, 64 per page."),
 		edge.Get("/teams/{id}/estimate", "Estimate when a team could do a pickup or a drop-off", estimates(s).estimate, estimateQuery...).
-			Describe("Finds the worker of the team who would finish first, after all tasks that the worker already has. The team needs a hub and a worker on duty; otherwise the error is 1402."),
+			Describe("Finds the worker of the team who would finish first, after all tasks already assigned to that worker. The team needs a hub and a worker on duty; otherwise the error is 1402."),
 		edge.Search("/teams/metadata", "Find teams by metadata", s.findTeams).
 			Describe("Finds records that have all the entries, by name, type and value.").
 			Example(`[{"name": "zone", "type": "number", "value": 4}]`),

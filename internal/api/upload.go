@@ -13,7 +13,7 @@ type uploads struct{ *Server }
 
 func (s uploads) routes() []edge.Route {
 	return edge.Tagged("Uploads", edge.Follow("/uploads/{id}", "Read a signature or a photo", s.showUpload, edge.ImageTypes...).
-		Describe("The response is the image, as JPEG or PNG. It is re-encoded from what the phone sent, upright and without metadata. Only uploads of the organization are found."))
+		Describe("Returns the image as JPEG or PNG, re-encoded upright and without metadata. Only uploads of the organization are accessible."))
 }
 
 func (s uploads) showUpload(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {

@@ -22,18 +22,18 @@ func (s webhooks) routes() []edge.Route {
 			Describe("A new url must pass the same check as a new webhook.").
 			Example(`{"name": "all new tasks"}`),
 		edge.Delete("/webhooks/{id}", "Delete a webhook", s.deleteWebhook).
-			Describe("Pending notifications are not sent any more."),
-		edge.Get("/webhooks/{id}/notifications", "List what a webhook was sent, newest first", s.listNotifications,
-			edge.Parameter{Name: "before", Description: "id of a notification; list older ones"},
-			edge.Parameter{Name: "failed", Description: "true lists only those that were given up", Type: "boolean"}),
-		edge.Get("/webhooks/{id}/notifications/{notification}", "Read a notification and every attempt at it", s.showNotification),
+			Describe("Pending notifications are discarded."),
+		edge.Get("/webhooks/{id}/notifications", "List the notifications of a webhook, newest first", s.listNotifications,
+			edge.Parameter{Name: "before", Description: "ID of a notification; only older notifications are listed"},
+			edge.Parameter{Name: "failed", Description: "true to list only notifications that were given up", Type: "boolean"}),
+		edge.Get("/webhooks/{id}/notifications/{notification}", "Read a notification and its delivery attempts", s.showNotification),
 		edge.Create("/webhooks/{id}/notifications/{notification}/redeliver", "Send a notification again", s.redeliver, wire.NewRedelivered).
 			Example(`{}`),
-		edge.Create("/webhooks/{id}/redeliver", "Send again what was given up since a time", s.redeliverFailed, wire.NewRedelivered).
-			Describe("Only what was given up is sent again; what is still being tried is not.").
+		edge.Create("/webhooks/{id}/redeliver", "Redeliver the notifications that were given up", s.redeliverFailed, wire.NewRedelivered).
+			Describe("Notifications that are still pending are not affected.").
 			Example(`{"since": 1794700000000}`),
 		edge.Create("/webhooks/{id}/test", "Send a webhook a test event", s.testWebhook, wire.NewRedelivered).
-			Describe("The event has the webhook's trigger, no record, and says that it is a test.").
+			Describe("The event has the trigger of the webhook, contains no records and is marked as a test.").
 			Example(`{}`),
 	)
 }

@@ -16,7 +16,7 @@ func (s workers) routes() []edge.Route {
 	filter := edge.Parameter{Name: "filter", Description: "comma-separated names of the fields to return"}
 	return edge.Tagged("Workers",
 		edge.Create("/workers", "Create a worker", s.createWorker, wire.NewWorker).
-			Describe("The worker is invited by text message. The phone number must be new to the organization.").
+			Describe("The worker is invited by text message. The phone number must be unique in the organization.").
 			Example(`{
 				"name": "Ada Lovelace",
 				"phone": "+1 212 555 0187",
@@ -29,31 +29,31 @@ func (s workers) routes() []edge.Route {
 				"capacity": 20
 			}`),
 		edge.Get("/workers", "List workers", s.listWorkers, filter,
-			edge.Parameter{Name: "teams", Description: "comma-separated team ids; workers in any of them"},
-			edge.Parameter{Name: "states", Description: "comma-separated: 0 off duty, 1 idle, 2 active"},
+			edge.Parameter{Name: "teams", Description: "comma-separated team IDs; only workers in any of these teams"},
+			edge.Parameter{Name: "states", Description: "comma-separated states: 0 for off duty, 1 for idle, 2 for active"},
 			edge.Parameter{Name: "phones", Description: "comma-separated phone numbers"}),
-		edge.Get("/workers/location", "List workers on duty near a place", s.nearbyWorkers,
-			edge.Parameter{Name: "longitude", Description: "of the center", Required: true, Type: "number", Example: "-73.9857"},
-			edge.Parameter{Name: "latitude", Description: "of the center", Required: true, Type: "number", Example: "40.7484"},
-			edge.Parameter{Name: "radius", Description: "in metres; default 1000, maximum 10000", Type: "number"}).
-			Describe("Nearest first."),
+		edge.Get("/workers/location", "List workers on duty near a location", s.nearbyWorkers,
+			edge.Parameter{Name: "longitude", Description: "longitude of the center, in degrees", Required: true, Type: "number", Example: "-73.9857"},
+			edge.Parameter{Name: "latitude", Description: "latitude of the center, in degrees", Required: true, Type: "number", Example: "40.7484"},
+			edge.Parameter{Name: "radius", Description: "radius in meters. Default: 1000; maximum: 10000", Type: "number"}).
+			Describe("Returns the nearest workers first."),
 		edge.Get("/workers/{id}", "Read a worker", s.showWorker, filter,
-			edge.Parameter{Name: "analytics", Description: "true adds what the worker did", Type: "boolean"},
-			edge.Parameter{Name: "from", Description: "Unix milliseconds; start of the analytics; at most 24 hours before to", Type: "number"},
-			edge.Parameter{Name: "to", Description: "Unix milliseconds; end of the analytics; without from and to, the last seven days", Type: "number"}).
-			Describe("With analytics=true it also contains what the worker did, in the last seven days or in a window of at most 24 hours."),
+			edge.Parameter{Name: "analytics", Description: "true to include analytics", Type: "boolean"},
+			edge.Parameter{Name: "from", Description: "start of the analytics, in Unix milliseconds; at most 24 hours before to", Type: "number"},
+			edge.Parameter{Name: "to", Description: "end of the analytics, in Unix milliseconds. Default without from and to: the last seven days", Type: "number"}).
+			Describe("With analytics=true, the response includes the activity of the worker in the last seven days or in a period of at most 24 hours."),
 		edge.Put("/workers/{id}", "Update a worker", s.updateWorker).
-			Describe("Only the fields that are sent change. The phone number never does; null removes a vehicle or an address.").
+			Describe("Only the fields that are sent change. The phone number cannot change; null removes a vehicle or an address.").
 			Example(`{"displayName": "Ada", "vehicle": null, "capacity": 12}`),
 		edge.Delete("/workers/{id}", "Delete a worker", s.deleteWorker),
 		edge.Create("/workers/{id}/invite", "Invite a worker again", s.inviteWorker, wire.NewWorker).
-			Describe("Sends a new temporary password by text message, to a worker who lost the first one or forgot the password. The previous password is no longer valid, and the worker is signed out.").
+			Describe("Sends a new temporary password by text message, for example if the worker has lost the first one or forgotten the password. The previous password becomes invalid, and the worker is signed out.").
 			Example(`{}`),
 		edge.Delete("/workers/{id}/sessions", "Sign a worker out everywhere", s.signOutWorker).
 			Describe("Ends all sessions of the worker, for example after a phone was lost, and the token of a tracker app. The password stays valid."),
 		edge.Get("/workers/{id}/schedule", "Read a worker's schedule", s.schedule),
 		edge.Create("/workers/{id}/schedule", "Replace a worker's schedule", s.setSchedule, wire.NewSchedule).
-			Describe("The days sent take the place of all days there were. Days that are over are dropped.").
+			Describe("The entries replace the whole schedule. Days in the past are dropped.").
 			Example(`{
 				"entries": [
 					{
@@ -66,7 +66,7 @@ func (s workers) routes() []edge.Route {
 				]
 			}`),
 		edge.Get("/workers/{id}/tasks", "List a worker's tasks", assignments(s).workerTasks, assignedQuery...).
-			Describe("The tasks that the worker has now, in the order they were made, 64 a page. Completed tasks are not among them."),
+			Describe("Returns tasks assigned to the worker, in the order of creation, 64 per page. Completed tasks are not included."),
 		edge.Search("/workers/metadata", "Find workers by metadata", s.findWorkers).
 			Describe("Finds records that have all the entries, by name, type and value.").
 			Example(`[{"name": "nickname", "type": "string", "value": "Ada"}]`),
@@ -95,7 +95,7 @@ func (s workers) listWorkers(ctx context.Context, c *edge.Call) (wire.Raw[[]wire
 	for _, id := range c.List("teams") {
 		q.Teams = append(q.Teams, lastmile.TeamID(id))
 	}
-	for _, state := range c.List("states") {
+	for _, state := range c.NumberList("states") {
 		known := map[string]lastmile.WorkerState{"0": lastmile.WorkerOffDuty, "1": lastmile.WorkerIdle, "2": lastmile.WorkerActive}
 		value, ok := known[state]
 		if !ok {

@@ -43,16 +43,16 @@ func (a *App) ImportPostalCodes(ctx context.Context, name string) (count int64, 
 	if err != nil {
 		return 0, nil, err
 	}
-	var page []lastmile.PostalArea
+	var batch []lastmile.PostalArea
 	save := func() error {
 		first := count
-		count += int64(len(page))
-		err := a.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.SavePostalAreas(ctx, first, page) })
-		page = page[:0]
+		count += int64(len(batch))
+		err := a.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.SavePostalAreas(ctx, first, batch) })
+		batch = batch[:0]
 		return err
 	}
 	err = readPostalFile(name, func(p lastmile.PostalArea) error {
-		if page = append(page, p); len(page) < importBatch {
+		if batch = append(batch, p); len(batch) < importBatch {
 			return nil
 		}
 		return save()
@@ -81,9 +81,9 @@ func readPostalFile(name string, each func(lastmile.PostalArea) error) error {
 	return nil
 }
 
-// ChangeSettings applies a change to the settings of an organization, which
-// reports whether there is anything to save. It returns the settings and what
-// the platform has learned from the organization's trips.
+// ChangeSettings applies change to the settings of an organization and saves them
+// if change returns true. It returns the settings and what the platform has learned
+// from the organization's trips.
 func (a *App) ChangeSettings(ctx context.Context, org lastmile.OrganizationID, change func(*lastmile.Settings) (bool, error)) (settings lastmile.Settings, learned travel.Experience, err error) {
 	var trips []lastmile.Trip
 	err = a.Store.Write(ctx, func(w *sqlstore.Tx) (err error) {

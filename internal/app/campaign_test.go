@@ -117,7 +117,7 @@ func (c *campaign) kill(t *testing.T) {
 	c.end(t, func(n *node) { n.kill(t) })
 }
 
-// end is kill with another way to end a node.
+// end is like kill, but ends the node with the function how.
 func (c *campaign) end(t *testing.T, how func(*node)) {
 	t.Helper()
 	var writing sync.WaitGroup
@@ -179,10 +179,11 @@ type writer struct {
 	random        *rand.Rand
 	records       []*record
 	pending       *write
-	answered      []*write // acknowledged writes, for replay
+	acknowledged  []*write // for replay
 }
 
-// work writes until stop is closed or, with a single node, until that is killed.
+// work writes until stop is closed or, with a single node, until the node is
+// killed.
 func (c *writer) work(stop <-chan struct{}) {
 	for {
 		select {
@@ -194,8 +195,8 @@ func (c *writer) work(stop <-chan struct{}) {
 		default:
 		}
 		if c.pending == nil {
-			if c.random.IntN(20) == 0 && len(c.answered) > 0 {
-				c.replay(c.answered[c.random.IntN(len(c.answered))])
+			if c.random.IntN(20) == 0 && len(c.acknowledged) > 0 {
+				c.replay(c.acknowledged[c.random.IntN(len(c.acknowledged))])
 				continue
 			}
 			c.pending = c.next()
@@ -329,14 +330,14 @@ func (c *writer) send() bool {
 	c.pending, w.of.pending = nil, nil
 	if w.method == http.MethodPost {
 		w.reply = body
-		c.answered = append(c.answered, w)
+		c.acknowledged = append(c.acknowledged, w)
 	}
 	c.acked.Add(1)
 	return true
 }
 
-// replay repeats an acknowledged write, as a client does that lost the response.
-// It must get the first response, and nothing must change.
+// replay repeats an acknowledged write, like a client that lost the response. It
+// must get the first response, and nothing must change.
 func (c *writer) replay(w *write) {
 	status, header, body, err := c.call(c.nodes[c.random.IntN(len(c.nodes))], w.method, w.path, w.key, w.body)
 	if err != nil || status == http.StatusServiceUnavailable {
@@ -364,13 +365,13 @@ func (c *campaign) call(n *node, method, path, key, body string) (int, http.Head
 	if key != "" {
 		request.Header.Set("Idempotency-Key", key)
 	}
-	answer, err := c.http.Do(request)
+	response, err := c.http.Do(request)
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	defer answer.Body.Close()
-	got, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, answer.Header, got, err
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	return response.StatusCode, response.Header, got, err
 }
 
 // records returns the history of all writers.
@@ -454,7 +455,7 @@ func (c *campaign) checkOne(on *node, r *record) string {
 func (c *campaign) checkOnce(t *testing.T) []string {
 	t.Helper()
 	records := c.records()
-	// Through the API, as a client would.
+	// Count through the API, as a client would.
 	var found []string
 	for i, r := range records {
 		status, _, body, err := c.call(c.nodes[i%len(c.nodes)], http.MethodPost, "/"+r.kind+"/metadata", "",
@@ -465,21 +466,21 @@ func (c *campaign) checkOnce(t *testing.T) []string {
 		}
 		switch {
 		case err != nil || status != http.StatusOK:
-			found = append(found, fmt.Sprintf("unfound: %s with key %s (%d %s %v)", r.kind, r.key, status, body, err))
+			found = append(found, fmt.Sprintf("missing: %s with key %s (%d %s %v)", r.kind, r.key, status, body, err))
 		case len(matches) > 1:
-			found = append(found, fmt.Sprintf("doubled: %s with key %s: %v", r.kind, r.key, matches))
+			found = append(found, fmt.Sprintf("duplicate: %s with key %s: %v", r.kind, r.key, matches))
 		case len(matches) == 0 || matches[0].ID != r.id:
-			found = append(found, fmt.Sprintf("unfound: %s %s with key %s: %v", r.kind, r.id, r.key, matches))
+			found = append(found, fmt.Sprintf("missing: %s %s with key %s: %v", r.kind, r.id, r.key, matches))
 		}
 	}
 	found = append(found, c.checkTeam(records)...)
-	// In the database, which shows every record however it was created.
+	// Count in the database, which has every record, however it was created.
 	want := map[string]int{}
 	for _, r := range records {
 		want[r.kind]++
 	}
 	if got := countStored(t, c.storage, c.org); !reflect.DeepEqual(got, want) {
-		found = append(found, fmt.Sprintf("uncounted: the database has %v, the history %v", got, want))
+		found = append(found, fmt.Sprintf("miscounted: the database has %v, the history %v", got, want))
 	}
 	return found
 }
@@ -527,7 +528,7 @@ func countStored(t *testing.T, s nodeStorage, id string) map[string]int {
 	return counts
 }
 
-// withStore opens the database of a campaign beside its nodes.
+// withStore opens the database of a campaign while its nodes are running.
 func withStore(t *testing.T, s nodeStorage, do func(*sqlstore.Store) error) {
 	t.Helper()
 	db, err := sqlstore.Open(t.Context(), sqlstore.Options{

@@ -5,19 +5,19 @@ import (
 	"dray/internal/work"
 )
 
-// addJobs sets up the loop that creates the tasks of batches. Signals on batches
-// wake it.
+// addJobs sets up the loop that creates the tasks of batches. A signal on batches
+// wakes it before the next poll.
 func (a *App) addJobs(newID func() string, batches *events.Wake) {
 	a.Jobs = &workLoop{
 		Kind: work.CreateBatch, Store: a.Batches.Store, Do: a.Batches.Run, GiveUp: a.Batches.GiveUp,
 		Limits: batchLimits(),
 		// A lease that expired because its process was killed does not count as a
-		// failure. The attempts are limited all the same: the batch itself may be
-		// what crashes the processes.
+		// failure. The number of attempts is limited too, because the batch itself
+		// may be what crashes the processes.
 		Retry: work.Retry{Failures: 10, Attempts: 200},
 		Poll:  work.Poll{Idle: a.Config.Poll},
 		Wake:  batches.Channel(),
-		Alone: a.Store.Engine() == "sqlite", // a data folder has one server
+		Alone: a.Store.Engine() == "sqlite", // only one server can use a data folder
 		Now:   a.Now, NewID: newID, Log: a.Log,
 	}
 }

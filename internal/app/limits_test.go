@@ -205,7 +205,7 @@ func declaredConstants(name string) (map[string]ast.Expr, error) {
 				continue
 			}
 			for _, s := range group.Specs {
-				spec := s.(*ast.ValueSpec) //nolint:errcheck // a const declaration has no other specs
+				spec := s.(*ast.ValueSpec)
 				for i, ident := range spec.Names {
 					if i < len(spec.Values) {
 						declared[ident.Name] = spec.Values[i]

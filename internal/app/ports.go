@@ -13,7 +13,8 @@ import (
 	"dray/internal/webhook"
 )
 
-// sqlstore.For relies on these.
+// sqlstore.For requires that a transaction implements the ports of every use case,
+// which cannot be expressed as a type constraint.
 var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)

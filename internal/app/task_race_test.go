@@ -26,8 +26,8 @@ import (
 	"dray/internal/store/sqlstore"
 )
 
-// dispatch is an organization whose tasks many clients move at once, through one
-// node on SQLite or three on one PostgreSQL database.
+// dispatch is an organization whose tasks are moved by many clients at once,
+// through one node with SQLite or three nodes with one PostgreSQL database.
 type dispatch struct {
 	nodes   []*app.App
 	servers []*httptest.Server
@@ -94,7 +94,7 @@ func newDispatch(t *testing.T, nodes, workers int, c app.Config) *dispatch {
 	return d
 }
 
-// call sends a request to any node and retries while that is overloaded.
+// call sends a request to a random node and retries it while nodes are overloaded.
 func (d *dispatch) call(t *testing.T, method, path, body string) (int, []byte) {
 	t.Helper()
 	for try := 0; ; try++ {
@@ -104,22 +104,22 @@ func (d *dispatch) call(t *testing.T, method, path, body string) (int, []byte) {
 			t.Fatal(err)
 		}
 		request.SetBasicAuth(d.key, "")
-		answer, err := d.http.Do(request)
+		response, err := d.http.Do(request)
 		if err != nil {
 			t.Errorf("%s %s: %v", method, path, err)
 			return 0, nil
 		}
-		got, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if answer.StatusCode == http.StatusServiceUnavailable && try < 50 {
+		got, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if response.StatusCode == http.StatusServiceUnavailable && try < 50 {
 			d.retried.Add(1)
 			time.Sleep(rand.N(50 * time.Millisecond))
 			continue
 		}
-		if err != nil || answer.StatusCode >= http.StatusInternalServerError {
-			t.Errorf("%s %s: %s %s %v", method, path, answer.Status, got, err)
+		if err != nil || response.StatusCode >= http.StatusInternalServerError {
+			t.Errorf("%s %s: %s %s %v", method, path, response.Status, got, err)
 		}
-		return answer.StatusCode, got
+		return response.StatusCode, got
 	}
 }
 
@@ -159,7 +159,7 @@ func texts(list any) []string {
 // respects the capacity; light tasks have no quantity and may go to any worker.
 type client struct {
 	d           *dispatch
-	heavy, idle []string // idle are heavy tasks that it did not assign
+	heavy, idle []string // idle: the heavy tasks created without automatic assignment
 	light       []string
 	gone        []string // deleted
 }
@@ -168,7 +168,7 @@ type client struct {
 func (m *client) act(t *testing.T) {
 	d := m.d
 	worker := d.workers[rand.IntN(len(d.workers))]
-	any := func(list []string) string {
+	pick := func(list []string) string {
 		if len(list) == 0 {
 			return ""
 		}
@@ -188,16 +188,16 @@ func (m *client) act(t *testing.T) {
 	case 4, 5:
 		m.light = append(m.light, d.id(t, "/tasks", d.task(`,"container":{"type":"WORKER","worker":"`+worker+`"}`)))
 	case 6, 7:
-		if task := any(m.light); task != "" {
+		if task := pick(m.light); task != "" {
 			d.must(t, "PUT", "/containers/workers/"+worker, fmt.Sprintf(`{"tasks":[%d,%q]}`, rand.IntN(4)-1, task))
 		}
 	case 8:
-		if task := any(m.heavy); task != "" { // unassign it
+		if task := pick(m.heavy); task != "" { // unassign it
 			d.must(t, "PUT", "/containers/"+[]string{"teams/" + d.team, "organizations/" + string(d.org)}[rand.IntN(2)], fmt.Sprintf(`{"tasks":[%d,%q]}`, rand.IntN(3)-1, task))
 		}
 	default:
 		for _, list := range []*[]string{&m.light, &m.heavy} {
-			if task := any(*list); task != "" && rand.IntN(2) == 0 {
+			if task := pick(*list); task != "" && rand.IntN(2) == 0 {
 				d.call(t, "DELETE", "/tasks/"+task, "")
 				isTask := func(id string) bool { return id == task }
 				*list, m.idle, m.gone = slices.DeleteFunc(*list, isTask), slices.DeleteFunc(m.idle, isTask), append(m.gone, task)

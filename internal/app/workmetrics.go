@@ -13,8 +13,8 @@ import (
 	"dray/internal/work"
 )
 
-// workMetrics collects the metrics of background work: what this node did, and
-// the backlog in the database, which all nodes share.
+// workMetrics collects the metrics of background work: of the work of this node,
+// and of the backlog in the database, which all nodes share.
 type workMetrics struct {
 	db     *sqlstore.Store
 	sender *webhook.Sender
@@ -24,7 +24,7 @@ type workMetrics struct {
 	log    *slog.Logger
 }
 
-// countTimeout bounds the reading of the backlog.
+// countTimeout limits how long reading the backlog may take.
 const countTimeout = 5 * time.Second
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -32,17 +32,17 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	attemptsMade         = describe("dray_webhook_attempts_total", "Attempts at notifications that this node made, by result.", "result")
-	attemptsInFlight     = describe("dray_webhook_attempts_in_flight", "Attempts at notifications under way on this node.")
-	textsSent            = describe("dray_text_messages_total", "Attempts at text messages that this node made, by result.", "result")
+	attemptsMade         = describe("dray_webhook_attempts_total", "Attempts of this node to deliver notifications, by result.", "result")
+	attemptsInFlight     = describe("dray_webhook_attempts_in_flight", "Attempts of this node to deliver notifications that are in progress.")
+	textsSent            = describe("dray_text_messages_total", "Attempts of this node to send text messages, by result.", "result")
 	notificationsWaiting = describe("dray_webhook_notifications_waiting", "Notifications to be sent, now or later, by any node.")
 	notificationsDue     = describe("dray_webhook_notifications_due", "Notifications to be sent now, by any node.")
 	notificationsOldest  = describe("dray_webhook_oldest_due_seconds", "How long the oldest due notification has been due.")
 	jobsDue              = describe("dray_jobs_due", "Background jobs that are due and not running.")
-	jobsRunning          = describe("dray_jobs_running", "Background jobs that a node runs.")
+	jobsRunning          = describe("dray_jobs_running", "Background jobs that are running on any node.")
 	jobsGivenUp          = describe("dray_jobs_given_up", "Background jobs that failed for good.")
 	workDue              = describe("dray_work_due", "Background work that is due and not leased, by kind. For webhooks it counts notifications.", "kind")
-	workLeased           = describe("dray_work_leased", "Background work that a node is doing, by kind.", "kind")
+	workLeased           = describe("dray_work_leased", "Background work that is leased to a node, by kind.", "kind")
 	workGivenUp          = describe("dray_work_given_up", "Background work that failed for good, by kind.", "kind")
 	workOldest           = describe("dray_work_oldest_due_seconds", "How long the oldest due work of a kind has been due.", "kind")
 	stepAge              = describe("dray_step_age_seconds", "How long ago a periodic step of this node, such as a purge, last succeeded; at first, how long ago the node was started.", "step")
@@ -59,16 +59,16 @@ func (w workMetrics) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. What cannot be read is left out.
+// Collect implements prometheus.Collector. It omits metrics that cannot be read.
 func (w workMetrics) Collect(out chan<- prometheus.Metric) {
-	level := func(what *prometheus.Desc, value float64) {
+	gauge := func(what *prometheus.Desc, value float64) {
 		out <- prometheus.MustNewConstMetric(what, prometheus.GaugeValue, value)
 	}
 	done := w.sender.Stats()
 	for result, count := range map[string]int64{"delivered": done.Delivered, "failed": done.Failed, "fenced": done.Fenced} {
 		out <- prometheus.MustNewConstMetric(attemptsMade, prometheus.CounterValue, float64(count), result)
 	}
-	level(attemptsInFlight, float64(done.InFlight))
+	gauge(attemptsInFlight, float64(done.InFlight))
 	texts := w.texts.Stats()
 	for result, count := range map[string]int64{"sent": texts.Sent, "failed": texts.Failed, "suppressed": texts.Suppressed} {
 		out <- prometheus.MustNewConstMetric(textsSent, prometheus.CounterValue, float64(count), result)
@@ -88,19 +88,20 @@ func (w workMetrics) Collect(out chan<- prometheus.Metric) {
 		perKind(workOldest, age(b.Oldest, now))
 	}
 	if notifications, ok := backlogs[work.Webhooks]; ok {
-		level(notificationsWaiting, float64(notifications.Waiting))
-		level(notificationsDue, float64(notifications.Due))
-		level(notificationsOldest, age(notifications.Oldest, now))
+		gauge(notificationsWaiting, float64(notifications.Waiting))
+		gauge(notificationsDue, float64(notifications.Due))
+		gauge(notificationsOldest, age(notifications.Oldest, now))
 	}
 	if jobs, ok := backlogs[work.CreateBatch]; ok {
-		level(jobsDue, float64(jobs.Due))
-		level(jobsRunning, float64(jobs.Leased))
-		level(jobsGivenUp, float64(jobs.GivenUp))
-		level(jobsOldest, age(jobs.Oldest, now))
+		gauge(jobsDue, float64(jobs.Due))
+		gauge(jobsRunning, float64(jobs.Leased))
+		gauge(jobsGivenUp, float64(jobs.GivenUp))
+		gauge(jobsOldest, age(jobs.Oldest, now))
 	}
 }
 
-// backlog counts the work of every kind; it returns nil if that cannot be read.
+// backlog counts the work of every kind. It returns nil if the database cannot be
+// read.
 func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
@@ -123,7 +124,7 @@ func (w workMetrics) backlog() map[work.Kind]work.Backlog {
 	return backlogs
 }
 
-// age returns the seconds since a time, or 0 if that is zero.
+// age returns the seconds since a time, or 0 if there is none.
 func age(since, now time.Time) float64 {
 	if since.IsZero() {
 		return 0

@@ -154,7 +154,7 @@ func versionCommand() command {
 					"version": app.Version, "interface": "2.6", "sqlite": app.SQLiteVersion(),
 					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "data": geo.Credit,
 				}
-				return inv.print(result, "%s", fmt.Sprintf("dray %s (interface 2.6, SQLite %s, %s, %s)\n%s\n", app.Version, result["sqlite"], result["go"], result["platform"], geo.Credit))
+				return inv.print(result, "%s", fmt.Sprintf("dray %s (API v2 revision 2.6, SQLite %s, %s, %s)\n%s\n", app.Version, result["sqlite"], result["go"], result["platform"], geo.Credit))
 			}
 		},
 	}

@@ -78,11 +78,11 @@ func DecodePart(data []byte, into any) error {
 	if !ok {
 		return fmt.Errorf("decode %T: %w", into, err)
 	}
-	refused := explain(semantic)
-	if refused == nil {
+	rejected := explain(semantic)
+	if rejected == nil {
 		return fmt.Errorf("decode %T: %w", into, err)
 	}
-	return refused.at(dotted(semantic.JSONPointer))
+	return rejected.at(dotted(semantic.JSONPointer))
 }
 
 // noNullItems rejects null among the items of a list, which would be read as

@@ -10,7 +10,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// ErrorEntry is how the API shows an error.
+// ErrorEntry is the representation of an error in the API.
 type ErrorEntry struct {
 	Status  int // of HTTP
 	Number  ErrorNumber
@@ -30,59 +30,59 @@ var errorEntries = map[lastmile.Code]ErrorEntry{
 	},
 	lastmile.CodeForbidden: {
 		Status: 403, Number: 1300, Class: "Forbidden",
-		Meaning: "The caller may not do this, for example from a page of another web site.",
+		Meaning: "The caller is not allowed to do this, for example from a page of another website.",
 	},
 	lastmile.CodeNotFound: {
 		Status: 404, Number: 1402, Class: "ResourceNotFound",
-		Meaning: "There is no such record, or no such path.",
+		Meaning: "The record or the path does not exist.",
 	},
 	lastmile.CodeInvalid: {
 		Status: 400, Number: 1000, Class: "InvalidContent",
-		Meaning: "A value cannot be taken, for example a phone number that does not exist.",
+		Meaning: "A value is not acceptable, for example a phone number that cannot exist.",
 	},
 	lastmile.CodeInvalidHook: {
 		Status: 400, Number: 1008, Class: "InvalidContent",
-		Meaning: "The server of a webhook did not pass its check.",
+		Meaning: "The server of the webhook did not pass the check.",
 	},
 	lastmile.CodeDuplicate: {
 		Status: 400, Number: 1004, Class: "InvalidContent",
-		Meaning: "Another record of the organization holds the value already; cause says which.",
+		Meaning: "Another record of the organization already has the value; cause contains the field and the value.",
 	},
 	lastmile.CodeMalformed: {
 		Status: 400, Number: 1900, Class: "InvalidArgument",
-		Meaning: "A required value is missing, or has the wrong form.",
+		Meaning: "A required value is missing, or a value has the wrong format.",
 	},
 	lastmile.CodeNotUnique: {
 		Status: 400, Number: 1901, Class: "InvalidArgument",
-		Meaning: "A name must be unique, and is in use.",
+		Meaning: "The name must be unique and is already in use.",
 	},
 	lastmile.CodeWrongMethod: {
 		Status: 405, Number: 1405, Class: "MethodNotAllowed",
-		Meaning: "The path exists, but not for this method.",
+		Meaning: "The path does not support this method.",
 	},
 	lastmile.CodeConflict: {
 		Status: 412, Number: 2218, Class: "PreconditionFailed",
-		Meaning: "The record is locked, or not in a state to do this.",
+		Meaning: "The record is locked, or its state does not allow this.",
 	},
 	lastmile.CodeTooLarge: {
 		Status: 413, Number: 1006, Class: "InvalidContent",
-		Meaning: "The request body is larger than its limit.",
+		Meaning: "The request body exceeds the size limit.",
 	},
 	lastmile.CodeTooMany: {
 		Status: 429, Number: 2300, Class: "TooManyRequests",
-		Meaning: "The rate limit is used up. Wait as long as Retry-After says.",
+		Meaning: "The rate limit is exceeded. Wait for the time in Retry-After.",
 	},
 	lastmile.CodeOverloaded: {
 		Status: 503, Number: 2503, Class: "ServiceUnavailable",
-		Meaning: "The server is busy. Try again after the time Retry-After says; with an Idempotency-Key, nothing is done twice.",
+		Meaning: "The server is busy. Retry after the time in Retry-After; with an Idempotency-Key, the request is not performed twice.",
 	},
 	lastmile.CodeUnknownOutcome: {
 		Status: 500, Number: 2504, Class: "Internal",
-		Meaning: "The server lost its database while it saved the change: the outcome is unknown. Check before trying again; with an Idempotency-Key, nothing is done twice.",
+		Meaning: "The server lost its database connection while saving the change, so the outcome is unknown. Check it before retrying; with an Idempotency-Key, the request is not performed twice.",
 	},
 	lastmile.CodeInternal: {
 		Status: 500, Number: 2500, Class: "Internal",
-		Meaning: "Something went wrong on the server. Quote the request id when asking for help.",
+		Meaning: "An internal error occurred. Include the request ID in support requests.",
 	},
 }
 
@@ -118,62 +118,63 @@ func (ErrorNumber) Values() []ErrorNumber {
 	return slices.Compact(all)
 }
 
-// ErrorBody is an error.
+// ErrorBody is the body of an error response.
 type ErrorBody struct {
 	// Class of the error.
 	Code ErrorClass `json:"code" example:"InvalidContent"`
-	// What happened.
+	// Details of the error.
 	Message ErrorMessage `json:"message"`
 }
 
-// ErrorMessage is what happened.
+// ErrorMessage are the details of an error.
 type ErrorMessage struct {
-	// Number of the error; see the table of errors.
+	// Number that identifies the error; see the table of errors.
 	Error ErrorNumber `json:"error" example:"1004"`
-	// A sentence for people. It may change: decide by the number.
+	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message" example:"phone is already in use"`
-	// More about why. Only for some errors; an object for 1004, and where something is missing.
+	// Further details of the cause. Present only for some errors; an object for error 1004 and where
+	// something is missing.
 	Cause ErrorCause `json:"cause,omitzero" example:"{\"type\": \"duplicateKey\", \"key\": \"phone\", \"value\": \"+12125550187\"}"`
-	// Id of the request, to be quoted when asking for help.
+	// ID of the request, to be included in support requests.
 	Request string `json:"request" example:"0b0f4a3e-8c55-4d0c-9a53-6d1f0e8a7c21"`
 }
 
-// DuplicateCause is the value that another record holds.
+// DuplicateCause is the cause of an error: a unique value that another record already has.
 type DuplicateCause struct {
-	// Kind of cause.
+	// Type of the cause.
 	Type string `json:"type" enum:"duplicateKey"`
-	// The field.
+	// Name of the field.
 	Key string `json:"key"`
-	// The value.
+	// Value of the field.
 	Value string `json:"value"`
 }
 
-// LackCause is what has to be there first.
-type LackCause struct {
+// MissingCause is the cause of an error: what must be provided or completed first.
+type MissingCause struct {
 	// What is missing: requirements of the task, or dependencies that are not completed.
 	Type string `json:"type" enum:"requirements,dependencies"`
-	// For requirements their names: signature, photo, notes, minimumAge, or barcode and its id. For
-	// dependencies the ids of the tasks.
+	// For requirements, their names: signature, photo, notes, minimumAge, or barcode followed by its
+	// ID. For dependencies, the IDs of the tasks.
 	Missing []string `json:"missing"`
 }
 
-// ErrorCause is why an error happened: one of its fields, or none.
+// ErrorCause is the cause of an error. At most one of its fields is set.
 type ErrorCause struct {
 	Text      string
 	Duplicate *DuplicateCause
-	Lack      *LackCause
+	Missing   *MissingCause
 }
 
 // OneOf returns a value of each form of a cause, for documentation.
-func (ErrorCause) OneOf() []any { return []any{"", DuplicateCause{}, LackCause{}} }
+func (ErrorCause) OneOf() []any { return []any{"", DuplicateCause{}, MissingCause{}} }
 
 // MarshalJSON implements json.Marshaler.
 func (c ErrorCause) MarshalJSON() ([]byte, error) {
 	switch {
 	case c.Duplicate != nil:
 		return json.Marshal(c.Duplicate)
-	case c.Lack != nil:
-		return json.Marshal(c.Lack)
+	case c.Missing != nil:
+		return json.Marshal(c.Missing)
 	}
 	return json.Marshal(c.Text)
 }
@@ -200,22 +201,23 @@ func NewError(err error, request string) (status int, body ErrorBody) {
 	case refusal.Key != nil:
 		body.Message.Cause.Duplicate = &DuplicateCause{Type: "duplicateKey", Key: refusal.Key.Key, Value: refusal.Key.Value}
 	case refusal.Missing != nil:
-		body.Message.Cause.Lack = &LackCause{Type: refusal.Missing.Kind, Missing: refusal.Missing.Items}
+		body.Message.Cause.Missing = &MissingCause{Type: refusal.Missing.Kind, Missing: refusal.Missing.Items}
 	default:
 		body.Message.Cause.Text = refusal.Cause
 	}
 	return entry.Status, body
 }
 
-// BatchError is an error of a request for a batch, or of one task of it. Unlike others it has no code.
+// BatchError is an error of a batch request or of one of its tasks. Unlike other errors, it has no
+// code.
 type BatchError struct {
 	// HTTP status that the error has in requests for a single task.
 	StatusCode int `json:"statusCode"`
-	// Number of the error; see the table of errors.
+	// Number that identifies the error; see the table of errors.
 	Error int `json:"error"`
-	// A sentence for people. It may change: decide by the number.
+	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message"`
-	// More about why; empty when there is nothing more to say.
+	// Further details of the cause; empty if there are none.
 	Cause string `json:"cause"`
 }
 

@@ -26,8 +26,8 @@ const MaxNumber = 1 << 53
 const outOfRange = "must be a number between -2^53 and 2^53, not %s"
 
 // Scanner walks a body once, before it is decoded. It allocates nothing
-// unless it refuses, and it refuses everything that is not JSON or that no
-// honest client sends, also in members that are ignored.
+// unless it rejects the body. It rejects everything that is not valid JSON or
+// that exceeds a limit, even in members that are ignored.
 type Scanner struct {
 	data   []byte
 	at     int
@@ -130,7 +130,7 @@ func (s *Scanner) word(word string) *FieldError {
 // open enters the container that begins at the next byte.
 func (s *Scanner) open(array bool) (*frame, *FieldError) {
 	if s.Depth == MaxDepth {
-		return nil, s.refuse("is nested too deeply: at most %d levels are allowed", MaxDepth)
+		return nil, s.reject("is nested too deeply: at most %d levels are allowed", MaxDepth)
 	}
 	s.at++
 	s.space()
@@ -158,7 +158,7 @@ func (s *Scanner) object() *FieldError {
 	for members := 1; ; members++ {
 		f.named = false
 		if members > MaxMembers {
-			return s.refuse("has too many members: at most %d are allowed", MaxMembers)
+			return s.reject("has too many members: at most %d are allowed", MaxMembers)
 		}
 		if err := s.member(f); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (s *Scanner) member(f *frame) *FieldError {
 		return err
 	}
 	if s.name(f, start, s.at-1) {
-		return s.refuse("is given more than once")
+		return s.reject("is given more than once")
 	}
 	s.space()
 	if s.peek() != ':' {
@@ -240,7 +240,7 @@ func (s *Scanner) array() *FieldError {
 		}
 		if f.index == MaxItems {
 			s.Depth-- // the fault is the array's, not the element's
-			return s.refuse("has too many elements: at most %d are allowed", MaxItems)
+			return s.reject("has too many elements: at most %d are allowed", MaxItems)
 		}
 		if err := s.value(); err != nil {
 			return err
@@ -363,9 +363,9 @@ func (s *Scanner) control(key bool, r rune, raw bool) *FieldError {
 // inText rejects a string that is a key or a value.
 func (s *Scanner) inText(key bool, format string, args ...any) *FieldError {
 	if key {
-		return s.refuse("has a key that "+format, args...)
+		return s.reject("has a key that "+format, args...)
 	}
-	return s.refuse(format, args...)
+	return s.reject(format, args...)
 }
 
 func (s *Scanner) number() *FieldError {
@@ -376,7 +376,7 @@ func (s *Scanner) number() *FieldError {
 		return s.syntax("a digit")
 	}
 	if !InRange(literal) {
-		return s.refuse(outOfRange, Clip(string(literal)))
+		return s.reject(outOfRange, Clip(string(literal)))
 	}
 	return nil
 }
@@ -449,8 +449,8 @@ func hasExponent(literal []byte) bool {
 	return false
 }
 
-// refuse reports that the current value is not acceptable.
-func (s *Scanner) refuse(format string, args ...any) *FieldError {
+// reject reports that the current value is not acceptable.
+func (s *Scanner) reject(format string, args ...any) *FieldError {
 	return Invalid(format, args...).at(s.path())
 }
 

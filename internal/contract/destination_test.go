@@ -53,8 +53,10 @@ func TestDestinationContract(t *testing.T) {
 			}
 		})
 		t.Run("house number, apartment and postal code may be numbers", func(t *testing.T) {
-			made := send(t, c, "POST", "/destinations", `{"address":{"number":543,"apartment":5,"postalCode":94105,"city":"X","country":"Y"},"location":[1,2]}`).OK(t)
-			matches(t, made.Object(t)["address"], `{"number":"543","street":"","apartment":"5","city":"X","state":"","postalCode":"94105","country":"Y"}`)
+			for _, numbers := range []string{`"number":543,"apartment":5,"postalCode":94105`, `"number":5.43e2,"apartment":5.00,"postalCode":94105.0`} {
+				made := send(t, c, "POST", "/destinations", `{"address":{`+numbers+`,"city":"X","country":"Y"},"location":[1,2]}`).OK(t)
+				matches(t, made.Object(t)["address"], `{"number":"543","street":"","apartment":"5","city":"X","state":"","postalCode":"94105","country":"Y"}`)
+			}
 		})
 		t.Run("null stands for absent, and unknown keys are ignored", func(t *testing.T) {
 			made := send(t, c, "POST", "/destinations", `{"address":{"name":null,"number":null,"street":null,"apartment":null,"city":"X","state":null,

@@ -349,6 +349,6 @@ func testManyUploads(t *testing.T, c *apptest.Client, team string) {
 	for i := range lastmile.MaxUnusedUploads {
 		phone.uploaded(t, numbered(t, 100+i))
 	}
-	invalid.check(t, phone.upload(t, numbered(t, 99)), "handed in")
+	invalid.check(t, phone.upload(t, numbered(t, 99)), "not attached to a task yet")
 	phone.uploaded(t, numbered(t, 100)) // it is there already
 }

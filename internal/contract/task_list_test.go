@@ -48,7 +48,7 @@ func TestTaskListContract(t *testing.T) {
 				q.Set(name, "99999999999999999")
 				invalid.check(t, r.Call(t, "GET", "/tasks/all?"+q.Encode(), nil), name)
 			}
-			for _, states := range []string{"4", "-1", "0,x", "unassigned", "0;1"} {
+			for _, states := range []string{"4", "-1", "1.5", "0,x", "unassigned", "0;1"} {
 				invalid.check(t, r.Call(t, "GET", "/tasks/all?from=0&state="+url.QueryEscape(states), nil), "state")
 			}
 			notFound.check(t, r.Call(t, "GET", "/tasks/all?from=0&lastId="+unknownID, nil))
@@ -123,6 +123,7 @@ func testTaskFilters(t *testing.T, r roads) {
 		"in the future":                               {fmt.Sprintf("from=%d", soon), nil},
 		"unassigned":                                  {"from=0&state=0", []string{first, second}},
 		"assigned":                                    {"from=0&state=1", []string{third}},
+		"assigned, as a fraction":                     {"from=0&state=1.0", []string{third}},
 		"active":                                      {"from=0&state=2", []string{fourth}},
 		"completed":                                   {"from=0&state=3", []string{fifth}},
 		"of several states":                           {"from=0&state=3,1,0", []string{first, second, third, fifth}},

@@ -42,6 +42,7 @@ func TestWorkerListContract(t *testing.T) {
 				"?teams=short":                          {},
 				"?states=0":                             {off, both},
 				"?states=1":                             {idle},
+				"?states=1.0":                           {idle},
 				"?states=2":                             {},
 				"?states=1,2":                           {idle},
 				"?states=" + url.QueryEscape("0, 1, 2"): {idle, off, both},

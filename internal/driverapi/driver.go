@@ -16,29 +16,29 @@ const maxSignInBody = 4 << 10
 func (s *Server) routes() []edge.Route {
 	routes := []edge.Route{
 		edge.Post("/login", "Sign in", s.signIn).Public().Limit(maxSignInBody).
-			Describe("The temporary password of the invitation, or the one that was set. A phone number of several organizations signs in to the first whose password fits. Failed attempts are limited for each phone number and network: after five, 429 says how long to wait.").
+			Describe("The password is the temporary one of the invitation or the one that was set. A phone number that is registered in several organizations signs in to the first one whose password matches. Failed attempts are limited for each phone number and network: after five, the response is 429 with the time to wait.").
 			Example(`{"phone": "+12125550142", "password": "correct horse"}`),
 		edge.Do("/password", "Set a password", s.setPassword).AllowTemporaryPassword().Limit(maxSignInBody).
-			Describe("Accepts the invitation. Until then, everything except reading who is signed in and signing out is denied with 1300. Other sessions of the worker end.").
+			Describe("Accepts the invitation. Until then, all other requests except GET /me and signing out are denied with error 1300. Other sessions of the worker end.").
 			Example(`{"password": "battery staple", "oldPassword": "correct horse"}`),
 		edge.SendOnly("/logout", "Sign out", s.signOut).AllowTemporaryPassword().Limit(maxSignInBody).
-			Describe("The token is no longer valid."),
+			Describe("The token becomes invalid."),
 		edge.Delete("/sessions", "Sign out everywhere", s.signOutEverywhere).AllowTemporaryPassword().
-			Describe("Ends all sessions of the worker, this one included, and the token of a tracker app."),
-		edge.Get("/me", "Read who is signed in", s.self).AllowTemporaryPassword(),
+			Describe("Ends all sessions of the worker, including this one, and revokes the token of a tracker app."),
+		edge.Get("/me", "Read the current worker", s.self).AllowTemporaryPassword(),
 		edge.Put("/duty", "Go on or off duty", s.setDuty).
-			Describe("Going off duty leaves an active task as it is.").
+			Describe("Going off duty does not change an active task.").
 			Example(`{"onDuty": true}`),
-		edge.Get("/tasks", "List what is to be done, in order", s.workList).
-			Describe("The active task first, then in order."),
-		edge.Get("/tasks/available", "List what the worker may claim", s.availableTasks),
-		edge.Follow("/events", "Follow the list as it changes", s.followList, "text/event-stream").
-			Describe("Server-sent events named list, with version, activeTask and for each task id and timeLastModified, whenever any of that changed. Send the id of the last one in the Last-Event-ID header to receive an event at once only if something was missed."),
-		edge.Post("/tasks/{id}/claim", "Take a task of the team", act(s.Work.Claim).serve).
-			Describe("Only where the team has enableSelfAssignment.").
+		edge.Get("/tasks", "List the tasks of the worker, in order", s.workList).
+			Describe("Returns the active task first, then the others in order."),
+		edge.Get("/tasks/available", "List the tasks that the worker can claim", s.availableTasks),
+		edge.Follow("/events", "Follow changes of the task list", s.followList, "text/event-stream").
+			Describe("A stream of server-sent events named list, each with the version, the activeTask, and the id and timeLastModified of each task. An event is sent whenever any of these change. After a reconnect with the ID of the last event in the Last-Event-ID header, an event is sent immediately only if the client missed a change."),
+		edge.Post("/tasks/{id}/claim", "Claim a task of the team", act(s.Work.Claim).serve).
+			Describe("The team must have enableSelfAssignment.").
 			Example(`{"actionId": "0b9c8f0e-claim"}`),
 		edge.Post("/tasks/{id}/start", "Start a task", act(s.Work.Start).serve).
-			Describe("Rejected off duty, while another task is active, and before the tasks that this one depends on are completed; the cause lists those.").
+			Describe("Rejected if the worker is off duty, if another task is active, or if tasks that this one depends on are not completed; the cause lists those tasks.").
 			Example(`{"actionId": "0b9c8f0e-start", "time": 1767229200000, "location": [-73.9857, 40.7484]}`),
 		edge.Post("/tasks/{id}/arrive", "Arrive at a task", act(s.Work.Arrive).serve).
 			Describe("The task must be active.").
@@ -47,7 +47,7 @@ func (s *Server) routes() []edge.Route {
 			Describe("The task must be active.").
 			Example(`{"actionId": "0b9c8f0e-depart", "location": [-73.9857, 40.7484]}`),
 		edge.Post("/tasks/{id}/complete", "Complete or fail a task", s.finishTask).
-			Describe("A success needs what the task requires; the cause lists what is missing. Uploads must be the worker's own, and not of another task.").
+			Describe("A successful completion must meet the requirements of the task; the cause of an error lists what is missing. Uploads must belong to the worker and not to another task.").
 			Example(`{
 				"actionId": "0b9c8f0e-complete",
 				"success": true,
@@ -55,12 +55,12 @@ func (s *Server) routes() []edge.Route {
 				"signatureUploadId": "U7jK3lZx9CvB5nMq2WsD8fRt",
 				"photoUploadIds": ["V2dF8gHj5LzX9cVb7NmQ4wRt"]
 			}`),
-		edge.Send("/uploads", "Send a signature or a photo", s.takeUpload, "image/jpeg", "image/png", "image/webp", "image/gif").Limit(lastmile.MaxUpload).
-			Describe("The image itself is the body: JPEG, PNG, WebP or GIF, whatever the Content-Type says. At most 10 MB and 40 million pixels. The same image sent again is the same upload until a task is completed with it."),
-		edge.Follow("/uploads/{id}", "Read a signature or a photo that was sent", s.showUpload, edge.ImageTypes...).
-			Describe("The image, as JPEG or PNG; of one's own only."),
+		edge.Send("/uploads", "Upload a signature or a photo", s.takeUpload, "image/jpeg", "image/png", "image/webp", "image/gif").Limit(lastmile.MaxUpload).
+			Describe("The body is the image: JPEG, PNG, WebP or GIF, regardless of the Content-Type, with at most 10 MB and 40 million pixels. Sending the same image again returns the same upload until a task is completed with it."),
+		edge.Follow("/uploads/{id}", "Read an uploaded signature or photo", s.showUpload, edge.ImageTypes...).
+			Describe("Returns the image as JPEG or PNG. Only uploads of the worker are accessible."),
 		edge.Post("/positions", "Report positions", s.reportPositions).
-			Describe("Positions that cannot be true are left out.").
+			Describe("Implausible positions are ignored.").
 			Example(`{
 				"positions": [
 					{
@@ -146,13 +146,13 @@ func (s *Server) finishTask(ctx context.Context, c *edge.Call, body wire.FinishB
 	return wire.NewTask(task), err
 }
 
-func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body wire.PositionsBody) (wire.Believed, error) {
+func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body wire.PositionsBody) (wire.AcceptedPositions, error) {
 	positions, err := body.Domain()
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	accepted, err := s.Tracking.Report(ctx, c.Who, positions)
-	return wire.Believed{Accepted: accepted}, err
+	return wire.AcceptedPositions{Accepted: accepted}, err
 }
 
 func (s *Server) takeUpload(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {

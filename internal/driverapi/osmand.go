@@ -31,10 +31,10 @@ func (s *Server) osmandRoutes() []edge.Route {
 // trackerRoutes let a worker manage the token of a tracker app.
 func (s *Server) trackerRoutes() []edge.Route {
 	return []edge.Route{
-		edge.Send("/tracker", "Make a token for a tracker app", s.newTracker).
-			Describe("For apps that speak the protocol of OsmAnd at /driver/v1/osmand. The token replaces the one before, and is good for reporting positions only."),
-		edge.Delete("/tracker", "End the token for a tracker app", s.endTracker).
-			Describe("The token is good no more."),
+		edge.Send("/tracker", "Create a token for a tracker app", s.newTracker).
+			Describe("The token is for apps that support the OsmAnd protocol, at /driver/v1/osmand. It replaces the previous token and only permits reporting positions."),
+		edge.Delete("/tracker", "Revoke the token for a tracker app", s.endTracker).
+			Describe("The token becomes invalid."),
 	}
 }
 
@@ -49,21 +49,21 @@ func (s *Server) endTracker(ctx context.Context, c *edge.Call) error {
 
 // osmand takes one position: in the query, in a form, or as newer apps send it
 // in JSON.
-func (s *Server) osmand(ctx context.Context, c *edge.Call) (wire.Believed, error) {
+func (s *Server) osmand(ctx context.Context, c *edge.Call) (wire.AcceptedPositions, error) {
 	sent, err := osmandValues(c)
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	who, err := s.Sessions.AuthenticateTracker(ctx, cmp.Or(sent.Get("id"), sent.Get("deviceid")))
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	position, err := osmandPosition(sent, s.Now())
 	if err != nil {
-		return wire.Believed{}, err
+		return wire.AcceptedPositions{}, err
 	}
 	accepted, err := s.Tracking.Report(ctx, who, []lastmile.Position{position})
-	return wire.Believed{Accepted: accepted}, err
+	return wire.AcceptedPositions{Accepted: accepted}, err
 }
 
 // osmandValues are the parameters of a position, wherever they were sent.

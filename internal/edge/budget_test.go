@@ -133,7 +133,7 @@ func TestBudgetIsExactUnderConcurrency(t *testing.T) {
 
 // budgeted serves routes within a budget, for the organization that a request
 // names.
-func budgeted(b *Budget, routes ...Route) http.Handler {
+func budgeted(b *Budget, routes ...Route) *Mux {
 	settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler), Budget: b, Receipts: &receipts{}}
 	return NewMux(settings, "/v1", Access{Authenticate: func(_ context.Context, r *http.Request) (lastmile.Principal, error) {
 		return lastmile.Principal{Organization: lastmile.OrganizationID(r.Header.Get("Authorization"))}, nil
@@ -229,6 +229,7 @@ func TestReadsAreCounted(t *testing.T) {
 			return bellReply{Tone: "c"}, nil
 		}
 		h := budgeted(b, Get("/bells", "List bells", list))
+		h.large.Most = 2
 		var group sync.WaitGroup
 		group.Go(func() { serve(h, "GET", "evil", nil) })
 		<-reading
@@ -248,6 +249,40 @@ func TestReadsAreCounted(t *testing.T) {
 		}
 		if held := b.Stats().Held; held != 0 {
 			t.Errorf("%d bytes are held in the end", held)
+		}
+	})
+}
+
+// TestLargeListsTakeTurns: an organization that reads many large lists at once does
+// not keep all processors from others.
+func TestLargeListsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		running := 0
+		list := func(_ context.Context, c *Call) (bellReply, error) {
+			if c.Who.Organization == "evil" {
+				running++
+				<-proceed
+			}
+			return bellReply{Tone: "c"}, nil
+		}
+		h := budgeted(NewBudget(96*mib), Get("/bells", "List bells", list))
+		h.large.Most = 2
+		var group sync.WaitGroup
+		for range 5 {
+			group.Go(func() { serve(h, "GET", "evil", nil) })
+		}
+		synctest.Wait()
+		if running != 2 {
+			t.Errorf("%d lists of one organization are read at once, want 2", running)
+		}
+		if w := serve(h, "GET", "good", nil); w.Code != http.StatusOK {
+			t.Errorf("responded to another organization with %d %s", w.Code, w.Body)
+		}
+		close(proceed)
+		group.Wait()
+		if running != 5 {
+			t.Errorf("%d of 5 lists were read", running)
 		}
 	})
 }

@@ -96,6 +96,18 @@ func (c *Call) Number(name string) (n float64, sent bool, err error) {
 	return n, true, nil
 }
 
+// NumberList is a query parameter that is a list of numbers, in the shortest form of
+// each: 1.0 is 1. What is no number is unchanged.
+func (c *Call) NumberList(name string) []string {
+	items := c.List(name)
+	for i, item := range items {
+		if n, err := strconv.ParseFloat(item, 64); err == nil {
+			items[i] = strconv.FormatFloat(n, 'f', -1, 64)
+		}
+	}
+	return items
+}
+
 // RequiredNumber is a numeric query parameter that must be there.
 func (c *Call) RequiredNumber(name string) (float64, error) {
 	n, sent, err := c.Number(name)

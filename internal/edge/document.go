@@ -27,10 +27,10 @@ type (
 
 // responseHeaders are the headers of responses, for the document.
 var responseHeaders = []spec.Header{
-	{Name: "X-RateLimit-Limit", Type: "integer", Description: "Requests a second that the organization may make."},
-	{Name: "X-RateLimit-Remaining", Type: "integer", Description: "Requests that may still be made in this second."},
-	{Name: "X-Request-Id", Type: "string", Description: "Id of the request, to be quoted when asking for help."},
-	{Name: "Idempotent-Replayed", Type: "string", Description: "\"true\" when this is the response to an earlier request with the same Idempotency-Key."},
+	{Name: "X-RateLimit-Limit", Type: "integer", Description: "Number of requests per second that the organization may make."},
+	{Name: "X-RateLimit-Remaining", Type: "integer", Description: "Number of requests remaining in the current second."},
+	{Name: "X-Request-Id", Type: "string", Description: "ID of the request, to be included in support requests."},
+	{Name: "Idempotent-Replayed", Type: "string", Description: "\"true\" if this is the stored response to an earlier request with the same Idempotency-Key."},
 	{Name: "Retry-After", Type: "integer", Description: "Seconds to wait before the next attempt."},
 }
 
@@ -44,7 +44,7 @@ func Document(api API, routes []Route) API {
 		api.Errors = append(api.Errors, spec.Error{Status: e.Status, Number: int(e.Number), Class: string(e.Class), Meaning: e.Meaning})
 	}
 	api.IdempotencyKey = spec.IdempotencyKey{
-		Description: "Any text of 1 to 255 printable characters that you choose. The same request sent again with the same key within 48 hours is not performed again: it gets the first response.",
+		Description: "Unique key chosen by the client, 1 to 255 printable characters. If the same request is sent again with the same key within 48 hours, it is not performed again, and the first response is returned.",
 		Max:         lastmile.MaxReceiptKey, Hours: int(lastmile.ReceiptLifetime.Hours()),
 	}
 	for _, rt := range routes {

@@ -11,11 +11,13 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 )
 
 // Settings are what the APIs of a server have in common.
@@ -64,12 +66,17 @@ type Mux struct {
 	access  Access
 	base    string // the path it is mounted at
 	limiter *limiter
+	large   rate.Turns // of organizations, to read large lists
 	routes  router
 }
 
+// largeList is the size of the lists that an organization reads with at most half of
+// the processors.
+const largeList = 256 << 10
+
 // NewMux returns a handler of routes, to be mounted at base.
 func NewMux(settings Settings, base string, access Access, routes ...Route) *Mux {
-	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now)}
+	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now), large: rate.Turns{Most: runtime.GOMAXPROCS(0) / 2}}
 	for _, rt := range routes {
 		m.routes.add(rt.Method, rt.Path, m.endpoint(rt))
 	}
@@ -184,7 +191,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 		return http.StatusOK
 	}
 	if m.Log.Enabled(r.Context(), slog.LevelDebug) { // building the arguments costs more than asking
-		m.Log.Debug("request answered", "request", requestID, "method", rt.Method, "route", rt.Path,
+		m.Log.Debug("request served", "request", requestID, "method", rt.Method, "route", rt.Path,
 			"organization", c.Who.Organization, "key", c.Who.Key)
 	}
 	return write(w, rt.status(), reply)
@@ -210,13 +217,22 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 }
 
 // read serves a request that changes nothing. The rows of a list are counted, and
-// a list waits until there is memory for what it took last time.
+// a list waits until there is memory for what it took last time. The large lists of
+// an organization take turns.
 func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
 	if rt.single() {
 		reply, err = rt.serve(ctx, c)
 	} else {
 		of := list{c.Who.Organization, rt.Path}
-		if bytes := m.Budget.expected(of, m.Now()); bytes > UncountedBytes {
+		bytes := m.Budget.expected(of, m.Now())
+		if bytes > largeList {
+			end, err := m.large.Take(ctx, string(c.Who.Organization))
+			if err != nil {
+				return nil, err
+			}
+			defer end()
+		}
+		if bytes > UncountedBytes {
 			c.hold.address = m.address(c.HTTP)
 			if err := c.hold.await(ctx, max(bytes, c.hold.bytes)); err != nil {
 				return nil, err

@@ -52,7 +52,7 @@ func (m *Mux) logRejection(r *http.Request, requestID string, refusal *lastmile.
 	if refusal.Code == lastmile.CodeOverloaded {
 		line = append(line, "cause", err) // the client does not see what is wrapped with the error
 	}
-	m.Log.Log(r.Context(), level, "request refused", line...)
+	m.Log.Log(r.Context(), level, "request rejected", line...)
 }
 
 func writeError(w http.ResponseWriter, status int, body any) int {

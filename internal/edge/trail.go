@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 )
 
 // The limits of callers whose requests are denied: attempts of one address, or of
@@ -30,7 +31,7 @@ const (
 type Trail struct {
 	log     *slog.Logger
 	now     func() time.Time
-	limiter *limiter
+	limiter *rate.Limiter
 
 	mu     sync.Mutex
 	began  time.Time
@@ -53,7 +54,7 @@ type TrailCounts struct {
 
 // NewTrail returns a trail that writes to a log.
 func NewTrail(log *slog.Logger, now func() time.Time) *Trail {
-	return &Trail{log: log, now: now, limiter: newBurstLimiter(DeniedPerMinute/60., DeniedBurst, now), seen: map[denial]uint{}}
+	return &Trail{log: log, now: now, limiter: rate.New(rate.Limit{Burst: DeniedBurst, PerSecond: DeniedPerMinute / 60.}, now), seen: map[denial]uint{}}
 }
 
 // Counts returns how many requests were denied.
@@ -77,8 +78,7 @@ func (t *Trail) deny(e *lastmile.Error, address string, r *http.Request, request
 	}
 	limited := false
 	if address != "" {
-		_, ok := t.limiter.spend(address)
-		limited = !ok
+		limited = t.limiter.Take(address, 1) != nil
 	}
 	if n, log := t.count(denial{e.Code, address}, limited); log {
 		what := "credentials"

@@ -40,7 +40,7 @@ func (r reading) withStreet() reading {
 const (
 	maxParts     = 12
 	maxCityWords = 5
-	maxNameWords = 4 // of countries and states
+	maxNameWords = 8 // of countries and states
 )
 
 // joinedCode matches a state of the United States next to its postal code.
@@ -149,6 +149,9 @@ func (l lineReader) ending(parts []string, postal string) []reading {
 		name := strings.Join(words[len(words)-n:], " ")
 		rest := without(parts, last, strings.Join(words[:len(words)-n], " "))
 		if all := l.areas(name, rest, postal, whole); len(all) > 0 {
+			if longer := l.longer(parts, postal, n); len(longer) > 0 {
+				return longer
+			}
 			return all
 		}
 		if whole && l.isCity(name) {
@@ -159,6 +162,32 @@ func (l lineReader) ending(parts []string, postal string) []reading {
 		return nil
 	}
 	return l.misspelled(parts[last], parts[:last], postal)
+}
+
+// longer returns the interpretations of a line that ends with nearly the name of
+// a country or state of more than n words: Noth Korea is not Korea.
+func (l lineReader) longer(parts []string, postal string, n int) []reading {
+	last := len(parts) - 1
+	words := strings.Split(parts[last], " ")
+	for _, m := range l.longerEnds(words, n) {
+		rest := without(parts, last, strings.Join(words[:len(words)-m], " "))
+		if all := l.misspelled(strings.Join(words[len(words)-m:], " "), rest, postal); len(all) > 0 {
+			return all
+		}
+	}
+	return nil
+}
+
+// longerEnds returns the numbers of words, more than n, at the end of a part that
+// may be one name, the longest first. A city before n words is not part of a name.
+func (l lineReader) longerEnds(words []string, n int) []int {
+	var all []int
+	for m := min(maxNameWords, len(words)); m > n; m-- {
+		if len(l.places.Cities(strings.Join(words[len(words)-m:len(words)-n], " "), "")) == 0 {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // isCity reports whether a name is that of a city in an assumed country, or of
@@ -323,6 +352,12 @@ func (l lineReader) inCountry(r reading, parts []string) []reading {
 			return append(l.inCountry(r, rest), l.cityOfThatName(r, name, rest)...)
 		}
 		if isState && (r.within == gazetteer.State{} || r.within == state) {
+			for _, m := range l.longerEnds(words, n) { // Wst Virginia is not Virginia
+				longer := strings.Join(words[len(words)-m:], " ")
+				if near, ok := l.places.StateNear(r.country, longer); ok && (r.within == gazetteer.State{}) {
+					return l.inState(r, near, longer, without(parts, at, strings.Join(words[:len(words)-m], " ")))
+				}
+			}
 			return l.inState(r, state, name, rest)
 		}
 		if n == len(words) && len(l.places.Cities(name, r.country)) > 0 {

@@ -25,7 +25,7 @@ type Destination struct {
 // DestinationDraft holds the input for a new destination.
 type DestinationDraft struct {
 	Address  *Address // nil if not sent
-	Unparsed string   // the whole address on one line, instead of its parts
+	Unparsed string   // the whole address in one line, instead of its parts
 	Location *Point   // nil if not sent
 	Notes    string
 	Language string
@@ -75,9 +75,9 @@ func (d DestinationDraft) Query(country string) AddressQuery {
 	return q
 }
 
-// SamePlace reports whether another destination has the same content, so that it
-// need not take the place of this one. A location that was found by geocoding may
-// have been sent back.
+// SamePlace reports whether another destination has the same location, address,
+// notes and metadata, so that an update need not replace this one. How the location
+// was determined does not matter: a client may send back a geocoded location.
 func (d Destination) SamePlace(other Destination) bool {
 	return d.Location == other.Location && d.Address.same(other.Address) && d.Notes == other.Notes && Same(d.Metadata, other.Metadata)
 }

@@ -10,7 +10,7 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Composer writes the text messages that follow from events.
+// Composer creates the text messages to recipients that events cause.
 type Composer struct {
 	Store store.Joiner[Writer]
 	Now   func() time.Time
@@ -18,8 +18,7 @@ type Composer struct {
 	Saved func() // called after messages were committed
 }
 
-// Notify saves the messages to recipients that follow from events. It runs in the
-// transaction of the events.
+// Notify saves the messages that events cause, in the transaction of the events.
 func (c *Composer) Notify(ctx context.Context, tx store.Transaction, events []lastmile.Event) error {
 	w, err := c.Store.Join(tx)
 	if err != nil {
@@ -30,7 +29,7 @@ func (c *Composer) Notify(ctx context.Context, tx store.Transaction, events []la
 		if kind == "" || !textmessage.WantsMessages(e.Task) {
 			continue
 		}
-		m, wanted, err := c.write(ctx, w, kind, e)
+		m, wanted, err := c.compose(ctx, w, kind, e)
 		if err != nil {
 			return err
 		}
@@ -45,9 +44,9 @@ func (c *Composer) Notify(ctx context.Context, tx store.Transaction, events []la
 	return nil
 }
 
-// write returns the message about an event. wanted is false if the organization or
-// the recipient has turned such messages off, or the message would be too late.
-func (c *Composer) write(ctx context.Context, r Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
+// compose returns the message about an event. wanted is false if the organization
+// or the recipient has disabled such messages, or if the message would be too late.
+func (c *Composer) compose(ctx context.Context, r Reader, kind textmessage.Kind, e lastmile.Event) (m textmessage.Message, wanted bool, err error) {
 	task, now := *e.Task, c.Now()
 	settings, err := r.MessageSettings(ctx, e.Organization)
 	if err != nil || !settings.Enabled(textmessage.Occasion{Kind: kind, Pickup: task.Pickup}) {
@@ -78,8 +77,8 @@ func (c *Composer) write(ctx context.Context, r Reader, kind textmessage.Kind, e
 	return m, m.Body != "" && now.Before(m.Expires), nil
 }
 
-// workerName returns the name of a task's worker for recipients; it is empty if the
-// task has no worker any more.
+// workerName returns the name of a task's worker that is shown to recipients, or an
+// empty string if the task no longer has a worker.
 func workerName(ctx context.Context, r Reader, e lastmile.Event) (string, error) {
 	worker := e.Worker
 	if worker == nil {

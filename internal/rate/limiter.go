@@ -50,7 +50,7 @@ type bucket struct {
 // New returns a limiter.
 func New(limit Limit, now func() time.Time) *Limiter {
 	return &Limiter{
-		limit: limit, refill: time.Duration(limit.Burst / limit.PerSecond * float64(time.Second)), now: now,
+		limit: limit, refill: time.Duration(math.Min(limit.Burst/limit.PerSecond*float64(time.Second), 1<<62)), now: now,
 		seed: maphash.MakeSeed(), recent: map[string]*bucket{},
 	}
 }
@@ -58,8 +58,20 @@ func New(limit Limit, now func() time.Time) *Limiter {
 // Take uses n tokens of a key, or none if there are fewer, and then returns an
 // error that says how long to wait. A nil Limiter has no limit.
 func (l *Limiter) Take(key string, n int) *lastmile.Error {
-	if l == nil {
+	_, wait := l.Spend(key, n)
+	if wait == 0 {
 		return nil
+	}
+	rejected := lastmile.TooMany()
+	rejected.RetryAfter = wait
+	return rejected
+}
+
+// Spend uses n tokens of a key, or none if there are fewer. It returns how many
+// whole tokens remain, and how long to wait, in whole seconds, if none was used.
+func (l *Limiter) Spend(key string, n int) (remaining int, wait time.Duration) {
+	if l == nil {
+		return math.MaxInt, 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,12 +80,10 @@ func (l *Limiter) Take(key string, n int) *lastmile.Error {
 	b := l.find(key)
 	b.fill(now, l.limit)
 	if lacking := float64(n) - b.tokens; lacking > 0 {
-		rejected := lastmile.TooMany()
-		rejected.RetryAfter = time.Duration(math.Ceil(lacking/l.limit.PerSecond)) * time.Second
-		return rejected
+		return 0, time.Duration(math.Ceil(lacking/l.limit.PerSecond)) * time.Second
 	}
 	b.tokens -= float64(n)
-	return nil
+	return int(b.tokens), 0
 }
 
 // Return gives back tokens that were taken for something that did not happen.

@@ -64,7 +64,7 @@ func (s *Tracking) routes() []edge.Route {
 		return s.followTask(ctx, c, w, slots)
 	}
 	return []edge.Route{
-		edge.Get("/{token}/state", "Read how far a task is", s.follow).Public(),
+		edge.Get("/{token}/state", "Read the state of a task", s.follow).Public(),
 		edge.Follow("/{token}/events", "Follow a task", follow).Public(),
 		edge.SendOnly("/{token}/viewed", "Report that the page was opened", s.view).Public(),
 		edge.Do("/{token}/feedback", "Rate a completed task", s.rateTask).Public().Limit(maxFeedback),
@@ -79,9 +79,9 @@ func (s *Tracking) view(ctx context.Context, c *edge.Call) error {
 }
 
 // follow reads a task as the recipient sees it, in her language.
-func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.Following, error) {
+func (s *Tracking) follow(ctx context.Context, c *edge.Call) (wire.TrackingPage, error) {
 	found, err := s.Pages.Follow(ctx, link(c))
-	return wire.NewFollowing(found, language(c, found.Country)), err
+	return wire.NewTrackingPage(found, language(c, found.Country)), err
 }
 
 func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.FeedbackBody) error {
@@ -170,7 +170,7 @@ func (s *Tracking) encodePage(c *edge.Call, page *taskflow.TaskFollower) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	return codec.Marshal(wire.NewFollowing(found, language(c, found.Country)))
+	return codec.Marshal(wire.NewTrackingPage(found, language(c, found.Country)))
 }
 
 // language is the language in which a page is shown in a country.

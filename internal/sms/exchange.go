@@ -16,9 +16,9 @@ import (
 
 // Limits of requests to a gateway.
 const (
-	connectWithin = 5 * time.Second
-	maxAnswer     = 256 << 10
-	maxHeaders    = 64 << 10
+	connectTimeout = 5 * time.Second
+	maxResponse    = 256 << 10
+	maxHeaders     = 64 << 10
 )
 
 // newClient returns a client for a server chosen by the operator, which may be
@@ -28,8 +28,8 @@ func newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            (&net.Dialer{Timeout: connectWithin}).DialContext,
-			TLSHandshakeTimeout:    connectWithin,
+			DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout:    connectTimeout,
 			MaxIdleConnsPerHost:    16,
 			MaxResponseHeaderBytes: maxHeaders,
 			IdleConnTimeout:        30 * time.Second,
@@ -39,23 +39,24 @@ func newClient() *http.Client {
 	}
 }
 
-// exchange sends a request. Without a response, the result says whether the
-// request may have arrived.
-func exchange(client *http.Client, request *http.Request) (status int, answer []byte, failed textmessage.Result) {
+// exchange sends a request and returns the status and the body of the response. If
+// there is no response, failed says whether the gateway may have received the
+// request.
+func exchange(client *http.Client, request *http.Request) (status int, body []byte, failed textmessage.Result) {
 	connected := false
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
 	response, err := client.Do(request.WithContext(httptrace.WithClientTrace(request.Context(), trace)))
 	if err == nil {
 		defer response.Body.Close()
-		answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+		body, err = io.ReadAll(io.LimitReader(response.Body, maxResponse))
 		if err == nil || response.StatusCode >= http.StatusMultipleChoices {
-			return response.StatusCode, answer, textmessage.Result{}
+			return response.StatusCode, body, textmessage.Result{}
 		}
 	}
 	if !connected {
 		return 0, nil, textmessage.Result{Verdict: textmessage.SendDeferred, Reason: "the gateway cannot be reached: " + describe(err)}
 	}
-	return 0, nil, textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway did not answer: " + describe(err)}
+	return 0, nil, textmessage.Result{Verdict: textmessage.SendUncertain, Reason: "the gateway did not respond: " + describe(err)}
 }
 
 // describe describes an error without the URL, which may contain a secret.
@@ -73,9 +74,9 @@ func describe(err error) string {
 	return err.Error()
 }
 
-// verdictFor maps an error status to a verdict. A server that is busy or denies
-// access has not accepted the message and may later. Any other server error may
-// have occurred after it accepted the message.
+// verdictFor maps an error status to a verdict. A gateway that is busy or denies
+// access has not accepted the message, but may accept it later. Any other server
+// error may have occurred after the gateway accepted the message.
 func verdictFor(status int) textmessage.Verdict {
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == http.StatusUnauthorized,
@@ -88,5 +89,5 @@ func verdictFor(status int) textmessage.Verdict {
 }
 
 func statusReason(status int) string {
-	return fmt.Sprintf("the gateway answered with status %d", status)
+	return fmt.Sprintf("the gateway responded with status %d", status)
 }

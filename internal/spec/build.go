@@ -93,18 +93,18 @@ func (b *builder) body(o Operation) *requestBody {
 
 // success describes the response to a request that succeeded.
 func (b *builder) success(o Operation) *response {
-	ok := &response{Description: "Done; the response is empty.", Headers: headerRefs("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id")}
+	ok := &response{Description: "Success. The response has no body.", Headers: headerRefs("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id")}
 	if o.Method == http.MethodPost && b.api.Idempotent {
 		ok.Headers = append(ok.Headers, headerRefs("Idempotent-Replayed")...)
 	}
 	if len(o.Sends) > 0 {
-		ok.Description, ok.Content = "Done.", anyOf(o.Sends)
+		ok.Description, ok.Content = "Success.", anyOf(o.Sends)
 		return ok
 	}
 	if o.Reply == nil {
 		return ok
 	}
-	ok.Description = "Done."
+	ok.Description = "Success."
 	ok.Content = map[string]content{jsonType: {Schema: b.reply(o)}}
 	return ok
 }

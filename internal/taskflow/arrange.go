@@ -196,7 +196,7 @@ func (cs *Containers) moveInSteps(ctx context.Context, who lastmile.Principal, a
 	if err := cs.checkMove(ctx, who, a); err != nil {
 		return a.before, err
 	}
-	end, err := cs.large.take(ctx, who.Organization)
+	end, err := cs.large.Take(ctx, string(who.Organization))
 	if err != nil {
 		return a.before, err
 	}
@@ -280,7 +280,7 @@ func (cs *Containers) checkMove(ctx context.Context, who lastmile.Principal, a a
 // Drain moves the tasks of a container to the organization's, except for a few, which
 // Release moves in the transaction that deletes the container's owner.
 func (cs *Containers) Drain(ctx context.Context, who lastmile.Principal, from lastmile.ContainerRef) error {
-	end, err := cs.large.take(ctx, who.Organization)
+	end, err := cs.large.Take(ctx, string(who.Organization))
 	if err != nil {
 		return err
 	}

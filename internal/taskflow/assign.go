@@ -65,7 +65,7 @@ func (cs *Containers) AutoAssign(ctx context.Context, who lastmile.Principal, id
 		if err != nil {
 			return nil, err
 		}
-		end, err := cs.large.take(ctx, who.Organization)
+		end, err := cs.large.Take(ctx, string(who.Organization))
 		if err != nil {
 			return nil, err
 		}

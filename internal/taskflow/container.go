@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 )
 
 // Containers manages the task lists of workers, teams and organizations, and finds
@@ -13,7 +14,7 @@ type Containers struct {
 	Base
 	Store ContainerStore
 
-	large turns // changes that take several transactions
+	large rate.Turns // changes that take several transactions
 }
 
 // Container returns a container. The order of new tasks at its end is fixed when

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 	"dray/internal/travel"
 )
@@ -20,7 +21,7 @@ type RoutePlans struct {
 	NewID      func() string
 	NewShortID func() string // eight hexadecimal digits
 
-	large turns // changes of plans with many tasks
+	large rate.Turns // changes of plans with many tasks
 }
 
 // turn waits for the organization's turn to change a plan, if many tasks are involved:
@@ -36,7 +37,7 @@ func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, id lastm
 	if n <= maxAtOnce {
 		return func() {}, nil
 	}
-	return rs.large.take(ctx, who.Organization)
+	return rs.large.Take(ctx, string(who.Organization))
 }
 
 // RoutePlanQuery selects route plans; zero fields select all.

@@ -10,10 +10,10 @@ import (
 // Limits of the positions that are taken. A phone reports one every few seconds. One
 // that was without signal for a day reports all of them at once.
 const (
-	phoneBurst        = 20_000
+	phoneBurst        = 10_000
 	phoneRate         = 100 // per second, in the long run
-	organizationBurst = 200_000
-	organizationRate  = 5_000
+	organizationBurst = 50_000
+	organizationRate  = 2_000
 )
 
 // Admission limits how many positions phones report to this node. Nil has no

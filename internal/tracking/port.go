@@ -14,19 +14,20 @@ import (
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	work.Reader
-	// CompletedIn lists the tasks that a worker completed after a time and until
-	// another, up to limit, oldest first.
+	// CompletedIn lists up to limit tasks that a worker completed after one time
+	// and not after another, oldest first.
 	CompletedIn(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, after, until time.Time, limit int) ([]lastmile.TaskID, error)
-	// EstimateSchedule reads when the estimates of a worker are refreshed. It
-	// returns lastmile.NotFound for a worker who has had no task yet.
+	// EstimateSchedule returns when the estimates of a worker are due for a
+	// refresh. It returns lastmile.NotFound for a worker who has had no task yet.
 	EstimateSchedule(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) (store.EstimateSchedule, error)
-	// Fired lists the names under which a task or a route plan has fired; see
+	// Fired lists the names that were recorded for a task or a route plan with
 	// Fire.
 	Fired(ctx context.Context, org lastmile.OrganizationID, id string) ([]string, error)
-	// FiredAmong returns which of some tasks have fired under a name.
+	// FiredAmong returns those of the tasks for which a name was recorded with
+	// Fire.
 	FiredAmong(ctx context.Context, org lastmile.OrganizationID, name string, tasks []lastmile.TaskID) ([]lastmile.TaskID, error)
-	// NotificationThresholds returns how near or late a worker is when the
-	// recipients of an organization are notified.
+	// NotificationThresholds returns the thresholds of arrival and delay at which
+	// the recipients of an organization are notified.
 	NotificationThresholds(ctx context.Context, org lastmile.OrganizationID) (textmessage.Thresholds, error)
 	// Positions lists positions of a worker since a time, newest first, up to
 	// limit.
@@ -40,8 +41,8 @@ type Reader interface {
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 	// TasksOf returns several tasks in the order of their ids.
 	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
-	// Tracked returns a worker without teams and without tasks other than the
-	// active one, so that its cost grows with neither.
+	// Tracked returns a worker with the active task but without teams and other
+	// tasks, so that its cost does not grow with their number.
 	Tracked(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// Trips returns an organization's latest trips.
 	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
@@ -63,29 +64,29 @@ type Writer interface {
 	// BeginEstimate clears the time of the next check, so that a position that
 	// is reported during the refresh sets it again. The caller has the lease.
 	BeginEstimate(ctx context.Context, s store.EstimateSchedule) error
-	// Fire records that a task or a route plan has fired under a name, which is
-	// the id of a webhook or another name, and reports whether it was the first
-	// time.
+	// Fire records that a task or a route plan has reached a threshold, so that
+	// its event happens only once. name identifies the threshold: it is the id of
+	// a webhook or a fixed name. Fire reports whether this was the first time.
 	Fire(ctx context.Context, org lastmile.OrganizationID, name, id string, at time.Time) (bool, error)
 	// SaveEstimateSchedule saves when the worker is due next. It runs in the
 	// transaction that ends the lease.
 	SaveEstimateSchedule(ctx context.Context, s store.EstimateSchedule) error
-	// SaveEstimates saves the estimates of a worker's tasks, of those that the
-	// worker still has in the same state, and the worker's delay.
+	// SaveEstimates saves the worker's delay and the estimates of those tasks that
+	// are still assigned to the worker and in the same state.
 	SaveEstimates(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, tasks []store.TaskEstimate, delay *time.Duration) error
-	// SaveLatestPosition saves where a worker is and when the worker was last
-	// seen. It makes a worker who has tasks due, ThresholdInterval after the
-	// last check at the earliest.
+	// SaveLatestPosition saves the location of a worker and the time of the last
+	// contact. If the worker has tasks, it schedules a check of thresholds, at the
+	// earliest ThresholdInterval after the last one.
 	SaveLatestPosition(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, at lastmile.Whereabouts, now time.Time) error
-	// SavePositions appends to the recorded positions of a worker.
+	// SavePositions adds positions to the recorded ones of a worker.
 	SavePositions(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID, positions []lastmile.Position) error
 	// SaveTask saves a task. A task whose container changed must be enqueued.
 	SaveTask(ctx context.Context, t lastmile.Task) error
-	// ScheduleEstimate makes a worker due for a refresh of all estimates.
+	// ScheduleEstimate schedules an immediate refresh of all estimates of a worker.
 	ScheduleEstimate(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID, now time.Time) error
 }
 
-// Store runs transactions, its own and those that other use cases began.
+// Store runs transactions and joins those that other use cases began.
 type Store interface {
 	store.Transactor[Reader, Writer]
 	store.Joiner[Writer]

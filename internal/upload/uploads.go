@@ -23,7 +23,7 @@ type Blobs interface {
 type Uploads struct {
 	Store   store.Transactor[Reader, Writer]
 	Blobs   map[string]Blobs // by lastmile.Upload.Storage
-	Default string           // where new uploads go
+	Default string           // storage of new uploads, a key of Blobs
 	Now     func() time.Time
 	NewID   func() string
 
@@ -31,8 +31,8 @@ type Uploads struct {
 }
 
 // New returns the uploads of a store.
-func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, byDefault string, now func() time.Time, newID func() string) *Uploads {
-	return &Uploads{Store: s, Blobs: blobs, Default: byDefault, Now: now, NewID: newID, decoding: &queue{}}
+func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, defaultStorage string, now func() time.Time, newID func() string) *Uploads {
+	return &Uploads{Store: s, Blobs: blobs, Default: defaultStorage, Now: now, NewID: newID, decoding: &queue{}}
 }
 
 // Image is an upload with its bytes.
@@ -52,9 +52,9 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 		ID: lastmile.UploadID(s.NewID()), Organization: who.Organization, Worker: who.Worker,
 		Digest: hex.EncodeToString(sum[:]), Storage: s.Default, Created: s.Now(),
 	}
-	known, err := s.known(ctx, u)
-	if err != nil || known != "" {
-		return known, err
+	existing, err := s.findExisting(ctx, u)
+	if err != nil || existing != "" {
+		return existing, err
 	}
 	clean, err := s.sanitize(ctx, who.Organization, sent)
 	if err != nil {
@@ -71,9 +71,10 @@ func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byt
 	return u.ID, s.save(ctx, u)
 }
 
-// known returns the id of an earlier upload of the same image. It rejects the
-// image of a worker who has too many that are attached to no task.
-func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (id lastmile.UploadID, err error) {
+// findExisting returns the id of an earlier upload of the same image that is not
+// attached to a task, or an empty id. It fails if the worker has too many uploads
+// that are not attached to a task.
+func (s *Uploads) findExisting(ctx context.Context, u lastmile.Upload) (id lastmile.UploadID, err error) {
 	err = s.Store.Read(ctx, func(r Reader) error {
 		unused, err := r.UnusedUploads(ctx, u.Organization, u.Worker)
 		if err != nil {
@@ -86,14 +87,14 @@ func (s *Uploads) known(ctx context.Context, u lastmile.Upload) (id lastmile.Upl
 			}
 		}
 		if len(unused) >= lastmile.MaxUnusedUploads {
-			return lastmile.Invalid("%d images wait to be handed in with a task; no more are taken before that", len(unused))
+			return lastmile.Invalid("%d images are not attached to a task yet: complete tasks with them before you upload more", len(unused))
 		}
 		return nil
 	})
 	return id, err
 }
 
-// sanitize re-encodes an image, one at a time.
+// sanitize re-encodes an image. It waits until no other image is being decoded.
 func (s *Uploads) sanitize(ctx context.Context, org lastmile.OrganizationID, sent []byte) (picture, error) {
 	if err := s.decoding.enter(ctx, org); err != nil {
 		return picture{}, err
@@ -124,7 +125,7 @@ func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.
 	}
 	blobs, ok := s.Blobs[u.Storage]
 	if !ok {
-		return Image{}, fmt.Errorf("upload %s is in %s, which is not set: see --uploads", id, u.Storage)
+		return Image{}, fmt.Errorf("upload %s is in %s, which is not configured: see --uploads", id, u.Storage)
 	}
 	data, err := blobs.Get(ctx, u)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.
 	return Image{Upload: u, Data: data}, nil
 }
 
-// purgeBatch is how many uploads one call of Purge deletes.
+// purgeBatch is the maximum number of uploads that one call of Purge deletes.
 const purgeBatch = 100
 
 // Purge deletes uploads that were attached to no task in time.
@@ -158,8 +159,8 @@ func (s *Uploads) Purge(ctx context.Context) error {
 	return nil
 }
 
-// markStale returns the uploads to delete, which from then on cannot be attached
-// to a task.
+// markStale marks the uploads to delete, so that they can no longer be attached to
+// a task, and returns them.
 func (s *Uploads) markStale(ctx context.Context) (stale []lastmile.Upload, err error) {
 	err = s.Store.Write(ctx, func(w Writer) (err error) {
 		stale, err = w.StaleUploads(ctx, s.Now().Add(-lastmile.UnusedUploadRetention), purgeBatch)

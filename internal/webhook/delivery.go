@@ -62,6 +62,9 @@ func (d *delivery) run(ctx, sending context.Context) {
 		d.receive()
 		d.fetch(ctx)
 		d.start(ctx, sending)
+		if d.refresh() {
+			continue
+		}
 		d.flush(ctx)
 		if d.over() {
 			return

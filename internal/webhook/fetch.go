@@ -63,6 +63,19 @@ func (d *delivery) fetch(ctx context.Context) {
 	d.update(ctx, hook)
 }
 
+// refresh reports whether to fetch while an attempt is under way, so that the next
+// notification need not wait until the webhook has been read again.
+func (d *delivery) refresh() bool {
+	if d.ending || d.paused || d.inFlight == 0 || d.profile.slot.pace != quick || d.room() == 0 {
+		return false
+	}
+	if d.Now().Sub(d.fetched).Abs() < freshFor/2 {
+		return false
+	}
+	d.more = true
+	return true
+}
+
 // room returns how many notifications to read into the queue.
 func (d *delivery) room() int {
 	pace := d.profile.slot.pace

@@ -32,14 +32,14 @@ func acceptPost(context.Context, post) (int, string) { return 200, "" }
 
 func TestSenderTriesForADay(t *testing.T) {
 	t.Parallel()
-	for name, answerIn := range map[string]time.Duration{"a server that fails at once": 0, "a server that fails in the end": 29 * time.Second} {
+	for name, delay := range map[string]time.Duration{"a server that fails at once": 0, "a server that fails slowly": 29 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newFixture(t)
 				defer w.close()
 				hook := w.hook(created)
 				sender := w.sender(func(ctx context.Context, p post) (int, string) {
-					time.Sleep(answerIn)
+					time.Sleep(delay)
 					return rejectPost(ctx, p)
 				})
 				w.run(func() {
@@ -214,8 +214,8 @@ func TestSenderSuccessResetsTheStreak(t *testing.T) {
 	})
 }
 
-// TestSenderLivesForDays has servers that answer as chance has it, for a day
-// and a half of events, and holds every log against the rules.
+// TestSenderLivesForDays sends a day and a half of events to servers that fail at
+// random, and checks every log.
 func TestSenderLivesForDays(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -269,11 +269,11 @@ func TestFrozenSenderCannotWrite(t *testing.T) {
 		w := newFixture(t)
 		defer w.close()
 		hook := w.hook(created)
-		thaws := time.Now().Add(10 * time.Minute)
+		thaw := time.Now().Add(10 * time.Minute)
 		db := &freezingStore{Store: w.store}
 		frozen := w.sender(func(ctx context.Context, p post) (int, string) {
-			db.until.Store(&thaws)
-			time.Sleep(time.Until(thaws))
+			db.until.Store(&thaw)
+			time.Sleep(time.Until(thaw))
 			return rejectPost(ctx, p)
 		})
 		frozen.Store = sqlstore.For[webhook.Reader, webhook.Writer](db)
@@ -325,9 +325,9 @@ func hang(ctx context.Context, _ post) (int, string) {
 	return 0, "no complete answer in time"
 }
 
-// TestSenderKeepsNobodyWaiting has hundreds of servers die at once beside some
-// that go on, in every organization.
-func TestSenderKeepsNobodyWaiting(t *testing.T) {
+// TestDeadServersDoNotDelayOthers stops hundreds of servers at once while some
+// servers of every organization go on.
+func TestDeadServersDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -342,29 +342,29 @@ func TestSenderKeepsNobodyWaiting(t *testing.T) {
 			}
 		}
 		var (
-			longest, since time.Duration
+			longest, first time.Duration // of all rounds, and of the one in which servers die
 			most, inFlight int
 			turn           = make(chan struct{}, 1)
 			dying          = false
 		)
-		note := func(note func()) {
+		locked := func(do func()) {
 			turn <- struct{}{}
-			note()
+			do()
 			<-turn
 		}
-		told := time.Now()
+		appended := time.Now()
 		sender := w.sender(func(ctx context.Context, p post) (int, string) {
 			if alive[p.hook] || !dying {
-				note(func() { longest = max(longest, time.Since(told)) })
+				locked(func() { longest = max(longest, time.Since(appended)) })
 				time.Sleep(20 * time.Millisecond)
 				return acceptPost(ctx, p)
 			}
-			note(func() { inFlight++; most = max(most, inFlight) })
-			defer note(func() { inFlight-- })
+			locked(func() { inFlight++; most = max(most, inFlight) })
+			defer locked(func() { inFlight-- })
 			return hang(ctx, p)
 		})
 		round := func() {
-			told = time.Now()
+			appended = time.Now()
 			for _, org := range orgs {
 				w.appendEvent(org, created)
 			}
@@ -374,13 +374,13 @@ func TestSenderKeepsNobodyWaiting(t *testing.T) {
 			round()
 			dying, longest = true, 0
 			round()
-			since, longest = longest, 0
+			first, longest = longest, 0
 			for range 20 {
 				round()
 			}
 		}, sender)
-		if since > 400*time.Millisecond || longest > 50*time.Millisecond {
-			t.Errorf("working servers waited up to %v when the others died, and %v afterwards", since, longest)
+		if first > 400*time.Millisecond || longest > 50*time.Millisecond {
+			t.Errorf("working servers waited up to %v when the others died, and %v afterwards", first, longest)
 		}
 		if most > 450 {
 			t.Errorf("%d requests hung at once", most)
@@ -405,9 +405,9 @@ func count(w *fixture, id lastmile.WebhookID) (n int) {
 	return n
 }
 
-// TestSenderBacklogIsNoMatterToOthers has a webhook with thousands of due notifications,
-// when another has one.
-func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
+// TestBacklogDoesNotDelayOtherWebhooks has one webhook with thousands of due
+// notifications and another with a single one.
+func TestBacklogDoesNotDelayOtherWebhooks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixture(t)
@@ -427,9 +427,9 @@ func TestSenderBacklogIsNoMatterToOthers(t *testing.T) {
 		w.run(func() {
 			time.Sleep(10 * time.Second)
 			w.appendEvents(updated, 1)
-			told := now()
+			appended := now()
 			time.Sleep(100 * time.Millisecond)
-			if _, notifications := w.state(other); len(notifications) != 1 || len(notifications[0].Attempts) != 1 || notifications[0].Attempts[0].At.Sub(told) > 10*time.Millisecond {
+			if _, notifications := w.state(other); len(notifications) != 1 || len(notifications[0].Attempts) != 1 || notifications[0].Attempts[0].At.Sub(appended) > 10*time.Millisecond {
 				t.Errorf("a backlog of another webhook delays it: %+v", notifications)
 			}
 			if n := count(w, behind); n < 700 || n > 900 {
@@ -546,9 +546,9 @@ func TestSenderStops(t *testing.T) {
 	})
 }
 
-// TestSenderTakesOver kills a process that has leases.
+// TestSenderTakesOver starts a sender after a process was killed that had a lease.
 func TestSenderTakesOver(t *testing.T) {
-	for name, alone := range map[string]bool{"where there can be another": false, "where there can be no other": true} {
+	for name, alone := range map[string]bool{"several processes": false, "a single process": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newFixture(t)

@@ -5,44 +5,44 @@ import "dray/internal/lastmile"
 // Admin is an administrator.
 type Admin struct {
 	AdminRecord
-	// Ids of the teams that the administrator manages.
+	// IDs of the teams that the administrator manages.
 	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
 }
 
-// AdminRecord is the part of an administrator that only requests change.
+// AdminRecord is the part of an administrator that changes only when a request changes it.
 type AdminRecord struct {
-	// Id of the record.
+	// ID of the administrator.
 	ID lastmile.AdminID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the administrator was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the administrator was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Id of the organization that owns the record.
+	// ID of the organization that owns the administrator.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// E-mail address.
+	// Email address of the administrator.
 	Email string `json:"email" example:"dispatch@example.com"`
-	// What the administrator may do.
+	// Role of the administrator.
 	Type lastmile.AdminType `json:"type"`
-	// Name.
+	// Name of the administrator.
 	Name string `json:"name" example:"Grace Hopper"`
-	// Phone number in international form. Only if one was given.
+	// Phone number of the administrator, in international format. Absent if there is none.
 	Phone lastmile.Phone `json:"phone,omitzero" example:"+12125550142"`
 	// Whether the administrator has accepted the invitation.
 	IsActive bool `json:"isActive" example:"true"`
-	// Whether the administrator may read, but not change anything.
+	// Whether the administrator has read-only access.
 	IsReadOnly bool `json:"isReadOnly"`
-	// Owns the account, and cannot be deleted.
+	// Whether the administrator owns the account. The owner cannot be deleted.
 	IsAccountOwner bool `json:"isAccountOwner"`
-	// Values that integrations keep on the record.
+	// Metadata of the administrator: named values stored by integrations.
 	Metadata Metadata `json:"metadata"`
 }
 
-// NewAdmin returns an administrator in the form that is sent.
+// NewAdmin returns an administrator in its wire form.
 func NewAdmin(a lastmile.Admin) Admin {
 	return Admin{AdminRecord: NewAdminRecord(a), Teams: orEmpty(a.Teams)}
 }
 
-// NewAdminRecord returns the lasting part of an administrator.
+// NewAdminRecord returns the stored part of an administrator.
 func NewAdminRecord(a lastmile.Admin) AdminRecord {
 	return AdminRecord{
 		ID: a.ID, TimeCreated: Millis(a.Created), TimeLastModified: Millis(a.Modified), Organization: a.Organization,
@@ -51,7 +51,7 @@ func NewAdminRecord(a lastmile.Admin) AdminRecord {
 	}
 }
 
-// Domain returns the lasting part of the administrator that the form shows.
+// Domain returns the stored part of the administrator that the wire form represents.
 func (r AdminRecord) Domain() lastmile.Admin {
 	return lastmile.Admin{
 		ID: r.ID, Organization: r.Organization, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(),
@@ -60,30 +60,30 @@ func (r AdminRecord) Domain() lastmile.Admin {
 	}
 }
 
-// NewAdminBody is an administrator, as sent.
+// NewAdminBody is the body of a request to create an administrator.
 type NewAdminBody struct {
 	_ struct{} `required:"name,email"`
 	AdminBody
 }
 
-// AdminBody is an administrator, as sent.
+// AdminBody is the body of a request to update an administrator.
 type AdminBody struct {
-	// Name.
+	// Name of the administrator.
 	Name *string `json:"name"`
-	// E-mail address, kept in lower case. No other administrator on the server may have it.
+	// Email address, stored in lower case. Unique among all administrators on the server.
 	Email *string `json:"email" example:"dispatch@example.com"`
-	// Phone number in any usual form.
+	// Phone number of the administrator, in any common format.
 	Phone *string `json:"phone" example:"+12125550142"`
-	// What the administrator may do; default standard.
+	// Role of the administrator. Defaults to standard.
 	Type *string `json:"type" enum:"super,standard"`
-	// Whether the administrator may read, but not change anything.
+	// Whether the administrator has read-only access.
 	IsReadOnly *bool `json:"isReadOnly"`
-	// An array takes the place of all entries; an object sets entries with $set and removes them by
-	// name with $pop.
+	// Metadata of the administrator: an array replaces all entries; an object sets entries with $set
+	// and removes entries by name with $pop.
 	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// Change returns what the request asks for, but for the phone number.
+// Change returns the requested change without the the phone number.
 func (b AdminBody) Change() lastmile.AdminChange {
 	return lastmile.AdminChange{
 		Name: b.Name, Email: b.Email, Type: b.Type, ReadOnly: b.IsReadOnly, Metadata: b.Metadata.Domain(),

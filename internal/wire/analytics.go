@@ -10,32 +10,33 @@ import (
 	"dray/internal/travel"
 )
 
-// WorkerDetails is one worker, with what lists of workers leave out.
+// WorkerDetails is a worker with details that lists of workers omit.
 type WorkerDetails struct {
 	Worker
-	// Seconds to the active task; null when there is none.
+	// Estimated travel time to the active task, in seconds; null if there is none.
 	ETA *Seconds `json:"eta" example:"null"`
-	// What the worker did. Only when asked for.
+	// Activity of the worker. Present only if requested.
 	Analytics *WorkerAnalytics `json:"analytics,omitzero"`
 }
 
-// WorkerAnalytics is what a worker did in a window of time.
+// WorkerAnalytics is the activity of a worker in a period.
 type WorkerAnalytics struct {
-	// When the worker went on and off duty, in order.
+	// Times at which the worker went on and off duty, in order.
 	Events []DutyEvent `json:"events" example:"[{\"action\": \"onduty\", \"time\": 1767225600000}, {\"action\": \"offduty\", \"time\": 1767254400000}]"`
-	// Metres on tasks, and without one. The way without a task is not recorded: idle is 0.
+	// Distance in meters, with and without a task. The distance without a task is not recorded: idle
+	// is always 0.
 	Distances EnrouteIdle `json:"distances" example:"{\"enroute\": 48210.5, \"idle\": 0}"`
-	// Seconds on tasks, and on duty without one.
+	// Time in seconds on tasks, and on duty without a task.
 	Times EnrouteIdle `json:"times" example:"{\"enroute\": 16320, \"idle\": 3480}"`
-	// Tasks completed in the window.
+	// Number of tasks completed in the period.
 	TaskCounts WorkerTaskCounts `json:"taskCounts" example:"{\"succeeded\": 21, \"failed\": 1}"`
 }
 
-// DutyEvent is a worker going on or off duty.
+// DutyEvent is a change of a worker's duty status.
 type DutyEvent struct {
-	// What happened.
+	// Change that happened.
 	Action string `json:"action" enum:"onduty,offduty"`
-	// When, in Unix milliseconds.
+	// Unix time in milliseconds of the change.
 	Time Millis `json:"time"`
 }
 
@@ -45,28 +46,28 @@ const (
 	OffDutyAction = "offduty"
 )
 
-// EnrouteIdle is a measure on tasks, and without one.
+// EnrouteIdle is a measurement, split into the part with a task and the part without.
 type EnrouteIdle struct {
-	// On a task.
+	// Value while carrying out tasks.
 	Enroute float64 `json:"enroute"`
-	// On duty without a task.
+	// Value while on duty without a task.
 	Idle float64 `json:"idle"`
 }
 
-// WorkerTaskCounts are how many tasks ended well and badly.
+// WorkerTaskCounts is the number of tasks by outcome.
 type WorkerTaskCounts struct {
-	// Tasks that ended well.
+	// Number of tasks that succeeded.
 	Succeeded int `json:"succeeded"`
-	// Tasks that ended badly.
+	// Number of tasks that failed.
 	Failed int `json:"failed"`
 }
 
-// AnalyticsWindow returns the window of analytics that a request asks for.
+// AnalyticsWindow returns the requested period of analytics.
 func AnalyticsWindow(from, to, now time.Time) (lastmile.Window, error) {
 	return analytics.NewWindow(from, to, now)
 }
 
-// NewWorkerDetails returns one worker in the form that is sent.
+// NewWorkerDetails returns one worker in its wire form.
 func NewWorkerDetails(d analytics.WorkerDetails) WorkerDetails {
 	shown := WorkerDetails{Worker: NewWorker(d.Worker), ETA: (*Seconds)(d.ETA)}
 	if a := d.Analytics; a != nil {
@@ -85,31 +86,32 @@ func NewWorkerDetails(d analytics.WorkerDetails) WorkerDetails {
 	return shown
 }
 
-// TeamEstimate is who of a team would be done first, and when.
+// TeamEstimate is the worker of a team who would complete the stops first, with the estimated
+// times.
 type TeamEstimate struct {
-	// Id of the worker.
+	// ID of the worker.
 	WorkerID lastmile.WorkerID `json:"workerId" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// Type of the worker's vehicle; null means on foot.
+	// Type of the worker's vehicle; null if the worker is on foot.
 	Vehicle *lastmile.VehicleType `json:"vehicle" example:"CAR"`
-	// The pickup, then the drop-off, as far as asked for.
+	// Stops of the estimate: the pickup, then the drop-off, each only if requested.
 	Steps []EstimateStep `json:"steps"`
 }
 
-// EstimateStep is one stop of an estimate.
+// EstimateStep is a stop of an estimate.
 //
 // Its times are in seconds.
 type EstimateStep struct {
-	// [longitude, latitude] in degrees.
+	// Location of the stop, as [longitude, latitude] in degrees.
 	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// Seconds from the stop before, as estimated.
+	// Estimated travel time from the previous stop, in seconds.
 	TravelTime Seconds `json:"travelTime" example:"540"`
-	// Metres by road from the stop before, as estimated.
+	// Estimated distance from the previous stop by road, in meters.
 	Distance int64 `json:"distance" example:"3900"`
-	// Seconds at the stop.
+	// Time spent at the stop, in seconds.
 	ServiceTime Seconds `json:"serviceTime" example:"120"`
-	// When the worker would be there, in Unix seconds.
+	// Unix time in seconds at which the worker would arrive.
 	ArrivalTime UnixSeconds `json:"arrivalTime" example:"1894021740"`
-	// When it would be done, in Unix seconds.
+	// Unix time in seconds at which the stop would be completed.
 	CompletionTime UnixSeconds `json:"completionTime" example:"1894021860"`
 }
 
@@ -119,46 +121,46 @@ func NewEstimateRequest() travel.EstimateRequest {
 	return travel.EstimateRequest{Service: travel.DefaultStopTime}
 }
 
-// NewTeamEstimate returns an estimate in the form that is sent.
+// NewTeamEstimate returns an estimate in its wire form.
 func NewTeamEstimate(e travel.Estimate) TeamEstimate {
 	return TeamEstimate{
 		WorkerID: e.Worker, Vehicle: orNull(e.Vehicle),
 		Steps: Each(e.Steps, func(s travel.EstimateStep) EstimateStep {
 			return EstimateStep{
-				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: metres(s.Distance),
+				Location: LonLat(s.Location), TravelTime: Seconds(s.Travel), Distance: meters(s.Distance),
 				ServiceTime: Seconds(s.Service), ArrivalTime: UnixSeconds(s.Arrival), CompletionTime: UnixSeconds(s.Completion),
 			}
 		}),
 	}
 }
 
-// Explanation is why a task was assigned to a worker, or was not assigned.
+// Explanation is the reason why a task was or was not assigned to a worker automatically.
 type Explanation struct {
-	// Id of the task.
+	// ID of the task.
 	Task lastmile.TaskID `json:"task" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// When it was decided, in Unix milliseconds.
+	// Unix time in milliseconds at which the decision was made.
 	Time Millis `json:"time" example:"1767229200000"`
 	// How workers were compared.
 	Mode assignment.Mode `json:"mode" example:"distance"`
-	// Id of the worker who was chosen; null when there was none.
+	// ID of the chosen worker; null if no worker was chosen.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// The workers who were on duty, the best first.
+	// Workers who were on duty, best first.
 	Candidates []Consideration `json:"candidates" example:"[\n    {\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"name\": \"Ada Lovelace\", \"distance\": 1240.5, \"excluded\": null},\n    {\"worker\": \"Q8xC5vBn2MlK7jHg4FdS9aPo\", \"name\": \"Charles Babbage\", \"distance\": null, \"excluded\": \"capacity exceeded: capacity 12 of 10\"}\n  ]"`
 }
 
-// Consideration is one worker's part of an explanation.
+// Consideration is a worker who was considered for an automatic assignment.
 type Consideration struct {
-	// Id of the worker.
+	// ID of the worker.
 	Worker lastmile.WorkerID `json:"worker"`
 	// Name of the worker.
 	Name string `json:"name"`
-	// Metres, by the mode; null when excluded.
+	// Distance in meters, measured as the mode prescribes; null if the worker was excluded.
 	Distance *float64 `json:"distance"`
-	// Why the worker could not be chosen; null when the worker could.
+	// Reason why the worker could not be chosen; null if the worker was eligible.
 	Excluded *string `json:"excluded"`
 }
 
-// NewExplanation returns an explanation in the form that is sent.
+// NewExplanation returns an explanation in its wire form.
 func NewExplanation(e assignment.Explanation) Explanation {
 	return Explanation{
 		Task: e.Task, Time: Millis(e.At), Mode: e.Mode, Worker: orNull(e.Chosen),
@@ -168,7 +170,7 @@ func NewExplanation(e assignment.Explanation) Explanation {
 	}
 }
 
-// Domain returns the explanation that the form shows.
+// Domain returns the explanation that the wire form represents.
 func (e Explanation) Domain() assignment.Explanation {
 	return assignment.Explanation{
 		Task: e.Task, At: e.Time.Time(), Mode: e.Mode, Chosen: orZero(e.Worker),

@@ -12,9 +12,9 @@ import (
 	"dray/internal/lastmile"
 )
 
-// BatchBody is several tasks, as sent.
+// BatchBody is the body of a request to create several tasks.
 type BatchBody struct {
-	// The tasks, each as for POST /tasks; at most 100 in /tasks/batch.
+	// Tasks to create, each as for POST /tasks; at most 100 for /tasks/batch.
 	Tasks *SentTasks `json:"tasks" required:"true"`
 }
 
@@ -76,68 +76,68 @@ func (t *SentTask) UnmarshalJSON(data []byte) error {
 // SchemaOf returns the body of a task, for documentation.
 func (SentTask) SchemaOf() any { return NewTaskBody{} }
 
-// BatchJob is a batch that was taken in.
+// BatchJob is a batch that was accepted for processing.
 type BatchJob struct {
-	// How far the batch is.
+	// Status of the batch.
 	Status lastmile.BatchStatus `json:"status"`
-	// Id of the batch, to ask how far it is.
+	// ID of the batch, used to read its status.
 	JobID lastmile.BatchID `json:"jobId" example:"B6tR2yNw8LkD4xHz7VbC1pJs"`
 }
 
-// Batch is how far a batch is, and what became of its tasks.
+// Batch is the status of a batch and the results for its tasks.
 type Batch struct {
 	BatchProgress
-	// The tasks that were created and still exist, in the order they were sent. Empty until the batch
-	// has ended.
+	// Tasks that were created and still exist, in the order in which they were sent. Empty until the
+	// batch has ended.
 	NewTasks []Raw[Task] `json:"newTasks" example:"[]"`
 	// Those of the new tasks whose destination has warnings.
 	NewTasksWithWarnings []Raw[Task] `json:"newTasksWithWarnings" example:"[]"`
 }
 
-// BatchProgress is how far a batch is, but for the tasks that were created.
+// BatchProgress is the status of a batch, without the tasks that were created.
 type BatchProgress struct {
-	// How far the batch is: completedWithErrors when some tasks could not be created, failed when none
-	// could.
+	// Status of the batch: completedWithErrors if some tasks could not be created, failed if none
+	// could be created.
 	Status lastmile.BatchStatus `json:"status" example:"completedWithErrors"`
-	// When the batch was sent, in words.
+	// Human-readable time since the batch was sent, such as "Less than a minute ago."
 	Submitted string `json:"submitted" example:"Less than a minute ago."`
-	// How many tasks were sent.
+	// Number of tasks that were sent.
 	TasksReceived int `json:"tasksReceived" example:"2"`
-	// How many of them were created so far.
+	// Number of tasks created so far.
 	TasksCreated int `json:"tasksCreated" example:"1"`
-	// How many of them could not be created.
+	// Number of tasks that could not be created.
 	TasksErrored int `json:"tasksErrored" example:"1"`
-	// Why tasks could not be created, in the order they were sent.
+	// Errors of the tasks that could not be created, in the order in which the tasks were sent.
 	Errors []BatchItemError `json:"errors" example:"[]"`
 	// The tasks that could not be created, as they were sent.
 	FailedTasks []json.RawMessage `json:"failedTasks" example:"[]"`
 }
 
-// BatchItemError is why a task of a batch could not be created.
+// BatchItemError is the reason why a task of a batch could not be created.
 type BatchItemError struct {
 	// HTTP status that the error has in requests for a single task.
 	StatusCode int `json:"statusCode"`
-	// Number of the error; see the table of errors.
+	// Number that identifies the error; see the table of errors.
 	ErrorCode int `json:"errorCode"`
-	// A sentence for people. It may change: decide by the number.
+	// Human-readable message. The wording may change: programs should use the number instead.
 	Message string `json:"message"`
-	// More about why; empty when there is nothing more to say.
+	// Further details of the cause; empty if there are none.
 	Cause string `json:"cause"`
 	// The task as it was sent.
 	TaskData json.RawMessage `json:"taskData"`
 }
 
-// TaskBatch is what became of the tasks of a batch.
+// TaskBatch is the result of a batch of tasks.
 type TaskBatch struct {
-	// The tasks that were created, in the order they were sent.
+	// Tasks that were created, in the order in which they were sent.
 	Tasks []Task `json:"tasks" example:"[]"`
-	// Why the others could not be created.
+	// Errors of the tasks that could not be created.
 	Errors []TaskBatchError `json:"errors" example:"[]"`
 }
 
-// TaskBatchError is a task that could not be created.
+// TaskBatchError is a task that could not be created, with the error.
 type TaskBatchError struct {
-	// Why.
+	// Reason why the task could not be created.
 	Error codec.BatchError `json:"error"`
 	// The task as it was sent.
 	Task json.RawMessage `json:"task"`
@@ -229,7 +229,7 @@ func NewBatchJob(made lastmile.CreatedRecord[lastmile.Batch]) BatchJob {
 	return BatchJob{Status: made.Record.Status(), JobID: made.Record.ID}
 }
 
-// NewTaskBatch returns a batch that was done at once in the form that is sent.
+// NewTaskBatch returns a batch that was done at once in its wire form.
 func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	return TaskBatch{
 		Tasks: Each(b.Tasks, NewTask),
@@ -239,21 +239,21 @@ func NewTaskBatch(b lastmile.CreatedBatch) TaskBatch {
 	}
 }
 
-// TaskBatchReference is what is kept of a batch that was done at once when its
-// response is too large: with the request, which the client sends again, the
-// response can be made of it.
+// TaskBatchReference is stored instead of the response to a synchronous batch if
+// that response is too large. Together with the request, which the client sends
+// again, it is enough to rebuild the response.
 type TaskBatchReference struct {
 	Tasks    []lastmile.TaskID  `json:"tasks"`
 	Rejected []RejectedTaskItem `json:"rejected"`
 }
 
-// RejectedTaskItem is why a task was not created.
+// RejectedTaskItem is the reason why a task was not created.
 type RejectedTaskItem struct {
 	Digest string           `json:"digest"` // of the task as it was sent
 	Error  codec.BatchError `json:"error"`
 }
 
-// NewTaskBatchReference returns what is kept of a batch.
+// NewTaskBatchReference returns the reference to store for a batch.
 func NewTaskBatchReference(b lastmile.CreatedBatch) TaskBatchReference {
 	return TaskBatchReference{
 		Tasks: Each(b.Tasks, func(t lastmile.Task) lastmile.TaskID { return t.ID }),
@@ -268,8 +268,8 @@ func digest(sent []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Rebuild returns the response to a batch that was done before: the tasks as they
-// are now, and those that were rejected as the client sends them again.
+// Rebuild returns the response to a repeated batch: the created tasks in their
+// current state, and the rejected tasks as the client has sent them again.
 func (r TaskBatchReference) Rebuild(body BatchBody, tasks []Raw[Task]) RebuiltTaskBatch {
 	sent := map[string]SentTask{}
 	if body.Tasks != nil {
@@ -282,16 +282,16 @@ func (r TaskBatchReference) Rebuild(body BatchBody, tasks []Raw[Task]) RebuiltTa
 	})}
 }
 
-// RebuiltTaskBatch is a TaskBatch whose tasks are encoded already.
+// RebuiltTaskBatch is a TaskBatch whose tasks are already encoded.
 type RebuiltTaskBatch struct {
-	// The tasks that were created and still exist, in the order they were sent.
+	// Tasks that were created and still exist, in the order in which they were sent.
 	Tasks []Raw[Task] `json:"tasks"`
-	// Why the others could not be created.
+	// Errors of the tasks that could not be created.
 	Errors []TaskBatchError `json:"errors"`
 }
 
-// FaultRecord is the error of a batch item as it is stored: in the form in which
-// clients see it, which does not change with the program.
+// FaultRecord is the stored error of a batch item, in the form that clients see, so that it does
+// not change with later versions of the program.
 type FaultRecord struct {
 	Status  int    `json:"status"`
 	Number  int    `json:"number"`

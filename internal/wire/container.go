@@ -10,27 +10,28 @@ import (
 
 // ContainerRecord is a container: an ordered list of tasks.
 type ContainerRecord struct {
-	// Id of the container itself, which is not that of its owner.
+	// ID of the container, which differs from the ID of its owner.
 	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the container was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the container was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Id of the organization that owns the record.
+	// ID of the organization that owns the container.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Whose container it is.
+	// Type of the container's owner.
 	Type lastmile.ContainerKind `json:"type" example:"WORKER"`
-	// Id of the task that the worker is doing, which is not in tasks; null when none.
+	// ID of the task that the worker is carrying out, which is not included in tasks; null if there is
+	// none.
 	ActiveTask *lastmile.TaskID `json:"activeTask" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Ids of the tasks, in order.
+	// IDs of the tasks, in order.
 	Tasks []lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Id of the team, if it is a team's.
+	// ID of the team. Present only for the container of a team.
 	Team lastmile.TeamID `json:"team,omitzero" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
-	// Id of the worker, if it is a worker's.
+	// ID of the worker. Present only for the container of a worker.
 	Worker lastmile.WorkerID `json:"worker,omitzero" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
 }
 
-// NewContainer returns a container in the form that is sent.
+// NewContainer returns a container in its wire form.
 func NewContainer(c lastmile.Container) ContainerRecord {
 	ref := newContainer(c.ContainerRef)
 	return ContainerRecord{
@@ -39,17 +40,18 @@ func NewContainer(c lastmile.Container) ContainerRecord {
 	}
 }
 
-// ContainerBody is what to do with a container.
+// ContainerBody is the body of a request to change the tasks of a container.
 type ContainerBody struct {
-	// A position and ids of tasks, or all that a worker is to have.
+	// Either a position followed by the IDs of the tasks to insert there, or the IDs of all tasks that
+	// a worker is to have.
 	Tasks *TaskPlacement `json:"tasks" required:"true" example:"[\"K2dF8gHj5LzX9cVb7NmQ4wRt\"]"`
-	// The tasks that these are linked with by dependencies move with them.
+	// Whether tasks connected to these by dependencies are moved together with them.
 	ConsiderDependencies Flag `json:"considerDependencies"`
-	// Another name for considerDependencies.
+	// Alias of considerDependencies.
 	IncludeDependencies Flag `json:"includeDependencies"`
 }
 
-// Change returns what the request asks for.
+// Change returns the requested change.
 func (b ContainerBody) Change() (lastmile.ContainerChange, error) {
 	if b.Tasks == nil {
 		return lastmile.ContainerChange{}, lastmile.Missing("tasks")
@@ -60,7 +62,7 @@ func (b ContainerBody) Change() (lastmile.ContainerChange, error) {
 	}, nil
 }
 
-// TaskPlacement is a list of task ids that may begin with a position.
+// TaskPlacement is a list of task IDs that may begin with a position.
 type TaskPlacement struct {
 	Index  int
 	IDs    []lastmile.TaskID

@@ -8,69 +8,69 @@ import (
 	"dray/internal/lastmile"
 )
 
-// CustomField is a custom field: its definition, and its value.
+// CustomField is a custom field: its definition and its value.
 type CustomField struct {
-	// What the field is for; empty when nothing was said.
+	// Purpose of the field; empty if it was not described.
 	Description string `json:"description" example:"Number of the order in the shop"`
-	// Values are arrays.
+	// Whether values of the field are arrays.
 	AsArray bool `json:"asArray"`
-	// Who sees the field.
+	// Who can see the field.
 	Visibility []string `json:"visibility" enum:"admin,api,worker" example:"admin,api,worker"`
-	// Who may give the field a value.
+	// Who may set the value of the field.
 	Editability []string `json:"editability" enum:"admin,api,worker" example:"admin,api"`
-	// Names the field in requests. Unique in the organization; never changes.
+	// Key that identifies the field in requests. Unique in the organization; never changes.
 	Key string `json:"key" example:"orderNumber"`
-	// Name.
+	// Name of the field.
 	Name string `json:"name" example:"Order number"`
-	// Type of the value. Dates are Unix milliseconds, or texts such as 2026-01-31 or
+	// Type of the value. Dates are Unix milliseconds, or strings such as 2026-01-31 or
 	// 2026-01-31T12:00:00Z.
 	Type lastmile.CustomFieldType `json:"type"`
-	// Which tasks have the field.
+	// Tasks that have the field.
 	Contexts []CustomFieldContext `json:"contexts" example:"[{\"isRequired\": false, \"conditions\": [], \"name\": \"save\"}]"`
-	// The value on a task. In a definition, what new tasks have that are sent no value; null when
+	// Value of the field on a task. In a definition, the default value for new tasks; null if there is
 	// none.
 	Value any `json:"value" type:"boolean,number,string,array,null" example:"S-20771"`
 }
 
-// CustomFieldContext is some of the tasks that have a custom field.
+// CustomFieldContext is a set of tasks that have a custom field.
 type CustomFieldContext struct {
-	// These tasks must have a value when they are created.
+	// Whether a value is required when such a task is created.
 	IsRequired bool `json:"isRequired"`
-	// Which tasks are meant; all when empty.
+	// Conditions that select the tasks. If empty, all tasks are selected.
 	Conditions []Condition `json:"conditions"`
-	// When the field matters.
+	// Operation to which the field applies.
 	Name string `json:"name" enum:"save"`
 }
 
-// Condition is chooses pickups or drop-offs.
+// Condition is a condition that selects pickups or drop-offs.
 type Condition struct {
-	// The field of the task that is compared.
+	// Field of the task that is compared.
 	FieldName string `json:"fieldName" enum:"pickupTask" required:"true"`
-	// How it is compared.
+	// Comparison that is applied to the field.
 	Comparison string `json:"comparison" enum:"equal_to" required:"true"`
-	// true for pickups, false for drop-offs.
+	// true to select pickups, false to select drop-offs.
 	TargetValue any `json:"targetValue" type:"boolean" required:"true"`
 }
 
-// CustomFields is the custom fields of an organization.
+// CustomFields is the list of custom fields of an organization.
 type CustomFields struct {
-	// In the order they were defined.
+	// Custom fields, in the order in which they were defined.
 	Fields []CustomField `json:"fields"`
 }
 
-// NewCustomFields returns definitions in the form that is sent.
+// NewCustomFields returns definitions in its wire form.
 func NewCustomFields(f customfield.Fields) CustomFields {
 	return CustomFields{Fields: Each(f, NewCustomFieldDefinition)}
 }
 
-// NewCustomField returns a custom field of a task in the form that is sent.
+// NewCustomField returns a custom field of a task in its wire form.
 func NewCustomField(v lastmile.CustomFieldValue) CustomField {
 	shown := NewCustomFieldDefinition(v.Field)
 	shown.Value = v.Value
 	return shown
 }
 
-// NewCustomFieldDefinition returns a definition in the form that is sent.
+// NewCustomFieldDefinition returns a definition in its wire form.
 func NewCustomFieldDefinition(f lastmile.CustomField) CustomField {
 	return CustomField{
 		Description: f.Description, AsArray: f.AsArray, Visibility: orEmpty(f.Visibility), Editability: orEmpty(f.Editability),
@@ -89,14 +89,14 @@ func conditions(list []Condition) []lastmile.Condition {
 	return Each(list, func(c Condition) lastmile.Condition { return lastmile.Condition(c) })
 }
 
-// Domain returns the custom field of a task that the form shows.
+// Domain returns the custom field of a task that the wire form represents.
 func (c CustomField) Domain() lastmile.CustomFieldValue {
 	field := c.Definition()
 	field.Value = nil
 	return lastmile.CustomFieldValue{Field: field, Value: c.Value}
 }
 
-// Definition returns the definition that the form shows.
+// Definition returns the definition that the wire form represents.
 func (c CustomField) Definition() lastmile.CustomField {
 	return lastmile.CustomField{
 		Description: c.Description, AsArray: c.AsArray, Visibility: c.Visibility, Editability: c.Editability,
@@ -110,38 +110,39 @@ func contexts(list []CustomFieldContext) []lastmile.CustomFieldContext {
 	})
 }
 
-// CustomFieldsBody is custom fields, as sent.
+// CustomFieldsBody is the body of a request to define or update custom fields.
 type CustomFieldsBody struct {
-	// The sort of record that has the fields: Task.
+	// Type of record that the fields belong to: Task.
 	Model string `json:"model" required:"true"`
-	// The fields.
+	// Definitions of the fields.
 	Field CustomFieldBodies `json:"field" required:"true"`
-	// Name of the integration that defines the fields, to list them by.
+	// Name of the integration that defines the fields, by which they can be listed.
 	Integration *string `json:"integration"`
 }
 
 // CustomFieldBodies is one definition, or an array of them.
 type CustomFieldBodies []CustomFieldDefinitionBody
 
-// CustomFieldDefinitionBody is a custom field, as sent.
+// CustomFieldDefinitionBody is the definition of a custom field, in a request.
 type CustomFieldDefinitionBody struct {
-	// Letters, digits and underscores. A new field that is sent none gets one made of its name.
+	// Key of the field, consisting of letters, digits and underscores. If absent for a new field, it
+	// is derived from the name.
 	Key string `json:"key"`
-	// Name. Required for a new field.
+	// Name of the field. Required for a new field.
 	Name *string `json:"name"`
-	// What the field is for.
+	// Purpose of the field.
 	Description *string `json:"description" example:"2022 Ford Transit"`
 	// Type of the value. Required for a new field.
 	Type *lastmile.CustomFieldType `json:"type"`
-	// Values are arrays.
+	// Whether values of the field are arrays.
 	AsArray *bool `json:"asArray"`
-	// Who sees the field; default all.
+	// Who can see the field. Defaults to all of them.
 	Visibility *[]string `json:"visibility" enum:"admin,api,worker"`
-	// Who may set the value; default admin and api.
+	// Who may set the value. Defaults to admin and api.
 	Editability *[]string `json:"editability" enum:"admin,api,worker"`
-	// Which tasks have the field; by default all, and it is optional.
+	// Tasks that have the field. Defaults to all tasks, with an optional value.
 	Contexts *[]CustomFieldContext `json:"contexts"`
-	// What new tasks have that are sent no value.
+	// Default value for new tasks.
 	Value Optional[any] `json:"value" type:"boolean,number,string,array,null"`
 }
 
@@ -157,7 +158,7 @@ func (f *CustomFieldBodies) UnmarshalJSON(data []byte) error {
 	return codec.Malformed("must be a custom field or an array of them, not %s", codec.KindName(data[0]))
 }
 
-// Changes returns what the request asks for.
+// Changes returns the requested changes.
 func (b CustomFieldsBody) Changes() []customfield.Change {
 	return Each(b.Field, func(f CustomFieldDefinitionBody) customfield.Change {
 		change := customfield.Change{
@@ -172,11 +173,11 @@ func (b CustomFieldsBody) Changes() []customfield.Change {
 	})
 }
 
-// CustomFieldKeysBody is custom fields to delete.
+// CustomFieldKeysBody is the body of a request to delete custom fields.
 type CustomFieldKeysBody struct {
-	// The sort of record that has the fields: Task.
+	// Type of record that the fields belong to: Task.
 	Model string `json:"model" required:"true"`
-	// The keys of the fields.
+	// Keys of the fields.
 	Field CustomFieldKeys `json:"field" required:"true"`
 }
 
@@ -240,51 +241,53 @@ func (k *customFieldKey) UnmarshalJSON(data []byte) error {
 
 // Template is a task template.
 type Template struct {
-	// Id of the record.
+	// ID of the template.
 	ID lastmile.TemplateID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Name, unique in the organization.
+	// Name of the template, unique in the organization.
 	Name string `json:"name" example:"Groceries"`
-	// Reserved; null.
+	// Reserved; always null.
 	DeletedAt Millis `json:"deletedAt" nullable:"true" example:"null"`
-	// Which tasks the template is for: all when empty, else pickups or drop-offs.
+	// Conditions that select the tasks of the template, either pickups or drop-offs. If empty, all
+	// tasks are selected.
 	ContextSaveConditions []Condition `json:"contextSaveConditions" example:"[{\"fieldName\": \"pickupTask\", \"comparison\": \"equal_to\", \"targetValue\": false}]"`
-	// Keys of custom fields.
+	// Keys of the custom fields.
 	Fields []string `json:"fields" example:"orderNumber"`
-	// Reserved; false.
+	// Reserved; always false.
 	IsDefault bool `json:"isDefault"`
 }
 
-// NewTemplate returns a template in the form that is sent.
+// NewTemplate returns a template in its wire form.
 func NewTemplate(t customfield.Template) Template {
 	return Template{
 		ID: t.ID, Name: t.Name, ContextSaveConditions: newConditions(t.Conditions), Fields: orEmpty(t.Fields), IsDefault: t.Default,
 	}
 }
 
-// Domain returns the template that the form shows.
+// Domain returns the template that the wire form represents.
 func (t Template) Domain(org lastmile.OrganizationID) customfield.Template {
 	return customfield.Template{
 		ID: t.ID, Organization: org, Name: t.Name, Conditions: conditions(t.ContextSaveConditions), Fields: t.Fields, Default: t.IsDefault,
 	}
 }
 
-// NewTemplateBody is a task template, as sent.
+// NewTemplateBody is the body of a request to create a task template.
 type NewTemplateBody struct {
 	_ struct{} `required:"name,contextSaveConditions,fields"`
 	TemplateBody
 }
 
-// TemplateBody is a task template, as sent.
+// TemplateBody is the body of a request to update a task template.
 type TemplateBody struct {
-	// Name.
+	// Name of the template.
 	Name *string `json:"name"`
-	// Which tasks the template is for: all when empty, else pickups or drop-offs.
+	// Conditions that select the tasks of the template, either pickups or drop-offs. If empty, all
+	// tasks are selected.
 	ContextSaveConditions *[]Condition `json:"contextSaveConditions" example:"[{\"fieldName\": \"pickupTask\", \"comparison\": \"equal_to\", \"targetValue\": false}]"`
-	// Keys of custom fields.
+	// Keys of the custom fields.
 	Fields *[]string `json:"fields" required:"true"`
 }
 
-// Change returns what the request asks for.
+// Change returns the requested change.
 func (b TemplateBody) Change() customfield.TemplateChange {
 	change := customfield.TemplateChange{Name: b.Name, Fields: b.Fields}
 	if b.ContextSaveConditions != nil {

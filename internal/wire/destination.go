@@ -7,31 +7,31 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Destination is a place where tasks are done.
+// Destination is a destination: the location where a task is carried out.
 type Destination struct {
-	// Id of the record.
+	// ID of the destination.
 	ID lastmile.DestinationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the destination was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the destination was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// [longitude, latitude] in degrees.
+	// Location of the destination, as [longitude, latitude] in degrees.
 	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// The address in parts.
+	// Address of the destination.
 	Address Address `json:"address"`
-	// Free text; empty when none.
+	// Notes on the destination; empty if there are none.
 	Notes string `json:"notes" example:"Loading dock on 33rd Street."`
-	// Values that integrations keep on the record.
+	// Metadata of the destination: named values stored by integrations.
 	Metadata Metadata `json:"metadata"`
-	// Google's id of the place; null when Google did not find it.
+	// Google place ID; null if Google did not find the location.
 	GooglePlaceID *string `json:"googlePlaceId" example:"null"`
-	// Where the place found differs from the address asked for.
+	// Differences between the requested address and the location that was found.
 	Warnings []string `json:"warnings" example:"[]"`
-	// Navigate by the coordinates, not by the address.
+	// Whether navigation uses the coordinates instead of the address.
 	UseGPS bool `json:"useGPS"`
 }
 
-// NewDestination returns a destination in the form that is sent.
+// NewDestination returns a destination in its wire form.
 func NewDestination(d lastmile.Destination) Destination {
 	address := Address(d.Address)
 	address.County = ""
@@ -42,7 +42,7 @@ func NewDestination(d lastmile.Destination) Destination {
 	}
 }
 
-// Domain returns the destination of an organization that the form shows.
+// Domain returns the destination of an organization that the wire form represents.
 func (d Destination) Domain(org lastmile.OrganizationID) lastmile.Destination {
 	return lastmile.Destination{
 		ID: d.ID, Organization: org, Created: d.TimeCreated.Time(), Modified: d.TimeLastModified.Time(),
@@ -51,24 +51,25 @@ func (d Destination) Domain(org lastmile.OrganizationID) lastmile.Destination {
 	}
 }
 
-// DestinationBody is a destination, as sent.
+// DestinationBody is a destination in a request.
 type DestinationBody struct {
-	// The address in parts.
+	// Address of the destination.
 	Address *SentAddress `json:"address" required:"true"`
-	// [longitude, latitude]. When sent, the address is not looked up.
+	// Location of the destination, as [longitude, latitude]. If it is sent, the address is not
+	// geocoded.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// Free text of at most 10,000 characters.
+	// Notes on the destination, at most 10,000 characters.
 	Notes string `json:"notes" example:""`
-	// How the address is looked up.
+	// Geocoding options.
 	Options struct {
-		// Two letters: the language of the address.
+		// Language of the address, as a two-letter code.
 		Language string `json:"language"`
 	} `json:"options"`
-	// Values to keep on the destination.
+	// Metadata of the destination.
 	Metadata Metadata `json:"metadata"`
 }
 
-// Draft returns what the request asks for.
+// Draft returns the destination to create.
 func (b DestinationBody) Draft() lastmile.DestinationDraft {
 	draft := lastmile.DestinationDraft{Notes: b.Notes, Language: b.Options.Language, Metadata: b.Metadata.Domain()}
 	if b.Address != nil {
@@ -82,15 +83,15 @@ func (b DestinationBody) Draft() lastmile.DestinationDraft {
 	return draft
 }
 
-// Address is an address in parts.
+// Address is an address in separate components.
 type Address struct {
-	// A name that goes with the address. Only if given.
+	// Name that belongs to the address. Absent if none was sent.
 	Name string `json:"name,omitzero"`
-	// House number; may contain letters.
+	// House number, which may contain letters.
 	Number string `json:"number" example:"350"`
-	// Street.
+	// Name of the street.
 	Street string `json:"street" example:"5th Avenue"`
-	// Apartment, suite or floor; empty when none.
+	// Apartment, suite or floor; empty if there is none.
 	Apartment string `json:"apartment" example:""`
 	// City.
 	City string `json:"city" example:"New York"`
@@ -98,32 +99,32 @@ type Address struct {
 	State string `json:"state" example:"New York"`
 	// Postal code.
 	PostalCode string `json:"postalCode" example:"10118"`
-	// County. Hubs only.
+	// County. Only for hubs.
 	County string `json:"county,omitzero"`
-	// Country name.
+	// Name of the country.
 	Country string `json:"country" example:"United States"`
 }
 
-// AddressBody is an address, in parts or in one line.
+// AddressBody is an address in a request, either in separate components or in one line.
 type AddressBody struct {
-	// A name that goes with the address.
+	// Name that belongs to the address.
 	Name string `json:"name"`
-	// House number; may contain letters. Required without a location or unparsed.
+	// House number, which may contain letters. Required unless a location or unparsed is sent.
 	Number Text `json:"number"`
-	// Street. Required without a location or unparsed.
+	// Name of the street. Required unless a location or unparsed is sent.
 	Street string `json:"street"`
 	// Apartment, suite or floor.
 	Apartment Text `json:"apartment"`
-	// City. Required without unparsed.
+	// City. Required unless unparsed is sent.
 	City string `json:"city"`
 	// State, province or jurisdiction.
 	State string `json:"state"`
 	// Postal code.
 	PostalCode Text `json:"postalCode"`
-	// Country name. Required without unparsed.
+	// Name of the country. Required unless unparsed is sent.
 	Country string `json:"country" example:"US"`
-	// The whole address in one line, elements separated by commas. Other parts are ignored then,
-	// except name and apartment. Not together with a location.
+	// The whole address in one line, with its elements separated by commas. Of the other components,
+	// only name and apartment are used with it. Cannot be combined with a location.
 	Unparsed string `json:"unparsed"`
 }
 

@@ -2,9 +2,9 @@
 // units and their rules for null, and their translation to and from the domain.
 //
 // The comment above a field is its description in the OpenAPI document, and its
-// tags are the rest of what the document says about it: see package spec. Write
-// comments for clients; after "make docs", descriptions.json has them.
+// tags add the rest of its schema: see package spec. Write these comments for
+// clients of the API, and run "make docs" to copy them to descriptions.json.
 //
-// The package contains no rule of the business: those are in package lastmile. It
-// knows no HTTP and no database. Requests are decoded by package codec.
+// The package contains no business rules: those are in package lastmile. It
+// depends neither on HTTP nor on a database. Package codec decodes requests.
 package wire

@@ -8,8 +8,7 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Event is what a webhook is sent. What is not relevant to the trigger is
-// null.
+// Event is the body of a webhook request. Fields that do not apply to the trigger are null.
 type Event struct {
 	TaskID        *lastmile.TaskID     `json:"taskId"`
 	WorkerID      *lastmile.WorkerID   `json:"workerId"`
@@ -22,18 +21,18 @@ type Event struct {
 	RoutePlanID   lastmile.RoutePlanID `json:"routePlanId,omitzero"` // for triggers of route plans
 	Status        *int                 `json:"status,omitzero"`      // 1 on duty, 0 off duty
 	EtaSeconds    *float64             `json:"etaSeconds,omitzero"`  // for taskEta
-	Distance      *float64             `json:"distance,omitzero"`    // metres, for taskArrival
+	Distance      *float64             `json:"distance,omitzero"`    // meters, for taskArrival
 	Delay         *float64             `json:"delay,omitzero"`       // seconds, for taskDelayed
 	From          *string              `json:"from,omitzero"`        // for a reply that no rule handled
 	To            *string              `json:"to,omitzero"`
 	Body          *string              `json:"body,omitzero"`
-	Recipient     *OptedOut            `json:"recipient,omitzero"` // for one who wants no more text messages
+	Recipient     *OptedOutRecipient   `json:"recipient,omitzero"` // for a recipient who opted out of text messages
 	Timestamp     Millis               `json:"timestamp,omitzero"`
-	SMS           *string              `json:"SMS,omitzero"`  // empty when the gateway reported it
+	SMS           *string              `json:"SMS,omitzero"`  // empty if the gateway reported it
 	Test          bool                 `json:"test,omitzero"` // only in a test event
 }
 
-// EventData is the records of an event, as they were right after it.
+// EventData is the set of records of an event, as they were immediately after it.
 type EventData struct {
 	Task      *Task      `json:"task,omitzero"`
 	Worker    *Worker    `json:"worker,omitzero"`
@@ -41,14 +40,15 @@ type EventData struct {
 	DelayTime *Seconds   `json:"delayTime,omitzero"` // for predictedTaskDelay
 }
 
-// OptedOut is a recipient who wants no more text messages.
-type OptedOut struct {
+// OptedOutRecipient is a recipient who has opted out of text messages.
+type OptedOutRecipient struct {
 	ID    lastmile.RecipientID `json:"id"`
 	Name  string               `json:"name"`
 	Phone lastmile.Phone       `json:"phone"`
 }
 
-// withoutWorker are the triggers of tasks that do not name the worker.
+// withoutWorker lists the triggers of tasks whose events do not contain the
+// worker.
 var withoutWorker = []lastmile.Trigger{
 	lastmile.TriggerTaskCreated, lastmile.TriggerTaskUnassigned, lastmile.TriggerTaskDeleted,
 	lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed, lastmile.TriggerTaskCloned,
@@ -62,7 +62,7 @@ func EncodeEvent(e lastmile.Event) ([]byte, error) {
 	return codec.Marshal(NewEvent(e))
 }
 
-// NewEvent returns an event in the form that is sent.
+// NewEvent returns an event in its wire form.
 func NewEvent(e lastmile.Event) Event {
 	body := Event{TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At), Test: e.Test}
 	if e.Actor.Type != "" {
@@ -91,7 +91,7 @@ func NewEvent(e lastmile.Event) Event {
 	}
 	body.addEstimates(e)
 	if r := e.Reply; r != nil && e.Recipient != nil {
-		body.Recipient = &OptedOut{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
+		body.Recipient = &OptedOutRecipient{ID: e.Recipient.ID, Name: e.Recipient.Name, Phone: e.Recipient.Phone}
 		body.Timestamp, body.SMS = body.Time, &r.Body
 	} else if r != nil {
 		body.From, body.To, body.Body = (*string)(&r.From), &r.To, &r.Body
@@ -109,7 +109,7 @@ func (b *Event) addEstimates(e lastmile.Event) {
 	b.Delay = seconds(e.Delay)
 }
 
-// seconds is a duration with its fraction.
+// seconds returns a duration in seconds, with its fraction.
 func seconds(d *time.Duration) *float64 {
 	if d == nil {
 		return nil
@@ -118,7 +118,7 @@ func seconds(d *time.Duration) *float64 {
 	return &s
 }
 
-// dutyStatus is duty as the duty trigger reports it.
+// dutyStatus returns the status in events of the duty trigger.
 func dutyStatus(onDuty bool) *int {
 	status := 0
 	if onDuty {

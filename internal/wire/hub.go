@@ -2,38 +2,38 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Hub is a place where teams start and end their routes.
+// Hub is a hub: a location where teams start and end their routes.
 type Hub struct {
 	HubRecord
-	// Ids of the teams at this hub.
+	// IDs of the teams at the hub.
 	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
 }
 
-// HubRecord is the part of a hub that only requests change.
+// HubRecord is the part of a hub that changes only when a request changes it.
 type HubRecord struct {
-	// Id of the record.
+	// ID of the hub.
 	ID lastmile.HubID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Name.
+	// Name of the hub.
 	Name string `json:"name" example:"Hudson Yards"`
-	// Phone number in international form. Only if one was given.
+	// Phone number of the hub, in international format. Absent if there is none.
 	Phone lastmile.Phone `json:"phone,omitzero" example:"+12125550123"`
-	// [longitude, latitude] in degrees.
+	// Location of the hub, as [longitude, latitude] in degrees.
 	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// The address in parts.
+	// Address of the hub.
 	Address Address `json:"address"`
 }
 
-// NewHub returns a hub in the form that is sent.
+// NewHub returns a hub in its wire form.
 func NewHub(h lastmile.Hub) Hub {
 	return Hub{HubRecord: NewHubRecord(h), Teams: orEmpty(h.Teams)}
 }
 
-// NewHubRecord returns the lasting part of a hub.
+// NewHubRecord returns the stored part of a hub.
 func NewHubRecord(h lastmile.Hub) HubRecord {
 	return HubRecord{ID: h.ID, Name: h.Name, Phone: h.Phone, Location: LonLat(h.Location), Address: Address(h.Address)}
 }
 
-// Domain returns the lasting part of the hub that the form shows.
+// Domain returns the stored part of the hub that the wire form represents.
 func (r HubRecord) Domain(org lastmile.OrganizationID) lastmile.Hub {
 	return lastmile.Hub{
 		ID: r.ID, Organization: org, Name: r.Name, Phone: r.Phone,
@@ -41,27 +41,27 @@ func (r HubRecord) Domain(org lastmile.OrganizationID) lastmile.Hub {
 	}
 }
 
-// NewHubBody is a hub, as sent.
+// NewHubBody is the body of a request to create a hub.
 type NewHubBody struct {
 	_ struct{} `required:"name,address"`
 	HubBody
 }
 
-// HubBody is a hub, as sent.
+// HubBody is the body of a request to update a hub.
 type HubBody struct {
-	// Name.
+	// Name of the hub.
 	Name *string `json:"name"`
-	// Phone number in any usual form.
+	// Phone number of the hub, in any common format.
 	Phone *string `json:"phone" example:"+12125550142"`
-	// The address in parts.
+	// Address of the hub.
 	Address *SentAddress `json:"address"`
-	// [longitude, latitude]. When sent, the address is not looked up.
+	// Location of the hub, as [longitude, latitude]. If it is sent, the address is not geocoded.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// Ids of teams.
+	// IDs of the teams at the hub.
 	Teams *[]lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
 }
 
-// Change returns what the request asks for, but for place and phone number.
+// Change returns the requested change without the location and the phone number.
 func (b HubBody) Change() lastmile.HubChange {
 	return lastmile.HubChange{Name: b.Name, Teams: b.Teams}
 }
@@ -78,7 +78,8 @@ func (b HubBody) Update() HubBody {
 	return b
 }
 
-// Place returns the place that was sent, by the rules of destinations, or nil.
+// Place returns the requested location as a destination, or nil if the request
+// has neither an address nor a location.
 func (b HubBody) Place() *lastmile.DestinationDraft {
 	if b.Address == nil && b.Location == nil {
 		return nil

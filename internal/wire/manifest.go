@@ -9,66 +9,66 @@ import (
 	"dray/internal/travel"
 )
 
-// Manifest is a delivery manifest: what a worker has to do, on paper.
+// Manifest is a delivery manifest: a printable list of a worker's tasks.
 //
 // Directions need a road network: without one there are none, and no total distance.
 type Manifest struct {
-	// When the manifest was generated, in Unix milliseconds.
+	// Unix time in milliseconds at which the manifest was generated.
 	ManifestDate Millis `json:"manifestDate" example:"1894017600000"`
-	// The completeAfter of the first task, or else the time when the manifest was generated, in Unix
-	// milliseconds.
+	// Unix time in milliseconds of the departure: the completeAfter of the first task, or else the
+	// time at which the manifest was generated.
 	DepartureTime Millis `json:"departureTime" example:"1894021200000"`
-	// The worker.
+	// Worker who carries out the tasks.
 	Driver ManifestDriver `json:"driver"`
-	// The worker's vehicle; null means on foot.
+	// Vehicle of the worker; null if the worker is on foot.
 	Vehicle *ManifestVehicle `json:"vehicle"`
-	// Address of the hub in one line.
+	// Address of the hub, in one line.
 	HubAddress string `json:"hubAddress" example:"350 5th Avenue, New York, New York 10118, United States"`
-	// All that the worker has to do, in the order of the route.
+	// All tasks of the worker, in the order of the route.
 	Tasks []Task `json:"tasks" example:"[]"`
-	// Directions to each stop. Empty: the server has none.
+	// Directions to each stop; empty if the server has none.
 	TurnByTurn []ManifestLeg `json:"turnByTurn" example:"[]"`
-	// Length of the route; null without directions.
+	// Length of the route; null if there are no directions.
 	TotalDistance *string `json:"totalDistance" example:"null"`
 }
 
 // ManifestDriver is the worker of a manifest.
 type ManifestDriver struct {
-	// Name.
+	// Name of the worker.
 	Name string `json:"name" example:"Ada Lovelace"`
-	// Phone number in international form, with a leading +.
+	// Phone number of the worker, in international format with a leading +.
 	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
 }
 
 // ManifestVehicle is the vehicle of a manifest.
 type ManifestVehicle struct {
-	// Kind of vehicle.
+	// Type of the vehicle.
 	Type lastmile.VehicleType `json:"type" example:"TRUCK"`
-	// Make, model, year or other marks.
+	// Description of the vehicle, such as make, model or year.
 	Description *string `json:"description" example:"2022 Ford Transit"`
-	// License plate.
+	// License plate of the vehicle.
 	LicensePlate *string `json:"licensePlate" example:"7ABC123"`
-	// Color.
+	// Color of the vehicle.
 	Color *string `json:"color" example:"white"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the vehicle was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
 }
 
-// ManifestLeg is the way to one stop.
+// ManifestLeg is one leg of the route, with directions.
 type ManifestLeg struct {
-	// Where the way starts.
+	// Address at which the leg starts.
 	StartAddress string `json:"start_address"`
-	// Where the way ends.
+	// Address at which the leg ends.
 	EndAddress string `json:"end_address"`
-	// When the worker will be there, in Unix milliseconds.
+	// Unix time in milliseconds at which the worker will arrive.
 	ETA Millis `json:"eta"`
-	// Length of the way.
+	// Length of the leg.
 	DrivingDistance string `json:"driving_distance"`
-	// Directions.
+	// Directions, step by step.
 	Steps []string `json:"steps"`
 }
 
-// NewManifest returns a manifest in the form that is sent.
+// NewManifest returns a manifest in its wire form.
 func NewManifest(m travel.Manifest) Manifest {
 	shown := Manifest{
 		ManifestDate: Millis(m.At), DepartureTime: Millis(m.Departure),
@@ -84,18 +84,18 @@ func NewManifest(m travel.Manifest) Manifest {
 	return shown
 }
 
-// MarketplaceBody is a request for a manifest as published clients send it.
+// MarketplaceBody is the body of a request for a manifest, in the form used by published clients.
 type MarketplaceBody struct {
-	// providers/manifest/generate?hubId=…&workerId=…, with the two ids.
+	// Path of the request: providers/manifest/generate?hubId=…&workerId=…, with the two IDs.
 	Path string `json:"path" required:"true"`
-	// GET.
+	// HTTP method: GET.
 	Method string `json:"method"`
 }
 
-// manifestPath is the only address that can be asked for.
+// manifestPath is the only path that can be requested.
 const manifestPath = "providers/manifest/generate"
 
-// Query returns the parameters of the address.
+// Query returns the query parameters of the path.
 func (b MarketplaceBody) Query() (url.Values, error) {
 	if b.Path == "" {
 		return nil, lastmile.Missing("path")

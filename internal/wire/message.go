@@ -5,26 +5,26 @@ import (
 	"dray/internal/textmessage"
 )
 
-// Message is a text message, without its text, which may contain a password.
+// Message is a text message. Its text is not included because it may contain a password.
 type Message struct {
-	// Id of the record.
+	// ID of the message.
 	ID lastmile.MessageID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When it was written.
+	// Unix time in milliseconds at which the message was created.
 	TimeCreated Millis `json:"timeCreated" example:"1794700000000"`
-	// invitation of a worker, or what its recipient is told about the task: taskStarted, taskEta,
-	// taskDelayed, taskArrived, taskCompleted or taskFailed.
+	// Kind of message: invitation for the invitation of a worker; taskStarted, taskEta, taskDelayed,
+	// taskArrived, taskCompleted or taskFailed for a message to the recipient of a task.
 	Kind string `json:"kind" example:"invitation"`
-	// The task that it is about; null for an invitation.
+	// ID of the task that the message is about; null for an invitation.
 	Task *lastmile.TaskID `json:"task"`
-	// The phone number that it goes to.
+	// Phone number that the message is sent to.
 	To lastmile.Phone `json:"to" example:"+12125550142"`
-	// queued, sending, sent, delivered, failed or suppressed.
+	// State of the message: queued, sending, sent, delivered, failed or suppressed.
 	State string `json:"state" example:"suppressed"`
-	// Why it failed or was suppressed; null when it was not.
+	// Reason why the message failed or was suppressed; null otherwise.
 	Reason *string `json:"reason" example:"too many messages to this number in an hour"`
 }
 
-// NewMessage returns a text message in the form that is sent.
+// NewMessage returns a text message in its wire form.
 func NewMessage(m textmessage.Message) Message {
 	return Message{
 		ID: m.ID, TimeCreated: Millis(m.Created), Kind: string(m.Kind), Task: orNull(m.Task), To: m.To,

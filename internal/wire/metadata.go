@@ -7,24 +7,24 @@ import (
 	"dray/internal/lastmile"
 )
 
-// MetadataEntry is a named value that an integration keeps on a record.
+// MetadataEntry is a named value that an integration stores on a record.
 type MetadataEntry struct {
-	// Name, unique on the record.
+	// Name of the entry, unique on the record.
 	Name string `json:"name" required:"true" example:"customerId"`
 	// Type of the value.
 	Type lastmile.MetadataType `json:"type" required:"true" example:"string"`
-	// Type of the elements. For arrays only, and required for them.
+	// Type of the array's elements. Only for arrays, and required for them.
 	Subtype lastmile.MetadataType `json:"subtype,omitzero" enum:"boolean,number,string,object"`
-	// Who sees the entry; default api.
+	// Who can see the entry. Defaults to api.
 	Visibility []string `json:"visibility" enum:"api,dashboard,worker" example:"api"`
-	// The value, of the type declared.
+	// Value of the entry, of the declared type.
 	Value any `json:"value" type:"boolean,number,string,object,array" required:"true" example:"C-1044"`
 }
 
 // Metadata is the metadata of a record; never null.
 type Metadata []MetadataEntry
 
-// NewMetadata returns metadata in the form that is sent.
+// NewMetadata returns metadata in its wire form.
 func NewMetadata(m lastmile.Metadata) Metadata {
 	entries := make(Metadata, 0, len(m))
 	for _, e := range m.Normalized() {

@@ -6,7 +6,7 @@ import (
 	"dray/internal/codec"
 )
 
-// Optional is a field of an update, which can be absent, null or a value.
+// Optional is an optional field of an update, which can be absent, null or a value.
 type Optional[T any] struct {
 	Present bool // the key was in the body
 	Null    bool // and its value was null

@@ -2,55 +2,55 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Organization is the organization of the API key.
+// Organization is the organization that the API key belongs to.
 type Organization struct {
 	OrganizationRecord
-	// Ids of the organizations that this one is connected to.
+	// IDs of the organizations that this organization is connected to.
 	Delegatees []lastmile.OrganizationID `json:"delegatees" example:"b2Kf9sLqPw4Zx8Vn6Bm0Tc3R"`
 }
 
 // OrganizationRecord is an organization without its connections.
 type OrganizationRecord struct {
-	// Id of the record.
+	// ID of the organization.
 	ID lastmile.OrganizationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the organization was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the organization was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Name.
+	// Name of the organization.
 	Name string `json:"name" example:"Example Couriers"`
-	// E-mail address.
+	// Email address of the organization.
 	Email string `json:"email" example:"dispatch@example.com"`
-	// Where workers write for help.
+	// Email address at which workers get support.
 	DriverSupportEmail string `json:"driverSupportEmail" example:"drivers@example.com"`
-	// Upload id of the logo; null when there is none.
+	// Upload ID of the logo; null if there is none.
 	Image *string `json:"image" example:"null"`
 	// IANA time zone, such as America/New_York.
 	Timezone string `json:"timezone" example:"America/New_York"`
-	// Two-letter country code (ISO 3166-1). Phone numbers without a + are read as numbers of this
-	// country.
+	// Two-letter country code (ISO 3166-1). Phone numbers without a leading + are interpreted as
+	// numbers of this country.
 	Country string `json:"country" example:"US"`
 }
 
-// Delegatee is a connected organization, as its connections see it.
+// Delegatee is a connected organization, as it is visible to its connections.
 type Delegatee struct {
-	// Id of the record.
+	// ID of the organization.
 	ID lastmile.OrganizationID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Name.
+	// Name of the organization.
 	Name string `json:"name" example:"Example Kitchens"`
-	// E-mail address.
+	// Email address of the organization.
 	Email string `json:"email" example:"dispatch@example.com"`
-	// Where workers write for help.
+	// Email address at which workers get support.
 	DriverSupportEmail string `json:"driverSupportEmail" example:"drivers@example.com"`
 	// IANA time zone, such as America/New_York.
 	Timezone string `json:"timezone" example:"America/New_York"`
 	// Two-letter country code (ISO 3166-1).
 	Country string `json:"country" example:"US"`
-	// Reserved; false.
+	// Reserved; always false.
 	IsFulfillment bool `json:"isFulfillment"`
 }
 
-// NewOrganization returns an organization in the form that is sent.
+// NewOrganization returns an organization in its wire form.
 func NewOrganization(o lastmile.Organization) Organization {
 	return Organization{OrganizationRecord: NewOrganizationRecord(o), Delegatees: orEmpty(o.Delegatees)}
 }
@@ -63,7 +63,7 @@ func NewOrganizationRecord(o lastmile.Organization) OrganizationRecord {
 	}
 }
 
-// Domain returns the organization that the form shows.
+// Domain returns the organization that the wire form represents.
 func (r OrganizationRecord) Domain() lastmile.Organization {
 	return lastmile.Organization{
 		ID: r.ID, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(), Name: r.Name, Email: r.Email,
@@ -79,8 +79,8 @@ func NewDelegatee(d lastmile.Delegatee) Delegatee {
 	}
 }
 
-// Greeting is the response to a test of a key.
+// Greeting is the response to a test of an API key.
 type Greeting struct {
-	// A sentence that contains the organization's id.
+	// Message that contains the ID of the organization.
 	Message string `json:"message" example:"Hello organization 'a8Jd0sKqLw3Zx7Vn5Bm1Tc9P' hitting Dray from 203.0.113.7"`
 }

@@ -2,31 +2,31 @@ package wire
 
 import "dray/internal/lastmile"
 
-// Recipient is a person tasks are done for.
+// Recipient is a recipient: a person whom tasks are carried out for.
 type Recipient struct {
-	// Id of the record.
+	// ID of the recipient.
 	ID lastmile.RecipientID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Id of the organization that owns the record.
+	// ID of the organization that owns the recipient.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the recipient was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the recipient was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Name.
+	// Name of the recipient.
 	Name string `json:"name" example:"Mary Seacole"`
-	// Phone number in international form, with a leading +.
+	// Phone number of the recipient, in international format with a leading +.
 	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
-	// Free text; empty when none.
+	// Notes on the recipient; empty if there are none.
 	Notes string `json:"notes" example:"Ring twice."`
-	// The recipient gets no text messages.
+	// Whether the recipient gets no text messages.
 	SkipSMSNotifications bool `json:"skipSMSNotifications"`
-	// Text messages come from a full phone number instead of a short code.
+	// Whether text messages are sent from a full phone number instead of a short code.
 	UseLongCodeForText bool `json:"useLongCodeForText"`
-	// Values that integrations keep on the record.
+	// Metadata of the recipient: named values stored by integrations.
 	Metadata Metadata `json:"metadata"`
 }
 
-// NewRecipient returns a recipient in the form that is sent.
+// NewRecipient returns a recipient in its wire form.
 func NewRecipient(r lastmile.Recipient) Recipient {
 	return Recipient{
 		ID: r.ID, Organization: r.Organization, TimeCreated: Millis(r.Created), TimeLastModified: Millis(r.Modified),
@@ -35,7 +35,7 @@ func NewRecipient(r lastmile.Recipient) Recipient {
 	}
 }
 
-// Domain returns the recipient that the form shows.
+// Domain returns the recipient that the wire form represents.
 func (r Recipient) Domain() lastmile.Recipient {
 	return lastmile.Recipient{
 		ID: r.ID, Organization: r.Organization, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(),
@@ -44,32 +44,33 @@ func (r Recipient) Domain() lastmile.Recipient {
 	}
 }
 
-// RecipientBody is a recipient, as sent.
+// RecipientBody is a recipient in a request.
 type RecipientBody struct {
-	// Name.
+	// Name of the recipient.
 	Name string `json:"name" required:"true"`
-	// Phone number in any usual form. Without a leading + it is read as a number of the organization's
-	// country.
+	// Phone number, in any common format. Without a leading +, it is interpreted as a number of the
+	// organization's country.
 	Phone string `json:"phone" required:"true" example:"+12125550142"`
-	// Take the number as it stands, without checking that it can exist. It needs its leading +.
+	// Whether to accept the phone number without checking that it can exist. The number must then have
+	// a leading +.
 	SkipPhoneNumberValidation Flag `json:"skipPhoneNumberValidation"`
 	RecipientChangeBody
 }
 
-// RecipientChangeBody is what may change of a recipient.
+// RecipientChangeBody is the part of a recipient that requests can change.
 type RecipientChangeBody struct {
-	// Free text of at most 10,000 characters.
+	// Notes on the recipient, at most 10,000 characters.
 	Notes *string `json:"notes" example:""`
-	// The recipient gets no text messages.
+	// Whether the recipient gets no text messages.
 	SkipSMSNotifications *Flag `json:"skipSMSNotifications"`
-	// Text messages come from a full phone number instead of a short code.
+	// Whether text messages are sent from a full phone number instead of a short code.
 	UseLongCodeForText *Flag `json:"useLongCodeForText"`
-	// An array takes the place of all entries; an object sets entries with $set and removes them by
-	// name with $pop.
+	// Metadata of the recipient: an array replaces all entries; an object sets entries with $set and
+	// removes entries by name with $pop.
 	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// Draft returns what a request to create a recipient asks for.
+// Draft returns the recipient to create.
 func (b RecipientBody) Draft() lastmile.RecipientDraft {
 	return lastmile.RecipientDraft{
 		Name: b.Name, Phone: b.Phone, SkipPhoneNumberValidation: bool(b.SkipPhoneNumberValidation),
@@ -77,16 +78,16 @@ func (b RecipientBody) Draft() lastmile.RecipientDraft {
 	}
 }
 
-// RecipientUpdate is what to change of a recipient.
+// RecipientUpdate is the body of a request to update a recipient.
 //
 // The phone number cannot change and is ignored.
 type RecipientUpdate struct {
-	// Name.
+	// Name of the recipient.
 	Name *string `json:"name"`
 	RecipientChangeBody
 }
 
-// Change returns what the request asks for.
+// Change returns the requested change.
 func (b RecipientUpdate) Change() lastmile.RecipientChange { return b.change(b.Name) }
 
 func (b RecipientChangeBody) change(name *string) lastmile.RecipientChange {

@@ -6,66 +6,67 @@ import (
 	"dray/internal/trackingpage"
 )
 
-// Following is a task as its recipient sees it.
-type Following struct {
-	Stage            trackingpage.Stage `json:"stage"`
-	Organization     string             `json:"organization"`
-	Pickup           bool               `json:"pickup"`
-	CompleteAfter    Millis             `json:"completeAfter"`        // null when none
-	CompleteBefore   Millis             `json:"completeBefore"`       // null when none
-	EstimatedArrival Millis             `json:"estimatedArrivalTime"` // null when unknown
-	DelayTime        *Seconds           `json:"delayTime"`            // null when not delayed
-	Worker           *FollowedWorker    `json:"worker"`               // null unless active
-	Requirements     AskedFor           `json:"requirements"`
-	CompletionTime   Millis             `json:"completionTime"` // null until completed
-	Feedback         FollowingFeedback  `json:"feedback"`
-	Timezone         string             `json:"timezone"`
-	Language         string             `json:"language"`
-	Expires          Millis             `json:"expires"` // null until completed
+// TrackingPage is a task as its recipient sees it.
+type TrackingPage struct {
+	Stage            trackingpage.Stage   `json:"stage"`
+	Organization     string               `json:"organization"`
+	Pickup           bool                 `json:"pickup"`
+	CompleteAfter    Millis               `json:"completeAfter"`        // null if there is none
+	CompleteBefore   Millis               `json:"completeBefore"`       // null if there is none
+	EstimatedArrival Millis               `json:"estimatedArrivalTime"` // null if unknown
+	DelayTime        *Seconds             `json:"delayTime"`            // null if not delayed
+	Worker           *TrackedWorker       `json:"worker"`               // null unless active
+	Requirements     TrackingRequirements `json:"requirements"`
+	CompletionTime   Millis               `json:"completionTime"` // null until completed
+	Feedback         TrackingFeedback     `json:"feedback"`
+	Timezone         string               `json:"timezone"`
+	Language         string               `json:"language"`
+	Expires          Millis               `json:"expires"` // null until completed
 }
 
-// FollowedWorker is the worker who is on the way.
-type FollowedWorker struct {
+// TrackedWorker is the worker who is on the way to the recipient.
+type TrackedWorker struct {
 	Name         string               `json:"name"`
-	VehicleType  lastmile.VehicleType `json:"vehicleType"` // empty on foot
-	Location     *LonLat              `json:"location"`    // null when not known, or not for long enough
+	VehicleType  lastmile.VehicleType `json:"vehicleType"` // empty if on foot
+	Location     *LonLat              `json:"location"`    // null if unknown or outdated
 	LocationTime Millis               `json:"locationTime"`
-	Destination  *LonLat              `json:"destination"` // null without location
+	Destination  *LonLat              `json:"destination"` // null if there is no location
 }
 
-// AskedFor is what the recipient will be asked for.
-type AskedFor struct {
+// TrackingRequirements is what the recipient will be asked to provide.
+type TrackingRequirements struct {
 	Signature  bool `json:"signature"`
 	Photo      bool `json:"photo"`
 	MinimumAge int  `json:"minimumAge"`
 }
 
-// FollowingFeedback is whether the recipient may rate the task, and has done so.
-type FollowingFeedback struct {
+// TrackingFeedback is the state of the recipient's feedback: whether it is allowed, and whether
+// it was given.
+type TrackingFeedback struct {
 	Allowed bool `json:"allowed"`
 	Given   bool `json:"given"`
 }
 
-// NewFollowing returns a task in the form its recipient is shown, in a
+// NewTrackingPage returns a task in the form its recipient is shown, in a
 // language.
-func NewFollowing(f trackingpage.Page, language string) Following {
-	shown := Following{
+func NewTrackingPage(f trackingpage.Page, language string) TrackingPage {
+	shown := TrackingPage{
 		Stage: f.Stage, Organization: f.Organization, Pickup: f.Pickup,
 		CompleteAfter: Millis(f.CompleteAfter), CompleteBefore: Millis(f.CompleteBefore), EstimatedArrival: Millis(f.Arrival),
-		Requirements:   AskedFor{Signature: f.Requirements.Signature, Photo: f.Requirements.Photo, MinimumAge: f.Requirements.MinimumAge},
-		CompletionTime: Millis(f.CompletedAt), Feedback: FollowingFeedback{Allowed: f.CanRate, Given: f.Rated},
+		Requirements:   TrackingRequirements{Signature: f.Requirements.Signature, Photo: f.Requirements.Photo, MinimumAge: f.Requirements.MinimumAge},
+		CompletionTime: Millis(f.CompletedAt), Feedback: TrackingFeedback{Allowed: f.CanRate, Given: f.Rated},
 		Timezone: f.Timezone, Language: language, Expires: Millis(f.Expires),
 	}
 	if f.Delay > 0 {
 		shown.DelayTime = (*Seconds)(&f.Delay)
 	}
 	if f.WorkerName != "" {
-		shown.Worker = &FollowedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*LonLat)(f.Location), LocationTime: Millis(f.LocatedAt), Destination: (*LonLat)(f.Destination)}
+		shown.Worker = &TrackedWorker{Name: f.WorkerName, VehicleType: f.Vehicle, Location: (*LonLat)(f.Location), LocationTime: Millis(f.LocatedAt), Destination: (*LonLat)(f.Destination)}
 	}
 	return shown
 }
 
-// FeedbackBody is what a recipient says of a task.
+// FeedbackBody is the body of a request in which a recipient rates a task.
 type FeedbackBody struct {
 	Rating   *int   `json:"rating"`
 	Comments string `json:"comments"`
@@ -79,7 +80,7 @@ func (b FeedbackBody) Domain() (lastmile.Feedback, error) {
 	return lastmile.Feedback{Rating: *b.Rating, Comments: b.Comments}, nil
 }
 
-// ReplyBody is a text message that came, as a gateway posts it.
+// ReplyBody is an incoming text message, as posted by a gateway.
 type ReplyBody struct {
 	ID   string `json:"id"`
 	From string `json:"from"`
@@ -92,7 +93,7 @@ func (b ReplyBody) Domain(gateway string) lastmile.Reply {
 	return lastmile.Reply{Gateway: gateway, ID: b.ID, From: lastmile.Phone(b.From), To: b.To, Body: b.Body}
 }
 
-// ReportBody is what became of a text message, as a gateway posts it.
+// ReportBody is a delivery report for a text message, as posted by a gateway.
 type ReportBody struct {
 	ID     lastmile.MessageID `json:"id"`
 	Status string             `json:"status"`

@@ -7,78 +7,76 @@ import (
 	"dray/internal/lastmile"
 )
 
-// RoutePlan is a route plan: tasks to be done one after the other.
+// RoutePlan is a route plan: tasks to be carried out one after the other.
 type RoutePlan struct {
 	RoutePlanRecord
 	RoutePlanLive
 }
 
-// RoutePlanRecord is the part of a route plan that only changes with the plan
-// itself.
+// RoutePlanRecord is the part of a route plan that changes only with the plan itself.
 type RoutePlanRecord struct {
-	// Id of the record.
+	// ID of the route plan.
 	ID lastmile.RoutePlanID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Short id, eight hexadecimal digits.
+	// Short ID: eight hexadecimal digits.
 	ShortID string `json:"shortId" example:"5f2c81d0"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the route plan was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the route plan was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Id of the organization that owns the record.
+	// ID of the organization that owns the route plan.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Name.
+	// Name of the route plan.
 	Name string `json:"name" example:"Morning round"`
-	// How far the plan has come. Its first task that is started starts it, its last that is completed
-	// completes it.
+	// State of the plan. It starts when its first task is started, and is completed when its last task
+	// is completed.
 	State lastmile.RoutePlanState `json:"state" example:"PENDING"`
-	// Color on the map, as #RRGGBB; null when none.
+	// Color on the map, as #RRGGBB; null if there is none.
 	Color *string `json:"color" example:"#2F80ED"`
-	// Vehicle the route is planned for; null leaves it to the worker.
+	// Type of vehicle that the route is planned for; null for that of the worker.
 	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"CAR"`
-	// IANA time zone of the plan; null when none.
+	// IANA time zone of the plan; null if there is none.
 	Timezone *string `json:"timezone" example:"America/New_York"`
-	// When the route is to start, in Unix milliseconds.
+	// Unix time in milliseconds at which the route is planned to start.
 	StartTime Millis `json:"startTime" example:"1894021200000"`
-	// When the route is to end, in Unix milliseconds; null when it was not planned.
+	// Unix time in milliseconds at which the route is planned to end; null if it was not planned.
 	EndTime Millis `json:"endTime" nullable:"true" example:"1894035600000"`
-	// When the first task was started, in Unix milliseconds; null until then.
+	// Unix time in milliseconds at which the first task was started; null until then.
 	ActualStartTime Millis `json:"actualStartTime" nullable:"true"`
-	// When the last task was completed, in Unix milliseconds; null until then.
+	// Unix time in milliseconds at which the last task was completed; null until then.
 	ActualEndTime Millis `json:"actualEndTime" nullable:"true"`
-	// Where the route starts; null means anywhere.
+	// Where the route starts; null for anywhere.
 	StartAt *lastmile.RoutePoint `json:"startAt" example:"HUB"`
-	// Where the route ends; null means anywhere.
+	// Where the route ends; null for anywhere.
 	EndAt *lastmile.RoutePoint `json:"endAt" example:"null"`
-	// Id of the hub where the route starts; null when none.
+	// ID of the hub where the route starts; null if there is none.
 	StartingHubID *lastmile.HubID `json:"startingHubId" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
-	// Id of the hub where the route ends; null when none.
+	// ID of the hub where the route ends; null if there is none.
 	EndingHubID *lastmile.HubID `json:"endingHubId"`
-	// Metres of the route by road, as estimated.
+	// Estimated length of the route by road, in meters.
 	PlannedDistance int64 `json:"plannedDistance" example:"18400"`
-	// Seconds on the way, as estimated, and at the tasks.
+	// Estimated duration of the route in seconds, including the time spent at the tasks.
 	PlannedDuration Seconds `json:"plannedDuration" example:"5400"`
 }
 
-// RoutePlanLive is the part of a route plan that changes with other records or
-// with time.
+// RoutePlanLive is the part of a route plan that changes with other records or with time.
 type RoutePlanLive struct {
-	// Id of the team; null when none.
+	// ID of the team; null if there is none.
 	Team *lastmile.TeamID `json:"team"`
-	// Id of the worker; null when none.
+	// ID of the worker; null if there is none.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// Ids of the tasks, in the order of the route.
+	// IDs of the tasks, in the order of the route.
 	Tasks []lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// States of the tasks, in the order of tasks.
+	// States of the tasks, in the same order as tasks.
 	TaskStates []lastmile.TaskState `json:"taskStates" example:"[1]"`
-	// The planned end has passed, and tasks are left.
+	// Whether the planned end has passed while tasks are not completed.
 	IsOverdue bool `json:"isOverdue"`
-	// LATE when the plan did not start, or did not end, when it should have.
+	// LATE if the plan did not start or did not end on time.
 	Status lastmile.RoutePlanStatus `json:"status" example:"ON_TIME"`
-	// Seconds by which the plan is late; 0 when on time.
+	// Delay of the plan in seconds; 0 if it is on time.
 	StatusTimeDifference Seconds `json:"statusTimeDifference"`
 }
 
-// NewRoutePlan returns a route plan in the form that is sent.
+// NewRoutePlan returns a route plan in its wire form.
 func NewRoutePlan(p lastmile.RoutePlan) RoutePlan {
 	return RoutePlan{
 		RoutePlanRecord: NewRoutePlanRecord(p),
@@ -89,7 +87,7 @@ func NewRoutePlan(p lastmile.RoutePlan) RoutePlan {
 	}
 }
 
-// NewRoutePlanRecord returns the lasting part of a route plan.
+// NewRoutePlanRecord returns the stored part of a route plan.
 func NewRoutePlanRecord(p lastmile.RoutePlan) RoutePlanRecord {
 	return RoutePlanRecord{
 		ID: p.ID, ShortID: p.ShortID, TimeCreated: Millis(p.Created), TimeLastModified: Millis(p.Modified),
@@ -99,11 +97,11 @@ func NewRoutePlanRecord(p lastmile.RoutePlan) RoutePlanRecord {
 		ActualStartTime: Millis(p.ActualStart), ActualEndTime: Millis(p.ActualEnd),
 		StartAt: orNull(p.StartAt), EndAt: orNull(p.EndAt),
 		StartingHubID: orNull(p.StartingHub), EndingHubID: orNull(p.EndingHub),
-		PlannedDistance: metres(p.PlannedDistance), PlannedDuration: Seconds(p.PlannedDuration),
+		PlannedDistance: meters(p.PlannedDistance), PlannedDuration: Seconds(p.PlannedDuration),
 	}
 }
 
-// Domain returns the lasting part of the route plan that the form shows.
+// Domain returns the stored part of the route plan that the wire form represents.
 func (r RoutePlanRecord) Domain() lastmile.RoutePlan {
 	return lastmile.RoutePlan{
 		ID: r.ID, ShortID: r.ShortID, Organization: r.Organization, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(),
@@ -114,65 +112,66 @@ func (r RoutePlanRecord) Domain() lastmile.RoutePlan {
 	}
 }
 
-// metres is a distance in whole metres.
-func metres(d lastmile.Meters) int64 { return int64(math.Round(float64(d))) }
+// meters rounds a distance to whole meters.
+func meters(d lastmile.Meters) int64 { return int64(math.Round(float64(d))) }
 
-// RoutePlanPage is one page of a list of route plans.
+// RoutePlanPage is a page of a list of route plans.
 type RoutePlanPage struct {
-	// Oldest first.
+	// Route plans, oldest first.
 	RoutePlans []RoutePlan `json:"routePlans"`
-	// Ask for the next page with it. Absent on the last.
+	// ID to request the next page with. Absent on the last page.
 	LastID lastmile.RoutePlanID `json:"lastId,omitzero"`
 }
 
-// NewRoutePlanPage returns a page in the form that is sent.
+// NewRoutePlanPage returns a page in its wire form.
 func NewRoutePlanPage(plans []lastmile.RoutePlan, last lastmile.RoutePlanID) RoutePlanPage {
 	return RoutePlanPage{RoutePlans: Each(plans, NewRoutePlan), LastID: last}
 }
 
-// NewRoutePlanBody is a route plan, as sent.
+// NewRoutePlanBody is the body of a request to create a route plan.
 type NewRoutePlanBody struct {
 	_ struct{} `required:"name,startTime"`
 	RoutePlanBody
 }
 
-// RoutePlanBody is a route plan, as sent.
+// RoutePlanBody is the body of a request to update a route plan.
 type RoutePlanBody struct {
-	// Name.
+	// Name of the route plan.
 	Name *string `json:"name"`
-	// When the route is to start, in Unix milliseconds.
+	// Unix time in milliseconds at which the route is planned to start.
 	StartTime *OptionalMillis `json:"startTime" example:"1894021200000"`
-	// When the route is to end, in Unix milliseconds; after startTime.
+	// Unix time in milliseconds at which the route is planned to end. Must be after startTime.
 	EndTime Optional[OptionalMillis] `json:"endTime" example:"1894035600000"`
-	// Ids of tasks that are not started and in no other plan, in the order of the route; at most 500.
+	// IDs of the tasks in the order of the route, at most 500. The tasks must not be started or belong
+	// to another plan.
 	Tasks *[]lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Another name for tasks.
+	// Alias of tasks.
 	TaskIDs *[]lastmile.TaskID `json:"taskIds"`
 	// Color on the map, as #RRGGBB; null removes it.
 	Color Optional[string] `json:"color" example:"white"`
-	// Vehicle to plan for; null leaves it to the worker.
+	// Type of vehicle that the route is planned for; null for that of the worker.
 	VehicleType Optional[lastmile.VehicleType] `json:"vehicleType"`
-	// Id of the worker who gets the tasks; null unassigns them.
+	// ID of the worker that the tasks are assigned to; null unassigns them.
 	Worker Optional[lastmile.WorkerID] `json:"worker"`
-	// Id of the team that gets the tasks when there is no worker; null unassigns them.
+	// ID of the team that the tasks are assigned to if there is no worker; null unassigns them.
 	Team Optional[lastmile.TeamID] `json:"team"`
-	// Where the route starts; null means anywhere.
+	// Where the route starts; null for anywhere.
 	StartAt Optional[lastmile.RoutePoint] `json:"startAt" example:"HUB"`
-	// Where the route ends; null means anywhere.
+	// Where the route ends; null for anywhere.
 	EndAt Optional[lastmile.RoutePoint] `json:"endAt" example:"null"`
-	// Another name for startAt.
+	// Alias of startAt.
 	Start Optional[lastmile.RoutePoint] `json:"start"`
-	// Another name for endAt.
+	// Alias of endAt.
 	End Optional[lastmile.RoutePoint] `json:"end"`
-	// Id of the hub. Required when startAt is HUB.
+	// ID of the hub where the route starts. Required if startAt is HUB.
 	StartingHubID Optional[lastmile.HubID] `json:"startingHubId" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
-	// Id of the hub. Required when endAt is HUB.
+	// ID of the hub where the route ends. Required if endAt is HUB.
 	EndingHubID Optional[lastmile.HubID] `json:"endingHubId"`
-	// IANA time zone; null removes it.
+	// IANA time zone of the plan; null removes it.
 	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
 }
 
-// Change returns what the request asks for. A published client always sends a
+// Change returns the requested change. A published client always sends a
 // name and a start, empty when it means neither.
 func (b RoutePlanBody) Change() lastmile.RoutePlanChange {
 	change := lastmile.RoutePlanChange{
@@ -213,11 +212,11 @@ func (b RoutePlanBody) Added() (tasks []lastmile.TaskID, only bool) {
 	return tasks, change == lastmile.RoutePlanChange{}
 }
 
-// RoutePlanTasksBody is tasks to add to a route plan.
+// RoutePlanTasksBody is the body of a request to add tasks to a route plan.
 type RoutePlanTasksBody struct {
-	// Ids of tasks that are not started and in no other plan.
+	// IDs of the tasks, which must not be started or belong to another plan.
 	Tasks *[]lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Another name for tasks.
+	// Alias of tasks.
 	TaskIDs *[]lastmile.TaskID `json:"taskIds"`
 }
 

@@ -8,118 +8,120 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Task is a task: something to bring or to fetch.
+// Task is a task: a pickup or a drop-off.
 type Task struct {
 	TaskRecord
 	TaskLive
-	// Whether a worker was found automatically. Only in the response that creates the task.
+	// Whether a worker was assigned automatically. Present only in the response that creates the task.
 	DidAutoAssign *bool `json:"didAutoAssign,omitzero" example:"true"`
-	// Who put the task where. Only when asked for.
+	// Assignments of the task to containers. Present only if requested.
 	AssignmentHistory []Assignment `json:"assignmentHistory,omitzero" example:"[]"`
 }
 
-// TaskRecord is the part of a task that only changes with the task itself.
+// TaskRecord is the part of a task that changes only with the task itself.
 type TaskRecord struct {
-	// Id of the record.
+	// ID of the task.
 	ID lastmile.TaskID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the task was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the task was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Id of the organization that owns the record.
+	// ID of the organization that owns the task.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Short id, eight hexadecimal digits, unique in the organization.
+	// Short ID: eight hexadecimal digits, unique in the organization.
 	ShortID string `json:"shortId" example:"8f2a61c4"`
-	// Short id of the order that the task belongs to; null when none.
+	// Short ID of the order that the task belongs to; null if there is none.
 	OrderShortID *string `json:"orderShortId" example:"null"`
-	// Page on which the recipient can follow the task.
+	// URL of the tracking page for the recipient.
 	TrackingURL string `json:"trackingURL" example:"https://dray.example/t/q7Vd2mXw9LkT4pZs"`
-	// The recipient has opened that page.
+	// Whether the recipient has opened the tracking page.
 	TrackingViewed bool `json:"trackingViewed"`
-	// Id of the worker who has the task; null when unassigned.
+	// ID of the worker that the task is assigned to; null if it is unassigned.
 	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// Id of the organization that the recipient is shown.
+	// ID of the organization that is shown to the recipient.
 	Merchant lastmile.OrganizationID `json:"merchant" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Id of the organization that fulfils the task.
+	// ID of the organization that fulfills the task.
 	Executor lastmile.OrganizationID `json:"executor" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Id of the API key that created the task.
+	// ID of the API key that created the task.
 	Creator string `json:"creator" example:"k5Rt8yUi2OpA6sDf9GhJ3lZx"`
-	// Ids of tasks that must be completed before this one is started.
+	// IDs of the tasks that must be completed before this one can be started.
 	Dependencies []lastmile.TaskID `json:"dependencies" example:"[]"`
-	// 0 unassigned, 1 assigned, 2 active, 3 completed.
+	// State of the task: 0 for unassigned, 1 for assigned, 2 for active, 3 for completed.
 	State lastmile.TaskState `json:"state" example:"1"`
-	// Not to be completed before this, in Unix milliseconds; null when any time will do.
+	// Unix time in milliseconds before which the task should not be completed; null if there is no
+	// limit.
 	CompleteAfter Millis `json:"completeAfter" nullable:"true" example:"1894021200000"`
-	// To be completed before this, in Unix milliseconds; null when any time will do.
+	// Unix time in milliseconds before which the task should be completed; null if there is no limit.
 	CompleteBefore Millis `json:"completeBefore" nullable:"true" example:"1894028400000"`
-	// Something is fetched, not brought.
+	// Whether the task is a pickup instead of a drop-off.
 	PickupTask bool `json:"pickupTask"`
-	// 0 for a pickup, 1 for a drop-off.
+	// Type of the task: 0 for a pickup, 1 for a drop-off.
 	Type int `json:"type" enum:"0,1" example:"1"`
-	// Free text; empty when none.
+	// Notes on the task; empty if there are none.
 	Notes string `json:"notes" example:"Leave with the concierge."`
-	// How the task was done.
+	// Progress and outcome of the task.
 	CompletionDetails Completion `json:"completionDetails"`
-	// What the recipient said; empty when nothing.
+	// Feedback of the recipient; empty if there is none.
 	Feedback []Feedback `json:"feedback" example:"[]"`
-	// Values that integrations keep on the record.
+	// Metadata of the task: named values stored by integrations.
 	Metadata Metadata `json:"metadata"`
-	// What holds for this task in place of the recipient's own settings.
+	// Settings for this task that override those of the recipient.
 	Overrides Overrides `json:"overrides"`
-	// Units to carry.
+	// Quantity to be carried, in units.
 	Quantity float64 `json:"quantity" example:"2"`
-	// Three more measures of what is to be carried.
+	// Three additional measures of the quantity to be carried.
 	AdditionalQuantities Quantities `json:"additionalQuantities"`
-	// Minutes at the destination.
+	// Time spent at the destination, in minutes.
 	ServiceTime Minutes `json:"serviceTime" example:"5"`
-	// 0 to 499.
+	// Priority, from 0 to 499.
 	Priority int `json:"priority"`
-	// A name that tasks may share; null when none.
+	// Name of a group of tasks; null if there is none.
 	Group *string `json:"group" example:"null"`
-	// The check of the recipient's age.
+	// Verification of the recipient's age.
 	Identity IdentityCheck `json:"identity"`
-	// How the task looks on the map.
+	// Appearance of the task on the map.
 	Appearance Appearance `json:"appearance"`
-	// Other barcodes than the required ones cannot be scanned.
+	// Whether only the required barcodes can be scanned.
 	ScanOnlyRequiredBarcodes bool `json:"scanOnlyRequiredBarcodes"`
-	// Barcodes to be scanned, and those that were.
+	// Barcodes that the worker must scan, and barcodes that were scanned.
 	Barcodes Barcodes `json:"barcodes"`
-	// The task's custom fields.
+	// Custom fields of the task.
 	CustomFields []CustomField `json:"customFields" example:"[]"`
 	// What the worker must provide to complete the task.
 	Requirements Requirements `json:"requirements"`
-	// Where the task is. Absent when it is completed.
+	// Container that the task is in. Absent once the task is completed.
 	Container *Container `json:"container,omitzero" example:"{\"type\": \"WORKER\", \"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`
-	// Id of the route plan that the task is in. Absent when it is in none.
+	// ID of the route plan that the task belongs to. Absent if there is none.
 	RoutePlan lastmile.RoutePlanID `json:"routePlan,omitzero"`
-	// Id of the task that this one was cloned from. Only for clones.
+	// ID of the task that this task was cloned from. Present only for clones.
 	SourceTaskID lastmile.TaskID `json:"sourceTaskId,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 
-	// Attempts to complete the task elsewhere; empty when none. Only under a geofence.
+	// Attempts to complete the task outside its geofence; empty if there were none. Present only if
+	// the task has a geofence.
 	GeofenceAttempts *[]GeofenceAttempt `json:"geofenceAttempts,omitzero" example:"[]"`
-	// Whether the worker completed the task elsewhere and was warned.
+	// Whether the worker completed the task outside its geofence and got a warning.
 	CompletedWithGeofenceWarning bool `json:"completedWithGeofenceWarning"`
 }
 
-// TaskLive is the part of a task that changes by the minute or with other
-// records.
+// TaskLive is the part of a task that changes with time or with other records.
 type TaskLive struct {
-	// The recipient; empty when there is none.
+	// Recipient of the task; empty if there is none.
 	Recipients []Recipient `json:"recipients"`
-	// Where the task is done.
+	// Destination of the task.
 	Destination Destination `json:"destination"`
 	TaskTimes
 }
 
-// TaskTimes are when a task will probably be done.
+// TaskTimes are the estimated times of a task.
 type TaskTimes struct {
-	// When the task will probably be completed, in Unix milliseconds; null when unknown.
+	// Unix time in milliseconds at which the task is estimated to be completed; null if unknown.
 	EstimatedCompletionTime Millis `json:"estimatedCompletionTime" nullable:"true" example:"1894025100000"`
-	// When the worker will probably be there, in Unix milliseconds; null when unknown.
+	// Unix time in milliseconds at which the worker is estimated to arrive; null if unknown.
 	EstimatedArrivalTime Millis `json:"estimatedArrivalTime" nullable:"true" example:"1894024800000"`
-	// Seconds from the worker's place to the destination; null unless the task is active.
+	// Estimated travel time from the worker's location to the destination, in seconds; null unless the
+	// task is active.
 	ETA *Seconds `json:"eta" example:"null"`
-	// Seconds of delay; null when not delayed.
+	// Delay in seconds; null if the task is not delayed.
 	DelayTime *Seconds `json:"delayTime" example:"null"`
 }
 
@@ -150,201 +152,202 @@ func (t TaskTimes) AppendMembers(b []byte) []byte {
 	return b
 }
 
-// Completion is how a task was done, as far as it is.
+// Completion is the progress and outcome of a task.
 type Completion struct {
-	// What the worker said of a task that ended badly.
+	// Worker's notes on a task that failed.
 	FailureNotes string `json:"failureNotes"`
-	// What the worker said of a task that ended well.
+	// Worker's notes on a task that succeeded.
 	SuccessNotes string `json:"successNotes"`
-	// Why the task ended badly; NONE when it did not.
+	// Reason why the task failed; NONE if it did not.
 	FailureReason string `json:"failureReason" example:"NONE"`
-	// Steps on the way.
+	// Events while the task was carried out.
 	Events []CompletionEvent `json:"events" example:"[]"`
-	// Reserved; empty.
+	// Reserved; always empty.
 	Actions []any `json:"actions" type:"object" example:"[]"`
-	// When the task was completed, in Unix milliseconds; null until then.
+	// Unix time in milliseconds at which the task was completed; null until then.
 	Time Millis `json:"time" nullable:"true" example:"null"`
-	// [longitude, latitude] where the worker started; empty when unknown.
+	// Location where the worker started the task, as [longitude, latitude]; empty if unknown.
 	FirstLocation Coordinates `json:"firstLocation" example:"[]"`
-	// [longitude, latitude] where the worker completed the task; empty when unknown.
+	// Location where the worker completed the task, as [longitude, latitude]; empty if unknown.
 	LastLocation Coordinates `json:"lastLocation" example:"[]"`
-	// Signatures and photos that were announced and have not arrived.
+	// Signatures and photos that were announced but have not been uploaded.
 	UnavailableAttachments []UnavailableAttachment `json:"unavailableAttachments" example:"[]"`
-	// Id of the signature; null when none.
+	// Upload ID of the signature; null if there is none.
 	SignatureUploadID *string `json:"signatureUploadId"`
-	// Name that was signed with. Only if there is one.
+	// Name that was entered as the signature. Absent if there is none.
 	SignatureText *string `json:"signatureText,omitzero"`
-	// Id of the first photo; null when none.
+	// Upload ID of the first photo; null if there is none.
 	PhotoUploadID *string `json:"photoUploadId"`
-	// Ids of the photos; null when none.
+	// Upload IDs of the photos; null if there are none.
 	PhotoUploadIDs []string `json:"photoUploadIds" nullable:"true"`
-	// Whether the task ended well. Only when completed.
+	// Whether the task succeeded. Present only once the task is completed.
 	Success *bool `json:"success,omitzero"`
-	// What the worker said. Only when completed.
+	// Worker's notes. Present only once the task is completed.
 	Notes *string `json:"notes,omitzero" example:""`
-	// Metres that the worker went. Only when completed.
+	// Distance in meters that the worker traveled. Present only once the task is completed.
 	Distance *float64 `json:"distance,omitzero"`
 }
 
-// GeofenceAttempt is an attempt to complete a task elsewhere.
+// GeofenceAttempt is an attempt to complete a task outside its geofence.
 type GeofenceAttempt struct {
-	// 1 with a warning, 2 in vain.
+	// Result of the attempt: 1 if the task was completed with a warning, 2 if completion was blocked.
 	Type lastmile.GeofenceLevel `json:"type"`
-	// Where, as [longitude, latitude].
+	// Location of the attempt, as [longitude, latitude].
 	Location LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// When, in Unix milliseconds.
+	// Unix time in milliseconds of the attempt.
 	Timestamp Millis `json:"timestamp"`
 }
 
-// Coordinates are a place as an array, empty when there is none.
+// Coordinates is [longitude, latitude], or empty if there is no location.
 type Coordinates []float64
 
-// CompletionEvent is a step on the way.
+// CompletionEvent is an event while a task was carried out.
 type CompletionEvent struct {
-	// start, arrival or departure.
+	// Name of the event: start, arrival or departure.
 	Name string `json:"name"`
-	// When, in Unix milliseconds.
+	// Unix time in milliseconds of the event.
 	Time Millis `json:"time"`
-	// Where, as [longitude, latitude]. For arrival and departure.
+	// Location of the event, as [longitude, latitude]. Present only for arrival and departure.
 	Location Coordinates `json:"location,omitzero" example:"[-73.9857, 40.7484]"`
 }
 
-// UnavailableAttachment is an attachment that has not arrived.
+// UnavailableAttachment is an attachment that has not been uploaded.
 type UnavailableAttachment struct {
-	// UNAVAILABLE.
+	// Status of the attachment: UNAVAILABLE.
 	Status string `json:"status"`
-	// Id of the upload.
+	// ID of the upload.
 	AttachmentID string `json:"attachmentId"`
-	// SIGNATURE or PHOTO.
+	// Type of the attachment: SIGNATURE or PHOTO.
 	AttachmentType string `json:"attachmentType"`
 }
 
-// Feedback is what a recipient said.
+// Feedback is feedback of a recipient.
 type Feedback struct {
-	// When, in Unix milliseconds.
+	// Unix time in milliseconds at which the feedback was given.
 	Time Millis `json:"time"`
-	// 1 to 5.
+	// Rating from 1 to 5.
 	Rating int `json:"rating"`
-	// In words.
+	// Comments of the recipient.
 	Comments string `json:"comments"`
 }
 
-// Overrides are overrides of the recipient's settings; null where there is none.
+// Overrides are overrides of the recipient's settings for one task. Each is null if there is none.
 //
 // A published client cannot read a boolean in the last one.
 type Overrides struct {
-	// The recipient gets no text messages about this task. A recipient who gets none at all gets none
-	// either way.
+	// Whether the recipient gets no text messages about this task. This cannot enable messages for a
+	// recipient who has them disabled.
 	RecipientSkipSMSNotifications *bool `json:"recipientSkipSMSNotifications"`
 	// Notes on the recipient.
 	RecipientNotes *string `json:"recipientNotes"`
 	// Name of the recipient.
 	RecipientName *string `json:"recipientName"`
-	// "true" when the merchant organization's number is used for this task.
+	// "true" if the phone number of the merchant organization is used for this task.
 	UseMerchantForProxy *string `json:"useMerchantForProxy"`
 }
 
-// Quantities are three measures beside the quantity.
+// Quantities are three additional measures of a task's quantity.
 type Quantities struct {
-	// First measure.
+	// First additional quantity.
 	A float64 `json:"quantityA"`
-	// Second measure.
+	// Second additional quantity.
 	B float64 `json:"quantityB"`
-	// Third measure.
+	// Third additional quantity.
 	C float64 `json:"quantityC"`
 }
 
-// IdentityCheck is the check of a recipient's age.
+// IdentityCheck is the verification of a recipient's age.
 type IdentityCheck struct {
-	// Scans that failed.
+	// Number of failed scans.
 	FailedScanCount int `json:"failedScanCount"`
-	// Proof of the check; null without one.
+	// Checksum that proves the verification; null if there is none.
 	Checksum *string `json:"checksum"`
 }
 
-// Appearance is how a task looks on the map.
+// Appearance is the appearance of a task on the map.
 type Appearance struct {
-	// 0 teal, 1 orange, 2 magenta; null for the usual color.
+	// Color of the task's marker: 0 for teal, 1 for orange, 2 for magenta; null for the default color.
 	TriangleColor *int `json:"triangleColor" enum:"0,1,2" example:"null"`
 }
 
 // Barcodes are the barcodes of a task.
 type Barcodes struct {
-	// To be scanned.
+	// Barcodes that the worker must scan.
 	Required []Barcode `json:"required" example:"[]"`
-	// Scanned.
+	// Barcodes that were scanned.
 	Captured []CapturedBarcode `json:"captured" example:"[]"`
 }
 
-// Barcode is a barcode to be scanned.
+// Barcode is a barcode that the worker must scan.
 type Barcode struct {
-	// What it must say, in base64. Absent when any will do.
+	// Required content of the barcode, encoded in base64. Absent if any barcode is accepted.
 	Data string `json:"data,omitzero"`
-	// The task cannot be completed without it.
+	// Whether the task can be completed only after the barcode was scanned.
 	BlockCompletion bool `json:"blockCompletion"`
-	// Id of the record.
+	// ID of the barcode.
 	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 }
 
 // CapturedBarcode is a barcode that was scanned.
 type CapturedBarcode struct {
-	// Id of the record.
+	// ID of the barcode.
 	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Kind of barcode, such as CODE39.
+	// Symbology of the barcode, such as CODE39.
 	Symbology string `json:"symbology"`
-	// What it said, in base64.
+	// Content of the barcode, encoded in base64.
 	Data string `json:"data"`
-	// [longitude, latitude]; empty when unknown.
+	// Location of the scan, as [longitude, latitude]; empty if unknown.
 	Location Coordinates `json:"location" example:"[-73.9857, 40.7484]"`
-	// When, in Unix milliseconds.
+	// Unix time in milliseconds at which the barcode was scanned.
 	Time Millis `json:"time"`
-	// It was one of the required.
+	// Whether the barcode was one of the required barcodes.
 	WasRequested bool `json:"wasRequested"`
 }
 
-// Requirements are what a worker must provide to complete a task.
+// Requirements is what the worker must provide to complete a task.
 type Requirements struct {
-	// A signature is required.
+	// Whether a signature is required.
 	Signature bool `json:"signature"`
-	// A photo is required.
+	// Whether a photo is required.
 	Photo bool `json:"photo"`
-	// Notes are required.
+	// Whether notes are required.
 	Notes bool `json:"notes" example:"false"`
-	// The least age of the recipient in years; 0 for any.
+	// Minimum age of the recipient, in years; 0 for any age.
 	MinimumAge int `json:"minimumAge"`
 }
 
-// Container is where a task is.
+// Container is a reference to the container that a task is in.
 type Container struct {
-	// Whose container it is.
+	// Type of the container's owner.
 	Type lastmile.ContainerKind `json:"type"`
-	// Id of the organization, if it is an organization's or in the history of a task.
+	// ID of the organization. Present only for the container of an organization and in the history of
+	// a task.
 	Organization lastmile.OrganizationID `json:"organization,omitzero" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Id of the team, if it is a team's.
+	// ID of the team. Present only for the container of a team.
 	Team lastmile.TeamID `json:"team,omitzero"`
-	// Id of the worker, if it is a worker's.
+	// ID of the worker. Present only for the container of a worker.
 	Worker lastmile.WorkerID `json:"worker,omitzero"`
 }
 
 // Assignment is the assignment of a task to a container.
 type Assignment struct {
-	// Who did.
+	// Actor that made the assignment.
 	ActionContext ActionContext `json:"actionContext"`
-	// Where the task went; always with the organization.
+	// Container that the task was assigned to. Always includes the organization.
 	ContainerDescription Container `json:"containerDescription"`
-	// When, in Unix milliseconds.
+	// Unix time in milliseconds of the assignment.
 	Time Millis `json:"time"`
 }
 
-// ActionContext is who did something.
+// ActionContext is the actor that performed an action.
 type ActionContext struct {
-	// Sort of actor.
+	// Type of the actor.
 	Type lastmile.ActorType `json:"type" example:"API"`
-	// Id of the API key, administrator or worker.
+	// ID of the API key, administrator or worker.
 	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
 }
 
-// NewTask returns a task in the form that is sent.
+// NewTask returns a task in its wire form.
 func NewTask(t lastmile.Task) Task {
 	return Task{TaskRecord: NewTaskRecord(t), TaskLive: NewTaskLive(t)}
 }
@@ -361,7 +364,7 @@ func NewTaskLive(t lastmile.Task) TaskLive {
 	return live
 }
 
-// NewTaskTimes returns estimates in the form that is sent.
+// NewTaskTimes returns estimates in its wire form.
 func NewTaskTimes(e lastmile.Estimates) TaskTimes {
 	return TaskTimes{
 		EstimatedCompletionTime: Millis(e.Completion), EstimatedArrivalTime: Millis(e.Arrival),
@@ -369,7 +372,7 @@ func NewTaskTimes(e lastmile.Estimates) TaskTimes {
 	}
 }
 
-// NewTaskRecord returns the lasting part of a task.
+// NewTaskRecord returns the stored part of a task.
 func NewTaskRecord(t lastmile.Task) TaskRecord {
 	record := TaskRecord{
 		ID: t.ID, TimeCreated: Millis(t.Created), TimeLastModified: Millis(t.Modified), Organization: t.Organization,
@@ -472,7 +475,7 @@ func newBarcodes(b lastmile.Barcodes) Barcodes {
 	}
 }
 
-// NewAssignments returns a task's history in the form that is sent. Each container
+// NewAssignments returns a task's history in its wire form. Each container
 // is described with its organization.
 func NewAssignments(t lastmile.Task) []Assignment {
 	return Each(t.History, func(a lastmile.Assignment) Assignment {
@@ -485,7 +488,7 @@ func NewAssignments(t lastmile.Task) []Assignment {
 	})
 }
 
-// Assignments returns the history that the form shows.
+// Assignments returns the history that the wire form represents.
 func Assignments(history []Assignment) []lastmile.Assignment {
 	return Each(history, func(a Assignment) lastmile.Assignment {
 		return lastmile.Assignment{
@@ -527,7 +530,7 @@ func textFlag(s *string) *bool {
 	return &on
 }
 
-// Domain returns the lasting part of the task that the form shows.
+// Domain returns the stored part of the task that the wire form represents.
 func (r TaskRecord) Domain() lastmile.Task {
 	t := lastmile.Task{
 		ID: r.ID, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(), Organization: r.Organization,

@@ -13,92 +13,95 @@ import (
 	"dray/internal/lastmile"
 )
 
-// NewTaskBody is a task, as sent.
+// NewTaskBody is the body of a request to create a task.
 type NewTaskBody struct {
 	_ struct{} `required:"destination,recipients"`
 	TaskBody
 }
 
-// TaskBody is a task, as sent.
+// TaskBody is a task in a request. Its fields are all optional in an update.
 type TaskBody struct {
-	// Id of a destination, or the fields of a new one.
+	// ID of a destination, or the fields of a new one.
 	Destination Optional[DestinationRef] `json:"destination"`
-	// Id of a recipient, or the fields of one; empty for none.
+	// ID of a recipient, or the fields of one; empty for no recipient.
 	Recipients Optional[[]RecipientRef] `json:"recipients"`
-	// Id of the organization that the recipient sees: the caller's, or one connected to it; default
-	// the caller's.
+	// ID of the organization that is shown to the recipient: the caller's organization or one
+	// connected to it. Defaults to the caller's organization.
 	Merchant *lastmile.OrganizationID `json:"merchant"`
-	// Id of the organization that fulfils the task: the caller's, or one connected to it; default
-	// the caller's.
+	// ID of the organization that fulfills the task: the caller's organization or one connected to it.
+	// Defaults to the caller's organization.
 	Executor *lastmile.OrganizationID `json:"executor"`
-	// Not to be completed before this, in Unix milliseconds; null or 0 for any time.
+	// Unix time in milliseconds before which the task should not be completed; null or 0 for no limit.
 	CompleteAfter Optional[OptionalMillis] `json:"completeAfter" example:"1894021200000"`
-	// To be completed before this, in Unix milliseconds; after completeAfter. null or 0 for any time.
+	// Unix time in milliseconds before which the task should be completed; must be after
+	// completeAfter. null or 0 for no limit.
 	CompleteBefore Optional[OptionalMillis] `json:"completeBefore" example:"1894028400000"`
-	// Something is fetched, not brought.
+	// Whether the task is a pickup instead of a drop-off.
 	PickupTask *Flag `json:"pickupTask"`
-	// Ids of tasks that must be completed first, at most 100.
+	// IDs of the tasks that must be completed first, at most 100.
 	Dependencies *[]lastmile.TaskID `json:"dependencies"`
-	// Free text of at most 10,000 characters.
+	// Notes on the task, at most 10,000 characters.
 	Notes *string `json:"notes" example:""`
-	// Finds a worker automatically. Not together with container; for new tasks only.
+	// Criteria for assigning a worker automatically. Only for new tasks; cannot be combined with
+	// container.
 	AutoAssign *AutoAssignBody `json:"autoAssign"`
-	// Where the task goes, last.
+	// Container that the task is assigned to. The task is added at the end.
 	Container *ContainerRefBody `json:"container"`
-	// Units to carry.
+	// Quantity to be carried, in units.
 	Quantity *float64 `json:"quantity"`
-	// Three more measures of what is to be carried.
+	// Three additional measures of the quantity to be carried.
 	AdditionalQuantities *Quantities `json:"additionalQuantities"`
-	// Minutes at the destination.
+	// Time spent at the destination, in minutes.
 	ServiceTime *Minutes `json:"serviceTime"`
 	// Name of the recipient, for this task only.
 	RecipientName Optional[string] `json:"recipientName"`
 	// Notes on the recipient, for this task only.
 	RecipientNotes Optional[string] `json:"recipientNotes"`
-	// No text messages to the recipient about this task. A recipient who gets none at all gets none
-	// either way.
+	// Whether the recipient gets no text messages about this task. This cannot enable messages for a
+	// recipient who has them disabled.
 	RecipientSkipSMSNotifications Optional[Flag] `json:"recipientSkipSMSNotifications"`
-	// Use the merchant organization's number for this task.
+	// Whether to use the phone number of the merchant organization for this task.
 	UseMerchantForProxy Optional[Flag] `json:"useMerchantForProxy"`
 	// What the worker must provide to complete the task.
 	Requirements *RequirementsBody `json:"requirements"`
-	// Other barcodes than the required ones cannot be scanned.
+	// Whether only the required barcodes can be scanned.
 	ScanOnlyRequiredBarcodes *Flag `json:"scanOnlyRequiredBarcodes"`
-	// Another name for barcodes.
+	// Alias of barcodes.
 	Barcode *BarcodeBodies `json:"barcode"`
-	// Barcodes to be scanned, at most 100.
+	// Barcodes that the worker must scan, at most 100.
 	Barcodes *BarcodeBodies `json:"barcodes"`
-	// How the task looks on the map.
+	// Appearance of the task on the map.
 	Appearance *AppearanceBody `json:"appearance"`
-	// Values of custom fields. In an update, those that are not sent stay.
+	// Values of custom fields. In an update, fields that are not sent keep their values.
 	CustomFields *[]CustomFieldBody `json:"customFields"`
-	// Id of the template that chooses the custom fields.
+	// ID of the task template that determines the custom fields.
 	CustomFieldGroup lastmile.TemplateID `json:"customFieldGroup"`
-	// 0 to 499.
+	// Priority, from 0 to 499.
 	Priority *int `json:"priority"`
-	// A name that tasks may share, of at most 100 characters.
+	// Name of a group of tasks, at most 100 characters.
 	Group *string `json:"group"`
-	// An array takes the place of all entries; an object sets entries with $set and removes them by
-	// name with $pop.
+	// Metadata of the task: an array replaces all entries; an object sets entries with $set and
+	// removes entries by name with $pop.
 	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// AutoAssignBody are how a worker is found: on duty, at a known place, and with room for the task.
+// AutoAssignBody is a set of criteria for choosing a worker automatically. A worker must be on duty,
+// at a known location and have capacity for the task.
 type AutoAssignBody struct {
-	// distance: whose last place is nearest. load: whose way through all tasks to this one is
-	// shortest.
+	// How workers are compared: distance chooses the worker whose last location is nearest; load
+	// chooses the worker with the shortest route through all their tasks to this one.
 	Mode assignment.Mode `json:"mode" required:"true"`
-	// Id of the team that the worker must be in.
+	// ID of the team that the worker must belong to.
 	Team lastmile.TeamID `json:"team"`
-	// Ids of teams whose workers come first.
+	// IDs of the teams whose workers are preferred.
 	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
-	// The most tasks that the worker may have then; 0 is no limit.
+	// Maximum number of tasks that the worker may have after the assignment; 0 for no limit.
 	MaxAssignedTaskCount int `json:"maxAssignedTaskCount"`
-	// The tasks that this one is linked with by dependencies go to the same worker.
+	// Whether tasks connected to this one by dependencies are assigned to the same worker.
 	ConsiderDependencies Flag `json:"considerDependencies"`
-	// Ids of workers who are not asked.
+	// IDs of the workers to exclude.
 	ExcludedWorkerIDs []lastmile.WorkerID `json:"excludedWorkerIds"`
-	// Workers of other teams are not asked at all.
+	// Whether only workers of the given teams are considered.
 	RestrictAutoAssignmentToTeam Flag `json:"restrictAutoAssignmentToTeam"`
 }
 
@@ -115,15 +118,15 @@ func (b AutoAssignBody) Domain() assignment.Options {
 	return o
 }
 
-// ContainerRefBody is a container, as sent.
+// ContainerRefBody is a reference to a container, in a request.
 type ContainerRefBody struct {
-	// Whose container it is.
+	// Type of the container's owner.
 	Type lastmile.ContainerKind `json:"type" required:"true"`
-	// Id of the organization; default the caller's.
+	// ID of the organization. Defaults to the caller's organization.
 	Organization string `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Id of the team. Required for a team's.
+	// ID of the team. Required for the container of a team.
 	Team string `json:"team"`
-	// Id of the worker. Required for a worker's.
+	// ID of the worker. Required for the container of a worker.
 	Worker string `json:"worker"`
 }
 
@@ -152,23 +155,24 @@ func (b ContainerRefBody) Domain(own lastmile.OrganizationID) (lastmile.Containe
 	return ref, nil
 }
 
-// RequirementsBody is what a worker must provide, as sent.
+// RequirementsBody is what the worker must provide to complete a task, in a request.
 type RequirementsBody struct {
-	// A signature is required.
+	// Whether a signature is required.
 	Signature Flag `json:"signature"`
-	// A photo is required.
+	// Whether a photo is required.
 	Photo Flag `json:"photo"`
-	// Notes are required.
+	// Whether notes are required.
 	Notes Flag `json:"notes" example:"true"`
-	// The least age of the recipient in years; 0 for any.
+	// Minimum age of the recipient, in years; 0 for any age.
 	MinimumAge int `json:"minimumAge"`
 }
 
-// BarcodeBody is a barcode to be scanned, as sent.
+// BarcodeBody is a barcode that the worker must scan, in a request.
 type BarcodeBody struct {
-	// What it must say: base64 of at most 500 characters. Without it, any barcode will do.
+	// Required content of the barcode, encoded in base64; at most 500 characters. If absent, any
+	// barcode is accepted.
 	Data string `json:"data"`
-	// The task cannot be completed without it.
+	// Whether the task can be completed only after the barcode was scanned.
 	BlockCompletion Flag `json:"blockCompletion"`
 }
 
@@ -205,17 +209,17 @@ func (b *BarcodeBodies) UnmarshalJSON(data []byte) error {
 	return codec.Malformed("must be an array, not %s", codec.KindName(data[0]))
 }
 
-// AppearanceBody is how a task shall look on the map.
+// AppearanceBody is the appearance of a task on the map, in a request.
 type AppearanceBody struct {
-	// 0 teal, 1 orange, 2 magenta; null for the usual color.
+	// Color of the task's marker: 0 for teal, 1 for orange, 2 for magenta; null for the default color.
 	TriangleColor Optional[int] `json:"triangleColor" example:"null"`
 }
 
-// CustomFieldBody is the value of a custom field, as sent.
+// CustomFieldBody is the value of a custom field, in a request.
 type CustomFieldBody struct {
 	// Key of the field.
 	Key string `json:"key" required:"true"`
-	// A value of the field's type. In an update, null removes it.
+	// Value of the field's type. In an update, null removes the value.
 	Value any `json:"value" type:"boolean,number,string,array,null"`
 }
 
@@ -271,7 +275,7 @@ func (b TaskBody) Draft(org lastmile.OrganizationID) (lastmile.TaskDraft, error)
 	return draft, nil
 }
 
-// RecipientRef is a recipient in a request: the id of one, or the fields of a
+// RecipientRef is a recipient in a request: the ID of an existing recipient, or the fields of a
 // new one. Neither means no recipient: a published client sends null for that.
 type RecipientRef struct {
 	ID   lastmile.RecipientID
@@ -295,7 +299,7 @@ func (r *RecipientRef) UnmarshalJSON(data []byte) error {
 	return codec.Malformed("must be the id of a recipient or an object, not %s", codec.KindName(data[0]))
 }
 
-// Change returns what the request asks for, but for what must be found first:
+// Change returns the requested change, without what must be looked up first:
 // destination, recipients, container, custom fields.
 func (b TaskBody) Change() lastmile.TaskChange {
 	change := lastmile.TaskChange{
@@ -343,13 +347,13 @@ func timePointer(o Optional[OptionalMillis]) *time.Time {
 	return &at
 }
 
-// CompleteBody is how a task ends.
+// CompleteBody is the body of a request to complete a task.
 type CompleteBody struct {
-	// How the task ends.
+	// Outcome of the task.
 	CompletionDetails *struct {
-		// Whether it went well.
+		// Whether the task succeeded.
 		Success *Flag `json:"success"`
-		// Free text of at most 10,000 characters.
+		// Notes on the completion, at most 10,000 characters.
 		Notes string `json:"notes" example:""`
 	} `json:"completionDetails" required:"true"`
 }
@@ -365,26 +369,26 @@ func (b CompleteBody) Outcome() (lastmile.Outcome, error) {
 	return lastmile.Outcome{Success: bool(*b.CompletionDetails.Success), Notes: b.CompletionDetails.Notes}, nil
 }
 
-// CloneBody is what a clone takes over.
+// CloneBody is the body of a request to clone a task.
 //
 // Some clients put the options at the top.
 type CloneBody struct {
-	// What the clone takes over.
+	// Options of the clone.
 	Options *CloneOptions `json:"options"`
 	CloneOptions
 }
 
-// CloneOptions is what a clone takes over.
+// CloneOptions is the set of options of a clone.
 type CloneOptions struct {
-	// Copy the metadata.
+	// Whether to copy the metadata.
 	IncludeMetadata Flag `json:"includeMetadata"`
-	// Copy the barcodes.
+	// Whether to copy the barcodes.
 	IncludeBarcodes Flag `json:"includeBarcodes"`
-	// Another name for includeBarcodes.
+	// Alias of includeBarcodes.
 	IncludeBarCodes Flag `json:"includeBarCodes"`
-	// Copy the dependencies.
+	// Whether to copy the dependencies.
 	IncludeDependencies Flag `json:"includeDependencies"`
-	// What differs from the task. Times must be in the future.
+	// Fields of the clone that differ from the original task. Times must be in the future.
 	Overrides *TaskBody `json:"overrides"`
 }
 
@@ -423,27 +427,27 @@ var taskFields = func() map[string]bool {
 // endsField reports whether a character follows the name of a field in a message.
 func endsField(c rune) bool { return c == ' ' || c == '.' || c == '[' || c == ':' }
 
-// TaskPage is one page of a list of tasks.
+// TaskPage is a page of a list of tasks.
 type TaskPage struct {
-	// In the order of creation.
+	// Tasks, in the order in which they were created.
 	Tasks []Task `json:"tasks" example:"[]"`
-	// Ask for the next page with it. Absent on the last.
+	// ID to request the next page with. Absent on the last page.
 	LastID lastmile.TaskID `json:"lastId,omitzero"`
 }
 
-// AutoAssignTasksBody is tasks to assign automatically.
+// AutoAssignTasksBody is the body of a request to assign tasks automatically.
 type AutoAssignTasksBody struct {
-	// Ids of tasks, at most 1,000.
+	// IDs of the tasks, at most 1,000.
 	Tasks *[]lastmile.TaskID `json:"tasks" required:"true" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// How workers are found; by default by distance.
+	// Criteria for choosing workers. Defaults to mode distance.
 	Options *AutoAssignBody `json:"options"`
 }
 
-// AutoAssigned is which tasks went to whom.
+// AutoAssigned is the result of assigning tasks automatically.
 type AutoAssigned struct {
-	// How many were assigned.
+	// Number of tasks that were assigned.
 	AssignedTasksCount int `json:"assignedTasksCount" example:"1"`
-	// Ids of workers by the ids of tasks.
+	// IDs of the chosen workers, keyed by the ID of the task.
 	AssignedTasks map[lastmile.TaskID]lastmile.WorkerID `json:"assignedTasks" example:"{\"K2dF8gHj5LzX9cVb7NmQ4wRt\": \"W4nB7xKq9LsT2vDz6MfR3hYc\"}"`
 }
 
@@ -459,7 +463,7 @@ func (b AutoAssignTasksBody) Terms() assignment.Options {
 	return b.Options.Domain()
 }
 
-// NewAutoAssigned returns what became of tasks in the form that is sent.
+// NewAutoAssigned returns what became of tasks in its wire form.
 func NewAutoAssigned(a assignment.Assigned) AutoAssigned {
 	return AutoAssigned{AssignedTasksCount: len(a), AssignedTasks: a}
 }

@@ -6,37 +6,37 @@ import "dray/internal/lastmile"
 type Team struct {
 	TeamRecord
 	TeamLive
-	// Ids of the team's tasks. Not in the response that creates the team.
+	// IDs of the team's tasks. Not included in the response that creates the team.
 	Tasks []lastmile.TaskID `json:"tasks,omitzero" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 }
 
-// TeamRecord is the part of a team that only requests change.
+// TeamRecord is the part of a team that changes only when a request changes it.
 type TeamRecord struct {
-	// Id of the record.
+	// ID of the team.
 	ID lastmile.TeamID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the team was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the team was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Name.
+	// Name of the team.
 	Name string `json:"name" example:"Downtown"`
-	// Workers of the team may take its tasks on their own.
+	// Whether workers of the team may assign its tasks to themselves.
 	EnableSelfAssignment bool `json:"enableSelfAssignment"`
-	// Values that integrations keep on the record.
+	// Metadata of the team: named values stored by integrations.
 	Metadata Metadata `json:"metadata"`
 }
 
 // TeamLive is the part of a team that changes with other records.
 type TeamLive struct {
-	// Ids of the team's workers.
+	// IDs of the workers in the team.
 	Workers []lastmile.WorkerID `json:"workers" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
-	// Ids of the administrators who manage the team.
+	// IDs of the administrators who manage the team.
 	Managers []lastmile.AdminID `json:"managers" example:"M9cV3bNx7ZsL5kJh2GfD8qWr"`
-	// Id of the hub where the team's routes start and end; null when none.
+	// ID of the hub where the team's routes start and end; null if there is none.
 	Hub *lastmile.HubID `json:"hub" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
 }
 
-// NewTeam returns a team in the form that is sent.
+// NewTeam returns a team in its wire form.
 func NewTeam(t lastmile.Team) Team {
 	made := newTeam(t)
 	made.Tasks = orEmpty(t.Tasks)
@@ -53,7 +53,7 @@ func newTeam(t lastmile.Team) Team {
 	}
 }
 
-// NewTeamRecord returns the lasting part of a team.
+// NewTeamRecord returns the stored part of a team.
 func NewTeamRecord(t lastmile.Team) TeamRecord {
 	return TeamRecord{
 		ID: t.ID, TimeCreated: Millis(t.Created), TimeLastModified: Millis(t.Modified), Name: t.Name,
@@ -61,7 +61,7 @@ func NewTeamRecord(t lastmile.Team) TeamRecord {
 	}
 }
 
-// Domain returns the lasting part of the team that the form shows.
+// Domain returns the stored part of the team that the wire form represents.
 func (r TeamRecord) Domain(org lastmile.OrganizationID) lastmile.Team {
 	return lastmile.Team{
 		ID: r.ID, Organization: org, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(), Name: r.Name,
@@ -69,42 +69,40 @@ func (r TeamRecord) Domain(org lastmile.OrganizationID) lastmile.Team {
 	}
 }
 
-// NewTeamBody is a team, as sent.
+// NewTeamBody is the body of a request to create a team.
 type NewTeamBody struct {
 	_ struct{} `required:"name,workers,managers"`
 	TeamBody
 }
 
-// TeamBody is a team, as sent.
+// TeamBody is the body of a request to update a team.
 //
 // Clients send null for what they do not change.
 type TeamBody struct {
-	// Name.
+	// Name of the team.
 	Name *string `json:"name"`
-	// Ids of the team's workers.
+	// IDs of the workers in the team.
 	Workers Optional[[]lastmile.WorkerID] `json:"workers"`
-	// Ids of the administrators who manage the team.
+	// IDs of the administrators who manage the team.
 	Managers Optional[[]lastmile.AdminID] `json:"managers" example:"M9cV3bNx7ZsL5kJh2GfD8qWr"`
-	// Id of the hub where the team's routes start and end; null when none.
+	// ID of the hub where the team's routes start and end; null if there is none.
 	Hub Optional[lastmile.HubID] `json:"hub" example:"H7jK3lZx9CvB5nMq2WsD8fRt"`
-	// Workers of the team may take its tasks on their own.
+	// Whether workers of the team may assign its tasks to themselves.
 	EnableSelfAssignment *bool `json:"enableSelfAssignment"`
-	// An array takes the place of all entries; an object sets entries with $set and removes them by
-	// name with $pop.
+	// Metadata of the team: an array replaces all entries; an object sets entries with $set and
+	// removes entries by name with $pop.
 	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// Draft returns what a request to create a team asks for: null is an empty
-// list.
+// Draft returns the team to create. A null list is an empty list.
 func (b TeamBody) Draft() (lastmile.TeamChange, error) {
 	change, err := b.change()
 	change.Workers, change.Managers = b.Workers.pointer(), b.Managers.pointer()
 	return change, err
 }
 
-// Change returns what a request to change a team asks for: a null list leaves
-// the members as they are, and so does an empty name, which a published client
-// sends for none.
+// Change returns the requested change of a team. A null list changes nothing,
+// and neither does an empty name, which a published client sends if it has none.
 func (b TeamBody) Change() (lastmile.TeamChange, error) {
 	change, err := b.change()
 	if orZero(b.Name) == "" {

@@ -34,8 +34,8 @@ type LonLat lastmile.Point
 // which published clients send.
 type Flag bool
 
-// Times that the API takes are from the first of these instants up to,
-// but without, the second. A time outside is in another unit, most likely.
+// The API accepts times from the first of these instants (inclusive) to the
+// second (exclusive). A time outside most likely has the wrong unit.
 var (
 	earliest = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2100, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -69,8 +69,8 @@ func (m *Millis) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OptionalMillis is a time in a request, in Unix milliseconds, of which zero
-// means none.
+// OptionalMillis is a time in a request, in Unix milliseconds, where zero
+// means no time.
 type OptionalMillis time.Time
 
 // JSONSchema describes the JSON of the time, for documentation.
@@ -111,8 +111,8 @@ func (u *UnixSeconds) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readTime reads a time in a unit, or the zero time from null. A fraction, which
-// clients send whose clocks are finer, is cut off.
+// readTime decodes a time in a unit; null is the zero time. It truncates
+// fractions, which clients with more precise clocks send.
 func readTime(data []byte, unit string, instant func(int64) time.Time) (time.Time, error) {
 	if string(data) == "null" {
 		return time.Time{}, nil
@@ -180,7 +180,7 @@ func (m *Minutes) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Point returns the place.
+// Point returns the location as a domain value.
 func (l LonLat) Point() lastmile.Point { return lastmile.Point(l) }
 
 // IsZero reports whether there is no location.
@@ -245,8 +245,8 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	if data = bytes.TrimSpace(data); string(data) == "null" {
 		return nil
 	}
-	if _, ok := codec.Number(data); ok && data[0] != '"' {
-		*t = Text(data)
+	if n, ok := codec.Number(data); ok && data[0] != '"' {
+		*t = Text(strconv.FormatFloat(n, 'f', -1, 64)) // spreadsheets write 94105.0
 		return nil
 	}
 	if data[0] != '"' {

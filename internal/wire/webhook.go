@@ -6,28 +6,28 @@ import (
 	"dray/internal/lastmile"
 )
 
-// Webhook is a server that is notified of one trigger.
+// Webhook is a webhook: a URL that is notified of one trigger.
 type Webhook struct {
 	NewWebhookBody
-	// A name for people; empty when none.
+	// Name of the webhook; empty if there is none.
 	Name string `json:"name"`
-	// false after more than 300 failures in a row.
+	// Whether the webhook is enabled. It is disabled after more than 300 consecutive failures.
 	IsEnabled bool `json:"isEnabled"`
-	// Seconds or metres at which it is notified; only if set.
+	// Threshold in seconds or meters at which the webhook is notified. Absent if none is set.
 	Threshold *float64 `json:"threshold,omitzero"`
-	// Whether events of connected organizations are wanted.
+	// Whether the webhook receives events of connected organizations.
 	CanReceiveConnectionEvents bool `json:"canReceiveConnectionEvents"`
 }
 
-// NewWebhookBody is a webhook just registered.
+// NewWebhookBody is a webhook that was just created.
 type NewWebhookBody struct {
-	// Id of the record.
+	// ID of the webhook.
 	ID lastmile.WebhookID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// How many notifications it has accepted.
+	// Number of notifications that the webhook has accepted.
 	Count int64 `json:"count"`
-	// Where notifications are sent.
+	// URL that notifications are sent to.
 	URL string `json:"url"`
-	// The trigger that it is notified of.
+	// Trigger that the webhook is notified of.
 	Trigger lastmile.Trigger `json:"trigger"`
 }
 
@@ -48,23 +48,24 @@ func newWebhookBody(h lastmile.Webhook) NewWebhookBody {
 	return NewWebhookBody{ID: h.ID, Count: h.Count, URL: h.URL, Trigger: h.Trigger}
 }
 
-// WebhookBody is a webhook, as sent.
+// WebhookBody is the body of a request to create or update a webhook.
 type WebhookBody struct {
-	// A name for people.
+	// Name of the webhook.
 	Name *string `json:"name"`
-	// An https address with a valid certificate.
+	// URL that notifications are sent to. Must use https and have a valid certificate.
 	URL *string `json:"url"`
-	// The trigger that it is notified of; see the list of triggers.
+	// Trigger that the webhook is notified of; see the list of triggers.
 	Trigger *lastmile.Trigger `json:"trigger"`
-	// For triggers 1 and 12 in seconds, for 2 in metres; default 0.
+	// Threshold of the trigger, in seconds for triggers 1 and 12 and in meters for trigger 2. Defaults
+	// to 0.
 	Threshold *float64 `json:"threshold"`
 	// true enables a webhook that was disabled after too many failures.
 	IsEnabled *bool `json:"isEnabled"`
-	// Whether events of connected organizations are wanted.
+	// Whether the webhook receives events of connected organizations.
 	CanReceiveConnectionEvents *bool `json:"canReceiveConnectionEvents"`
 }
 
-// Change returns what the request asks for.
+// Change returns the requested change.
 func (b WebhookBody) Change() lastmile.WebhookChange {
 	return lastmile.WebhookChange{
 		Name: b.Name, URL: b.URL, Trigger: b.Trigger, Threshold: b.Threshold, Enabled: b.IsEnabled,
@@ -72,59 +73,59 @@ func (b WebhookBody) Change() lastmile.WebhookChange {
 	}
 }
 
-// Notification is what a webhook was or is to be sent.
+// Notification is a notification that was sent or will be sent to a webhook.
 type Notification struct {
-	// Id of the record.
+	// ID of the notification.
 	ID string `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Id of the webhook.
+	// ID of the webhook.
 	Webhook lastmile.WebhookID `json:"webhook" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// The trigger of the event.
+	// Trigger of the event.
 	TriggerID lastmile.Trigger `json:"triggerId"`
-	// Id of the task of the event; null when there is none.
+	// ID of the task that the event is about; null if there is none.
 	TaskID *lastmile.TaskID `json:"taskId"`
-	// When it was first due.
+	// Unix time in milliseconds at which the notification was first due.
 	Time Millis `json:"time" example:"1794700000000"`
-	// pending, delivered or givenUp.
+	// State of the notification: pending, delivered or givenUp.
 	State string `json:"state" example:"delivered"`
-	// How often it was tried.
+	// Number of delivery attempts so far.
 	Attempts int64 `json:"attempts" example:"1"`
-	// When it is tried next; null when it is not.
+	// Unix time in milliseconds of the next attempt; null if there will be none.
 	NextTime Millis `json:"nextTime" nullable:"true"`
 }
 
-// DetailedNotification is a notification, every attempt at it, and what is sent.
+// DetailedNotification is a notification with all delivery attempts and its body.
 type DetailedNotification struct {
 	Notification
-	// The attempts, oldest first.
+	// Delivery attempts, oldest first.
 	Log []Attempt `json:"log"`
-	// What is sent, the same in every attempt.
+	// Body of the request, which is the same in every attempt.
 	Body json.RawMessage `json:"body"`
 }
 
-// Attempt is one try at a notification.
+// Attempt is an attempt to deliver a notification.
 type Attempt struct {
-	// Counted from 1.
+	// Number of the attempt, starting at 1.
 	Number int64 `json:"number" example:"1"`
-	// When it began.
+	// Unix time in milliseconds at which the attempt began.
 	Time Millis `json:"time" example:"1794700000000"`
-	// Seconds until the response, or until the attempt was given up.
+	// Time in seconds until the response arrived or the attempt was abandoned.
 	Duration float64 `json:"duration" example:"0.042"`
-	// HTTP status of the response; null when there was none. Only 200 is a success.
+	// HTTP status of the response; null if there was none. Only 200 counts as success.
 	Status *int `json:"status" example:"200"`
-	// Why there was no complete response; null when there was one.
+	// Reason why no complete response was received; null if one was.
 	Reason *string `json:"reason"`
 }
 
-// Redelivered is how many notifications are on their way again.
+// Redelivered is the number of notifications that are sent again.
 type Redelivered struct {
-	// How many.
+	// Number of notifications.
 	Count int `json:"count" example:"1"`
 }
 
 // NewRedelivered returns how many notifications are sent again.
 func NewRedelivered(n lastmile.Redelivered) Redelivered { return Redelivered{Count: int(n)} }
 
-// NewNotification returns a notification in the form that is sent.
+// NewNotification returns a notification in its wire form.
 func NewNotification(n lastmile.Notification) Notification {
 	return Notification{
 		ID: n.ID, Webhook: n.Webhook, TriggerID: n.Trigger, TaskID: orNull(n.Task), Time: Millis(n.Due),
@@ -144,11 +145,11 @@ func NewDetailedNotification(d lastmile.DetailedNotification) DetailedNotificati
 	}
 }
 
-// NoBody is nothing needs to be sent.
+// NoBody is the body of a request that has no fields.
 type NoBody struct{}
 
-// SinceBody is how far back to go.
+// SinceBody is the start of a period.
 type SinceBody struct {
-	// From this time on; ever, when it is not sent.
+	// Unix time in milliseconds at which the period starts. If absent, the period has no start.
 	Since Millis `json:"since"`
 }

@@ -12,81 +12,80 @@ type Worker struct {
 	WorkerLive
 }
 
-// WorkerRecord is the part of a worker that only requests change.
+// WorkerRecord is the part of a worker that changes only when a request changes it.
 type WorkerRecord struct {
-	// Id of the record.
+	// ID of the worker.
 	ID lastmile.WorkerID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// When the record was created, in Unix milliseconds.
+	// Unix time in milliseconds at which the worker was created.
 	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the worker was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
-	// Id of the organization that owns the record.
+	// ID of the organization that owns the worker.
 	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
-	// Name.
+	// Name of the worker.
 	Name string `json:"name" example:"Ada Lovelace"`
-	// Shown in place of the name in text messages, on tracking pages and to other organizations; null
-	// when none.
+	// Name that is shown instead of the worker's name in text messages, on tracking pages and to other
+	// organizations; null if there is none.
 	DisplayName *string `json:"displayName" example:"Ada"`
-	// Phone number in international form, with a leading +.
+	// Phone number of the worker, in international format with a leading +.
 	Phone lastmile.Phone `json:"phone" example:"+12125550142"`
-	// Units that the worker can carry.
+	// Capacity of the worker, in units.
 	Capacity float64 `json:"capacity" example:"20"`
-	// Three more measures of what the worker can carry.
+	// Three additional measures of the worker's capacity.
 	AdditionalCapacities Capacities `json:"additionalCapacities"`
-	// What the worker's app reported about the phone; an empty object when nothing.
+	// Information about the worker's phone, as reported by the app; an empty object if there is none.
 	UserData Device `json:"userData"`
-	// Whether the invitation was accepted.
+	// Status of the worker's invitation.
 	AccountStatus lastmile.AccountStatus `json:"accountStatus" example:"ACCEPTED"`
-	// Values that integrations keep on the record.
+	// Metadata of the worker: named values stored by integrations.
 	Metadata Metadata `json:"metadata"`
-	// IANA time zone; null when none.
+	// IANA time zone of the worker; null if there is none.
 	Timezone *string `json:"timezone" example:"America/New_York"`
-	// Picture of the worker; null when none.
+	// URL of a picture of the worker; null if there is none.
 	ImageURL *string `json:"imageUrl" example:"null"`
-	// The worker's own addresses.
+	// Addresses of the worker.
 	Addresses WorkerAddresses `json:"addresses"`
-	// The worker's vehicle; null means on foot.
+	// Vehicle of the worker; null if the worker is on foot.
 	Vehicle *Vehicle `json:"vehicle"`
 }
 
-// WorkerLive is the part of a worker that changes by the minute or with other
-// records.
+// WorkerLive is the part of a worker that changes with time or with other records.
 type WorkerLive struct {
-	// Ids of the worker's teams.
+	// IDs of the worker's teams.
 	Teams []lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
-	// Id of the task that the worker is doing; null when none.
+	// ID of the task that the worker is carrying out; null if there is none.
 	ActiveTask *lastmile.TaskID `json:"activeTask" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Ids of the worker's tasks, in the order of the route.
+	// IDs of the worker's tasks, in the order of the route.
 	Tasks []lastmile.TaskID `json:"tasks" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
-	// Is working now.
+	// Whether the worker is on duty.
 	OnDuty bool `json:"onDuty" example:"true"`
-	// When the worker's app was last heard of, in Unix milliseconds; null when never.
+	// Unix time in milliseconds at which the worker's app was last in contact; null if it never was.
 	TimeLastSeen Millis `json:"timeLastSeen" nullable:"true" example:"1767229140000"`
-	// Seconds of delay, the most over the worker's tasks; null when not delayed.
+	// Delay in seconds, the longest of all tasks of the worker; null if no task is delayed.
 	DelayTime *Seconds `json:"delayTime" example:"null"`
-	// [longitude, latitude]; null when unknown.
+	// Location of the worker, as [longitude, latitude]; null if unknown.
 	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
-	// The phone recently made up its location.
+	// Whether the worker's phone recently reported a simulated location.
 	Spoofed bool `json:"hasRecentlyUsedSpoofedLocations"`
 }
 
-// Capacities are three measures beside the capacity.
+// Capacities are three additional measures of a worker's capacity.
 type Capacities struct {
-	// First measure.
+	// First additional capacity.
 	A float64 `json:"capacityA" example:"10"`
-	// Second measure.
+	// Second additional capacity.
 	B float64 `json:"capacityB" example:"0"`
-	// Third measure.
+	// Third additional capacity.
 	C float64 `json:"capacityC" example:"0"`
 }
 
-// Device is what the worker's app reported about the phone.
+// Device is information about the worker's phone, as reported by the app.
 type Device struct {
 	// Version of the app.
 	AppVersion string `json:"appVersion,omitzero" example:"1.0.0"`
-	// Charge of the battery, from 0 to 1.
+	// Battery level, from 0 to 1.
 	BatteryLevel *float64 `json:"batteryLevel,omitzero" example:"0.82"`
-	// Make and model.
+	// Make and model of the phone.
 	Description string `json:"deviceDescription,omitzero" example:"Pixel 9"`
 	// Operating system.
 	Platform string `json:"platform,omitzero" example:"Android"`
@@ -99,36 +98,36 @@ func (d Device) Domain() lastmile.DeviceReport {
 	}
 }
 
-// WorkerAddresses are the worker's own addresses.
+// WorkerAddresses is the set of addresses of a worker.
 type WorkerAddresses struct {
-	// Where the worker's routes may end; null when none.
+	// Location where the worker's routes may end; null if there is none.
 	Routing *Destination `json:"routing" example:"null"`
 }
 
-// Vehicle is what a worker drives.
+// Vehicle is the vehicle of a worker.
 type Vehicle struct {
-	// Id of the record.
+	// ID of the vehicle.
 	ID lastmile.VehicleID `json:"id" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
-	// Kind of vehicle.
+	// Type of the vehicle.
 	Type lastmile.VehicleType `json:"type"`
-	// Make, model, year or other marks.
+	// Description of the vehicle, such as make, model or year.
 	Description *string `json:"description" example:"2022 Ford Transit"`
-	// License plate.
+	// License plate of the vehicle.
 	LicensePlate *string `json:"licensePlate" example:"7ABC123"`
-	// Color.
+	// Color of the vehicle.
 	Color *string `json:"color" example:"white"`
-	// When the record last changed, in Unix milliseconds.
+	// Unix time in milliseconds at which the vehicle was last modified.
 	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
 }
 
-// NewWorker returns a worker in the form that is sent.
+// NewWorker returns a worker in its wire form.
 func NewWorker(w lastmile.Worker) Worker {
 	shown := Worker{WorkerRecord: NewWorkerRecord(w), WorkerLive: NewWorkerLive(w)}
 	shown.UserData.BatteryLevel = w.Whereabouts.Battery
 	return shown
 }
 
-// NewWorkerRecord returns the lasting part of a worker.
+// NewWorkerRecord returns the stored part of a worker.
 func NewWorkerRecord(w lastmile.Worker) WorkerRecord {
 	record := WorkerRecord{
 		ID: w.ID, TimeCreated: Millis(w.Created), TimeLastModified: Millis(w.Modified), Organization: w.Organization,
@@ -164,7 +163,7 @@ func NewWorkerLive(w lastmile.Worker) WorkerLive {
 	return live
 }
 
-// Domain returns the lasting part of the worker that the form shows.
+// Domain returns the stored part of the worker that the wire form represents.
 func (r WorkerRecord) Domain() lastmile.Worker {
 	w := lastmile.Worker{
 		ID: r.ID, Organization: r.Organization, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(),
@@ -187,23 +186,23 @@ func (r WorkerRecord) Domain() lastmile.Worker {
 	return w
 }
 
-// NearbyWorkers is the workers near a place.
+// NearbyWorkers is a list of workers near a location.
 type NearbyWorkers struct {
-	// Nearest first.
+	// Workers, nearest first.
 	Workers []NearbyWorker `json:"workers"`
 }
 
-// NearbyWorker is a worker near a place.
+// NearbyWorker is a worker near a location.
 type NearbyWorker struct {
 	Worker
-	// Was heard of in the last five minutes.
+	// Whether the worker's app was in contact within the last five minutes.
 	IsResponding bool `json:"isResponding" example:"true"`
 }
 
 // respondingFor is how long after its last word a worker counts as responding.
 const respondingFor = 5 * time.Minute
 
-// NewNearbyWorkers returns workers found by location in the form that is sent.
+// NewNearbyWorkers returns workers found by location in its wire form.
 func NewNearbyWorkers(found []lastmile.Worker, now time.Time) NearbyWorkers {
 	near := make([]NearbyWorker, 0, len(found))
 	for _, w := range found {

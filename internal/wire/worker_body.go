@@ -7,67 +7,67 @@ import (
 	"dray/internal/lastmile"
 )
 
-// WorkerBody is a worker, as sent.
+// WorkerBody is the body of a request to create a worker.
 type WorkerBody struct {
 	_ struct{} `required:"name,phone,teams"`
-	// Phone number in any usual form. Unique in the organization.
+	// Phone number, in any common format. Unique in the organization.
 	Phone string `json:"phone" required:"true" example:"+12125550142"`
 	WorkerUpdate
 }
 
-// WorkerUpdate is what to change of a worker.
+// WorkerUpdate is the body of a request to update a worker.
 //
 // The phone number cannot change and is ignored.
 type WorkerUpdate struct {
-	// Name.
+	// Name of the worker.
 	Name *string `json:"name"`
-	// Shown in place of the name in text messages, on tracking pages and to other organizations; null
-	// takes it away.
+	// Name that is shown instead of the worker's name in text messages, on tracking pages and to other
+	// organizations; null removes it.
 	DisplayName Optional[string] `json:"displayName" example:"Ada"`
-	// Ids of the worker's teams, one or more.
+	// IDs of the worker's teams, at least one.
 	Teams *[]lastmile.TeamID `json:"teams" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
-	// The worker's vehicle; null means on foot.
+	// Vehicle of the worker; null if the worker is on foot.
 	Vehicle Optional[VehicleBody] `json:"vehicle"`
-	// Units that the worker can carry.
+	// Capacity of the worker, in units.
 	Capacity *float64 `json:"capacity" example:"20"`
-	// Three more measures of what the worker can carry.
+	// Three additional measures of the worker's capacity.
 	AdditionalCapacities *Capacities `json:"additionalCapacities"`
-	// The worker's own addresses.
+	// Addresses of the worker.
 	Addresses RoutingBody `json:"addresses"`
-	// Another name for addresses.
+	// Alias of addresses.
 	Address RoutingBody `json:"address"`
-	// IANA time zone; null removes it.
+	// IANA time zone of the worker; null removes it.
 	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
-	// An array takes the place of all entries; an object sets entries with $set and removes them by
-	// name with $pop.
+	// Metadata of the worker: an array replaces all entries; an object sets entries with $set and
+	// removes entries by name with $pop.
 	Metadata MetadataUpdate `json:"metadata"`
 }
 
-// VehicleBody is a vehicle, as sent.
+// VehicleBody is a vehicle in a request.
 type VehicleBody struct {
-	// Kind of vehicle. Required for a worker who has none.
+	// Type of the vehicle. Required if the worker has no vehicle.
 	Type *string `json:"type" enum:"CAR,MOTORCYCLE,BICYCLE,TRUCK"`
-	// Make, model, year or other marks.
+	// Description of the vehicle, such as make, model or year.
 	Description *string `json:"description" example:"2022 Ford Transit"`
-	// License plate.
+	// License plate of the vehicle.
 	LicensePlate *string `json:"licensePlate" example:"7ABC123"`
-	// Color.
+	// Color of the vehicle.
 	Color *string `json:"color" example:"white"`
 }
 
-// RoutingBody is a worker's own addresses, as sent.
+// RoutingBody is the set of addresses of a worker, in a request.
 type RoutingBody struct {
-	// Where the worker's routes may end: the id of a destination, or the fields of a new one; null
-	// takes it away.
+	// Location where the worker's routes may end: the ID of a destination, or the fields of a new one;
+	// null removes it.
 	Routing Optional[DestinationRef] `json:"routing"`
 }
 
-// Draft returns what a request to create a worker asks for.
+// Draft returns the worker to create.
 func (b WorkerBody) Draft() lastmile.WorkerDraft {
 	return lastmile.WorkerDraft{Phone: b.Phone, Change: b.Change()}
 }
 
-// Change returns what the request asks for, but for the routing address.
+// Change returns the requested change without the routing address.
 func (b WorkerUpdate) Change() lastmile.WorkerChange {
 	change := lastmile.WorkerChange{
 		Name: b.Name, DisplayName: b.DisplayName.pointer(), Teams: b.Teams, Capacity: b.Capacity,
@@ -93,7 +93,7 @@ func (b WorkerUpdate) Routing() *DestinationRef {
 	return nil
 }
 
-// DestinationRef is a destination in a request: the id of one, or the fields
+// DestinationRef is a destination in a request: the ID of an existing destination, or the fields
 // of a new one.
 type DestinationRef struct {
 	ID   lastmile.DestinationID
@@ -124,23 +124,23 @@ func (o Optional[T]) pointer() *T {
 	return &o.Value
 }
 
-// Schedule is a worker's schedule.
+// Schedule is the schedule of a worker.
 type Schedule struct {
-	// One entry a day, the latest day first.
+	// Entries of the schedule, one per day, latest day first.
 	Entries []ScheduleEntry `json:"entries"`
 }
 
 // ScheduleEntry is one day of a schedule.
 type ScheduleEntry struct {
-	// The day as YYYY-MM-DD, in the time zone.
+	// Date as YYYY-MM-DD, in the time zone of the entry.
 	Date string `json:"date" required:"true" example:"2030-01-07"`
 	// IANA time zone of the day.
 	Timezone string `json:"timezone" required:"true" example:"America/New_York"`
-	// [start, end] of each shift, in Unix milliseconds. Shifts do not overlap.
+	// Shifts, each as [start, end] in Unix milliseconds. Shifts must not overlap.
 	Shifts [][2]Millis `json:"shifts" example:"[[1894021200000, 1894050000000]]"`
 }
 
-// NewSchedule returns a schedule in the form that is sent.
+// NewSchedule returns a schedule in its wire form.
 func NewSchedule(schedule lastmile.Schedule) Schedule {
 	entries := make([]ScheduleEntry, 0, len(schedule))
 	for _, e := range schedule {
@@ -153,7 +153,7 @@ func NewSchedule(schedule lastmile.Schedule) Schedule {
 	return Schedule{Entries: entries}
 }
 
-// Domain returns the days that the form shows.
+// Domain returns the days that the wire form represents.
 func (s Schedule) Domain() []lastmile.ScheduleEntry {
 	entries := make([]lastmile.ScheduleEntry, 0, len(s.Entries))
 	for _, e := range s.Entries {
@@ -166,9 +166,9 @@ func (s Schedule) Domain() []lastmile.ScheduleEntry {
 	return entries
 }
 
-// ScheduleBody is a worker's schedule, as sent.
+// ScheduleBody is the body of a request to replace a worker's schedule.
 type ScheduleBody struct {
-	// One entry a day, at most 366.
+	// Entries of the schedule, one per day, at most 366.
 	Entries *[]ScheduleEntry `json:"entries" required:"true"`
 }
 

@@ -164,11 +164,11 @@ var replies = map[reflect.Type][]any{
 		sampleContainer(lastmile.InOrganization), sampleContainer(lastmile.InTeam), sampleContainer(lastmile.InWorker),
 		wire.NewContainer(lastmile.Container{ContainerRef: lastmile.WorkerContainer(sampleID), Organization: sampleID, Created: sampleTime, Modified: sampleTime}),
 	},
-	reflect.TypeFor[wire.SignedIn]():     {wire.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
-	reflect.TypeFor[wire.WorkList]():     {wire.NewWorkList(1, "", nil), wire.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
-	reflect.TypeFor[wire.Uploaded]():     {wire.Uploaded{UploadID: sampleID}},
-	reflect.TypeFor[wire.TrackerToken](): {wire.TrackerToken{Token: "text"}},
-	reflect.TypeFor[wire.Believed]():     {wire.Believed{Accepted: 1}},
+	reflect.TypeFor[wire.SignedIn]():          {wire.SignedIn{Worker: wire.NewWorker(sampleOf[lastmile.Worker](full))}},
+	reflect.TypeFor[wire.WorkList]():          {wire.NewWorkList(1, "", nil), wire.NewWorkList(1, sampleID, []lastmile.Task{leanTask()})},
+	reflect.TypeFor[wire.Uploaded]():          {wire.Uploaded{UploadID: sampleID}},
+	reflect.TypeFor[wire.TrackerToken]():      {wire.TrackerToken{Token: "text"}},
+	reflect.TypeFor[wire.AcceptedPositions](): {wire.AcceptedPositions{Accepted: 1}},
 	reflect.TypeFor[wire.NearbyWorkers](): {wire.NewNearbyWorkers([]lastmile.Worker{
 		sampleOf[lastmile.Worker](bare), sampleOf[lastmile.Worker](shells), sampleOf[lastmile.Worker](full),
 	}, sampleTime)},
@@ -305,7 +305,7 @@ func TestErrorsMatchTheirSchema(t *testing.T) {
 	schema := document(t, bareServer().Spec()).Components.Schemas["ErrorBody"]
 	for name, cause := range map[string]codec.ErrorCause{
 		"without a cause": {}, "a sentence": {Text: "because"}, "a key": {Duplicate: &codec.DuplicateCause{Type: "duplicateKey"}},
-		"a list": {Lack: &codec.LackCause{Type: lastmile.MissingRequirements, Missing: []string{"photo"}}},
+		"a list": {Missing: &codec.MissingCause{Type: lastmile.MissingRequirements, Missing: []string{"photo"}}},
 	} {
 		for _, e := range codec.Errors() {
 			data, err := json.Marshal(codec.ErrorBody{Code: e.Class, Message: codec.ErrorMessage{Error: e.Number, Cause: cause}})
@@ -375,7 +375,7 @@ func (s sightings) walk(of node, value any) {
 func (s sightings) check(t *testing.T) {
 	t.Helper()
 	for name, component := range s.doc.schemas() {
-		if component["additionalProperties"] == nil || strings.HasPrefix(name, "Error") || name == "DuplicateCause" || name == "LackCause" || strings.HasSuffix(name, "Fields") {
+		if component["additionalProperties"] == nil || strings.HasPrefix(name, "Error") || name == "DuplicateCause" || name == "MissingCause" || strings.HasSuffix(name, "Fields") {
 			continue // of requests, or checked elsewhere
 		}
 		for field, p := range component.children("properties") {

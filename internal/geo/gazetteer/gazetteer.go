@@ -74,7 +74,7 @@ func (g *Gazetteer) Country(text string) (code string, ok bool) {
 		return "", false
 	}
 	// Codes are not abbreviations: MT is Malta, not a mount.
-	for _, key := range []string{Plain(text), Fold(text)} {
+	for _, key := range append([]string{Plain(text)}, regionNames(text)...) {
 		if from, to := g.countryKeys.find([]byte(key)); from < to {
 			return g.countries[g.countryOf[from]].code, true
 		}
@@ -121,11 +121,24 @@ func (g *Gazetteer) State(country, text string) (State, bool) {
 	if len(text) > maxName {
 		return State{}, false
 	}
-	from, to := g.regionKeys.find([]byte(country + Fold(text)))
-	if from == to {
-		return State{}, false
+	for _, key := range regionNames(text) {
+		if from, to := g.regionKeys.find([]byte(country + key)); from < to {
+			return g.state(g.regionOf[from]), true
+		}
 	}
-	return g.state(g.regionOf[from]), true
+	return State{}, false
+}
+
+// regionNames returns the folded forms of a name of a country or state: N. Ireland
+// is Northern Ireland, and W. Australia is Western Australia.
+func regionNames(text string) []string {
+	key := Fold(text)
+	for _, direction := range []string{"north", "south", "east", "west"} {
+		if rest, ok := strings.CutPrefix(key, direction+" "); ok {
+			return []string{key, direction + "ern " + rest}
+		}
+	}
+	return []string{key}
 }
 
 // States returns the states of all countries with a name or code.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +105,41 @@ func collect[T any](ctx context.Context, c conn, scan func(rows) (T, error), que
 		list = append(list, item)
 	}
 	return list, found.Err()
+}
+
+// chunkSize is how many long rows one statement reads.
+const chunkSize = 100
+
+// inChunks reads the records with these ids, in their order. A statement that sorts
+// rows holds all of them in memory before it returns the first, which nothing
+// bounds: long lists are sorted by id, and the rows are read afterwards.
+func inChunks[T any, ID comparable](org lastmile.OrganizationID, ids []ID, read func(*condition) ([]T, error), idOf func(T) ID) ([]T, error) {
+	list := make([]T, 0, len(ids))
+	for chunk := range slices.Chunk(ids, chunkSize) {
+		where := within(org)
+		in(where, `t.id`, chunk)
+		found, err := read(where)
+		if err != nil {
+			return nil, err
+		}
+		byID := make(map[ID]T, len(found))
+		for _, record := range found {
+			byID[idOf(record)] = record
+		}
+		for _, id := range chunk {
+			if record, ok := byID[id]; ok {
+				list = append(list, record)
+			}
+		}
+	}
+	return list, nil
+}
+
+// scanID reads the id of a record.
+func scanID[ID ~string](r rows) (id ID, err error) {
+	var text string
+	err = r.Scan(&text)
+	return ID(text), err
 }
 
 // condition is a WHERE clause in the making. $1 is the organization.

@@ -30,8 +30,20 @@ func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f st
 		if err != nil {
 			return err
 		}
-		query, args := listQuery(org, f, after)
-		page, err = collect(ctx, t, t.scanShown, query, args...)
+		if f.Limit > 0 && f.Limit <= chunkSize {
+			query, args := listQuery(org, f, after)
+			page, err = collect(ctx, t, t.scanShown, query, args...)
+			return err
+		}
+		query, args := listIDs(org, f, after)
+		ids, err := t.taskIDs(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		read := func(where *condition) ([]store.ShownTask, error) {
+			return collect(ctx, t, t.scanShown, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)
+		}
+		page, err = inChunks(org, ids, read, func(task store.ShownTask) lastmile.TaskID { return task.ID })
 		return err
 	})
 	if err != nil {
@@ -65,15 +77,26 @@ func (t taskTx) createdAt(ctx context.Context, org lastmile.OrganizationID, id l
 // listQuery is the query of a page that begins after f.After, which was created
 // at a time.
 func listQuery(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
+	ids, args := listPage(org, f, after)
+	return `SELECT ` + taskColumns + ` FROM (` + ids + `) AS p JOIN task t ON t.org = $1 AND t.id = p.id` + taskJoins +
+		` ORDER BY p.created, p.id`, args
+}
+
+// listIDs is the query of the ids of a page.
+func listIDs(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
+	ids, args := listPage(org, f, after)
+	return `SELECT id FROM (` + ids + `) AS p ORDER BY created, id`, args
+}
+
+// listPage is the query of the ids of a page, and when the tasks were created.
+func listPage(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
 	l := &lister{where: within(org), TaskFilter: f, after: after, each: ` ORDER BY t.created, t.id` + limit(f.Limit)}
 	if f.After != "" {
 		l.where.args = append(l.where.args, after, f.After)
 		l.each = ` AND (t.created > $2 OR (t.created = $2 AND t.id > $3))` + l.each
 	}
 	l.ranges(org)
-	return `SELECT ` + taskColumns + ` FROM (SELECT id, created FROM (` + strings.Join(l.queries, ` UNION ALL `) +
-		`) AS r ORDER BY created, id` + limit(f.Limit) + `) AS p JOIN task t ON t.org = $1 AND t.id = p.id` + taskJoins +
-		` ORDER BY p.created, p.id`, l.where.args
+	return `SELECT id, created FROM (` + strings.Join(l.queries, ` UNION ALL `) + `) AS r ORDER BY created, id` + limit(f.Limit), l.where.args
 }
 
 // lister puts the ranges of a page together.

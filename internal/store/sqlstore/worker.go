@@ -51,16 +51,34 @@ func (t fleetTx) Workers(ctx context.Context, org lastmile.OrganizationID, f sto
 	if f.Located {
 		where.text += ` AND t.lon IS NOT NULL`
 	}
-	found, err := t.workers(ctx, org, where)
+	found, err := t.listWorkers(ctx, org, where)
 	if err != nil || f.NoTasks {
 		return found, err
 	}
 	return found, t.addTasks(ctx, org, found)
 }
 
-// workers reads workers without their tasks.
+// listWorkers reads any number of workers without their tasks.
+func (t fleetTx) listWorkers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
+	ids, err := collect(ctx, t, scanID[lastmile.WorkerID], `SELECT t.id FROM worker t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("find workers: %w", err)
+	}
+	read := func(where *condition) ([]lastmile.Worker, error) {
+		return collect(ctx, t, scanWorker, workerQuery+where.text, where.args...)
+	}
+	found, err := inChunks(org, ids, read, func(w lastmile.Worker) lastmile.WorkerID { return w.ID })
+	return t.withTeams(ctx, org, found, err)
+}
+
+// workers reads a few workers without their tasks.
 func (t fleetTx) workers(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Worker, error) {
 	found, err := collect(ctx, t, scanWorker, workerQuery+where.text+` ORDER BY t.created, t.id`, where.args...)
+	return t.withTeams(ctx, org, found, err)
+}
+
+// withTeams adds the teams of workers that were read.
+func (t fleetTx) withTeams(ctx context.Context, org lastmile.OrganizationID, found []lastmile.Worker, err error) ([]lastmile.Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read workers: %w", err)
 	}

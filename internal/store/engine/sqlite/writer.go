@@ -93,6 +93,8 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	op := &operation{fn: fn, cancelled: ctx.Err, result: make(chan error, 1)}
 	w.waiting.Add(1)
 	defer w.waiting.Add(-1)
+	timer := time.NewTimer(w.patience)
+	defer timer.Stop()
 	select {
 	case w.queue <- op:
 	case <-w.gone:
@@ -100,8 +102,6 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	default: // full
 		return overloaded(&w.count, "%d writes are waiting", queueLength)
 	}
-	timer := time.NewTimer(w.patience)
-	defer timer.Stop()
 	select {
 	case err := <-op.result:
 		return err

@@ -1,0 +1,59 @@
+package rate
+
+import (
+	"context"
+	"sync"
+)
+
+// Turns lets only a few things of each key happen at the same time. The others
+// wait. The zero Turns lets one happen.
+type Turns struct {
+	Most int // of one key; 0 means 1
+
+	mu   sync.Mutex
+	keys map[string]*turn
+}
+
+// turn is a key that is in use.
+type turn struct {
+	slots chan struct{}
+	users int // those that wait or have a slot
+}
+
+// Take waits for a turn of a key. After it has returned nil, end must be called.
+func (t *Turns) Take(ctx context.Context, key string) (end func(), err error) {
+	k := t.join(key)
+	select {
+	case k.slots <- struct{}{}:
+		return func() {
+			<-k.slots
+			t.leave(key, k)
+		}, nil
+	case <-ctx.Done():
+		t.leave(key, k)
+		return nil, ctx.Err()
+	}
+}
+
+func (t *Turns) join(key string) *turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := t.keys[key]
+	if k == nil {
+		if t.keys == nil {
+			t.keys = map[string]*turn{}
+		}
+		k = &turn{slots: make(chan struct{}, max(t.Most, 1))}
+		t.keys[key] = k
+	}
+	k.users++
+	return k
+}
+
+func (t *Turns) leave(key string, k *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k.users--; k.users == 0 {
+		delete(t.keys, key)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		if len(args) > 1 {
 			return Main(ctx, append(args[1:], "--help"), out, errs)
 		}
-		help(out)
+		help(out, commands())
 		if len(args) == 0 {
 			return exitUsage
 		}
@@ -82,19 +83,30 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	cmd, rest, ok := find(args)
 	if !ok {
-		fmt.Fprintf(errs, "dray: there is no command %q; %s\n", strings.Join(args[:min(2, len(args))], " "), instead(args[0]))
+		group := groupOf(args[0])
+		if len(args) == 2 && (args[1] == "-h" || args[1] == "--help") {
+			if len(group) > 0 {
+				help(out, group)
+				return exitOK
+			}
+			args = args[:1]
+		}
+		fmt.Fprintf(errs, "dray: there is no command %q; %s\n", strings.Join(args[:min(2, len(args))], " "), instead(group))
 		return exitUsage
 	}
 	return cmd.run(ctx, rest, out, errs)
 }
 
+// groupOf returns the commands of several words that begin with a word.
+func groupOf(word string) []command {
+	return slices.DeleteFunc(commands(), func(cmd command) bool { return !strings.HasPrefix(cmd.name, word+" ") })
+}
+
 // instead suggests commands in place of one that does not exist.
-func instead(word string) string {
+func instead(group []command) string {
 	var all []string
-	for _, cmd := range commands() {
-		if strings.HasPrefix(cmd.name, word+" ") {
-			all = append(all, "`dray "+cmd.name+"`")
-		}
+	for _, cmd := range group {
+		all = append(all, "`dray "+cmd.name+"`")
 	}
 	if len(all) == 0 {
 		return "`dray help` lists them"
@@ -198,9 +210,10 @@ func variable(name string) string {
 	return "DRAY_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-func help(out io.Writer) {
+// help describes the program, with a list of commands.
+func help(out io.Writer, list []command) {
 	fmt.Fprint(out, "dray is a last-mile delivery platform in one program.\n\nCommands:\n")
-	for _, cmd := range commands() {
+	for _, cmd := range list {
 		fmt.Fprintf(out, "  dray %-19s %s\n", cmd.name, cmd.summary)
 	}
 	fmt.Fprint(out, "\n`dray COMMAND --help` describes a command. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")

@@ -10,11 +10,14 @@ import (
 
 func workerInviteCommand() command {
 	return command{
-		name: "worker invite", args: "ID", summary: "Send a worker a new temporary password and sign the worker out",
-		examples: []string{"dray worker invite --org ID ID"},
+		name: "worker invite", args: "WORKER-ID", summary: "Send a worker a new temporary password and sign the worker out",
+		examples: []string{"dray worker invite --org ID --public-url https://dray.example.com WORKER-ID"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "public `URL` of the server, for the text message")
+			f.StringVar(&c.PublicURL, "public-url", c.PublicURL, "public `URL` of the server, for the link in the text message")
 			return ofWorker(f, c, func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WorkerID) error {
+				if c.PublicURL == "" { // the command does not know where the server listens
+					return usageErrorf("--public-url is required: the text message contains a link to the server")
+				}
 				worker, err := a.Fleet.Invite(ctx, who, id)
 				if err != nil {
 					return err
@@ -27,8 +30,8 @@ func workerInviteCommand() command {
 
 func workerSignOutCommand() command {
 	return command{
-		name: "worker sign-out", args: "ID", summary: "End all sessions of a worker",
-		examples: []string{"dray worker sign-out --org ID ID"},
+		name: "worker sign-out", args: "WORKER-ID", summary: "End all sessions of a worker",
+		examples: []string{"dray worker sign-out --org ID WORKER-ID"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			return ofWorker(f, c, func(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, id lastmile.WorkerID) error {
 				if err := a.Fleet.SignOut(ctx, who, id); err != nil {

@@ -32,7 +32,7 @@ func TestLimitsDocument(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(string(document)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if len(cells) == 1 || strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| Limit |") {
+		if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| Limit |") {
 			continue
 		}
 		rows++

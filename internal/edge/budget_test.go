@@ -229,7 +229,7 @@ func TestReadsAreCounted(t *testing.T) {
 			return bellReply{Tone: "c"}, nil
 		}
 		h := budgeted(b, Get("/bells", "List bells", list))
-		h.large.Most = 2
+		h.largeLists.Most = 2
 		var group sync.WaitGroup
 		group.Go(func() { serve(h, "GET", "evil", nil) })
 		<-reading
@@ -267,7 +267,7 @@ func TestLargeListsTakeTurns(t *testing.T) {
 			return bellReply{Tone: "c"}, nil
 		}
 		h := budgeted(NewBudget(96*mib), Get("/bells", "List bells", list))
-		h.large.Most = 2
+		h.largeLists.Most = 2
 		var group sync.WaitGroup
 		for range 5 {
 			group.Go(func() { serve(h, "GET", "evil", nil) })
@@ -283,6 +283,41 @@ func TestLargeListsTakeTurns(t *testing.T) {
 		group.Wait()
 		if running != 5 {
 			t.Errorf("%d of 5 lists were read", running)
+		}
+	})
+}
+
+// TestLargeBodiesTakeTurns: an organization that sends many large bodies at once
+// does not keep the writer from others.
+func TestLargeBodiesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		running := 0
+		ring := func(_ context.Context, c *Call, _ bellBody) (bellReply, error) {
+			if running++; len(c.Body) > largeBody {
+				<-proceed
+			}
+			return bellReply{Tone: "c"}, nil
+		}
+		h := budgeted(NewBudget(96*mib), Post("/bells", "Ring a bell", ring))
+		large := `{"tone":"` + strings.Repeat("c", largeBody) + `"}`
+		var group sync.WaitGroup
+		for range 5 {
+			group.Go(func() { serve(h, "POST", "evil", strings.NewReader(large)) })
+		}
+		synctest.Wait()
+		if running != 1 {
+			t.Errorf("%d large bodies of one organization are handled at once, want 1", running)
+		}
+		for _, org := range []string{"evil", "good"} {
+			if w := serve(h, "POST", org, strings.NewReader(`{"tone":"c"}`)); w.Code != http.StatusOK {
+				t.Errorf("responded to a small body of %s with %d %s", org, w.Code, w.Body)
+			}
+		}
+		close(proceed)
+		group.Wait()
+		if running != 7 {
+			t.Errorf("%d of 7 bodies were handled", running)
 		}
 	})
 }

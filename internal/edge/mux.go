@@ -66,17 +66,20 @@ type Mux struct {
 	access  Access
 	base    string // the path it is mounted at
 	limiter *limiter
-	large   rate.Turns // of organizations, to read large lists
 	routes  router
+
+	largeLists, largeBodies rate.Turns // of organizations
 }
 
-// largeList is the size of the lists that an organization reads with at most half of
-// the processors.
-const largeList = 256 << 10
+// Sizes from which on the requests of an organization take turns.
+const (
+	largeList = 256 << 10 // for half of the processors
+	largeBody = 32 << 10  // of JSON; one at a time
+)
 
 // NewMux returns a handler of routes, to be mounted at base.
 func NewMux(settings Settings, base string, access Access, routes ...Route) *Mux {
-	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now), large: rate.Turns{Most: runtime.GOMAXPROCS(0) / 2}}
+	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now), largeLists: rate.Turns{Most: runtime.GOMAXPROCS(0) / 2}}
 	for _, rt := range routes {
 		m.routes.add(rt.Method, rt.Path, m.endpoint(rt))
 	}
@@ -206,14 +209,27 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 	if rt.stream != nil {
 		return nil, m.follow(ctx, w, c, rt)
 	}
-	if !rt.reads() {
-		if reply, err = rt.serve(ctx, c); err == nil {
-			c.Body = nil // from now on the request holds its response
-			c.hold.force(int64(len(reply)))
-		}
-		return reply, err
+	if rt.reads() {
+		return m.read(ctx, c, rt)
 	}
-	return m.read(ctx, c, rt)
+	return m.change(ctx, c, rt)
+}
+
+// change serves a request that may change something. The large requests of an
+// organization take turns: the writes of others wait for one of them at most.
+func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
+	if rt.Body != nil && len(c.Body) > largeBody {
+		end, err := m.largeBodies.Take(ctx, string(c.Who.Organization))
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
+	if reply, err = rt.serve(ctx, c); err == nil {
+		c.Body = nil // from now on the request holds its response
+		c.hold.force(int64(len(reply)))
+	}
+	return reply, err
 }
 
 // read serves a request that changes nothing. The rows of a list are counted, and
@@ -226,7 +242,7 @@ func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err er
 		of := list{c.Who.Organization, rt.Path}
 		bytes := m.Budget.expected(of, m.Now())
 		if bytes > largeList {
-			end, err := m.large.Take(ctx, string(c.Who.Organization))
+			end, err := m.largeLists.Take(ctx, string(c.Who.Organization))
 			if err != nil {
 				return nil, err
 			}

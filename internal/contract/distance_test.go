@@ -18,6 +18,7 @@ func TestDistanceContract(t *testing.T) {
 		team := driverTeam(t, c, "Far", true)
 		t.Run("the way from start to completion", func(t *testing.T) { testDistance(t, c, team) })
 		t.Run("a task that the organization completes", func(t *testing.T) { testForcedDistance(t, c, team) })
+		t.Run("a start without positions", func(t *testing.T) { testStartWithoutPositions(t, c, team) })
 		t.Run("a phone without signal", func(t *testing.T) { testLateDistance(t, c, team) })
 	})
 }
@@ -92,9 +93,22 @@ func testForcedDistance(t *testing.T, c *apptest.Client, team string) {
 	task := taskOf(t, c, worker, 40.75, nil)
 	p.at(t, 40.6)
 	p.do(t, "start", task, "s", nil)
-	drive(t, p, 40.6, 10)
+	lat := drive(t, p, 40.6, 10)
 	c.Call(t, http.MethodPost, "/tasks/"+task+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
-	wantDistance(t, completion(t, c, task), 700, 30)
+	details := completion(t, c, task)
+	wantDistance(t, details, 700, 30)
+	matches(t, details["lastLocation"], string(encode(t, []any{-74.0, lat})))
+}
+
+// testStartWithoutPositions starts a task with the only location that is known.
+func testStartWithoutPositions(t *testing.T, c *apptest.Client, team string) {
+	worker, p := driver(t, c, team, "+12125550384")
+	task := taskOf(t, c, worker, 40.75, nil)
+	p.do(t, "start", task, "s", map[string]any{"location": []float64{-74, 40.7}})
+	shown := c.Must(t, http.MethodGet, "/tasks/"+task, nil)
+	if shown["eta"] == nil || shown["estimatedCompletionTime"] == nil {
+		t.Errorf("eta is %v and estimatedCompletionTime %v", shown["eta"], shown["estimatedCompletionTime"])
+	}
 }
 
 // testLateDistance sends what a phone without signal did before its positions.

@@ -208,6 +208,9 @@ func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmi
 		if task.Completion.Distance, err = ts.Tracks.Way(ctx, w, &task, o.At); err != nil {
 			return nil, err
 		}
+		if task.Completion.LastLocation, err = ts.Tracks.LocationAt(ctx, w, &task, o.At); err != nil {
+			return nil, err
+		}
 		events, err := task.Complete(o, who.Actor())
 		if err != nil {
 			return nil, err

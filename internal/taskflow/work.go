@@ -252,6 +252,9 @@ func (wk *Work) Start(ctx context.Context, who lastmile.Principal, id lastmile.T
 		if err != nil {
 			return nil, err
 		}
+		if worker.Whereabouts.Location == nil { // no position was reported yet
+			worker.Whereabouts.Location = a.Location
+		}
 		estimates, err := wk.Arrivals.Started(ctx, w, worker, *task, wk.Now())
 		if err != nil {
 			return nil, err

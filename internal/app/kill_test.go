@@ -106,7 +106,7 @@ func TestKillCheckNotices(t *testing.T) {
 		if got := c.check(c.records()); len(got) != 1 || !strings.HasPrefix(got[0], "lost: destinations "+deleted.id) {
 			t.Errorf("a deleted row is reported as %q", got)
 		}
-		if got := c.checkOnce(t); len(got) != 2 || !strings.HasPrefix(got[0], "unfound: destinations "+deleted.id) || !strings.HasPrefix(got[1], "uncounted: ") {
+		if got := c.checkOnce(t); len(got) != 2 || !strings.HasPrefix(got[0], "missing: destinations "+deleted.id) || !strings.HasPrefix(got[1], "miscounted: ") {
 			t.Errorf("a deleted row is counted as %q", got)
 		}
 
@@ -116,7 +116,7 @@ func TestKillCheckNotices(t *testing.T) {
 		}
 		rewrite(t, c, rewritten, func(r *lastmile.Recipient) { r.ID, r.Phone = "doubled0doubled0doubled0", "+12125550000" })
 		doubled := slices.IndexFunc(c.checkOnce(t), func(problem string) bool {
-			return strings.HasPrefix(problem, "doubled: recipients with key "+rewritten.key)
+			return strings.HasPrefix(problem, "duplicate: recipients with key "+rewritten.key)
 		})
 		if doubled < 0 {
 			t.Error("a duplicate row is not reported")

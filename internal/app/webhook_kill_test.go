@@ -95,7 +95,7 @@ func newWebhookRig(t *testing.T, nodes int, storage nodeStorage) *webhookRig {
 		hooks: map[string]lastmile.Trigger{}, acknowledged: map[string]bool{},
 	}
 	rig.program.env = append(rig.program.env, "DRAY_WEBHOOK_CA_FILE="+rig.receiver.CAFile, "DRAY_WEBHOOK_ALLOW_CIDR=127.0.0.1/32")
-	rig.receiver.Answer(func(http.ResponseWriter, apptest.Received) bool {
+	rig.receiver.Respond(func(http.ResponseWriter, apptest.Received) bool {
 		time.Sleep(rand.N(20 * time.Millisecond)) // so that some are in flight when a node is killed
 		return false
 	})

@@ -12,7 +12,7 @@ func TestAuthenticationContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		acme, zenith := p.Organization(t, "Acme"), p.Organization(t, "Zenith")
-		greeting := func(t *testing.T, headers ...string) apptest.Answer {
+		greeting := func(t *testing.T, headers ...string) apptest.Response {
 			t.Helper()
 			a := exchange(t, "GET", p.URL+"/api/v2/auth/test", nil, headers...)
 			p.Spec.Check(t, "GET", "/auth/test", a.Status, nil, a.Body)

@@ -59,7 +59,7 @@ func await(t testing.TB, c *apptest.Client, id string) (report map[string]any) {
 
 // batchRefused fails the test unless an answer is an error in the shape of
 // batches.
-func batchRefused(t testing.TB, want refusal, a apptest.Answer, words ...string) {
+func batchRefused(t testing.TB, want refusal, a apptest.Response, words ...string) {
 	t.Helper()
 	var shape struct {
 		StatusCode, Error *int
@@ -308,7 +308,7 @@ func TestBatchContract(t *testing.T) {
 			for path, wanted := range map[string]int{"/tasks/batch": 1, "/tasks/batch-async": 1} {
 				name := fmt.Sprintf(`[{"name":"once","type":"string","value":"%s"}]`, path)
 				body := batchOf(`{"destination":"`+c.own["destination"]+`","recipients":[],"metadata":`+name+`}`, `{}`)
-				answers := make([]apptest.Answer, 8)
+				answers := make([]apptest.Response, 8)
 				var group sync.WaitGroup
 				for i := range answers {
 					group.Go(func() { answers[i] = send(t, c.Client, "POST", path, body, header, "one") })

@@ -15,9 +15,9 @@ import (
 // rest as it is when nothing is said.
 func fieldJSON(t testing.TB, changes string) string {
 	t.Helper()
-	shown := apptest.Answer{Body: []byte(`{"description":"","asArray":false,"visibility":["admin","api","worker"],"editability":["admin","api"],
+	shown := apptest.Response{Body: []byte(`{"description":"","asArray":false,"visibility":["admin","api","worker"],"editability":["admin","api"],
 		"contexts":[{"isRequired":false,"conditions":[],"name":"save"}],"value":null}`)}.Object(t)
-	maps.Copy(shown, apptest.Answer{Body: []byte(changes)}.Object(t))
+	maps.Copy(shown, apptest.Response{Body: []byte(changes)}.Object(t))
 	return string(encode(t, shown))
 }
 
@@ -165,7 +165,7 @@ func TestCustomFieldContract(t *testing.T) {
 		})
 		t.Run("of many who define one key, one does", func(t *testing.T) {
 			var group sync.WaitGroup
-			answers := make([]apptest.Answer, 16)
+			answers := make([]apptest.Response, 16)
 			for i := range answers {
 				group.Go(func() {
 					answers[i] = send(t, c, "POST", "/customFields", fmt.Sprintf(`{"model":"Task","field":[{"name":"own %d","type":"date"},{"name":"raced","type":"date"}]}`, i))
@@ -494,7 +494,7 @@ func TestTemplateContract(t *testing.T) {
 		})
 		t.Run("of many who take one name, one does", func(t *testing.T) {
 			var group sync.WaitGroup
-			answers := make([]apptest.Answer, 16)
+			answers := make([]apptest.Response, 16)
 			for i := range answers {
 				group.Go(func() { answers[i] = send(t, c, "POST", path, template("Raced", `[]`, `[]`)) })
 			}

@@ -24,7 +24,7 @@ type phone struct {
 	token    string
 }
 
-func (p *phone) call(t testing.TB, method, path string, body any) apptest.Answer {
+func (p *phone) call(t testing.TB, method, path string, body any) apptest.Response {
 	t.Helper()
 	var sent []byte
 	if body != nil {
@@ -50,7 +50,7 @@ func (p *phone) call(t testing.TB, method, path string, body any) apptest.Answer
 		t.Fatal(err)
 	}
 	p.platform.DriverSpec.Check(t, method, path, response.StatusCode, sent, got)
-	return apptest.Answer{Status: response.StatusCode, Header: response.Header, Body: got}
+	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: got}
 }
 
 // do reports an action that has to be taken.
@@ -59,7 +59,7 @@ func (p *phone) do(t testing.TB, verb, task, action string, more map[string]any)
 	return p.try(t, verb, task, action, more).OK(t).Object(t)
 }
 
-func (p *phone) try(t testing.TB, verb, task, action string, more map[string]any) apptest.Answer {
+func (p *phone) try(t testing.TB, verb, task, action string, more map[string]any) apptest.Response {
 	t.Helper()
 	body := map[string]any{"actionId": action}
 	maps.Copy(body, more)
@@ -155,14 +155,14 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	worker, p := invite(t, c, team, number)
 	anybody := &phone{platform: c.Platform}
 	for _, token := range []string{"", "unknown", strings.Repeat("x", 43)} {
-		message := (&phone{platform: c.Platform, token: token}).call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+		message := (&phone{platform: c.Platform, token: token}).call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 		if !strings.Contains(message, "token") || strings.Contains(message, "API key") {
 			t.Errorf("of a token it says: %s", message)
 		}
 	}
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "nonsense"}).Refused(t, 401, 1102)
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": "+12125550999", "password": "nonsense"}).Refused(t, 401, 1102)
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"password": "nonsense"}).Refused(t, 400, 1900)
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "nonsense"}).Rejected(t, 401, 1102)
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": "+12125550999", "password": "nonsense"}).Rejected(t, 401, 1102)
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"password": "nonsense"}).Rejected(t, 400, 1900)
 
 	for path, method := range map[string]string{
 		"/tasks": http.MethodGet, "/duty": http.MethodPut, "/positions": http.MethodPost, "/uploads": http.MethodPost, "/events": http.MethodGet,
@@ -179,13 +179,13 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	second := thief.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).OK(t).Object(t)
 	thief.token, _ = second["token"].(string)
 	for _, bad := range []string{"short", "        ", password(t, c.Platform, number)} {
-		p.call(t, http.MethodPost, "/password", map[string]any{"password": bad}).Refused(t, 400, 1000)
+		p.call(t, http.MethodPost, "/password", map[string]any{"password": bad}).Rejected(t, 400, 1000)
 	}
 	p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse"}).OK(t)
-	p.call(t, http.MethodPost, "/password", map[string]any{"password": "battery staple"}).Refused(t, 400, 1900)
-	p.call(t, http.MethodPost, "/password", map[string]any{"password": "battery staple", "oldPassword": "wrong horse"}).Refused(t, 400, 1000)
+	p.call(t, http.MethodPost, "/password", map[string]any{"password": "battery staple"}).Rejected(t, 400, 1900)
+	p.call(t, http.MethodPost, "/password", map[string]any{"password": "battery staple", "oldPassword": "wrong horse"}).Rejected(t, 400, 1000)
 	p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse", "oldPassword": "correct horse"}).OK(t)
-	thief.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	thief.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 	if told := triggers(t, c, "workerId", worker); !slices.Equal(told, []string{"workerCreated", "workerUpdated"}) {
 		t.Errorf("webhooks are told %v", told)
 	}
@@ -196,14 +196,14 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	if begun["mustSetPassword"] != false {
 		t.Error("a password of her own must be set again")
 	}
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).Refused(t, 401, 1102)
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": password(t, c.Platform, number)}).Rejected(t, 401, 1102)
 
 	if on := p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t).Object(t); on["onDuty"] != true {
 		t.Error("not on duty")
 	}
-	p.call(t, http.MethodPut, "/duty", map[string]any{}).Refused(t, 400, 1900)
+	p.call(t, http.MethodPut, "/duty", map[string]any{}).Rejected(t, 400, 1900)
 	c.Call(t, http.MethodDelete, "/workers/"+worker, nil).OK(t)
-	p.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 }
 
 // signIn signs in from a network. It returns the status and how long to wait.
@@ -255,8 +255,8 @@ func testGuesses(t *testing.T, c *apptest.Client, team string) {
 		t.Errorf("the invitation after guesses of others: status %d", status)
 	}
 	anybody := &phone{platform: c.Platform}
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 201)}).Refused(t, 400, 1000)
-	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 4<<10)}).Refused(t, 413, 1006)
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 201)}).Rejected(t, 400, 1000)
+	anybody.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": strings.Repeat("x", 4<<10)}).Rejected(t, 413, 1006)
 }
 
 func testSignOut(t *testing.T, c *apptest.Client, team string) {
@@ -269,17 +269,17 @@ func testSignOut(t *testing.T, c *apptest.Client, team string) {
 		others[i].token, _ = begun["token"].(string)
 	}
 	others[0].call(t, http.MethodPost, "/logout", nil).OK(t)
-	others[0].call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
-	others[0].call(t, http.MethodPost, "/logout", nil).Refused(t, 401, 1102)
+	others[0].call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
+	others[0].call(t, http.MethodPost, "/logout", nil).Rejected(t, 401, 1102)
 	others[1].call(t, http.MethodGet, "/me", nil).OK(t)
 	others[1].call(t, http.MethodDelete, "/sessions", nil).OK(t)
 	for _, each := range []*phone{p, others[1], others[2]} {
-		each.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+		each.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 	}
 	begun := p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).OK(t).Object(t)
 	p.token, _ = begun["token"].(string)
 	c.Call(t, http.MethodDelete, "/workers/"+worker+"/sessions", nil).OK(t)
-	p.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
+	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
 }
 
 func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
@@ -288,8 +288,8 @@ func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
 	if got := c.Must(t, http.MethodPost, "/workers/"+worker+"/invite", map[string]any{}); got["id"] != worker {
 		t.Errorf("invited %v, want %s", got["id"], worker)
 	}
-	p.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
-	p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).Refused(t, 401, 1102)
+	p.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
+	p.call(t, http.MethodPost, "/login", map[string]any{"phone": number, "password": "correct horse"}).Rejected(t, 401, 1102)
 	messages := c.Platform.Outbox(t, number)
 	if len(messages) != 2 {
 		t.Fatalf("%d messages, want two invitations", len(messages))
@@ -311,11 +311,11 @@ func testWork(t *testing.T, c *apptest.Client, team string) {
 	mine := map[string]any{"container": map[string]any{"type": "WORKER", "worker": worker}}
 	first := driverTask(t, c, mine)
 	second := driverTask(t, c, map[string]any{"container": mine["container"], "dependencies": []string{first}})
-	p.try(t, "start", first, "early", nil).Refused(t, 400, 1000) // off duty
+	p.try(t, "start", first, "early", nil).Rejected(t, 400, 1000) // off duty
 	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
 	matches(t, invalid.check(t, p.try(t, "start", second, "blocked", nil), first), `{"type":"dependencies","missing":["`+first+`"]}`)
-	p.try(t, "start", first, "", nil).Refused(t, 400, 1900)
-	p.try(t, "complete", first, "unstarted", map[string]any{"success": true}).Refused(t, 400, 1000)
+	p.try(t, "start", first, "", nil).Rejected(t, 400, 1900)
+	p.try(t, "complete", first, "unstarted", map[string]any{"success": true}).Rejected(t, 400, 1000)
 
 	happened := time.Now().Add(-time.Hour).UnixMilli()
 	for range 3 {
@@ -323,7 +323,7 @@ func testWork(t *testing.T, c *apptest.Client, team string) {
 			t.Fatalf("state %v after the start", got["state"])
 		}
 	}
-	p.try(t, "start", second, "s2", nil).Refused(t, 400, 1000) // one at a time
+	p.try(t, "start", second, "s2", nil).Rejected(t, 400, 1000) // one at a time
 	invalid.check(t, p.try(t, "start", second, "s1", nil), "actionId", "start of task "+first)
 	invalid.check(t, p.try(t, "complete", first, "s1", map[string]any{"success": true}), "actionId", "start of task "+first)
 	p.do(t, "arrive", first, "a1", map[string]any{"location": []float64{-74, 40.7}})
@@ -360,7 +360,7 @@ func testRequirements(t *testing.T, c *apptest.Client, team string) {
 		"barcodes":     []any{map[string]any{"data": "YWJj", "blockCompletion": true}},
 	})
 	p.do(t, "start", task, "s", nil)
-	p.try(t, "complete", task, "blank", map[string]any{"success": true, "barcodes": []any{map[string]any{"data": ""}}}).Refused(t, 400, 1900)
+	p.try(t, "complete", task, "blank", map[string]any{"success": true, "barcodes": []any{map[string]any{"data": ""}}}).Rejected(t, 400, 1900)
 	handed := map[string]any{"success": true}
 	steps := []struct {
 		field string
@@ -396,10 +396,10 @@ func testOwnTasks(t *testing.T, acme, zenith *apptest.Client, team string) {
 				t.Errorf("%s %s task: %d %s", verb, name, got.Status, got.Body)
 			}
 		}
-		p.try(t, "complete", id, name, map[string]any{"success": true}).Refused(t, 401, 1103)
+		p.try(t, "complete", id, name, map[string]any{"success": true}).Rejected(t, 401, 1103)
 	}
-	p.try(t, "claim", foreign, "claim", nil).Refused(t, 401, 1103)
-	p.try(t, "start", "unknownunknownunknownunk", "u", nil).Refused(t, 404, 1402)
+	p.try(t, "claim", foreign, "claim", nil).Rejected(t, 401, 1103)
+	p.try(t, "start", "unknownunknownunknownunk", "u", nil).Rejected(t, 404, 1402)
 }
 
 func testClaim(t *testing.T, c *apptest.Client) {
@@ -418,7 +418,7 @@ func testClaim(t *testing.T, c *apptest.Client) {
 	if got := available(); !slices.Equal(got, []any{free}) {
 		t.Errorf("%v may be claimed, want %v", got, free)
 	}
-	p.try(t, "claim", kept, "k", nil).Refused(t, 400, 1000)
+	p.try(t, "claim", kept, "k", nil).Rejected(t, 400, 1000)
 	if got := p.do(t, "claim", free, "f", nil); got["worker"] != worker || got["state"] != 1.0 {
 		t.Errorf("claimed by %v in state %v", got["worker"], got["state"])
 	}
@@ -428,8 +428,8 @@ func testClaim(t *testing.T, c *apptest.Client) {
 	_, colleague := hire(t, c, open, "+12125550309")
 	invalid.check(t, colleague.try(t, "claim", free, "c", nil), "already taken")
 	_, stranger := hire(t, c, driverTeam(t, c, "Far away", true), "+12125550310")
-	stranger.try(t, "claim", free, "c", nil).Refused(t, 401, 1103)
-	colleague.try(t, "claim", driverTask(t, c, nil), "o", nil).Refused(t, 401, 1103)
+	stranger.try(t, "claim", free, "c", nil).Rejected(t, 401, 1103)
+	colleague.try(t, "claim", driverTask(t, c, nil), "o", nil).Rejected(t, 401, 1103)
 }
 
 func testHandset(t *testing.T, c *apptest.Client, team string) {
@@ -438,7 +438,7 @@ func testHandset(t *testing.T, c *apptest.Client, team string) {
 		t.Helper()
 		matches(t, c.Must(t, http.MethodGet, "/workers/"+worker, nil)["userData"], want)
 	}
-	duty := func(data any) apptest.Answer {
+	duty := func(data any) apptest.Response {
 		return p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true, "userData": data})
 	}
 	shows(`{}`)
@@ -488,7 +488,7 @@ func testPositions(t *testing.T, c *apptest.Client, team string) {
 	if place, _ := shown["location"].([]any); len(place) != 2 || place[0] != -74.0002 {
 		t.Errorf("worker is at %v", shown["location"])
 	}
-	p.call(t, http.MethodPost, "/positions", map[string]any{"positions": []any{map[string]any{"location": []float64{-200, 0}, "time": now.UnixMilli()}}}).Refused(t, 400, 1000)
+	p.call(t, http.MethodPost, "/positions", map[string]any{"positions": []any{map[string]any{"location": []float64{-200, 0}, "time": now.UnixMilli()}}}).Rejected(t, 400, 1000)
 	for field, body := range map[string]map[string]any{
 		"positions":             {},
 		"positions[1].location": {"positions": []any{at(0, -74, 40.7), map[string]any{"time": now.UnixMilli()}}},

@@ -42,7 +42,7 @@ func TestUploadsInTheDatabase(t *testing.T) {
 }
 
 // upload sends an image.
-func (p *phone) upload(t testing.TB, data []byte) apptest.Answer {
+func (p *phone) upload(t testing.TB, data []byte) apptest.Response {
 	t.Helper()
 	return exchange(t, http.MethodPost, p.platform.URL+"/driver/v1/uploads", bytes.NewReader(data),
 		"Authorization", "Bearer "+p.token, "Content-Type", "image/jpeg")
@@ -288,7 +288,7 @@ func testHandIn(t *testing.T, acme, zenith *apptest.Client, team string) {
 	task, other := driverTask(t, acme, mine), driverTask(t, acme, mine)
 	p.do(t, "start", task, "s", nil)
 	n := 0
-	complete := func(task, signature string, photos ...string) apptest.Answer {
+	complete := func(task, signature string, photos ...string) apptest.Response {
 		n++
 		return p.try(t, "complete", task, fmt.Sprint("c", n), map[string]any{"success": true, "signatureUploadId": signature, "photoUploadIds": photos})
 	}
@@ -314,7 +314,7 @@ func testHandIn(t *testing.T, acme, zenith *apptest.Client, team string) {
 		t.Error("an image that was handed in is handed in again")
 	}
 
-	for who, answer := range map[string]apptest.Answer{
+	for who, answer := range map[string]apptest.Response{
 		"another organization": zenith.Call(t, http.MethodGet, "/uploads/"+photo, nil),
 		"another worker":       colleague.call(t, http.MethodGet, "/uploads/"+photo, nil),
 		"a foreign worker":     stranger.call(t, http.MethodGet, "/uploads/"+photo, nil),

@@ -24,7 +24,7 @@ func TestEdgeContract(t *testing.T) {
 		team := id(t, c, "/teams", `{"name":"T","workers":[],"managers":[]}`)
 
 		t.Run("every answer has the headers that clients need", func(t *testing.T) {
-			for name, a := range map[string]apptest.Answer{
+			for name, a := range map[string]apptest.Response{
 				"a record":          c.Call(t, "GET", "/teams/"+team, nil),
 				"a list":            c.Call(t, "GET", "/teams", nil),
 				"a change":          c.Call(t, "PUT", "/teams/"+team, `{}`),
@@ -207,7 +207,7 @@ func TestEdgeContract(t *testing.T) {
 func hexOf(s string) string { return fmt.Sprintf("%02x", s[0]) + s[1:] }
 
 // rawRequest sends a request line and headers as they are.
-func rawRequest(t testing.TB, url string, lines ...string) apptest.Answer {
+func rawRequest(t testing.TB, url string, lines ...string) apptest.Response {
 	t.Helper()
 	address := strings.TrimPrefix(url, "http://")
 	conn, err := net.Dial("tcp", address)
@@ -223,7 +223,7 @@ func rawRequest(t testing.TB, url string, lines ...string) apptest.Answer {
 }
 
 // sendAll sends all of a request before it looks for the answer.
-func sendAll(t testing.TB, url, head string, body []byte) apptest.Answer {
+func sendAll(t testing.TB, url, head string, body []byte) apptest.Response {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
@@ -237,7 +237,7 @@ func sendAll(t testing.TB, url, head string, body []byte) apptest.Answer {
 	return readAnswer(t, conn)
 }
 
-func readAnswer(t testing.TB, conn net.Conn) apptest.Answer {
+func readAnswer(t testing.TB, conn net.Conn) apptest.Response {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -248,7 +248,7 @@ func readAnswer(t testing.TB, conn net.Conn) apptest.Answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apptest.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
 func testBodySize(t *testing.T, p *apptest.Platform, c *apptest.Client, team string) {

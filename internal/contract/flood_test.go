@@ -31,7 +31,7 @@ func testFeedbackFlood(t *testing.T, c *apptest.Client, team string) {
 	p.do(t, "start", task, "s", nil)
 	p.do(t, "complete", task, "c", map[string]any{"success": true})
 	at := link(t, c, task)
-	change := func(i int) apptest.Answer { return say(t, at, fmt.Sprintf(`{"rating":5,"comments":"take %d"}`, i)) }
+	change := func(i int) apptest.Response { return say(t, at, fmt.Sprintf(`{"rating":5,"comments":"take %d"}`, i)) }
 	for i := range 10 {
 		change(i).OK(t)
 	}

@@ -85,11 +85,11 @@ func TestGeofenceContract(t *testing.T) {
 			task := started(t)
 			attempt := done("b1", far)
 			for range 2 { // the phone did not hear the answer
-				if said := mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", attempt).Refused(t, 400, 1000); !strings.Contains(said, "100 metres") {
+				if said := mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", attempt).Rejected(t, 400, 1000); !strings.Contains(said, "100 metres") {
 					t.Errorf("said %q", said)
 				}
 			}
-			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", map[string]any{"actionId": "b0", "success": true}).Refused(t, 400, 1900)
+			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", map[string]any{"actionId": "b0", "success": true}).Rejected(t, 400, 1900)
 			got := c.Must(t, http.MethodGet, "/tasks/"+task, nil)
 			matches(t, got["geofenceAttempts"], `[{"type":2,"location":[-74,40.71],"timestamp":"<now>"}]`)
 			if got["state"] != 2.0 {
@@ -104,7 +104,7 @@ func TestGeofenceContract(t *testing.T) {
 			task := started(t)
 			mobile.at(t, 40.71)
 			bare := map[string]any{"actionId": "p1", "success": true}
-			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", bare).Refused(t, 400, 1000)
+			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", bare).Rejected(t, 400, 1000)
 			p.Advance(time.Minute)
 			mobile.at(t, 40.7)
 			mobile.call(t, http.MethodPost, "/tasks/"+task+"/complete", bare).OK(t)
@@ -125,7 +125,7 @@ func TestTrackerAppContract(t *testing.T) {
 			token, _ := mobile.call(t, http.MethodPost, "/tracker", nil).OK(t).Object(t)["token"].(string)
 			return token
 		}
-		send := func(method, query, kind, body string) apptest.Answer {
+		send := func(method, query, kind, body string) apptest.Response {
 			return exchange(t, method, p.URL+"/driver/v1/osmand"+query, io.Reader(strings.NewReader(body)), "Content-Type", kind)
 		}
 		located := func(t *testing.T, want string) {
@@ -183,16 +183,16 @@ func TestTrackerAppContract(t *testing.T) {
 		}
 		t.Run("the token does nothing else", func(t *testing.T) {
 			thief := &phone{platform: p, token: token}
-			thief.call(t, http.MethodGet, "/me", nil).Refused(t, 401, 1102)
-			thief.call(t, http.MethodPost, "/positions", map[string]any{"positions": []any{}}).Refused(t, 401, 1102)
+			thief.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
+			thief.call(t, http.MethodPost, "/positions", map[string]any{"positions": []any{}}).Rejected(t, 401, 1102)
 		})
 		t.Run("a new token replaces the old one, and each can be ended", func(t *testing.T) {
 			old := token
 			token = made()
-			send("GET", "?id="+old+"&lat=1&lon=2", "", "").Refused(t, 401, 1102)
+			send("GET", "?id="+old+"&lat=1&lon=2", "", "").Rejected(t, 401, 1102)
 			send("GET", "?"+at(40.705, ""), "", "").OK(t)
 			mobile.call(t, http.MethodDelete, "/tracker", nil).OK(t)
-			send("GET", "?"+at(40.705, ""), "", "").Refused(t, 401, 1102)
+			send("GET", "?"+at(40.705, ""), "", "").Rejected(t, 401, 1102)
 		})
 	})
 }

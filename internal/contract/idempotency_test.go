@@ -221,7 +221,7 @@ func TestIdempotencyContract(t *testing.T) {
 		})
 		t.Run("32 duplicates at once make one record", func(t *testing.T) {
 			before := destinations(t, c.Client)
-			answers := make([]apptest.Answer, 32)
+			answers := make([]apptest.Response, 32)
 			var group sync.WaitGroup
 			for i := range answers {
 				group.Go(func() { answers[i] = send(t, c.Client, "POST", "/destinations", destinationBody, header, "at once") })

@@ -47,7 +47,7 @@ var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9
 
 // check fails the test unless the answer is this error, whole and in shape,
 // with each of the words in its message. It returns the error's cause.
-func (r refusal) check(t testing.TB, a apptest.Answer, words ...string) any {
+func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
 	t.Helper()
 	var shape struct {
 		Code    string `json:"code"`
@@ -86,7 +86,7 @@ func (r refusal) check(t testing.TB, a apptest.Answer, words ...string) any {
 
 // checkHeaders fails the test unless the answer has the headers that published
 // clients cannot do without.
-func checkHeaders(t testing.TB, a apptest.Answer) {
+func checkHeaders(t testing.TB, a apptest.Response) {
 	t.Helper()
 	limit, err := strconv.Atoi(a.Header.Get("X-RateLimit-Limit"))
 	if err != nil || limit < 1 {
@@ -107,7 +107,7 @@ func checkHeaders(t testing.TB, a apptest.Answer) {
 
 // send is Client.Call for requests in forms that the OpenAPI spec does not
 // describe but the server accepts; only the response is compared with the spec.
-func send(t testing.TB, c *apptest.Client, method, path, body string, headers ...string) apptest.Answer {
+func send(t testing.TB, c *apptest.Client, method, path, body string, headers ...string) apptest.Response {
 	t.Helper()
 	a := exchange(t, method, c.Platform.URL+"/api/v2"+path, strings.NewReader(body),
 		append([]string{"Authorization", basic(c.Key + ":")}, headers...)...)
@@ -116,7 +116,7 @@ func send(t testing.TB, c *apptest.Client, method, path, body string, headers ..
 }
 
 // exchange sends a request without any help. Redirects are answers.
-func exchange(t testing.TB, method, url string, body io.Reader, headers ...string) apptest.Answer {
+func exchange(t testing.TB, method, url string, body io.Reader, headers ...string) apptest.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
@@ -135,7 +135,7 @@ func exchange(t testing.TB, method, url string, body io.Reader, headers ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apptest.Answer{Status: response.StatusCode, Header: response.Header, Body: got}
+	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: got}
 }
 
 // basic is an Authorization header of what is usually a key and a colon.

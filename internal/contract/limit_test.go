@@ -22,7 +22,7 @@ func TestRateLimitContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := &apptest.Client{Platform: p, Key: further}
-		var refused apptest.Answer
+		var refused apptest.Response
 		for range 200 {
 			a := acme.Call(t, "GET", "/auth/test", nil)
 			if a.Header.Get("X-RateLimit-Limit") != "1" {

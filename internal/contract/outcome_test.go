@@ -50,7 +50,7 @@ func TestCommitWithUnknownOutcome(t *testing.T) {
 
 			without := "Lost and found without a key, " + name
 			test.cut(true)
-			message := client.Call(t, "POST", "/teams", body(without)).Refused(t, 500, 2504)
+			message := client.Call(t, "POST", "/teams", body(without)).Rejected(t, 500, 2504)
 			if !strings.Contains(message, "may or may not") {
 				t.Errorf("the error says %q", message)
 			}

@@ -105,7 +105,7 @@ func TestRecipientContract(t *testing.T) {
 		})
 		t.Run("one phone posted at once by many is one recipient", func(t *testing.T) {
 			var group sync.WaitGroup
-			made := make([]apptest.Answer, 16)
+			made := make([]apptest.Response, 16)
 			for i := range made {
 				group.Go(func() {
 					made[i] = send(t, c, "POST", "/recipients", fmt.Sprintf(`{"name":"Racer %d","phone":"+12125550162"}`, i))

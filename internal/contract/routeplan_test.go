@@ -415,7 +415,7 @@ func testRoutePlanRace(t *testing.T, r roads) {
 	const writers = 8
 	wanted, tasks := r.task(t), r.tasks(t, writers)
 	path := "/routePlans/" + fmt.Sprint(r.plan(t, `,"worker":"`+r.ada+`"`)["id"])
-	answers, rivals := make([]apptest.Answer, writers), make([]apptest.Answer, writers)
+	answers, rivals := make([]apptest.Response, writers), make([]apptest.Response, writers)
 	var group sync.WaitGroup
 	for i, task := range tasks {
 		group.Go(func() { answers[i] = send(t, r.Client, "PUT", path+"/tasks", `{"tasks":`+idList(task)+`}`) })

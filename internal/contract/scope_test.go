@@ -289,7 +289,7 @@ func (w *world) pick(at idPlace) string {
 }
 
 // call sends the request of a place with an id in it.
-func (w *world) call(t testing.TB, at idPlace, id string) apptest.Answer {
+func (w *world) call(t testing.TB, at idPlace, id string) apptest.Response {
 	t.Helper()
 	w.made++
 	method, path, _ := strings.Cut(at.operation, " ")
@@ -331,7 +331,7 @@ func TestScopeContract(t *testing.T) {
 		acme, zenith := newWorld(t, p, "acme-canary", "212"), newWorld(t, p, "zenith-canary", "646")
 		acme.listen(t, receiver)
 		zenith.listen(t, receiver)
-		leak := func(t *testing.T, a apptest.Answer) {
+		leak := func(t *testing.T, a apptest.Response) {
 			t.Helper()
 			for _, secret := range []string{zenith.canary, zenith.areaCode + "555"} {
 				if strings.Contains(string(a.Body), secret) {

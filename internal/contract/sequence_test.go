@@ -101,14 +101,14 @@ func (w *twin) live(t *testing.T, steps int) {
 
 // call sends a request and fails the test unless it is refused with want, or
 // taken when want is none.
-func (w *twin) call(t testing.TB, want refusal, method, path string, body any) (answer apptest.Answer, taken bool) {
+func (w *twin) call(t testing.TB, want refusal, method, path string, body any) (answer apptest.Response, taken bool) {
 	t.Helper()
 	w.said = append(w.said, fmt.Sprintf("%s %s %s, want %v", method, path, encode(t, body), want))
 	answer = send(t, w.Client, method, path, string(encode(t, body)))
 	return answer, w.judge(t, want, answer)
 }
 
-func (w *twin) judge(t testing.TB, want refusal, answer apptest.Answer) (taken bool) {
+func (w *twin) judge(t testing.TB, want refusal, answer apptest.Response) (taken bool) {
 	t.Helper()
 	if want != (refusal{}) {
 		want.check(t, answer)

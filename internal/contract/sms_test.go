@@ -185,7 +185,7 @@ func (o *texted) testSettings(t *testing.T) {
 }
 
 // postSigned posts JSON as the gateway does.
-func postSigned(t *testing.T, p *apptest.Platform, path string, body any, spoil func(http.Header)) apptest.Answer {
+func postSigned(t *testing.T, p *apptest.Platform, path string, body any, spoil func(http.Header)) apptest.Response {
 	t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -205,7 +205,7 @@ func postSigned(t *testing.T, p *apptest.Platform, path string, body any, spoil 
 	return postRaw(t, p, path, header, string(data))
 }
 
-func postRaw(t *testing.T, p *apptest.Platform, path string, header http.Header, body string) apptest.Answer {
+func postRaw(t *testing.T, p *apptest.Platform, path string, header http.Header, body string) apptest.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -221,7 +221,7 @@ func postRaw(t *testing.T, p *apptest.Platform, path string, header http.Header,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apptest.Answer{Status: response.StatusCode, Header: response.Header, Body: answer}
+	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: answer}
 }
 
 // triggered are the events of a trigger that an organization was told.
@@ -331,9 +331,9 @@ func (o *texted) testReport(t *testing.T) {
 			t.Errorf("after %v it is %s (%s)", tt.body, got.State, got.Reason)
 		}
 	}
-	postSigned(t, o.Platform, "/sms/status", map[string]any{"id": "unknown", "status": "sent"}, nil).Refused(t, 404, 1402)
-	postSigned(t, o.Platform, "/sms/status", map[string]any{"id": sent[0].ID, "status": "lost"}, nil).Refused(t, 400, 1000)
-	postSigned(t, o.Platform, "/sms/status", map[string]any{"status": "sent"}, nil).Refused(t, 400, 1900)
+	postSigned(t, o.Platform, "/sms/status", map[string]any{"id": "unknown", "status": "sent"}, nil).Rejected(t, 404, 1402)
+	postSigned(t, o.Platform, "/sms/status", map[string]any{"id": sent[0].ID, "status": "lost"}, nil).Rejected(t, 400, 1000)
+	postSigned(t, o.Platform, "/sms/status", map[string]any{"status": "sent"}, nil).Rejected(t, 400, 1900)
 }
 
 func testForgeries(t *testing.T, p *apptest.Platform) {
@@ -348,8 +348,8 @@ func testForgeries(t *testing.T, p *apptest.Platform) {
 		"no headers": func(h http.Header) { clear(h) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			postSigned(t, p, "/sms/inbound", good, spoil).Refused(t, 403, 1300)
-			postSigned(t, p, "/sms/status", good, spoil).Refused(t, 403, 1300)
+			postSigned(t, p, "/sms/inbound", good, spoil).Rejected(t, 403, 1300)
+			postSigned(t, p, "/sms/status", good, spoil).Rejected(t, 403, 1300)
 		})
 	}
 	for name, body := range map[string]any{
@@ -361,8 +361,8 @@ func testForgeries(t *testing.T, p *apptest.Platform) {
 			}
 		})
 	}
-	postSigned(t, p, "/sms/inbound", map[string]any{"from": "+12125550179"}, nil).Refused(t, 400, 1900)
-	postRaw(t, p, "/sms/twilio/inbound", http.Header{}, "").Refused(t, 404, 1402) // there is no Twilio here
+	postSigned(t, p, "/sms/inbound", map[string]any{"from": "+12125550179"}, nil).Rejected(t, 400, 1900)
+	postRaw(t, p, "/sms/twilio/inbound", http.Header{}, "").Rejected(t, 404, 1402) // there is no Twilio here
 }
 
 // fakeTwilio takes messages as Twilio's interface does.
@@ -416,19 +416,19 @@ func TestTwilioContract(t *testing.T) {
 			t.Fatalf("sent %v", gateway.forms)
 		}
 		callback := strings.TrimPrefix(gateway.forms[0].Get("StatusCallback"), "https://dray.example")
-		post := func(path, signed string, form url.Values) apptest.Answer {
+		post := func(path, signed string, form url.Values) apptest.Response {
 			return postRaw(t, p, path, http.Header{
 				"Content-Type": {"application/x-www-form-urlencoded"}, "X-Twilio-Signature": {twilioSigned(signed, form)},
 			}, form.Encode())
 		}
 		report := url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}
-		post(callback, "https://elsewhere.example"+callback, report).Refused(t, 403, 1300)
+		post(callback, "https://elsewhere.example"+callback, report).Rejected(t, 403, 1300)
 		post(callback, "https://dray.example:443"+callback, report).OK(t)
 		if got := p.Outbox(t, number)[0]; got.State != textmessage.StateDelivered {
 			t.Errorf("it is %s", got.State)
 		}
 		reply := url.Values{"MessageSid": {"SMin"}, "From": {number}, "To": {"+12125550001"}, "Body": {"who is this?"}}
-		post(twilioReplies, "https://dray.example/other", reply).Refused(t, 403, 1300)
+		post(twilioReplies, "https://dray.example/other", reply).Rejected(t, 403, 1300)
 		for range 2 {
 			answer := post(twilioReplies, "https://dray.example"+twilioReplies, reply).OK(t)
 			if answer.Header.Get("Content-Type") != "text/xml; charset=utf-8" || string(answer.Body) != "<Response></Response>" {
@@ -438,7 +438,7 @@ func TestTwilioContract(t *testing.T) {
 		if events := triggered(t, acme, 14); len(events) != 1 || events[0]["body"] != "who is this?" {
 			t.Errorf("told %v", events)
 		}
-		postRaw(t, p, "/sms/inbound", http.Header{}, "{}").Refused(t, 404, 1402) // there is no gateway of our own making here
+		postRaw(t, p, "/sms/inbound", http.Header{}, "{}").Rejected(t, 404, 1402) // there is no gateway of our own making here
 	}, withSecret(t), func(c *app.Config) {
 		c.SMS.Gateway, c.SMS.Account, c.SMS.From = "twilio+"+server.URL, "AC1", "+12125550001"
 	})

@@ -72,7 +72,7 @@ func TestTaskCloneContract(t *testing.T) {
 				want := plain(t, fmt.Sprintf(`,"notes":"other","pickupTask":false,"type":1,"serviceTime":9,"metadata":[{"name":"b","type":"boolean","value":true,"visibility":["api"]}],
 					"completeAfter":%d,"completeBefore":%d`, now+5*hour, now+6*hour))
 				want["recipients"] = []any{}
-				want["destination"] = apptest.Answer{Body: []byte(strings.NewReplacer(`"number":"1"`, `"number":""`, `"street":"Main St"`, `"street":""`, `"city":"X"`, `"city":"Q"`, `[-73.98,40.75]`, `[5,6]`).
+				want["destination"] = apptest.Response{Body: []byte(strings.NewReplacer(`"number":"1"`, `"number":""`, `"street":"Main St"`, `"street":""`, `"city":"X"`, `"city":"Q"`, `[-73.98,40.75]`, `[5,6]`).
 					Replace(string(encode(t, want["destination"]))))}.Object(t)
 				sameTask(t, made, want)
 			}

@@ -25,7 +25,7 @@ func newTask(more ...string) string {
 // to task is as it should be somewhere else: ids, short id, tracking page.
 func bareTask(t testing.TB, org string, changes string) map[string]any {
 	t.Helper()
-	shown := apptest.Answer{Body: []byte(`{"id":"<id>","timeCreated":"<now>","timeLastModified":"<now>","organization":"` + org + `","shortId":"<short>","orderShortId":null,
+	shown := apptest.Response{Body: []byte(`{"id":"<id>","timeCreated":"<now>","timeLastModified":"<now>","organization":"` + org + `","shortId":"<short>","orderShortId":null,
 		"trackingURL":"<url>","trackingViewed":false,"worker":null,"merchant":"` + org + `","executor":"` + org + `","creator":"<id>","dependencies":[],"state":0,
 		"completeAfter":null,"completeBefore":null,"pickupTask":false,"type":1,"notes":"",
 		"completionDetails":{"failureNotes":"","successNotes":"","failureReason":"NONE","events":[],"actions":[],"time":null,"firstLocation":[],"lastLocation":[],
@@ -39,7 +39,7 @@ func bareTask(t testing.TB, org string, changes string) map[string]any {
 			"address":{"number":"1","street":"Main St","apartment":"","city":"X","state":"","postalCode":"","country":"Y"},
 			"notes":"","metadata":[],"googlePlaceId":null,"warnings":[],"useGPS":true},
 		"estimatedCompletionTime":null,"estimatedArrivalTime":null,"eta":null,"delayTime":null,"completedWithGeofenceWarning":false}`)}.Object(t)
-	maps.Copy(shown, apptest.Answer{Body: []byte(changes)}.Object(t))
+	maps.Copy(shown, apptest.Response{Body: []byte(changes)}.Object(t))
 	return shown
 }
 

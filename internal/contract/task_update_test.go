@@ -274,7 +274,7 @@ func testTaskCompletion(t *testing.T, r roads) {
 			}
 			details := maps.Clone(before["completionDetails"].(map[string]any))
 			said := test.success + test.failure
-			maps.Copy(details, apptest.Answer{Body: fmt.Appendf(nil, `{"time":"<now>","success":%v,"notes":%q,"successNotes":%q,"failureNotes":%q,"distance":0}`,
+			maps.Copy(details, apptest.Response{Body: fmt.Appendf(nil, `{"time":"<now>","success":%v,"notes":%q,"successNotes":%q,"failureNotes":%q,"distance":0}`,
 				strings.Contains(test.sent, "true"), said, test.success, test.failure)}.Object(t))
 			matches(t, after["completionDetails"], string(encode(t, details)))
 			if worker := r.Must(t, "GET", "/workers/"+carl, nil); worker["activeTask"] != nil {

@@ -82,7 +82,7 @@ func TestTeamContract(t *testing.T) {
 			notUnique.check(t, c.Call(t, "PUT", "/teams/"+c.south, `{"name":"North"}`), "North")
 			matches(t, c.Must(t, "PUT", "/teams/"+c.north, `{"name":"North"}`)["name"], `"North"`)
 			var group sync.WaitGroup
-			answers := make([]apptest.Answer, 16)
+			answers := make([]apptest.Response, 16)
 			for i := range answers {
 				group.Go(func() {
 					answers[i] = send(t, c.Client, "POST", "/teams", `{"name":"Raced","workers":[],"managers":[]}`)

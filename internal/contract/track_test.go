@@ -69,7 +69,7 @@ func state(t testing.TB, link string) map[string]any {
 	return exchange(t, http.MethodGet, link+"/state", nil).OK(t).Object(t)
 }
 
-func say(t testing.TB, link, body string) apptest.Answer {
+func say(t testing.TB, link, body string) apptest.Response {
 	t.Helper()
 	return exchange(t, http.MethodPost, link+"/feedback", strings.NewReader(body), "Content-Type", "application/json")
 }
@@ -192,7 +192,7 @@ func testGone(t *testing.T, c *apptest.Client, team string) {
 			at, when := link(t, c, task), map[string]any{"time": time.Now().Add(-test.ago).UnixMilli(), "success": true}
 			p.do(t, "start", task, "s"+name, when)
 			p.do(t, "complete", task, "c"+name, when)
-			answers := []apptest.Answer{
+			answers := []apptest.Response{
 				exchange(t, http.MethodGet, at, nil), exchange(t, http.MethodGet, at+"/state", nil), exchange(t, http.MethodPost, at+"/viewed", nil), say(t, at, `{"rating":5}`),
 			}
 			for i, a := range answers {
@@ -326,7 +326,7 @@ func testPage(t *testing.T, c *apptest.Client, team string) {
 	}
 	page := exchange(t, http.MethodGet, at, nil).OK(t)
 	gone := exchange(t, http.MethodGet, c.Platform.URL+"/t/"+unknownID, nil)
-	for _, a := range []apptest.Answer{page, gone} {
+	for _, a := range []apptest.Response{page, gone} {
 		for header, want := range map[string]string{
 			"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store",
 			"Content-Type": "text/html; charset=utf-8",
@@ -359,7 +359,7 @@ func testPage(t *testing.T, c *apptest.Client, team string) {
 	if page := exchange(t, http.MethodGet, at, nil).OK(t); !bytes.Contains(page.Body, []byte("<form")) {
 		t.Errorf("the page of a completed task has no form: %s", page.Body)
 	}
-	form := func(body string) apptest.Answer {
+	form := func(body string) apptest.Response {
 		return exchange(t, http.MethodPost, at, strings.NewReader(body), "Content-Type", "application/x-www-form-urlencoded", "Origin", "null")
 	}
 	for _, bad := range []string{"", "rating=x", "rating=9", "rating=%ff", "rating=3&comments=" + strings.Repeat("x", 2000), strings.Repeat("x", 1<<16)} {
@@ -417,7 +417,7 @@ func testFollowStream(t *testing.T, c *apptest.Client, team string) {
 
 func testTrackRate(t *testing.T, c *apptest.Client) {
 	at := link(t, c, driverTask(t, c, nil))
-	ask := func(from string) apptest.Answer {
+	ask := func(from string) apptest.Response {
 		return exchange(t, http.MethodGet, at+"/state", nil, "X-Forwarded-For", from)
 	}
 	refused := false

@@ -94,7 +94,7 @@ func testUnchangedTasks(t *testing.T, p *apptest.Platform, r roads) {
 		sent := readTask(t, r.Client, task)
 		sent["destination"].(map[string]any)["notes"] = "other"
 		codes := func(task map[string]any) []map[string]any {
-			return apptest.Answer{Body: encode(t, task["barcodes"].(map[string]any)["required"])}.List(t)
+			return apptest.Response{Body: encode(t, task["barcodes"].(map[string]any)["required"])}.List(t)
 		}
 		sent["barcodes"] = []any{map[string]any{"data": "Qg=="}, codes(sent)[0]}
 		after := send(t, r.Client, "PUT", "/tasks/"+task, string(encode(t, sent))).OK(t).Object(t)

@@ -166,7 +166,7 @@ func testRefuseServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 			return got.Path == path
 		}
 	}
-	defer r.Answer(nil)
+	defer r.Respond(nil)
 	for name, answer := range map[string]func(http.ResponseWriter, apptest.Received) bool{
 		"another text":           say(200, "hello"),
 		"nothing":                say(200, ""),
@@ -179,7 +179,7 @@ func testRefuseServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		"a redirect to the text": say(307, "CHECK"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r.Answer(answer)
+			r.Respond(answer)
 			invalidHook.check(t, c.Call(t, "POST", "/webhooks", hookBody(r, path, 6, "")), "did not match")
 			invalidHook.check(t, c.Call(t, "PUT", "/webhooks/"+made, fmt.Sprintf(`{"name":"changed","url":%q}`, r.URL+path+"?new")), "did not match")
 		})
@@ -217,7 +217,7 @@ func testThresholdLimits(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		var (
 			group   sync.WaitGroup
 			made    atomic.Int64
-			answers = make(chan apptest.Answer, 14)
+			answers = make(chan apptest.Response, 14)
 		)
 		for range 14 { // at once, so that a count before the write would not do
 			group.Go(func() {
@@ -336,14 +336,14 @@ func testUpdateWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 func testDisableWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	path := "/disable/" + string(c.Organization.ID)
 	made := hook(t, c, r, path, 6)
-	r.Answer(func(w http.ResponseWriter, got apptest.Received) bool {
+	r.Respond(func(w http.ResponseWriter, got apptest.Received) bool {
 		if got.Path == path && got.Method == http.MethodPost {
 			w.WriteHeader(http.StatusInternalServerError)
 			return true
 		}
 		return false
 	})
-	defer r.Answer(nil)
+	defer r.Respond(nil)
 	id(t, c, "/tasks", plainTask)
 	failed := awaitState(t, c, made, "pending", 1)[0]
 	if next := failed["nextTime"].(float64) - failed["time"].(float64); next < 1_800_000 || next > 1_860_000 {
@@ -358,7 +358,7 @@ func testDisableWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	if n := len(list(t, c, "/webhooks/"+made+"/notifications")); n != 1 {
 		t.Errorf("a disabled webhook got %d notifications", n-1)
 	}
-	r.Answer(nil)
+	r.Respond(nil)
 	c.Must(t, "PUT", "/webhooks/"+made, `{"isEnabled":true}`)
 	third := id(t, c, "/tasks", plainTask)
 	posts := r.Await(t, path, 2)
@@ -445,13 +445,13 @@ func testNotifications(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	matches(t, record(t, list(t, c, "/webhooks"), made)["count"], `1`)
 
 	t.Run("an attempt that failed says why", func(t *testing.T) {
-		r.Answer(func(w http.ResponseWriter, got apptest.Received) bool {
+		r.Respond(func(w http.ResponseWriter, got apptest.Received) bool {
 			if got.Path == path {
 				w.WriteHeader(http.StatusTeapot)
 			}
 			return got.Path == path
 		})
-		defer r.Answer(nil)
+		defer r.Respond(nil)
 		id(t, c, "/tasks", plainTask)
 		n := awaitState(t, c, made, "pending", 1)[0]
 		detail := c.Must(t, "GET", "/webhooks/"+made+"/notifications/"+fmt.Sprint(n["id"]), nil)
@@ -514,14 +514,14 @@ func testRedeliver(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	path := "/redeliver/" + string(c.Organization.ID)
 	made := hook(t, c, r, path, 6)
 	var bad atomic.Bool
-	r.Answer(func(w http.ResponseWriter, got apptest.Received) bool {
+	r.Respond(func(w http.ResponseWriter, got apptest.Received) bool {
 		if got.Path == path && bad.Load() {
 			w.WriteHeader(http.StatusBadGateway)
 			return true
 		}
 		return false
 	})
-	defer r.Answer(nil)
+	defer r.Respond(nil)
 	id(t, c, "/tasks", plainTask)
 	delivered := fmt.Sprint(awaitState(t, c, made, "delivered", 1)[0]["id"])
 

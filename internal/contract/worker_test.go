@@ -125,7 +125,7 @@ func TestWorkerContract(t *testing.T) {
 		})
 		t.Run("one phone posted at once by many makes one worker", func(t *testing.T) {
 			var group sync.WaitGroup
-			answers := make([]apptest.Answer, 6)
+			answers := make([]apptest.Response, 6)
 			for i := range answers {
 				group.Go(func() {
 					answers[i] = send(t, c.Client, "POST", "/workers", `{"name":"W","phone":"+12125550111","teams":["`+c.north+`"]}`)

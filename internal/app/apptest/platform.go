@@ -173,15 +173,15 @@ func (p *Platform) Organization(t testing.TB, name string) *Client {
 	return &Client{Platform: p, Organization: made.Organization, Key: made.APIKey}
 }
 
-// Answer is a response of the API.
-type Answer struct {
+// Response is a response of the API.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
 // Call sends a request; body is JSON text, or anything to encode, or nil.
-func (c *Client) Call(t testing.TB, method, path string, body any, headers ...string) Answer {
+func (c *Client) Call(t testing.TB, method, path string, body any, headers ...string) Response {
 	t.Helper()
 	sent := encode(t, body)
 	request, err := http.NewRequestWithContext(t.Context(), method, c.Platform.URL+"/api/v2"+path, bytes.NewReader(sent))
@@ -204,7 +204,7 @@ func (c *Client) Call(t testing.TB, method, path string, body any, headers ...st
 		t.Fatal(err)
 	}
 	c.Platform.Spec.Check(t, method, request.URL.Path, response.StatusCode, sent, got)
-	return Answer{Status: response.StatusCode, Header: response.Header, Body: got}
+	return Response{Status: response.StatusCode, Header: response.Header, Body: got}
 }
 
 func encode(t testing.TB, body any) []byte {
@@ -231,7 +231,7 @@ func (c *Client) Must(t testing.TB, method, path string, body any) map[string]an
 }
 
 // OK fails the test if the status is not 200.
-func (a Answer) OK(t testing.TB) Answer {
+func (a Response) OK(t testing.TB) Response {
 	t.Helper()
 	if a.Status != http.StatusOK {
 		t.Fatalf("status %d, want 200: %s", a.Status, a.Body)
@@ -240,7 +240,7 @@ func (a Answer) OK(t testing.TB) Answer {
 }
 
 // Object decodes a response that is an object.
-func (a Answer) Object(t testing.TB) map[string]any {
+func (a Response) Object(t testing.TB) map[string]any {
 	t.Helper()
 	var object map[string]any
 	if err := json.Unmarshal(a.Body, &object); err != nil {
@@ -250,7 +250,7 @@ func (a Answer) Object(t testing.TB) map[string]any {
 }
 
 // List decodes a response that is an array of objects.
-func (a Answer) List(t testing.TB) []map[string]any {
+func (a Response) List(t testing.TB) []map[string]any {
 	t.Helper()
 	var list []map[string]any
 	if err := json.Unmarshal(a.Body, &list); err != nil {
@@ -259,9 +259,9 @@ func (a Answer) List(t testing.TB) []map[string]any {
 	return list
 }
 
-// Refused fails the test unless the response is an error of the API with this
+// Rejected fails the test unless the response is an error of the API with this
 // status and error number. It returns the error's message.
-func (a Answer) Refused(t testing.TB, status, subcode int) string {
+func (a Response) Rejected(t testing.TB, status, subcode int) string {
 	t.Helper()
 	var body struct {
 		Code    string

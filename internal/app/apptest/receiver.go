@@ -59,9 +59,9 @@ func (r *Receiver) Reach(c *app.Config) {
 	c.WebhookCAs, c.WebhookNets = append(c.WebhookCAs, r.CAFile), append(c.WebhookNets, "127.0.0.1/32")
 }
 
-// Answer sets a function that handles requests and reports whether it has written a
+// Respond sets a function that handles requests and reports whether it has written a
 // response; nil restores the default.
-func (r *Receiver) Answer(answer func(w http.ResponseWriter, r Received) bool) {
+func (r *Receiver) Respond(answer func(w http.ResponseWriter, r Received) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answer = answer

@@ -88,7 +88,7 @@ func restoreCommand() command {
 		examples: []string{"dray restore monday.db --data fresh-folder", "dray restore monday.db --database postgres://dray@db/dray"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
-			force := f.Bool("force", false, "restore what can be read of a damaged backup")
+			force := f.Bool("force", false, "restore a damaged backup that can still be read")
 			return func(ctx context.Context, inv *invocation) error {
 				file, err := inv.fileArgument()
 				if err != nil {
@@ -96,7 +96,7 @@ func restoreCommand() command {
 				}
 				found, err := backup.Restore(ctx, inv.Config.Storage(inv.logger()), file, *force)
 				if errors.Is(err, backup.ErrDamaged) && !*force {
-					return fmt.Errorf("%w (--force restores what can be read of it)", err)
+					return fmt.Errorf("%w (--force restores it if it can still be read)", err)
 				}
 				if err != nil {
 					return err

@@ -53,16 +53,16 @@ func (e *FieldError) Unwrap() error { return e.refusal() }
 
 // refusal returns the error that the client sees.
 func (e *FieldError) refusal() *lastmile.Error {
-	told := *e.err
+	shown := *e.err
 	switch {
-	case e.full && strings.Contains(told.Message, e.path):
+	case e.full && strings.Contains(shown.Message, e.path):
 		// It names the field itself.
 	case e.path == "":
-		told.Message = theBody + " " + told.Message
+		shown.Message = theBody + " " + shown.Message
 	default:
-		told.Message = e.path + " " + told.Message
+		shown.Message = e.path + " " + shown.Message
 	}
-	return &told
+	return &shown
 }
 
 // asFieldError returns the refusal that a type's own method made.

@@ -14,7 +14,7 @@ import (
 
 // followList serves GET /driver/v1/events: what the worker's list is, whenever
 // that has changed. The id of an event stands for all that the list was, so a
-// phone that comes back, to whatever node, is told if it missed anything.
+// phone that comes back, to whatever node, is sent what it missed.
 func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	following := s.Work.Follow(c.Who)
 	defer following.Close()
@@ -51,7 +51,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 			return nil
 		}
 		if _, err := s.authenticate(ctx, c.HTTP); err != nil {
-			return nil // signed out meanwhile; the phone will be told when it asks
+			return nil // signed out meanwhile; the phone gets an error when it asks
 		}
 		if list, err = s.Work.List(ctx, c.Who); err != nil {
 			return nil // the phone asks again

@@ -62,7 +62,7 @@ func (f *Fleet) Estimate(ctx context.Context, who lastmile.Principal, id lastmil
 	}
 	best, found := travel.EstimateTeam(members, q, f.Now())
 	if !found {
-		return best, lastmile.NotFound("worker on duty of team", string(id)).Because("nobody of the team could do it")
+		return best, lastmile.NotFound("worker on duty of team", string(id)).Because("no worker of the team could do it")
 	}
 	return best, nil
 }

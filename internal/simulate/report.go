@@ -78,11 +78,11 @@ func (p *phone) sync(ctx context.Context) error {
 // flush sends the whole queue. After a time without a network it repeats
 // earlier reports, like a phone that received no responses.
 func (p *phone) flush(ctx context.Context) error {
-	late, told := p.cut, slices.Clone(p.queue)
+	late, pending := p.cut, slices.Clone(p.queue)
 	err := p.sendQueue(ctx)
 	if err == nil && late {
 		p.cut = false
-		actions := slices.DeleteFunc(told, func(r report) bool { return r.position != nil })
+		actions := slices.DeleteFunc(pending, func(r report) bool { return r.position != nil })
 		p.ledger.count(func(c *counts) { c.CaughtUp += len(actions) })
 		return p.repeat(ctx, actions)
 	}
@@ -105,11 +105,11 @@ func (p *phone) sendQueue(ctx context.Context) error {
 			p.queue = p.queue[n:]
 			continue
 		}
-		told := p.queue[0]
-		err := p.sendAction(ctx, told)
+		first := p.queue[0]
+		err := p.sendAction(ctx, first)
 		switch {
 		case rejected(err):
-			p.queue = slices.DeleteFunc(p.queue, func(r report) bool { return r.task == told.task })
+			p.queue = slices.DeleteFunc(p.queue, func(r report) bool { return r.task == first.task })
 			p.ledger.count(func(c *counts) { c.Abandoned++ })
 			p.logRejection(err)
 			gone = true

@@ -84,8 +84,7 @@ func New(id lastmile.MessageID, org lastmile.OrganizationID, kind Kind, to lastm
 	}
 }
 
-// NewInvitation returns the message that tells a new worker the temporary
-// password.
+// NewInvitation returns the message that contains a worker's temporary password.
 func NewInvitation(id lastmile.MessageID, org lastmile.Organization, w lastmile.Worker, password, appURL string, now time.Time) Message {
 	return New(id, org.ID, KindInvitation, w.Phone,
 		lastmile.PlainName(org.Name)+" invites you to drive. Open "+appURL+" and sign in with this phone number and the temporary password "+

@@ -186,7 +186,7 @@ func encode(ctx context.Context, img image.Image, photo bool) (picture, error) {
 		err = png.Encode(out, img)
 	}
 	if errors.Is(err, errTooLong) {
-		return p, lastmile.TooLarge("the image has more than %d bytes when it is encoded anew: scale it down", maxEncoded)
+		return p, lastmile.TooLarge("the image has more than %d bytes after it was re-encoded: scale it down", maxEncoded)
 	}
 	p.data = out.Bytes()
 	return p, err

@@ -75,8 +75,8 @@ var dictionary = map[string]words{
 		PickupStages: map[trackingpage.Stage]string{
 			trackingpage.StageScheduled: "Your pickup is scheduled",
 			trackingpage.StageAssigned:  "Your pickup is being prepared",
-			trackingpage.StageActive:    "Somebody is on the way to you",
-			trackingpage.StageArrived:   "Somebody is there for your pickup",
+			trackingpage.StageActive:    "Someone is on the way to you",
+			trackingpage.StageArrived:   "Someone is there for your pickup",
 			trackingpage.StageCompleted: "Your pickup is complete",
 			trackingpage.StageFailed:    "Your pickup could not be completed",
 		},

@@ -172,7 +172,7 @@ func (t containerTx) Containers(ctx context.Context, org lastmile.OrganizationID
 	return found, nil
 }
 
-// queuesQuery reads what workers on duty have. CROSS JOIN tells SQLite to begin
+// queuesQuery reads what workers on duty have. CROSS JOIN makes SQLite begin
 // with the workers, and not with all tasks of the organization.
 const queuesQuery = `
 	SELECT t.container, t.id, t.lon, t.lat, t.quantity, t.quantity_a, t.quantity_b, t.quantity_c

@@ -81,8 +81,8 @@ func (t messageTx) SaveMessageSettings(ctx context.Context, s textmessage.Settin
 	const query = `
 		INSERT INTO message_setting (org, doc, v, eta, delay) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org) DO UPDATE SET doc = excluded.doc, v = excluded.v, eta = excluded.eta, delay = excluded.delay`
-	told := s.EffectiveThresholds()
-	_, err = t.exec(ctx, query, s.Organization, doc, int64(documentVersion), spanMillis(told.ETA), spanMillis(told.Delay))
+	thresholds := s.EffectiveThresholds()
+	_, err = t.exec(ctx, query, s.Organization, doc, int64(documentVersion), spanMillis(thresholds.ETA), spanMillis(thresholds.Delay))
 	if err != nil {
 		return fmt.Errorf("save settings of messages of %s: %w", s.Organization, err)
 	}

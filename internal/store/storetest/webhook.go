@@ -23,7 +23,7 @@ func runWebhooks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("an attempt is recorded once", func(t *testing.T) { testAttempts(t, open(t)) })
 	t.Run("events are numbered in order and without gaps", func(t *testing.T) { testNumbers(t, open(t)) })
 	t.Run("many events are stored at once", func(t *testing.T) { testManyEvents(t, open(t)) })
-	t.Run("old events are forgotten, unless somebody waits for them", func(t *testing.T) { testForgetting(t, open(t)) })
+	t.Run("old events are purged, unless a notification of them is pending", func(t *testing.T) { testForgetting(t, open(t)) })
 }
 
 func hook(org lastmile.OrganizationID, name string, trigger lastmile.Trigger) lastmile.Webhook {
@@ -134,10 +134,10 @@ func testDue(t *testing.T, s *sqlstore.Store) {
 		return insertEvents(ctx, w, []lastmile.Event{happened(acme, "e2", workerCreated, 2), happened(acme, "e1", workerCreated, 1), meant})
 	})
 	later := now.Add(time.Second)
-	same(t, "owed to one who waits", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string{"e1", "e2"})
-	same(t, "owed before the second", eventsOf(dueTo(t, s, a, now.Add(time.Millisecond), store.NotificationCursor{}, 10)), []string{"e1"})
-	same(t, "owed to one who waits for another trigger", eventsOf(dueTo(t, s, elsewhere, later, store.NotificationCursor{}, 10)), []string(nil))
-	same(t, "owed to a disabled one, by name", eventsOf(dueTo(t, s, disabled, later, store.NotificationCursor{}, 10)), []string{"e3"})
+	same(t, "due to one who waits", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string{"e1", "e2"})
+	same(t, "due before the second", eventsOf(dueTo(t, s, a, now.Add(time.Millisecond), store.NotificationCursor{}, 10)), []string{"e1"})
+	same(t, "due to one who waits for another trigger", eventsOf(dueTo(t, s, elsewhere, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "due to a disabled one, by name", eventsOf(dueTo(t, s, disabled, later, store.NotificationCursor{}, 10)), []string{"e3"})
 	first := dueTo(t, s, b, later, store.NotificationCursor{}, 1)
 	same(t, "the first only", eventsOf(first), []string{"e1"})
 	same(t, "after the first", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{Next: first[0].Next, ID: first[0].ID}, 10)), []string{"e2"})
@@ -155,7 +155,7 @@ func testDue(t *testing.T, s *sqlstore.Store) {
 	same(t, "who waits", names, []string{"a 1ms false", "b 1ms false", "c 3ms false"})
 
 	write(t, s, func(w *sqlstore.Tx) error { return w.GiveUpNotifications(ctx, acme, a.ID) })
-	same(t, "owed after it was given up", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "due after it was given up", eventsOf(dueTo(t, s, a, later, store.NotificationCursor{}, 10)), []string(nil))
 	givenUp := lastmile.NotificationGivenUp
 	list := func(f store.NotificationFilter) []string {
 		t.Helper()
@@ -175,7 +175,7 @@ func testDue(t *testing.T, s *sqlstore.Store) {
 		t.Errorf("to be sent again: %+v", again)
 	}
 	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteWebhook(ctx, acme, b.ID) })
-	same(t, "owed to one who is gone", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
+	same(t, "due to one who is gone", eventsOf(dueTo(t, s, b, later, store.NotificationCursor{}, 10)), []string(nil))
 	if err := s.Read(ctx, func(r *sqlstore.Tx) error {
 		_, err := r.Notification(ctx, acme, first[0].ID)
 		return err

@@ -1,0 +1,254 @@
+package wire
+
+import (
+	"cmp"
+
+	"dray/internal/lastmile"
+)
+
+// NewTask returns a task in its wire form.
+func NewTask(t lastmile.Task) Task {
+	return Task{TaskRecord: NewTaskRecord(t), TaskLive: NewTaskLive(t)}
+}
+
+// NewTaskLive returns the part of a task that changes by the minute.
+func NewTaskLive(t lastmile.Task) TaskLive {
+	live := TaskLive{
+		Recipients: []Recipient{}, Destination: NewDestination(t.Destination),
+		TaskTimes: NewTaskTimes(t.Estimates),
+	}
+	if t.Recipient != nil {
+		live.Recipients = append(live.Recipients, NewRecipient(*t.Recipient))
+	}
+	return live
+}
+
+// NewTaskTimes returns estimates in its wire form.
+func NewTaskTimes(e lastmile.Estimates) TaskTimes {
+	return TaskTimes{
+		EstimatedCompletionTime: Millis(e.Completion), EstimatedArrivalTime: Millis(e.Arrival),
+		ETA: (*Seconds)(e.ETA), DelayTime: (*Seconds)(e.Delay),
+	}
+}
+
+// NewTaskRecord returns the stored part of a task.
+func NewTaskRecord(t lastmile.Task) TaskRecord {
+	record := TaskRecord{
+		ID: t.ID, TimeCreated: Millis(t.Created), TimeLastModified: Millis(t.Modified), Organization: t.Organization,
+		ShortID: t.ShortID, OrderShortID: orNull(t.OrderShortID), TrackingURL: t.TrackingURL, TrackingViewed: t.TrackingViewed,
+		Worker: orNull(t.Worker), Merchant: t.Merchant, Executor: t.Executor, Creator: t.Creator,
+		Dependencies: orEmpty(t.Dependencies), State: t.State,
+		CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
+		PickupTask: t.Pickup, Type: 1, Notes: t.Notes, CompletionDetails: newCompletion(t.Completion),
+		Feedback: Each(t.Feedback, func(f lastmile.Feedback) Feedback {
+			return Feedback{Time: Millis(f.At), Rating: f.Rating, Comments: f.Comments}
+		}),
+		Metadata: NewMetadata(t.Metadata),
+		Overrides: Overrides{
+			RecipientSkipSMSNotifications: t.Overrides.RecipientSkipSMSNotifications, RecipientNotes: t.Overrides.RecipientNotes,
+			RecipientName: t.Overrides.RecipientName, UseMerchantForProxy: flagText(t.Overrides.UseMerchantForProxy),
+		},
+		Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities), ServiceTime: Minutes(orZero(t.ServiceTime)),
+		Priority: t.Priority, Group: orNull(t.Group), Appearance: Appearance{TriangleColor: t.TriangleColor},
+		ScanOnlyRequiredBarcodes: t.ScanOnlyRequiredBarcodes, Barcodes: newBarcodes(t.Barcodes),
+		CustomFields: Each(t.CustomFields, NewCustomField), Requirements: Requirements(t.Requirements),
+		RoutePlan: t.RoutePlan, SourceTaskID: t.SourceTask, CompletedWithGeofenceWarning: t.CompletedWithGeofenceWarning,
+	}
+	if t.Pickup {
+		record.Type = 0
+	}
+	if t.Geofenced {
+		attempts := Each(t.GeofenceAttempts, func(a lastmile.GeofenceAttempt) GeofenceAttempt {
+			return GeofenceAttempt{Type: a.Level, Location: LonLat(a.Location), Timestamp: Millis(a.At)}
+		})
+		record.GeofenceAttempts = &attempts
+	}
+	if t.Container.Kind != "" {
+		container := newContainer(t.Container)
+		record.Container = &container
+	}
+	return record
+}
+
+func newContainer(c lastmile.ContainerRef) Container {
+	shown := Container{Type: c.Kind}
+	switch c.Kind {
+	case lastmile.InOrganization:
+		shown.Organization = lastmile.OrganizationID(c.Owner)
+	case lastmile.InTeam:
+		shown.Team = lastmile.TeamID(c.Owner)
+	case lastmile.InWorker:
+		shown.Worker = lastmile.WorkerID(c.Owner)
+	}
+	return shown
+}
+
+func (c Container) domain() lastmile.ContainerRef {
+	switch c.Type {
+	case lastmile.InTeam:
+		return lastmile.TeamContainer(c.Team)
+	case lastmile.InWorker:
+		return lastmile.WorkerContainer(c.Worker)
+	default:
+		return lastmile.OrganizationContainer(c.Organization)
+	}
+}
+
+func newCompletion(c lastmile.Completion) Completion {
+	shown := Completion{
+		FailureNotes: c.FailureNotes, SuccessNotes: c.SuccessNotes, FailureReason: c.FailureReason,
+		Events: Each(c.Events, func(e lastmile.CompletionEvent) CompletionEvent {
+			event := CompletionEvent{Name: e.Name, Time: Millis(e.At)}
+			if e.Location != nil {
+				event.Location = coordinates(e.Location)
+			}
+			return event
+		}),
+		Actions: []any{}, Time: Millis(c.At), FirstLocation: coordinates(c.FirstLocation), LastLocation: coordinates(c.LastLocation),
+		UnavailableAttachments: Each(c.UnavailableAttachments, func(a lastmile.UnavailableAttachment) UnavailableAttachment {
+			return UnavailableAttachment{Status: "UNAVAILABLE", AttachmentID: a.ID, AttachmentType: a.Type}
+		}),
+		SignatureUploadID: orNull(c.SignatureUploadID), SignatureText: orNull(c.SignatureText), PhotoUploadIDs: c.PhotoUploadIDs,
+	}
+	if len(c.PhotoUploadIDs) > 0 {
+		shown.PhotoUploadID = &c.PhotoUploadIDs[0]
+	}
+	if c.Done() {
+		distance := float64(c.Distance)
+		shown.Success, shown.Notes, shown.Distance = &c.Success, &c.Notes, &distance
+	}
+	return shown
+}
+
+func newBarcodes(b lastmile.Barcodes) Barcodes {
+	return Barcodes{
+		Required: Each(b.Required, func(b lastmile.Barcode) Barcode {
+			return Barcode{Data: b.Data, BlockCompletion: b.BlockCompletion, ID: b.ID}
+		}),
+		Captured: Each(b.Captured, func(b lastmile.CapturedBarcode) CapturedBarcode {
+			return CapturedBarcode{
+				ID: b.ID, Symbology: b.Symbology, Data: b.Data, Location: coordinates(b.Location),
+				Time: Millis(b.At), WasRequested: b.WasRequested,
+			}
+		}),
+	}
+}
+
+// NewAssignments returns a task's history in its wire form. Each container
+// is described with its organization.
+func NewAssignments(t lastmile.Task) []Assignment {
+	return Each(t.History, func(a lastmile.Assignment) Assignment {
+		in := newContainer(a.Container)
+		in.Organization = cmp.Or(in.Organization, t.Organization)
+		return Assignment{
+			ActionContext:        ActionContext{Type: a.Actor.Type, ID: a.Actor.ID},
+			ContainerDescription: in, Time: Millis(a.At),
+		}
+	})
+}
+
+// Assignments returns the history that the wire form represents.
+func Assignments(history []Assignment) []lastmile.Assignment {
+	return Each(history, func(a Assignment) lastmile.Assignment {
+		return lastmile.Assignment{
+			Actor:     lastmile.Actor{Type: a.ActionContext.Type, ID: a.ActionContext.ID},
+			Container: a.ContainerDescription.domain(), At: a.Time.Time(),
+		}
+	})
+}
+
+func coordinates(p *lastmile.Point) Coordinates {
+	if p == nil {
+		return Coordinates{}
+	}
+	return Coordinates{p.Lon, p.Lat}
+}
+
+func (c Coordinates) point() *lastmile.Point {
+	if len(c) != 2 {
+		return nil
+	}
+	return &lastmile.Point{Lon: c[0], Lat: c[1]}
+}
+
+func flagText(b *bool) *string {
+	switch {
+	case b == nil:
+		return nil
+	case *b:
+		return orNull("true")
+	}
+	return orNull("false")
+}
+
+func textFlag(s *string) *bool {
+	if s == nil {
+		return nil
+	}
+	on := *s == "true"
+	return &on
+}
+
+// Domain returns the stored part of the task that the wire form represents.
+func (r TaskRecord) Domain() lastmile.Task {
+	t := lastmile.Task{
+		ID: r.ID, Created: r.TimeCreated.Time(), Modified: r.TimeLastModified.Time(), Organization: r.Organization,
+		ShortID: r.ShortID, OrderShortID: orZero(r.OrderShortID), TrackingURL: r.TrackingURL, TrackingViewed: r.TrackingViewed,
+		Worker: orZero(r.Worker), Merchant: r.Merchant, Executor: r.Executor, Creator: r.Creator,
+		Dependencies: r.Dependencies, State: r.State,
+		CompleteAfter: r.CompleteAfter.Time(), CompleteBefore: r.CompleteBefore.Time(),
+		Pickup: r.PickupTask, Notes: r.Notes, Completion: r.CompletionDetails.domain(),
+		Feedback: Each(r.Feedback, func(f Feedback) lastmile.Feedback {
+			return lastmile.Feedback{At: f.Time.Time(), Rating: f.Rating, Comments: f.Comments}
+		}),
+		Metadata: r.Metadata.Domain(),
+		Overrides: lastmile.Overrides{
+			RecipientSkipSMSNotifications: r.Overrides.RecipientSkipSMSNotifications, RecipientNotes: r.Overrides.RecipientNotes,
+			RecipientName: r.Overrides.RecipientName, UseMerchantForProxy: textFlag(r.Overrides.UseMerchantForProxy),
+		},
+		Quantity: r.Quantity, AdditionalQuantities: lastmile.Capacities(r.AdditionalQuantities), ServiceTime: orNull(r.ServiceTime.Duration()),
+		Priority: r.Priority, Group: orZero(r.Group), TriangleColor: r.Appearance.TriangleColor,
+		ScanOnlyRequiredBarcodes: r.ScanOnlyRequiredBarcodes, Barcodes: r.Barcodes.domain(),
+		CustomFields: Each(r.CustomFields, CustomField.Domain), Requirements: lastmile.Requirements(r.Requirements),
+		RoutePlan: r.RoutePlan, SourceTask: r.SourceTaskID, CompletedWithGeofenceWarning: r.CompletedWithGeofenceWarning,
+	}
+	if r.Container != nil {
+		t.Container = r.Container.domain()
+	}
+	if r.GeofenceAttempts != nil {
+		t.Geofenced = true
+		t.GeofenceAttempts = Each(*r.GeofenceAttempts, func(a GeofenceAttempt) lastmile.GeofenceAttempt {
+			return lastmile.GeofenceAttempt{Level: a.Type, Location: a.Location.Point(), At: a.Timestamp.Time()}
+		})
+	}
+	return t
+}
+
+func (c Completion) domain() lastmile.Completion {
+	return lastmile.Completion{
+		FailureNotes: c.FailureNotes, SuccessNotes: c.SuccessNotes, FailureReason: c.FailureReason,
+		Events: Each(c.Events, func(e CompletionEvent) lastmile.CompletionEvent {
+			return lastmile.CompletionEvent{Name: e.Name, At: e.Time.Time(), Location: e.Location.point()}
+		}),
+		At: c.Time.Time(), FirstLocation: c.FirstLocation.point(), LastLocation: c.LastLocation.point(),
+		UnavailableAttachments: Each(c.UnavailableAttachments, func(a UnavailableAttachment) lastmile.UnavailableAttachment {
+			return lastmile.UnavailableAttachment{ID: a.AttachmentID, Type: a.AttachmentType}
+		}),
+		SignatureUploadID: orZero(c.SignatureUploadID), SignatureText: orZero(c.SignatureText), PhotoUploadIDs: c.PhotoUploadIDs,
+		Success: orZero(c.Success), Notes: orZero(c.Notes), Distance: lastmile.Meters(orZero(c.Distance)),
+	}
+}
+
+func (b Barcodes) domain() lastmile.Barcodes {
+	return lastmile.Barcodes{
+		Required: Each(b.Required, func(b Barcode) lastmile.Barcode {
+			return lastmile.Barcode{Data: b.Data, BlockCompletion: b.BlockCompletion, ID: b.ID}
+		}),
+		Captured: Each(b.Captured, func(b CapturedBarcode) lastmile.CapturedBarcode {
+			return lastmile.CapturedBarcode{
+				ID: b.ID, Symbology: b.Symbology, Data: b.Data, Location: b.Location.point(),
+				At: b.Time.Time(), WasRequested: b.WasRequested,
+			}
+		}),
+	}
+}

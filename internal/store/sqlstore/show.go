@@ -1,10 +1,12 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -78,4 +80,129 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 		return err
 	})
 	return doc, err
+}
+
+// The statements that read a task for Show: the whole of it, and all but a
+// destination that is known. Tests of the organization by $1 rather than by a
+// column of the task are the cheaper ones on PostgreSQL.
+const (
+	taskShown       = `SELECT t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, t.destination, ` + recipientShown
+	recipientShown  = `(SELECT r.doc FROM recipient r WHERE r.org = $1 AND r.id = t.recipient)`
+	showWholeTask   = taskShown + `, d.doc FROM task t JOIN destination d ON d.org = $1 AND d.id = t.destination WHERE t.org = $1 AND t.id = $2`
+	showTaskAtKnown = taskShown + ` FROM task t WHERE t.org = $1 AND t.id = $2`
+)
+
+// showTask reads one task as the API shows it.
+func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
+	err = s.engine.Direct(ctx, func(c engine.Conn) error {
+		key := taskKey{org, id}
+		if known := s.places.find(key); known.id != "" {
+			if doc, err = s.readShown(ctx, c, key, known); doc != nil || err != nil {
+				return err
+			}
+		}
+		// The task was not shown lately, or it has another destination by now.
+		if doc, err = s.readShown(ctx, c, key, place{}); doc != nil || err != nil {
+			return err
+		}
+		return newTx(sqlConn{c}, s.now).missing(ctx, store.Tasks, id)
+	})
+	return doc, err
+}
+
+// readShown reads a task whose destination is known, or any. It returns nil if
+// there is no such task.
+func (s *Store) readShown(ctx context.Context, c engine.Conn, key taskKey, known place) ([]byte, error) {
+	var read struct { // in one piece of memory
+		row         taskRow
+		destination engine.Raw
+		columns     [10]any
+	}
+	row, query, columns := &read.row, showWholeTask, read.columns[:]
+	copy(columns, []any{&row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.completeBefore, &row.state, &read.destination, &row.recipient, &row.destination})
+	if known.id != "" {
+		query, columns = showTaskAtKnown, columns[:len(columns)-1]
+	}
+	found, err := c.Query(ctx, query, string(key.org), key.id)
+	if err != nil {
+		return nil, fmt.Errorf("read task %s: %w", key.id, err)
+	}
+	defer found.Close()
+	if !found.Next() {
+		if err := found.Err(); err != nil {
+			return nil, fmt.Errorf("read task %s: %w", key.id, err)
+		}
+		return nil, nil
+	}
+	if err := found.Scan(columns...); err != nil {
+		return nil, fmt.Errorf("read task %s: %w", key.id, err)
+	}
+	switch {
+	case known.id == "":
+		s.places.add(key, place{string(read.destination), bytes.Clone(row.destination)})
+	case string(read.destination) != known.id:
+		return nil, nil
+	default:
+		row.destination = known.doc
+	}
+	return row.shown(s.now()), nil
+}
+
+// taskKey identifies a task, which another organization cannot read.
+type taskKey struct {
+	org lastmile.OrganizationID
+	id  string
+}
+
+// place is a destination and its document.
+type place struct {
+	id  string
+	doc []byte
+}
+
+// places keeps the destinations of the tasks that were shown last, so that
+// they need not be read again: a task can get another destination, but
+// destinations do not change.
+type places struct {
+	mu         sync.Mutex
+	young, old map[taskKey]place
+	youngBytes int
+}
+
+// Bounds of the memory that places takes.
+const (
+	placesBytes = 8 << 20
+	placeBytes  = 256 // of one, besides its document
+)
+
+// find returns the destination that a task had when it was shown, or none.
+func (p *places) find(key taskKey) place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if found, ok := p.young[key]; ok {
+		return found
+	}
+	found, ok := p.old[key]
+	if ok {
+		p.put(key, found)
+	}
+	return found
+}
+
+// add keeps the destination of a task.
+func (p *places) add(key taskKey, of place) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.put(key, of)
+}
+
+// put keeps a destination, and discards those that were not used since half of
+// the memory was free. The caller holds the lock.
+func (p *places) put(key taskKey, of place) {
+	size := placeBytes + len(of.doc)
+	if p.young == nil || p.youngBytes+size > placesBytes/2 {
+		p.young, p.old, p.youngBytes = map[taskKey]place{}, p.young, 0
+	}
+	p.young[key] = of
+	p.youngBytes += size
 }

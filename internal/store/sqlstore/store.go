@@ -17,6 +17,7 @@ import (
 type Store struct {
 	engine engine.Engine
 	now    func() time.Time
+	places places
 }
 
 var _ store.Transactor[*Tx, *Tx] = (*Store)(nil)

@@ -278,28 +278,3 @@ func stateNumbers(states []lastmile.TaskState) []int64 {
 	}
 	return numbers
 }
-
-// showTask reads one task as the API shows it.
-func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id string) (doc []byte, err error) {
-	err = s.engine.Direct(ctx, func(c engine.Conn) error {
-		const query = `SELECT ` + taskColumns + taskTables + ` WHERE t.org = $1 AND t.id = $2`
-		found, err := c.Query(ctx, query, string(org), id)
-		if err != nil {
-			return fmt.Errorf("read task %s: %w", id, err)
-		}
-		defer found.Close()
-		if found.Next() {
-			var row taskRow
-			if err := row.scan(found); err != nil {
-				return fmt.Errorf("read task %s: %w", id, err)
-			}
-			doc = row.shown(s.now())
-			return nil
-		}
-		if err := found.Err(); err != nil {
-			return fmt.Errorf("read task %s: %w", id, err)
-		}
-		return newTx(sqlConn{c}, s.now).missing(ctx, store.Tasks, id)
-	})
-	return doc, err
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // runTasks checks what a store does with tasks and containers.
 func runTasks(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a task is read as it was saved", func(t *testing.T) { testTask(t, open(t)) })
+	t.Run("a task that was shown before is shown as it is now", func(t *testing.T) { testShownAgain(t, open(t)) })
 	t.Run("a task is found by its short id in its organization only", func(t *testing.T) { testShortID(t, open(t)) })
 	t.Run("a short id that is taken is made up again", func(t *testing.T) { testTakenShortID(t, open(t)) })
 	t.Run("tasks know their parents and children", func(t *testing.T) { testDependencies(t, open(t)) })
@@ -185,6 +187,52 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	found, err := s.ShowTasks(ctx, acme, store.TaskFilter{Metadata: whole.Metadata})
 	if err != nil || len(parents) != 0 || len(found) != 0 {
 		t.Errorf("after a change it depends on %v, and is found by %v: %v", parents, found, err)
+	}
+}
+
+// testShownAgain changes a task between the times at which it is shown. ShowTasks
+// returns the same and keeps nothing.
+func testShownAgain(t *testing.T, s *sqlstore.Store) {
+	ctx := t.Context()
+	shown := task(acme, "shown", home, now)
+	shown.Destination = destination(acme, "first")
+	person := recipient(acme, "r", "+12125550100")
+	steps := []struct {
+		name   string
+		change func()
+		has    []string
+	}{
+		{"at first", func() {}, []string{`"first`}},
+		{"with a recipient", func() { shown.Recipient = &person }, []string{`"first`, `"name":"r"`}},
+		{"when the recipient was renamed", func() { person.Name = "renamed" }, []string{`"first`, `"name":"renamed"`}},
+		{"at another destination", func() { shown.Destination = destination(acme, "second") }, []string{`"second`, `"name":"renamed"`}},
+		{"with other notes", func() { shown.Notes = "changed" }, []string{`"second`, `"notes":"changed"`}},
+		{"at the first destination again", func() { shown.Destination = destination(acme, "first") }, []string{`"first`, `"notes":"changed"`}},
+		{"without a recipient", func() { shown.Recipient = nil }, []string{`"first`, `"recipients":[]`}},
+	}
+	for _, step := range steps {
+		step.change()
+		write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, person) })
+		saveTasks(t, s, shown)
+		for range 3 {
+			doc, err := s.Show(ctx, store.Tasks, acme, string(shown.ID))
+			listed, listErr := s.ShowTasks(ctx, acme, store.TaskFilter{})
+			if err != nil || listErr != nil || len(listed) != 1 || string(doc) != string(listed[0].Doc) {
+				t.Fatalf("%s: shown as %s, listed as %s: %v %v", step.name, doc, listed, err, listErr)
+			}
+			for _, text := range step.has {
+				if !strings.Contains(string(doc), text) {
+					t.Errorf("%s: %s is not in %s", step.name, text, doc)
+				}
+			}
+		}
+		if _, err := s.Show(ctx, store.Tasks, zenith, string(shown.ID)); code(err) != lastmile.CodeOutsideScope {
+			t.Errorf("%s: shown to another organization: %v", step.name, err)
+		}
+	}
+	write(t, s, func(w *sqlstore.Tx) error { return w.DeleteTask(ctx, acme, shown.ID) })
+	if _, err := s.Show(ctx, store.Tasks, acme, string(shown.ID)); code(err) != lastmile.CodeNotFound {
+		t.Errorf("shown after it was deleted: %v", err)
 	}
 }
 

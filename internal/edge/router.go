@@ -14,7 +14,7 @@ import (
 type router struct {
 	words map[string]*router
 	any   *router
-	ends  map[string]end // by method
+	ends  map[string]*end // by method
 }
 
 // end is where the path of a route ends.
@@ -44,9 +44,9 @@ func (n *router) add(method, path string, handler http.Handler) {
 		n = n.words[segment]
 	}
 	if n.ends == nil {
-		n.ends = map[string]end{}
+		n.ends = map[string]*end{}
 	}
-	n.ends[method] = end{names: names, handler: handler}
+	n.ends[method] = &end{names: names, handler: handler}
 }
 
 // find returns the handler of a request and sets the request's path parameters.
@@ -91,10 +91,7 @@ func split(path string) ([]string, bool) {
 
 func (n *router) match(segments []string, method string, values []string) (*end, []string) {
 	if len(segments) == 0 {
-		if found, ok := n.ends[method]; ok {
-			return &found, values
-		}
-		return nil, nil
+		return n.ends[method], values
 	}
 	if next := n.words[segments[0]]; next != nil {
 		if found, all := next.match(segments[1:], method, values); found != nil {

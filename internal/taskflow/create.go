@@ -72,6 +72,7 @@ func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
 // unless assign is nil.
 func (ts *Tasks) create(ctx context.Context, w TaskWriter, who lastmile.Principal, p prepared, assign *assigner, now time.Time) (lastmile.CreatedTask, error) {
 	made := lastmile.CreatedTask{}
+	w.ExpectTask(who.Organization)
 	task, err := ts.newTask(ctx, w, who, p, now)
 	if err != nil {
 		return made, err

@@ -37,6 +37,10 @@ type TaskWriter interface {
 	moveWriter
 	planWriter
 	explanationWriter
+	// ExpectTask announces that a task of the organization will be created, so
+	// that its custom fields, settings and webhooks can be read in one round trip.
+	// The transaction must not change them before.
+	ExpectTask(org lastmile.OrganizationID)
 	// DeleteTask deletes a task.
 	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
 }

@@ -21,6 +21,10 @@ type Conn interface {
 	// Query runs a statement and returns its rows, which must be read to the
 	// end or closed before the next statement.
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
+	// Ahead announces a query that the operation will run, with arguments of
+	// comparable types. It may run together with an earlier statement, to save
+	// a round trip, so no statement until then may change its rows.
+	Ahead(query string, args ...any)
 	// Row runs a statement for its first row. It runs when Scan is called.
 	Row(ctx context.Context, query string, args ...any) Scanner
 	// Dialect describes the database.

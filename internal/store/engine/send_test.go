@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"testing"
@@ -112,6 +113,89 @@ func TestAFaultInWhatIsSentEndsTheOperation(t *testing.T) {
 					t.Errorf("%d rows", n)
 				}
 			})
+		}
+	})
+}
+
+func TestAnnouncedQueriesReturnTheirRows(t *testing.T) {
+	onBoth(t, func(t *testing.T, e engine.Engine) {
+		ctx := t.Context()
+		const all, one, none = `SELECT id, n FROM note WHERE org = $1 ORDER BY id`, `SELECT n FROM note WHERE id = $1`, `SELECT n FROM note WHERE n = $1`
+		undo := errors.New("undo")
+		err := e.Write(ctx, func(c engine.Conn) error {
+			for _, id := range []string{"a", "b"} {
+				if err := sendNote(ctx, c, id); err != nil {
+					return err
+				}
+			}
+			c.Ahead(all, "acme")
+			c.Ahead(one, "b")
+			c.Ahead(none, 7)
+			if n, err := countIn(ctx, c); err != nil || n != 2 { // the announced queries run with this one
+				return fmt.Errorf("%d rows: %w", n, err)
+			}
+			found, err := c.Query(ctx, all, "acme")
+			if err != nil {
+				return err
+			}
+			defer found.Close()
+			for _, want := range []string{"a", "b"} {
+				var (
+					id string
+					n  *int64
+				)
+				if !found.Next() {
+					return fmt.Errorf("no row %s: %w", want, found.Err())
+				}
+				if err := found.Scan(&id, &n); err != nil || id != want || *n != 1 {
+					return fmt.Errorf("%s %v: %w", id, n, err)
+				}
+			}
+			if found.Next() || found.Err() != nil {
+				return fmt.Errorf("a third row: %w", found.Err())
+			}
+			var n int64
+			if err := c.Row(ctx, one, "a").Scan(&n); err != nil { // with other arguments
+				return err
+			}
+			if err := c.Row(ctx, one, "b").Scan(&n); err != nil || n != 1 {
+				return fmt.Errorf("%d: %w", n, err)
+			}
+			if err := c.Row(ctx, none, 7).Scan(&n); !errors.Is(err, sql.ErrNoRows) {
+				return fmt.Errorf("%d: %w", n, err)
+			}
+			if _, err := c.Exec(ctx, `UPDATE note SET n = 7`); err != nil {
+				return err
+			}
+			if err := c.Row(ctx, none, 7).Scan(&n); err != nil { // announced once, it runs ahead once
+				return err
+			}
+			return undo
+		})
+		if !errors.Is(err, undo) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnnouncedQueryThatFailsEndsTheOperation(t *testing.T) {
+	onBoth(t, func(t *testing.T, e engine.Engine) {
+		ctx := t.Context()
+		const broken = `SELECT missing FROM note WHERE id = $1`
+		err := e.Write(ctx, func(c engine.Conn) error {
+			if err := sendNote(ctx, c, "a"); err != nil {
+				return err
+			}
+			c.Ahead(broken, "a")
+			countIn(ctx, c) //nolint:errcheck // the operation fails here or below
+			var n int64
+			return c.Row(ctx, broken, "a").Scan(&n)
+		})
+		if err == nil {
+			t.Error("the operation succeeded")
+		}
+		if n := count(t, e); n != 0 {
+			t.Errorf("%d rows were kept", n)
 		}
 	})
 }

@@ -12,10 +12,11 @@ import (
 	"dray/internal/wire"
 )
 
+const selectCustomFields = `SELECT doc, position, integration FROM custom_field WHERE org = $1 ORDER BY position, id`
+
 // CustomFields lists the custom fields of an organization in the order of their
 // definition.
 func (t customFieldTx) CustomFields(ctx context.Context, org lastmile.OrganizationID) (customfield.Fields, error) {
-	const query = `SELECT doc, position, integration FROM custom_field WHERE org = $1 ORDER BY position, id`
 	found, err := collect(ctx, t, func(r rows) (lastmile.CustomField, error) {
 		var (
 			doc         []byte
@@ -30,7 +31,7 @@ func (t customFieldTx) CustomFields(ctx context.Context, org lastmile.Organizati
 		field := form.Definition()
 		field.Organization, field.Position, field.Integration = org, int(position), integration
 		return field, err
-	}, query, string(org))
+	}, selectCustomFields, org)
 	if err != nil {
 		return nil, fmt.Errorf("read custom fields: %w", err)
 	}

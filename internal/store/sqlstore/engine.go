@@ -99,6 +99,7 @@ func SQLiteVersion() string { return sqlite.Version() }
 type conn interface {
 	exec(ctx context.Context, query string, args ...any) (affected int64, err error)
 	send(ctx context.Context, query string, args ...any) error
+	ahead(query string, args ...any)
 	query(ctx context.Context, query string, args ...any) (rows, error)
 	row(ctx context.Context, query string, args ...any) scanner
 	inOrder() bool  // writes are committed in the order in which they run
@@ -120,6 +121,8 @@ func (s sqlConn) exec(ctx context.Context, query string, args ...any) (int64, er
 func (s sqlConn) send(ctx context.Context, query string, args ...any) error {
 	return s.c.Send(ctx, query, args...)
 }
+
+func (s sqlConn) ahead(query string, args ...any) { s.c.Ahead(query, args...) }
 
 func (s sqlConn) query(ctx context.Context, query string, args ...any) (rows, error) {
 	found, err := s.c.Query(ctx, query, args...)

@@ -14,6 +14,8 @@ import (
 	"dray/internal/store"
 )
 
+const selectWebhookTriggers = `SELECT id, trigger_id, enabled FROM webhook WHERE org = $1 ORDER BY created, id`
+
 // WebhookTriggers lists the webhooks of an organization, oldest first, with
 // only their ids, triggers and whether they are enabled.
 func (t eventTx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
@@ -24,7 +26,7 @@ func (t eventTx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationI
 		h.Trigger, h.Enabled = lastmile.Trigger(trigger), enabled != 0
 		return h, err
 	}
-	found, err := collect(ctx, t, scan, `SELECT id, trigger_id, enabled FROM webhook WHERE org = $1 ORDER BY created, id`, org)
+	found, err := collect(ctx, t, scan, selectWebhookTriggers, org)
 	if err != nil {
 		return nil, fmt.Errorf("read triggers of webhooks: %w", err)
 	}

@@ -103,14 +103,15 @@ func (t geographyTx) SavePostalAreas(ctx context.Context, first int64, places []
 	return nil
 }
 
+const selectSettings = `SELECT precision_wanted, geofence, geofence_radius FROM organization_setting WHERE org = $1`
+
 // Settings returns the settings of an organization.
 func (t geographyTx) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
 	var (
 		precision, level int64
 		radius           float64
 	)
-	err := t.row(ctx, `SELECT precision_wanted, geofence, geofence_radius FROM organization_setting WHERE org = $1`, org).
-		Scan(&precision, &level, &radius)
+	err := t.row(ctx, selectSettings, org).Scan(&precision, &level, &radius)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return lastmile.Settings{}, fmt.Errorf("read settings of %s: %w", org, err)
 	}

@@ -189,6 +189,14 @@ func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *c
 	return found, nil
 }
 
+// ExpectTask announces what the creation of a task reads: the organization's
+// custom fields, settings and webhooks. They are read with the next statement.
+func (t taskTx) ExpectTask(org lastmile.OrganizationID) {
+	for _, query := range []string{selectCustomFields, selectSettings, selectWebhookTriggers} {
+		t.ahead(query, org)
+	}
+}
+
 // AddTask saves a new task, at the end of its container. Where transactions run
 // concurrently its position is not fixed before PlaceTasks or Enqueue.
 func (t taskTx) AddTask(ctx context.Context, task lastmile.Task) error {

@@ -1,16 +1,19 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"dray/internal/store/engine"
 )
@@ -31,6 +34,7 @@ type conn struct {
 	ended   bool
 	open    engine.Rows
 	waiting *pgx.Batch // passed to Send and not yet sent
+	ahead   []announced
 }
 
 // newConn returns a conn whose statements end no later than the context, even
@@ -190,16 +194,60 @@ func (c *conn) Query(ctx context.Context, query string, args ...any) (engine.Row
 	return c.open, nil
 }
 
-// ask runs a query after the statements that wait, in one round trip.
+// announced is a query that was passed to Ahead.
+type announced struct {
+	query string
+	args  []any
+	rows  *heldRows // nil until it ran
+}
+
+// Ahead implements engine.Conn. The query runs together with the next one.
+func (c *conn) Ahead(query string, args ...any) {
+	c.ahead = append(c.ahead, announced{query: query, args: args})
+}
+
+// takeAhead returns the rows of a query that ran ahead, or nil. The query is no
+// longer announced.
+func (c *conn) takeAhead(query string, args []any) *heldRows {
+	for i, a := range c.ahead {
+		if a.query == query && slices.Equal(a.args, args) {
+			c.ahead = slices.Delete(c.ahead, i, i+1)
+			return a.rows
+		}
+	}
+	return nil
+}
+
+// ask runs a query after the statements that wait and those that were announced,
+// in one round trip.
 func (c *conn) ask(ctx context.Context, query string, args []any) (pgx.Rows, error) {
-	if c.waiting == nil {
+	if held := c.takeAhead(query, args); held != nil {
+		return held, nil
+	}
+	if c.waiting == nil && len(c.ahead) == 0 {
 		return c.q.Query(ctx, query, args...)
 	}
+	if c.waiting == nil {
+		c.waiting = &pgx.Batch{}
+	}
 	before := c.waiting.Len()
+	for _, a := range c.ahead {
+		if a.rows == nil {
+			c.waiting.Queue(a.query, a.args...)
+		}
+	}
 	c.waiting.Queue(query, args...)
 	results, err := c.deliver(ctx, before)
 	if err != nil {
 		return nil, err
+	}
+	for i, a := range c.ahead {
+		if a.rows == nil {
+			if c.ahead[i].rows, err = hold(c.q.Conn().TypeMap(), results); err != nil {
+				results.Close()
+				return nil, err
+			}
+		}
 	}
 	r, err := results.Query()
 	if err != nil {
@@ -208,6 +256,52 @@ func (c *conn) ask(ctx context.Context, query string, args []any) (pgx.Rows, err
 	}
 	return &lastRows{Rows: r, results: results}, nil
 }
+
+// heldRows are the rows of a query that ran ahead.
+type heldRows struct {
+	pgx.Rows // nil: only the methods below are used
+	types    *pgtype.Map
+	fields   []pgconn.FieldDescription
+	values   [][][]byte
+	row      [][]byte
+}
+
+// hold reads the rows of the next result of a batch.
+func hold(types *pgtype.Map, results pgx.BatchResults) (*heldRows, error) {
+	r, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	h := &heldRows{types: types, fields: slices.Clone(r.FieldDescriptions())}
+	for r.Next() {
+		row := r.RawValues()
+		values := make([][]byte, len(row))
+		for i, value := range row {
+			values[i] = bytes.Clone(value)
+		}
+		h.values = append(h.values, values)
+	}
+	return h, r.Err()
+}
+
+// Next implements pgx.Rows.
+func (h *heldRows) Next() bool {
+	if len(h.values) == 0 {
+		return false
+	}
+	h.row, h.values = h.values[0], h.values[1:]
+	return true
+}
+
+// Scan implements pgx.Rows.
+func (h *heldRows) Scan(dest ...any) error { return pgx.ScanRow(h.types, h.fields, h.row, dest...) }
+
+// Err implements pgx.Rows.
+func (h *heldRows) Err() error { return nil }
+
+// Close implements pgx.Rows.
+func (h *heldRows) Close() { h.values = nil }
 
 // lastRows are the rows of a query that was sent together with others.
 type lastRows struct {

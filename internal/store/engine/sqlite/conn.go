@@ -62,6 +62,9 @@ func (c *conn) Send(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
+// Ahead implements engine.Conn. There are no round trips to save.
+func (c *conn) Ahead(string, ...any) {}
+
 // Query implements engine.Conn.
 func (c *conn) Query(_ context.Context, query string, args ...any) (engine.Rows, error) {
 	if err := c.usable(); err != nil {

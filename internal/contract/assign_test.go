@@ -54,7 +54,7 @@ func (s *shift) taskAt(t testing.TB, step int, more ...string) string {
 }
 
 // given fails the test unless a new task with these terms goes to a worker, or
-// to nobody.
+// to none.
 func (s *shift) given(t testing.TB, worker, terms string, more ...string) map[string]any {
 	t.Helper()
 	made := s.Must(t, "POST", "/tasks", s.body(0, append(more, `,"autoAssign":{`+terms+`}`)...))
@@ -85,19 +85,19 @@ func (s *shift) why(t testing.TB, task any) (map[string]any, map[string]any) {
 func TestAssignContract(t *testing.T) {
 	t.Parallel()
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
-		t.Run("a new task goes to the nearest worker on duty, or to nobody", func(t *testing.T) { testAssignNearest(t, newShift(t, p, "Nearest")) })
+		t.Run("a new task goes to the nearest worker on duty, or to none", func(t *testing.T) { testAssignNearest(t, newShift(t, p, "Nearest")) })
 		t.Run("by load it goes to who has the shortest way", func(t *testing.T) { testAssignLoad(t, newShift(t, p, "Load")) })
 		t.Run("terms say who is not asked", func(t *testing.T) { testAssignTerms(t, newShift(t, p, "Terms")) })
-		t.Run("nobody is given more than there is room for", func(t *testing.T) { testAssignCapacity(t, newShift(t, p, "Capacity")) })
+		t.Run("no worker gets more than the capacity", func(t *testing.T) { testAssignCapacity(t, newShift(t, p, "Capacity")) })
 		t.Run("why is kept for every automatic decision", func(t *testing.T) { testAssignReasons(t, p, newShift(t, p, "Reasons")) })
 		t.Run("many tasks are assigned at once", func(t *testing.T) { testAssignMany(t, newShift(t, p, "Many")) })
 		t.Run("families go together when asked", func(t *testing.T) { testAssignFamilies(t, newShift(t, p, "Families")) })
-		t.Run("what cannot be is refused, and nobody gets anything", func(t *testing.T) { testAssignFaults(t, p, newShift(t, p, "Faults")) })
+		t.Run("invalid requests are rejected and assign nothing", func(t *testing.T) { testAssignFaults(t, p, newShift(t, p, "Faults")) })
 	})
 }
 
 func testAssignNearest(t *testing.T, s *shift) {
-	s.given(t, "", `"mode":"distance"`) // nobody is on duty
+	s.given(t, "", `"mode":"distance"`) // no worker is on duty
 	near, far := s.onDuty(t, 1), s.onDuty(t, 5)
 	first := s.given(t, near, `"mode":"distance"`)
 	second := s.given(t, near, `"mode":"distance"`)
@@ -198,16 +198,16 @@ func testAssignReasons(t *testing.T, p *apptest.Platform, s *shift) {
 	if order[0].(map[string]any)["worker"] != near || order[0].(map[string]any)["excluded"] != nil || order[1].(map[string]any)["distance"] != nil {
 		t.Errorf("the best is not the first: %v", order)
 	}
-	nobody := s.given(t, "", `"mode":"load","excludedWorkerIds":`+jsonList(near, far, full, out, busy))
-	said, _ = s.why(t, nobody["id"])
+	unassigned := s.given(t, "", `"mode":"load","excludedWorkerIds":`+jsonList(near, far, full, out, busy))
+	said, _ = s.why(t, unassigned["id"])
 	matches(t, fields(said, "mode", "worker"), `["load",null]`)
 
 	t.Run("the last decision counts, and outlives a move", func(t *testing.T) {
-		matches(t, s.Must(t, "POST", "/tasks/autoAssign", `{"tasks":["`+fmt.Sprint(nobody["id"])+`"]}`)["assignedTasksCount"], `1`)
-		said, _ := s.why(t, nobody["id"])
+		matches(t, s.Must(t, "POST", "/tasks/autoAssign", `{"tasks":["`+fmt.Sprint(unassigned["id"])+`"]}`)["assignedTasksCount"], `1`)
+		said, _ := s.why(t, unassigned["id"])
 		matches(t, fields(said, "mode", "worker"), `["distance","`+near+`"]`)
-		s.Must(t, "PUT", "/tasks/"+fmt.Sprint(nobody["id"]), `{"container":{"type":"WORKER","worker":"`+far+`"}}`)
-		said, _ = s.why(t, nobody["id"])
+		s.Must(t, "PUT", "/tasks/"+fmt.Sprint(unassigned["id"]), `{"container":{"type":"WORKER","worker":"`+far+`"}}`)
+		said, _ = s.why(t, unassigned["id"])
 		matches(t, said["worker"], `"`+near+`"`)
 	})
 	notFound.check(t, s.Call(t, "GET", "/tasks/"+s.taskAt(t, 0)+"/explanation", nil))

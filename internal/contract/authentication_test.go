@@ -99,11 +99,11 @@ func TestAuthenticationContract(t *testing.T) {
 		})
 		t.Run("who has no key learns nothing of records", func(t *testing.T) {
 			made := id(t, acme, "/teams", `{"name":"T","workers":[],"managers":[]}`)
-			nobody := &apptest.Client{Platform: p}
+			anonymous := &apptest.Client{Platform: p}
 			for _, path := range []string{"/teams/" + made, "/teams/" + unknownID, "/teams/short"} {
-				unauthenticated.check(t, nobody.Call(t, "GET", path, nil))
-				unauthenticated.check(t, nobody.Call(t, "PUT", path, `{"name":`))
-				unauthenticated.check(t, nobody.Call(t, "DELETE", path, nil))
+				unauthenticated.check(t, anonymous.Call(t, "GET", path, nil))
+				unauthenticated.check(t, anonymous.Call(t, "PUT", path, `{"name":`))
+				unauthenticated.check(t, anonymous.Call(t, "DELETE", path, nil))
 			}
 			acme.Must(t, "GET", "/teams/"+made, nil)
 		})

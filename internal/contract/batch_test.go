@@ -32,7 +32,7 @@ var badItems = map[string]struct {
 	"no recipients":        {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]}}`, malformed, "recipients"},
 	"a wrong type":         {`{"destination":5,"recipients":[]}`, malformed, "destination"},
 	"a wrong value":        {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"quantity":-1}`, invalid, "quantity"},
-	"a phone of nobody":    {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"R","phone":"12"}]}`, invalid, "phone"},
+	"a wrong phone number": {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[{"name":"R","phone":"12"}]}`, invalid, "phone"},
 	"automatic assignment": {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"autoAssign":{"mode":"distance"}}`, invalid, "autoAssign"},
 	"an unknown place":     {`{"destination":"` + unknownID + `","recipients":[]}`, notFound, unknownID},
 	"an unknown task":      {`{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2]},"recipients":[],"dependencies":["` + unknownID + `"]}`, notFound, unknownID},
@@ -280,7 +280,7 @@ func TestBatchContract(t *testing.T) {
 				} {
 					t.Run(path+" "+name, func(t *testing.T) { batchRefused(t, invalid, send(t, c.Client, "POST", path, body)) })
 				}
-				t.Run(path+" for somebody unknown", func(t *testing.T) {
+				t.Run(path+" for an unknown recipient", func(t *testing.T) {
 					stranger := &apptest.Client{Platform: p, Key: "wrong"}
 					unauthenticated.check(t, send(t, stranger, "POST", path, batchOf(item)))
 				})
@@ -341,26 +341,26 @@ func TestBatchEvents(t *testing.T) {
 		report := await(t, c, fmt.Sprint(answer["jobId"]))
 		send(t, c, "POST", "/tasks/batch", batchOf(goodItem(3))).OK(t)
 
-		var told []map[string]any
+		var streamed []map[string]any
 		for _, event := range p.Events(t, c.Organization.ID) {
 			var body map[string]any
 			if err := json.Unmarshal(event, &body); err != nil {
 				t.Fatal(err)
 			}
-			told = append(told, body)
+			streamed = append(streamed, body)
 		}
-		if len(told) != 1 {
-			t.Fatalf("%d events were told, want one, of the batch: %v", len(told), told)
+		if len(streamed) != 1 {
+			t.Fatalf("%d events were streamed, want one, of the batch: %v", len(streamed), streamed)
 		}
 		report["jobId"] = answer["jobId"]
 		for key, want := range map[string]string{
 			"triggerId": `19`, "triggerName": `"taskBatchCreateJobCompleted"`, "time": `"<now>"`, "data": `{}`,
 			"taskId": `null`, "workerId": `null`, "adminId": `null`, "actionContext": `{"type":"API","id":"<id>"}`,
 		} {
-			matches(t, told[0][key], want)
-			delete(told[0], key)
+			matches(t, streamed[0][key], want)
+			delete(streamed[0], key)
 		}
-		matches(t, told[0], string(encode(t, report)))
+		matches(t, streamed[0], string(encode(t, report)))
 	})
 }
 

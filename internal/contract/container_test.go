@@ -15,7 +15,7 @@ func TestContainerContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		r := newRoads(t, p, "Acme")
 		org := string(r.Organization.ID)
-		t.Run("a container nobody changed is empty, with every field", func(t *testing.T) {
+		t.Run("a container that was never changed is empty, with every field", func(t *testing.T) {
 			for path, own := range map[string]string{
 				"organizations/" + org: `"type":"ORGANIZATION"`, "teams/" + r.south: `"type":"TEAM","team":"` + r.south + `"`, "workers/" + r.bob: `"type":"WORKER","worker":"` + r.bob + `"`,
 			} {

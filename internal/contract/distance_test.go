@@ -124,7 +124,7 @@ func testLateDistance(t *testing.T, c *apptest.Client, team string) {
 	p.do(t, "start", second, "s2", map[string]any{"time": minute(12)})
 	p.do(t, "complete", second, "c2", map[string]any{"time": minute(17), "success": true})
 	wantDistance(t, completion(t, c, first), 0, 0)
-	told := len(triggers(t, c, "taskId", first))
+	before := len(triggers(t, c, "taskId", first))
 	var positions []any
 	for i := 1; i <= 40; i++ { // half a minute and 300 m each
 		at := begun.Add(time.Duration(i) * 30 * time.Second)
@@ -134,13 +134,13 @@ func testLateDistance(t *testing.T, c *apptest.Client, team string) {
 	p.report(t, positions[25:])
 	wantDistance(t, completion(t, c, first), 6000, 60)
 	wantDistance(t, completion(t, c, second), 3000, 60)
-	if got := triggers(t, c, "taskId", first)[told:]; len(got) != 1 || got[0] != "taskUpdated" {
+	if got := triggers(t, c, "taskId", first)[before:]; len(got) != 1 || got[0] != "taskUpdated" {
 		t.Errorf("webhooks get %v, want one taskUpdated", got)
 	}
 	p.report(t, positions) // again: changes nothing
 	p.at(t, 40.9)
 	wantDistance(t, completion(t, c, first), 6000, 60)
-	if got := triggers(t, c, "taskId", first)[told:]; len(got) != 1 {
+	if got := triggers(t, c, "taskId", first)[before:]; len(got) != 1 {
 		t.Errorf("webhooks get %v", got)
 	}
 }

@@ -106,7 +106,7 @@ func testListStream(t *testing.T, c *apptest.Client, there *apptest.Platform) {
 	list.until(t, first)
 	second := driverTask(t, c, mine)
 	list.until(t, first, second)
-	driverTask(t, c, map[string]any{"container": map[string]any{"type": "WORKER", "worker": other}}) // nobody's business
+	driverTask(t, c, map[string]any{"container": map[string]any{"type": "WORKER", "worker": other}}) // of another worker
 	c.Call(t, http.MethodPut, "/containers/workers/"+worker, map[string]any{"tasks": []string{second, first}}).OK(t)
 	list.until(t, second, first)
 	known := list.last
@@ -124,7 +124,7 @@ func testListStream(t *testing.T, c *apptest.Client, there *apptest.Platform) {
 	nothingNew := follower.listen(again, t, resumed.last)
 	p.do(t, "start", first, "s", nil)
 	if got := nothingNew.next(t); fmt.Sprint(got) != fmt.Sprint([]string{first}) {
-		t.Errorf("a phone that knew everything was told %v", got)
+		t.Errorf("a phone that knew everything received %v", got)
 	}
 	p.do(t, "complete", first, "c", map[string]any{"success": true})
 	resumed.until(t)

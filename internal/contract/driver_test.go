@@ -145,7 +145,7 @@ func TestDriverContract(t *testing.T) {
 		t.Run("what a task requires must be handed in", func(t *testing.T) { testRequirements(t, acme, team) })
 		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
 		t.Run("a worker takes a task where the team allows it", func(t *testing.T) { testClaim(t, acme) })
-		t.Run("what the app tells of its phone is shown", func(t *testing.T) { testHandset(t, acme, team) })
+		t.Run("what the app reports about its phone is shown", func(t *testing.T) { testHandset(t, acme, team) })
 		t.Run("positions are believed by rule", func(t *testing.T) { testPositions(t, acme, team) })
 	})
 }
@@ -186,8 +186,8 @@ func testSignIn(t *testing.T, c *apptest.Client, team string) {
 	p.call(t, http.MethodPost, "/password", map[string]any{"password": "battery staple", "oldPassword": "wrong horse"}).Rejected(t, 400, 1000)
 	p.call(t, http.MethodPost, "/password", map[string]any{"password": "correct horse", "oldPassword": "correct horse"}).OK(t)
 	thief.call(t, http.MethodGet, "/me", nil).Rejected(t, 401, 1102)
-	if told := triggers(t, c, "workerId", worker); !slices.Equal(told, []string{"workerCreated", "workerUpdated"}) {
-		t.Errorf("webhooks are told %v", told)
+	if sent := triggers(t, c, "workerId", worker); !slices.Equal(sent, []string{"workerCreated", "workerUpdated"}) {
+		t.Errorf("webhooks receive %v", sent)
 	}
 	if got := p.call(t, http.MethodGet, "/me", nil).OK(t).Object(t); got["id"] != worker || got["accountStatus"] != "ACCEPTED" {
 		t.Errorf("signed in as %v, %v", got["id"], got["accountStatus"])
@@ -445,7 +445,7 @@ func testHandset(t *testing.T, c *apptest.Client, team string) {
 	first := map[string]any{"appVersion": "2.1", "batteryLevel": 0.9, "deviceDescription": "Pixel 9", "platform": "ANDROID"}
 	matches(t, duty(first).OK(t).Object(t)["userData"], `{"appVersion":"2.1","batteryLevel":0.9,"deviceDescription":"Pixel 9","platform":"ANDROID"}`)
 	modified := c.Must(t, http.MethodGet, "/workers/"+worker, nil)["timeLastModified"]
-	told := len(triggers(t, c, "workerId", worker))
+	sent := len(triggers(t, c, "workerId", worker))
 
 	at := func(ago time.Duration, battery any) map[string]any {
 		return map[string]any{"location": []float64{-74, 40.7}, "time": c.Platform.Now().Add(-ago).UnixMilli(), "battery": battery}
@@ -462,8 +462,8 @@ func testHandset(t *testing.T, c *apptest.Client, team string) {
 	}
 	duty(map[string]any{"appVersion": "2.2", "platform": "IOS"}).OK(t)
 	shows(`{"appVersion":"2.2","batteryLevel":0.4,"platform":"IOS"}`)
-	if now := triggers(t, c, "workerId", worker); len(now) != told {
-		t.Errorf("a phone is told to webhooks: %v", now)
+	if now := triggers(t, c, "workerId", worker); len(now) != sent {
+		t.Errorf("webhooks receive changes of a phone: %v", now)
 	}
 	invalid.check(t, duty(map[string]any{"batteryLevel": 55}), "userData.batteryLevel", "55")
 	invalid.check(t, duty(map[string]any{"platform": strings.Repeat("x", 1001)}), "userData.platform")

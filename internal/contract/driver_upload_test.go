@@ -256,7 +256,7 @@ func testBadUploads(t *testing.T, c *apptest.Client, team string) {
 	t.Run("too many bytes", func(t *testing.T) {
 		tooLarge.check(t, p.upload(t, append(asJPEG(t, small), make([]byte, lastmile.MaxUpload)...)))
 	})
-	t.Run("from nobody", func(t *testing.T) {
+	t.Run("without credentials", func(t *testing.T) {
 		unauthenticated.check(t, (&phone{platform: p.platform}).upload(t, asPNG(t, small)))
 	})
 }

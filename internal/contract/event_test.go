@@ -109,19 +109,19 @@ func (e streamed) body(t testing.TB) (body map[string]any) {
 	return body
 }
 
-// told is what an event must say. Empty ids are null.
-type told struct {
+// expectedEvent is what an event must contain. Empty ids are null.
+type expectedEvent struct {
 	trigger      int
 	name         string
 	task, worker string
-	by           string         // a worker's id; empty for the key, "-" for nobody
+	by           string         // a worker's id; empty for the key, "-" for none
 	data         []string       // which records it shows
 	more         map[string]any // beyond the envelope
 }
 
 // check fails the test unless the event says it, with the whole envelope and
 // nothing else.
-func (want told) check(t testing.TB, e streamed) map[string]any {
+func (want expectedEvent) check(t testing.TB, e streamed) map[string]any {
 	t.Helper()
 	body := e.body(t)
 	orNull := func(id string) any {
@@ -161,17 +161,17 @@ func (want told) check(t testing.TB, e streamed) map[string]any {
 	return body
 }
 
-// inOrder puts what must be told into the order in which it was. Of a task, it
-// must have been told in the order given; else, what one change causes has no
+// inOrder puts the expected events into the order in which they were streamed. Those
+// of a task must be streamed in the order given; else, what one change causes has no
 // order.
-func inOrder(t testing.TB, came []streamed, all []told) (ordered []told) {
+func inOrder(t testing.TB, came []streamed, all []expectedEvent) (ordered []expectedEvent) {
 	t.Helper()
 	left := slices.Clone(all)
 	for _, e := range came {
 		task, _ := e.body(t)["taskId"].(string)
-		i := slices.IndexFunc(left, func(want told) bool { return want.task == task && (task != "" || want.name == e.event) })
+		i := slices.IndexFunc(left, func(want expectedEvent) bool { return want.task == task && (task != "" || want.name == e.event) })
 		if i < 0 {
-			t.Fatalf("%s was told: %s", e.event, e.data)
+			t.Fatalf("%s was streamed: %s", e.event, e.data)
 		}
 		ordered = append(ordered, left[i])
 		left = slices.Delete(left, i, i+1)
@@ -179,8 +179,8 @@ func inOrder(t testing.TB, came []streamed, all []told) (ordered []told) {
 	return ordered
 }
 
-// TestEventContract tells a story that causes each trigger that has a cause,
-// and holds every event of the stream, in order, against what must be told.
+// TestEventContract makes changes that cause each trigger that has a cause,
+// and compares every event of the stream, in order, with what is expected.
 // Each webhook gets just the events of its trigger.
 func TestEventContract(t *testing.T) {
 	receiver := apptest.NewReceiver(t)
@@ -193,7 +193,7 @@ func TestEventContract(t *testing.T) {
 		}
 		events := follow(t, c, "")
 		sent := map[int][]string{}
-		expect := func(all ...told) (bodies []map[string]any) {
+		expect := func(all ...expectedEvent) (bodies []map[string]any) {
 			t.Helper()
 			var came []streamed
 			for range all {
@@ -206,7 +206,7 @@ func TestEventContract(t *testing.T) {
 			}
 			return bodies
 		}
-		tellStory(t, c, expect)
+		causeEvents(t, c, expect)
 
 		for trigger, want := range sent {
 			var got []string
@@ -227,55 +227,55 @@ func TestEventContract(t *testing.T) {
 	}, receiver.Reach)
 }
 
-// The events of tasks that have nobody, and of those that somebody has.
-func taskTold(trigger int, name, task, worker, by string, data ...string) told {
-	return told{trigger: trigger, name: name, task: task, worker: worker, by: by, data: append([]string{"task"}, data...)}
+// The events of tasks without a worker, and of those with one.
+func taskEvent(trigger int, name, task, worker, by string, data ...string) expectedEvent {
+	return expectedEvent{trigger: trigger, name: name, task: task, worker: worker, by: by, data: append([]string{"task"}, data...)}
 }
 
-func workerTold(trigger int, name, worker, by string) told {
-	return told{trigger: trigger, name: name, worker: worker, by: by, data: []string{"worker"}}
+func workerEvent(trigger int, name, worker, by string) expectedEvent {
+	return expectedEvent{trigger: trigger, name: name, worker: worker, by: by, data: []string{"worker"}}
 }
 
-func planTold(trigger int, name, plan, worker, by string) told {
-	return told{trigger: trigger, name: name, worker: worker, by: by, data: []string{"routePlan"}, more: map[string]any{"routePlanId": plan}}
+func planEvent(trigger int, name, plan, worker, by string) expectedEvent {
+	return expectedEvent{trigger: trigger, name: name, worker: worker, by: by, data: []string{"routePlan"}, more: map[string]any{"routePlanId": plan}}
 }
 
-func tellStory(t *testing.T, c *apptest.Client, expect func(...told) []map[string]any) {
+func causeEvents(t *testing.T, c *apptest.Client, expect func(...expectedEvent) []map[string]any) {
 	team := driverTeam(t, c, "Team", true)
 	ada, phone := hire(t, c, team, "+12125550123")
-	shown := expect(workerTold(15, "workerCreated", ada, ""), workerTold(25, "workerUpdated", ada, ada)) // she set a password
+	shown := expect(workerEvent(15, "workerCreated", ada, ""), workerEvent(25, "workerUpdated", ada, ada)) // she set a password
 	matches(t, shown[0]["data"].(map[string]any)["worker"].(map[string]any)["phone"], `"+12125550123"`)
 	c.Must(t, "PUT", "/workers/"+ada, `{"name":"Ada"}`)
-	shown = expect(workerTold(25, "workerUpdated", ada, ""))
+	shown = expect(workerEvent(25, "workerUpdated", ada, ""))
 	matches(t, shown[0]["data"].(map[string]any)["worker"].(map[string]any)["name"], `"Ada"`)
 
 	// A task of its own: made, changed, given to Ada and taken away.
 	task := id(t, c, "/tasks", plainTask)
-	shown = expect(taskTold(6, "taskCreated", task, "", ""))
+	shown = expect(taskEvent(6, "taskCreated", task, "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"], string(c.Call(t, "GET", "/tasks/"+task, nil).OK(t).Body))
 	changed := c.Must(t, "PUT", "/tasks/"+task, `{"notes":"second floor"}`)
-	shown = expect(taskTold(7, "taskUpdated", task, "", ""))
+	shown = expect(taskEvent(7, "taskUpdated", task, "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"], string(encode(t, changed)))
 	c.Must(t, "PUT", "/containers/workers/"+ada, `{"tasks":[-1,"`+task+`"]}`)
-	shown = expect(taskTold(9, "taskAssigned", task, ada, "", "worker"), taskTold(7, "taskUpdated", task, ada, "", "worker"))
+	shown = expect(taskEvent(9, "taskAssigned", task, ada, "", "worker"), taskEvent(7, "taskUpdated", task, ada, "", "worker"))
 	for _, body := range shown {
 		matches(t, body["data"].(map[string]any)["task"].(map[string]any)["state"], `1`)
 		matches(t, body["data"].(map[string]any)["worker"].(map[string]any)["id"], text(ada))
 	}
 	c.Must(t, "PUT", "/containers/organizations/"+string(c.Organization.ID), `{"tasks":[-1,"`+task+`"]}`)
-	expect(taskTold(10, "taskUnassigned", task, "", ""), taskTold(7, "taskUpdated", task, "", ""))
+	expect(taskEvent(10, "taskUnassigned", task, "", ""), taskEvent(7, "taskUpdated", task, "", ""))
 
 	// A copy is cloned and not created, and so is its deletion.
 	clone := c.Must(t, "POST", "/tasks/"+task+"/clone", nil)
-	shown = expect(taskTold(13, "taskCloned", fmt.Sprint(clone["id"]), "", ""))
+	shown = expect(taskEvent(13, "taskCloned", fmt.Sprint(clone["id"]), "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"], string(c.Call(t, "GET", "/tasks/"+fmt.Sprint(clone["id"]), nil).OK(t).Body))
 	c.Call(t, "DELETE", "/tasks/"+fmt.Sprint(clone["id"]), nil).OK(t)
-	shown = expect(taskTold(8, "taskDeleted", fmt.Sprint(clone["id"]), "", ""))
+	shown = expect(taskEvent(8, "taskDeleted", fmt.Sprint(clone["id"]), "", ""))
 	matches(t, shown[0]["data"].(map[string]any)["task"].(map[string]any)["id"], text(fmt.Sprint(clone["id"])))
 
-	// Batches tell of their end alone.
+	// Batches cause an event only at their end.
 	report := submit(t, c, goodItem(1), goodItem(2), `{}`)
-	shown = expect(told{trigger: 19, name: "taskBatchCreateJobCompleted", data: nil, more: batchMore(t, report)})
+	shown = expect(expectedEvent{trigger: 19, name: "taskBatchCreateJobCompleted", data: nil, more: batchMore(t, report)})
 	matches(t, shown[0]["tasksCreated"], `2`)
 	send(t, c, "POST", "/tasks/batch", batchOf(goodItem(3))).OK(t)
 
@@ -286,18 +286,18 @@ func tellStory(t *testing.T, c *apptest.Client, expect func(...told) []map[strin
 		success bool
 	}{{3, "taskCompleted", true}, {4, "taskFailed", false}} {
 		task := driverTask(t, c, map[string]any{"container": map[string]any{"type": "WORKER", "worker": ada}})
-		expect(taskTold(6, "taskCreated", task, "", ""), taskTold(9, "taskAssigned", task, ada, "", "worker"))
+		expect(taskEvent(6, "taskCreated", task, "", ""), taskEvent(9, "taskAssigned", task, ada, "", "worker"))
 		phone.call(t, "PUT", "/duty", map[string]any{"onDuty": true}).OK(t)
-		duty := workerTold(5, "workerDuty", ada, ada)
+		duty := workerEvent(5, "workerDuty", ada, ada)
 		duty.more = map[string]any{"status": 1}
 		expect(duty)
 		phone.do(t, "start", task, "start "+task, nil)
-		shown = expect(taskTold(0, "taskStarted", task, ada, ada))
+		shown = expect(taskEvent(0, "taskStarted", task, ada, ada))
 		matches(t, shown[0]["data"].(map[string]any)["task"].(map[string]any)["state"], `2`)
 		phone.do(t, "arrive", task, "arrive "+task, map[string]any{"location": []float64{-74, 40.7}})
-		expect(taskTold(7, "taskUpdated", task, ada, ada, "worker"))
+		expect(taskEvent(7, "taskUpdated", task, ada, ada, "worker"))
 		phone.do(t, "complete", task, "complete "+task, map[string]any{"success": outcome.success, "failureReason": "OTHER", "notes": "n"})
-		shown = expect(taskTold(outcome.trigger, outcome.name, task, ada, ada), taskTold(7, "taskUpdated", task, ada, ada, "worker"))
+		shown = expect(taskEvent(outcome.trigger, outcome.name, task, ada, ada), taskEvent(7, "taskUpdated", task, ada, ada, "worker"))
 		for _, body := range shown {
 			ended := body["data"].(map[string]any)["task"].(map[string]any)
 			matches(t, ended["state"], `3`)
@@ -306,15 +306,15 @@ func tellStory(t *testing.T, c *apptest.Client, expect func(...told) []map[strin
 		phone.call(t, "PUT", "/duty", map[string]any{"onDuty": false}).OK(t)
 		duty.more = map[string]any{"status": 0}
 		expect(duty)
-		phone.call(t, "PUT", "/duty", map[string]any{"onDuty": false}).OK(t) // as it is: nothing to tell
+		phone.call(t, "PUT", "/duty", map[string]any{"onDuty": false}).OK(t) // unchanged: no event
 	}
-	tellOfPlans(t, c, ada, phone, expect)
+	causePlanEvents(t, c, ada, phone, expect)
 
 	c.Call(t, "DELETE", "/workers/"+ada, nil).OK(t)
-	expect(workerTold(16, "workerDeleted", ada, ""))
+	expect(workerEvent(16, "workerDeleted", ada, ""))
 }
 
-// batchMore is what the end of a batch tells beyond the envelope.
+// batchMore is what the event of a completed batch contains besides the envelope.
 func batchMore(t testing.TB, report map[string]any) map[string]any {
 	t.Helper()
 	more := map[string]any{"jobId": "<id>"}
@@ -322,39 +322,39 @@ func batchMore(t testing.TB, report map[string]any) map[string]any {
 	return more
 }
 
-// tellOfPlans has a route plan be made, given to Ada, changed, driven and
+// causePlanEvents has a route plan be made, given to Ada, changed, driven and
 // another taken from her.
-func tellOfPlans(t *testing.T, c *apptest.Client, ada string, phone *phone, expect func(...told) []map[string]any) {
+func causePlanEvents(t *testing.T, c *apptest.Client, ada string, phone *phone, expect func(...expectedEvent) []map[string]any) {
 	task := driverTask(t, c, nil)
-	expect(taskTold(6, "taskCreated", task, "", ""))
+	expect(taskEvent(6, "taskCreated", task, "", ""))
 	plan := fmt.Sprint(c.Must(t, "POST", "/routePlans", `{"name":"Round","startTime":`+fmt.Sprint(time.Now().Add(time.Hour).UnixMilli())+`}`)["id"])
-	expect(planTold(22, "routePlanCreated", plan, "", ""))
+	expect(planEvent(22, "routePlanCreated", plan, "", ""))
 	c.Must(t, "PUT", "/routePlans/"+plan, `{"name":"Other round"}`)
-	expect(planTold(26, "routePlanUpdated", plan, "", ""))
+	expect(planEvent(26, "routePlanUpdated", plan, "", ""))
 	c.Must(t, "PUT", "/routePlans/"+plan+"/tasks", `{"tasks":["`+task+`"]}`)
-	expect(planTold(26, "routePlanUpdated", plan, "", ""), taskTold(7, "taskUpdated", task, "", ""))
+	expect(planEvent(26, "routePlanUpdated", plan, "", ""), taskEvent(7, "taskUpdated", task, "", ""))
 	give := func(worker string) {
 		t.Helper()
 		c.Must(t, "PUT", "/routePlans/"+plan, `{"worker":`+worker+`}`)
 	}
 	give(text(ada))
-	expect(planTold(26, "routePlanUpdated", plan, ada, ""), planTold(28, "routePlanAssigned", plan, ada, ""),
-		taskTold(9, "taskAssigned", task, ada, "", "worker"), taskTold(7, "taskUpdated", task, ada, "", "worker"))
+	expect(planEvent(26, "routePlanUpdated", plan, ada, ""), planEvent(28, "routePlanAssigned", plan, ada, ""),
+		taskEvent(9, "taskAssigned", task, ada, "", "worker"), taskEvent(7, "taskUpdated", task, ada, "", "worker"))
 	give(`null`)
-	expect(planTold(26, "routePlanUpdated", plan, "", ""), planTold(27, "routePlanUnassigned", plan, "", ""),
-		taskTold(10, "taskUnassigned", task, "", ""), taskTold(7, "taskUpdated", task, "", ""))
+	expect(planEvent(26, "routePlanUpdated", plan, "", ""), planEvent(27, "routePlanUnassigned", plan, "", ""),
+		taskEvent(10, "taskUnassigned", task, "", ""), taskEvent(7, "taskUpdated", task, "", ""))
 	give(text(ada))
-	expect(planTold(26, "routePlanUpdated", plan, ada, ""), planTold(28, "routePlanAssigned", plan, ada, ""),
-		taskTold(9, "taskAssigned", task, ada, "", "worker"), taskTold(7, "taskUpdated", task, ada, "", "worker"))
+	expect(planEvent(26, "routePlanUpdated", plan, ada, ""), planEvent(28, "routePlanAssigned", plan, ada, ""),
+		taskEvent(9, "taskAssigned", task, ada, "", "worker"), taskEvent(7, "taskUpdated", task, ada, "", "worker"))
 
-	duty := workerTold(5, "workerDuty", ada, ada)
+	duty := workerEvent(5, "workerDuty", ada, ada)
 	duty.more = map[string]any{"status": 1}
 	phone.call(t, "PUT", "/duty", map[string]any{"onDuty": true}).OK(t)
 	expect(duty)
 	phone.do(t, "start", task, "start "+task, nil)
-	expect(taskTold(0, "taskStarted", task, ada, ada), planTold(23, "routePlanStarted", plan, ada, "-"))
+	expect(taskEvent(0, "taskStarted", task, ada, ada), planEvent(23, "routePlanStarted", plan, ada, "-"))
 	phone.do(t, "complete", task, "complete "+task, map[string]any{"success": true})
-	expect(taskTold(3, "taskCompleted", task, ada, ada), taskTold(7, "taskUpdated", task, ada, ada, "worker"), planTold(24, "routePlanCompleted", plan, ada, "-"))
+	expect(taskEvent(3, "taskCompleted", task, ada, ada), taskEvent(7, "taskUpdated", task, ada, ada, "worker"), planEvent(24, "routePlanCompleted", plan, ada, "-"))
 }
 
 func TestEventStreamContract(t *testing.T) {
@@ -416,8 +416,8 @@ func TestEventStreamContract(t *testing.T) {
 				invalid.check(t, c.Call(t, "GET", "/events", nil, "Last-Event-ID", wrong), "Last-Event-ID")
 			}
 			invalid.check(t, c.Call(t, "GET", "/events?since=yesterday", nil), "since")
-			nobody := &apptest.Client{Platform: p}
-			unauthenticated.check(t, nobody.Call(t, "GET", "/events", nil))
+			anonymous := &apptest.Client{Platform: p}
+			unauthenticated.check(t, anonymous.Call(t, "GET", "/events", nil))
 			wrongMethod.check(t, send(t, c, "POST", "/events", "{}"))
 		})
 	})

@@ -248,7 +248,7 @@ func text(s string) string {
 	return string(encoded)
 }
 
-// Ids that nobody has.
+// Ids that no record has.
 const unknownID = "nobodyhasthisidentifier0"
 
 // malformedIDs are not ids at all: too short, too long, of other characters,

@@ -200,7 +200,7 @@ func metadataFaults() map[string]metadataFault {
 		"a value of another type": one(`{"name":"a","type":"number","value":"7"}`, invalid, "metadata[0].value", "number"),
 		"an element of another type": one(`{"name":"a","type":"array","subtype":"number","value":[1,"2"]}`,
 			invalid, "metadata[0].value[1]", "number"),
-		"a visibility nobody has":   one(`{"name":"a","type":"number","value":1,"visibility":["api","everyone"]}`, invalid, "metadata[0].visibility[1]"),
+		"an unknown visibility":     one(`{"name":"a","type":"number","value":1,"visibility":["api","everyone"]}`, invalid, "metadata[0].visibility[1]"),
 		"a visibility as one text":  one(`{"name":"a","type":"number","value":1,"visibility":"api"}`, malformed, "metadata[0].visibility"),
 		"a fault further on":        one(`{"name":"a","type":"number","value":1},{"name":"b","type":"number"}`, invalid, "metadata[1].value"),
 		"one name twice":            one(`{"name":"a","type":"number","value":1},{"name":"a","type":"number","value":2}`, invalid, "metadata[1].name"),

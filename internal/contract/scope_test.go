@@ -71,7 +71,7 @@ func idPlaces() []idPlace {
 		{operation: "GET /workers/{id}/schedule", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /workers/{id}/tasks", field: "{id}", kind: "worker", missing: notFound},
 		{operation: "GET /teams/{id}/tasks", field: "{id}", kind: "team", missing: notFound},
-		{operation: "GET /teams/{id}/estimate?dropoffLocation=1,2", field: "{id}", kind: "team", missing: notFound, own: notFound}, // nobody is on duty
+		{operation: "GET /teams/{id}/estimate?dropoffLocation=1,2", field: "{id}", kind: "team", missing: notFound, own: notFound}, // no worker is on duty
 		{operation: "POST /workers/{id}/schedule", field: "{id}", kind: "worker", body: `{"entries":[{"date":"2090-01-01","timezone":"UTC","shifts":[]}]}`, missing: notFound},
 		{operation: "POST /teams", field: "workers[]", kind: "worker", body: `{"name":"NEW-name","workers":["OWN-worker","ID"],"managers":[]}`, missing: invalid},
 		{operation: "POST /teams", field: "managers[]", kind: "admin", body: `{"name":"NEW-name","workers":[],"managers":["OWN-admin","ID"]}`, missing: invalid},

@@ -12,7 +12,7 @@ import (
 	"dray/internal/app/apptest"
 )
 
-// TestSequenceContract does to an organization what nobody planned: calls by
+// TestSequenceContract sends an organization random sequences of calls: calls by
 // chance, good and bad. After each, all that can be read must be what a small
 // model of the interface says.
 func TestSequenceContract(t *testing.T) {
@@ -507,7 +507,7 @@ func anys(list []string) []any {
 	return all
 }
 
-// start has a worker start one of her tasks, or one of somebody else's.
+// start has a worker start one of her tasks, or one of another worker.
 func (w *twin) start(t testing.TB) {
 	worker := w.any(slices.Sorted(maps.Keys(w.workers)))
 	who, id := w.workers[worker], w.one()

@@ -44,18 +44,18 @@ func TestSMSContract(t *testing.T) {
 		team := driverTeam(t, acme, "Texting", false)
 		worker, hers := hire(t, acme, team, "+12125550170")
 		hers.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
-		told := &texted{acme, worker, hers}
-		t.Run("a recipient hears of a task, once of each step", func(t *testing.T) { told.testLife(t) })
-		t.Run("who wants no messages gets none", func(t *testing.T) { told.testSkips(t) })
-		t.Run("the organization says what is told, and how", func(t *testing.T) { told.testSettings(t) })
-		t.Run("a recipient stops messages and starts them again", func(t *testing.T) { told.testStop(t, zenith) })
-		t.Run("a reply that nobody takes is told", func(t *testing.T) { told.testReply(t, zenith) })
-		t.Run("a gateway reports what became of a message", func(t *testing.T) { told.testReport(t) })
+		inbox := &texted{acme, worker, hers}
+		t.Run("a recipient gets one message for each step of a task", func(t *testing.T) { inbox.testLife(t) })
+		t.Run("a recipient who wants no messages gets none", func(t *testing.T) { inbox.testSkips(t) })
+		t.Run("the organization sets which messages are sent, and their texts", func(t *testing.T) { inbox.testSettings(t) })
+		t.Run("a recipient stops messages and starts them again", func(t *testing.T) { inbox.testStop(t, zenith) })
+		t.Run("a reply that is no keyword causes an event", func(t *testing.T) { inbox.testReply(t, zenith) })
+		t.Run("a gateway reports what became of a message", func(t *testing.T) { inbox.testReport(t) })
 		t.Run("posts that cannot be believed are refused", func(t *testing.T) { testForgeries(t, p) })
 	}, withSecret(t))
 }
 
-// texted is an organization with a worker whose recipients are told of tasks.
+// texted is an organization with a worker whose recipients get text messages.
 type texted struct {
 	*apptest.Client
 	worker string
@@ -101,7 +101,7 @@ func (o *texted) testLife(t *testing.T) {
 	tracking, _ := o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
 	kinds, bodies := o.work(t, task, "+12125550171", true)
 	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindArrived, textmessage.KindCompleted}; !slices.Equal(kinds, want) {
-		t.Fatalf("told %q, want %q", kinds, want)
+		t.Fatalf("got %q, want %q", kinds, want)
 	}
 	want := []string{
 		"Acme evil. com: W + is on the way with your delivery. Follow it here: " + tracking,
@@ -109,12 +109,12 @@ func (o *texted) testLife(t *testing.T) {
 		"Acme evil. com: your delivery is complete. Thank you! " + tracking,
 	}
 	if !slices.Equal(bodies, want) {
-		t.Errorf("told %q, want %q", bodies, want)
+		t.Errorf("got %q, want %q", bodies, want)
 	}
 	failed := o.task(t, "+12125550171", map[string]any{"pickupTask": true})
 	kinds, bodies = o.work(t, failed, "+12125550171", false)
 	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindArrived, textmessage.KindFailed}; !slices.Equal(kinds, want) {
-		t.Fatalf("told %q, want %q", kinds, want)
+		t.Fatalf("got %q, want %q", kinds, want)
 	}
 	if !strings.Contains(bodies[0], "to pick up from you") || !strings.Contains(bodies[2], "could not complete your pickup") {
 		t.Errorf("of a pickup: %q", bodies)
@@ -137,7 +137,7 @@ func (o *texted) testSkips(t *testing.T) {
 	} {
 		task := o.task(t, tt.number, tt.more)
 		if kinds, _ := o.work(t, task, tt.number, true); len(kinds) != tt.want {
-			t.Errorf("%s: told %q, want %d messages", name, kinds, tt.want)
+			t.Errorf("%s: got %q, want %d messages", name, kinds, tt.want)
 		}
 	}
 }
@@ -167,14 +167,14 @@ func (o *texted) testSettings(t *testing.T) {
 	short, _ := o.Must(t, http.MethodGet, "/tasks/"+task, nil)["shortId"].(string)
 	_, bodies := o.work(t, task, number, true)
 	if len(bodies) != 2 || bodies[0] != "Hallo Frau Ärger, "+short+"!" || !strings.Contains(bodies[1], "Ihre Lieferung ist zugestellt") {
-		t.Errorf("told %q", bodies)
+		t.Errorf("got %q", bodies)
 	}
 	french := map[string]any{
 		"name": "Zoé", "phone": number, "metadata": []any{map[string]any{"name": "language", "type": "string", "value": "fr"}},
 	}
 	_, bodies = o.work(t, o.task(t, number, map[string]any{"recipient": french}), number, true)
 	if len(bodies) != 2 || !strings.Contains(bodies[0], "est en route avec votre colis") {
-		t.Errorf("told %q", bodies)
+		t.Errorf("got %q", bodies)
 	}
 	err = configure(func(s *textmessage.Settings) error {
 		return s.SetText(textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "de", Text: "{worker} {eta}"})
@@ -224,7 +224,7 @@ func postRaw(t *testing.T, p *apptest.Platform, path string, header http.Header,
 	return apptest.Response{Status: response.StatusCode, Header: response.Header, Body: answer}
 }
 
-// triggered are the events of a trigger that an organization was told.
+// triggered are the events of a trigger that an organization received.
 func triggered(t *testing.T, c *apptest.Client, trigger float64) (events []map[string]any) {
 	t.Helper()
 	for _, body := range c.Platform.Events(t, c.Organization.ID) {
@@ -265,30 +265,30 @@ func (o *texted) testStop(t *testing.T, zenith *apptest.Client) {
 	}
 	events := triggered(t, o.Client, 17)
 	if len(events) != 1 {
-		t.Fatalf("told %v", events)
+		t.Fatalf("got %v", events)
 	}
 	who, _ := events[0]["recipient"].(map[string]any)
 	if who["id"] != id || who["name"] != recipient["name"] || who["phone"] != number || events[0]["SMS"] != "STOP" ||
 		events[0]["triggerName"] != "SMSRecipientOptOut" || events[0]["timestamp"] == nil {
-		t.Errorf("told %v", events[0])
+		t.Errorf("got %v", events[0])
 	}
 	if got := o.Must(t, http.MethodGet, "/recipients/"+id, nil); got["skipSMSNotifications"] != true {
 		t.Errorf("the recipient is %v", got)
 	}
 	if other := triggered(t, zenith, 17); len(other) != 0 {
-		t.Errorf("another organization was told %v", other)
+		t.Errorf("another organization received %v", other)
 	}
 	// The organization cannot take back what the recipient asked for.
 	o.Must(t, http.MethodPut, "/recipients/"+id, map[string]any{"skipSMSNotifications": false})
 	if kinds, _ := o.work(t, o.task(t, number, nil), number, true); len(kinds) != 0 {
-		t.Errorf("told %q after a stop", kinds)
+		t.Errorf("got %q after a stop", kinds)
 	}
 	postSigned(t, o.Platform, "/sms/inbound", map[string]any{"id": "r2", "from": number, "to": "", "body": " start! "}, nil).OK(t)
 	if got := o.Must(t, http.MethodGet, "/recipients/"+id, nil); got["skipSMSNotifications"] != false {
 		t.Errorf("the recipient is %v", got)
 	}
 	if kinds, _ := o.work(t, o.task(t, number, nil), number, true); len(kinds) != 3 {
-		t.Errorf("told %q after a start", kinds)
+		t.Errorf("got %q after a start", kinds)
 	}
 }
 
@@ -302,14 +302,14 @@ func (o *texted) testReply(t *testing.T, zenith *apptest.Client) {
 	}
 	events := triggered(t, o.Client, 14)
 	if len(events) != 1 {
-		t.Fatalf("told %v", events)
+		t.Fatalf("got %v", events)
 	}
 	e := events[0]
 	if e["triggerName"] != "smsRecipientResponseMissed" || e["from"] != number || e["to"] != "+12125550001" || e["body"] != reply["body"] || e["time"] == nil {
-		t.Errorf("told %v", e)
+		t.Errorf("got %v", e)
 	}
 	if other := triggered(t, zenith, 14); len(other) != 0 {
-		t.Errorf("another organization was told %v", other)
+		t.Errorf("another organization received %v", other)
 	}
 }
 
@@ -436,7 +436,7 @@ func TestTwilioContract(t *testing.T) {
 			}
 		}
 		if events := triggered(t, acme, 14); len(events) != 1 || events[0]["body"] != "who is this?" {
-			t.Errorf("told %v", events)
+			t.Errorf("got %v", events)
 		}
 		postRaw(t, p, "/sms/inbound", http.Header{}, "{}").Rejected(t, 404, 1402) // there is no gateway of our own making here
 	}, withSecret(t), func(c *app.Config) {

@@ -134,7 +134,7 @@ func testTaskFilters(t *testing.T, r roads) {
 		"of a worker":                                 {"from=0&worker=" + r.ada, []string{third, fifth}},
 		"of a worker, completed":                      {"from=0&state=3&worker=" + r.ada, []string{fifth}},
 		"of a worker in a window":                     {fmt.Sprintf("from=%d&worker=%s", done, r.ada), []string{fifth}},
-		"of nobody":                                   {"from=0&worker=" + unknownID, nil},
+		"of an unknown worker":                        {"from=0&worker=" + unknownID, nil},
 		"of what is no worker":                        {"from=0&worker=x", nil},
 		"to be completed by":                          {fmt.Sprintf("from=0&completeBeforeBefore=%d", soon+hour), []string{first, third}},
 		"… inclusive, to the millisecond":             {fmt.Sprintf("from=0&completeBeforeBefore=%d", soon+hour-1), []string{third}},
@@ -144,7 +144,7 @@ func testTaskFilters(t *testing.T, r roads) {
 		"that depend on a task":                       {"from=0&dependencies=" + first, []string{second, third}},
 		"that depend on all of several":               {"from=0&dependencies=" + first + "," + second, []string{third}},
 		"that depend, as a client writes it":          {"from=0&dependencies=" + url.QueryEscape("["+first+" "+second+"]"), []string{third}},
-		"that depend on what nobody has":              {"from=0&dependencies=" + unknownID, nil},
+		"that depend on an unknown task":              {"from=0&dependencies=" + unknownID, nil},
 		"in the organization's container":             {"from=0&containers=" + org, []string{first}},
 		"in a team's":                                 {"from=0&containers=" + r.south, []string{second}},
 		"in a worker's":                               {"from=0&containers=" + r.ada, []string{third}},
@@ -152,7 +152,7 @@ func testTaskFilters(t *testing.T, r roads) {
 		"in one, by its own id":                       {"from=0&containers=" + containerID("workers/"+r.ada), []string{third}},
 		"in some, by their own ids":                   {"from=0&containers=" + containerID("organizations/"+org) + "," + containerID("teams/"+r.south), []string{first, second}},
 		"in several":                                  {"from=0&containers=" + r.ada + "," + org + "," + r.ada, []string{first, third}},
-		"in nobody's":                                 {"from=0&containers=" + unknownID, nil},
+		"in an unknown container":                     {"from=0&containers=" + unknownID, nil},
 		"containers do not count with a worker":       {"from=0&worker=" + r.bob + "&containers=" + r.south, []string{fourth}},
 		"containers do not count with a state":        {"from=0&state=2&containers=" + r.south, []string{fourth}},
 		"after a task":                                {"from=0&lastId=" + second, []string{third, fourth, fifth}},
@@ -160,7 +160,7 @@ func testTaskFilters(t *testing.T, r roads) {
 		"after one that is completed":                 {"from=0&lastId=" + fifth, nil},
 		"parameters that have no value":               {"from=0&to=undefined&lastId=undefined&state=null&worker=None", all},
 		"parameters that are empty":                   {"from=0&to=&lastId=&state=&worker=&completeBeforeBefore=&completeAfterAfter=&dependencies=&containers=", all},
-		"parameters that nobody knows":                {"from=0&limit=1&unheardOf=x", all},
+		"unknown parameters":                          {"from=0&limit=1&unheardOf=x", all},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

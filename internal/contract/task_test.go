@@ -73,7 +73,7 @@ func TestTaskContract(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		r := newRoads(t, p, "Acme")
 		org := string(r.Organization.ID)
-		t.Run("a task of a destination and nobody is unassigned, with every field", func(t *testing.T) {
+		t.Run("a task with only a destination is unassigned, with every field", func(t *testing.T) {
 			made := r.Must(t, "POST", "/tasks", newTask())
 			sameTask(t, made, bareTask(t, org, `{"didAutoAssign":false}`))
 			delete(made, "didAutoAssign") // only in the answer that creates a task
@@ -92,7 +92,7 @@ func TestTaskContract(t *testing.T) {
 		})
 		t.Run("every field is taken", func(t *testing.T) { testTaskFields(t, r) })
 		t.Run("a destination is an id or an object", func(t *testing.T) { testTaskDestination(t, p, r) })
-		t.Run("a recipient is an id, an object, or nobody", func(t *testing.T) { testTaskRecipients(t, p, r) })
+		t.Run("a recipient is an id, an object, or absent", func(t *testing.T) { testTaskRecipients(t, p, r) })
 		t.Run("merchant and executor are the organization or connected with it", func(t *testing.T) { testTaskOrganizations(t, p, r) })
 		t.Run("barcodes go by two names", func(t *testing.T) { testTaskBarcodes(t, r) })
 		t.Run("a task is made at the end of a container", func(t *testing.T) { testTaskContainer(t, r) })
@@ -105,7 +105,7 @@ func TestTaskContract(t *testing.T) {
 				notFound.check(t, r.Call(t, "GET", "/tasks/shortId/"+short, nil))
 			}
 		})
-		t.Run("who put a task where is told when asked", func(t *testing.T) { testTaskHistory(t, r) })
+		t.Run("the history of assignments is returned on request", func(t *testing.T) { testTaskHistory(t, r) })
 		t.Run("tasks have metadata", func(t *testing.T) {
 			testMetadata(t, p, metadataOwner{"/tasks", func(_ *apptest.Client, _ int, metadata string) string { return newTask(`,"metadata":` + metadata) }, true})
 		})
@@ -307,7 +307,7 @@ func testTaskDependencies(t *testing.T, p *apptest.Platform, r roads) {
 	}
 	matches(t, r.Must(t, "PUT", "/tasks/"+child, `{"dependencies":[]}`)["dependencies"], `[]`)
 	matches(t, r.Must(t, "PUT", "/tasks/"+first, `{"dependencies":["`+child+`"]}`)["dependencies"], `["`+child+`"]`)
-	t.Run("a task that is deleted is nobody's parent any more", func(t *testing.T) {
+	t.Run("a deleted task is no longer a parent", func(t *testing.T) {
 		gone := r.task(t)
 		kept := id(t, r.Client, "/tasks", newTask(`,"dependencies":["`+gone+`","`+second+`"]`))
 		r.Call(t, "DELETE", "/tasks/"+gone, nil).OK(t)
@@ -407,8 +407,8 @@ func testTaskHistory(t *testing.T, r roads) {
 	r.Must(t, "PUT", "/tasks/"+task, `{"container":{"type":"WORKER","worker":"`+r.bob+`"}}`)
 	r.Must(t, "PUT", "/tasks/"+task, `{"container":{"type":"ORGANIZATION"}}`)
 	plain := readTask(t, r.Client, task)
-	if _, told := plain["assignmentHistory"]; told {
-		t.Error("told without being asked")
+	if _, shown := plain["assignmentHistory"]; shown {
+		t.Error("returned without a request")
 	}
 	for _, no := range []string{"false", "", "0"} {
 		matches(t, readTask(t, r.Client, task+"?assignmentHistory="+no), string(encode(t, plain)))

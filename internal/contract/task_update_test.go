@@ -68,7 +68,7 @@ func testTaskUpdates(t *testing.T, r roads) {
 		"a destination":                 {`{"destination":"` + fmt.Sprint(elsewhere["id"]) + `"}`, nil, "destination", string(encode(t, elsewhere))},
 		"nothing":                       {`{}`, nil, "notes", `"old"`},
 		"no body":                       {``, nil, "notes", `"old"`},
-		"what nobody knows":             {`{"unheardOf":1}`, nil, "notes", `"old"`},
+		"an unknown field":              {`{"unheardOf":1}`, nil, "notes", `"old"`},
 		"what is of new tasks only":     {`{"autoAssign":{"mode":"distance"}}`, nil, "state", `0`},
 	}
 	for name, test := range tests {
@@ -183,7 +183,7 @@ func testTaskStates(t *testing.T, r roads) {
 	done := r.Must(t, "PUT", "/tasks/"+task, strings.Replace(strings.Replace(body, `"value":1`, `"value":2`, 1), `"changed"`, `"again"`, 1))
 	changed(t, "a completed task", before, done, "metadata")
 	matches(t, done["metadata"], `[{"name":"a","type":"number","value":2,"visibility":["api"]}]`)
-	matches(t, r.Must(t, "GET", "/recipients/"+fmt.Sprint(person["id"]), nil), string(encode(t, person))) // what is ignored changes nobody
+	matches(t, r.Must(t, "GET", "/recipients/"+fmt.Sprint(person["id"]), nil), string(encode(t, person))) // ignored fields do not change the recipient
 	for name, ignored := range map[string]string{
 		"two recipients":          `"recipients":["a","b"]`,
 		"a phone number of none":  `"recipients":[{"name":"X","phone":"12"}]`,

@@ -19,7 +19,7 @@ func TestTeamContract(t *testing.T) {
 		bob := id(t, c.Client, "/admins", `{"name":"Bob","email":"bob@acme.example"}`)
 		hub := id(t, c.Client, "/hubs", `{"name":"Depot","address":{"city":"X","country":"Y"},"location":[1,2]}`)
 
-		t.Run("a team of nobody has nothing else, and no tasks in the answer that makes it", func(t *testing.T) {
+		t.Run("a team without workers has nothing else, and no tasks in the response that creates it", func(t *testing.T) {
 			for name, body := range map[string]string{
 				"Empty": `{"name":"Empty","workers":[],"managers":[]}`,
 				"Nulls": `{"name":"Nulls","workers":null,"managers":null,"hub":null,"enableSelfAssignment":null,"metadata":null}`,

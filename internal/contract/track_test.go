@@ -29,10 +29,10 @@ func TestTrackContract(t *testing.T) {
 		t.Run("a page is gone a day after the task is completed", func(t *testing.T) { testGone(t, acme, team) })
 		t.Run("a link that leads nowhere says nothing", func(t *testing.T) { testNoPage(t, acme) })
 		t.Run("nothing of a link can be known beforehand", func(t *testing.T) { testLinksAreRandom(t, acme) })
-		t.Run("that the page was opened is told by its script alone", func(t *testing.T) { testViewed(t, acme) })
+		t.Run("only the script of the page reports that it was opened", func(t *testing.T) { testViewed(t, acme) })
 		t.Run("a completed task can be rated", func(t *testing.T) { testFeedback(t, acme, team) })
 		t.Run("the page needs no script", func(t *testing.T) { testPage(t, acme, team) })
-		t.Run("a stream tells every change", func(t *testing.T) { testFollowStream(t, acme, team) })
+		t.Run("a stream sends every change", func(t *testing.T) { testFollowStream(t, acme, team) })
 		t.Run("one address cannot ask for everything", func(t *testing.T) { testTrackRate(t, acme) })
 		t.Run("no name becomes markup", func(t *testing.T) { testHostileNames(t, p) })
 	})
@@ -49,7 +49,7 @@ func link(t testing.TB, c *apptest.Client, task string) string {
 }
 
 // testLinksAreRandom makes tasks one after the other: no two links begin alike,
-// nor does one begin as the ids do, which tell the time.
+// nor does one begin as the ids do, which contain the time.
 func testLinksAreRandom(t *testing.T, c *apptest.Client) {
 	const alike = 6 // characters: a minute in an id, and no chance in a link
 	seen := map[string]bool{}
@@ -63,7 +63,7 @@ func testLinksAreRandom(t *testing.T, c *apptest.Client) {
 	}
 }
 
-// state is what the page's script is told.
+// state is what the page's script receives.
 func state(t testing.TB, link string) map[string]any {
 	t.Helper()
 	return exchange(t, http.MethodGet, link+"/state", nil).OK(t).Object(t)
@@ -262,8 +262,8 @@ func testViewed(t *testing.T, c *apptest.Client) {
 		t.Error("not viewed")
 	}
 	changed(t, "viewed", before, after, "trackingViewed")
-	if told := triggers(t, c, "taskId", task); !slices.Equal(told, []string{"taskCreated", "taskUpdated"}) {
-		t.Errorf("webhooks are told %v", told)
+	if sent := triggers(t, c, "taskId", task); !slices.Equal(sent, []string{"taskCreated", "taskUpdated"}) {
+		t.Errorf("webhooks receive %v", sent)
 	}
 }
 
@@ -285,15 +285,15 @@ func testFeedback(t *testing.T, c *apptest.Client, team string) {
 			want.check(t, a)
 		}
 	}
-	told := len(triggers(t, c, "taskId", task))
+	sent := len(triggers(t, c, "taskId", task))
 	for range 3 {
 		say(t, at, `{"rating":2,"comments":" too late "}`).OK(t)
 	}
 	matches(t, c.Must(t, http.MethodGet, "/tasks/"+task, nil)["feedback"], `[{"time":"<now>","rating":2,"comments":"too late"}]`)
 	say(t, at, `{"rating":4}`).OK(t)
 	matches(t, c.Must(t, http.MethodGet, "/tasks/"+task, nil)["feedback"], `[{"time":"<now>","rating":4,"comments":""}]`)
-	if got := triggers(t, c, "taskId", task)[told:]; !slices.Equal(got, []string{"taskUpdated", "taskUpdated"}) {
-		t.Errorf("webhooks are told %v", got)
+	if got := triggers(t, c, "taskId", task)[sent:]; !slices.Equal(got, []string{"taskUpdated", "taskUpdated"}) {
+		t.Errorf("webhooks receive %v", got)
 	}
 	matches(t, state(t, at)["feedback"], `{"allowed":true,"given":true}`)
 	if strings.Contains(string(exchange(t, http.MethodGet, at+"/state", nil).Body), "too late") {

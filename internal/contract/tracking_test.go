@@ -81,7 +81,7 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 	second := taskOf(t, c, worker, 40.72, nil)
 	p.RefreshDue(t)
 	if got := c.Must(t, http.MethodGet, "/tasks/"+first, nil); got["estimatedArrivalTime"] != nil || got["estimatedCompletionTime"] != nil || got["eta"] != nil {
-		t.Errorf("estimated although nobody knows where the worker is: %v", got)
+		t.Errorf("estimated although the worker's location is unknown: %v", got)
 	}
 	phone.at(t, 40.7)
 	p.RefreshDue(t)
@@ -121,7 +121,7 @@ func testStartEstimates(t *testing.T, c *apptest.Client, team string) {
 	worker, phone := driver(t, c, team, "+12125550409")
 	lost := taskOf(t, c, worker, 40.71, nil)
 	if got := phone.do(t, "start", lost, "s1", nil); got["eta"] != nil || got["estimatedArrivalTime"] != nil || got["estimatedCompletionTime"] != nil {
-		t.Errorf("estimated although nobody knows where the worker is: %v", got)
+		t.Errorf("estimated although the worker's location is unknown: %v", got)
 	}
 	phone.do(t, "complete", lost, "c1", map[string]any{"success": true})
 	phone.at(t, 40.7)
@@ -162,7 +162,7 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 	}
 	p.Advance(time.Hour)
 	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); !near(got["delayTime"], 3540, 30) {
-		t.Errorf("nobody's task is late by %v, want about 3540", got["delayTime"])
+		t.Errorf("the unassigned task is late by %v, want about 3540", got["delayTime"])
 	}
 	c.Must(t, http.MethodPut, "/tasks/"+free, map[string]any{"completeBefore": p.Now().Add(time.Hour).UnixMilli()})
 	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); got["delayTime"] != nil {
@@ -197,7 +197,7 @@ func testEstimatesFollow(t *testing.T, c *apptest.Client, team string) {
 	}
 	c.Must(t, http.MethodPut, "/containers/organizations/"+string(c.Organization.ID), map[string]any{"tasks": []any{-1, second}})
 	if got := c.Must(t, http.MethodGet, "/tasks/"+second, nil); got["estimatedCompletionTime"] != nil || got["estimatedArrivalTime"] != nil {
-		t.Errorf("with nobody, and estimated: %v", got["estimatedCompletionTime"])
+		t.Errorf("without a worker, and estimated: %v", got["estimatedCompletionTime"])
 	}
 	// Off duty the estimates live ten minutes, on duty one.
 	before := c.Must(t, http.MethodGet, "/tasks/"+first, nil)["estimatedCompletionTime"]

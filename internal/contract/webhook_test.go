@@ -133,7 +133,7 @@ func testRefuseWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		"an address of this machine": {`{"url":"https://[::1]/","trigger":6}`, invalidHook, "not allowed"},
 		"a private address":          {`{"url":"https://10.0.0.1/","trigger":6}`, invalidHook, "not allowed"},
 		"the metadata of clouds":     {`{"url":"https://169.254.169.254/","trigger":6}`, invalidHook, "not allowed"},
-		"a port nobody allowed":      {`{"url":"https://93.184.215.14:22/","trigger":6}`, invalidHook, "not allowed"},
+		"a port that is not allowed": {`{"url":"https://93.184.215.14:22/","trigger":6}`, invalidHook, "not allowed"},
 		"an address in disguise":     {`{"url":"https://0x7f000001/","trigger":6}`, invalidHook, "address"},
 	}
 	before := c.Platform.Store.Stats().Operations
@@ -184,7 +184,7 @@ func testRefuseServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 			invalidHook.check(t, c.Call(t, "PUT", "/webhooks/"+made, fmt.Sprintf(`{"name":"changed","url":%q}`, r.URL+path+"?new")), "did not match")
 		})
 	}
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("no server listens", func(t *testing.T) {
 		invalidHook.check(t, c.Call(t, "POST", "/webhooks", `{"url":"https://127.0.0.1:1/","trigger":6}`), "could not connect")
 	})
 	t.Run("a certificate for another name", func(t *testing.T) {
@@ -265,15 +265,15 @@ func testWebhookLimit(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	c.Call(t, "DELETE", "/webhooks/"+fmt.Sprint(list(t, c, "/webhooks")[50]["id"]), nil).OK(t)
 	hook(t, c, r, path, 7)
 
-	// Each of the hundred is told, under an id of its own.
+	// Each of the hundred is notified, under a separate id.
 	task := id(t, c, "/tasks", plainTask)
 	c.Must(t, "PUT", "/tasks/"+task, `{"notes":"changed"}`)
-	told := map[string]bool{}
+	notified := map[string]bool{}
 	for _, post := range r.Await(t, path, 100) {
-		told[post.Header.Get("Webhook-Id")] = true
+		notified[post.Header.Get("Webhook-Id")] = true
 	}
-	if len(told) != 100 {
-		t.Errorf("100 webhooks were told under %d ids", len(told))
+	if len(notified) != 100 {
+		t.Errorf("100 webhooks were notified under %d ids", len(notified))
 	}
 }
 

@@ -63,7 +63,7 @@ func TestChain(t *testing.T) {
 				t.Errorf("%v is not for the client", err)
 			}
 			if failed != tt.failed {
-				t.Errorf("%d failures were told, want %d", failed, tt.failed)
+				t.Errorf("%d failures were reported, want %d", failed, tt.failed)
 			}
 		})
 	}
@@ -138,10 +138,10 @@ func TestCached(t *testing.T) {
 	t.Run("a broken cache does no harm", func(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		m.broken = true
-		told := 0
-		c.OnError = func(context.Context, error) { told++ }
-		if p, err := c.Geocode(t.Context(), howard); err != nil || p.Source != "test" || told != 2 {
-			t.Errorf("got %+v, %v; told %d times", p, err, told)
+		reported := 0
+		c.OnError = func(context.Context, error) { reported++ }
+		if p, err := c.Geocode(t.Context(), howard); err != nil || p.Source != "test" || reported != 2 {
+			t.Errorf("got %+v, %v; reported %d times", p, err, reported)
 		}
 	})
 	t.Run("what is kept and not ours is not believed", func(t *testing.T) {

@@ -194,7 +194,7 @@ func TestTheEstimateAnswersForAMisbehavingRouter(t *testing.T) {
 				}
 				times, err := routers.Matrix(t.Context(), lastmile.Car, answers.points, answers.points)
 				if err != nil || times.Source != "estimate" || !times.Estimated || failed != 1 {
-					t.Errorf("times of %q, %v; %d failures told", times.Source, err, failed)
+					t.Errorf("times of %q, %v; %d failures reported", times.Source, err, failed)
 				}
 			})
 		}
@@ -255,7 +255,7 @@ func TestValhallaIsAskedByVehicle(t *testing.T) {
 	}
 }
 
-func TestAnEmptyTableAsksNobody(t *testing.T) {
+func TestEmptyTableSendsNoRequest(t *testing.T) {
 	router := openRouter(t, "osrm+http://router.example.com", roundTrip(func(*http.Request) (*http.Response, error) {
 		return nil, errors.New("asked")
 	}))

@@ -165,7 +165,7 @@ func TestTally(t *testing.T) {
 
 func TestLedgerFindsBrokenPromises(t *testing.T) {
 	done := outcome{worker: "w", success: true, at: 5}
-	told := func(change func(*shownTask)) shownTask {
+	shown := func(change func(*shownTask)) shownTask {
 		s := shownTask{ID: "t", State: stateCompleted, Worker: "w"}
 		s.Completion.Success, s.Completion.Time = true, 5
 		for _, name := range []string{"start", "arrival", "departure"} {
@@ -182,15 +182,15 @@ func TestLedgerFindsBrokenPromises(t *testing.T) {
 		seen, want int
 		task       shownTask
 	}{
-		"all is as it was told":          {1, 0, told(nil)},
-		"completed, and not any more":    {1, 1, told(func(s *shownTask) { s.State = stateActive })},
-		"completed at another time":      {1, 1, told(func(s *shownTask) { s.Completion.Time = 6 })},
-		"completed by another worker":    {1, 1, told(func(s *shownTask) { s.Worker = "v" })},
-		"completed the other way":        {1, 1, told(func(s *shownTask) { s.Completion.Success = false })},
-		"an action done twice":           {1, 1, told(func(s *shownTask) { s.Completion.Events = append(s.Completion.Events, s.Completion.Events[1]) })},
-		"an acknowledged step is lost":   {1, 1, told(func(s *shownTask) { s.Completion.Events = s.Completion.Events[:2] })},
-		"an event that was not streamed": {0, 1, told(nil)},
-		"an event that was told twice":   {2, 1, told(nil)},
+		"everything is as it was reported": {1, 0, shown(nil)},
+		"completed, and not any more":      {1, 1, shown(func(s *shownTask) { s.State = stateActive })},
+		"completed at another time":        {1, 1, shown(func(s *shownTask) { s.Completion.Time = 6 })},
+		"completed by another worker":      {1, 1, shown(func(s *shownTask) { s.Worker = "v" })},
+		"completed the other way":          {1, 1, shown(func(s *shownTask) { s.Completion.Success = false })},
+		"an action done twice":             {1, 1, shown(func(s *shownTask) { s.Completion.Events = append(s.Completion.Events, s.Completion.Events[1]) })},
+		"an acknowledged step is lost":     {1, 1, shown(func(s *shownTask) { s.Completion.Events = s.Completion.Events[:2] })},
+		"an event that was not streamed":   {0, 1, shown(nil)},
+		"an event that was streamed twice": {2, 1, shown(nil)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedger(false)

@@ -90,7 +90,7 @@ func testRun(t *testing.T, p *apptest.Platform) {
 		t.Errorf("the report is %+v", report)
 	}
 	if report.CaughtUp == 0 || report.Resent == 0 || started != 1 {
-		t.Errorf("%d actions were told later, %d told twice, %d times told that it began", report.CaughtUp, report.Resent, started)
+		t.Errorf("%d actions were reported later, %d reported twice, %d starts reported", report.CaughtUp, report.Resent, started)
 	}
 	if report.Positions == 0 || report.Believed != report.Positions {
 		t.Errorf("of %d positions %d were believed", report.Positions, report.Believed)

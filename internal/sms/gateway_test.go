@@ -111,7 +111,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 				t.Error("accepted for a number that opted out")
 			}
 			if strings.Contains(got.Reason, "127.0.0.1") || strings.Contains(got.Reason, "token") {
-				t.Errorf("the reason tells too much: %s", got.Reason)
+				t.Errorf("the reason reveals too much: %s", got.Reason)
 			}
 		})
 	}
@@ -231,7 +231,7 @@ func TestTwilioIsAskedForAMessageThatMayHaveBeenSent(t *testing.T) {
 		"only one with another text":  {list(one("Acme: delivered", "outbound-api", start)), textmessage.SendDeferred},
 		"only one of yesterday":       {list(one(text, "outbound-api", start.Add(-24*time.Hour))), textmessage.SendDeferred},
 		"only one that came":          {list(one(text, "inbound", start)), textmessage.SendDeferred},
-		"it cannot be told":           {status(500, ``), textmessage.SendUncertain},
+		"the outcome is unknown":      {status(500, ``), textmessage.SendUncertain},
 		"an answer that says nothing": {status(200, `{}`), textmessage.SendUncertain},
 		"an answer that is no list":   {status(200, `[]`), textmessage.SendUncertain},
 		"a connection that broke":     {hang, textmessage.SendUncertain},

@@ -46,8 +46,8 @@ func (d *depot) task(t *testing.T) lastmile.TaskID {
 	return made.Task.ID
 }
 
-// told is what happened since it was last asked: how often each trigger.
-func (d *depot) told(t *testing.T) map[string]int {
+// newEvents returns how often each trigger occurred since the last call.
+func (d *depot) newEvents(t *testing.T) map[string]int {
 	t.Helper()
 	events := map[string]int{}
 	err := d.Store.Write(t.Context(), func(w *sqlstore.Tx) error {
@@ -75,7 +75,7 @@ func TestRoutePlanEvents(t *testing.T) {
 	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
 		d := newDepot(t, p)
 		tasks := []lastmile.TaskID{d.task(t), d.task(t), d.task(t)}
-		d.told(t)
+		d.newEvents(t)
 		name, start, first := "Round", app.Clock(), tasks[:2]
 		var plan lastmile.RoutePlan
 		change := func(c lastmile.RoutePlanChange) func() error {
@@ -107,7 +107,7 @@ func TestRoutePlanEvents(t *testing.T) {
 			do   func() error
 			want map[string]int
 		}{
-			{"a plan for nobody yet is made", func() (err error) {
+			{"a plan without a worker is created", func() (err error) {
 				plan, err = d.RoutePlans.Create(t.Context(), d.who, lastmile.RoutePlanChange{Name: &name, Start: &start, Tasks: &first})
 				return err
 			}, map[string]int{"routePlanCreated": 1, "taskUpdated": 2}},
@@ -124,14 +124,14 @@ func TestRoutePlanEvents(t *testing.T) {
 			{"a task leaves", change(lastmile.RoutePlanChange{Tasks: &first}), map[string]int{"routePlanUpdated": 1, "taskUpdated": 1}},
 			{"its first task is done", complete(tasks[0]), map[string]int{"taskCompleted": 1, "taskUpdated": 1, "routePlanStarted": 1}},
 			{"its last task is done", complete(tasks[1]), map[string]int{"taskCompleted": 1, "taskUpdated": 1, "routePlanCompleted": 1}},
-			{"nobody has it any more", change(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID(""))}), map[string]int{"routePlanUpdated": 1, "routePlanUnassigned": 1}},
+			{"it has no worker any more", change(lastmile.RoutePlanChange{Worker: new(lastmile.WorkerID(""))}), map[string]int{"routePlanUpdated": 1, "routePlanUnassigned": 1}},
 			{"it is deleted", func() error { return d.RoutePlans.Delete(t.Context(), d.who, plan.ID) }, map[string]int{"taskUpdated": 2}},
 		} {
 			if err := step.do(); err != nil {
 				t.Fatalf("%s: %v", step.what, err)
 			}
-			if got := d.told(t); !maps.Equal(got, step.want) {
-				t.Errorf("%s: told of %v, want %v", step.what, got, step.want)
+			if got := d.newEvents(t); !maps.Equal(got, step.want) {
+				t.Errorf("%s: events %v, want %v", step.what, got, step.want)
 			}
 		}
 	})

@@ -86,7 +86,7 @@ func TestLearnFactor(t *testing.T) {
 		low, high float64
 	}{
 		"nothing yet":                       {nil, 1, 1},
-		"too few to tell":                   {trips(9, 2), 1, 1},
+		"too few":                           {trips(9, 2), 1, 1},
 		"a few are half believed":           {trips(20, 1.5), 1.15, 1.3},
 		"many are believed":                 {trips(1000, 1.5), 1.43, 1.55},
 		"faster than estimated":             {trips(1000, 0.8), 0.76, 0.84},

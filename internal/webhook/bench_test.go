@@ -32,7 +32,7 @@ type receivers struct {
 	got   atomic.Int64
 
 	timed    bool     // note when each was answered
-	answered sync.Map // events, without what tells notifications apart → time
+	answered sync.Map // events, without what distinguishes notifications → time
 }
 
 func newReceivers(t testing.TB, count int, answer http.HandlerFunc) *receivers {

@@ -479,7 +479,7 @@ func TestCertificatesAreAlwaysVerified(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) { // somebody else's temporary file
+			if errors.Is(err, fs.ErrNotExist) { // a temporary file of another process
 				return nil
 			}
 			return err

@@ -317,7 +317,7 @@ func TestDocumentHasEveryError(t *testing.T) {
 		}
 		response := doc.Components.Responses[strings.ReplaceAll(http.StatusText(row.Status), " ", "")]
 		if response == nil || !strings.Contains(*response.Value.Description, strconv.Itoa(int(row.Number))) {
-			t.Errorf("no response of the document tells of error %d", row.Number)
+			t.Errorf("no response of the OpenAPI document describes error %d", row.Number)
 		}
 		if !reached[strconv.Itoa(row.Status)] {
 			t.Errorf("no operation answers %d", row.Status)

@@ -90,7 +90,7 @@ func TestAFaultInWhatIsSentEndsTheOperation(t *testing.T) {
 		must(t, e.Write(ctx, put(ctx, "taken", 1)))
 		for name, after := range map[string]func(c engine.Conn) error{
 			"at its end": func(engine.Conn) error { return nil },
-			"at the next statement, even if nobody cares": func(c engine.Conn) error {
+			"at the next statement, even if its result is ignored": func(c engine.Conn) error {
 				countIn(ctx, c) //nolint:errcheck // the point
 				return nil
 			},

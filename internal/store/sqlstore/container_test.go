@@ -90,7 +90,7 @@ func read[T any](t *testing.T, s *sqlstore.Store, from func(*sqlstore.Tx) (T, er
 	return found, err
 }
 
-// TestACopyKeepsTheOrderOfNewTasks moves tasks that nobody has looked at to
+// TestACopyKeepsTheOrderOfNewTasks moves tasks that no caller has listed to
 // SQLite, where another is created after them.
 func TestACopyKeepsTheOrderOfNewTasks(t *testing.T) {
 	ctx := t.Context()

@@ -134,7 +134,7 @@ func testRoom(t *testing.T, s *sqlstore.Store) {
 	}
 }
 
-// testComesLast makes tasks in the organization's container, which nobody
+// testComesLast makes tasks in the organization's container, which no caller
 // enqueues, after others were put to its end.
 func testComesLast(t *testing.T, s *sqlstore.Store) {
 	const many = 100
@@ -202,7 +202,7 @@ func testContainers(t *testing.T, s *sqlstore.Store) {
 		return read(t, s, func(r *sqlstore.Tx) ([]lastmile.ContainerRef, error) { return r.Containers(ctx, org) })
 	}
 	if got := containers(acme); len(got) > 0 {
-		t.Errorf("nobody changed a container, and there are %v", got)
+		t.Errorf("no container was changed, and there are %v", got)
 	}
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(w.LockContainer(ctx, acme, annsWork, now), w.LockContainer(ctx, acme, home, now), w.LockContainer(ctx, acme, annsWork, now))

@@ -161,7 +161,7 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 		t.Errorf("settings %+v", got)
 	}
 	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Settings, error) { return r.Settings(ctx, zenith) }); got != (lastmile.Settings{}) {
-		t.Errorf("settings of nobody %+v", got)
+		t.Errorf("settings of an unknown worker %+v", got)
 	}
 	trips := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Trip, error) { return r.Trips(ctx, acme, 10) })
 	if len(trips) != 1 || trips[0].Actual != 2*time.Minute {

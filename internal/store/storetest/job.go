@@ -86,11 +86,11 @@ func testBatch(t *testing.T, s *sqlstore.Store) {
 	}
 	same(t, "a batch in progress", got(), b)
 	for what, err := range map[string]error{
-		"the same results again":           add(0, b.Results...),
-		"results that leave an item out":   add(3, b.Results[0]),
-		"an end before the last item":      complete(),
-		"the results of nobody's batch":    s.Write(ctx, func(w *sqlstore.Tx) error { return w.AddResults(ctx, zenith, b.ID, 0, b.Results) }),
-		"an end of another's organization": s.Write(ctx, func(w *sqlstore.Tx) error { return w.CompleteBatch(ctx, zenith, b.ID, now) }),
+		"the same results again":                      add(0, b.Results...),
+		"results that leave an item out":              add(3, b.Results[0]),
+		"an end before the last item":                 complete(),
+		"the results of another organization's batch": s.Write(ctx, func(w *sqlstore.Tx) error { return w.AddResults(ctx, zenith, b.ID, 0, b.Results) }),
+		"an end of another's organization":            s.Write(ctx, func(w *sqlstore.Tx) error { return w.CompleteBatch(ctx, zenith, b.ID, now) }),
 	} {
 		if err == nil {
 			t.Errorf("%s were saved", what)

@@ -30,7 +30,7 @@ func testMessages(t *testing.T, s *sqlstore.Store) {
 	list := func(f textmessage.Filter) []textmessage.Message {
 		return read(t, s, func(r *sqlstore.Tx) ([]textmessage.Message, error) { return r.Messages(ctx, f) })
 	}
-	same(t, "what was told once is not told again", list(textmessage.Filter{Organization: acme}), []textmessage.Message{first, invitation})
+	same(t, "a message is not queued twice", list(textmessage.Filter{Organization: acme}), []textmessage.Message{first, invitation})
 	same(t, "the newest", list(textmessage.Filter{Organization: acme, Limit: 1}), []textmessage.Message{invitation})
 	same(t, "in another state", len(list(textmessage.Filter{State: textmessage.StateFailed})), 0)
 	same(t, "by id", read(t, s, func(r *sqlstore.Tx) (textmessage.Message, error) { return r.MessageByID(ctx, other.ID) }), other)
@@ -146,7 +146,7 @@ func testMessageSettings(t *testing.T, s *sqlstore.Store) {
 	}
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveMessageSettings(ctx, set) })
 	same(t, "settings", settings(acme), set)
-	same(t, "thresholds at which anybody is told", thresholds(acme), textmessage.Thresholds{ETA: 90 * time.Second})
+	same(t, "thresholds at which messages are sent", thresholds(acme), textmessage.Thresholds{ETA: 90 * time.Second})
 	same(t, "settings of another organization", settings(zenith), textmessage.DefaultSettings(zenith))
 
 	out := textmessage.OptOut{Organization: acme, Phone: "+12125550100", At: now, Muted: true}

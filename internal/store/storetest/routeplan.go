@@ -130,7 +130,7 @@ func testRoutePlanFilter(t *testing.T, s *sqlstore.Store) {
 	}{
 		"all, oldest first":         {store.RoutePlanFilter{}, []string{"full", "bare", "last"}},
 		"of a worker":               {store.RoutePlanFilter{Worker: id[lastmile.WorkerID]("w")}, []string{"full"}},
-		"of nobody":                 {store.RoutePlanFilter{Worker: id[lastmile.WorkerID]("x")}, nil},
+		"of an unknown worker":      {store.RoutePlanFilter{Worker: id[lastmile.WorkerID]("x")}, nil},
 		"made from a time":          {store.RoutePlanFilter{CreatedFrom: at(1)}, []string{"bare", "last"}},
 		"made before a time":        {store.RoutePlanFilter{CreatedTo: at(1)}, []string{"full"}},
 		"starting from a time":      {store.RoutePlanFilter{StartFrom: at(62)}, []string{"last"}},

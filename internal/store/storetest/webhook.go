@@ -220,8 +220,8 @@ func testWebhookClaims(t *testing.T, s *sqlstore.Store) {
 	try("the first comes back", false, hold("one", now.Add(leaseLength)))
 	try("the second lasts", true, hold("two", now.Add(leaseLength)))
 	try("a webhook that does not exist", false, func(w *sqlstore.Tx) (bool, error) {
-		nobody := work.Item{Kind: work.Webhooks, Organization: acme, ID: string(id[lastmile.WebhookID]("nobody")), Lease: "x"}
-		return w.ClaimWork(ctx, nobody, now, now.Add(leaseLength))
+		missing := work.Item{Kind: work.Webhooks, Organization: acme, ID: string(id[lastmile.WebhookID]("nobody")), Lease: "x"}
+		return w.ClaimWork(ctx, missing, now, now.Add(leaseLength))
 	})
 	write(t, s, func(w *sqlstore.Tx) error { return w.ResetWork(ctx, work.Webhooks, now) })
 	try("after all were released", true, claim("three", now, now.Add(leaseLength)))
@@ -389,7 +389,7 @@ func testForgetting(t *testing.T, s *sqlstore.Store) {
 		}
 		return list
 	}
-	forget() // nothing has a number yet, so that somebody may still follow it
+	forget() // nothing has a number yet, so that a stream may still follow it
 	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(ctx, 10)
 		return err

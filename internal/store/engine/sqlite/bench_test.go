@@ -95,7 +95,7 @@ const insertNote = `INSERT INTO note (org, id, doc, n) VALUES ($1, $2, $3, $4)`
 
 // BenchmarkGroupCommit has 64 clients write one durable record each, and
 // reports how that compares with the ceiling: a loop that commits 256 such
-// rows at a time through database/sql, with nobody waiting for an answer.
+// rows at a time through database/sql, with no caller waiting for a response.
 func BenchmarkGroupCommit(b *testing.B) {
 	ceiling := rawCeiling(b)
 	e := opened(b)

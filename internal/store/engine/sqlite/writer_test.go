@@ -160,7 +160,7 @@ func TestACommitThatFailsIsNoSuccess(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("what fails again is told so", func(t *testing.T) {
+	t.Run("an operation that fails again gets the error", func(t *testing.T) {
 		e := opened(t)
 		failCommits(t, e.writer.h, 0, 2) // the batch and, after the blocker, the first operation
 		answers := together(t, e, counted("a"), counted("b"))
@@ -441,8 +441,8 @@ func cached(h *handle) int32 {
 
 func TestNothingIsWrittenAfterTheDiskFailed(t *testing.T) {
 	o := options(t.TempDir())
-	told := 0
-	o.Unsynced = func(error) { told++ }
+	reported := 0
+	o.Unsynced = func(error) { reported++ }
 	e, err := Open(t.Context(), o)
 	must(t, err)
 	must(t, e.Write(t.Context(), put(t.Context(), "before", 1)))
@@ -450,8 +450,8 @@ func TestNothingIsWrittenAfterTheDiskFailed(t *testing.T) {
 	for range 2 {
 		err = e.Write(t.Context(), func(engine.Conn) error { return h.fault(lib.SQLITE_IOERR_FSYNC) })
 	}
-	if err == nil || told != 1 {
-		t.Errorf("the disk failed: %v, told %d times", err, told)
+	if err == nil || reported != 1 {
+		t.Errorf("the disk failed: %v, reported %d times", err, reported)
 	}
 	if err := e.Write(t.Context(), put(t.Context(), "after", 1)); !errors.Is(err, engine.ErrUnsynced) {
 		t.Errorf("a write after the disk failed: %v", err)

@@ -57,7 +57,7 @@ type windowLike struct {
 	Times []wire.Millis `json:"times"`
 }
 
-// picky is a type of another package that refuses in its own words.
+// picky is a type of another package that rejects in its own words.
 type picky struct{ said string }
 
 func (p *picky) UnmarshalJSON(data []byte) error {
@@ -80,7 +80,7 @@ func (p picky) MarshalJSON() ([]byte, error) {
 	return []byte(p.said), nil
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeRejects(t *testing.T) {
 	const (
 		malformed = lastmile.CodeMalformed
 		invalid   = lastmile.CodeInvalid

@@ -9,7 +9,7 @@ import (
 
 // FuzzScanner compares the scanner with a parser that shares no code with it.
 // What the scanner passes must be strict JSON without duplicate keys; what is
-// strict JSON may be refused for a limit only.
+// strict JSON may be rejected for a limit only.
 func FuzzScanner(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"b":[1,2,{"c":"\ud83d\ude9a"}]},"d":-0.5e-7}`, `{"a":1,"\u0061":2}`, `{"a":{"b":1},"c":{"b":1},"b":{"a":1}}`,
@@ -28,7 +28,7 @@ func FuzzScanner(f *testing.F) {
 		case err == nil && s.Depth != 0, err == nil && len(s.Keys) != 0:
 			t.Fatalf("%q left %d containers and %d keys open", data, s.Depth, len(s.Keys))
 		case err != nil && valid && !limit(err.Error()):
-			t.Fatalf("%q was refused: %v", data, err)
+			t.Fatalf("%q was rejected: %v", data, err)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func TestAdminContract(t *testing.T) {
 				t.Errorf("a request made itself %v", made)
 			}
 		})
-		t.Run("an administrator who cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid administrator is rejected", func(t *testing.T) {
 			before := len(list(t, c, "/admins"))
 			for name, tt := range map[string]struct {
 				body  string

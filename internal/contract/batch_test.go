@@ -22,7 +22,7 @@ func goodItem(n int) string {
 		`"recipients":[{"name":"R%d","phone":"+1212555%04d"}],"metadata":[{"name":"n","type":"number","value":%d}]}`, n, n, n, n)
 }
 
-// badItems are tasks that are refused, each for its own reason.
+// badItems are tasks that are rejected, each for its own reason.
 var badItems = map[string]struct {
 	item string
 	want refusal
@@ -57,9 +57,9 @@ func await(t testing.TB, c *apptest.Client, id string) (report map[string]any) {
 	return report
 }
 
-// batchRefused fails the test unless an answer is an error in the shape of
+// batchRejected fails the test unless an answer is an error in the shape of
 // batches.
-func batchRefused(t testing.TB, want refusal, a apptest.Response, words ...string) {
+func batchRejected(t testing.TB, want refusal, a apptest.Response, words ...string) {
 	t.Helper()
 	var shape struct {
 		StatusCode, Error *int
@@ -72,7 +72,7 @@ func batchRefused(t testing.TB, want refusal, a apptest.Response, words ...strin
 		return
 	}
 	if a.Status != want.status || *shape.StatusCode != want.status || *shape.Error != want.subcode {
-		t.Errorf("refused with %d %d %d, want %v: %s", a.Status, *shape.StatusCode, *shape.Error, want, clipped(a.Body))
+		t.Errorf("rejected with %d %d %d, want %v: %s", a.Status, *shape.StatusCode, *shape.Error, want, clipped(a.Body))
 	}
 	for _, word := range words {
 		if !strings.Contains(*shape.Message, word) {
@@ -144,7 +144,7 @@ func TestBatchContract(t *testing.T) {
 			created := objects(t, report["newTasks"])
 			if report["status"] != "completedWithErrors" || report["tasksCreated"] != float64(good) || report["tasksErrored"] != float64(len(names)) ||
 				report["tasksReceived"] != float64(len(items)) || len(created) != good {
-				t.Errorf("%v: %v created, %v refused, %v received; %d shown", report["status"], report["tasksCreated"], report["tasksErrored"], report["tasksReceived"], len(created))
+				t.Errorf("%v: %v created, %v rejected, %v received; %d shown", report["status"], report["tasksCreated"], report["tasksErrored"], report["tasksReceived"], len(created))
 			}
 			faults, failed := objects(t, report["errors"]), objects(t, report["failedTasks"])
 			sync := send(t, c.Client, "POST", "/tasks/batch", batchOf(items...)).OK(t).Object(t)
@@ -171,7 +171,7 @@ func TestBatchContract(t *testing.T) {
 			matches(t, []any{report["status"], report["tasksCreated"], report["tasksErrored"], report["newTasks"]}, `["failed",0,2,[]]`)
 		})
 
-		t.Run("a refused task leaves nothing behind", func(t *testing.T) {
+		t.Run("a rejected task leaves nothing behind", func(t *testing.T) {
 			const item = `{"destination":{"address":{"city":"X","country":"Y"},"location":[1,2],"metadata":[{"name":"orphan","type":"boolean","value":true}]},
 				"recipients":[{"name":"Orphan","phone":"+12125559999"}],"dependencies":["` + unknownID + `"]}`
 			submit(t, c.Client, item, goodItem(300))
@@ -215,7 +215,7 @@ func TestBatchContract(t *testing.T) {
 			}
 		})
 
-		t.Run("an id of another organization is refused for its task alone", func(t *testing.T) {
+		t.Run("an id of another organization is rejected for its task alone", func(t *testing.T) {
 			zenith := newWorld(t, p, "zenith-canary", "646")
 			before := zenith.everything(t)
 			for _, at := range idPlaces() {
@@ -266,19 +266,19 @@ func TestBatchContract(t *testing.T) {
 			for path, most := range map[string]int{"/tasks/batch": 100, "/tasks/batch-async": 500} {
 				for name, body := range map[string]string{"none": `{"tasks":[]}`, "too many": batchOf(slices.Repeat([]string{item}, most+1)...)} {
 					t.Run(path+" "+name, func(t *testing.T) {
-						batchRefused(t, invalid, send(t, c.Client, "POST", path, body), "tasks", fmt.Sprint(most))
+						batchRejected(t, invalid, send(t, c.Client, "POST", path, body), "tasks", fmt.Sprint(most))
 					})
 				}
 				for name, body := range map[string]string{
 					"no tasks": `{}`, "no body": ``, "null": `null`, "tasks of null": `{"tasks":null}`, "no list": `{"tasks":{}}`,
 					"a number among the tasks": `{"tasks":[{},5]}`, "null among the tasks": `{"tasks":[null]}`, "a list among the tasks": `{"tasks":[[]]}`,
 				} {
-					t.Run(path+" "+name, func(t *testing.T) { batchRefused(t, malformed, send(t, c.Client, "POST", path, body), "tasks") })
+					t.Run(path+" "+name, func(t *testing.T) { batchRejected(t, malformed, send(t, c.Client, "POST", path, body), "tasks") })
 				}
 				for name, body := range map[string]string{
 					"no JSON": `{"tasks":[`, "a key twice": `{"tasks":[{"notes":"a","notes":"b"}]}`, "NUL": `{"tasks":[{"notes":"\u0000"}]}`,
 				} {
-					t.Run(path+" "+name, func(t *testing.T) { batchRefused(t, invalid, send(t, c.Client, "POST", path, body)) })
+					t.Run(path+" "+name, func(t *testing.T) { batchRejected(t, invalid, send(t, c.Client, "POST", path, body)) })
 				}
 				t.Run(path+" for an unknown recipient", func(t *testing.T) {
 					stranger := &apptest.Client{Platform: p, Key: "wrong"}
@@ -299,7 +299,7 @@ func TestBatchContract(t *testing.T) {
 			large := strings.Repeat(" ", edge.MaxBatchBody-len(batchOf(item))) + batchOf(item)
 			send(t, c.Client, "POST", "/tasks/batch", large).OK(t)
 			for _, path := range []string{"/tasks/batch", "/tasks/batch-async"} {
-				batchRefused(t, tooLarge, send(t, c.Client, "POST", path, large+" "), fmt.Sprint(edge.MaxBatchBody))
+				batchRejected(t, tooLarge, send(t, c.Client, "POST", path, large+" "), fmt.Sprint(edge.MaxBatchBody))
 			}
 		})
 
@@ -323,7 +323,7 @@ func TestBatchContract(t *testing.T) {
 						originals++
 					}
 				}
-				batchRefused(t, invalid, send(t, c.Client, "POST", path, batchOf(`{}`), header, "one"), header)
+				batchRejected(t, invalid, send(t, c.Client, "POST", path, batchOf(`{}`), header, "one"), header)
 				p.Settle(t)
 				if made := c.Call(t, "POST", "/tasks/metadata", name).OK(t).List(t); len(made) != wanted || originals != 1 {
 					t.Errorf("%s: %d tasks were made, and %d answers say they are the first", path, len(made), originals)

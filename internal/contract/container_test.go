@@ -32,7 +32,7 @@ func TestContainerContract(t *testing.T) {
 		t.Run("started and completed tasks do not move", func(t *testing.T) { testContainerStarted(t, newRoads(t, p, "Started")) })
 		t.Run("families move together when asked", func(t *testing.T) { testContainerFamilies(t, newRoads(t, p, "Families")) })
 		t.Run("a container goes by other names", func(t *testing.T) { testContainerNames(t, newRoads(t, p, "Names")) })
-		t.Run("what cannot be is refused, and nothing moves", func(t *testing.T) { testContainerFaults(t, p, newRoads(t, p, "Faults")) })
+		t.Run("invalid requests are rejected, and nothing moves", func(t *testing.T) { testContainerFaults(t, p, newRoads(t, p, "Faults")) })
 		t.Run("many who change one container at once lose nothing", func(t *testing.T) { testContainerCrowd(t, newRoads(t, p, "Crowd")) })
 		t.Run("tasks of a worker or team that goes are the organization's again", func(t *testing.T) {
 			in := newRoads(t, p, "Leaving")

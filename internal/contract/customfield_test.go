@@ -81,7 +81,7 @@ func TestCustomFieldContract(t *testing.T) {
 			defineFields(t, stranger, `{"key":"test","name":"theirs","type":"date"}`)
 			matches(t, c.Must(t, "GET", "/customFields/Task?integration=shopify", nil)["fields"].([]any)[0].(map[string]any)["name"], `"test"`)
 		})
-		t.Run("a definition that cannot be is refused, with all that came with it", func(t *testing.T) {
+		t.Run("an invalid definition is rejected, with all that came with it", func(t *testing.T) {
 			before := string(encode(t, list("/customFields/Task")))
 			field := func(s string) string { return `{"model":"Task","field":[{"name":"ok","type":"date"},` + s + `]}` }
 			for name, tt := range map[string]struct {
@@ -400,7 +400,7 @@ func TestTemplateContract(t *testing.T) {
 			}
 			matches(t, list(t, stranger, path), `[]`)
 		})
-		t.Run("a template that cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid template is rejected", func(t *testing.T) {
 			before := string(encode(t, list(t, c, path)))
 			for name, tt := range map[string]struct {
 				body  string

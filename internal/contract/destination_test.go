@@ -77,7 +77,7 @@ func TestDestinationContract(t *testing.T) {
 			made := c.Must(t, "POST", "/destinations", `{"address":{"city":"`+city+`","country":"Y"},"location":[1,2],"notes":"`+notes+`"}`)
 			matches(t, made["notes"], text(notes))
 		})
-		t.Run("a destination that cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid destination is rejected", func(t *testing.T) {
 			const place = `"location":[-74,40.7]`
 			for name, tt := range map[string]struct {
 				body  string

@@ -27,7 +27,7 @@ func TestUploadContract(t *testing.T) {
 		team := driverTeam(t, acme, "Driving", true)
 		t.Run("an image is kept without what was hidden in it", func(t *testing.T) { testUpload(t, acme, team) })
 		t.Run("an image is put upright", func(t *testing.T) { testUpright(t, acme, team) })
-		t.Run("what is no image, or too much of one, is refused", func(t *testing.T) { testBadUploads(t, acme, team) })
+		t.Run("what is no image, or too much of one, is rejected", func(t *testing.T) { testBadUploads(t, acme, team) })
 		t.Run("an image is handed in once, by the worker who sent it", func(t *testing.T) { testHandIn(t, acme, zenith, team) })
 		t.Run("an image that is never handed in goes", func(t *testing.T) { testForgetUpload(t, p, acme, team) })
 		t.Run("a worker cannot fill the disk", func(t *testing.T) { testManyUploads(t, acme, team) })

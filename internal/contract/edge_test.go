@@ -33,7 +33,7 @@ func TestEdgeContract(t *testing.T) {
 				"a missing record":  c.Call(t, "GET", "/teams/"+unknownID, nil),
 				"a missing path":    c.Call(t, "GET", "/nothing", nil),
 				"a wrong method":    c.Call(t, "DELETE", "/teams", nil),
-				"a refused body":    c.Call(t, "POST", "/teams", `{`),
+				"a rejected body":   c.Call(t, "POST", "/teams", `{`),
 				"a large body":      c.Call(t, "POST", "/teams", strings.Repeat(" ", edge.MaxBody+1)),
 				"another site":      send(t, c, "POST", "/teams", `{}`, "Sec-Fetch-Site", "cross-site"),
 				"OPTIONS":           send(t, c, "OPTIONS", "/teams", ""),
@@ -82,7 +82,7 @@ func TestEdgeContract(t *testing.T) {
 				notFound.check(t, a)
 			}
 		})
-		t.Run("a method that a path does not have is refused with those it has", func(t *testing.T) {
+		t.Run("a method that a path does not have is rejected with those it has", func(t *testing.T) {
 			for request, want := range map[string][]string{
 				"PATCH /teams":                {"GET", "POST"},
 				"DELETE /teams":               {"GET", "POST"},
@@ -197,8 +197,8 @@ func TestEdgeContract(t *testing.T) {
 				t.Error("another site may read the answer")
 			}
 		})
-		t.Run("a body over the limit is refused, one at the limit is not", func(t *testing.T) { testBodySize(t, p, c, team) })
-		t.Run("JSON that no honest client sends is refused, and the place named", func(t *testing.T) { testStrictJSON(t, c, team) })
+		t.Run("a body over the limit is rejected, one at the limit is not", func(t *testing.T) { testBodySize(t, p, c, team) })
+		t.Run("JSON that no honest client sends is rejected, and the place named", func(t *testing.T) { testStrictJSON(t, c, team) })
 	})
 }
 
@@ -217,7 +217,7 @@ func rawRequest(t testing.TB, url string, lines ...string) apptest.Response {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(2 * time.Minute)) //nolint:errcheck // the read would fail
 	lines = append(lines, "Host: "+address, "Connection: close", "", "")
-	// A server that refuses early may have closed before all was sent.
+	// A server that rejects early may have closed before all was sent.
 	io.WriteString(conn, strings.Join(lines, "\r\n")) //nolint:errcheck // see above
 	return readAnswer(t, conn)
 }

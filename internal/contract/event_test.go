@@ -411,7 +411,7 @@ func TestEventStreamContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("refuses what is no number, and who has no key", func(t *testing.T) {
+		t.Run("rejects what is no number, and who has no key", func(t *testing.T) {
 			for _, wrong := range []string{"x", "-1", "1.5", "99999999999999999999", "0x10", "1 2"} {
 				invalid.check(t, c.Call(t, "GET", "/events", nil, "Last-Event-ID", wrong), "Last-Event-ID")
 			}

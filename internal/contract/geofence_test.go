@@ -80,7 +80,7 @@ func TestGeofenceContract(t *testing.T) {
 				t.Errorf("warned %v", got["completedWithGeofenceWarning"])
 			}
 		})
-		t.Run("a block refuses it and keeps the attempt", func(t *testing.T) {
+		t.Run("a block rejects it and keeps the attempt", func(t *testing.T) {
 			fence(lastmile.GeofenceBlock)
 			task := started(t)
 			attempt := done("b1", far)

@@ -36,7 +36,7 @@ func TestHubContract(t *testing.T) {
 			matches(t, record(t, list(t, c.Client, "/hubs"), made["id"]), string(encode(t, made)))
 			matches(t, c.Must(t, "GET", "/teams/"+c.north, nil)["hub"], text(fmt.Sprint(made["id"])))
 		})
-		t.Run("a hub that cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid hub is rejected", func(t *testing.T) {
 			before := string(encode(t, list(t, c.Client, "/hubs")))
 			const place = `"address":{"city":"X","country":"Y"},"location":[1,2]`
 			for name, tt := range map[string]struct {

@@ -248,7 +248,7 @@ func TestIdempotencyContract(t *testing.T) {
 				t.Errorf("%d records were made", made)
 			}
 		})
-		t.Run("a refused request is not remembered", func(t *testing.T) {
+		t.Run("a rejected request is not remembered", func(t *testing.T) {
 			worker := func(phone string) string {
 				return `{"name":"W","phone":"` + phone + `","teams":["` + c.own["team"] + `"]}`
 			}

@@ -66,7 +66,7 @@ func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
 	}
 	got := refusal{a.Status, shape.Code, shape.Message.Error}
 	if got != r {
-		t.Errorf("refused with %v, want %v: %s", got, r, a.Body)
+		t.Errorf("rejected with %v, want %v: %s", got, r, a.Body)
 		return nil
 	}
 	for _, word := range words {

@@ -70,7 +70,7 @@ func TestServerLimitsContract(t *testing.T) {
 	c := p.Organization(t, "Acme")
 	authorization := "Authorization: " + basic(c.Key)
 
-	t.Run("headers over the limit are refused, and the server goes on", func(t *testing.T) {
+	t.Run("headers over the limit are rejected, and the server goes on", func(t *testing.T) {
 		if a := rawRequest(t, p.URL, "GET /api/v2/auth/test HTTP/1.1", authorization, "X-Large: "+strings.Repeat("x", 8<<10)); a.Status != 200 {
 			t.Errorf("8 KiB of headers answered %d", a.Status)
 		}
@@ -81,7 +81,7 @@ func TestServerLimitsContract(t *testing.T) {
 		}
 		c.Must(t, "GET", "/auth/test", nil)
 	})
-	t.Run("requests that are not HTTP are refused", func(t *testing.T) {
+	t.Run("requests that are not HTTP are rejected", func(t *testing.T) {
 		for _, lines := range [][]string{
 			{"GET /api/v2/auth/test"},
 			{"GET /api/v2/auth/test HTTP/9.9", authorization},

@@ -82,7 +82,7 @@ func TestManifestContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("what it cannot be made of is refused", func(t *testing.T) {
+		t.Run("what it cannot be made of is rejected", func(t *testing.T) {
 			theirs := newRoads(t, p, "Zenith")
 			for query, want := range map[string]refusal{
 				"":                  malformed,

@@ -53,7 +53,7 @@ func testMetadata(t *testing.T, p *apptest.Platform, owner metadataOwner) {
 		matches(t, create(t, c, `[]`)["metadata"], `[]`)
 		matches(t, create(t, c, `null`)["metadata"], `[]`)
 	})
-	t.Run("metadata that breaks a rule is refused, and its place named", func(t *testing.T) {
+	t.Run("metadata that breaks a rule is rejected, and its place named", func(t *testing.T) {
 		before := made
 		for name, tt := range metadataFaults() {
 			made++
@@ -67,7 +67,7 @@ func testMetadata(t *testing.T, p *apptest.Platform, owner metadataOwner) {
 		made = before
 	})
 	t.Run("a search finds the records that have all entries", func(t *testing.T) { testMetadataSearch(t, c, stranger, create, search) })
-	t.Run("a search for nothing is refused", func(t *testing.T) {
+	t.Run("a search for nothing is rejected", func(t *testing.T) {
 		for _, body := range []string{``, `null`, `[]`} {
 			malformed.check(t, c.Call(t, "POST", owner.path+"/metadata", body), "array")
 		}

@@ -62,7 +62,7 @@ func TestRecipientContract(t *testing.T) {
 			matches(t, c.Must(t, "GET", "/recipients/phone/+15550001111?skipPhoneNumberValidation=true", nil)["phone"], `"+15550001111"`)
 			notFound.check(t, c.Call(t, "GET", "/recipients/phone/+15550001112?skipPhoneNumberValidation=true", nil))
 		})
-		t.Run("a recipient who cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid recipient is rejected", func(t *testing.T) {
 			for name, tt := range map[string]struct {
 				body  string
 				want  refusal

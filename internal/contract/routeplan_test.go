@@ -133,10 +133,10 @@ func TestRoutePlanContract(t *testing.T) {
 			matches(t, r.read(t, "/routePlans", made["id"]), string(encode(t, made)))
 		})
 		t.Run("every field is taken", func(t *testing.T) { testRoutePlanFields(t, r) })
-		t.Run("a plan that cannot be is refused", func(t *testing.T) { testRoutePlanFaults(t, r) })
+		t.Run("an invalid plan is rejected", func(t *testing.T) { testRoutePlanFaults(t, r) })
 		t.Run("tasks go where the plan belongs, in its order", func(t *testing.T) { testRoutePlanContainers(t, r) })
 		t.Run("tasks come to a plan and leave it", func(t *testing.T) { testRoutePlanTasks(t, r) })
-		t.Run("tasks that cannot be planned are refused", func(t *testing.T) { testRoutePlanTaskFaults(t, p, r) })
+		t.Run("tasks that cannot be planned are rejected", func(t *testing.T) { testRoutePlanTaskFaults(t, p, r) })
 		t.Run("tasks start and complete their plan", func(t *testing.T) { testRoutePlanProgress(t, r) })
 		t.Run("a plan that does not keep its times is late", func(t *testing.T) {
 			late := r.Must(t, "POST", "/routePlans", `{"name":"Late","startTime":1700000000000,"endTime":1700003600000}`)

@@ -372,7 +372,7 @@ func TestScopeContract(t *testing.T) {
 						committed = p.Store.Stats().Operations
 					}
 					if now := p.Store.Stats().Operations; now != committed {
-						t.Errorf("%s: a refused request wrote something (%d writes)", what, now-committed)
+						t.Errorf("%s: a rejected request wrote something (%d writes)", what, now-committed)
 						committed = now
 					}
 				}

@@ -99,7 +99,7 @@ func (w *twin) live(t *testing.T, steps int) {
 	}
 }
 
-// call sends a request and fails the test unless it is refused with want, or
+// call sends a request and fails the test unless it is rejected with want, or
 // taken when want is none.
 func (w *twin) call(t testing.TB, want refusal, method, path string, body any) (answer apptest.Response, taken bool) {
 	t.Helper()

@@ -51,7 +51,7 @@ func TestSMSContract(t *testing.T) {
 		t.Run("a recipient stops messages and starts them again", func(t *testing.T) { inbox.testStop(t, zenith) })
 		t.Run("a reply that is no keyword causes an event", func(t *testing.T) { inbox.testReply(t, zenith) })
 		t.Run("a gateway reports what became of a message", func(t *testing.T) { inbox.testReport(t) })
-		t.Run("posts that cannot be believed are refused", func(t *testing.T) { testForgeries(t, p) })
+		t.Run("forged posts are rejected", func(t *testing.T) { testForgeries(t, p) })
 	}, withSecret(t))
 }
 

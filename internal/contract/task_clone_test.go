@@ -141,7 +141,7 @@ func TestTaskCloneContract(t *testing.T) {
 			malformed.check(t, send(t, r.Client, "POST", "/tasks/"+of+"/clone", `{"options":[]}`), "options")
 			malformed.check(t, send(t, r.Client, "POST", "/tasks/"+of+"/clone", `{"options":{"includeMetadata":5}}`), "includeMetadata")
 			if after := len(r.queue(t, "organizations/"+org)); after != before {
-				t.Errorf("refused requests made %d tasks", after-before)
+				t.Errorf("rejected requests made %d tasks", after-before)
 			}
 		})
 		t.Run("a started and a completed task can be cloned, a clone too", func(t *testing.T) {

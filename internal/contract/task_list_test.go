@@ -35,7 +35,7 @@ func TestTaskListContract(t *testing.T) {
 				matches(t, task, string(encode(t, readTask(t, r.Client, task.(map[string]any)["id"]))))
 			}
 		})
-		t.Run("a parameter that cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid parameter is rejected", func(t *testing.T) {
 			malformed.check(t, r.Call(t, "GET", "/tasks/all", nil), "from")
 			malformed.check(t, r.Call(t, "GET", "/tasks", nil), "from")
 			malformed.check(t, r.Call(t, "GET", "/tasks/all?from=", nil), "from")

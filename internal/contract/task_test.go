@@ -97,7 +97,7 @@ func TestTaskContract(t *testing.T) {
 		t.Run("barcodes go by two names", func(t *testing.T) { testTaskBarcodes(t, r) })
 		t.Run("a task is made at the end of a container", func(t *testing.T) { testTaskContainer(t, r) })
 		t.Run("dependencies are the organization's and no circle", func(t *testing.T) { testTaskDependencies(t, p, r) })
-		t.Run("a task that cannot be is refused, and its fault named", func(t *testing.T) { testTaskFaults(t, r) })
+		t.Run("an invalid task is rejected, and its fault named", func(t *testing.T) { testTaskFaults(t, r) })
 		t.Run("a task is not found by what is not its short id", func(t *testing.T) {
 			theirs := newRoads(t, p, "Zenith")
 			other := readTask(t, theirs.Client, theirs.task(t))
@@ -207,7 +207,7 @@ func testTaskRecipients(t *testing.T, p *apptest.Platform, r roads) {
 	notFound.check(t, r.Call(t, "POST", "/tasks", with(`["`+unknownID+`"]`)))
 	outsideScope.check(t, r.Call(t, "POST", "/tasks", with(`["`+id(t, theirs.Client, "/recipients", `{"name":"T","phone":"+16465550100"}`)+`"]`)))
 
-	t.Run("a refused task makes no recipient and changes none", func(t *testing.T) {
+	t.Run("a rejected task makes no recipient and changes none", func(t *testing.T) {
 		before := r.Must(t, "GET", "/recipients/"+by, nil)
 		invalid.check(t, r.Call(t, "POST", "/tasks", `{"destination":`+inline+`,"recipients":[{"name":"Changed","phone":"+12125550161"}],"quantity":-1}`), "quantity")
 		invalid.check(t, r.Call(t, "POST", "/tasks", `{"destination":`+inline+`,"recipients":[{"name":"New","phone":"+12125550164"}],"quantity":-1}`), "quantity")
@@ -397,7 +397,7 @@ func testTaskFaults(t *testing.T, r roads) {
 	invalid.check(t, send(t, r.Client, "POST", "/tasks", `{"destination":`))
 	matches(t, readTask(t, r.Client, there), string(encode(t, was)))
 	if after := len(r.queue(t, "organizations/"+string(r.Organization.ID))); after != before+1 {
-		t.Errorf("refused requests made %d tasks", after-before-1)
+		t.Errorf("rejected requests made %d tasks", after-before-1)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestTaskUpdateContract(t *testing.T) {
 		t.Run("an update takes away what is null", func(t *testing.T) { testTaskNulls(t, r) })
 		t.Run("an update moves a task to the end of a container", func(t *testing.T) { testTaskMoves(t, r) })
 		t.Run("a started task changes its notes and metadata, a completed one its metadata", func(t *testing.T) { testTaskStates(t, r) })
-		t.Run("a refused update changes nothing", func(t *testing.T) { testRefusedUpdates(t, r) })
+		t.Run("a rejected update changes nothing", func(t *testing.T) { testRejectedUpdates(t, r) })
 		t.Run("a task is deleted unless it is started", func(t *testing.T) { testTaskDeletion(t, r) })
 		t.Run("an active task is completed, well or badly", func(t *testing.T) { testTaskCompletion(t, r) })
 	})
@@ -195,7 +195,7 @@ func testTaskStates(t *testing.T, r roads) {
 	}
 }
 
-func testRefusedUpdates(t *testing.T, r roads) {
+func testRejectedUpdates(t *testing.T, r roads) {
 	task := r.task(t, workers(r.ada), `,"notes":"old","completeBefore":1894021200000`)
 	before := readTask(t, r.Client, task)
 	for name, test := range map[string]struct {

@@ -43,7 +43,7 @@ func TestTeamContract(t *testing.T) {
 			matches(t, record(t, list(t, c.Client, "/admins"), ann)["teams"], `["`+fmt.Sprint(made["id"])+`"]`)
 			matches(t, record(t, list(t, c.Client, "/hubs"), hub)["teams"], `["`+fmt.Sprint(made["id"])+`"]`)
 		})
-		t.Run("a team that cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid team is rejected", func(t *testing.T) {
 			before := len(list(t, c.Client, "/teams"))
 			for name, tt := range map[string]struct {
 				body  string

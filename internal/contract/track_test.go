@@ -225,14 +225,14 @@ func testNoPage(t *testing.T, c *apptest.Client) {
 			t.Errorf("%q has another page than others: %s", clip(token), shown.Body)
 		}
 		if token == "%00" || token == "%ff%fe" {
-			continue // no text: refused before it is looked at
+			continue // no text: rejected before it is looked at
 		}
 		a := exchange(t, http.MethodGet, at+"/state", nil)
 		notFound.check(t, a)
 		if body := inMessage.ReplaceAllString(string(a.Body), ""); said == "" {
 			said = body
 		} else if said != body {
-			t.Errorf("%q is refused otherwise: %s", clip(token), a.Body)
+			t.Errorf("%q is rejected otherwise: %s", clip(token), a.Body)
 		}
 		notFound.check(t, exchange(t, http.MethodPost, at+"/viewed", nil))
 		notFound.check(t, say(t, at, `{"rating":3}`))

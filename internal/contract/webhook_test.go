@@ -45,8 +45,8 @@ func TestWebhookContract(t *testing.T) {
 			t.Run(name, func(t *testing.T) { test(t, c, receiver) })
 		}
 		run("a webhook is registered when its server passes the check", testCreateWebhook)
-		run("a webhook is refused, and nothing is registered", testRefuseWebhook)
-		run("a server that does not pass the check is refused", testRefuseServer)
+		run("a webhook is rejected, and nothing is registered", testRejectWebhook)
+		run("a server that does not pass the check is rejected", testRejectServer)
 		run("a request with a key registers once", testCreateWebhookOnce)
 		run("each trigger with a threshold has ten webhooks at most", testThresholdLimits)
 		run("an organization has a hundred webhooks at most", testWebhookLimit)
@@ -58,7 +58,7 @@ func TestWebhookContract(t *testing.T) {
 		run("what failed is sent again when asked for", testRedeliver)
 		run("a test event says that it is one", testTestEvent)
 		run("a new secret signs along with the one before for a day", testRotateSecret)
-		t.Run("ids of others are refused", func(t *testing.T) { testForeignWebhook(t, p, receiver) })
+		t.Run("ids of others are rejected", func(t *testing.T) { testForeignWebhook(t, p, receiver) })
 	}, receiver.Reach)
 }
 
@@ -92,7 +92,7 @@ func testCreateWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	})
 }
 
-func testRefuseWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
+func testRejectWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	path := "/refuse/" + string(c.Organization.ID)
 	url := text(r.URL + path)
 	tests := map[string]struct {
@@ -143,7 +143,7 @@ func testRefuseWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 		})
 	}
 	if now := c.Platform.Store.Stats().Operations; now != before {
-		t.Errorf("refused requests wrote %d times", now-before)
+		t.Errorf("rejected requests wrote %d times", now-before)
 	}
 	if checks := r.Checks(path); len(checks) > 0 {
 		t.Errorf("a request that could not succeed led to %d checks", len(checks))
@@ -151,8 +151,8 @@ func testRefuseWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	matches(t, list(t, c, "/webhooks"), `[]`)
 }
 
-// testRefuseServer has servers that answer the check otherwise than they must.
-func testRefuseServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
+// testRejectServer has servers that answer the check otherwise than they must.
+func testRejectServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	path := "/mischief/" + string(c.Organization.ID)
 	made := hook(t, c, r, path, 6)
 	before := list(t, c, "/webhooks")

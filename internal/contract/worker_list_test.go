@@ -79,7 +79,7 @@ func TestWorkerListContract(t *testing.T) {
 			matches(t, list(t, c.Client, "/workers?filter=unknown&states=1"), `[{"id":"`+idle+`"}]`)
 			matches(t, list(t, c.Client, "/workers?filter=name&teams="+unknownID), `[]`)
 		})
-		t.Run("a filter that cannot be is refused", func(t *testing.T) {
+		t.Run("an invalid filter is rejected", func(t *testing.T) {
 			for query, want := range map[string]struct {
 				refusal
 				word string

@@ -41,7 +41,7 @@ func TestWorkerScheduleContract(t *testing.T) {
 			matches(t, c.Must(t, "POST", path, `{"entries":[]}`), `{"entries":[]}`)
 			matches(t, c.Must(t, "GET", path, nil), `{"entries":[]}`)
 		})
-		t.Run("a schedule that cannot be is refused, and the old one stays", func(t *testing.T) {
+		t.Run("an invalid schedule is rejected, and the old one stays", func(t *testing.T) {
 			kept := `{"entries":[` + day(2, [2]int{9, 17}) + `]}`
 			c.Must(t, "POST", path, kept)
 			const shift = `[1893456000000,1893459600000]`

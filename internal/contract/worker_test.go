@@ -113,7 +113,7 @@ func TestWorkerContract(t *testing.T) {
 		})
 		t.Run("every field is taken", func(t *testing.T) { testWorkerFields(t, c) })
 		t.Run("a routing address is an id, an object, or none", func(t *testing.T) { testWorkerRouting(t, c) })
-		t.Run("a worker who cannot be is refused, and no message is sent", func(t *testing.T) { testWorkerFaults(t, p, c) })
+		t.Run("an invalid worker is rejected, and no message is sent", func(t *testing.T) { testWorkerFaults(t, p, c) })
 		t.Run("a phone belongs to one worker of the organization", func(t *testing.T) {
 			c.worker(t, "+12125550110")
 			cause := duplicate.check(t, c.Call(t, "POST", "/workers", `{"name":"Other","phone":"212-555-0110","teams":["`+c.south+`"]}`), "phone")

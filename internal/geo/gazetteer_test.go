@@ -117,7 +117,7 @@ func TestGazetteerFindsAddressesInOneLine(t *testing.T) {
 	}
 }
 
-func TestGazetteerRefuses(t *testing.T) {
+func TestGazetteerRejects(t *testing.T) {
 	for name, q := range map[string]lastmile.AddressQuery{
 		"an unknown city":               {Address: lastmile.Address{Number: "1", Street: "Main", City: "Qwertyuiopville", Country: "US"}},
 		"a city of another country":     {Address: lastmile.Address{Number: "1", Street: "Main", City: "Albuquerque", Country: "Denmark"}},

@@ -32,7 +32,7 @@ func (e endless) Read(p []byte) (int, error) {
 var misbehaviours = map[string]func(w http.ResponseWriter, r *http.Request){
 	"fails":                func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
 	"is overloaded":        func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
-	"refuses the key":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+	"rejects the key":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
 	"answers with a page":  func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Welcome to the café</html>") },
 	"answers with nothing": func(http.ResponseWriter, *http.Request) {},
 	"answers with null":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "null") },

@@ -59,7 +59,7 @@ func TestProvidersFindAHouse(t *testing.T) {
 	}
 }
 
-func TestProvidersThatFindNothingRefuse(t *testing.T) {
+func TestProvidersThatFindNothingReject(t *testing.T) {
 	for name, provider := range providers {
 		t.Run(name, func(t *testing.T) {
 			url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, provider.none) })

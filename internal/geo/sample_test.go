@@ -168,7 +168,7 @@ func TestPostalAddressesWithALetterWrongAreFound(t *testing.T) {
 	}
 }
 
-func TestNonsenseIsRefused(t *testing.T) {
+func TestNonsenseIsRejected(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	word := func() string {
 		letters := make([]byte, 6+random.IntN(8))

@@ -44,7 +44,7 @@ func TestMetadataAccepts(t *testing.T) {
 	}
 }
 
-func TestMetadataRefuses(t *testing.T) {
+func TestMetadataRejects(t *testing.T) {
 	const (
 		malformed = lastmile.CodeMalformed
 		invalid   = lastmile.CodeInvalid

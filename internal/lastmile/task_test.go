@@ -136,7 +136,7 @@ func TestANewTask(t *testing.T) {
 	}
 }
 
-func TestATaskIsRefused(t *testing.T) {
+func TestATaskIsRejected(t *testing.T) {
 	long := func(n int) *string { return new(strings.Repeat("é", n)) }
 	code := func(data string) *[]lastmile.Barcode { return &[]lastmile.Barcode{{}, {Data: data}} }
 	tests := map[string]struct {

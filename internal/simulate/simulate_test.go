@@ -98,7 +98,7 @@ func testRun(t *testing.T, p *apptest.Platform) {
 	for _, route := range report.Routes {
 		trial := route.Name == "POST /driver/v1/uploads" // tests whether the server accepts photos
 		if !trial && len(route.Refused) > 0 || route.Unanswered > 0 {
-			t.Errorf("%s was refused: %+v", route.Name, route)
+			t.Errorf("%s was rejected: %+v", route.Name, route)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestMetadataUpdate(t *testing.T) {
 	}
 }
 
-func TestMetadataRefuses(t *testing.T) {
+func TestMetadataRejects(t *testing.T) {
 	tests := map[string]struct {
 		body string
 		code lastmile.Code

@@ -74,7 +74,7 @@ func TestUnitsAreRead(t *testing.T) {
 	}
 }
 
-func TestUnitsRefuse(t *testing.T) {
+func TestUnitsReject(t *testing.T) {
 	const (
 		malformed = lastmile.CodeMalformed
 		invalid   = lastmile.CodeInvalid

@@ -79,7 +79,7 @@ func TestPackingDoesNotDependOnTheOrder(t *testing.T) {
 	}
 }
 
-func TestADamagedFileIsRefused(t *testing.T) {
+func TestADamagedFileIsRejected(t *testing.T) {
 	var packed bytes.Buffer
 	if err := gazetteer.Pack(&packed, smallData()); err != nil {
 		t.Fatal(err)

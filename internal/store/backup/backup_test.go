@@ -208,7 +208,7 @@ func TestAnOldBackupIsMigrated(t *testing.T) {
 	}
 }
 
-func TestARestoreRefuses(t *testing.T) {
+func TestARestoreRejects(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good")
 	large := targets(t, enginetest.Schema())["sqlite"](t)

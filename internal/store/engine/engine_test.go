@@ -31,7 +31,7 @@ func TestOneTextServesBothEngines(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
-		t.Run("too few and too many arguments are refused", func(t *testing.T) {
+		t.Run("too few and too many arguments are rejected", func(t *testing.T) {
 			ctx := t.Context()
 			for _, args := range [][]any{{}, {"a", "b"}} {
 				err := e.Direct(ctx, func(c engine.Conn) error {
@@ -377,7 +377,7 @@ func TestSixtyFourWritersLoseNothing(t *testing.T) {
 				for i := range each {
 					err := e.Write(ctx, func(c engine.Conn) error { return addOne(ctx, c, fmt.Sprintf("%d-%d", w, i)) })
 					if code := codeOf(err); code == lastmile.CodeOverloaded {
-						continue // refused, so not counted
+						continue // rejected, so not counted
 					}
 					if err != nil {
 						t.Errorf("writer %d: %v", w, err)

@@ -44,12 +44,12 @@ func testOnCommit(t *testing.T, s *sqlstore.Store) {
 }
 
 func testOnCommitFails(t *testing.T, s *sqlstore.Store) {
-	ran, refused := 0, errors.New("refused")
+	ran, rejected := 0, errors.New("rejected")
 	err := s.Write(t.Context(), func(w *sqlstore.Tx) error {
 		w.OnCommit(func() { ran++ })
-		return errors.Join(w.SaveHub(t.Context(), hub(acme, "h")), refused)
+		return errors.Join(w.SaveHub(t.Context(), hub(acme, "h")), rejected)
 	})
-	if !errors.Is(err, refused) || ran != 0 {
+	if !errors.Is(err, rejected) || ran != 0 {
 		t.Errorf("failed with %v, and %d functions ran", err, ran)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,13 +100,13 @@ func testOnCommitTry(t *testing.T, s *sqlstore.Store) {
 		if err != nil {
 			return err
 		}
-		refused := errors.New("refused")
+		rejected := errors.New("rejected")
 		err = w.Try(ctx, func() error {
 			register("undone")
-			return errors.Join(w.SaveHub(ctx, hub(acme, "u")), refused)
+			return errors.Join(w.SaveHub(ctx, hub(acme, "u")), rejected)
 		})
 		register("after")
-		if !errors.Is(err, refused) {
+		if !errors.Is(err, rejected) {
 			return fmt.Errorf("the part ended with %w", err)
 		}
 		return nil
@@ -120,7 +120,7 @@ func testOnCommitConcurrent(t *testing.T, s *sqlstore.Store) {
 		group sync.WaitGroup
 		ran   [writers * each]atomic.Int64
 	)
-	refused := errors.New("refused")
+	rejected := errors.New("rejected")
 	for i := range writers {
 		group.Go(func() {
 			for j := range each {
@@ -130,9 +130,9 @@ func testOnCommitConcurrent(t *testing.T, s *sqlstore.Store) {
 					if err := w.SaveHub(t.Context(), hub(zenith, fmt.Sprint("h", nth))); err != nil || nth%3 > 0 {
 						return err
 					}
-					return refused
+					return rejected
 				})
-				if (nth%3 == 0) != errors.Is(err, refused) {
+				if (nth%3 == 0) != errors.Is(err, rejected) {
 					t.Errorf("write %d ended with %v", nth, err)
 				}
 			}

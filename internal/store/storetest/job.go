@@ -14,22 +14,22 @@ import (
 
 // runJobs checks batches, and what they are written with.
 func runJobs(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
-	t.Run("a part of a write can be refused alone", func(t *testing.T) { testTry(t, open(t)) })
+	t.Run("a part of a write can be rejected alone", func(t *testing.T) { testTry(t, open(t)) })
 	t.Run("a batch is read as far as it is done", func(t *testing.T) { testBatch(t, open(t)) })
 	t.Run("many records are saved at once as they are one by one", func(t *testing.T) { testSaveNew(t, open(t)) })
 }
 
 func testTry(t *testing.T, s *sqlstore.Store) {
-	ctx, refused := t.Context(), lastmile.Invalid("no")
+	ctx, rejected := t.Context(), lastmile.Invalid("no")
 	write(t, s, func(w *sqlstore.Tx) error {
 		for i := range 80 { // more than PostgreSQL remembers without effort
 			err := w.Try(ctx, func() error {
 				if err := w.SaveDestination(ctx, destination(acme, fmt.Sprintf("d%02d", i))); err != nil || i%2 == 0 {
 					return err
 				}
-				return refused
+				return rejected
 			})
-			if i%2 == 1 != errors.Is(err, refused) {
+			if i%2 == 1 != errors.Is(err, rejected) {
 				return fmt.Errorf("part %d: %w", i, err)
 			}
 		}
@@ -43,7 +43,7 @@ func testTry(t *testing.T, s *sqlstore.Store) {
 	}
 	for _, d := range kept {
 		if (d.ID[2]-'0')%2 != 0 {
-			t.Errorf("%s was refused and kept", d.ID)
+			t.Errorf("%s was rejected and kept", d.ID)
 		}
 	}
 }

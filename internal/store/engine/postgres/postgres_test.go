@@ -16,7 +16,7 @@ import (
 	"dray/internal/store/engine/enginetest"
 )
 
-func TestOnlyAnOldPostgreSQLIsRefused(t *testing.T) {
+func TestOnlyAnOldPostgreSQLIsRejected(t *testing.T) {
 	tests := map[string]struct {
 		major int
 		known bool
@@ -66,7 +66,7 @@ func TestSeveralNodesMayStartOnAFreshDatabase(t *testing.T) {
 	}
 }
 
-func TestPostgreSQLWithANewerSchemaIsRefused(t *testing.T) {
+func TestPostgreSQLWithANewerSchemaIsRejected(t *testing.T) {
 	o := options(enginetest.Postgres(t))
 	e, err := Open(t.Context(), o)
 	must(t, err)

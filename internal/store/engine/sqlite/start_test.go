@@ -41,7 +41,7 @@ func overwrite(t *testing.T, path string, at int64, b []byte) {
 	must(t, f.Close())
 }
 
-func TestTheStartRefuses(t *testing.T) {
+func TestTheStartRejects(t *testing.T) {
 	zeros := make([]byte, 2*pageSize)
 	tests := map[string]struct {
 		spoil func(t *testing.T, folder, path string)

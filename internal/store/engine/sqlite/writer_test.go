@@ -176,7 +176,7 @@ func TestACommitThatFailsIsNoSuccess(t *testing.T) {
 		runs.Store(0)
 		failCommits(t, e.writer.h, 0)
 		// The first operation writes only the first time it runs; the second
-		// refuses because it sees that row.
+		// rejects because it sees that row.
 		first := func(c engine.Conn) error {
 			if runs.Add(1) == 1 {
 				return put(ctx, "a", 1)(c)
@@ -237,7 +237,7 @@ func TestAFullDiskIsOverload(t *testing.T) {
 	must(t, e.Ping(ctx))
 }
 
-func TestAWriteThatWaitsTooLongIsRefused(t *testing.T) {
+func TestAWriteThatWaitsTooLongIsRejected(t *testing.T) {
 	e := opened(t)
 	release := blocked(t, e)
 	e.writer.patience = 50 * time.Millisecond
@@ -268,7 +268,7 @@ func TestAWriteThatWaitsTooLongIsRefused(t *testing.T) {
 	}
 }
 
-func TestAReadThatWaitsTooLongIsRefused(t *testing.T) {
+func TestAReadThatWaitsTooLongIsRejected(t *testing.T) {
 	o := options(t.TempDir())
 	o.Readers = 1
 	e, err := Open(t.Context(), o)

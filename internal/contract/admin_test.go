@@ -146,7 +146,7 @@ func TestAdminContract(t *testing.T) {
 			team := c.Must(t, "POST", "/teams", `{"name":"Managed","workers":[],"managers":["`+admin+`"]}`)
 			matches(t, record(t, list(t, c, "/admins"), admin)["teams"], `["`+fmt.Sprint(team["id"])+`"]`)
 			if a := c.Call(t, "DELETE", "/admins/"+admin, nil).OK(t); len(a.Body) > 0 {
-				t.Errorf("answered %q", a.Body)
+				t.Errorf("responded with %q", a.Body)
 			}
 			notFound.check(t, c.Call(t, "DELETE", "/admins/"+admin, nil), admin)
 			notFound.check(t, c.Call(t, "PUT", "/admins/"+admin, `{}`), admin)

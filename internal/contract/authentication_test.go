@@ -35,7 +35,7 @@ func TestAuthenticationContract(t *testing.T) {
 			} {
 				a := greeting(t, "Authorization", authorization)
 				if a.Status != 200 || !strings.Contains(string(a.Body), string(acme.Organization.ID)) {
-					t.Errorf("%s: answered %d: %s", form, a.Status, a.Body)
+					t.Errorf("%s: responded with %d: %s", form, a.Status, a.Body)
 				}
 				checkHeaders(t, a)
 			}

@@ -57,7 +57,7 @@ func await(t testing.TB, c *apptest.Client, id string) (report map[string]any) {
 	return report
 }
 
-// batchRejected fails the test unless an answer is an error in the shape of
+// batchRejected fails the test unless a response is an error in the shape of
 // batches.
 func batchRejected(t testing.TB, want refusal, a apptest.Response, words ...string) {
 	t.Helper()
@@ -68,7 +68,7 @@ func batchRejected(t testing.TB, want refusal, a apptest.Response, words ...stri
 	dec := json.NewDecoder(bytes.NewReader(a.Body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&shape); err != nil || shape.StatusCode == nil || shape.Error == nil || shape.Message == nil || shape.Cause == nil {
-		t.Errorf("answered %d, not an error of a batch (%v): %s", a.Status, err, clipped(a.Body))
+		t.Errorf("responded with %d, not an error of a batch (%v): %s", a.Status, err, clipped(a.Body))
 		return
 	}
 	if a.Status != want.status || *shape.StatusCode != want.status || *shape.Error != want.subcode {
@@ -82,7 +82,7 @@ func batchRejected(t testing.TB, want refusal, a apptest.Response, words ...stri
 	checkHeaders(t, a)
 }
 
-// clipped is an answer for a message.
+// clipped is a response for a message.
 func clipped(body []byte) []byte { return body[:min(len(body), 500)] }
 
 // objects are the objects of a list.
@@ -317,7 +317,7 @@ func TestBatchContract(t *testing.T) {
 				originals := 0
 				for _, a := range answers {
 					if string(a.OK(t).Body) != string(answers[0].Body) {
-						t.Errorf("%s answered %s and %s", path, clipped(answers[0].Body), clipped(a.Body))
+						t.Errorf("%s responded with %s and %s", path, clipped(answers[0].Body), clipped(a.Body))
 					}
 					if a.Header.Get(replayed) == "" {
 						originals++
@@ -326,7 +326,7 @@ func TestBatchContract(t *testing.T) {
 				batchRejected(t, invalid, send(t, c.Client, "POST", path, batchOf(`{}`), header, "one"), header)
 				p.Settle(t)
 				if made := c.Call(t, "POST", "/tasks/metadata", name).OK(t).List(t); len(made) != wanted || originals != 1 {
-					t.Errorf("%s: %d tasks were made, and %d answers say they are the first", path, len(made), originals)
+					t.Errorf("%s: %d tasks were made, and %d responses say they are the first", path, len(made), originals)
 				}
 			}
 		})

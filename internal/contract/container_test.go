@@ -61,7 +61,7 @@ func fields(record map[string]any, names ...string) []any {
 // jsonList is a list of ids.
 func jsonList(ids ...string) string { return `["` + strings.Join(ids, `","`) + `"]` }
 
-// arrange changes a container and checks that the answer is what is read
+// arrange changes a container and checks that the response is what is read
 // afterwards.
 func (r roads) arrange(t testing.TB, path, body string) []any {
 	t.Helper()

@@ -152,7 +152,7 @@ func TestCustomFieldContract(t *testing.T) {
 			for _, body := range []string{`"gone"`, `["gone"]`, `{"key":"gone"}`, `[{"key":"gone","name":"gone"}]`} {
 				defineFields(t, c, `{"key":"gone","name":"gone","type":"date"}`)
 				if a := c.Call(t, "DELETE", "/customFields", `{"model":"Task","field":`+body+`}`).OK(t); len(a.Body) > 0 {
-					t.Errorf("answered %q", a.Body)
+					t.Errorf("responded with %q", a.Body)
 				}
 				notFound.check(t, c.Call(t, "DELETE", "/customFields", `{"model":"Task","field":`+body+`}`), "gone")
 			}
@@ -454,10 +454,10 @@ func TestTemplateContract(t *testing.T) {
 			at := path + "/" + id(t, c, path, template("Going", `[]`, `[]`))
 			a := c.Call(t, "DELETE", at, nil)
 			if a.Status != http.StatusNoContent || len(a.Body) > 0 {
-				t.Errorf("answered %d %q", a.Status, a.Body)
+				t.Errorf("responded with %d %q", a.Status, a.Body)
 			}
 			if a.Header.Get("X-RateLimit-Remaining") == "" || a.Header.Get("X-Request-Id") == "" {
-				t.Errorf("answered with %v", a.Header)
+				t.Errorf("responded with %v", a.Header)
 			}
 			for _, method := range []string{"GET", "PUT", "DELETE"} {
 				cause := notFound.check(t, c.Call(t, method, at, `{"fields":[]}`))

@@ -35,7 +35,7 @@ func TestDestinationContract(t *testing.T) {
 				"address":{"number":"","street":"","apartment":"","city":"New York","state":"","postalCode":"","country":"United States"},
 				"notes":"","metadata":[],"googlePlaceId":null,"warnings":[],"useGPS":true}`)
 		})
-		t.Run("every field is taken, and read as it was answered", func(t *testing.T) {
+		t.Run("every field is taken, and read as it was returned", func(t *testing.T) {
 			made := c.Call(t, "POST", "/destinations", `{
 				"address":{"name":"Städtisches Museum","number":"543B","street":"Howard Street","apartment":"5th Floor","city":"San Francisco",
 					"state":"California","postalCode":"94105","country":"United States"},
@@ -49,7 +49,7 @@ func TestDestinationContract(t *testing.T) {
 				"googlePlaceId":null,"warnings":[],"useGPS":true}`)
 			read := c.Call(t, "GET", "/destinations/"+fmt.Sprint(made.Object(t)["id"]), nil).OK(t)
 			if string(read.Body) != string(made.Body) {
-				t.Errorf("answered\n%s\nand read\n%s", made.Body, read.Body)
+				t.Errorf("responded with\n%s\nand read\n%s", made.Body, read.Body)
 			}
 		})
 		t.Run("house number, apartment and postal code may be numbers", func(t *testing.T) {

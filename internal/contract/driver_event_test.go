@@ -37,7 +37,7 @@ func (p *phone) listen(ctx context.Context, t *testing.T, after string) *listene
 	}
 	t.Cleanup(func() { response.Body.Close() })
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("answered %d %s", response.StatusCode, response.Header.Get("Content-Type"))
+		t.Fatalf("responded with %d %s", response.StatusCode, response.Header.Get("Content-Type"))
 	}
 	return &listener{lines: bufio.NewScanner(response.Body)}
 }

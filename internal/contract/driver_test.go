@@ -146,7 +146,7 @@ func TestDriverContract(t *testing.T) {
 		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
 		t.Run("a worker takes a task where the team allows it", func(t *testing.T) { testClaim(t, acme) })
 		t.Run("what the app reports about its phone is shown", func(t *testing.T) { testHandset(t, acme, team) })
-		t.Run("positions are believed by rule", func(t *testing.T) { testPositions(t, acme, team) })
+		t.Run("positions are accepted by rule", func(t *testing.T) { testPositions(t, acme, team) })
 	})
 }
 

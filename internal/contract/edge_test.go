@@ -23,21 +23,21 @@ func TestEdgeContract(t *testing.T) {
 		c := p.Organization(t, "Acme")
 		team := id(t, c, "/teams", `{"name":"T","workers":[],"managers":[]}`)
 
-		t.Run("every answer has the headers that clients need", func(t *testing.T) {
+		t.Run("every response has the headers that clients need", func(t *testing.T) {
 			for name, a := range map[string]apptest.Response{
-				"a record":          c.Call(t, "GET", "/teams/"+team, nil),
-				"a list":            c.Call(t, "GET", "/teams", nil),
-				"a change":          c.Call(t, "PUT", "/teams/"+team, `{}`),
-				"an empty answer":   c.Call(t, "DELETE", "/teams/"+id(t, c, "/teams", `{"name":"Gone","workers":[],"managers":[]}`), nil),
-				"no key":            exchange(t, "GET", p.URL+"/api/v2/teams", nil),
-				"a missing record":  c.Call(t, "GET", "/teams/"+unknownID, nil),
-				"a missing path":    c.Call(t, "GET", "/nothing", nil),
-				"a wrong method":    c.Call(t, "DELETE", "/teams", nil),
-				"a rejected body":   c.Call(t, "POST", "/teams", `{`),
-				"a large body":      c.Call(t, "POST", "/teams", strings.Repeat(" ", edge.MaxBody+1)),
-				"another site":      send(t, c, "POST", "/teams", `{}`, "Sec-Fetch-Site", "cross-site"),
-				"OPTIONS":           send(t, c, "OPTIONS", "/teams", ""),
-				"a repeated answer": c.Call(t, "POST", "/teams", `{"name":"Again","workers":[],"managers":[]}`, "Idempotency-Key", "k"),
+				"a record":            c.Call(t, "GET", "/teams/"+team, nil),
+				"a list":              c.Call(t, "GET", "/teams", nil),
+				"a change":            c.Call(t, "PUT", "/teams/"+team, `{}`),
+				"an empty response":   c.Call(t, "DELETE", "/teams/"+id(t, c, "/teams", `{"name":"Gone","workers":[],"managers":[]}`), nil),
+				"no key":              exchange(t, "GET", p.URL+"/api/v2/teams", nil),
+				"a missing record":    c.Call(t, "GET", "/teams/"+unknownID, nil),
+				"a missing path":      c.Call(t, "GET", "/nothing", nil),
+				"a wrong method":      c.Call(t, "DELETE", "/teams", nil),
+				"a rejected body":     c.Call(t, "POST", "/teams", `{`),
+				"a large body":        c.Call(t, "POST", "/teams", strings.Repeat(" ", edge.MaxBody+1)),
+				"another site":        send(t, c, "POST", "/teams", `{}`, "Sec-Fetch-Site", "cross-site"),
+				"OPTIONS":             send(t, c, "OPTIONS", "/teams", ""),
+				"a repeated response": c.Call(t, "POST", "/teams", `{"name":"Again","workers":[],"managers":[]}`, "Idempotency-Key", "k"),
 			} {
 				t.Run(name, func(t *testing.T) {
 					checkHeaders(t, a)
@@ -50,7 +50,7 @@ func TestEdgeContract(t *testing.T) {
 		t.Run("the document is for anybody", func(t *testing.T) {
 			a := exchange(t, "GET", p.URL+"/api/v2/openapi.json", nil).OK(t)
 			if a.Header.Get("Content-Type") != "application/json" || a.Object(t)["openapi"] != "3.1.0" {
-				t.Errorf("answered %v", a.Header)
+				t.Errorf("responded with %v", a.Header)
 			}
 		})
 		t.Run("each request has an id of its own", func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestEdgeContract(t *testing.T) {
 				a := exchange(t, method, p.URL+"/api/v2"+path, nil, "Authorization", basic(c.Key))
 				if method == "HEAD" {
 					if a.Status != 405 || len(a.Body) != 0 {
-						t.Errorf("%s answered %d: %s", request, a.Status, a.Body)
+						t.Errorf("%s responded with %d: %s", request, a.Status, a.Body)
 					}
 				} else if slices.Contains(want, method) {
 					notFound.check(t, a) // /workers/{id} with an id that is a word
@@ -119,17 +119,17 @@ func TestEdgeContract(t *testing.T) {
 				}
 			}
 		})
-		t.Run("HEAD answers as GET does, without the body", func(t *testing.T) {
+		t.Run("HEAD responds as GET does, without the body", func(t *testing.T) {
 			got := c.Call(t, "GET", "/teams/"+team, nil).OK(t)
 			head := exchange(t, "HEAD", p.URL+"/api/v2/teams/"+team, nil, "Authorization", basic(c.Key))
 			if head.Status != 200 || len(head.Body) != 0 || head.Header.Get("Content-Length") != strconv.Itoa(len(got.Body)) {
-				t.Errorf("answered %d with %d bytes and %v", head.Status, len(head.Body), head.Header)
+				t.Errorf("responded with %d with %d bytes and %v", head.Status, len(head.Body), head.Header)
 			}
 			checkHeaders(t, head)
 			for path, status := range map[string]int{"/teams/" + unknownID: 404, "/nothing": 404, "/teams": 200} {
 				a := exchange(t, "HEAD", p.URL+"/api/v2"+path, nil, "Authorization", basic(c.Key))
 				if a.Status != status || len(a.Body) != 0 {
-					t.Errorf("HEAD %s answered %d", path, a.Status)
+					t.Errorf("HEAD %s responded with %d", path, a.Status)
 				}
 			}
 		})
@@ -152,7 +152,7 @@ func TestEdgeContract(t *testing.T) {
 			} {
 				a := exchange(t, "GET", p.URL+"/api/v2"+path, nil, "Authorization", basic(c.Key))
 				if a.Status != 200 || a.Object(t)["id"] != want {
-					t.Errorf("GET %s answered %d: %s", path, a.Status, a.Body)
+					t.Errorf("GET %s responded with %d: %s", path, a.Status, a.Body)
 				}
 			}
 			for _, path := range []string{"/teams/%2A%7E*~%2a%7eabcdefghijklmnop", "/teams/*~*~*~*~abcdefghijklmnop"} {
@@ -160,7 +160,7 @@ func TestEdgeContract(t *testing.T) {
 			}
 			notFound.check(t, send(t, c, "GET", "/teams/"+team+"%2F", ""))
 			if a := rawRequest(t, p.URL, "GET /api/v2/teams/%zz HTTP/1.1", "Authorization: "+basic(c.Key)); a.Status != 400 && a.Status != 404 {
-				t.Errorf("answered %d", a.Status)
+				t.Errorf("responded with %d", a.Status)
 			}
 		})
 		t.Run("a body must be sent as it is", func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestEdgeContract(t *testing.T) {
 			send(t, c, "PUT", "/teams/"+team, `{}`, "Origin", p.URL).OK(t)
 			a := send(t, c, "GET", "/teams", "", "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example").OK(t)
 			if a.Header.Get("Access-Control-Allow-Origin") != "" {
-				t.Error("another site may read the answer")
+				t.Error("another site may read the response")
 			}
 		})
 		t.Run("a body over the limit is rejected, one at the limit is not", func(t *testing.T) { testBodySize(t, p, c, team) })
@@ -222,7 +222,7 @@ func rawRequest(t testing.TB, url string, lines ...string) apptest.Response {
 	return readAnswer(t, conn)
 }
 
-// sendAll sends all of a request before it looks for the answer.
+// sendAll sends all of a request before it looks for the response.
 func sendAll(t testing.TB, url, head string, body []byte) apptest.Response {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -258,7 +258,7 @@ func testBodySize(t *testing.T, p *apptest.Platform, c *apptest.Client, team str
 	unknownLength := func(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }
 	for name, body := range map[string]io.Reader{"length": bytes.NewReader(fill(edge.MaxBody)), "chunks": unknownLength(fill(edge.MaxBody))} {
 		if a := exchange(t, "PUT", url, body, "Authorization", basic(c.Key)); a.Status != 200 {
-			t.Errorf("%s at the limit: answered %d: %s", name, a.Status, a.Body)
+			t.Errorf("%s at the limit: responded with %d: %s", name, a.Status, a.Body)
 		}
 	}
 	for name, body := range map[string]io.Reader{"length": bytes.NewReader(fill(edge.MaxBody + 1)), "chunks": unknownLength(fill(edge.MaxBody + 1))} {
@@ -266,7 +266,7 @@ func testBodySize(t *testing.T, p *apptest.Platform, c *apptest.Client, team str
 			tooLarge.check(t, exchange(t, "PUT", url, body, "Authorization", basic(c.Key)), strconv.Itoa(edge.MaxBody))
 		})
 	}
-	// A client that sends all before it reads is answered too.
+	// A client that sends all before it reads gets a response too.
 	tooLarge.check(t, sendAll(t, p.URL, "POST /api/v2/teams HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: "+basic(c.Key), fill(16<<20)))
 	// Of one that is far too large, the length alone is enough: nothing is read.
 	a := rawRequest(t, p.URL, "POST /api/v2/teams HTTP/1.1", "Authorization: "+basic(c.Key), "Content-Length: 10000000000")
@@ -339,7 +339,7 @@ func testStrictJSON(t *testing.T, c *apptest.Client, team string) {
 			a := send(t, c, "PUT", "/teams/"+team, tt.body)
 			tt.want.check(t, a, tt.words...)
 			if len(a.Body) > 2000 {
-				t.Errorf("the answer repeats %d bytes", len(a.Body))
+				t.Errorf("the response repeats %d bytes", len(a.Body))
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func follow(t testing.TB, c *apptest.Client, query string, headers ...string) *s
 		t.Fatal(err)
 	}
 	if response.StatusCode != http.StatusOK {
-		t.Fatalf("the stream answered %s", response.Status)
+		t.Fatalf("the stream responded with %s", response.Status)
 	}
 	s := &stream{header: response.Header, events: make(chan streamed, 1000)}
 	lines := bufio.NewScanner(response.Body)

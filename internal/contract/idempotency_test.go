@@ -133,12 +133,12 @@ func TestIdempotencyContract(t *testing.T) {
 				body, other := c.fill(bodies[0]), c.fill(bodies[1])
 				first := c.Call(t, "POST", path, body, header, "one key").OK(t)
 				if first.Header.Get(replayed) != "" {
-					t.Error("the first answer says it is a repeated one")
+					t.Error("the first response says it is a repeated one")
 				}
 				written := p.Store.Stats().Operations
 				again := c.Call(t, "POST", path, body, header, "one key").OK(t)
 				if string(again.Body) != string(first.Body) || again.Header.Get(replayed) != "true" {
-					t.Errorf("answered %s, and again, with %s %q, %s", first.Body, replayed, again.Header.Get(replayed), again.Body)
+					t.Errorf("responded with %s, and again, with %s %q, %s", first.Body, replayed, again.Header.Get(replayed), again.Body)
 				}
 				checkHeaders(t, again)
 				if first.Header.Get("X-Request-Id") == again.Header.Get("X-Request-Id") {
@@ -205,7 +205,7 @@ func TestIdempotencyContract(t *testing.T) {
 			ours := c.Call(t, "POST", "/destinations", destinationBody, header, "shared").OK(t)
 			theirs := stranger.Call(t, "POST", "/destinations", destinationBody, header, "shared").OK(t)
 			if string(ours.Body) == string(theirs.Body) || theirs.Header.Get(replayed) != "" || destinations(t, stranger) != 1 {
-				t.Errorf("answered %s and %s", ours.Body, theirs.Body)
+				t.Errorf("responded with %s and %s", ours.Body, theirs.Body)
 			}
 		})
 		t.Run("two keys of one organization share its idempotency keys", func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestIdempotencyContract(t *testing.T) {
 			first := c.Call(t, "POST", "/destinations", destinationBody, header, "both").OK(t)
 			again := (&apptest.Client{Platform: p, Key: second}).Call(t, "POST", "/destinations", destinationBody, header, "both").OK(t)
 			if string(first.Body) != string(again.Body) {
-				t.Errorf("answered %s and %s", first.Body, again.Body)
+				t.Errorf("responded with %s and %s", first.Body, again.Body)
 			}
 		})
 		t.Run("32 duplicates at once make one record", func(t *testing.T) {
@@ -230,14 +230,14 @@ func TestIdempotencyContract(t *testing.T) {
 			originals := 0
 			for _, a := range answers {
 				if string(a.OK(t).Body) != string(answers[0].Body) {
-					t.Errorf("answered %s and %s", answers[0].Body, a.Body)
+					t.Errorf("responded with %s and %s", answers[0].Body, a.Body)
 				}
 				if a.Header.Get(replayed) == "" {
 					originals++
 				}
 			}
 			if made := destinations(t, c.Client) - before; made != 1 || originals != 1 {
-				t.Errorf("%d records were made, and %d answers say they are the first", made, originals)
+				t.Errorf("%d records were made, and %d responses say they are the first", made, originals)
 			}
 		})
 		t.Run("without a key, the same request is done again", func(t *testing.T) {
@@ -258,20 +258,20 @@ func TestIdempotencyContract(t *testing.T) {
 			notFound.check(t, c.Call(t, "POST", "/workers", `{"name":"W","phone":"+12125557002","teams":["`+unknownID+`"]}`, header, "refused"))
 			made := c.Call(t, "POST", "/workers", worker("+12125557002"), header, "refused").OK(t)
 			if made.Header.Get(replayed) != "" {
-				t.Error("the answer is an old one")
+				t.Error("the response is an old one")
 			}
 			again := c.Call(t, "POST", "/workers", worker("+12125557002"), header, "refused").OK(t)
 			if string(again.Body) != string(made.Body) || len(outbox(t, p, "+12125557002")) != 1 {
-				t.Errorf("answered %s and %s", made.Body, again.Body)
+				t.Errorf("responded with %s and %s", made.Body, again.Body)
 			}
 		})
-		t.Run("the answer stays the first one, whatever became of the record", func(t *testing.T) {
+		t.Run("the response stays the first one, whatever became of the record", func(t *testing.T) {
 			const body = `{"name":"Kept","workers":[],"managers":[]}`
 			made := c.Call(t, "POST", "/teams", body, header, "kept").OK(t)
 			c.Call(t, "DELETE", "/teams/"+fmt.Sprint(made.Object(t)["id"]), nil).OK(t)
 			again := c.Call(t, "POST", "/teams", body, header, "kept").OK(t)
 			if string(again.Body) != string(made.Body) {
-				t.Errorf("answered %s and %s", made.Body, again.Body)
+				t.Errorf("responded with %s and %s", made.Body, again.Body)
 			}
 			notFound.check(t, c.Call(t, "GET", "/teams/"+fmt.Sprint(made.Object(t)["id"]), nil))
 		})
@@ -279,7 +279,7 @@ func TestIdempotencyContract(t *testing.T) {
 			made := c.Call(t, "POST", "/destinations", destinationBody, header, "slash").OK(t)
 			again := c.Call(t, "POST", "/destinations/", destinationBody, header, "slash").OK(t)
 			if string(again.Body) != string(made.Body) {
-				t.Errorf("answered %s and %s", made.Body, again.Body)
+				t.Errorf("responded with %s and %s", made.Body, again.Body)
 			}
 		})
 		t.Run("a record named in the path has keys of its own", func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestIdempotencyContract(t *testing.T) {
 			for _, key := range []string{"k", "~ !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}", strings.Repeat("k", 255)} {
 				c.Call(t, "POST", "/destinations", destinationBody, header, key).OK(t)
 				if a := c.Call(t, "POST", "/destinations", destinationBody, header, key).OK(t); a.Header.Get(replayed) != "true" {
-					t.Errorf("the key %q was forgotten", key)
+					t.Errorf("the key %q was deleted", key)
 				}
 			}
 		})
@@ -309,7 +309,7 @@ func TestIdempotencyContract(t *testing.T) {
 			matches(t, c.Call(t, "PUT", path, `{"notes":"two"}`, header, "put").OK(t).Object(t)["notes"], `"two"`)
 			matches(t, c.Call(t, "GET", path, nil, header, "put").OK(t).Object(t)["notes"], `"two"`)
 		})
-		t.Run("a key is forgotten after 48 hours", func(t *testing.T) {
+		t.Run("a key expires after 48 hours", func(t *testing.T) {
 			first := c.Call(t, "POST", "/destinations", destinationBody, header, "old").OK(t)
 			for _, tt := range []struct {
 				after time.Duration
@@ -322,7 +322,7 @@ func TestIdempotencyContract(t *testing.T) {
 				later := httptest.NewServer(p.Handler())
 				a := exchange(t, "POST", later.URL+"/api/v2/destinations", strings.NewReader(destinationBody), "Authorization", basic(c.Key), header, "old").OK(t)
 				if (string(a.Body) == string(first.Body)) != tt.same {
-					t.Errorf("after %s, answered %s and then %s", tt.after, first.Body, a.Body)
+					t.Errorf("after %s, responded with %s and then %s", tt.after, first.Body, a.Body)
 				}
 				later.Close()
 			}

@@ -45,7 +45,7 @@ var (
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// check fails the test unless the answer is this error, whole and in shape,
+// check fails the test unless the response is this error, whole and in shape,
 // with each of the words in its message. It returns the error's cause.
 func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
 	t.Helper()
@@ -61,7 +61,7 @@ func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
 	dec := json.NewDecoder(bytes.NewReader(a.Body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&shape); err != nil {
-		t.Errorf("answered %d, not an error of the interface (%v): %s", a.Status, err, a.Body)
+		t.Errorf("responded with %d, not an error of the interface (%v): %s", a.Status, err, a.Body)
 		return nil
 	}
 	got := refusal{a.Status, shape.Code, shape.Message.Error}
@@ -84,24 +84,24 @@ func (r refusal) check(t testing.TB, a apptest.Response, words ...string) any {
 	return shape.Message.Cause
 }
 
-// checkHeaders fails the test unless the answer has the headers that published
+// checkHeaders fails the test unless the response has the headers that published
 // clients cannot do without.
 func checkHeaders(t testing.TB, a apptest.Response) {
 	t.Helper()
 	limit, err := strconv.Atoi(a.Header.Get("X-RateLimit-Limit"))
 	if err != nil || limit < 1 {
-		t.Errorf("answered %d with X-RateLimit-Limit %q", a.Status, a.Header.Get("X-RateLimit-Limit"))
+		t.Errorf("responded with %d with X-RateLimit-Limit %q", a.Status, a.Header.Get("X-RateLimit-Limit"))
 	}
 	remaining, err := strconv.Atoi(a.Header.Get("X-RateLimit-Remaining"))
 	if err != nil || (a.Status != tooMany.status && 2*remaining < limit) {
-		t.Errorf("answered %d with X-RateLimit-Remaining %q of %d: clients stop when little seems to be left",
+		t.Errorf("responded with %d with X-RateLimit-Remaining %q of %d: clients stop when little seems to be left",
 			a.Status, a.Header.Get("X-RateLimit-Remaining"), limit)
 	}
 	if !uuid4.MatchString(a.Header.Get("X-Request-Id")) {
-		t.Errorf("answered %d with X-Request-Id %q", a.Status, a.Header.Get("X-Request-Id"))
+		t.Errorf("responded with %d with X-Request-Id %q", a.Status, a.Header.Get("X-Request-Id"))
 	}
 	if kind := a.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
-		t.Errorf("answered %d with Content-Type %q", a.Status, kind)
+		t.Errorf("responded with %d with Content-Type %q", a.Status, kind)
 	}
 }
 
@@ -115,7 +115,7 @@ func send(t testing.TB, c *apptest.Client, method, path, body string, headers ..
 	return a
 }
 
-// exchange sends a request without any help. Redirects are answers.
+// exchange sends a request without any help. Redirects are responses.
 func exchange(t testing.TB, method, url string, body io.Reader, headers ...string) apptest.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, body)
@@ -143,7 +143,7 @@ func basic(credentials string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials))
 }
 
-// matches fails the test unless the answer is the JSON of want, with the same
+// matches fails the test unless the response is the JSON of want, with the same
 // keys and nothing else. In want, "<id>" stands for any id and "<now>" for a
 // time since the tests began, in milliseconds. Platforms may be a little ahead.
 func matches(t testing.TB, got any, want string) {

@@ -72,11 +72,11 @@ func TestServerLimitsContract(t *testing.T) {
 
 	t.Run("headers over the limit are rejected, and the server goes on", func(t *testing.T) {
 		if a := rawRequest(t, p.URL, "GET /api/v2/auth/test HTTP/1.1", authorization, "X-Large: "+strings.Repeat("x", 8<<10)); a.Status != 200 {
-			t.Errorf("8 KiB of headers answered %d", a.Status)
+			t.Errorf("8 KiB of headers responded with %d", a.Status)
 		}
 		for _, size := range []int{32 << 10, 4 << 20} {
 			if a := rawRequest(t, p.URL, "GET /api/v2/auth/test HTTP/1.1", authorization, "X-Large: "+strings.Repeat("x", size)); a.Status != 431 {
-				t.Errorf("%d bytes of headers answered %d", size, a.Status)
+				t.Errorf("%d bytes of headers responded with %d", size, a.Status)
 			}
 		}
 		c.Must(t, "GET", "/auth/test", nil)
@@ -94,7 +94,7 @@ func TestServerLimitsContract(t *testing.T) {
 			{"GET /api/v2/auth/test HTTP/1.1", authorization, "Bad Name: x"},
 		} {
 			if a := rawRequest(t, p.URL, lines...); a.Status < 400 || a.Status > 505 || a.Status == 500 {
-				t.Errorf("%q answered %d: %s", lines, a.Status, a.Body)
+				t.Errorf("%q responded with %d: %s", lines, a.Status, a.Body)
 			}
 		}
 	})

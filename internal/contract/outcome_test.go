@@ -45,7 +45,7 @@ func TestCommitWithUnknownOutcome(t *testing.T) {
 			}
 			again := client.Call(t, "POST", "/teams", body(keyed), "Idempotency-Key", keyed).OK(t)
 			if answer.Object(t)["id"] != again.Object(t)["id"] || teams(keyed) != 1 {
-				t.Errorf("%d teams; the request was answered with %s and %s", teams(keyed), answer.Body, again.Body)
+				t.Errorf("%d teams; the responses were %s and %s", teams(keyed), answer.Body, again.Body)
 			}
 
 			without := "Lost and found without a key, " + name

@@ -23,7 +23,7 @@ func TestRecipientContract(t *testing.T) {
 				"name":"Boris Foster","phone":"+16502529000","notes":"","skipSMSNotifications":false,"useLongCodeForText":false,"metadata":[]}`)
 			read := c.Call(t, "GET", "/recipients/"+fmt.Sprint(made.Object(t)["id"]), nil).OK(t)
 			if string(read.Body) != string(made.Body) {
-				t.Errorf("answered\n%s\nand read\n%s", made.Body, read.Body)
+				t.Errorf("responded with\n%s\nand read\n%s", made.Body, read.Body)
 			}
 		})
 		t.Run("every field is taken", func(t *testing.T) {
@@ -184,7 +184,7 @@ func testRecipientByPhone(t *testing.T, c, stranger *apptest.Client) {
 	for _, path := range []string{"12", "call%20me", "%20", "+1212555017%00"} {
 		a := send(t, c, "GET", "/recipients/phone/"+path, "")
 		if a.Status != 400 && a.Status != 404 {
-			t.Errorf("/recipients/phone/%s answered %d: %s", path, a.Status, a.Body)
+			t.Errorf("/recipients/phone/%s responded with %d: %s", path, a.Status, a.Body)
 		}
 	}
 	invalid.check(t, c.Call(t, "GET", "/recipients/phone/12", nil), "phone", "12")

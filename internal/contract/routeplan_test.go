@@ -160,7 +160,7 @@ func TestRoutePlanContract(t *testing.T) {
 			tasks := r.tasks(t, 2)
 			plan := r.plan(t, `,"worker":"`+r.bob+`","tasks":`+idList(tasks...))
 			if a := r.Call(t, "DELETE", "/routePlans/"+fmt.Sprint(plan["id"]), nil).OK(t); len(a.Body) > 0 {
-				t.Errorf("answered %s", a.Body)
+				t.Errorf("responded with %s", a.Body)
 			}
 			notFound.check(t, r.Call(t, "GET", "/routePlans/"+fmt.Sprint(plan["id"]), nil), "route plan")
 			for _, task := range tasks {

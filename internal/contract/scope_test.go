@@ -335,7 +335,7 @@ func TestScopeContract(t *testing.T) {
 			t.Helper()
 			for _, secret := range []string{zenith.canary, zenith.areaCode + "555"} {
 				if strings.Contains(string(a.Body), secret) {
-					t.Errorf("the answer holds %q of the other organization: %s", secret, a.Body)
+					t.Errorf("the response holds %q of the other organization: %s", secret, a.Body)
 				}
 			}
 		}

@@ -115,7 +115,7 @@ func (w *twin) judge(t testing.TB, want refusal, answer apptest.Response) (taken
 		return false
 	}
 	if answer.Status != 200 {
-		t.Errorf("answered %d: %s", answer.Status, answer.Body)
+		t.Errorf("responded with %d: %s", answer.Status, answer.Body)
 	}
 	return answer.Status == 200
 }

@@ -79,7 +79,7 @@ func (o *texted) task(t *testing.T, number string, more map[string]any) string {
 func (o *texted) work(t *testing.T, task, number string, success bool) (kinds []textmessage.Kind, bodies []string) {
 	t.Helper()
 	before := len(o.Platform.Outbox(t, number))
-	for range 2 { // a phone that hears no answer says it again
+	for range 2 { // a phone that hears no response says it again
 		o.phone.do(t, "start", task, "s"+task, nil)
 	}
 	for range 2 {
@@ -260,7 +260,7 @@ func (o *texted) testStop(t *testing.T, zenith *apptest.Client) {
 	recipient := o.Must(t, http.MethodGet, "/recipients/phone/"+number, nil)
 	id, _ := recipient["id"].(string)
 	stop := map[string]any{"id": "r1", "from": number, "to": "+12125550001", "body": "STOP"}
-	for range 2 { // a gateway that hears no answer posts it again
+	for range 2 { // a gateway that hears no response posts it again
 		postSigned(t, o.Platform, "/sms/inbound", stop, nil).OK(t)
 	}
 	events := triggered(t, o.Client, 17)
@@ -357,7 +357,7 @@ func testForgeries(t *testing.T, p *apptest.Platform) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if a := postSigned(t, p, "/sms/inbound", body, nil); a.Status != 400 {
-				t.Errorf("answered %d: %s", a.Status, a.Body)
+				t.Errorf("responded with %d: %s", a.Status, a.Body)
 			}
 		})
 	}
@@ -432,7 +432,7 @@ func TestTwilioContract(t *testing.T) {
 		for range 2 {
 			answer := post(twilioReplies, "https://dray.example"+twilioReplies, reply).OK(t)
 			if answer.Header.Get("Content-Type") != "text/xml; charset=utf-8" || string(answer.Body) != "<Response></Response>" {
-				t.Errorf("answered %v %s", answer.Header, answer.Body)
+				t.Errorf("responded with %v %s", answer.Header, answer.Body)
 			}
 		}
 		if events := triggered(t, acme, 14); len(events) != 1 || events[0]["body"] != "who is this?" {

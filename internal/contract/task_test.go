@@ -76,7 +76,7 @@ func TestTaskContract(t *testing.T) {
 		t.Run("a task with only a destination is unassigned, with every field", func(t *testing.T) {
 			made := r.Must(t, "POST", "/tasks", newTask())
 			sameTask(t, made, bareTask(t, org, `{"didAutoAssign":false}`))
-			delete(made, "didAutoAssign") // only in the answer that creates a task
+			delete(made, "didAutoAssign") // only in the response that creates a task
 			matches(t, readTask(t, r.Client, made["id"]), string(encode(t, made)))
 			matches(t, r.Must(t, "GET", "/tasks/shortId/"+fmt.Sprint(made["shortId"]), nil), string(encode(t, made)))
 		})

@@ -227,7 +227,7 @@ func testTaskDeletion(t *testing.T, r roads) {
 	for name, task := range map[string]string{"unassigned": r.task(t), "of a team": r.task(t, `,"container":{"type":"TEAM","team":"`+r.north+`"}`), "assigned": r.task(t, workers(r.bob))} {
 		t.Run(name, func(t *testing.T) {
 			if a := r.Call(t, "DELETE", "/tasks/"+task, nil).OK(t); len(a.Body) != 0 {
-				t.Errorf("answered %s", a.Body)
+				t.Errorf("responded with %s", a.Body)
 			}
 			notFound.check(t, r.Call(t, "DELETE", "/tasks/"+task, nil))
 			notFound.check(t, r.Call(t, "GET", "/tasks/"+task, nil))
@@ -266,7 +266,7 @@ func testTaskCompletion(t *testing.T, r roads) {
 			}
 			before := readTask(t, r.Client, task)
 			if a := r.Call(t, "POST", "/tasks/"+task+"/complete", `{"completionDetails":`+test.sent+`}`).OK(t); len(a.Body) != 0 {
-				t.Errorf("answered %s", a.Body)
+				t.Errorf("responded with %s", a.Body)
 			}
 			after := readTask(t, r.Client, task)
 			if _, there := after["container"]; there || after["state"] != 3.0 || after["worker"] != carl {

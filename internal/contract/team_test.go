@@ -161,7 +161,7 @@ func TestTeamContract(t *testing.T) {
 			made := id(t, c.Client, "/teams", `{"name":"Going","workers":["`+one+`","`+lone+`"],"managers":["`+ann+`"],"hub":"`+hub+`"}`)
 			c.Must(t, "PUT", "/workers/"+lone, `{"teams":["`+made+`"]}`)
 			if a := c.Call(t, "DELETE", "/teams/"+made, nil).OK(t); len(a.Body) > 0 {
-				t.Errorf("answered %q", a.Body)
+				t.Errorf("responded with %q", a.Body)
 			}
 			notFound.check(t, c.Call(t, "GET", "/teams/"+made, nil), made)
 			notFound.check(t, c.Call(t, "PUT", "/teams/"+made, `{}`), made)

@@ -197,7 +197,7 @@ func testGone(t *testing.T, c *apptest.Client, team string) {
 			}
 			for i, a := range answers {
 				if (a.Status == http.StatusNotFound) != test.gone {
-					t.Errorf("request %d answered %d: %s", i, a.Status, a.Body)
+					t.Errorf("request %d responded with %d: %s", i, a.Status, a.Body)
 				}
 			}
 			if kept := c.Must(t, http.MethodGet, "/tasks/"+task, nil); (len(kept["feedback"].([]any)) == 0) != test.gone {
@@ -217,7 +217,7 @@ func testNoPage(t *testing.T, c *apptest.Client) {
 		at := c.Platform.URL + "/t/" + token
 		shown := exchange(t, http.MethodGet, at, nil)
 		if shown.Status != http.StatusNotFound {
-			t.Errorf("%q answered %d", clip(token), shown.Status)
+			t.Errorf("%q responded with %d", clip(token), shown.Status)
 		}
 		if page == "" {
 			page = string(shown.Body)
@@ -364,11 +364,11 @@ func testPage(t *testing.T, c *apptest.Client, team string) {
 	}
 	for _, bad := range []string{"", "rating=x", "rating=9", "rating=%ff", "rating=3&comments=" + strings.Repeat("x", 2000), strings.Repeat("x", 1<<16)} {
 		if a := form(bad); a.Status != http.StatusBadRequest {
-			t.Errorf("%q answered %d", clip(bad), a.Status)
+			t.Errorf("%q responded with %d", clip(bad), a.Status)
 		}
 	}
 	if a := form("rating=5&comments=g%C3%BCt%00%ff"); a.Status != http.StatusSeeOther || a.Header.Get("Location") != strings.TrimPrefix(at, c.Platform.URL) {
-		t.Errorf("the form answered %d to %s", a.Status, a.Header.Get("Location"))
+		t.Errorf("the form responded with %d to %s", a.Status, a.Header.Get("Location"))
 	}
 	matches(t, c.Must(t, http.MethodGet, "/tasks/"+task, nil)["feedback"], `[{"time":"<now>","rating":5,"comments":"güt"}]`)
 	if page := exchange(t, http.MethodGet, at, nil).OK(t); bytes.Contains(page.Body, []byte("<form")) || bytes.Contains(page.Body, []byte("güt")) {
@@ -389,7 +389,7 @@ func testFollowStream(t *testing.T, c *apptest.Client, team string) {
 	}
 	defer response.Body.Close()
 	if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" || response.StatusCode != http.StatusOK {
-		t.Fatalf("answered %d %s", response.StatusCode, kind)
+		t.Fatalf("responded with %d %s", response.StatusCode, kind)
 	}
 	lines := bufio.NewScanner(response.Body)
 	next := func() string {

@@ -302,7 +302,7 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	p.Advance(20 * time.Second)
 	phone.at(t, 40.7199)
 	if got := notified(t, c, arrival); len(got) != 2 {
-		t.Errorf("judged a moment ago: owed %d", len(got))
+		t.Errorf("judged a moment ago: %d due", len(got))
 	}
 	phone.do(t, "complete", quick, "c3", map[string]any{"success": true})
 	got := notified(t, c, arrival)
@@ -312,7 +312,7 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	p.Advance(time.Minute)
 	p.RefreshDue(t)
 	if got := notified(t, c, arrival); len(got) != 3 {
-		t.Errorf("done before: owed %d", len(got))
+		t.Errorf("done before: %d due", len(got))
 	}
 }
 

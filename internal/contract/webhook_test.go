@@ -151,7 +151,7 @@ func testRejectWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	matches(t, list(t, c, "/webhooks"), `[]`)
 }
 
-// testRejectServer has servers that answer the check otherwise than they must.
+// testRejectServer has servers that respond wrongly to the check.
 func testRejectServer(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	path := "/mischief/" + string(c.Organization.ID)
 	made := hook(t, c, r, path, 6)
@@ -201,7 +201,7 @@ func testCreateWebhookOnce(t *testing.T, c *apptest.Client, r *apptest.Receiver)
 	}
 	again := c.Call(t, "POST", "/webhooks", hookBody(r, path, 1, ""), "Idempotency-Key", "one").OK(t)
 	if again.Header.Get("Idempotent-Replayed") != "true" || string(again.Body) != string(first.Body) {
-		t.Errorf("the repetition was answered %s, and the first request %s", again.Body, first.Body)
+		t.Errorf("the repetition got %s, and the first request %s", again.Body, first.Body)
 	}
 	if checks := r.Checks(path); len(checks) != 1 {
 		t.Errorf("%d checks", len(checks))
@@ -372,7 +372,7 @@ func testDeleteWebhook(t *testing.T, c *apptest.Client, r *apptest.Receiver) {
 	notification := fmt.Sprint(awaitState(t, c, made, "delivered", 1)[0]["id"])
 	answer := c.Call(t, "DELETE", "/webhooks/"+made, nil).OK(t)
 	if len(answer.Body) > 0 {
-		t.Errorf("the deletion was answered %s", answer.Body)
+		t.Errorf("the deletion got %s", answer.Body)
 	}
 	for _, request := range [][2]string{
 		{"DELETE", ""},
@@ -662,14 +662,14 @@ func testForeignWebhook(t *testing.T, p *apptest.Platform, r *apptest.Receiver) 
 	mine, theirs := hook(t, acme, r, "/foreign/"+string(acme.Organization.ID), 6), hook(t, zenith, r, path, 6)
 	id(t, acme, "/tasks", plainTask)
 	id(t, zenith, "/tasks", plainTask)
-	owed := fmt.Sprint(awaitState(t, zenith, theirs, "delivered", 1)[0]["id"])
+	delivered := fmt.Sprint(awaitState(t, zenith, theirs, "delivered", 1)[0]["id"])
 	awaitState(t, acme, mine, "delivered", 1)
 	for _, request := range [][2]string{
-		{"GET", "/webhooks/" + mine + "/notifications/" + owed},
-		{"POST", "/webhooks/" + mine + "/notifications/" + owed + "/redeliver"},
-		{"GET", "/webhooks/" + theirs + "/notifications/" + owed},
-		{"POST", "/webhooks/" + theirs + "/notifications/" + owed + "/redeliver"},
-		{"GET", "/webhooks/" + mine + "/notifications?before=" + owed},
+		{"GET", "/webhooks/" + mine + "/notifications/" + delivered},
+		{"POST", "/webhooks/" + mine + "/notifications/" + delivered + "/redeliver"},
+		{"GET", "/webhooks/" + theirs + "/notifications/" + delivered},
+		{"POST", "/webhooks/" + theirs + "/notifications/" + delivered + "/redeliver"},
+		{"GET", "/webhooks/" + mine + "/notifications?before=" + delivered},
 	} {
 		outsideScope.check(t, acme.Call(t, request[0], request[1], nil))
 	}

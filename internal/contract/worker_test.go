@@ -108,7 +108,7 @@ func TestWorkerContract(t *testing.T) {
 				t.Fatalf("the message lacks the organization, the address of the app or the password: %q", message)
 			}
 			if strings.Contains(string(made.Body), password[1]) {
-				t.Error("the answer holds the password")
+				t.Error("the response holds the password")
 			}
 		})
 		t.Run("every field is taken", func(t *testing.T) { testWorkerFields(t, c) })
@@ -149,7 +149,7 @@ func TestWorkerContract(t *testing.T) {
 			made := c.worker(t, "+12125550120")
 			c.Must(t, "POST", "/workers/"+made+"/schedule", `{"entries":[]}`)
 			if a := c.Call(t, "DELETE", "/workers/"+made, nil).OK(t); len(a.Body) > 0 {
-				t.Errorf("answered %q", a.Body)
+				t.Errorf("responded with %q", a.Body)
 			}
 			notFound.check(t, c.Call(t, "GET", "/workers/"+made, nil), made)
 			notFound.check(t, c.Call(t, "DELETE", "/workers/"+made, nil), made)

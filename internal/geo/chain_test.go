@@ -42,14 +42,14 @@ func TestChain(t *testing.T) {
 		want    string // the source, or part of the error
 		failed  int
 	}{
-		"the first answers":                           {sources{house, city}, 0, "house", 0},
-		"the next answers for one that fails":         {sources{failing(), house}, 0, "house", 1},
-		"the next answers for one that knows nothing": {sources{rejecting("unknown"), house}, 0, "house", 0},
-		"one that is not exact enough is passed over": {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
-		"none is exact enough":                        {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
-		"unknown to all":                              {sources{rejecting("unknown here"), rejecting("unknown there")}, 0, "unknown there", 0},
-		"unknown to all, and one did not answer":      {sources{failing(), rejecting("unknown there")}, 0, "did not answer", 1},
-		"none answers":                                {sources{failing(), failing()}, 0, "try again later", 2},
+		"the first responds":                           {sources{house, city}, 0, "house", 0},
+		"the next responds for one that fails":         {sources{failing(), house}, 0, "house", 1},
+		"the next responds for one that knows nothing": {sources{rejecting("unknown"), house}, 0, "house", 0},
+		"one that is not exact enough is passed over":  {sources{city, house}, lastmile.PrecisionStreet, "house", 0},
+		"none is exact enough":                         {sources{city}, lastmile.PrecisionStreet, "only its city was found", 0},
+		"unknown to all":                               {sources{rejecting("unknown here"), rejecting("unknown there")}, 0, "unknown there", 0},
+		"unknown to all, and one did not respond":      {sources{failing(), rejecting("unknown there")}, 0, "did not answer", 1},
+		"none responds":                                {sources{failing(), failing()}, 0, "try again later", 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("got %+v, %v; reported %d times", p, err, reported)
 		}
 	})
-	t.Run("what is kept and not ours is not believed", func(t *testing.T) {
+	t.Run("what is kept and not ours is not trusted", func(t *testing.T) {
 		c, m := setup(found("test", lastmile.PrecisionHouse))
 		_, _ = c.Geocode(t.Context(), howard)
 		for key := range m.kept {
@@ -154,7 +154,7 @@ func TestCached(t *testing.T) {
 			t.Errorf("got %+v, %v; asked %d times", p, err, asked.Load())
 		}
 	})
-	t.Run("another question is another answer", func(t *testing.T) {
+	t.Run("another question is another response", func(t *testing.T) {
 		c, _ := setup(found("test", lastmile.PrecisionHouse))
 		other, language, country := howard, howard, howard
 		other.Address.Number, language.Language, country.Country = "544", "de", "DE"

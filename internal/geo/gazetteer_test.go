@@ -46,7 +46,7 @@ func TestGazetteerFindsAddressesInParts(t *testing.T) {
 		"a postal code of elsewhere":                   {house("Boston", "MA", "94103", "US"), "Boston, Massachusetts, , United States", "MISMATCH_POSTALCODE"},
 		"a postal code that does not exist":            {house("Boston", "MA", "00001", "US"), "Boston, Massachusetts, , United States", "MISMATCH_POSTALCODE"},
 		"a city that does not exist, by postal code":   {house("Xyzzyzx", "CA", "94103", "US"), "San Francisco, California, 94103, United States", "MISMATCH_CITY"},
-		"postal codes of other countries are believed": {house("Berlin", "", "10115", "Germany"), "Berlin, Berlin, 10115, Germany", ""},
+		"postal codes of other countries are accepted": {house("Berlin", "", "10115", "Germany"), "Berlin, Berlin, 10115, Germany", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

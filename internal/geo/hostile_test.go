@@ -30,18 +30,18 @@ func (e endless) Read(p []byte) (int, error) {
 
 // misbehaviours are what a map service may do wrong.
 var misbehaviours = map[string]func(w http.ResponseWriter, r *http.Request){
-	"fails":                func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
-	"is overloaded":        func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
-	"rejects the key":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
-	"answers with a page":  func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Welcome to the café</html>") },
-	"answers with nothing": func(http.ResponseWriter, *http.Request) {},
-	"answers with null":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "null") },
-	"answers with half":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, nominatimHouse[:80]) },
-	"answers something else": func(w http.ResponseWriter, _ *http.Request) {
+	"fails":                 func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+	"is overloaded":         func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
+	"rejects the key":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+	"responds with a page":  func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Welcome to the café</html>") },
+	"responds with nothing": func(http.ResponseWriter, *http.Request) {},
+	"responds with null":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "null") },
+	"responds with half":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, nominatimHouse[:80]) },
+	"responds something else": func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"a":[1,2,{"b":null}],"status":7,"features":"x"}`)
 	},
-	"answers with megabytes":  func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, endless{'['}, 64<<20) },
-	"answers with a bomb":     bomb,
+	"responds with megabytes": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, endless{'['}, 64<<20) },
+	"responds with a bomb":    bomb,
 	"breaks off":              func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	"names another continent": lie(`"lat":"-33.87","lon":"151.2"`, `"coordinates":[151.2,-33.87]`, `{"lat":-33.87,"lng":151.2}`),
 	"names no place":          lie(`"lat":"NaN","lon":"1e400"`, `"coordinates":[]`, `{}`),

@@ -185,7 +185,7 @@ func TestTheEstimateAnswersForAMisbehavingRouter(t *testing.T) {
 	}
 	for what, answers := range bad {
 		for kind, body := range map[string]string{"osrm": answers.osrm, "valhalla": answers.valhalla} {
-			t.Run(kind+" answers "+what, func(t *testing.T) {
+			t.Run(kind+" responds "+what, func(t *testing.T) {
 				url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
 				failed := 0
 				routers := geo.Routers{

@@ -31,7 +31,7 @@ func TestAServiceThatFailsIsLeftAloneForAWhile(t *testing.T) {
 		}
 		for range 20 {
 			if got := source(); got != "gazetteer" {
-				t.Fatalf("%s answered", got)
+				t.Fatalf("%s responded", got)
 			}
 		}
 		if got := asked.Load(); got != 4 {
@@ -39,11 +39,11 @@ func TestAServiceThatFailsIsLeftAloneForAWhile(t *testing.T) {
 		}
 		works.Store(true)
 		if got := source(); got != "gazetteer" {
-			t.Errorf("%s answered at once", got)
+			t.Errorf("%s responded at once", got)
 		}
 		time.Sleep(31 * time.Second)
 		if got := source(); got != "photon" {
-			t.Errorf("%s answered once the service works again", got)
+			t.Errorf("%s responded once the service works again", got)
 		}
 		works.Store(false)
 		asked.Store(0)
@@ -146,7 +146,7 @@ func TestThePublicNominatimIsAskedOnceASecond(t *testing.T) {
 					}
 				}
 				if offline != 20-len(times) {
-					t.Errorf("%d requests, %d of 20 answered by the gazetteer", len(times), offline)
+					t.Errorf("%d requests, %d of 20 served by the gazetteer", len(times), offline)
 				}
 			})
 		})

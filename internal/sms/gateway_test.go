@@ -93,10 +93,10 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 		"sent elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
 		}, busy, busy, ""},
-		"a fault of its own":        {status(500, `{"sid":"SM1"}`), unsure, unsure, ""},
-		"an answer that breaks off": {hang, unsure, unsure, ""},
-		"a connection that is shut": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, unsure, unsure, ""},
-		"an answer that has no end": {func(w http.ResponseWriter, r *http.Request) { endless(w, r) }, taken, unsure, ""},
+		"a fault of its own":         {status(500, `{"sid":"SM1"}`), unsure, unsure, ""},
+		"a response that breaks off": {hang, unsure, unsure, ""},
+		"a connection that is shut":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, unsure, unsure, ""},
+		"a response that has no end": {func(w http.ResponseWriter, r *http.Request) { endless(w, r) }, taken, unsure, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := server(t, tt.answer)
@@ -126,7 +126,7 @@ func TestGatewaysSayWhatBecameOfAMessage(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("no answer in time", func(t *testing.T) {
+	t.Run("no response in time", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		release := make(chan struct{})
@@ -226,15 +226,15 @@ func TestTwilioIsAskedForAMessageThatMayHaveBeenSent(t *testing.T) {
 		answer http.HandlerFunc
 		want   textmessage.Verdict
 	}{
-		"it was":                      {list(one("else", "outbound-api", start), one(text, "outbound-api", start.Add(time.Second))), textmessage.SendAccepted},
-		"it was not":                  {list(), textmessage.SendDeferred},
-		"only one with another text":  {list(one("Acme: delivered", "outbound-api", start)), textmessage.SendDeferred},
-		"only one of yesterday":       {list(one(text, "outbound-api", start.Add(-24*time.Hour))), textmessage.SendDeferred},
-		"only one that came":          {list(one(text, "inbound", start)), textmessage.SendDeferred},
-		"the outcome is unknown":      {status(500, ``), textmessage.SendUncertain},
-		"an answer that says nothing": {status(200, `{}`), textmessage.SendUncertain},
-		"an answer that is no list":   {status(200, `[]`), textmessage.SendUncertain},
-		"a connection that broke":     {hang, textmessage.SendUncertain},
+		"it was":                       {list(one("else", "outbound-api", start), one(text, "outbound-api", start.Add(time.Second))), textmessage.SendAccepted},
+		"it was not":                   {list(), textmessage.SendDeferred},
+		"only one with another text":   {list(one("Acme: delivered", "outbound-api", start)), textmessage.SendDeferred},
+		"only one of yesterday":        {list(one(text, "outbound-api", start.Add(-24*time.Hour))), textmessage.SendDeferred},
+		"only one that came":           {list(one(text, "inbound", start)), textmessage.SendDeferred},
+		"the outcome is unknown":       {status(500, ``), textmessage.SendUncertain},
+		"a response that says nothing": {status(200, `{}`), textmessage.SendUncertain},
+		"a response that is no list":   {status(200, `[]`), textmessage.SendUncertain},
+		"a connection that broke":      {hang, textmessage.SendUncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := twilio(t, server(t, tt.answer)).Find(t.Context(), message()); got.Verdict != tt.want {
@@ -304,7 +304,7 @@ func TestOnlyTwilioIsBelieved(t *testing.T) {
 		"another form":    sms.TwilioSignature("token", "https://dray.example/sms/twilio/inbound?a=b", more),
 	} {
 		if _, err := post("/sms/twilio/inbound?a=b", signature); err == nil {
-			t.Errorf("a post signed with %s is believed", name)
+			t.Errorf("a post signed with %s is accepted", name)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func TestRoutePlanIsMadeOnceForAKey(t *testing.T) {
 	}
 	name, start := "Round", app.Clock()
 	for range 2 {
-		//nolint:errcheck // the second is answered with the first
+		//nolint:errcheck // the second gets the response to the first
 		d.RoutePlans.Create(t.Context(), d.who, lastmile.RoutePlanChange{Name: &name, Start: &start})
 	}
 	plans, _, err := d.RoutePlans.List(t.Context(), d.who, taskflow.RoutePlanQuery{Limit: 10})

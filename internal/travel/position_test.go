@@ -51,7 +51,7 @@ func TestFilterPositions(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			if got := travel.FilterPositions(test.sent, test.last, now); len(got) != test.want {
-				t.Errorf("%d positions believed, want %d", len(got), test.want)
+				t.Errorf("%d positions accepted, want %d", len(got), test.want)
 			}
 		})
 	}

@@ -87,8 +87,8 @@ func TestLearnFactor(t *testing.T) {
 	}{
 		"nothing yet":                       {nil, 1, 1},
 		"too few":                           {trips(9, 2), 1, 1},
-		"a few are half believed":           {trips(20, 1.5), 1.15, 1.3},
-		"many are believed":                 {trips(1000, 1.5), 1.43, 1.55},
+		"a few are half trusted":            {trips(20, 1.5), 1.15, 1.3},
+		"many are trusted":                  {trips(1000, 1.5), 1.43, 1.55},
 		"faster than estimated":             {trips(1000, 0.8), 0.76, 0.84},
 		"no more than double":               {trips(1000, 3), 2, 2},
 		"no less than half":                 {trips(1000, 0.3), 0.5, 0.5},

@@ -192,14 +192,14 @@ func TestDocument(t *testing.T) {
 		first := httptest.NewRecorder()
 		s.Handler().ServeHTTP(first, httptest.NewRequest(http.MethodGet, api.Base+"/openapi.json", nil))
 		if first.Code != http.StatusOK || first.Header().Get("Content-Type") != "application/json" || !json.Valid(first.Body.Bytes()) {
-			t.Fatalf("answered %d %v", first.Code, first.Header())
+			t.Fatalf("responded with %d %v", first.Code, first.Header())
 		}
 		again := httptest.NewRequest(http.MethodGet, api.Base+"/openapi.json", nil)
 		again.Header.Set("If-None-Match", first.Header().Get("ETag"))
 		second := httptest.NewRecorder()
 		s.Handler().ServeHTTP(second, again)
 		if second.Code != http.StatusNotModified {
-			t.Errorf("answered %d to a client that has it", second.Code)
+			t.Errorf("responded with %d to a client that has it", second.Code)
 		}
 	})
 }
@@ -277,7 +277,7 @@ func checkStatuses(t *testing.T, key string, o spec.Operation, op *openapi3.Oper
 	}
 	for _, status := range want {
 		if op.Responses.Status(status) == nil {
-			t.Errorf("%s does not say that it may answer %d", key, status)
+			t.Errorf("%s does not say that it may respond with %d", key, status)
 		}
 	}
 	success := 200
@@ -286,7 +286,7 @@ func checkStatuses(t *testing.T, key string, o spec.Operation, op *openapi3.Oper
 	}
 	done := op.Responses.Status(success).Value
 	if (len(done.Content) > 0) != (o.Reply != nil || len(o.Sends) > 0) {
-		t.Errorf("%s: has an answer: %v", key, len(done.Content) > 0)
+		t.Errorf("%s: has a response: %v", key, len(done.Content) > 0)
 	}
 	for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining"} {
 		if done.Headers[header] == nil {
@@ -320,7 +320,7 @@ func TestDocumentHasEveryError(t *testing.T) {
 			t.Errorf("no response of the OpenAPI document describes error %d", row.Number)
 		}
 		if !reached[strconv.Itoa(row.Status)] {
-			t.Errorf("no operation answers %d", row.Status)
+			t.Errorf("no operation responds with %d", row.Status)
 		}
 		if !slices.Contains(code.Enum, any(string(row.Class))) || !slices.Contains(number.Enum, any(float64(row.Number))) {
 			t.Errorf("the schema of errors does not have %s %d", row.Class, row.Number)

@@ -31,7 +31,7 @@ func TestReference(t *testing.T) {
 
 	t.Run("is a page that may load its own style sheet only", func(t *testing.T) {
 		if answer.Code != http.StatusOK || !strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html") {
-			t.Fatalf("answered %d %s", answer.Code, answer.Header().Get("Content-Type"))
+			t.Fatalf("responded with %d %s", answer.Code, answer.Header().Get("Content-Type"))
 		}
 		if policy := answer.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("the policy is %q", policy)
@@ -42,7 +42,7 @@ func TestReference(t *testing.T) {
 		}
 		style := openDocs(t, "/docs/style.css")
 		if style.Code != http.StatusOK || !strings.HasPrefix(style.Header().Get("Content-Type"), "text/css") {
-			t.Errorf("the style sheet answered %d %s", style.Code, style.Header().Get("Content-Type"))
+			t.Errorf("the style sheet responded with %d %s", style.Code, style.Header().Get("Content-Type"))
 		}
 		if strings.Contains(style.Body.String(), "url(") || strings.Contains(style.Body.String(), "@import") {
 			t.Error("the style sheet loads something")
@@ -88,7 +88,7 @@ func TestReference(t *testing.T) {
 		}
 		secure := openDocs(t, "/docs", func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") })
 		if !strings.Contains(secure.Body.String(), "https://dray.example:8080/api/v2") {
-			t.Error("the commands forget that the reader uses TLS")
+			t.Error("the commands ignore that the reader uses TLS")
 		}
 	})
 
@@ -102,16 +102,16 @@ func TestReference(t *testing.T) {
 	t.Run("is sent once to those who have it", func(t *testing.T) {
 		again := openDocs(t, "/docs", func(r *http.Request) { r.Header.Set("If-None-Match", answer.Header().Get("ETag")) })
 		if again.Code != http.StatusNotModified {
-			t.Errorf("answered %d", again.Code)
+			t.Errorf("responded with %d", again.Code)
 		}
 	})
 
 	t.Run("is found with a slash, and nothing else is", func(t *testing.T) {
 		if slash := openDocs(t, "/docs/"); slash.Header().Get("Location") != "/docs" {
-			t.Errorf("answered %d", slash.Code)
+			t.Errorf("responded with %d", slash.Code)
 		}
 		if other := openDocs(t, "/docs/page.html"); other.Code != http.StatusNotFound {
-			t.Errorf("answered %d", other.Code)
+			t.Errorf("responded with %d", other.Code)
 		}
 	})
 }

@@ -155,7 +155,7 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 		return string(read(t, s, func(r *sqlstore.Tx) ([]byte, error) { return r.CachedAnswer(ctx, "k", at) }))
 	}
 	if answer(now) != "v" || answer(now.Add(2*time.Hour)) != "" {
-		t.Error("an answer is kept until it expires")
+		t.Error("a response is kept until it expires")
 	}
 	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Settings, error) { return r.Settings(ctx, acme) }); got != wanted {
 		t.Errorf("settings %+v", got)

@@ -401,13 +401,13 @@ func testExplanation(t *testing.T, s *sqlstore.Store) {
 		t.Errorf("another organization reads %v", err)
 	}
 	for before, want := range map[time.Duration]int64{time.Hour: 0, time.Hour + time.Millisecond: 1} {
-		var forgotten int64
+		var deleted int64
 		write(t, s, func(w *sqlstore.Tx) (err error) {
-			forgotten, err = w.DeleteExplanations(ctx, now.Add(before), 10)
+			deleted, err = w.DeleteExplanations(ctx, now.Add(before), 10)
 			return errors.Join(err, w.SaveExplanation(ctx, acme, assignment.Explanation{Task: id[lastmile.TaskID]("t"), At: now.Add(time.Hour)}))
 		})
-		if forgotten != want {
-			t.Errorf("%d explanations from before %v forgotten, want %d", forgotten, before, want)
+		if deleted != want {
+			t.Errorf("%d explanations from before %v deleted, want %d", deleted, before, want)
 		}
 	}
 }

@@ -180,7 +180,7 @@ func testPositionHistory(t *testing.T, s *sqlstore.Store) {
 			return err
 		})
 		if gone != 1 {
-			t.Errorf("%d positions were forgotten of %d at most, want the older one, then the other", gone, most)
+			t.Errorf("%d positions were deleted of %d at most, want the older one, then the other", gone, most)
 		}
 	}
 	got = read(t, s, func(r *sqlstore.Tx) ([]lastmile.Position, error) { return r.Positions(ctx, acme, "w", now, 10) })

@@ -373,7 +373,7 @@ func testForgetting(t *testing.T, s *sqlstore.Store) {
 			happened(acme, "o1", workerCreated, 1), happened(acme, "o2", workerUpdated, 2), happened(acme, "n1", workerUpdated, 5_000),
 		}))
 	})
-	forget := func() {
+	purge := func() {
 		t.Helper()
 		for more := int64(1); more > 0; {
 			write(t, s, func(w *sqlstore.Tx) (err error) {
@@ -389,16 +389,16 @@ func testForgetting(t *testing.T, s *sqlstore.Store) {
 		}
 		return list
 	}
-	forget() // nothing has a number yet, so that a stream may still follow it
+	purge() // nothing has a number yet, so that a stream may still follow it
 	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(ctx, 10)
 		return err
 	})
 	same(t, "before", left(), []string{"o1", "o2", "n1"})
-	forget()
+	purge()
 	same(t, "while one is still to be sent", left(), []string{"o1", "n1"})
 	write(t, s, func(w *sqlstore.Tx) error { return w.GiveUpNotifications(ctx, acme, h.ID) })
-	forget()
+	purge()
 	same(t, "when it was given up", left(), []string{"n1"})
 	write(t, s, func(w *sqlstore.Tx) error {
 		_, err := w.NumberEvents(ctx, 10)

@@ -211,7 +211,7 @@ func TestALostConnection(t *testing.T) {
 		if !errors.Is(err, lastmile.ErrUnknownOutcome) || runs.Load() != 1 {
 			t.Errorf("got %v after %d runs", err, runs.Load())
 		}
-		waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == 3 }) // it lost the answer alone
+		waitFor(t, func() bool { return e.Ping(ctx) == nil && count(t, e) == 3 }) // it lost the response alone
 	})
 }
 

@@ -44,7 +44,7 @@ func blocked(t *testing.T, e engine.Engine) (release func()) {
 	}
 }
 
-// together writes all operations in one batch and returns their answers.
+// together writes all operations in one batch and returns their responses.
 func together(t *testing.T, e *Engine, ops ...func(engine.Conn) error) []error {
 	t.Helper()
 	e.writer.longest = time.Minute // however long it takes until all are queued

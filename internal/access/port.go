@@ -9,6 +9,13 @@ import (
 	"dray/internal/store"
 )
 
+// SessionFinder finds sessions without a transaction.
+type SessionFinder interface {
+	// FindSession finds a session by the hash of its token, or returns
+	// lastmile.Unauthenticated.
+	FindSession(ctx context.Context, hash string) (lastmile.Session, error)
+}
+
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	store.ReceiptReader

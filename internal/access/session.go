@@ -26,6 +26,7 @@ const (
 // Sessions signs workers in and authenticates them.
 type Sessions struct {
 	Store      store.Transactor[Reader, Writer]
+	Finder     SessionFinder
 	Events     *events.Log
 	Passwords  *Passwords
 	Vault      Vault
@@ -217,11 +218,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (lastmile.Pri
 		return lastmile.Principal{}, lastmile.UnknownToken()
 	}
 	hash := hashKey(token).String()
-	var session lastmile.Session
-	err := s.Store.Read(ctx, func(r Reader) (err error) {
-		session, err = r.SessionByHash(ctx, hash)
-		return err
-	})
+	session, err := s.Finder.FindSession(ctx, hash)
 	if err != nil {
 		return lastmile.Principal{}, err
 	}

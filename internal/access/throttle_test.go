@@ -41,7 +41,7 @@ func TestConcurrentGuessesAreCountedOnAllNodes(t *testing.T) {
 	i := invite(t)
 	i.accept(t)
 	other := access.Sessions{
-		Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone, Log: i.Log,
+		Store: i.Sessions.Store, Finder: i.Sessions.Finder, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone, Log: i.Log,
 	}
 	var (
 		group    sync.WaitGroup
@@ -167,7 +167,7 @@ func TestFailedSignInsAreLoggedWithTheAddressOnly(t *testing.T) {
 	i := invite(t)
 	var lines strings.Builder
 	logged := access.Sessions{
-		Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone,
+		Store: i.Sessions.Store, Finder: i.Sessions.Finder, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone,
 		Log: slog.New(slog.NewTextHandler(&lines, nil)),
 	}
 	for range 9 {
@@ -187,7 +187,7 @@ func TestSignInsAndGuessesOfTheOldPasswordAreLoggedWithTheAddress(t *testing.T) 
 	i.accept(t)
 	var lines strings.Builder
 	logged := access.Sessions{
-		Store: i.Sessions.Store, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone,
+		Store: i.Sessions.Store, Finder: i.Sessions.Finder, Passwords: access.NewPasswords(), Vault: i.Sessions.Vault, Now: i.Now, ParsePhone: i.Sessions.ParsePhone,
 		Log: slog.New(slog.NewTextHandler(&lines, nil)),
 	}
 	begun, err := logged.SignIn(t.Context(), access.SignInAttempt{Phone: i.phone, Password: chosen, Network: home})

@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
+	"dray/internal/store/engine"
 )
 
 // CredentialsByPhone returns the credentials of the workers with a phone
@@ -53,6 +54,16 @@ func (t driverTx) SessionByHash(ctx context.Context, hash string) (lastmile.Sess
 	}
 	s.Created, s.Used, s.Temporary = time.UnixMilli(created).UTC(), time.UnixMilli(used).UTC(), temporary != 0
 	return s, nil
+}
+
+// FindSession is SessionByHash without a transaction around it, which would take
+// two more round trips: every request of a worker's app finds its session.
+func (s *Store) FindSession(ctx context.Context, hash string) (session lastmile.Session, err error) {
+	err = s.engine.Direct(ctx, func(c engine.Conn) error {
+		session, err = newTx(sqlConn{c}, s.now).SessionByHash(ctx, hash)
+		return err
+	})
+	return session, err
 }
 
 // SaveSession saves a worker's session.

@@ -28,6 +28,9 @@ func testDriver(t *testing.T, s *sqlstore.Store) {
 	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "h", Temporary: true, Expires: now.Add(time.Hour)}
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveCredential(ctx, credential) })
 	same(t, "session", read(t, s, func(r *sqlstore.Tx) (lastmile.Session, error) { return r.SessionByHash(ctx, "token") }), session)
+	if got, err := s.FindSession(ctx, "token"); err != nil || got != session {
+		t.Errorf("found session %+v, %v", got, err)
+	}
 	done := func(a store.Action) (done bool) {
 		same(t, "action", read(t, s, func(r *sqlstore.Tx) (before store.Action, err error) {
 			if before, done, err = r.ActionDone(ctx, a); !done {
@@ -52,6 +55,9 @@ func testDriver(t *testing.T, s *sqlstore.Store) {
 	})
 	if code(err) != lastmile.CodeUnauthenticated {
 		t.Errorf("the session of a deleted worker: %v", err)
+	}
+	if _, err := s.FindSession(ctx, "token"); code(err) != lastmile.CodeUnauthenticated {
+		t.Errorf("found the session of a deleted worker: %v", err)
 	}
 }
 

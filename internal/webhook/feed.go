@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -29,6 +30,8 @@ type Feed struct {
 	Woken <-chan struct{} // receives after events were committed by this process
 	Ended <-chan struct{} // closed when no client may follow any more
 	Poll  time.Duration   // between two checks for events of other nodes without a number
+
+	reads rate.Turns // of organizations: many followers that catch up must not keep others waiting
 }
 
 // ErrEnded means that this node stops; the follower can continue on another node.
@@ -105,11 +108,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return nil, ErrEnded
 		default:
 		}
-		var found []store.LoggedEvent
-		err := f.Store.Read(ctx, func(r Reader) (err error) {
-			found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage)
-			return err
-		})
+		found, err := f.read(ctx, who, seq)
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
@@ -121,4 +120,19 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return nil, nil
 		}
 	}
+}
+
+// read returns the events after seq that are there already, when it is the
+// organization's turn. It returns none if ctx ends before.
+func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, err error) {
+	end, err := f.reads.Take(ctx, string(who.Organization))
+	if err != nil {
+		return nil, nil //nolint:nilerr // the follower asks again
+	}
+	defer end()
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
+		found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage)
+		return err
+	})
+	return found, err
 }

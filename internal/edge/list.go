@@ -54,7 +54,7 @@ type listing struct {
 // sendList responds with a list. A short list is sent as any other response. If a
 // part of a long one cannot be read, the connection is closed, so that the client
 // notices.
-func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) error {
+func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt Route, requestID string) error {
 	l := &listing{Mux: m, c: c, rt: rt, of: list{c.Who.Organization, rt.Path}, most: firstRecords}
 	c.hold.address = m.address(c.HTTP)
 	text, err := l.begin(ctx)
@@ -67,18 +67,16 @@ func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 	}
 	w.Header()["Content-Type"] = typeJSON
 	w.WriteHeader(rt.status())
-	for err == nil && len(l.ids) > 0 {
-		if err = l.send(w, text); err == nil {
-			text, err = l.next(ctx)
+	for len(l.ids) > 0 {
+		l.send(w, text)
+		if text, err = l.next(ctx); err != nil {
+			if ctx.Err() == nil {
+				m.Log.Error("list ended early", "request", requestID, "route", rt.Path, "error", err)
+			}
+			panic(http.ErrAbortHandler)
 		}
 	}
-	if err == nil {
-		err = l.send(w, append(text, ']'))
-	}
-	if err != nil {
-		m.Log.Info("list ended early", "route", rt.Path, "organization", c.Who.Organization, "error", err)
-		panic(http.ErrAbortHandler)
-	}
+	l.send(w, append(text, ']'))
 	return nil
 }
 
@@ -157,9 +155,10 @@ func (l *listing) read(ctx context.Context, text []byte) ([]byte, error) {
 }
 
 // send writes a part.
-func (l *listing) send(w http.ResponseWriter, text []byte) error {
+func (l *listing) send(w http.ResponseWriter, text []byte) {
 	//nolint:errcheck // then the limit for all responses holds
 	http.NewResponseController(w).SetWriteDeadline(l.Now().Add(StreamPatience))
-	_, err := w.Write(text)
-	return err
+	if _, err := w.Write(text); err != nil {
+		panic(http.ErrAbortHandler) // the client has disconnected
+	}
 }

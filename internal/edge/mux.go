@@ -176,7 +176,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 	}()
 	c := &Call{HTTP: r, hold: hold{budget: m.Budget}}
 	defer c.hold.force(0)
-	reply, err := m.handle(r.Context(), w, c, rt)
+	reply, err := m.handle(r.Context(), w, c, rt, requestID)
 	if before, ok := errors.AsType[*lastmile.Replay](err); ok {
 		if reply, err = rt.replay(r.Context(), c, before.Reply); err == nil {
 			w.Header().Set("Idempotent-Replayed", "true")
@@ -199,7 +199,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 
 // handle authorizes a request and makes the response, or writes it when it is a
 // stream. From then on the request holds the response, and no longer its body.
-func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) (reply []byte, err error) {
+func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route, requestID string) (reply []byte, err error) {
 	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 		return nil, m.follow(ctx, w, c, rt)
 	}
 	if rt.show != nil {
-		return nil, m.sendList(ctx, w, c, rt)
+		return nil, m.sendList(ctx, w, c, rt, requestID)
 	}
 	if rt.reads() {
 		return m.read(ctx, c, rt)

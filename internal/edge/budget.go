@@ -40,6 +40,14 @@ type Budget struct {
 	lists, changes rate.Turns // large ones of organizations
 }
 
+// turnRate is how many bytes a second an organization reads in turn.
+const turnRate = 32 << 20
+
+// pauseAfter returns how long a turn lasts after so many bytes were read.
+func pauseAfter(bytes int64) time.Duration {
+	return time.Duration(bytes) * time.Second / turnRate
+}
+
 // Sizes from which on the requests of an organization take turns.
 const (
 	largeList = 256 << 10 // for half of the processors

@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/codec"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 )
 
 // A long list is read and sent in parts, so that any number of records can be sent
@@ -88,7 +89,7 @@ func (l *listing) begin(ctx context.Context) (text []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		defer end()
+		defer func() { rate.After(pauseAfter(l.c.read), end) }()
 	}
 	if err := l.c.hold.await(ctx, max(min(expected, readWeight*listPart), l.c.hold.bytes)); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (l *listing) next(ctx context.Context) (text []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer func() { rate.After(pauseAfter(int64(len(text))), end) }()
 	for waited := time.Duration(0); ; waited += admissionRetry {
 		text, err = l.read(lastmile.WithMeter(ctx, l.c), nil)
 		if rejected, ok := errors.AsType[*lastmile.Error](err); !ok || rejected.Code != lastmile.CodeTooMany && rejected.Code != lastmile.CodeOverloaded || waited >= AdmissionWait {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dray/internal/lastmile"
 )
@@ -72,7 +73,9 @@ func search(h http.Handler, org string) *httptest.ResponseRecorder {
 	return serve(h, "POST", org, strings.NewReader(`{}`))
 }
 
-func TestListsAreComplete(t *testing.T) {
+func TestListsAreComplete(t *testing.T) { synctest.Test(t, testListsAreComplete) }
+
+func testListsAreComplete(t *testing.T) {
 	for _, n := range []int{0, 1, firstRecords, firstRecords + 1, 3 * maxRecords, 1_000} {
 		for _, size := range []int{10, 3_000, 2 * listPart} {
 			if n*size > 8*mib {
@@ -99,8 +102,11 @@ func TestListsAreComplete(t *testing.T) {
 }
 
 // TestALongListTakesLittleMemory sends a list that is larger than the memory of all
-// requests.
-func TestALongListTakesLittleMemory(t *testing.T) {
+// requests, not faster than an organization may read.
+func TestALongListTakesLittleMemory(t *testing.T) { synctest.Test(t, testLongList) }
+
+func testLongList(t *testing.T) {
+	begun := time.Now()
 	b := NewBudget(32 * mib)
 	most := int64(0)
 	s := shelf{bells: 2_000, size: 20_000, show: func([]string) error {
@@ -112,6 +118,9 @@ func TestALongListTakesLittleMemory(t *testing.T) {
 	}
 	if most > 4*mib {
 		t.Errorf("%d bytes were held", most)
+	}
+	if took := time.Since(begun); took < time.Second || took > 2*time.Second {
+		t.Errorf("38 MiB took %v", took)
 	}
 	if held := b.Stats().Held; held != 0 {
 		t.Errorf("%d bytes are held in the end", held)

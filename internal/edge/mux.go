@@ -227,7 +227,7 @@ func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err 
 		if err != nil {
 			return nil, err
 		}
-		defer end()
+		defer func() { rate.After(pauseAfter(int64(len(reply))), end) }()
 	}
 	reply, err = rt.serve(ctx, c)
 	if long || rt.lists && len(reply) > largeList {
@@ -257,7 +257,7 @@ func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err er
 			if err != nil {
 				return nil, err
 			}
-			defer end()
+			defer func() { rate.After(pauseAfter(c.read), end) }()
 		}
 		if bytes > UncountedBytes {
 			c.hold.address = m.address(c.HTTP)

@@ -18,6 +18,7 @@ const (
 	numberAtOnce    = 500
 	followPage      = 100
 	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, and one event
+	followRate      = 16 << 20  // bytes of events a second that all followers of an organization read
 )
 
 // Feed numbers the event log and lets clients follow it. Only committed events
@@ -129,7 +130,13 @@ func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (fou
 	if err != nil {
 		return nil, nil //nolint:nilerr // the follower asks again
 	}
-	defer end()
+	defer func() {
+		bytes := 0
+		for _, e := range found {
+			bytes += len(e.Body)
+		}
+		rate.After(time.Duration(bytes)*time.Second/followRate, end)
+	}()
 	err = f.Store.Read(ctx, func(r Reader) (err error) {
 		found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage)
 		return err

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
@@ -15,6 +16,7 @@ import (
 type slowLog struct {
 	Reader
 	proceed chan struct{}
+	size    int // of each event, in bytes
 
 	mu      sync.Mutex
 	reading map[lastmile.OrganizationID]int // how many read now
@@ -34,7 +36,7 @@ func (l *slowLog) EventsAfter(_ context.Context, org lastmile.OrganizationID, se
 	l.mu.Lock()
 	l.reading[org]--
 	l.mu.Unlock()
-	return []store.LoggedEvent{{Seq: seq + 1}}, nil
+	return []store.LoggedEvent{{Seq: seq + 1, Body: make([]byte, l.size)}}, nil
 }
 
 // TestFollowersTakeTurns: however many followers of an organization read its log, at
@@ -71,4 +73,34 @@ func TestFollowersTakeTurns(t *testing.T) {
 			t.Errorf("%d followers read at once", l.most["evil"])
 		}
 	})
+}
+
+// TestFollowersReadAtALimitedRate: those that read old events do not keep the whole
+// machine busy, and those that read new ones do not wait.
+func TestFollowersReadAtALimitedRate(t *testing.T) {
+	for _, test := range []struct {
+		size        int
+		least, most time.Duration // until 16 MiB are read by all followers, 4 of them
+	}{{MaxFollowedPage, time.Second * 9 / 10, 2 * time.Second}, {1_000, 0, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &slowLog{proceed: make(chan struct{}), size: test.size, reading: map[lastmile.OrganizationID]int{}, most: map[lastmile.OrganizationID]int{}}
+			close(l.proceed)
+			f := &Feed{Store: l, Hub: events.NewHub(events.HubOptions{}), Ended: make(chan struct{})}
+			begun := time.Now()
+			var followers sync.WaitGroup
+			for range 4 {
+				followers.Go(func() {
+					for seq := range int64(32) {
+						if _, err := f.Next(t.Context(), lastmile.Principal{Organization: "acme"}, seq); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			followers.Wait()
+			if took := time.Since(begun); took < test.least || took > test.most {
+				t.Errorf("events of %d bytes took %v, want %v to %v", test.size, took, test.least, test.most)
+			}
+		})
+	}
 }

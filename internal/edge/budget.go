@@ -37,7 +37,7 @@ type Budget struct {
 	sizes    map[list]size    // of lists that were read recently
 	rejected int64
 
-	lists, changes rate.Turns // large ones of organizations
+	lists rate.Turns // large ones of organizations
 }
 
 // turnRate is how many bytes a second an organization reads in turn.
@@ -121,14 +121,6 @@ func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID) (end
 		return func() {}, nil
 	}
 	return b.lists.Take(ctx, string(org))
-}
-
-// changeTurn waits until an organization may make a large change.
-func (b *Budget) changeTurn(ctx context.Context, org lastmile.OrganizationID) (end func(), err error) {
-	if b == nil {
-		return func() {}, nil
-	}
-	return b.changes.Take(ctx, string(org))
 }
 
 // NewBudget returns a budget of so many bytes.

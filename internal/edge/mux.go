@@ -67,6 +67,7 @@ type Mux struct {
 	base    string // the path it is mounted at
 	limiter *limiter
 	routes  router
+	changes rate.Turns // large ones of organizations
 	streams rate.Slots // of workers and organizations
 }
 
@@ -218,19 +219,20 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 // change serves a request that may change something. The large requests of an
 // organization take turns: the writes of others wait for one of them at most.
 func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
-	of, long := list{c.Who.Organization, rt.Method + rt.Path}, false
+	of, long, pause := list{c.Who.Organization, rt.Method + rt.Path}, false, time.Duration(0)
 	if rt.lists {
 		long = m.Budget.known(of, m.Now()) > largeList
 	}
 	if long || rt.Body != nil && len(c.Body) > largeBody {
-		end, err := m.Budget.changeTurn(ctx, c.Who.Organization)
+		end, err := m.changes.Take(ctx, string(c.Who.Organization))
 		if err != nil {
 			return nil, err
 		}
-		defer func() { rate.After(pauseAfter(int64(len(reply))), end) }()
+		defer func() { rate.After(pause, end) }()
 	}
 	reply, err = rt.serve(ctx, c)
 	if long || rt.lists && len(reply) > largeList {
+		pause = pauseAfter(int64(len(reply)))
 		m.Budget.remember(of, int64(len(reply)), m.Now())
 	}
 	if err == nil {

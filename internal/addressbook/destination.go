@@ -81,21 +81,23 @@ func (b *Book) ShowDestination(ctx context.Context, who lastmile.Principal, id l
 	return b.Documents.Show(ctx, store.Destinations, who.Organization, string(id))
 }
 
-// FindDestinations returns the destinations that have all of the metadata
+// FindDestinations returns the ids of the destinations that have all of the metadata
 // entries.
-func (b *Book) FindDestinations(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Destination, err error) {
-	err = b.Store.Read(ctx, func(r Reader) (err error) {
-		found, err = r.Destinations(ctx, who.Organization, store.DestinationFilter{Metadata: metadata, Limit: MaxFound + 1})
-		return err
-	})
-	if err == nil && len(found) > MaxFound {
-		err = tooMany("destinations")
-	}
-	return found, err
+func (b *Book) FindDestinations(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([]string, error) {
+	return b.find(ctx, store.Destinations, who, metadata)
 }
 
-func tooMany(nouns string) error {
-	return lastmile.Invalid("more than %d %s match; add entries to find fewer", MaxFound, nouns)
+// ShowDestinations returns destinations that were found, in the form of the API.
+func (b *Book) ShowDestinations(ctx context.Context, who lastmile.Principal, ids []string) ([][]byte, error) {
+	return b.Documents.ShowAll(ctx, store.Destinations, who.Organization, ids)
+}
+
+func (b *Book) find(ctx context.Context, kind store.Kind, who lastmile.Principal, metadata lastmile.Metadata) ([]string, error) {
+	ids, err := b.Documents.Find(ctx, kind, who.Organization, metadata, MaxFound+1)
+	if err == nil && len(ids) > MaxFound {
+		err = lastmile.Invalid("more than %d %ss match; add entries to find fewer", MaxFound, kind)
+	}
+	return ids, err
 }
 
 func (b *Book) organization(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {

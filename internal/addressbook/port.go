@@ -10,8 +10,6 @@ import (
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	store.ReceiptReader
-	// Destinations lists destinations, oldest first.
-	Destinations(ctx context.Context, org lastmile.OrganizationID, f store.DestinationFilter) ([]lastmile.Destination, error)
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Recipient returns a recipient.

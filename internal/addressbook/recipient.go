@@ -70,16 +70,15 @@ func (b *Book) findRecipient(ctx context.Context, who lastmile.Principal, f stor
 	return found[0], nil
 }
 
-// FindRecipients returns the recipients that have all of the metadata entries.
-func (b *Book) FindRecipients(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) (found []lastmile.Recipient, err error) {
-	err = b.Store.Read(ctx, func(r Reader) (err error) {
-		found, err = r.Recipients(ctx, who.Organization, store.RecipientFilter{Metadata: metadata, Limit: MaxFound + 1})
-		return err
-	})
-	if err == nil && len(found) > MaxFound {
-		err = tooMany("recipients")
-	}
-	return found, err
+// FindRecipients returns the ids of the recipients that have all of the metadata
+// entries.
+func (b *Book) FindRecipients(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([]string, error) {
+	return b.find(ctx, store.Recipients, who, metadata)
+}
+
+// ShowRecipients returns recipients that were found, in the form of the API.
+func (b *Book) ShowRecipients(ctx context.Context, who lastmile.Principal, ids []string) ([][]byte, error) {
+	return b.Documents.ShowAll(ctx, store.Recipients, who.Organization, ids)
 }
 
 // UpdateRecipient changes a recipient.

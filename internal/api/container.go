@@ -14,10 +14,10 @@ type containers struct{ *Server }
 func (s containers) routes() []edge.Route {
 	return edge.Tagged("Containers",
 		edge.Get("/containers/{kind}/{id}", "Read the container of an organization, team or worker", s.showContainer),
-		edge.Put("/containers/{kind}/{id}", "Insert tasks into a container, or replace the tasks of a worker", s.arrangeContainer).
+		edge.Put("/containers/{kind}/{id}", "Insert tasks into a container, or replace the tasks of a worker", s.arrangeContainer).Lists().
 			Describe("A position as the first element of tasks determines where they are inserted: -1 at the end, 0 at the beginning, n after the first n tasks. The tasks are removed from their current container first, even if it is the same one. Without a position, the list replaces all tasks of a worker, and tasks that it omits move to the end of the organization's container. Active and completed tasks do not move.").
 			Example(`{"tasks": [-1, "K2dF8gHj5LzX9cVb7NmQ4wRt"]}`),
-		edge.Put("/containers/{id}", "Insert tasks into a container named by its owner alone", s.arrangeAnyContainer).
+		edge.Put("/containers/{id}", "Insert tasks into a container named by its owner alone", s.arrangeAnyContainer).Lists().
 			Describe("Same as PUT /containers/{kind}/{id}, with only the ID of the organization, team or worker.").
 			Example(`{"tasks": [0, "K2dF8gHj5LzX9cVb7NmQ4wRt"], "considerDependencies": true}`),
 	)

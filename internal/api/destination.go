@@ -27,7 +27,7 @@ func (s destinations) routes() []edge.Route {
 				"notes": "Loading dock on 33rd Street."
 			}`),
 		edge.Get("/destinations/{id}", "Read a destination", s.showDestination),
-		edge.Search("/destinations/metadata", "Find destinations by metadata", s.findDestinations).
+		edge.SearchAll[wire.Metadata, wire.Destination]("/destinations/metadata", "Find destinations by metadata", s.findDestinations, s.foundDestinations).
 			Describe("Finds records that have all the entries, by name, type and value.").
 			Example(`[{"name": "storeNumber", "type": "number", "value": 12}]`),
 	)
@@ -41,11 +41,14 @@ func (s destinations) showDestination(ctx context.Context, c *edge.Call) (wire.R
 	return s.Book.ShowDestination(ctx, c.Who, lastmile.DestinationID(c.ID()))
 }
 
-func (s destinations) findDestinations(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Destination, error) {
+func (s destinations) findDestinations(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]string, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	destinations, err := s.Book.FindDestinations(ctx, c.Who, metadata)
-	return wire.Each(destinations, wire.NewDestination), err
+	return s.Book.FindDestinations(ctx, c.Who, metadata)
+}
+
+func (s destinations) foundDestinations(ctx context.Context, c *edge.Call, ids []string) ([][]byte, error) {
+	return s.Book.ShowDestinations(ctx, c.Who, ids)
 }

@@ -21,6 +21,9 @@ func (s eventStream) routes() []edge.Route {
 	)
 }
 
+// eventNames is more than what an event of the stream has besides its body.
+const eventNames = 100
+
 // followEvents serves GET /events. It streams every event after the last one that
 // the client has received, in order, until the client disconnects.
 func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
@@ -39,9 +42,14 @@ func (s eventStream) followEvents(ctx context.Context, c *edge.Call, w http.Resp
 		waiting, cancel := context.WithTimeout(ctx, edge.KeepAliveInterval)
 		events, err := s.Feed.Next(waiting, c.Who, seq)
 		cancel()
-		var text []byte
+		size := 0
 		for _, e := range events {
-			text = fmt.Appendf(text, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Trigger, e.Body)
+			size += len(e.Body) + eventNames
+		}
+		text := make([]byte, 0, size)
+		for _, e := range events {
+			text = fmt.Appendf(text, "id: %d\nevent: %s\ndata: ", e.Seq, e.Trigger)
+			text = append(append(text, e.Body...), "\n\n"...)
 			seq = e.Seq
 		}
 		if len(events) == 0 {

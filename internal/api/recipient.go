@@ -46,7 +46,7 @@ func (s recipients) routes() []edge.Route {
 					"$pop": ["oldCustomerId"]
 				}
 			}`),
-		edge.Search("/recipients/metadata", "Find recipients by metadata", s.findRecipients).
+		edge.SearchAll[wire.Metadata, wire.Recipient]("/recipients/metadata", "Find recipients by metadata", s.findRecipients, s.foundRecipients).
 			Describe("Finds records that have all the entries, by name, type and value.").
 			Example(`[{"name": "customerId", "type": "string", "value": "C-1044"}]`),
 	)
@@ -75,11 +75,14 @@ func (s recipients) updateRecipient(ctx context.Context, c *edge.Call, body wire
 	return wire.NewRecipient(recipient), err
 }
 
-func (s recipients) findRecipients(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]wire.Recipient, error) {
+func (s recipients) findRecipients(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]string, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	recipients, err := s.Book.FindRecipients(ctx, c.Who, metadata)
-	return wire.Each(recipients, wire.NewRecipient), err
+	return s.Book.FindRecipients(ctx, c.Who, metadata)
+}
+
+func (s recipients) foundRecipients(ctx context.Context, c *edge.Call, ids []string) ([][]byte, error) {
+	return s.Book.ShowRecipients(ctx, c.Who, ids)
 }

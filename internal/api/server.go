@@ -41,9 +41,13 @@ type Server struct {
 	Version   string  // of the program, for the document
 }
 
+// maxStreams is how many event streams an organization follows on a node.
+const maxStreams = 100
+
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.
 func (s *Server) Handler() http.Handler {
-	mux := edge.NewMux(s.Settings, Base, edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, RateLimit: s.RateLimit}, s.routes()...)
+	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Keys.Revoked, Streams: maxStreams, RateLimit: s.RateLimit}
+	mux := edge.NewMux(s.Settings, Base, access, s.routes()...)
 	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
 	return mux
 }

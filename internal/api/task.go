@@ -90,7 +90,7 @@ func (s tasks) routes() []edge.Route {
 		edge.Create("/tasks/autoAssign", "Assign tasks automatically", s.autoAssignTasks, wire.NewAutoAssigned).
 			Describe("Tasks that are already assigned do not change. Tasks for which no worker can be found do not change either, and are not included in the response; see their explanation.").
 			Example(`{"tasks": ["K2dF8gHj5LzX9cVb7NmQ4wRt"], "options": {"mode": "load", "maxAssignedTaskCount": 10}}`),
-		edge.Search("/tasks/metadata", "Find tasks by metadata", s.findTasks).
+		edge.SearchAll[wire.Metadata, wire.Task]("/tasks/metadata", "Find tasks by metadata", s.findTasks, s.foundTasks).
 			Describe("Finds records that have all the entries, by name, type and value.").
 			Example(`[{"name": "orderNumber", "type": "string", "value": "S-20771"}]`),
 	)
@@ -174,13 +174,16 @@ func (s tasks) autoAssignTasks(ctx context.Context, c *edge.Call, body wire.Auto
 	return s.Containers.AutoAssign(ctx, c.Who, *body.Tasks, body.Terms())
 }
 
-func (s tasks) findTasks(ctx context.Context, c *edge.Call, entries wire.Metadata) (wire.Raw[[]wire.Task], error) {
+func (s tasks) findTasks(ctx context.Context, c *edge.Call, entries wire.Metadata) ([]string, error) {
 	metadata, err := criteria(entries)
 	if err != nil {
 		return nil, err
 	}
-	docs, err := s.Tasks.Find(ctx, c.Who, metadata)
-	return wire.RawList[wire.Task](docs), err
+	return s.Tasks.Find(ctx, c.Who, metadata)
+}
+
+func (s tasks) foundTasks(ctx context.Context, c *edge.Call, ids []string) ([][]byte, error) {
+	return s.Tasks.ShowAll(ctx, c.Who, ids)
 }
 
 func (s tasks) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskPage], error) {

@@ -17,8 +17,8 @@ func (s teams) routes() []edge.Route {
 			Describe("A team can be empty: send empty arrays.").
 			Example(`{"name": "Downtown", "workers": [], "managers": []}`),
 		edge.Get("/teams", "List teams", s.listTeams),
-		edge.Get("/teams/{id}", "Read a team", s.showTeam),
-		edge.Put("/teams/{id}", "Update a team", s.updateTeam).
+		edge.Get("/teams/{id}", "Read a team", s.showTeam).Lists(),
+		edge.Put("/teams/{id}", "Update a team", s.updateTeam).Lists().
 			Describe("Only the fields that are sent change. Arrays replace the previous ones.").
 			Example(`{"name": "Downtown", "enableSelfAssignment": true}`),
 		edge.Delete("/teams/{id}", "Delete a team", s.deleteTeam),

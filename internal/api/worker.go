@@ -40,9 +40,9 @@ func (s workers) routes() []edge.Route {
 		edge.Get("/workers/{id}", "Read a worker", s.showWorker, filter,
 			edge.Parameter{Name: "analytics", Description: "true to include analytics", Type: "boolean"},
 			edge.Parameter{Name: "from", Description: "start of the analytics, in Unix milliseconds; at most 24 hours before to", Type: "number"},
-			edge.Parameter{Name: "to", Description: "end of the analytics, in Unix milliseconds. Default without from and to: the last seven days", Type: "number"}).
+			edge.Parameter{Name: "to", Description: "end of the analytics, in Unix milliseconds. Default without from and to: the last seven days", Type: "number"}).Lists().
 			Describe("With analytics=true, the response includes the activity of the worker in the last seven days or in a period of at most 24 hours."),
-		edge.Put("/workers/{id}", "Update a worker", s.updateWorker).
+		edge.Put("/workers/{id}", "Update a worker", s.updateWorker).Lists().
 			Describe("Only the fields that are sent change. The phone number cannot change; null removes a vehicle or an address.").
 			Example(`{"displayName": "Ada", "vehicle": null, "capacity": 12}`),
 		edge.Delete("/workers/{id}", "Delete a worker", s.deleteWorker),

@@ -3,10 +3,13 @@ package contract_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"dray/internal/app"
 	"dray/internal/app/apptest"
 	"dray/internal/travel"
 )
@@ -87,4 +90,43 @@ func testHandshakeFlood(t *testing.T, c *apptest.Client) {
 	invalidHook.check(t, other.Call(t, http.MethodPost, "/webhooks", hook))
 	c.Platform.Advance(time.Second)
 	invalidHook.check(t, c.Call(t, http.MethodPost, "/webhooks", hook))
+}
+
+// TestLongSearchesContract: a search returns all records that it finds,
+// also when they are larger than the memory that requests have together.
+func TestLongSearchesContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		c := p.Organization(t, "Acme")
+		tag := map[string]any{"name": "large", "type": "boolean", "value": true}
+		padding := map[string]any{"name": "padding", "type": "string", "value": strings.Repeat("x", 15<<10)}
+		var want []string
+		for range 10 {
+			tasks := make([]any, 20)
+			for i := range tasks {
+				tasks[i] = map[string]any{
+					"destination": map[string]any{"address": map[string]any{"number": "1", "street": "Main Street", "city": "New York", "country": "US"}, "location": []float64{-74, 40.7}},
+					"recipients":  []any{}, "metadata": []any{tag, padding},
+				}
+			}
+			made, _ := c.Call(t, "POST", "/tasks/batch", map[string]any{"tasks": tasks}).OK(t).Object(t)["tasks"].([]any)
+			for _, task := range made {
+				want = append(want, fmt.Sprint(task.(map[string]any)["id"]))
+			}
+		}
+		var found sync.WaitGroup
+		for range 4 { // they take turns
+			found.Go(func() {
+				got := ids(c.Call(t, "POST", "/tasks/metadata", []any{tag}).OK(t).List(t))
+				slices.Sort(got)
+				if !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+					t.Errorf("found %d of %d tasks", len(got), len(want))
+				}
+			})
+		}
+		found.Wait()
+		if got := c.Call(t, "POST", "/destinations/metadata", []any{tag}).OK(t).List(t); len(got) != 0 {
+			t.Errorf("found %d destinations", len(got))
+		}
+	}, func(c *app.Config) { c.RequestMemory = 4 << 20 })
 }

@@ -18,7 +18,7 @@ import (
 func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	following := s.Work.Follow(c.Who)
 	defer following.Close()
-	list, err := s.Work.List(ctx, c.Who)
+	list, err := s.Work.Outline(ctx, c.Who)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 		if _, err := s.authenticate(ctx, c.HTTP); err != nil {
 			return nil // signed out meanwhile; the phone gets an error when it asks
 		}
-		if list, err = s.Work.List(ctx, c.Who); err != nil {
+		if list, err = s.Work.Outline(ctx, c.Who); err != nil {
 			return nil // the phone asks again
 		}
 	}

@@ -18,6 +18,10 @@ import (
 // Base is the path that the whole API is under.
 const Base = "/driver/v1"
 
+// maxStreams is how many streams a worker follows on a node: one on each phone that is
+// signed in.
+const maxStreams = 20
+
 // Server serves the API of workers' phones.
 type Server struct {
 	edge.Settings
@@ -34,7 +38,7 @@ type Server struct {
 
 // Handler returns the API, to be mounted at Base, and its OpenAPI document.
 func (s *Server) Handler() http.Handler {
-	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Revoked, SetPassword: Base + "/password"}
+	access := edge.Access{Authenticate: s.authenticate, Revoked: s.Revoked, Streams: maxStreams, SetPassword: Base + "/password"}
 	mux := edge.NewMux(s.Settings, Base, access, append(s.routes(), s.osmandRoutes()...)...)
 	mux.Handle(http.MethodGet, "/openapi.json", s.SpecHandler(s.Spec()))
 	return mux

@@ -2,10 +2,12 @@ package edge
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 )
 
 // How the memory for requests is shared.
@@ -34,7 +36,23 @@ type Budget struct {
 	callers  map[string]int64 // bytes held by organizations and addresses
 	sizes    map[list]size    // of lists that were read recently
 	rejected int64
+
+	lists rate.Turns // large ones of organizations
 }
+
+// turnRate is how many bytes a second an organization reads in turn.
+const turnRate = 32 << 20
+
+// pauseAfter returns how long a turn lasts after so many bytes were read.
+func pauseAfter(bytes int64) time.Duration {
+	return time.Duration(bytes) * time.Second / turnRate
+}
+
+// Sizes from which on the requests of an organization take turns.
+const (
+	largeList = 256 << 10 // for half of the processors
+	largeBody = 32 << 10  // of JSON; one at a time
+)
 
 // list is what an organization reads on a route.
 type list struct {
@@ -62,12 +80,23 @@ func (b *Budget) expected(l list, now time.Time) int64 {
 	if b == nil {
 		return 0
 	}
+	if bytes := b.known(l, now); bytes > 0 {
+		return bytes
+	}
+	return unknownBytes
+}
+
+// known returns how much memory a list took last time; 0 if that is not known.
+func (b *Budget) known(l list, now time.Time) int64 {
+	if b == nil {
+		return 0
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s, ok := b.sizes[l]; ok && now.Sub(s.at).Abs() < sizeLifetime {
 		return s.bytes
 	}
-	return unknownBytes
+	return 0
 }
 
 // remember saves how much memory a list has taken.
@@ -83,12 +112,23 @@ func (b *Budget) remember(l list, bytes int64, now time.Time) {
 	if s, ok := b.sizes[l]; ok && now.Sub(s.at).Abs() < sizeLifetime {
 		bytes = max(bytes, s.bytes/2) // another query of the same list may be smaller
 	}
-	b.sizes[l] = size{bytes, now}
+	b.sizes[l] = size{max(bytes, 1), now}
+}
+
+// listTurn waits until an organization may read a large list.
+func (b *Budget) listTurn(ctx context.Context, org lastmile.OrganizationID) (end func(), err error) {
+	if b == nil {
+		return func() {}, nil
+	}
+	return b.lists.Take(ctx, string(org))
 }
 
 // NewBudget returns a budget of so many bytes.
 func NewBudget(total int64) *Budget {
-	return &Budget{total: total, callers: map[string]int64{}, sizes: map[list]size{}}
+	return &Budget{
+		total: total, callers: map[string]int64{}, sizes: map[list]size{},
+		lists: rate.Turns{Most: runtime.GOMAXPROCS(0) / 2},
+	}
 }
 
 // BudgetStats is the state of a budget.

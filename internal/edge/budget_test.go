@@ -229,7 +229,7 @@ func TestReadsAreCounted(t *testing.T) {
 			return bellReply{Tone: "c"}, nil
 		}
 		h := budgeted(b, Get("/bells", "List bells", list))
-		h.largeLists.Most = 2
+		h.Budget.lists.Most = 2
 		var group sync.WaitGroup
 		group.Go(func() { serve(h, "GET", "evil", nil) })
 		<-reading
@@ -267,7 +267,7 @@ func TestLargeListsTakeTurns(t *testing.T) {
 			return bellReply{Tone: "c"}, nil
 		}
 		h := budgeted(NewBudget(96*mib), Get("/bells", "List bells", list))
-		h.largeLists.Most = 2
+		h.Budget.lists.Most = 2
 		var group sync.WaitGroup
 		for range 5 {
 			group.Go(func() { serve(h, "GET", "evil", nil) })
@@ -285,6 +285,57 @@ func TestLargeListsTakeTurns(t *testing.T) {
 			t.Errorf("%d of 5 lists were read", running)
 		}
 	})
+}
+
+// TestRecordsWithLongListsTakeTurns: an organization that reads or changes records
+// whose lists are long does so one at a time, once the server has seen that they
+// are. Short ones do not wait.
+func TestRecordsWithLongListsTakeTurns(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodPut} {
+		synctest.Test(t, func(t *testing.T) {
+			length := largeList + 1
+			running, proceed := 0, make(chan struct{})
+			reply := func() (bellReply, error) {
+				running++
+				<-proceed
+				return bellReply{Tone: strings.Repeat("c", length)}, nil
+			}
+			h := budgeted(NewBudget(96*mib),
+				Get("/bells/{id}", "Read a bell", func(context.Context, *Call) (bellReply, error) { return reply() }).Lists(),
+				Put("/bells/{id}", "Change a bell", func(context.Context, *Call, bellBody) (bellReply, error) { return reply() }).Lists())
+			h.Budget.lists.Most = 1
+			var group sync.WaitGroup
+			begin := func(n int, org string) {
+				for range n {
+					group.Go(func() {
+						r := httptest.NewRequest(method, "/v1/bells/1", strings.NewReader(`{}`))
+						r.Header.Set("Authorization", org)
+						w := httptest.NewRecorder()
+						if h.ServeHTTP(w, r); w.Code != http.StatusOK {
+							t.Errorf("responded %d %s", w.Code, w.Body)
+						}
+					})
+				}
+				synctest.Wait()
+			}
+			begin(3, "acme")
+			if running != 3 {
+				t.Errorf("%s: %d are served at once before the length is known, want 3", method, running)
+			}
+			for range 3 {
+				proceed <- struct{}{}
+			}
+			group.Wait()
+			running = 0
+			begin(3, "acme")
+			begin(1, "other")
+			if running != 2 {
+				t.Errorf("%s: %d are served at once, want one of each organization", method, running)
+			}
+			close(proceed)
+			group.Wait()
+		})
+	}
 }
 
 // TestLargeBodiesTakeTurns: an organization that sends many large bodies at once

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -54,6 +53,7 @@ type Access struct {
 	// Revoked returns a channel that is closed when credentials are revoked next.
 	// Then the callers of streams are authenticated again.
 	Revoked func() <-chan struct{}
+	Streams int // that a worker, or an organization, follows at the same time; 0 is no limit
 	// SetPassword is the path at which workers with a temporary password set
 	// their own.
 	SetPassword string
@@ -67,19 +67,13 @@ type Mux struct {
 	base    string // the path it is mounted at
 	limiter *limiter
 	routes  router
-
-	largeLists, largeBodies rate.Turns // of organizations
+	changes rate.Turns // large ones of organizations
+	streams rate.Slots // of workers and organizations
 }
-
-// Sizes from which on the requests of an organization take turns.
-const (
-	largeList = 256 << 10 // for half of the processors
-	largeBody = 32 << 10  // of JSON; one at a time
-)
 
 // NewMux returns a handler of routes, to be mounted at base.
 func NewMux(settings Settings, base string, access Access, routes ...Route) *Mux {
-	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now), largeLists: rate.Turns{Most: runtime.GOMAXPROCS(0) / 2}}
+	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now), streams: rate.Slots{Most: access.Streams}}
 	for _, rt := range routes {
 		m.routes.add(rt.Method, rt.Path, m.endpoint(rt))
 	}
@@ -173,13 +167,17 @@ func (m *Mux) endpoint(rt Route) http.Handler {
 
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID string) (status int) {
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(p)
+		default:
 			status = m.respondError(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	c := &Call{HTTP: r, hold: hold{budget: m.Budget}}
 	defer c.hold.force(0)
-	reply, err := m.handle(r.Context(), w, c, rt)
+	reply, err := m.handle(r.Context(), w, c, rt, requestID)
 	if before, ok := errors.AsType[*lastmile.Replay](err); ok {
 		if reply, err = rt.replay(r.Context(), c, before.Reply); err == nil {
 			w.Header().Set("Idempotent-Replayed", "true")
@@ -190,8 +188,8 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 	switch {
 	case err != nil:
 		return m.respondError(w, r, rt, requestID, err)
-	case rt.stream != nil:
-		return http.StatusOK
+	case rt.stream != nil, rt.show != nil:
+		return rt.status()
 	}
 	if m.Log.Enabled(r.Context(), slog.LevelDebug) { // building the arguments costs more than asking
 		m.Log.Debug("request served", "request", requestID, "method", rt.Method, "route", rt.Path,
@@ -202,12 +200,15 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 
 // handle authorizes a request and makes the response, or writes it when it is a
 // stream. From then on the request holds the response, and no longer its body.
-func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) (reply []byte, err error) {
+func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Route, requestID string) (reply []byte, err error) {
 	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
 	}
 	if rt.stream != nil {
 		return nil, m.follow(ctx, w, c, rt)
+	}
+	if rt.show != nil {
+		return nil, m.sendList(ctx, w, c, rt, requestID)
 	}
 	if rt.reads() {
 		return m.read(ctx, c, rt)
@@ -218,14 +219,23 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 // change serves a request that may change something. The large requests of an
 // organization take turns: the writes of others wait for one of them at most.
 func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
-	if rt.Body != nil && len(c.Body) > largeBody {
-		end, err := m.largeBodies.Take(ctx, string(c.Who.Organization))
+	of, long, pause := list{c.Who.Organization, rt.Method + rt.Path}, false, time.Duration(0)
+	if rt.lists {
+		long = m.Budget.known(of, m.Now()) > largeList
+	}
+	if long || rt.Body != nil && len(c.Body) > largeBody {
+		end, err := m.changes.Take(ctx, string(c.Who.Organization))
 		if err != nil {
 			return nil, err
 		}
-		defer end()
+		defer func() { rate.After(pause, end) }()
 	}
-	if reply, err = rt.serve(ctx, c); err == nil {
+	reply, err = rt.serve(ctx, c)
+	if long || rt.lists && len(reply) > largeList {
+		pause = pauseAfter(int64(len(reply)))
+		m.Budget.remember(of, int64(len(reply)), m.Now())
+	}
+	if err == nil {
 		c.Body = nil // from now on the request holds its response
 		c.hold.force(int64(len(reply)))
 	}
@@ -241,12 +251,15 @@ func (m *Mux) read(ctx context.Context, c *Call, rt Route) (reply []byte, err er
 	} else {
 		of := list{c.Who.Organization, rt.Path}
 		bytes := m.Budget.expected(of, m.Now())
+		if rt.record() {
+			bytes = m.Budget.known(of, m.Now())
+		}
 		if bytes > largeList {
-			end, err := m.largeLists.Take(ctx, string(c.Who.Organization))
+			end, err := m.Budget.listTurn(ctx, c.Who.Organization)
 			if err != nil {
 				return nil, err
 			}
-			defer end()
+			defer func() { rate.After(pauseAfter(c.read), end) }()
 		}
 		if bytes > UncountedBytes {
 			c.hold.address = m.address(c.HTTP)

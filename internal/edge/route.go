@@ -35,7 +35,11 @@ type Route struct {
 	rebuild  func(ctx context.Context, c *Call, reference []byte) ([]byte, error) // the reply of what refer returned
 	readOnly bool                                                                 // changes nothing, so that no reply is saved
 
+	find func(ctx context.Context, c *Call) ([]string, error)               // of a list that is sent in parts
+	show func(ctx context.Context, c *Call, ids []string) ([][]byte, error) // some records of such a list
+
 	temporaryPassword bool
+	lists             bool  // the response has a list that can be long
 	maxBody           int64 // the default when zero
 }
 
@@ -254,6 +258,13 @@ func (rt Route) Limit(bytes int64) Route {
 	return rt
 }
 
+// Lists says that the response is one record with a list that can be long, such as
+// the tasks of a team. Usually it is short.
+func (rt Route) Lists() Route {
+	rt.lists = true
+	return rt
+}
+
 // Bulk makes a route take a body as large as that of a batch, and have the
 // errors of one, whose shape differs from all others (API contract, "POST
 // /tasks/batch-async").
@@ -274,8 +285,11 @@ func Tagged(tag string, routes ...Route) []Route {
 func (rt Route) reads() bool { return rt.readOnly || rt.Method == http.MethodGet }
 
 // single reports whether the route reads one record, named by its collection and
-// its id.
-func (rt Route) single() bool {
+// its id, that cannot be long.
+func (rt Route) single() bool { return rt.record() && !rt.lists }
+
+// record reports whether the route reads one record.
+func (rt Route) record() bool {
 	return strings.HasSuffix(rt.Path, "/{id}") && strings.Count(rt.Path, "/") == 2
 }
 

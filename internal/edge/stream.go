@@ -33,6 +33,12 @@ const revokedFlush = 250 * time.Millisecond
 // follow serves a stream until its end, or until the caller's credentials are
 // revoked.
 func (m *Mux) follow(ctx context.Context, w http.ResponseWriter, c *Call, rt Route) error {
+	if caller := string(c.Who.Organization) + string(c.Who.Worker); m.access.Streams > 0 {
+		if err := m.streams.Acquire(caller); err != nil {
+			return err
+		}
+		defer m.streams.Release(caller)
+	}
 	c.hold.address = m.address(c.HTTP)
 	if err := c.Hold(streamBytes); err != nil {
 		return err

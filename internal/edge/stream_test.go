@@ -130,6 +130,41 @@ func TestStreamsEndWhenCredentialsAreRevoked(t *testing.T) {
 	}
 }
 
+// TestStreamsOfACallerAreLimited: a worker, or an organization, follows only so many
+// streams at a time; others are not affected.
+func TestStreamsOfACallerAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		follow := func(context.Context, *Call, http.ResponseWriter) error { <-proceed; return nil }
+		settings := Settings{Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+		h := NewMux(settings, "/v1", Access{Streams: 2, Authenticate: func(_ context.Context, r *http.Request) (lastmile.Principal, error) {
+			return lastmile.Principal{Organization: "acme", Worker: lastmile.WorkerID(r.Header.Get("Authorization"))}, nil
+		}}, Follow("/bells", "Hear bells", follow, "text/event-stream"))
+		var streams sync.WaitGroup
+		begin := func(worker string) {
+			streams.Go(func() { serve(h, "GET", worker, nil) })
+			synctest.Wait()
+		}
+		for _, worker := range []string{"ada", "ada", "bob", ""} {
+			begin(worker)
+		}
+		if w := serve(h, "GET", "ada", nil); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+			t.Errorf("responded to one stream too many with %d %s", w.Code, w.Body)
+		}
+		proceed <- struct{}{}
+		proceed <- struct{}{}
+		proceed <- struct{}{}
+		proceed <- struct{}{}
+		streams.Wait()
+		begin("ada")
+		close(proceed)
+		streams.Wait()
+		if w := serve(h, "GET", "ada", nil); w.Code != http.StatusOK {
+			t.Errorf("responded %d %s when the others had ended", w.Code, w.Body)
+		}
+	})
+}
+
 // TestRevocationsAreCheckedOnceASecond: a caller that ends its own sessions all the
 // time does not make the server authenticate every stream as often.
 func TestRevocationsAreCheckedOnceASecond(t *testing.T) {

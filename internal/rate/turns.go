@@ -3,6 +3,7 @@ package rate
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Turns lets only a few things of each key happen at the same time. The others
@@ -33,6 +34,16 @@ func (t *Turns) Take(ctx context.Context, key string) (end func(), err error) {
 		t.leave(key, k)
 		return nil, ctx.Err()
 	}
+}
+
+// After calls a function of Take after a pause, so that the key has only a part of
+// the machine. A pause that is too short to be measured is none.
+func After(pause time.Duration, end func()) {
+	if pause < time.Millisecond {
+		end()
+		return
+	}
+	time.AfterFunc(pause, end)
 }
 
 func (t *Turns) join(key string) *turn {

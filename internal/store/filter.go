@@ -6,19 +6,12 @@ import (
 	"dray/internal/lastmile"
 )
 
-// DestinationFilter selects destinations.
-type DestinationFilter struct {
-	Metadata lastmile.Metadata // must have all of these entries
-	Limit    int               // 0 means no limit
-}
-
 // RecipientFilter selects recipients; zero fields select all.
 type RecipientFilter struct {
-	Name     string // compared without letter case
-	Phone    lastmile.Phone
-	Phones   []lastmile.Phone  // has any of these
-	Metadata lastmile.Metadata // must have all of these entries
-	Limit    int               // 0 means no limit
+	Name   string // compared without letter case
+	Phone  lastmile.Phone
+	Phones []lastmile.Phone // has any of these
+	Limit  int              // 0 means no limit
 }
 
 // AdminFilter selects administrators.

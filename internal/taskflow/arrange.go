@@ -47,11 +47,27 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 	if err := change.Check(in.Kind); err != nil {
 		return c, err
 	}
+	c, large, err := cs.arrangeAtOnce(ctx, who, in, change)
+	if err == nil && large != nil {
+		return cs.moveInSteps(ctx, who, *large)
+	}
+	return c, err
+}
+
+// arrangeAtOnce changes a container in one transaction, or returns the change if it
+// is too large for that. The changes of one container take turns: of those that are
+// planned for the same list at the same time, only one could be made.
+func (cs *Containers) arrangeAtOnce(ctx context.Context, who lastmile.Principal, in lastmile.ContainerRef, change lastmile.ContainerChange) (c lastmile.Container, large *arrangement, err error) {
+	end, err := cs.changes.Take(ctx, string(who.Organization)+in.Owner)
+	if err != nil {
+		return c, nil, err
+	}
+	defer end()
 	now := cs.Now()
 	for range planTries {
 		before, err := cs.Container(ctx, who, in)
 		if err != nil {
-			return c, err
+			return c, nil, err
 		}
 		var a arrangement
 		err = cs.Store.Read(ctx, func(r ContainerReader) (err error) {
@@ -59,13 +75,13 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 			return err
 		})
 		if err != nil {
-			return c, err
+			return c, nil, err
 		}
 		if a.changesNothing() {
-			return before, nil
+			return before, nil, nil
 		}
 		if len(a.ids)+len(a.left) > maxAtOnce {
-			return cs.moveInSteps(ctx, who, a)
+			return c, &a, nil
 		}
 		err = cs.Store.Write(ctx, func(w ContainerWriter) (err error) {
 			if err := checkUnchanged(ctx, w, before); err != nil {
@@ -75,10 +91,9 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 			return err
 		})
 		if !errors.Is(err, errListChanged) {
-			return c, err
+			return c, nil, err
 		}
 	}
-	var large *arrangement
 	err = cs.Store.Write(ctx, func(w ContainerWriter) error {
 		large = nil
 		if err := cs.lock(ctx, w, who.Organization, in, now); err != nil {
@@ -102,10 +117,7 @@ func (cs *Containers) Arrange(ctx context.Context, who lastmile.Principal, in la
 		c, err = cs.save(ctx, w, who, a, now)
 		return err
 	})
-	if err == nil && large != nil {
-		return cs.moveInSteps(ctx, who, *large)
-	}
-	return c, err
+	return c, large, err
 }
 
 // arrange works out a change of a container.

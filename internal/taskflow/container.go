@@ -14,7 +14,8 @@ type Containers struct {
 	Base
 	Store ContainerStore
 
-	large rate.Turns // changes that take several transactions
+	changes rate.Turns // of containers
+	large   rate.Turns // of organizations: changes that take several transactions
 }
 
 // Container returns a container. The order of new tasks at its end is fixed when

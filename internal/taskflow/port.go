@@ -186,10 +186,15 @@ type WorkReader interface {
 	// ActionDone reports whether the worker has done an action with the same id
 	// before, and returns it.
 	ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error)
+	// ListHead returns the first tasks of the list of a container, up to limit.
+	ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) ([]lastmile.TaskID, error)
 	// Settings returns the settings of an organization.
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// TaskOutlines returns several tasks in the order of their ids, with only the id
+	// and when each was modified.
+	TaskOutlines(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Unfinished returns which of the tasks are not completed.
 	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
 	// Upload returns the record of an upload.

@@ -63,7 +63,10 @@ func (ts *Tasks) List(ctx context.Context, who lastmile.Principal, q Query) (doc
 		found = found[:PageSize]
 		last = found[PageSize-1].ID
 	}
-	return bodies(found), last, nil
+	for _, task := range found {
+		docs = append(docs, task.Doc)
+	}
+	return docs, last, nil
 }
 
 // containerOwners replaces ids of containers by the ids of their owners. The store
@@ -96,21 +99,18 @@ func (ts *Tasks) containerOwners(ctx context.Context, who lastmile.Principal, id
 // maxFound is the most tasks that a metadata search returns.
 const maxFound = 10_000
 
-// Find returns the tasks that have all of the metadata entries.
-func (ts *Tasks) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([][]byte, error) {
-	found, err := ts.Documents.ShowTasks(ctx, who.Organization, store.TaskFilter{Metadata: metadata, Limit: maxFound + 1})
-	if err == nil && len(found) > maxFound {
+// Find returns the ids of the tasks that have all of the metadata entries.
+func (ts *Tasks) Find(ctx context.Context, who lastmile.Principal, metadata lastmile.Metadata) ([]string, error) {
+	ids, err := ts.Documents.Find(ctx, store.Tasks, who.Organization, metadata, maxFound+1)
+	if err == nil && len(ids) > maxFound {
 		err = lastmile.Invalid("more than %d tasks match; add entries to find fewer", maxFound)
 	}
-	return bodies(found), err
+	return ids, err
 }
 
-func bodies(found []store.ShownTask) [][]byte {
-	docs := make([][]byte, len(found))
-	for i, t := range found {
-		docs[i] = t.Doc
-	}
-	return docs
+// ShowAll returns tasks that were found, in the form of the API.
+func (ts *Tasks) ShowAll(ctx context.Context, who lastmile.Principal, ids []string) ([][]byte, error) {
+	return ts.Documents.ShowAll(ctx, store.Tasks, who.Organization, ids)
 }
 
 // Explanation returns why a task was assigned automatically, or was not.

@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 	"dray/internal/travel"
 )
@@ -28,6 +29,8 @@ type Work struct {
 	Arrivals Arrivals
 	Hub      *events.Hub
 	NewID    func() string
+
+	outlines rate.Turns // of organizations
 }
 
 // Arrivals estimates when workers arrive at active tasks, and checks the
@@ -72,7 +75,32 @@ func (wk *Work) List(ctx context.Context, who lastmile.Principal) (list WorkList
 	return list, err
 }
 
-// Available returns the tasks that a worker may claim, team by team.
+// Outline returns the task list of a worker with only the ids of the tasks and when
+// they were modified. The outlines of an organization are read in turn: a change of a
+// long list must not keep others waiting because many follow it.
+func (wk *Work) Outline(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
+	end, err := wk.outlines.Take(ctx, string(who.Organization))
+	if err != nil {
+		return list, err
+	}
+	defer end()
+	err = wk.Store.Read(ctx, func(r WorkReader) error {
+		c, err := r.Container(ctx, who.Organization, lastmile.WorkerContainer(who.Worker))
+		if err != nil {
+			return err
+		}
+		list.Version, list.ActiveTask = c.Version, c.ActiveTask
+		list.Tasks, err = r.TaskOutlines(ctx, who.Organization, c.Route())
+		return err
+	})
+	return list, err
+}
+
+// MaxAvailable is how many tasks a worker is shown to claim.
+const MaxAvailable = 500
+
+// Available returns the tasks that a worker may claim, team by team, up to
+// MaxAvailable.
 func (wk *Work) Available(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
 	err = wk.Store.Read(ctx, func(r WorkReader) error {
 		tasks = nil
@@ -88,11 +116,11 @@ func (wk *Work) Available(ctx context.Context, who lastmile.Principal) (tasks []
 			if !team.EnableSelfAssignment {
 				continue
 			}
-			c, err := r.Container(ctx, who.Organization, lastmile.TeamContainer(id))
+			ids, err := r.ListHead(ctx, who.Organization, lastmile.TeamContainer(id), MaxAvailable)
 			if err != nil {
 				return err
 			}
-			waiting, err := r.TasksOf(ctx, who.Organization, c.Tasks)
+			waiting, err := r.TasksOf(ctx, who.Organization, ids[:min(len(ids), MaxAvailable-len(tasks))])
 			if err != nil {
 				return err
 			}

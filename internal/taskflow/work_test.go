@@ -1,12 +1,14 @@
 package taskflow_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
 	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
 )
 
 // join makes a worker a member of teams.
@@ -142,6 +144,44 @@ func TestWorkListsTheActiveTaskFirst(t *testing.T) {
 	after, err := o.Work.List(t.Context(), ada)
 	if err != nil || len(after.Tasks) != 2 || after.Tasks[0].ID != second.ID || after.ActiveTask != second.ID || after.Version <= before.Version {
 		t.Errorf("the list is %+v after version %d: %v", after, before.Version, err)
+	}
+	outline, err := o.Work.Outline(t.Context(), ada)
+	if err != nil || len(outline.Tasks) != 2 || outline.ActiveTask != second.ID || outline.Version != after.Version {
+		t.Fatalf("the outline is %+v: %v", outline, err)
+	}
+	for i, task := range after.Tasks {
+		if got := outline.Tasks[i]; got.ID != task.ID || !got.Modified.Equal(task.Modified) {
+			t.Errorf("task %d of the outline is %s of %v, want %s of %v", i, got.ID, got.Modified, task.ID, task.Modified)
+		}
+	}
+}
+
+// TestTheTasksToClaimAreBounded: a worker of two teams with long lists is shown the
+// first tasks of the first team, and as many of the second as are left.
+func TestTheTasksToClaimAreBounded(t *testing.T) {
+	o := apptest.NewOrg(t)
+	first, second, third := o.Team(t, "First"), o.Team(t, "Second"), o.Team(t, "Third")
+	ada := o.Worker(t, "Ada", nil, first, second, third)
+	var want []lastmile.TaskID
+	for team, n := range map[lastmile.TeamID]int{first: taskflow.MaxAvailable - 10, second: 20, third: 1} {
+		for _, id := range many(t, o, n) {
+			change := lastmile.TaskDraft{Container: new(lastmile.TeamContainer(team))}
+			if _, err := o.Tasks.Update(t.Context(), o.Principal, id, change); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want = append(list(t, o, lastmile.TeamContainer(first)), list(t, o, lastmile.TeamContainer(second))[:10]...)
+	found, err := o.Work.Available(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []lastmile.TaskID
+	for _, task := range found {
+		got = append(got, task.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d tasks are shown, want the first %d", len(got), len(want))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store"
 )
 
@@ -17,6 +18,7 @@ const (
 	numberAtOnce    = 500
 	followPage      = 100
 	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, and one event
+	followRate      = 16 << 20  // bytes of events a second that all followers of an organization read
 )
 
 // Feed numbers the event log and lets clients follow it. Only committed events
@@ -29,6 +31,8 @@ type Feed struct {
 	Woken <-chan struct{} // receives after events were committed by this process
 	Ended <-chan struct{} // closed when no client may follow any more
 	Poll  time.Duration   // between two checks for events of other nodes without a number
+
+	reads rate.Turns // of organizations: many followers that catch up must not keep others waiting
 }
 
 // ErrEnded means that this node stops; the follower can continue on another node.
@@ -105,11 +109,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return nil, ErrEnded
 		default:
 		}
-		var found []store.LoggedEvent
-		err := f.Store.Read(ctx, func(r Reader) (err error) {
-			found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage)
-			return err
-		})
+		found, err := f.read(ctx, who, seq)
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
@@ -121,4 +121,25 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 			return nil, nil
 		}
 	}
+}
+
+// read returns the events after seq that are there already, when it is the
+// organization's turn. It returns none if ctx ends before.
+func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, err error) {
+	end, err := f.reads.Take(ctx, string(who.Organization))
+	if err != nil {
+		return nil, nil //nolint:nilerr // the follower asks again
+	}
+	defer func() {
+		bytes := 0
+		for _, e := range found {
+			bytes += len(e.Body)
+		}
+		rate.After(time.Duration(bytes)*time.Second/followRate, end)
+	}()
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
+		found, err = r.EventsAfter(ctx, who.Organization, seq, followPage, MaxFollowedPage)
+		return err
+	})
+	return found, err
 }

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"dray/internal/lastmile"
 )
@@ -60,6 +63,30 @@ type WorkList struct {
 // NewWorkList returns a list in its wire form.
 func NewWorkList(version int64, active lastmile.TaskID, tasks []lastmile.Task) WorkList {
 	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, NewTask)}
+}
+
+// Modified returns when an encoded task was modified. It reads only the beginning of
+// the task, where that is.
+func Modified(task []byte) (time.Time, error) {
+	in := json.NewDecoder(bytes.NewReader(task))
+	if _, err := in.Token(); err != nil {
+		return time.Time{}, err
+	}
+	for {
+		name, err := in.Token()
+		if err != nil {
+			return time.Time{}, err
+		}
+		var value json.RawMessage
+		if name == "timeLastModified" {
+			var at Millis
+			err := in.Decode(&at)
+			return at.Time(), err
+		}
+		if err := in.Decode(&value); err != nil {
+			return time.Time{}, err
+		}
+	}
 }
 
 // ListOutline is the summary of a list that is sent to a phone when the list has changed. It is

@@ -16,18 +16,6 @@ func (t addressTx) Destination(ctx context.Context, org lastmile.OrganizationID,
 	return only(ctx, t.base, store.Destinations, string(id), found, err)
 }
 
-// Destinations lists destinations, oldest first.
-func (t addressTx) Destinations(ctx context.Context, org lastmile.OrganizationID, f store.DestinationFilter) ([]lastmile.Destination, error) {
-	where := within(org).has(store.Destinations, f.Metadata)
-	ids, err := collect(ctx, t, scanID[lastmile.DestinationID],
-		`SELECT t.id FROM destination t WHERE `+where.text+` ORDER BY t.created, t.id`+limit(f.Limit), where.args...)
-	if err != nil {
-		return nil, fmt.Errorf("find destinations: %w", err)
-	}
-	read := func(where *condition) ([]lastmile.Destination, error) { return t.destinations(ctx, org, where, 0) }
-	return inChunks(org, ids, read, func(d lastmile.Destination) lastmile.DestinationID { return d.ID })
-}
-
 func (t addressTx) destinations(ctx context.Context, org lastmile.OrganizationID, where *condition, most int) ([]lastmile.Destination, error) {
 	scan := func(r rows) (lastmile.Destination, error) {
 		var (
@@ -80,7 +68,7 @@ func (t addressTx) Recipient(ctx context.Context, org lastmile.OrganizationID, i
 
 // Recipients lists recipients, newest first.
 func (t addressTx) Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error) {
-	where := within(org).has(store.Recipients, f.Metadata)
+	where := within(org)
 	if f.Name != "" {
 		where.and(`t.name = ?`, lastmile.FoldName(f.Name))
 	}
@@ -88,16 +76,7 @@ func (t addressTx) Recipients(ctx context.Context, org lastmile.OrganizationID, 
 		where.and(`t.phone = ?`, f.Phone)
 	}
 	in(where, `t.phone`, f.Phones)
-	if len(f.Metadata) == 0 { // there are few
-		return t.recipients(ctx, where, f.Limit)
-	}
-	ids, err := collect(ctx, t, scanID[lastmile.RecipientID],
-		`SELECT t.id FROM recipient t WHERE `+where.text+` ORDER BY t.created DESC, t.id`+limit(f.Limit), where.args...)
-	if err != nil {
-		return nil, fmt.Errorf("find recipients: %w", err)
-	}
-	read := func(where *condition) ([]lastmile.Recipient, error) { return t.recipients(ctx, where, 0) }
-	return inChunks(org, ids, read, func(r lastmile.Recipient) lastmile.RecipientID { return r.ID })
+	return t.recipients(ctx, where, f.Limit)
 }
 
 func (t addressTx) recipients(ctx context.Context, where *condition, most int) ([]lastmile.Recipient, error) {

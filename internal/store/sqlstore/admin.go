@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -45,10 +46,11 @@ func (t organizationTx) admins(ctx context.Context, where *condition) ([]lastmil
 		err := json.Unmarshal(doc, &form)
 		return form.Domain(), err
 	}
-	found, err := collect(ctx, t, scan, `SELECT t.doc FROM admin t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	found, err := collect(ctx, t, scan, `SELECT t.doc FROM admin t WHERE `+where.text, where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read administrators: %w", err)
 	}
+	oldestFirst(found, func(admin lastmile.Admin) (time.Time, string) { return admin.Created, string(admin.ID) })
 	if len(found) == 0 {
 		return nil, nil
 	}

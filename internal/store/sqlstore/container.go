@@ -91,31 +91,39 @@ type queue struct {
 	tasks  []lastmile.TaskID
 }
 
-// queues reads containers by their owners.
+// queues reads containers by their owners, all of it from the index that orders
+// them.
 func (t containerTx) queues(ctx context.Context, where string, args ...any) (map[string]queue, error) {
-	found, err := t.query(ctx, `SELECT container, id, state FROM task WHERE container IS NOT NULL AND `+where+` ORDER BY rank, id`, args...)
+	found, err := t.query(ctx, `SELECT container, id, state FROM task WHERE container IS NOT NULL AND `+where+` ORDER BY container, rank, id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read containers: %w", err)
 	}
 	defer found.Close()
-	queues := map[string]queue{}
+	var (
+		queues = map[string]queue{}
+		of     string // whose container q is
+		q      queue
+	)
 	for found.Next() {
 		var (
-			owner string
-			id    lastmile.TaskID
+			owner engine.Raw
+			id    string
 			state int64
 		)
 		if err := found.Scan(&owner, &id, &state); err != nil {
 			return nil, fmt.Errorf("read containers: %w", err)
 		}
-		q := queues[owner]
-		if lastmile.TaskState(state) == lastmile.TaskActive {
-			q.active = id
-		} else {
-			q.tasks = append(q.tasks, id)
+		if string(owner) != of {
+			queues[of] = q
+			of, q = string(owner), queue{}
 		}
-		queues[owner] = q
+		if lastmile.TaskState(state) == lastmile.TaskActive {
+			q.active = lastmile.TaskID(id)
+		} else {
+			q.tasks = append(q.tasks, lastmile.TaskID(id))
+		}
 	}
+	queues[of] = q
 	return queues, found.Err()
 }
 

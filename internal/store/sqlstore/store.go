@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -134,6 +135,16 @@ func inChunks[T any, ID comparable](org lastmile.OrganizationID, ids []ID, read 
 		}
 	}
 	return list, nil
+}
+
+// oldestFirst sorts records that were read by when they were created. To sort them
+// in the statement, SQLite would hold all of them in memory that is not counted.
+func oldestFirst[T any](records []T, key func(T) (created time.Time, id string)) {
+	slices.SortFunc(records, func(a, b T) int {
+		createdA, idA := key(a)
+		createdB, idB := key(b)
+		return cmp.Or(createdA.Compare(createdB), cmp.Compare(idA, idB))
+	})
 }
 
 // scanID reads the id of a record.

@@ -173,6 +173,30 @@ func (t taskTx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []
 	return tasks, nil
 }
 
+// TaskOutlines returns several tasks in the order of their ids, with only the id and
+// when each was modified.
+func (t taskTx) TaskOutlines(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
+	scan := func(r rows) (lastmile.Task, error) {
+		var (
+			id  string
+			doc engine.Raw
+		)
+		if err := r.Scan(&id, &doc); err != nil {
+			return lastmile.Task{}, err
+		}
+		modified, err := wire.Modified(doc)
+		return lastmile.Task{ID: lastmile.TaskID(id), Modified: modified}, err
+	}
+	read := func(where *condition) ([]lastmile.Task, error) {
+		return collect(ctx, t, scan, `SELECT t.id, t.doc FROM task t WHERE `+where.text, where.args...)
+	}
+	outlines, err := inChunks(org, ids, read, func(task lastmile.Task) lastmile.TaskID { return task.ID })
+	if err != nil {
+		return nil, fmt.Errorf("read outlines of tasks: %w", err)
+	}
+	return outlines, nil
+}
+
 func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Task, error) {
 	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events, t.no_service` + taskTables + ` WHERE ` + where.text
 	scan := func(found rows) (lastmile.Task, error) {

@@ -30,20 +30,8 @@ func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f st
 		if err != nil {
 			return err
 		}
-		if f.Limit > 0 && f.Limit <= chunkSize {
-			query, args := listQuery(org, f, after)
-			page, err = collect(ctx, t, t.scanShown, query, args...)
-			return err
-		}
-		query, args := listIDs(org, f, after)
-		ids, err := t.taskIDs(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		read := func(where *condition) ([]store.ShownTask, error) {
-			return collect(ctx, t, t.scanShown, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)
-		}
-		page, err = inChunks(org, ids, read, func(task store.ShownTask) lastmile.TaskID { return task.ID })
+		query, args := listQuery(org, f, after)
+		page, err = collect(ctx, t, t.scanShown, query, args...)
 		return err
 	})
 	if err != nil {
@@ -80,12 +68,6 @@ func listQuery(org lastmile.OrganizationID, f store.TaskFilter, after int64) (st
 	ids, args := listPage(org, f, after)
 	return `SELECT ` + taskColumns + ` FROM (` + ids + `) AS p JOIN task t ON t.org = $1 AND t.id = p.id` + taskJoins +
 		` ORDER BY p.created, p.id`, args
-}
-
-// listIDs is the query of the ids of a page.
-func listIDs(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
-	ids, args := listPage(org, f, after)
-	return `SELECT id FROM (` + ids + `) AS p ORDER BY created, id`, args
 }
 
 // listPage is the query of the ids of a page, and when the tasks were created.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -49,10 +50,11 @@ func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *
 		}
 		return team, err
 	}
-	found, err := collect(ctx, t, scan, `SELECT t.doc, t.hub FROM team t WHERE `+where.text+` ORDER BY t.created, t.id`, where.args...)
+	found, err := collect(ctx, t, scan, `SELECT t.doc, t.hub FROM team t WHERE `+where.text, where.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read teams: %w", err)
 	}
+	oldestFirst(found, func(team lastmile.Team) (time.Time, string) { return team.Created, string(team.ID) })
 	if len(found) == 0 {
 		return nil, nil
 	}

@@ -35,15 +35,13 @@ func testTry(t *testing.T, s *sqlstore.Store) {
 		}
 		return nil
 	})
-	kept := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Destination, error) {
-		return r.Destinations(ctx, acme, store.DestinationFilter{})
-	})
-	if len(kept) != 40 {
-		t.Errorf("%d of 40 parts were kept", len(kept))
+	kept, err := s.Find(ctx, store.Destinations, acme, nil, 0)
+	if len(kept) != 40 || err != nil {
+		t.Errorf("%d of 40 parts were kept: %v", len(kept), err)
 	}
-	for _, d := range kept {
-		if (d.ID[2]-'0')%2 != 0 {
-			t.Errorf("%s was rejected and kept", d.ID)
+	for _, id := range kept {
+		if (id[2]-'0')%2 != 0 {
+			t.Errorf("%s was rejected and kept", id)
 		}
 	}
 }
@@ -182,17 +180,18 @@ func testSaveNew(t *testing.T, s *sqlstore.Store) {
 		if err != nil || len(found) != 1 || found[0].ID != ids[i] {
 			t.Errorf("%d tasks have the metadata of task %d: %v", len(found), i, err)
 		}
-		recipients := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {
-			return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entry(i)})
-		})
-		same(t, fmt.Sprint("the recipients with metadata ", i), recipients, []lastmile.Recipient{made.Recipients[i]})
+		recipients, err := s.Find(ctx, store.Recipients, acme, entry(i), 0)
+		if err != nil {
+			t.Error(err)
+		}
+		same(t, fmt.Sprint("the recipients with metadata ", i), recipients, []string{string(made.Recipients[i].ID)})
+		recipient := read(t, s, func(r *sqlstore.Tx) (lastmile.Recipient, error) { return r.Recipient(ctx, acme, made.Recipients[i].ID) })
+		same(t, fmt.Sprint("recipient ", i), recipient, made.Recipients[i])
 		parents := read(t, s, func(r *sqlstore.Tx) ([]lastmile.TaskID, error) { return r.Parents(ctx, acme, ids[i]) })
 		same(t, fmt.Sprint("the dependencies of task ", i), parents, made.Tasks[i].Dependencies)
 	}
-	if old := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {
-		return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entry(1000)})
-	}); len(old) != 0 {
-		t.Error("the metadata that a recipient had before is still found")
+	if old, err := s.Find(ctx, store.Recipients, acme, entry(1000), 0); len(old) != 0 || err != nil {
+		t.Errorf("the metadata that a recipient had before is still found: %v", err)
 	}
 	phones := []lastmile.Phone{made.Recipients[3].Phone, "+12125559999", made.Recipients[5].Phone}
 	if some := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {

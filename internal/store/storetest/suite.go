@@ -298,10 +298,14 @@ func testMetadata(t *testing.T, s *sqlstore.Store) {
 		return errors.Join(w.SaveRecipient(ctx, first), w.SaveRecipient(ctx, second), w.SaveRecipient(ctx, other))
 	})
 	find := func(entries ...lastmile.MetadataEntry) (names []string) {
-		found := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Recipient, error) {
-			return r.Recipients(ctx, acme, store.RecipientFilter{Metadata: entries})
-		})
-		for _, r := range found {
+		found, err := s.Find(ctx, store.Recipients, acme, entries, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range found {
+			r := read(t, s, func(r *sqlstore.Tx) (lastmile.Recipient, error) {
+				return r.Recipient(ctx, acme, lastmile.RecipientID(id))
+			})
 			names = append(names, r.Name)
 		}
 		slices.Sort(names)

@@ -175,6 +175,40 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 		t.Errorf("the task is shown as %s, and listed as %s: %v", shown, listed, err)
 	}
 
+	outlines := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
+		return r.TaskOutlines(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("bare"), id[lastmile.TaskID]("gone"), whole.ID})
+	})
+	same(t, "outlines of tasks", outlines, []lastmile.Task{{ID: id[lastmile.TaskID]("bare"), Modified: now}, {ID: whole.ID, Modified: whole.Modified}})
+
+	// What is found by its metadata is shown as it is by its id.
+	for kind, sample := range map[store.Kind]struct {
+		id       string
+		metadata lastmile.Metadata
+	}{
+		store.Tasks:        {string(whole.ID), whole.Metadata},
+		store.Destinations: {string(whole.Destination.ID), whole.Destination.Metadata},
+		store.Recipients:   {string(whole.Recipient.ID), whole.Recipient.Metadata},
+	} {
+		found, err := s.Find(ctx, kind, acme, sample.metadata, 0)
+		if err != nil || !slices.Contains(found, sample.id) {
+			t.Errorf("%s is found as %v: %v", kind, found, err)
+		}
+		if found, err := s.Find(ctx, kind, zenith, sample.metadata, 0); err != nil || len(found) > 0 {
+			t.Errorf("another organization finds %s %v: %v", kind, found, err)
+		}
+		one, err := s.Show(ctx, kind, acme, sample.id)
+		if err != nil {
+			t.Error(err)
+		}
+		all, err := s.ShowAll(ctx, kind, acme, []string{"gone", sample.id})
+		if err != nil || len(all) != 1 || string(all[0]) != string(one) {
+			t.Errorf("%s is shown as %s and as %s: %v", kind, one, all, err)
+		}
+		if all, err := s.ShowAll(ctx, kind, zenith, []string{sample.id}); err != nil || len(all) > 0 {
+			t.Errorf("another organization is shown %s: %v", all, err)
+		}
+	}
+
 	// What changes replaces what was, and the recipient is shown as it is now.
 	changed := task(acme, "full", home, now)
 	changed.ShortID, changed.TrackingToken, changed.Modified = whole.ShortID, whole.TrackingToken, whole.Modified.Add(time.Second)

@@ -50,12 +50,12 @@ func (r *readers) use(ctx context.Context, fn func(*handle) error) error {
 	defer func() { <-r.slots }()
 	h, err := r.take()
 	if err != nil {
-		return err
+		return outOfMemory(&r.count, err)
 	}
 	r.used.Add(1)
 	h.stop = ctx.Done()
 	defer r.give(h) // also when fn ends its goroutine
-	return interrupted(ctx, fn(h))
+	return outOfMemory(&r.count, interrupted(ctx, fn(h)))
 }
 
 // wait waits for a slot, not too long and not with too many others.

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -141,7 +140,7 @@ func (s *stmt) room(size int) error {
 	s.size = max(size, smallBuffer)
 	if s.buf = libc.Xmalloc(s.h.tls, lib.Tsize_t(s.size)); s.buf == 0 {
 		s.size = 0
-		return errors.New("sqlite: out of memory")
+		return s.h.fault(lib.SQLITE_NOMEM)
 	}
 	return nil
 }

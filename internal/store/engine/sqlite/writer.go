@@ -368,8 +368,18 @@ func (w *writer) present(err error) error {
 	case lib.SQLITE_BUSY:
 		return overloaded(&w.count, "another process holds the database")
 	default:
-		return err
+		return outOfMemory(&w.count, err)
 	}
+}
+
+// outOfMemory turns the error of an operation for which the library had no memory
+// into one that the client may retry.
+func outOfMemory(count *engine.Counters, err error) error {
+	failure, ok := errors.AsType[*libraryError](err)
+	if ok && (failure.code == lib.SQLITE_NOMEM || failure.code == lib.SQLITE_IOERR_NOMEM) {
+		return fmt.Errorf("%w: %w", overloaded(count, "the database has no memory left"), err)
+	}
+	return err
 }
 
 // stop finishes what is queued and waits for the loop.

@@ -237,6 +237,20 @@ func TestAFullDiskIsOverload(t *testing.T) {
 	must(t, e.Ping(ctx))
 }
 
+func TestNoMemoryIsOverload(t *testing.T) {
+	e := opened(t)
+	ctx := t.Context()
+	for _, code := range []int32{lib.SQLITE_NOMEM, lib.SQLITE_IOERR_NOMEM} {
+		fail := func(c engine.Conn) error { return fmt.Errorf("list tasks: %w", c.(*conn).h.fault(code)) }
+		for name, run := range map[string]func(context.Context, func(engine.Conn) error) error{"Read": e.Read, "Direct": e.Direct, "Write": e.Write} {
+			if err := run(ctx, fail); codeOf(err) != lastmile.CodeOverloaded || !strings.Contains(fmt.Sprint(err), "list tasks") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	must(t, e.Write(ctx, put(ctx, "after", 1)))
+}
+
 func TestAWriteThatWaitsTooLongIsRejected(t *testing.T) {
 	e := opened(t)
 	release := blocked(t, e)

@@ -1,0 +1,106 @@
+package webhook
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// slowLog is a log of events whose reads take until they are let go.
+type slowLog struct {
+	Reader
+	proceed chan struct{}
+	size    int // of each event, in bytes
+
+	mu      sync.Mutex
+	reading map[lastmile.OrganizationID]int // how many read now
+	most    map[lastmile.OrganizationID]int // at once
+}
+
+func (l *slowLog) Read(_ context.Context, fn func(Reader) error) error { return fn(l) }
+
+func (l *slowLog) Write(context.Context, func(Writer) error) error { return nil }
+
+func (l *slowLog) EventsAfter(_ context.Context, org lastmile.OrganizationID, seq int64, _, _ int) ([]store.LoggedEvent, error) {
+	l.mu.Lock()
+	l.reading[org]++
+	l.most[org] = max(l.most[org], l.reading[org])
+	l.mu.Unlock()
+	<-l.proceed
+	l.mu.Lock()
+	l.reading[org]--
+	l.mu.Unlock()
+	return []store.LoggedEvent{{Seq: seq + 1, Body: make([]byte, l.size)}}, nil
+}
+
+// TestFollowersTakeTurns: however many followers of an organization read its log, at
+// most one of them does so at a time, and those of others do not wait for them.
+func TestFollowersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowLog{proceed: make(chan struct{}), reading: map[lastmile.OrganizationID]int{}, most: map[lastmile.OrganizationID]int{}}
+		f := &Feed{Store: l, Hub: events.NewHub(events.HubOptions{}), Ended: make(chan struct{})}
+		var followers sync.WaitGroup
+		follow := func(ctx context.Context, org lastmile.OrganizationID, want int) {
+			followers.Go(func() {
+				found, err := f.Next(ctx, lastmile.Principal{Organization: org}, 7)
+				if err != nil || len(found) != want {
+					t.Errorf("a follower of %s got %v: %v", org, found, err)
+				}
+			})
+		}
+		for range 5 {
+			follow(t.Context(), "evil", 1)
+		}
+		synctest.Wait()
+		impatient, leave := context.WithCancel(t.Context())
+		follow(impatient, "evil", 0)
+		follow(t.Context(), "good", 1)
+		synctest.Wait()
+		if l.reading["evil"] != 1 || l.reading["good"] != 1 {
+			t.Errorf("%v read at once, want one of each organization", l.reading)
+		}
+		leave()
+		synctest.Wait()
+		close(l.proceed)
+		followers.Wait()
+		if l.most["evil"] != 1 {
+			t.Errorf("%d followers read at once", l.most["evil"])
+		}
+	})
+}
+
+// TestFollowersReadAtALimitedRate: those that read old events do not keep the whole
+// machine busy, and those that read new ones do not wait.
+func TestFollowersReadAtALimitedRate(t *testing.T) {
+	for _, test := range []struct {
+		size        int
+		least, most time.Duration // until 16 MiB are read by all followers, 4 of them
+	}{{MaxFollowedPage, time.Second * 9 / 10, 2 * time.Second}, {1_000, 0, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &slowLog{proceed: make(chan struct{}), size: test.size, reading: map[lastmile.OrganizationID]int{}, most: map[lastmile.OrganizationID]int{}}
+			close(l.proceed)
+			f := &Feed{Store: l, Hub: events.NewHub(events.HubOptions{}), Ended: make(chan struct{})}
+			begun := time.Now()
+			var followers sync.WaitGroup
+			for range 4 {
+				followers.Go(func() {
+					for seq := range int64(32) {
+						if _, err := f.Next(t.Context(), lastmile.Principal{Organization: "acme"}, seq); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			followers.Wait()
+			if took := time.Since(begun); took < test.least || took > test.most {
+				t.Errorf("events of %d bytes took %v, want %v to %v", test.size, took, test.least, test.most)
+			}
+		})
+	}
+}

@@ -77,6 +77,10 @@ const (
 	largeBody = 32 << 10  // of JSON; one at a time
 )
 
+// withoutCredentials is the caller of requests that name no organization. They share
+// the database as if they were one, whatever their addresses.
+const withoutCredentials = "anonymous"
+
 // NewMux returns a handler of routes, to be mounted at base.
 func NewMux(settings Settings, base string, access Access, routes ...Route) *Mux {
 	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now), largeLists: rate.Turns{Most: runtime.GOMAXPROCS(0) / 2}}
@@ -206,6 +210,7 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
 	}
+	ctx = lastmile.WithCaller(ctx, cmp.Or(string(c.Who.Organization), withoutCredentials))
 	if rt.stream != nil {
 		return nil, m.follow(ctx, w, c, rt)
 	}

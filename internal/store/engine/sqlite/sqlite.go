@@ -151,7 +151,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 		path:    path,
 		log:     o.Logger,
 		head:    engine.Head(all),
-		writer:  newWriter(h, o.Logger, o.Patience),
+		writer:  newWriter(h, o.Logger, o.Now, o.Patience),
 		readers: newReaders(o.Readers, o.Patience, o.Logger, func() (*handle, error) { return openReader(path) }),
 	}
 	doom := e.doom(o.Unsynced)

@@ -13,6 +13,7 @@ import (
 // Sizes of lists. Creating them takes most of the time of the preparations.
 const (
 	movedTasks  = 3_000
+	planTasks   = 500
 	teamTasks   = 20_000
 	crewWorkers = 900 // invitations are text messages, 1,000 in an hour
 	crewTasks   = 1_000
@@ -62,6 +63,19 @@ var taskAttacks = []attack{
 			by.post(ctx, "/api/v2/tasks/autoAssign", map[string]any{"tasks": by.crewTasks, "options": map[string]any{"mode": mode}})
 			by.put(ctx, "/api/v2/containers/organizations/"+by.org, map[string]any{"tasks": all})
 			by.get(ctx, "/api/v2/workers")
+		})
+	}},
+	{name: "route plans of 500 tasks", prepare: func(t *testing.T, w *world) {
+		t.Helper()
+		for _, o := range w.tenants {
+			o.planTasks = o.createTasks(t, planTasks, nil)
+		}
+	}, run: func(ctx context.Context, w *world, by *tenant) {
+		mob(ctx, 2, 100*time.Millisecond, func(ctx context.Context, member, turn int) {
+			plan := map[string]any{"name": "P", "startTime": time.Now().Add(time.Hour).UnixMilli(), "tasks": by.planTasks, "worker": by.workers[turn%2]}
+			if a := by.post(ctx, "/api/v2/routePlans", plan); a.status == http.StatusOK {
+				by.do(ctx, http.MethodDelete, "/api/v2/routePlans/"+a.id(), nil)
+			}
 		})
 	}},
 	{name: "lists with extreme filters", run: func(ctx context.Context, w *world, by *tenant) {

@@ -18,14 +18,19 @@ import (
 // never responds. It returns its URL and the flags with which the program reaches it.
 func newReceiver(t *testing.T) (at string, flags []string) {
 	t.Helper()
+	ended := make(chan struct{})
 	r := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if check := r.URL.Query().Get("check"); check != "" {
 			io.WriteString(w, check) //nolint:errcheck // the program is gone
 			return
 		}
-		<-r.Context().Done()
+		io.Copy(io.Discard, r.Body) //nolint:errcheck // else the end of the connection is not noticed
+		select {
+		case <-r.Context().Done():
+		case <-ended:
+		}
 	}))
-	t.Cleanup(func() { r.CloseClientConnections(); r.Close() })
+	t.Cleanup(func() { close(ended); r.CloseClientConnections(); r.Close() })
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw})
 	if err := os.WriteFile(ca, block, 0o600); err != nil {

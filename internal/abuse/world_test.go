@@ -24,6 +24,7 @@ type tenant struct {
 	link    string  // path of the tracking page of a completed task
 
 	tasks     []string // that are moved, once this is prepared
+	planTasks []string // that are in a route plan, once this is prepared
 	crewTasks []string // that are assigned automatically, once this is prepared
 	anonymous *client  // the same people, without credentials
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -120,7 +121,7 @@ func (s *Sessions) admit(ctx context.Context, t throttle) error {
 		return err
 	}
 	s.denials.add(of, wait, now)
-	s.Log.Warn("sign-in rejected: too many attempts", "address", t.network)
+	s.Log.Warn("sign-in rejected: too many attempts", "address", cmp.Or(t.network, unknownAddress))
 	return tooManySignIns(wait)
 }
 

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -104,7 +105,7 @@ func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn,
 		}
 		return s.start(ctx, number, attempt, t, *found, sharedSalt(known), now)
 	}
-	s.Log.Warn("sign-in failed", "address", t.network)
+	s.Log.Warn("sign-in failed", "address", cmp.Or(t.network, unknownAddress))
 	if temporaryOnly {
 		return SignedIn{}, tooManySignIns(accountEvery)
 	}
@@ -200,7 +201,7 @@ func (s *Sessions) start(
 		return w.DeleteOldSessions(ctx, c.Organization, c.Worker, MaxSessions)
 	})
 	if err == nil {
-		s.Log.Info("signed in", "address", t.network, "organization", c.Organization, "worker", c.Worker)
+		s.Log.Info("signed in", "address", cmp.Or(t.network, unknownAddress), "organization", c.Organization, "worker", c.Worker)
 	}
 	return begun, err
 }
@@ -259,6 +260,10 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, who lastmile.Principal
 	})
 }
 
+// unknownAddress is logged for callers on the machine itself, and for those whose
+// proxy does not name them.
+const unknownAddress = "unknown"
+
 // SetPassword sets the password of a worker, which accepts the invitation, and ends
 // all other sessions of the worker. The old password is required unless the worker
 // only has a temporary one: a token alone, if stolen, must not be enough. Wrong
@@ -305,7 +310,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 	})
 	if err != nil {
 		if wait > 0 {
-			s.Log.Warn("change of a password rejected: too many attempts", "address", network)
+			s.Log.Warn("change of a password rejected: too many attempts", "address", cmp.Or(network, unknownAddress))
 		}
 		return err
 	}
@@ -315,7 +320,7 @@ func (s *Sessions) SetPassword(ctx context.Context, who lastmile.Principal, netw
 	}
 	if err := checkChange(who, current, old, password); err != nil {
 		if !current.Temporary {
-			s.Log.Warn("change of a password failed", "address", network)
+			s.Log.Warn("change of a password failed", "address", cmp.Or(network, unknownAddress))
 		}
 		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && repeated && rejected.Code == lastmile.CodeInvalid {
 			return lastmile.Missing("oldPassword")

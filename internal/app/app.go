@@ -100,7 +100,7 @@ func Clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // serve is true for a server and false for a command that runs beside it.
 func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, serve bool) (*App, error) {
 	db, err := sqlstore.Open(ctx, sqlstore.Options{
-		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Logger: log, Patience: c.Patience,
+		Data: c.Data, Database: c.Database, Serve: serve, Existing: c.Existing, Now: now, Timer: time.Now, Logger: log, Patience: c.Patience,
 		Unsynced: func(error) { os.Exit(ExitUnsynced) }, // no later write could be trusted to be durable
 	})
 	if err != nil {

@@ -44,6 +44,11 @@ func (c *smsConfig) bind(f *flag.FlagSet) {
 	f.StringVar(&c.Account, "sms-account", c.Account, "`SID` of the Twilio account")
 	f.StringVar(&c.From, "sms-from", c.From, "`number` or name that text messages come from; Twilio also takes the SID of a messaging service")
 	f.StringVar(&c.SecretFile, "sms-secret-file", c.SecretFile, "`file` of Twilio's auth token or the gateway's secret; or set "+smsSecret)
+	c.BindLimits(f)
+}
+
+// BindLimits adds the flags that limit which text messages are sent.
+func (c *smsConfig) BindLimits(f *flag.FlagSet) {
 	f.Var(&perHourAndDay{&c.Caps.NumberHour, &c.Caps.NumberDay}, "sms-per-number", "maximum text messages of one organization to one number, `hour/day`; 0 for no limit")
 	f.Var(&perHourAndDay{&c.Caps.OrganizationHour, &c.Caps.OrganizationDay}, "sms-per-organization",
 		"maximum text messages of one organization, `hour/day`; 0 for no limit")

@@ -35,6 +35,9 @@ func backupCommand() command {
 			c.BindStorage(f)
 			without := f.Bool("without-uploads", false, "omit signatures and photos stored on disk")
 			return func(ctx context.Context, inv *invocation) error {
+				if len(inv.Args) > 0 && inv.Args[0] == "create" { // the verb of other commands, not a file
+					return usageErrorf("there is no command backup create: name the file, as in `dray backup monday.db`")
+				}
 				file, err := inv.fileArgument()
 				if err != nil {
 					return err

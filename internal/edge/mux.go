@@ -71,6 +71,10 @@ type Mux struct {
 	streams rate.Slots // of workers and organizations
 }
 
+// withoutCredentials is the caller of requests that name no organization. They share
+// the database as if they were one, whatever their addresses.
+const withoutCredentials = "anonymous"
+
 // NewMux returns a handler of routes, to be mounted at base.
 func NewMux(settings Settings, base string, access Access, routes ...Route) *Mux {
 	m := &Mux{Settings: settings, access: access, base: base, limiter: newLimiter(access.RateLimit, settings.Now), streams: rate.Slots{Most: access.Streams}}
@@ -204,6 +208,7 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 	if err := m.authorize(ctx, w, c, rt); err != nil {
 		return nil, err
 	}
+	ctx = lastmile.WithCaller(ctx, cmp.Or(string(c.Who.Organization), withoutCredentials))
 	if rt.stream != nil {
 		return nil, m.follow(ctx, w, c, rt)
 	}

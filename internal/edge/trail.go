@@ -3,6 +3,7 @@ package edge
 import (
 	"log/slog"
 	"math/bits"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -84,6 +85,9 @@ func (t *Trail) deny(e *lastmile.Error, address string, r *http.Request, request
 		what := "credentials"
 		if e.Code == lastmile.CodeOutsideScope {
 			what = "scope"
+		}
+		if address == "" { // a trusted proxy has not named its client, or there is no proxy
+			address, _, _ = net.SplitHostPort(r.RemoteAddr)
 		}
 		t.log.Warn("request denied", "denied", what, "address", address, "peer", r.RemoteAddr, "times", n, "request", requestID, "method", r.Method, "route", r.Pattern)
 	}

@@ -32,6 +32,7 @@ func TestDeniedRequestsAreLimitedAndLogged(t *testing.T) {
 			get := func(address string) *httptest.ResponseRecorder {
 				r := httptest.NewRequest(http.MethodGet, "/v1/bells", nil)
 				r.Header.Set("From", address)
+				r.RemoteAddr = "127.0.0.1:5000"
 				r.Header.Set("Authorization", "Basic c2VjcmV0")
 				w := httptest.NewRecorder()
 				mux.ServeHTTP(w, r)
@@ -60,7 +61,8 @@ func TestDeniedRequestsAreLimitedAndLogged(t *testing.T) {
 				t.Errorf("counted %+v", counts)
 			}
 			lines := strings.Count(out.String(), "\n")
-			if lines < 3 || lines > 30 || !strings.Contains(out.String(), "denied="+kind+" address=192.0.2.1") {
+			if lines < 3 || lines > 30 || !strings.Contains(out.String(), "denied="+kind+" address=192.0.2.1") ||
+				!strings.Contains(out.String(), "denied="+kind+" address=127.0.0.1") {
 				t.Errorf("%d lines: %s", lines, out)
 			}
 			if strings.Contains(out.String(), "secret") || strings.Contains(out.String(), "c2VjcmV0") {

@@ -23,14 +23,19 @@ type Base struct {
 // transfer moves tasks into a container from the containers they are in. It locks
 // the containers that it changes, and those in also.
 func (b *Base) transfer(ctx context.Context, w moveWriter, who lastmile.Principal, in lastmile.ContainerRef, at store.Position, ids []lastmile.TaskID, also ...lastmile.ContainerRef) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	now := b.Now()
 	tasks, err := w.TasksOf(ctx, who.Organization, ids)
 	if err != nil {
 		return err
 	}
+	return b.transferTasks(ctx, w, who, in, at, tasks, also...)
+}
+
+// transferTasks is transfer for tasks that have been read.
+func (b *Base) transferTasks(ctx context.Context, w moveWriter, who lastmile.Principal, in lastmile.ContainerRef, at store.Position, tasks []lastmile.Task, also ...lastmile.ContainerRef) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	now := b.Now()
 	containers := append([]lastmile.ContainerRef{in}, also...)
 	for _, task := range tasks {
 		containers = append(containers, task.Container)
@@ -53,7 +58,7 @@ func (b *Base) transfer(ctx context.Context, w moveWriter, who lastmile.Principa
 		}
 		events = append(events, moved...)
 	}
-	if err := w.Enqueue(ctx, who.Organization, in, at, ids, now); err != nil {
+	if err := w.Enqueue(ctx, who.Organization, in, at, idsOf(tasks), now); err != nil {
 		return err
 	}
 	return b.Events.Append(ctx, w, events...)

@@ -22,6 +22,10 @@ const (
 	// before, perhaps in a conflict with other writers, uses small chunks only.
 	firstChunk, largestChunk, retryChunk = 100, 400, 50
 
+	// chunkBytes is how much of what a client sent becomes tasks in one transaction.
+	// Chunks of ordinary tasks are smaller.
+	chunkBytes = 512 << 10
+
 	// prepareConcurrency is how many items are prepared at the same time, which
 	// may include a request to a geocoder.
 	prepareConcurrency = 8

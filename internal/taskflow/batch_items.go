@@ -35,10 +35,12 @@ func (bs *Batches) prepareChunks(ctx context.Context, who lastmile.Principal, ba
 		next := len(batch.Results)
 		for size := min(firstChunk, most); next < batch.Received; size = most {
 			n := min(size, batch.Received-next)
-			select {
-			case ready <- bs.prepareChunk(ctx, who, batch.ID, next, n):
-			case <-ctx.Done():
-				return
+			for _, part := range bs.prepareChunk(ctx, who, batch.ID, next, n).split() {
+				select {
+				case ready <- part:
+				case <-ctx.Done():
+					return
+				}
 			}
 			next += n
 		}
@@ -47,6 +49,19 @@ func (bs *Batches) prepareChunks(ctx context.Context, who lastmile.Principal, ba
 		cancel()
 		group.Wait()
 	}
+}
+
+// split divides a chunk whose items are large.
+func (c chunk) split() []chunk {
+	var parts []chunk
+	from, bytes := 0, 0
+	for i, one := range c.items {
+		if bytes += len(one.sent); bytes > chunkBytes && i > from {
+			parts = append(parts, chunk{items: c.items[from:i]})
+			from, bytes = i, len(one.sent)
+		}
+	}
+	return append(parts, chunk{items: c.items[from:], err: c.err})
 }
 
 // prepareChunk reads n items of a batch and prepares them.

@@ -2,6 +2,7 @@ package taskflow_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"dray/internal/app/apptest"
@@ -145,6 +146,40 @@ func TestSubmittedBatch(t *testing.T) {
 	other := apptest.NewOrg(t)
 	_, err = other.Batches.Batch(t.Context(), other.Principal, made.Record.ID)
 	expectCode(t, err, lastmile.CodeOutsideScope)
+}
+
+// TestSubmittedBatchOfLargeItems creates tasks with long notes in more transactions
+// than tasks with short ones.
+func TestSubmittedBatchOfLargeItems(t *testing.T) {
+	o := apptest.NewOrg(t)
+	transactions := func(notes int) uint64 {
+		t.Helper()
+		var bodies []string
+		for i := range 80 {
+			one := body("", "")
+			bodies = append(bodies, fmt.Sprintf(`%s,"quantity":%d,"notes":%q}`, one[:len(one)-1], i, strings.Repeat("n", notes)))
+		}
+		made, err := o.Batches.Submit(t.Context(), o.Principal, items(t, o, bodies...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := o.Store.Stats().Operations
+		o.RunJobs(t)
+		n := o.Store.Stats().Operations - before
+		batch, err := o.Batches.Batch(t.Context(), o.Principal, made.Record.ID)
+		if err != nil || batch.Status() != lastmile.BatchSucceeded || len(batch.Results) != len(bodies) {
+			t.Fatalf("the batch is %s with %d results: %v", batch.Status(), len(batch.Results), err)
+		}
+		for i, result := range batch.Results {
+			if !strings.Contains(string(result.Shown), fmt.Sprintf(`"quantity":%d,`, i)) {
+				t.Fatalf("the result of item %d is %.300s", i, result.Shown)
+			}
+		}
+		return n
+	}
+	if small, large := transactions(10), transactions(9_900); large != small+1 {
+		t.Errorf("%d transactions for small tasks, %d for large ones", small, large)
+	}
 }
 
 // A batch that was stored before items were decoded at submission may hold items

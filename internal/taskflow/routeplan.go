@@ -194,56 +194,48 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 	if _, belonged := before.Container(); !belongs && belonged {
 		in, belongs = lastmile.OrganizationContainer(who.Organization), true
 	}
-	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool {
-		return belongs && t.Container != in && slices.Contains(moved, t.ID)
-	}, now); err != nil {
+	among := map[lastmile.TaskID]bool{}
+	for _, id := range moved {
+		among[id] = belongs
+	}
+	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool { return t.Container != in && among[t.ID] }, now); err != nil {
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 	if err := rs.leavePlan(ctx, w, who, left, now); err != nil {
 		return err
 	}
-	if err := w.OrderRoutePlan(ctx, who.Organization, plan.Tasks); err != nil {
+	tasks = slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return t.State >= lastmile.TaskActive || !among[t.ID] })
+	if err := rs.transferTasks(ctx, w, who, in, store.Position{}, tasks); err != nil {
 		return err
 	}
-	if belongs {
-		if err := rs.transfer(ctx, w, who, in, store.Position{}, movable(tasks, moved)); err != nil {
-			return err
-		}
+	if err := w.OrderRoutePlan(ctx, who.Organization, plan.Tasks); err != nil {
+		return err
 	}
 	*plan, err = w.RoutePlan(ctx, who.Organization, plan.ID)
 	return err
 }
 
-// movable returns the tasks in among that are not started, in their order.
-func movable(tasks []lastmile.Task, among []lastmile.TaskID) []lastmile.TaskID {
-	var ids []lastmile.TaskID
-	for _, t := range tasks {
-		if t.State < lastmile.TaskActive && slices.Contains(among, t.ID) {
-			ids = append(ids, t.ID)
-		}
-	}
-	return ids
-}
-
-// joinPlan adds tasks to a plan. A task that moves as well gets its events when it
-// moves.
+// joinPlan adds tasks to a plan. A task that moves as well is saved and gets its
+// events when it moves.
 func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
 	var (
 		events []lastmile.Event
 		joined []lastmile.Task
 	)
-	for _, task := range tasks {
+	for i := range tasks {
+		task := &tasks[i]
 		if task.RoutePlan == plan {
 			continue
 		}
 		if err := task.JoinRoutePlan(plan, now); err != nil {
 			return err
 		}
-		if !moves(task) {
-			events = append(events, task.JoinedEvent(who.Actor(), now))
+		if moves(*task) {
+			continue
 		}
-		joined = append(joined, task)
+		events = append(events, task.JoinedEvent(who.Actor(), now))
+		joined = append(joined, *task)
 	}
 	if err := savePlanned(ctx, w, joined, now); err != nil {
 		return err

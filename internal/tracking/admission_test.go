@@ -1,9 +1,12 @@
 package tracking
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dray/internal/lastmile"
@@ -64,4 +67,43 @@ func TestAPhoneThatWasOfflineForADayCatchesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// occupied is a Store whose writes take a second.
+type occupied struct {
+	Store
+	mu           sync.Mutex
+	writes, most int
+}
+
+func (o *occupied) Write(context.Context, func(Writer) error) error {
+	o.mu.Lock()
+	o.writes++
+	o.most = max(o.most, o.writes)
+	o.mu.Unlock()
+	time.Sleep(time.Second)
+	o.mu.Lock()
+	o.writes--
+	o.mu.Unlock()
+	return nil
+}
+
+func TestReportsOfAPhoneTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &occupied{}
+		tracker := &Tracker{Store: slow, Now: time.Now}
+		var all sync.WaitGroup
+		for i := range 12 {
+			all.Go(func() {
+				who := lastmile.Principal{Organization: "org", Worker: lastmile.WorkerID(fmt.Sprint(i % 3))}
+				if _, err := tracker.Report(t.Context(), who, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if slow.most != 3 {
+			t.Errorf("%d reports of 3 phones were saved at the same time", slow.most)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/travel"
 )
 
@@ -24,6 +25,8 @@ type Tracker struct {
 	Alone  bool            // no other process refreshes estimates of this database
 
 	Admission *Admission // of positions
+
+	phones rate.Turns // reports of a worker, which would conflict
 
 	mu      sync.Mutex
 	learned map[lastmile.OrganizationID]learned
@@ -43,6 +46,11 @@ func (t *Tracker) Report(ctx context.Context, who lastmile.Principal, positions 
 	if err := t.Admission.admit(who, len(positions)); err != nil {
 		return 0, err
 	}
+	end, err := t.phones.Take(ctx, string(who.Worker))
+	if err != nil {
+		return 0, err
+	}
+	defer end()
 	now := t.Now()
 	err = t.Store.Write(ctx, func(w Writer) error {
 		last, err := w.Whereabouts(ctx, who.Organization, who.Worker)

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // errExhausted means that an item has no attempts left.
@@ -18,7 +20,8 @@ var errLapsed = errors.New("the lease could not be renewed")
 // start runs the handler of a leased item in a goroutine.
 func (s *session[R, W]) start(ctx context.Context, p *Prepared) {
 	item := p.Item
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // see stop
+	ctx = lastmile.WithCaller(context.WithoutCancel(ctx), string(item.Organization))
+	ctx, cancel := context.WithCancelCause(ctx) // see stop
 	lease := &Lease{Item: item, For: s.LeaseFor, Last: s.last(item), Value: p.Value}
 	lease.renewed(s.Now().Add(s.LeaseFor))
 	h := &holding{lease: lease, cancel: cancel}

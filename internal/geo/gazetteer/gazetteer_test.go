@@ -30,6 +30,9 @@ func TestCountriesAreUnderstood(t *testing.T) {
 		"MT": {"MT", "Malta", "MLT"},
 		"ST": {"ST", "São Tomé & Príncipe"},
 		"LC": {"St. Lucia", "Saint Lucia"},
+		"SA": {"KSA", "Saudi Arabia", "Kingdom of Saudi Arabia"},
+		"VC": {"Saint Vincent and the Grenadines", "St. Vincent and the Grenadines", "St. Vincent & Grenadines"},
+		"ZA": {"RSA", "South Africa", "Republic of South Africa"},
 		"CI": {"Côte d'Ivoire", "Ivory Coast", "Cote dIvoire"},
 		"GE": {"Georgia", "GEO"},
 	} {

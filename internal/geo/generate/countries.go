@@ -57,6 +57,7 @@ var aliases = map[string][]string{
 	"NL": {"Holland", "The Netherlands", "Kingdom of the Netherlands", "Olanda", "Hollande"},
 	"PS": {"Palestine", "State of Palestine", "West Bank", "Gaza"},
 	"RU": {"Russian Federation"},
+	"SA": {"KSA", "Kingdom of Saudi Arabia"},
 	"SY": {"Syrian Arab Republic"},
 	"SZ": {"Swaziland"},
 	"TL": {"East Timor"},
@@ -65,10 +66,12 @@ var aliases = map[string][]string{
 	"TZ": {"United Republic of Tanzania"},
 	"US": {"USA", "U.S.", "U.S.A.", "United States of America", "The United States", "America", "Estados Unidos de America"},
 	"VA": {"Vatican", "Holy See"},
+	"VC": {"Saint Vincent and the Grenadines"},
 	"VE": {"Bolivarian Republic of Venezuela"},
 	"VG": {"British Virgin Islands"},
 	"VI": {"US Virgin Islands", "Virgin Islands"},
 	"VN": {"Viet Nam"},
+	"ZA": {"RSA", "Republic of South Africa"},
 }
 
 // shortNames replace names of CLDR that are too long for addresses.

@@ -27,6 +27,7 @@ type Options struct {
 	Serve    bool             // this process is the server of the data folder
 	Existing bool             // fail if the data folder has no database instead of creating one
 	Now      func() time.Time // the clock
+	Timer    func() time.Time // a monotonic clock, for how long operations take; nil means Now
 	Logger   *slog.Logger
 	Patience time.Duration // longest wait of an operation before it is rejected; 0 means a default
 	Unsynced func(error)   // called once if SQLite can make nothing durable any more; may be nil
@@ -50,7 +51,7 @@ func OpenEngine(ctx context.Context, o Options) (engine.Engine, error) {
 		return nil, err
 	}
 	e, err := sqlite.Open(ctx, sqlite.Options{
-		Folder: o.Data, Serve: o.Serve, Existing: o.Existing, Now: o.Now, Logger: o.Logger, Patience: o.Patience,
+		Folder: o.Data, Serve: o.Serve, Existing: o.Existing, Now: o.Now, Timer: o.Timer, Logger: o.Logger, Patience: o.Patience,
 		Unsynced: o.Unsynced, KeepSchema: o.KeepSchema, Migrations: files,
 	})
 	if err != nil {

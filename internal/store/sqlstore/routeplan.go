@@ -147,7 +147,7 @@ func (t routePlanTx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) er
 // as such before.
 func (t routePlanTx) OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
 	for i, id := range tasks {
-		if _, err := t.exec(ctx, `UPDATE task SET plan_place = $3 WHERE org = $1 AND id = $2`, org, id, int64(i)); err != nil {
+		if err := t.send(ctx, `UPDATE task SET plan_place = $3 WHERE org = $1 AND id = $2`, org, id, int64(i)); err != nil {
 			return fmt.Errorf("give task %s its place in a route plan: %w", id, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"dray/internal/lastmile"
+	"dray/internal/rate"
 	"dray/internal/store/engine"
 )
 
@@ -61,8 +62,8 @@ type Engine struct {
 	log        *slog.Logger
 	now        func() time.Time
 	migrations []engine.Migration
-	waiting    atomic.Int64  // for a connection
-	again      chan struct{} // held by the operation that runs again
+	waiting    atomic.Int64 // for a connection
+	again      rate.Turns   // of operations that run again, by caller
 	count      engine.Counters
 
 	unversioned atomic.Int64 // counts versions on a server that has none
@@ -85,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		pool: pool, patience: cmp.Or(o.Patience, max(patience, pool.Config().ConnConfig.ConnectTimeout)),
-		log: o.Logger, now: o.Now, migrations: all, again: make(chan struct{}, 1),
+		log: o.Logger, now: o.Now, migrations: all,
 	}
 	if e.relay, err = newRelay(ctx, pool.Config()); err != nil {
 		pool.Close()

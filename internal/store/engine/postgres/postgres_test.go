@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"dray/internal/lastmile"
 	"dray/internal/store/engine"
 	"dray/internal/store/engine/enginetest"
@@ -138,6 +140,44 @@ func TestAFullPoolIsOverload(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// TestCallersDoNotWaitForEachOthersRetries has an operation that lost against
+// another take long when it runs again. One of the same caller that lost as well
+// waits for it, and one of another caller does not.
+func TestCallersDoNotWaitForEachOthersRetries(t *testing.T) {
+	e, err := Open(t.Context(), options(enginetest.Postgres(t)))
+	must(t, err)
+	defer e.Close()
+	loses := func(caller string, again func()) error {
+		ctx := lastmile.WithCaller(t.Context(), caller)
+		runs := 0
+		return e.Write(ctx, func(engine.Conn) error {
+			if runs++; runs == 1 {
+				return &pgconn.PgError{Code: pgSerialization}
+			}
+			again()
+			return nil
+		})
+	}
+	begun, release := make(chan struct{}), make(chan struct{})
+	var first, second atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		must(t, loses("acme", func() {
+			close(begun)
+			<-release
+			first.Store(true)
+		}))
+	})
+	<-begun
+	wg.Go(func() { must(t, loses("acme", func() { second.Store(first.Load()) })) })
+	must(t, loses("other", func() {}))
+	close(release)
+	wg.Wait()
+	if !second.Load() {
+		t.Error("two operations of one caller ran again at the same time")
+	}
 }
 
 // synced is a buffer for log lines.

@@ -71,24 +71,17 @@ func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error
 		}
 		e.count.Retries.Add(1)
 		if r.total == 1 {
-			if leave, err = e.queueUp(ctx); err != nil {
+			// Operations lose against others of their caller: one by one they all
+			// get done. Those of other callers do not wait for them.
+			end, err := e.again.Take(ctx, lastmile.CallerOf(ctx))
+			if err != nil {
 				return err
 			}
+			leave = end
 		}
 		if err := backoff(ctx, r.total); err != nil {
 			return err
 		}
-	}
-}
-
-// queueUp waits until no other operation of this process is being run again.
-// Operations that lose do so against each other: one by one they all get done.
-func (e *Engine) queueUp(ctx context.Context) (leave func(), err error) {
-	select {
-	case e.again <- struct{}{}:
-		return func() { <-e.again }, nil
-	case <-ctx.Done():
-		return func() {}, ctx.Err()
 	}
 }
 

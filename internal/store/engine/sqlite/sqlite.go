@@ -22,6 +22,7 @@ type Options struct {
 	Serve      bool             // this process is the server of the folder
 	Existing   bool             // fail if the folder has no database instead of creating one
 	Now        func() time.Time // the clock
+	Timer      func() time.Time // a monotonic clock, for how long operations take; nil means Now
 	Logger     *slog.Logger     // nil discards
 	Migrations fs.FS            // NNNN_name.sql files
 	Readers    int              // most reading connections; 0 means 8
@@ -77,6 +78,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	if o.Readers == 0 {
 		o.Readers = 8
+	}
+	if o.Timer == nil {
+		o.Timer = o.Now
 	}
 	if o.Patience == 0 {
 		o.Patience = patience
@@ -151,7 +155,7 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 		path:    path,
 		log:     o.Logger,
 		head:    engine.Head(all),
-		writer:  newWriter(h, o.Logger, o.Patience),
+		writer:  newWriter(h, o.Logger, o.Timer, o.Patience),
 		readers: newReaders(o.Readers, o.Patience, o.Logger, func() (*handle, error) { return openReader(path) }),
 	}
 	doom := e.doom(o.Unsynced)

@@ -25,8 +25,9 @@ const (
 // How long an operation may wait, and with how many others. Few clients repeat a
 // request that was rejected, so that waiting through a short peak is better.
 const (
-	patience    = 10 * time.Second
-	queueLength = 4096
+	patience     = 10 * time.Second
+	queueLength  = 4096
+	callerLength = queueLength / 2 // operations of one caller
 )
 
 // writer commits operations on the one connection that may write. It runs the
@@ -35,9 +36,10 @@ const (
 type writer struct {
 	h        *handle
 	log      *slog.Logger
+	now      func() time.Time
 	patience time.Duration // longest wait before an operation is rejected
 	longest  time.Duration // how long a transaction takes in more operations
-	queue    chan *operation
+	queue    queue
 	asides   chan func()   // to run on the connection between two transactions
 	quit     chan struct{} // closed to stop
 	gone     chan struct{} // closed when stopped
@@ -53,6 +55,7 @@ type writer struct {
 // operation is one write and its result.
 type operation struct {
 	fn        func(engine.Conn) error
+	caller    string
 	cancelled func() error // the caller's context
 	state     atomic.Int32
 	err       error
@@ -68,13 +71,14 @@ const (
 )
 
 // newWriter returns a writer over h. Its loop is started by the caller.
-func newWriter(h *handle, log *slog.Logger, patience time.Duration) *writer {
+func newWriter(h *handle, log *slog.Logger, now func() time.Time, patience time.Duration) *writer {
 	w := &writer{
 		h:        h,
 		log:      log,
+		now:      now,
 		patience: patience,
 		longest:  maxBatchTime,
-		queue:    make(chan *operation, queueLength),
+		queue:    queue{ready: make(chan struct{}, 1)},
 		asides:   make(chan func()),
 		quit:     make(chan struct{}),
 		gone:     make(chan struct{}),
@@ -90,17 +94,13 @@ func (w *writer) do(ctx context.Context, fn func(engine.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	op := &operation{fn: fn, cancelled: ctx.Err, result: make(chan error, 1)}
+	op := &operation{fn: fn, caller: lastmile.CallerOf(ctx), cancelled: ctx.Err, result: make(chan error, 1)}
 	w.waiting.Add(1)
 	defer w.waiting.Add(-1)
 	timer := time.NewTimer(w.patience)
 	defer timer.Stop()
-	select {
-	case w.queue <- op:
-	case <-w.gone:
-		return engine.ErrClosed
-	default: // full
-		return overloaded(&w.count, "%d writes are waiting", queueLength)
+	if !w.queue.add(op) {
+		return overloaded(&w.count, "too many writes are waiting")
 	}
 	select {
 	case err := <-op.result:
@@ -143,16 +143,18 @@ func (w *writer) loop() {
 	}()
 	for {
 		select {
-		case op := <-w.queue:
-			w.batch(op)
+		case <-w.queue.ready:
+			if op := w.queue.next(endless); op != nil {
+				w.batch(op)
+			}
 			continue
 		case aside := <-w.asides:
 			aside()
 			continue
 		case <-w.quit:
 		}
-		for len(w.queue) > 0 {
-			w.batch(<-w.queue)
+		for op := w.queue.next(endless); op != nil; op = w.queue.next(endless) {
+			w.batch(op)
 		}
 		finished = true
 		return
@@ -174,8 +176,7 @@ func (w *writer) batch(op *operation) {
 		}
 		return
 	}
-	full := time.NewTimer(w.longest)
-	defer full.Stop()
+	begun := w.now()
 	w.taken = w.taken[:0]
 	for op != nil {
 		if op.start() {
@@ -185,35 +186,25 @@ func (w *writer) batch(op *operation) {
 				return
 			}
 		}
-		op = w.next(full.C)
+		op = w.next(w.longest - w.now().Sub(begun))
 	}
 	w.commit()
 }
 
-// next takes another waiting operation into the batch, unless it is full.
-func (w *writer) next(full <-chan time.Time) *operation {
-	if len(w.taken) >= maxBatch {
+// next takes another waiting operation into the batch, unless it is full or the
+// operation may take longer than what is left of its time: the others would wait
+// for it.
+func (w *writer) next(left time.Duration) *operation {
+	if len(w.taken) >= maxBatch || left <= 0 {
 		return nil
 	}
-	select {
-	case <-full:
-		return nil
-	default:
-	}
-	select {
-	case op := <-w.queue:
+	if op := w.queue.next(left); op != nil {
 		return op
-	default:
 	}
 	// Let goroutines that are about to write run first: committing one by one
 	// costs more than the short delay. On an idle machine this returns at once.
 	runtime.Gosched()
-	select {
-	case op := <-w.queue:
-		return op
-	default:
-		return nil
-	}
+	return w.queue.next(left)
 }
 
 // fail gives the operation an error.
@@ -263,9 +254,11 @@ func (w *writer) first(op *operation) (intact bool) {
 
 // call runs the function of an operation.
 func (w *writer) call(op *operation) {
-	c := &conn{h: w.h}
+	c, begun := &conn{h: w.h}, w.now()
 	op.err = engine.Protect(w.log, c, op.fn)
 	c.end()
+	now := w.now()
+	w.queue.used(op, now.Sub(begun), now)
 	if op.err == nil {
 		op.err = c.failed
 	}

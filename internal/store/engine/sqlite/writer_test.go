@@ -53,7 +53,7 @@ func together(t *testing.T, e *Engine, ops ...func(engine.Conn) error) []error {
 	var wg sync.WaitGroup
 	for i, op := range ops {
 		wg.Go(func() { answers[i] = e.Write(t.Context(), op) })
-		waitFor(t, func() bool { return len(e.writer.queue) == i+1 })
+		waitFor(t, func() bool { return e.writer.queue.length() == i+1 })
 	}
 	release()
 	wg.Wait()
@@ -205,7 +205,7 @@ func TestAFullDiskIsOverload(t *testing.T) {
 	ctx := t.Context()
 	must(t, e.Write(ctx, put(ctx, "before", 1)))
 	// No more pages than there are: the same as a full disk to SQLite.
-	waitFor(t, func() bool { return len(e.writer.queue) == 0 })
+	waitFor(t, func() bool { return e.writer.queue.length() == 0 })
 	setPages := func(n int) {
 		must(t, e.Write(ctx, func(c engine.Conn) error {
 			var got int64
@@ -265,19 +265,27 @@ func TestAWriteThatWaitsTooLongIsRejected(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	full := context.WithoutCancel(t.Context())
-	for len(e.writer.queue) < cap(e.writer.queue) {
-		e.writer.queue <- &operation{fn: func(engine.Conn) error { return nil }, cancelled: full.Err, result: make(chan error, 1)}
+	fill := func(caller string) {
+		for range callerLength {
+			e.writer.queue.add(&operation{fn: func(engine.Conn) error { return nil }, caller: caller, cancelled: full.Err, result: make(chan error, 1)})
+		}
 	}
+	fill("one")
+	one := lastmile.WithCaller(t.Context(), "one")
+	if err := e.Write(one, put(one, "too many", 1)); codeOf(err) != lastmile.CodeOverloaded {
+		t.Errorf("of a caller with too many: %v", err)
+	}
+	fill("two")
 	if err := e.Write(t.Context(), put(t.Context(), "too many", 1)); codeOf(err) != lastmile.CodeOverloaded {
 		t.Errorf("with a full queue: %v", err)
 	}
 	release()
-	waitFor(t, func() bool { return len(e.writer.queue) == 0 })
+	waitFor(t, func() bool { return e.writer.queue.length() == 0 })
 	must(t, e.Write(t.Context(), put(t.Context(), "in time", 1)))
 	if got := ids(t, e, "SELECT id FROM note"); len(got) != 1 || !got["in time"] {
 		t.Errorf("kept %v", got)
 	}
-	if s := e.Stats(); s.Shed != 2 {
+	if s := e.Stats(); s.Shed != 3 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -336,7 +344,7 @@ func TestClosingFinishesWhatIsQueued(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, func() bool { return len(e.writer.queue) == 10 })
+	waitFor(t, func() bool { return e.writer.queue.length() == 10 })
 	go release()
 	must(t, e.Close())
 	wg.Wait()
@@ -474,4 +482,52 @@ func TestNothingIsWrittenAfterTheDiskFailed(t *testing.T) {
 		t.Errorf("kept: %v", kept)
 	}
 	must(t, e.Close())
+}
+
+// TestCallersShareTheWriter has a caller whose operations are long and queued first.
+// Another one waits for the one that runs, and not for those that follow it; and its
+// transaction does not wait for one of them either.
+func TestCallersShareTheWriter(t *testing.T) {
+	var clock atomic.Int64
+	o := options(t.TempDir())
+	o.Now = func() time.Time { return time.Unix(1_000_000, clock.Load()) }
+	e, err := Open(t.Context(), o)
+	must(t, err)
+	defer e.Close()
+	var mu sync.Mutex
+	var order []string
+	commits := map[string]uint64{} // before the operation
+	write := func(caller, id string, took time.Duration) error {
+		ctx := lastmile.WithCaller(t.Context(), caller)
+		return e.Write(ctx, func(c engine.Conn) error {
+			clock.Add(int64(took))
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, id)
+			commits[id] = e.Stats().Commits
+			return put(ctx, id, 1)(c)
+		})
+	}
+	must(t, write("large", "large 0", 80*time.Millisecond))
+	release := blocked(t, e)
+	var wg sync.WaitGroup
+	for i, id := range []string{"large 1", "large 2", "small 1", "large 3", "small 2"} {
+		wg.Go(func() {
+			caller, _, _ := strings.Cut(id, " ")
+			took := map[string]time.Duration{"large": 80 * time.Millisecond, "small": time.Millisecond}[caller]
+			must(t, write(caller, id, took))
+		})
+		waitFor(t, func() bool { return e.writer.queue.length() == i+1 })
+	}
+	release()
+	wg.Wait()
+	if want := []string{"large 0", "small 1", "small 2", "large 1", "large 2", "large 3"}; !slices.Equal(order, want) {
+		t.Errorf("they ran as %v, want %v", order, want)
+	}
+	if commits["small 1"] != commits["small 2"] {
+		t.Error("two small operations were not committed together")
+	}
+	if commits["large 1"] == commits["small 2"] {
+		t.Error("small operations were committed after a large one")
+	}
 }

@@ -20,3 +20,18 @@ func MeterOf(ctx context.Context) Meter {
 	m, _ := ctx.Value(meterKey{}).(Meter)
 	return m
 }
+
+type callerKey struct{}
+
+// WithCaller returns a context whose operations are performed for a caller, such as an
+// organization. Callers share the database by their use of it.
+func WithCaller(ctx context.Context, caller string) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
+// CallerOf returns the caller of a context. It is empty for what the server does for
+// itself.
+func CallerOf(ctx context.Context) string {
+	caller, _ := ctx.Value(callerKey{}).(string)
+	return caller
+}

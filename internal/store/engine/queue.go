@@ -1,0 +1,125 @@
+package engine
+
+import "time"
+
+// Queue holds operations that wait to run. Each belongs to a caller, such as an
+// organization. The next one is the oldest of the caller that has used the least
+// time lately: a caller with long operations delays itself and not the others.
+//
+// A Queue is used by one goroutine at a time. The zero Queue is empty.
+type Queue[T any] struct {
+	callers map[string]*caller[T]
+	waiting []*caller[T] // those with operations that wait, in no order
+	added   uint64
+	length  int
+	halved  time.Time // when the times of all callers were last halved
+}
+
+// caller is what the operations of one caller wait for and use.
+type caller[T any] struct {
+	name    string
+	waiting []waiting[T]
+	used    time.Duration // halved every halfLife
+	long    time.Duration // what its next operation may take
+}
+
+// waiting is an operation and its number.
+type waiting[T any] struct {
+	operation T
+	number    uint64
+}
+
+// halfLife is how soon half of the time that a caller has used is forgiven.
+const halfLife = time.Second
+
+// Len returns how many operations wait.
+func (q *Queue[T]) Len() int { return q.length }
+
+// LenOf returns how many operations of a caller wait.
+func (q *Queue[T]) LenOf(name string) int {
+	if c := q.callers[name]; c != nil {
+		return len(c.waiting)
+	}
+	return 0
+}
+
+// Add adds an operation of a caller.
+func (q *Queue[T]) Add(name string, operation T) {
+	c := q.caller(name)
+	if len(c.waiting) == 0 {
+		q.waiting = append(q.waiting, c)
+	}
+	q.added++
+	q.length++
+	c.waiting = append(c.waiting, waiting[T]{operation, q.added})
+}
+
+// caller returns the entry of a caller.
+func (q *Queue[T]) caller(name string) *caller[T] {
+	c := q.callers[name]
+	if c == nil {
+		if q.callers == nil {
+			q.callers = map[string]*caller[T]{}
+		}
+		c = &caller[T]{name: name}
+		q.callers[name] = c
+	}
+	return c
+}
+
+// Next removes and returns the operation that runs next and its caller. It returns
+// none if the operation is expected to take longer than most.
+func (q *Queue[T]) Next(most time.Duration) (operation T, name string, ok bool) {
+	next := -1
+	for i, c := range q.waiting {
+		if next < 0 || c.before(q.waiting[next]) {
+			next = i
+		}
+	}
+	if next < 0 || q.waiting[next].long > most {
+		return operation, "", false
+	}
+	c := q.waiting[next]
+	operation, c.waiting = c.waiting[0].operation, c.waiting[1:]
+	q.length--
+	if len(c.waiting) == 0 {
+		c.waiting = nil
+		last := len(q.waiting) - 1
+		q.waiting[next] = q.waiting[last]
+		q.waiting[last] = nil
+		q.waiting = q.waiting[:last]
+	}
+	return operation, c.name, true
+}
+
+// before reports whether a caller goes before another.
+func (c *caller[T]) before(other *caller[T]) bool {
+	if c.used != other.used {
+		return c.used < other.used
+	}
+	return c.waiting[0].number < other.waiting[0].number
+}
+
+// Used records how long an operation of a caller took, and when it ended. The next
+// one is expected to take as long, or half as long as the one before if that is more.
+func (q *Queue[T]) Used(name string, took time.Duration, now time.Time) {
+	q.halve(now)
+	c := q.caller(name)
+	c.used += max(took, 0)
+	c.long = max(took, c.long/2)
+}
+
+// halve halves the used times, and drops callers that have used nothing for long.
+func (q *Queue[T]) halve(now time.Time) {
+	passed := now.Sub(q.halved)
+	if passed >= 0 && passed < halfLife {
+		return
+	}
+	for name, c := range q.callers {
+		c.used >>= max(1, min(passed/halfLife, 63))
+		if c.used == 0 && len(c.waiting) == 0 {
+			delete(q.callers, name)
+		}
+	}
+	q.halved = now
+}

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// drain takes everything that waits, in order.
+func drain(q *Queue[string]) (order []string) {
+	for {
+		operation, _, ok := q.Next(time.Hour)
+		if !ok {
+			return order
+		}
+		order = append(order, operation)
+	}
+}
+
+func TestQueueServesTheCallerThatUsedLeast(t *testing.T) {
+	var q Queue[string]
+	now := time.Unix(1_000_000, 0)
+	if got := drain(&q); got != nil {
+		t.Errorf("an empty queue held %v", got)
+	}
+	for _, operation := range []string{"a1", "b1", "a2", "c1", "b2"} {
+		q.Add(operation[:1], operation)
+	}
+	if q.Len() != 5 || q.LenOf("a") != 2 || q.LenOf("unknown") != 0 {
+		t.Errorf("%d wait, %d of a", q.Len(), q.LenOf("a"))
+	}
+	if got, want := drain(&q), []string{"a1", "b1", "a2", "c1", "b2"}; !slices.Equal(got, want) {
+		t.Errorf("callers that used nothing: %v, want them as they came", got)
+	}
+	q.Used("a", 50*time.Millisecond, now)
+	q.Used("b", time.Millisecond, now)
+	for _, operation := range []string{"a1", "a2", "b1", "c1"} {
+		q.Add(operation[:1], operation)
+	}
+	if got, want := drain(&q), []string{"c1", "b1", "a1", "a2"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if q.Len() != 0 || q.LenOf("a") != 0 {
+		t.Errorf("%d are left, %d of a", q.Len(), q.LenOf("a"))
+	}
+}
+
+// TestQueueSharesTime has one caller with long operations and one with short ones
+// that wait all the time: each gets half of the time.
+func TestQueueSharesTime(t *testing.T) {
+	var q Queue[string]
+	now := time.Unix(1_000_000, 0)
+	took := map[string]time.Duration{"long": 80 * time.Millisecond, "short": time.Millisecond}
+	used := map[string]time.Duration{}
+	for name := range took {
+		q.Add(name, name)
+	}
+	for now.Before(time.Unix(1_000_010, 0)) {
+		name, caller, _ := q.Next(time.Hour)
+		now = now.Add(took[name])
+		used[name] += took[name]
+		q.Used(caller, took[name], now)
+		q.Add(name, name)
+	}
+	for name, d := range used {
+		if d < 4500*time.Millisecond || d > 5500*time.Millisecond {
+			t.Errorf("%s operations ran for %v of 10s", name, d)
+		}
+	}
+}
+
+func TestQueueExpectsLongOperations(t *testing.T) {
+	var q Queue[string]
+	now := time.Unix(1_000_000, 0)
+	q.Used("a", 80*time.Millisecond, now)
+	q.Add("a", "a1")
+	if _, _, ok := q.Next(79 * time.Millisecond); ok || q.Len() != 1 {
+		t.Error("an operation that takes too long was returned")
+	}
+	q.Used("a", 0, now)
+	q.Used("a", 0, now)
+	if operation, caller, ok := q.Next(20 * time.Millisecond); !ok || operation != "a1" || caller != "a" {
+		t.Error("after two short ones another was expected to be long")
+	}
+}
+
+func TestQueueForgives(t *testing.T) {
+	for name, later := range map[string]time.Duration{"after a while": time.Minute, "when the clock was set back": -time.Hour} {
+		var q Queue[string]
+		now := time.Unix(1_000_000, 0)
+		for i := range 1000 {
+			q.Used(fmt.Sprint(i), time.Second, now)
+		}
+		for range 40 {
+			now = now.Add(later)
+			q.Used("a", 0, now)
+		}
+		if len(q.callers) > 1 {
+			t.Errorf("%s, %d callers are kept", name, len(q.callers))
+		}
+	}
+}

@@ -219,7 +219,7 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 // change serves a request that may change something. The large requests of an
 // organization take turns: the writes of others wait for one of them at most.
 func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
-	of, long, pause := list{c.Who.Organization, rt.Method + rt.Path}, false, time.Duration(0)
+	of, long, pause := list{c.Who.Organization, rt.Method + rt.Path + c.ID()}, false, time.Duration(0)
 	if rt.lists {
 		long = m.Budget.known(of, m.Now()) > largeList
 	}
@@ -231,9 +231,9 @@ func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err 
 		defer func() { rate.After(pause, end) }()
 	}
 	reply, err = rt.serve(ctx, c)
-	if long || rt.lists && len(reply) > largeList {
-		pause = pauseAfter(int64(len(reply)))
-		m.Budget.remember(of, int64(len(reply)), m.Now())
+	if bytes := int64(len(reply)) * listWeight; long || rt.lists && bytes > largeList {
+		pause = pauseAfter(bytes)
+		m.Budget.remember(of, bytes, m.Now())
 	}
 	if err == nil {
 		c.Body = nil // from now on the request holds its response

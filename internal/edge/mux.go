@@ -162,16 +162,18 @@ func (m *Mux) endpoint(rt Route) http.Handler {
 		if m.Observe != nil {
 			m.Observe(rt.Path, rt.Method, status, m.Now().Sub(start))
 		}
+		if status == statusAborted {
+			panic(http.ErrAbortHandler) //nolint:forbidigo // only so does the server close the connection
+		}
 	})
 }
 
+// statusAborted stands for a response that ended early, in the metrics.
+const statusAborted = 499
+
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID string) (status int) {
 	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case http.ErrAbortHandler:
-			panic(p)
-		default:
+		if p := recover(); p != nil {
 			status = m.respondError(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -186,6 +188,8 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 		}
 	}
 	switch {
+	case errors.Is(err, errAborted):
+		return statusAborted
 	case err != nil:
 		return m.respondError(w, r, rt, requestID, err)
 	case rt.stream != nil, rt.show != nil:

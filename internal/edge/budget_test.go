@@ -295,14 +295,14 @@ func TestRecordsWithLongListsTakeTurns(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			length := largeList + 1
 			running, proceed := 0, make(chan struct{})
-			reply := func() (bellReply, error) {
+			reply := func() bellReply {
 				running++
 				<-proceed
-				return bellReply{Tone: strings.Repeat("c", length)}, nil
+				return bellReply{Tone: strings.Repeat("c", length)}
 			}
 			h := budgeted(NewBudget(96*mib),
-				Get("/bells/{id}", "Read a bell", func(context.Context, *Call) (bellReply, error) { return reply() }).Lists(),
-				Put("/bells/{id}", "Change a bell", func(context.Context, *Call, bellBody) (bellReply, error) { return reply() }).Lists())
+				Get("/bells/{id}", "Read a bell", func(context.Context, *Call) (bellReply, error) { return reply(), nil }).Lists(),
+				Put("/bells/{id}", "Change a bell", func(context.Context, *Call, bellBody) (bellReply, error) { return reply(), nil }).Lists())
 			h.Budget.lists.Most = 1
 			var group sync.WaitGroup
 			begin := func(n int, org string) {

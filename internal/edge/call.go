@@ -41,6 +41,7 @@ func (c *Call) HoldPart(bytes int) error { return c.Hold(streamBytes + bytes) }
 const (
 	readWeight = 2
 	readStep   = 64 << 10
+	listWeight = 8 // of a response that is a list of ids: each is a row
 )
 
 // Count implements lastmile.Meter: what a request reads counts as memory that it

@@ -69,17 +69,21 @@ func (m *Mux) sendList(ctx context.Context, w http.ResponseWriter, c *Call, rt R
 	w.Header()["Content-Type"] = typeJSON
 	w.WriteHeader(rt.status())
 	for len(l.ids) > 0 {
-		l.send(w, text)
+		if err := l.send(w, text); err != nil {
+			return err
+		}
 		if text, err = l.next(ctx); err != nil {
 			if ctx.Err() == nil {
 				m.Log.Error("list ended early", "request", requestID, "route", rt.Path, "error", err)
 			}
-			panic(http.ErrAbortHandler)
+			return errAborted
 		}
 	}
-	l.send(w, append(text, ']'))
-	return nil
+	return l.send(w, append(text, ']'))
 }
+
+// errAborted ends a response of which a part was sent.
+var errAborted = errors.New("the response ended early")
 
 // begin finds the records and reads the first of them.
 func (l *listing) begin(ctx context.Context) (text []byte, err error) {
@@ -156,10 +160,11 @@ func (l *listing) read(ctx context.Context, text []byte) ([]byte, error) {
 }
 
 // send writes a part.
-func (l *listing) send(w http.ResponseWriter, text []byte) {
+func (l *listing) send(w http.ResponseWriter, text []byte) error {
 	//nolint:errcheck // then the limit for all responses holds
 	http.NewResponseController(w).SetWriteDeadline(l.Now().Add(StreamPatience))
 	if _, err := w.Write(text); err != nil {
-		panic(http.ErrAbortHandler) // the client has disconnected
+		return errAborted // the client has disconnected
 	}
+	return nil
 }

@@ -69,8 +69,9 @@ func tones(t *testing.T, body []byte) (ids []string) {
 	return ids
 }
 
-func search(h http.Handler, org string) *httptest.ResponseRecorder {
-	return serve(h, "POST", org, strings.NewReader(`{}`))
+// search sends a search for bells.
+func search(h http.Handler) *httptest.ResponseRecorder {
+	return serve(h, "POST", "acme", strings.NewReader(`{}`))
 }
 
 func TestListsAreComplete(t *testing.T) { synctest.Test(t, testListsAreComplete) }
@@ -81,7 +82,7 @@ func testListsAreComplete(t *testing.T) {
 			if n*size > 8*mib {
 				continue
 			}
-			w := search(budgeted(NewBudget(96*mib), shelf{bells: n, size: size, gone: "2"}.route()), "acme")
+			w := search(budgeted(NewBudget(96*mib), shelf{bells: n, size: size, gone: "2"}.route()))
 			var want []string
 			for i := range n {
 				if i != 2 {
@@ -113,7 +114,7 @@ func testLongList(t *testing.T) {
 		most = max(most, b.Stats().Held)
 		return nil
 	}}
-	if w := search(budgeted(b, s.route()), "acme"); w.Code != http.StatusOK || w.Body.Len() < 38*mib {
+	if w := search(budgeted(b, s.route())); w.Code != http.StatusOK || w.Body.Len() < 38*mib {
 		t.Errorf("responded %d with %d bytes", w.Code, w.Body.Len())
 	}
 	if most > 4*mib {
@@ -142,7 +143,7 @@ func TestAClientThatReadsSlowlyKeepsNoTurn(t *testing.T) {
 			out.Close()
 		})
 		synctest.Wait()
-		if w := search(h, "acme"); len(tones(t, w.Body.Bytes())) != 200 {
+		if w := search(h); len(tones(t, w.Body.Bytes())) != 200 {
 			t.Errorf("responded %d with %d bytes", w.Code, w.Body.Len())
 		}
 		got, err := io.ReadAll(body)
@@ -173,7 +174,7 @@ func TestAListWaitsForMemory(t *testing.T) {
 			}
 			return nil
 		}}
-		if w := search(budgeted(b, s.route()), "acme"); len(tones(t, w.Body.Bytes())) != 100 || failed != 8 {
+		if w := search(budgeted(b, s.route())); len(tones(t, w.Body.Bytes())) != 100 || failed != 8 {
 			t.Errorf("responded %d with %d bytes after %d failures", w.Code, w.Body.Len(), failed)
 		}
 	})
@@ -205,7 +206,7 @@ func TestAListThatCannotBeFinishedIsNoResponse(t *testing.T) {
 		t.Errorf("%d bytes are held in the end", held)
 	}
 	parts = 2
-	if w := search(budgeted(b, s.route()), "acme"); w.Code != http.StatusInternalServerError {
+	if w := search(budgeted(b, s.route())); w.Code != http.StatusInternalServerError {
 		t.Errorf("responded %d when the first part failed", w.Code)
 	}
 }

@@ -166,16 +166,18 @@ func (m *Mux) endpoint(rt Route) http.Handler {
 		if m.Observe != nil {
 			m.Observe(rt.Path, rt.Method, status, m.Now().Sub(start))
 		}
+		if status == statusAborted {
+			panic(http.ErrAbortHandler) //nolint:forbidigo // only so does the server close the connection
+		}
 	})
 }
 
+// statusAborted stands for a response that ended early, in the metrics.
+const statusAborted = 499
+
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID string) (status int) {
 	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case http.ErrAbortHandler:
-			panic(p)
-		default:
+		if p := recover(); p != nil {
 			status = m.respondError(w, r, rt, requestID, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -190,6 +192,8 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, rt Route, requestID 
 		}
 	}
 	switch {
+	case errors.Is(err, errAborted):
+		return statusAborted
 	case err != nil:
 		return m.respondError(w, r, rt, requestID, err)
 	case rt.stream != nil, rt.show != nil:
@@ -224,7 +228,7 @@ func (m *Mux) handle(ctx context.Context, w http.ResponseWriter, c *Call, rt Rou
 // change serves a request that may change something. The large requests of an
 // organization take turns: the writes of others wait for one of them at most.
 func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err error) {
-	of, long, pause := list{c.Who.Organization, rt.Method + rt.Path}, false, time.Duration(0)
+	of, long, pause := list{c.Who.Organization, rt.Method + rt.Path + c.ID()}, false, time.Duration(0)
 	if rt.lists {
 		long = m.Budget.known(of, m.Now()) > largeList
 	}
@@ -236,9 +240,9 @@ func (m *Mux) change(ctx context.Context, c *Call, rt Route) (reply []byte, err 
 		defer func() { rate.After(pause, end) }()
 	}
 	reply, err = rt.serve(ctx, c)
-	if long || rt.lists && len(reply) > largeList {
-		pause = pauseAfter(int64(len(reply)))
-		m.Budget.remember(of, int64(len(reply)), m.Now())
+	if bytes := int64(len(reply)) * listWeight; long || rt.lists && bytes > largeList {
+		pause = pauseAfter(bytes)
+		m.Budget.remember(of, bytes, m.Now())
 	}
 	if err == nil {
 		c.Body = nil // from now on the request holds its response

@@ -128,7 +128,7 @@ func (f *Feed) Next(ctx context.Context, who lastmile.Principal, seq int64) ([]s
 func (f *Feed) read(ctx context.Context, who lastmile.Principal, seq int64) (found []store.LoggedEvent, err error) {
 	end, err := f.reads.Take(ctx, string(who.Organization))
 	if err != nil {
-		return nil, nil //nolint:nilerr // the follower asks again
+		return nil, nil // the follower asks again
 	}
 	defer func() {
 		bytes := 0

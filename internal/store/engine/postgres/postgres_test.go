@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"net/url"
@@ -177,6 +178,20 @@ func TestCallersDoNotWaitForEachOthersRetries(t *testing.T) {
 	wg.Wait()
 	if !second.Load() {
 		t.Error("two operations of one caller ran again at the same time")
+	}
+}
+
+func TestAConflictOfACallerThatIsGone(t *testing.T) {
+	e, err := Open(t.Context(), options(enginetest.Postgres(t)))
+	must(t, err)
+	defer e.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	err = e.Write(ctx, func(engine.Conn) error {
+		cancel()
+		return &pgconn.PgError{Code: pgSerialization}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -181,11 +181,14 @@ func (e *Engine) settle(ctx context.Context, err error) error {
 	if a.committed {
 		return fmt.Errorf("%w: %w", lastmile.ErrUnknownOutcome, a.err)
 	}
-	if ctx.Err() != nil || givenUp(a.cause) {
+	code := pgCode(a.cause)
+	conflict := code == pgSerialization || code == pgDeadlock
+	switch {
+	case conflict && ctx.Err() != nil: // otherwise it would have run again
+		return ctx.Err()
+	case ctx.Err() != nil, givenUp(a.cause):
 		return a.err
-	}
-	switch code := pgCode(a.cause); {
-	case code == pgSerialization, code == pgDeadlock:
+	case conflict:
 		e.count.Shed.Add(1)
 		return lastmile.Overloaded("The server is busy: try again in a moment.").
 			Because("other writers were faster %d times", maxRetries)

@@ -188,8 +188,8 @@ func (c *Config) checkAddresses() error {
 }
 
 // Storage returns the options of commands that open the database directly.
-func (c *Config) Storage(log *slog.Logger) sqlstore.Options {
-	return sqlstore.Options{Data: c.Data, Database: c.Database, Now: Clock, Logger: log}
+func (c *Config) Storage(log *slog.Logger, progress func(step string, done int64)) sqlstore.Options {
+	return sqlstore.Options{Data: c.Data, Database: c.Database, Now: Clock, Logger: log, Progress: progress}
 }
 
 // SQLiteVersion is the version of the embedded database.

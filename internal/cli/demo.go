@@ -37,6 +37,7 @@ const (
 func demoCommand() command {
 	return command{
 		name: "demo", summary: "Serve a demonstration organization with workers on the move",
+		endless:  true,
 		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.LogFormat, c.ShortRetention = "text", true

@@ -25,14 +25,15 @@ func TestTailLines(t *testing.T) {
 		"NOW", millis(at), "BEFORE", millis(at.Add(-4*time.Minute)), "AFTER", millis(at.Add(4*time.Minute)), "HOURS", millis(at.Add(-90*time.Minute)),
 	)
 	const address = `"destination":{"address":{"number":"98","street":"E 37th St","city":"New York"}}`
-	const arrival = `"completionDetails":{"failureReason":"NONE","events":[{"name":"start","time":1},{"name":"arrival","time":NOW}]}`
+	const arrival = `"state":2,"completionDetails":{"failureReason":"NONE","events":[{"name":"start","time":1},{"name":"arrival","time":NOW}]}`
 	for _, tt := range []struct{ body, want string }{
 		{`{"triggerId":7,"data":{"task":{"completeAfter":AFTER,"completeBefore":null,` + address + `,` + arrival + `}}`, "arrived · 98 E 37th St · 4 min early"},
 		{`{"triggerId":7,"data":{"task":{"completeAfter":BEFORE,"completeBefore":NOW,` + address + `,` + arrival + `}}`, "arrived · 98 E 37th St · on time"},
 		{`{"triggerId":7,"data":{"task":{"completeAfter":null,"completeBefore":BEFORE,"worker":"w1",` + address + `,` + arrival + `}}`, "arrived · 98 E 37th St · 4 min late · Ada"},
 		{`{"triggerId":7,"data":{"task":{"completeAfter":null,"completeBefore":null,` + address + `,` + arrival + `}}`, "arrived · 98 E 37th St"},
-		{`{"triggerId":7,"data":{"task":{` + address + `,"completionDetails":{"events":[{"name":"departure","time":NOW}]}}}`, "left · 98 E 37th St"},
-		{`{"triggerId":7,"data":{"task":{` + address + `,"completionDetails":{"events":[{"name":"arrival","time":BEFORE}]}}}`, "updated · 98 E 37th St"},
+		{`{"triggerId":7,"data":{"task":{` + address + `,"state":2,"completionDetails":{"events":[{"name":"departure","time":NOW}]}}}`, "left · 98 E 37th St"},
+		{`{"triggerId":7,"data":{"task":{` + address + `,"state":3,"completionDetails":{"events":[{"name":"departure","time":NOW}]}}}`, "updated · 98 E 37th St"},
+		{`{"triggerId":7,"data":{"task":{` + address + `,"state":2,"completionDetails":{"events":[{"name":"arrival","time":BEFORE}]}}}`, "updated · 98 E 37th St"},
 		// Late is who arrives late, not who stays long.
 		{`{"triggerId":3,"workerId":"w1","data":{"task":{"completeBefore":BEFORE,` + address + `,"completionDetails":{"events":[{"name":"arrival","time":BEFORE}]}}}`, "completed · 98 E 37th St · on time · Ada"},
 		{`{"triggerId":3,"workerId":"w1","data":{"task":{"completeBefore":HOURS,` + address + `}}`, "completed · 98 E 37th St · 1 h 30 min late · Ada"},

@@ -127,10 +127,11 @@ type tailedEvent struct {
 
 // tailedTask is what a line shows of a task.
 type tailedTask struct {
-	ShortID     string            `json:"shortId"`
-	Worker      lastmile.WorkerID `json:"worker"`
-	After       int64             `json:"completeAfter"`
-	Before      int64             `json:"completeBefore"`
+	ShortID     string             `json:"shortId"`
+	State       lastmile.TaskState `json:"state"`
+	Worker      lastmile.WorkerID  `json:"worker"`
+	After       int64              `json:"completeAfter"`
+	Before      int64              `json:"completeBefore"`
 	Destination struct {
 		Address struct {
 			Name, Number, Street, City string
@@ -239,7 +240,7 @@ func (e *tailedEvent) step() string {
 		return ""
 	}
 	steps := e.Data.Task.Completion.Events
-	if len(steps) == 0 || steps[len(steps)-1].Time != e.Time {
+	if e.Data.Task.State != lastmile.TaskActive || len(steps) == 0 || steps[len(steps)-1].Time != e.Time {
 		return ""
 	}
 	return steps[len(steps)-1].Name

@@ -90,6 +90,12 @@ test-browser: build ## Test the pages of the built program in Chromium at the si
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
 	scripts/with-server.sh node --test --test-concurrency=1 web/browser/*.test.mjs
 
+.PHONY: screenshots
+screenshots: build ## Rewrite the images of the README from the pages of the built program
+	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
+	mkdir -p docs/images
+	DRAY_README_IMAGES=$(CURDIR)/docs/images DRAY_TEST_NAME="Corner Courier" scripts/with-server.sh node --test web/browser/readme.test.mjs
+
 .PHONY: go-test
 go-test:
 ifeq ($(HAVE_CC),yes)

@@ -128,7 +128,7 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
 		underWay.TrackingURL = ""
 	}
-	return d.explain(out, a.Config.URL(), o.Workers > 0, underWay)
+	return d.explain(out, a.Config, o.Workers > 0, underWay)
 }
 
 // serves reports whether the server has a page at a path. No link is printed
@@ -170,7 +170,8 @@ func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.O
 }
 
 // explain prints the instructions.
-func (d demonstration) explain(out io.Writer, url string, moving bool, underWay simulate.Active) error {
+func (d demonstration) explain(out io.Writer, c app.Config, moving bool, underWay simulate.Active) error {
+	url, data := c.URL(), c.Data
 	text := fmt.Sprintf(`
 Dray is serving a demonstration organization.
 
@@ -181,8 +182,9 @@ Dray is serving a demonstration organization.
 `, url, d.APIKey)
 	if moving {
 		text += fmt.Sprintf(`
-Its workers are at work in New York. See their locations and live events:
+Its workers are at work in New York. See what happens, and where they are:
 
+  %[5]s tail --data %[6]s
   curl -u %[2]s: '%[1]s/api/v2/workers?filter=name,location,activeTask'
   curl -u %[2]s: -N %[1]s/api/v2/events
 
@@ -191,7 +193,7 @@ One worker with a list of tasks is yours to play in the driver app:
   Open        %[1]s/driver
   Phone       %[3]s
   Password    %[4]s
-`, url, d.APIKey, demoVisitor, demoPassword)
+`, url, d.APIKey, demoVisitor, demoPassword, os.Args[0], data)
 	}
 	if underWay.Task != "" {
 		text += fmt.Sprintf(`

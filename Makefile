@@ -49,7 +49,7 @@ build: $(WEB) ## Build bin/dray, including the web app
 web: $(WEB) ## Build the web app into internal/web/dist
 
 $(WEB): $(WEB_MODULES) $(WEB_SOURCES)
-	cd web && npm run --silent build
+	cd web && npm run --silent build -- --logLevel warn
 
 $(WEB_MODULES): web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func demoCommand() command {
 		endless:  true,
 		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			c.LogFormat, c.ShortRetention = "text", true
+			c.LogFormat, c.LogLevel, c.ShortRetention = "text", slog.LevelWarn, true
 			c.BindStorage(f)
 			c.BindServer(f)
 			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, BusyPeriod: time.Hour}

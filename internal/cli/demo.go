@@ -60,7 +60,7 @@ func demoCommand() command {
 					if err != nil {
 						return err
 					}
-					return shown.start(ctx, a, pace, inv.out)
+					return shown.start(ctx, a, pace, inv)
 				})
 			}
 		},
@@ -112,9 +112,11 @@ func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 const startTimeout = 20 * time.Second
 
 // start moves the workers in the background and prints what to do next.
-func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, out io.Writer) error {
+func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, inv *invocation) error {
 	var underWay simulate.Active
 	if o.Workers > 0 {
+		inv.progress.report("the workers begin their day", 0)
+		defer inv.progress.watch("demo")()
 		started := make(chan simulate.Active, 1)
 		o.Ready = func(active simulate.Active) { started <- active }
 		a.Go(func() { d.moveWorkers(ctx, a, o) })
@@ -129,7 +131,7 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
 		underWay.TrackingURL = ""
 	}
-	return d.explain(out, a.Config, o.Workers > 0, underWay)
+	return d.explain(inv.out, a.Config, o.Workers > 0, underWay)
 }
 
 // serves reports whether the server has a page at a path. No link is printed

@@ -303,18 +303,28 @@ func (t *tailedTask) arrived(other int64) int64 {
 }
 
 // punctuality compares an arrival with the time window: before it, in it or after
-// it. Service time does not count. It is empty for a task without a window.
+// it. It is empty for a task without a window.
 func (t *tailedTask) punctuality(arrival int64) (style, string) {
-	between := func(from, to int64) string { return minutes(time.Duration(to-from) * time.Millisecond) }
-	switch {
-	case t.After == 0 && t.Before == 0:
+	if t.After == 0 && t.Before == 0 {
 		return plain, ""
-	case t.Before != 0 && arrival > t.Before:
-		return red, between(t.Before, arrival) + " late"
-	case arrival < t.After:
-		return yellow, between(arrival, t.After) + " early"
+	}
+	at, window := time.UnixMilli(arrival), lastmile.TimeWindow{Opens: orZero(t.After), Closes: orZero(t.Before)}
+	start := window.ServiceStart(at)
+	if late := window.Lateness(start); late > 0 {
+		return red, minutes(late) + " late"
+	}
+	if start.After(at) {
+		return yellow, minutes(start.Sub(at)) + " early"
 	}
 	return green, "on time"
+}
+
+// orZero returns a time in milliseconds; zero if there is none.
+func orZero(millis int64) time.Time {
+	if millis == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(millis)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

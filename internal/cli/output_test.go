@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -126,7 +127,7 @@ func TestProgress(t *testing.T) {
 			stop := p.watch("backup")
 			p.report("records copied", 1_234_567)
 			time.Sleep(d)
-			io.WriteString(behind{&errs, p}, "done\n")
+			fmt.Fprintln(behind{&errs, p}, "done")
 			stop()
 			text = errs.String()
 		})

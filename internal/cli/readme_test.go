@@ -70,7 +70,9 @@ func TestReadmeFirstDelivery(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		stop()
-		server.Wait()
+		if err := server.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	})
 	awaitDemonstration(t, folder, address)
 

@@ -279,9 +279,10 @@ func (e *tailedEvent) detail() (style, string) {
 			return yellow, fmt.Sprintf("%d tasks, %d rejected", e.Created, e.Errored)
 		}
 		return plain, fmt.Sprintf("%d tasks", e.Created)
-	}
-	if e.Data.RoutePlan != nil {
-		return plain, e.Data.RoutePlan.Name
+	default:
+		if e.Data.RoutePlan != nil {
+			return plain, e.Data.RoutePlan.Name
+		}
 	}
 	return plain, ""
 }

@@ -49,7 +49,7 @@ build: $(WEB) ## Build bin/dray, including the web app
 web: $(WEB) ## Build the web app into internal/web/dist
 
 $(WEB): $(WEB_MODULES) $(WEB_SOURCES)
-	cd web && npm run --silent build
+	cd web && npm run --silent build -- --logLevel warn
 
 $(WEB_MODULES): web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
@@ -89,6 +89,12 @@ test-clients: build ## Test the built program with the published client librarie
 test-browser: build ## Test the pages of the built program in Chromium at the size of a phone
 	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
 	scripts/with-server.sh node --test --test-concurrency=1 web/browser/*.test.mjs
+
+.PHONY: screenshots
+screenshots: build ## Rewrite the images of the README from the pages of the built program
+	@[[ -n "$${DRAY_CHROMIUM:-}" ]] || command -v chromium >/dev/null || scripts/ensure-debian.sh chromium fonts-dejavu-core
+	mkdir -p docs/images
+	DRAY_README_IMAGES=$(CURDIR)/docs/images DRAY_TEST_NAME="Corner Courier" scripts/with-server.sh node --test web/browser/readme.test.mjs
 
 .PHONY: go-test
 go-test:

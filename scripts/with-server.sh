@@ -34,7 +34,7 @@ free_port() {
 
 port=$(free_port)
 hook=$(free_port)
-made=$("$dray" org create --data "$folder/data" --name Clients --country US --timezone America/New_York --json)
+made=$("$dray" org create --data "$folder/data" --name "${DRAY_TEST_NAME:-Clients}" --country US --timezone America/New_York --json)
 field() { node -e 'let v = JSON.parse(process.argv[1]); for (const k of process.argv[2].split(".")) v = v[k]; console.log(v)' "$made" "$1"; }
 
 "$dray" webhook receiver --listen "127.0.0.1:$hook" --folder "$folder/receiver" >"$folder/receiver.log" 2>&1 &

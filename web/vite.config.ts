@@ -1,7 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
-import { deliver } from './build/deliver';
+import { deliver } from './build/deliver.ts';
 
 // Every page is an entry; pages share chunks. A new page is a line in `input` and a
 // handler in internal/web.
@@ -23,6 +23,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       input,
+      checks: { bundlerTimings: false }, // on a busy machine every build is slow
       output: {
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'driver/sw.js' : 'assets/[name]-[hash].js'),
       },

@@ -18,8 +18,8 @@ const importBatch = 2_000
 
 // ImportPostalCodes replaces the postal codes of the countries in a file. It
 // reads the whole file once before it changes anything, so a malformed file
-// changes nothing.
-func (a *App) ImportPostalCodes(ctx context.Context, name string) (count int64, countries []string, err error) {
+// changes nothing. progress is called with what is imported so far.
+func (a *App) ImportPostalCodes(ctx context.Context, name string, progress func(step string, done int64)) (count int64, countries []string, err error) {
 	err = readPostalFile(name, func(p lastmile.PostalArea) error {
 		if len(countries) == 0 || countries[len(countries)-1] != p.Country {
 			countries = append(countries, p.Country)
@@ -49,6 +49,7 @@ func (a *App) ImportPostalCodes(ctx context.Context, name string) (count int64, 
 		count += int64(len(batch))
 		err := a.Store.Write(ctx, func(w *sqlstore.Tx) error { return w.SavePostalAreas(ctx, first, batch) })
 		batch = batch[:0]
+		progress("importing place", count)
 		return err
 	}
 	err = readPostalFile(name, func(p lastmile.PostalArea) error {
@@ -102,7 +103,7 @@ func (a *App) ChangeSettings(ctx context.Context, org lastmile.OrganizationID, c
 		}
 		return w.SaveSettings(ctx, org, settings)
 	})
-	return settings, travel.Learn(trips), err
+	return settings, travel.Learn(trips, a.Config.Speed), err
 }
 
 // MessageFilter selects text messages.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dray/internal/app"
+	"dray/internal/geo"
 	"dray/internal/lastmile"
 )
 
@@ -32,6 +33,7 @@ type command struct {
 	args     string // placeholder of the positional arguments
 	summary  string
 	examples []string
+	endless  bool // runs until it is stopped, and shows no progress
 	setup    func(*flag.FlagSet, *app.Config) func(context.Context, *invocation) error
 }
 
@@ -39,9 +41,11 @@ type command struct {
 type invocation struct {
 	Config app.Config
 	Args   []string // positional arguments
-	out    io.Writer
-	errs   io.Writer
+	out    screen
+	errs   screen
 	json   bool
+
+	progress *progress
 }
 
 // usageError is an error in the command line.
@@ -54,47 +58,76 @@ func usageErrorf(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-// commands lists every command, in the order in which help shows them.
-func commands() []command {
-	return []command{
-		serveCommand(), demoCommand(), simulateCommand(),
-		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
-		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
-		workerInviteCommand(), workerSignOutCommand(),
-		outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand(),
-		tailCommand(), geoImportCommand(),
-		webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(),
-		webhookSecretCommand(), webhookReceiverCommand(),
-		backupCommand(), backupVerifyCommand(), restoreCommand(), fsckCommand(), versionCommand(),
+// sections lists every command, in the order in which help shows them.
+func sections() []section {
+	return []section{
+		{"Run the platform", []command{serveCommand(), demoCommand(), simulateCommand(), tailCommand(), healthCommand()}},
+		{"Organizations, keys and workers", []command{
+			orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
+			keyCreateCommand(), keyListCommand(), keyRevokeCommand(), workerInviteCommand(), workerSignOutCommand(),
+		}},
+		{"Text messages", []command{outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand()}},
+		{"Webhooks", []command{
+			webhookListCommand(), webhookLogCommand(), webhookRedeliverCommand(), webhookTestCommand(), webhookSecretCommand(), webhookReceiverCommand(),
+		}},
+		{"Data", []command{backupCommand(), backupVerifyCommand(), restoreCommand(), fsckCommand(), geoImportCommand(), versionCommand()}},
 	}
+}
+
+// section is a part of the list of commands.
+type section struct {
+	title    string
+	commands []command
+}
+
+// commands returns every command.
+func commands() []command {
+	var all []command
+	for _, s := range sections() {
+		all = append(all, s.commands...)
+	}
+	return all
 }
 
 // Main runs the program and returns its exit code.
 func Main(ctx context.Context, args []string, out, errs io.Writer) int {
-	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+	if len(args) == 0 || args[0] == "help" || isHelp(args[0]) {
 		if len(args) > 1 {
 			return Main(ctx, append(args[1:], "--help"), out, errs)
 		}
-		help(out, commands())
+		help(newScreen(out), sections())
 		if len(args) == 0 {
 			return exitUsage
 		}
 		return exitOK
 	}
-	cmd, rest, ok := find(args)
-	if !ok {
-		group := groupOf(args[0])
-		if len(args) == 2 && (args[1] == "-h" || args[1] == "--help") {
-			if len(group) > 0 {
-				help(out, group)
-				return exitOK
-			}
-			args = args[:1]
-		}
-		fmt.Fprintf(errs, "dray: there is no command %q; %s\n", strings.Join(args[:min(2, len(args))], " "), instead(group))
-		return exitUsage
+	if args[0] == "--version" || args[0] == "-version" {
+		args = append([]string{"version"}, args[1:]...)
 	}
-	return cmd.run(ctx, rest, out, errs)
+	cmd, rest, ok := find(args)
+	if ok {
+		return cmd.run(ctx, rest, out, errs)
+	}
+	group := groupOf(args[0])
+	if len(args) == 2 && isHelp(args[1]) && len(group) > 0 {
+		help(newScreen(out), []section{{"", group}})
+		return exitOK
+	}
+	words := typed(args)
+	fmt.Fprintf(errs, "dray: there is no command %q; %s\n", strings.Join(words, " "), instead(words, group))
+	return exitUsage
+}
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
+
+// typed returns the words of a command that does not exist: at most two, without
+// flags.
+func typed(args []string) []string {
+	n := 1
+	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {
+		n = 2
+	}
+	return args[:n]
 }
 
 // groupOf returns the commands of several words that begin with a word.
@@ -103,7 +136,20 @@ func groupOf(word string) []command {
 }
 
 // instead suggests commands in place of one that does not exist.
-func instead(group []command) string {
+func instead(words []string, group []command) string {
+	var names []string
+	for _, cmd := range commands() {
+		names = append(names, cmd.name)
+		if first, _, several := strings.Cut(cmd.name, " "); several && !slices.Contains(names, first) {
+			names = append(names, first)
+		}
+	}
+	// The words may be swapped, and the second may be an argument.
+	for _, text := range []string{strings.Join(words, " "), words[len(words)-1] + " " + words[0], words[0]} {
+		if near := nearest(text, names); near != "" && near != words[0] {
+			return "did you mean `dray " + near + "`?"
+		}
+	}
 	var all []string
 	for _, cmd := range group {
 		all = append(all, "`dray "+cmd.name+"`")
@@ -112,6 +158,18 @@ func instead(group []command) string {
 		return "`dray help` lists them"
 	}
 	return "there is " + strings.Join(all, ", ")
+}
+
+// nearest returns the name that a text most likely is a misspelling of; empty if
+// it is similar to none.
+func nearest(text string, names []string) string {
+	best, found := max(1, len(text)/3), ""
+	for _, name := range names {
+		if d := geo.EditDistance(strings.ToLower(text), name); d < best || d == best && found == "" {
+			best, found = d, name
+		}
+	}
+	return found
 }
 
 // find splits the arguments into the command, the one with the most words, and
@@ -127,14 +185,16 @@ func find(args []string) (found command, rest []string, ok bool) {
 }
 
 func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) int {
-	inv := &invocation{Config: app.DefaultConfig(), out: out, errs: errs}
+	line := &progress{to: newScreen(errs)}
+	inv := &invocation{Config: app.DefaultConfig(), out: newScreen(out), errs: newScreen(errs), progress: line}
+	inv.out.Writer, inv.errs.Writer = behind{out, line}, behind{errs, line}
 	flags := flag.NewFlagSet("dray "+cmd.name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&inv.json, "json", false, "write JSON")
 	act := cmd.setup(flags, &inv.Config)
 	err := parse(flags, args, &inv.Args)
 	if errors.Is(err, flag.ErrHelp) {
-		cmd.help(flags, out)
+		cmd.help(flags, inv.out)
 		return exitOK
 	}
 	if err == nil && cmd.args == "" && len(inv.Args) > 0 {
@@ -146,6 +206,9 @@ func (cmd command) run(ctx context.Context, args []string, out, errs io.Writer) 
 	if err != nil {
 		fmt.Fprintf(errs, "dray %s: %v\nsee `dray %s --help`\n", cmd.name, err, cmd.name)
 		return exitUsage
+	}
+	if !cmd.endless {
+		defer line.watch(cmd.name)()
 	}
 	return inv.exit(cmd, act(ctx, inv))
 }
@@ -183,7 +246,7 @@ func isUsage(err error) bool {
 func parse(flags *flag.FlagSet, args []string, rest *[]string) error {
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {
-			return err
+			return suggestFlag(flags, err)
 		}
 		if args = flags.Args(); len(args) > 0 {
 			*rest = append(*rest, args[0])
@@ -205,22 +268,44 @@ func parse(flags *flag.FlagSet, args []string, rest *[]string) error {
 	return err
 }
 
+// suggestFlag adds the flag that was most likely meant to the error about an
+// unknown one.
+func suggestFlag(flags *flag.FlagSet, err error) error {
+	unknown, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return err
+	}
+	var names []string
+	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	hint := ""
+	if near := nearest(strings.TrimLeft(unknown, "-"), names); near != "" {
+		hint = "; did you mean --" + near + "?"
+	}
+	return usageErrorf("there is no flag --%s%s", strings.TrimLeft(unknown, "-"), hint)
+}
+
 // variable is the environment variable that corresponds to a flag.
 func variable(name string) string {
 	return "DRAY_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
 // help describes the program, with a list of commands.
-func help(out io.Writer, list []command) {
-	fmt.Fprint(out, "dray is a last-mile delivery platform in one program.\n\nCommands:\n")
-	for _, cmd := range list {
-		fmt.Fprintf(out, "  dray %-19s %s\n", cmd.name, cmd.summary)
+func help(out screen, list []section) {
+	fmt.Fprint(out, "dray is a last-mile delivery platform in one program.\n")
+	for _, s := range list {
+		if s.title == "" {
+			s.title = "Commands"
+		}
+		fmt.Fprintf(out, "\n%s:\n", out.paint(bold, s.title))
+		for _, cmd := range s.commands {
+			fmt.Fprintf(out, "  dray %-19s %s\n", cmd.name, cmd.summary)
+		}
 	}
 	fmt.Fprint(out, "\n`dray COMMAND --help` describes a command. Every flag can also be set as an environment\nvariable: --public-url as DRAY_PUBLIC_URL.\n")
 }
 
-func (cmd command) help(flags *flag.FlagSet, out io.Writer) {
-	fmt.Fprintf(out, "%s.\n\nUsage: dray %s [flags]%s\n\nFlags:\n", cmd.summary, cmd.name, prefixed(cmd.args))
+func (cmd command) help(flags *flag.FlagSet, out screen) {
+	fmt.Fprintf(out, "%s.\n\nUsage: dray %s [flags]%s\n\n%s:\n", cmd.summary, cmd.name, prefixed(cmd.args), out.paint(bold, "Flags"))
 	flags.VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
 		name := "--" + f.Name
@@ -233,7 +318,7 @@ func (cmd command) help(flags *flag.FlagSet, out io.Writer) {
 		fmt.Fprintf(out, "  %-28s %s\n", name, usage)
 	})
 	if len(cmd.examples) > 0 {
-		fmt.Fprint(out, "\nExamples:\n")
+		fmt.Fprintf(out, "\n%s:\n", out.paint(bold, "Examples"))
 		for _, example := range cmd.examples {
 			fmt.Fprintf(out, "  %s\n", example)
 		}

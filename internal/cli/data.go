@@ -46,7 +46,7 @@ func backupCommand() command {
 				if !*without {
 					image = inv.Config.UploadFolder().Get
 				}
-				if err := backup.Write(ctx, inv.Config.Storage(inv.logger()), file, image); err != nil {
+				if err := backup.Write(ctx, inv.Config.Storage(inv.logger(), inv.progress.report), file, image); err != nil {
 					return err
 				}
 				also := ""
@@ -69,7 +69,7 @@ func backupVerifyCommand() command {
 				if err != nil {
 					return err
 				}
-				found, err := backup.Verify(ctx, inv.Config.Storage(inv.logger()), file)
+				found, err := backup.Verify(ctx, inv.Config.Storage(inv.logger(), inv.progress.report), file)
 				if errors.Is(err, backup.ErrDamaged) {
 					return fmt.Errorf("%w: %w", errDamagedBackup, err)
 				}
@@ -97,7 +97,7 @@ func restoreCommand() command {
 				if err != nil {
 					return err
 				}
-				found, err := backup.Restore(ctx, inv.Config.Storage(inv.logger()), file, *force)
+				found, err := backup.Restore(ctx, inv.Config.Storage(inv.logger(), inv.progress.report), file, *force)
 				if errors.Is(err, backup.ErrDamaged) && !*force {
 					return fmt.Errorf("%w (--force restores it if it can still be read)", err)
 				}
@@ -123,7 +123,7 @@ func fsckCommand() command {
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
 			return func(ctx context.Context, inv *invocation) error {
-				report, err := backup.Check(ctx, inv.Config.Storage(inv.logger()))
+				report, err := backup.Check(ctx, inv.Config.Storage(inv.logger(), inv.progress.report))
 				if errors.Is(err, backup.ErrDamaged) {
 					return fmt.Errorf("%w (%w)", errDamaged, err)
 				}

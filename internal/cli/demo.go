@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -37,9 +38,10 @@ const (
 func demoCommand() command {
 	return command{
 		name: "demo", summary: "Serve a demonstration organization with workers on the move",
+		endless:  true,
 		examples: []string{"dray demo", "dray demo --listen 127.0.0.1:9000 --data try-it", "dray demo --workers 40 --speed 8"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			c.LogFormat, c.ShortRetention = "text", true
+			c.LogFormat, c.LogLevel, c.ShortRetention = "text", slog.LevelWarn, true
 			c.BindStorage(f)
 			c.BindServer(f)
 			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, BusyPeriod: time.Hour}
@@ -58,7 +60,7 @@ func demoCommand() command {
 					if err != nil {
 						return err
 					}
-					return shown.start(ctx, a, pace, inv.out)
+					return shown.start(ctx, a, pace, inv)
 				})
 			}
 		},
@@ -110,9 +112,11 @@ func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 const startTimeout = 20 * time.Second
 
 // start moves the workers in the background and prints what to do next.
-func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, out io.Writer) error {
+func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options, inv *invocation) error {
 	var underWay simulate.Active
 	if o.Workers > 0 {
+		inv.progress.report("the workers begin their day", 0)
+		defer inv.progress.watch("demo")()
 		started := make(chan simulate.Active, 1)
 		o.Ready = func(active simulate.Active) { started <- active }
 		a.Go(func() { d.moveWorkers(ctx, a, o) })
@@ -127,7 +131,7 @@ func (d demonstration) start(ctx context.Context, a *app.App, o simulate.Options
 	if !serves(ctx, a, strings.TrimPrefix(underWay.TrackingURL, a.Config.URL())) {
 		underWay.TrackingURL = ""
 	}
-	return d.explain(out, a.Config.URL(), o.Workers > 0, underWay)
+	return d.explain(inv.out, a.Config, o.Workers > 0, underWay)
 }
 
 // serves reports whether the server has a page at a path. No link is printed
@@ -169,7 +173,8 @@ func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.O
 }
 
 // explain prints the instructions.
-func (d demonstration) explain(out io.Writer, url string, moving bool, underWay simulate.Active) error {
+func (d demonstration) explain(out io.Writer, c app.Config, moving bool, underWay simulate.Active) error {
+	url, data := c.URL(), c.Data
 	text := fmt.Sprintf(`
 Dray is serving a demonstration organization.
 
@@ -180,8 +185,9 @@ Dray is serving a demonstration organization.
 `, url, d.APIKey)
 	if moving {
 		text += fmt.Sprintf(`
-Its workers are at work in New York. See their locations and live events:
+Its workers are at work in New York. See what happens, and where they are:
 
+  %[5]s tail --data %[6]s
   curl -u %[2]s: '%[1]s/api/v2/workers?filter=name,location,activeTask'
   curl -u %[2]s: -N %[1]s/api/v2/events
 
@@ -190,7 +196,7 @@ One worker with a list of tasks is yours to play in the driver app:
   Open        %[1]s/driver
   Phone       %[3]s
   Password    %[4]s
-`, url, d.APIKey, demoVisitor, demoPassword)
+`, url, d.APIKey, demoVisitor, demoPassword, os.Args[0], data)
 	}
 	if underWay.Task != "" {
 		text += fmt.Sprintf(`

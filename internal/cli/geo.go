@@ -20,7 +20,7 @@ func geoImportCommand() command {
 					return err
 				}
 				return inv.with(ctx, func(a *app.App) error {
-					count, countries, err := a.ImportPostalCodes(ctx, name)
+					count, countries, err := a.ImportPostalCodes(ctx, name, inv.progress.report)
 					if err != nil {
 						return err
 					}

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"flag"
-	"fmt"
 	"time"
 
 	"dray/internal/app"
@@ -28,14 +28,24 @@ func newKeyResult(k lastmile.APIKey, key string) keyResult {
 	}
 }
 
-// orgFlag adds the required flag --org and returns a function that reads it.
-func orgFlag(f *flag.FlagSet) func() (lastmile.OrganizationID, error) {
-	id := f.String("org", "", "`id` of the organization")
-	return func() (lastmile.OrganizationID, error) {
-		if *id == "" {
-			return "", usageErrorf("--org is required; `dray org list` shows the ids")
+// orgFlag adds the flag --org and returns a function that finds the organization.
+// The flag is required only if there are several organizations.
+func orgFlag(f *flag.FlagSet) func(context.Context, *app.App) (lastmile.OrganizationID, error) {
+	id := f.String("org", "", "`id` of the organization; required if there are several")
+	return func(ctx context.Context, a *app.App) (lastmile.OrganizationID, error) {
+		if *id != "" {
+			return lastmile.OrganizationID(*id), nil
 		}
-		return lastmile.OrganizationID(*id), nil
+		all, err := a.Organizations.List(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case len(all) == 0:
+			return "", errors.New("there is no organization yet; `dray org create` creates one")
+		case len(all) == 1:
+			return all[0].ID, nil
+		}
+		return "", usageErrorf("--org is required, because there are %d organizations; `dray org list` shows their ids", len(all))
 	}
 }
 
@@ -45,11 +55,13 @@ func ofOrganization(f *flag.FlagSet, c *app.Config, act func(context.Context, *i
 	c.BindStorage(f)
 	org := orgFlag(f)
 	return func(ctx context.Context, inv *invocation) error {
-		id, err := org()
-		if err != nil {
-			return err
-		}
-		return inv.with(ctx, func(a *app.App) error { return act(ctx, inv, a, id) })
+		return inv.with(ctx, func(a *app.App) error {
+			id, err := org(ctx, a)
+			if err != nil {
+				return err
+			}
+			return act(ctx, inv, a, id)
+		})
 	}
 }
 
@@ -85,16 +97,17 @@ func listKeys(ctx context.Context, inv *invocation, a *app.App, org lastmile.Org
 	if err != nil {
 		return err
 	}
-	results, text := []keyResult{}, ""
+	results, rows := []keyResult{}, &table{header: []string{"KEY ID", "HINT", "LAST USED", "STATE", "NAME"}}
 	for _, k := range keys {
 		results = append(results, newKeyResult(k, ""))
-		state := "active"
+		state, as := "active", green
 		if !k.Active() {
-			state = "revoked " + formatTime(k.Revoked)
+			state, as = "revoked "+formatTime(k.Revoked), dim
 		}
-		text += fmt.Sprintf("%s  …%s  last used %s  %s  %s\n", k.ID, k.Hint, formatTime(k.LastUsed), state, k.Name)
+		rows.add(string(k.ID), "…"+k.Hint, formatTime(k.LastUsed), state, k.Name)
+		rows.color(3, as)
 	}
-	return inv.print(results, "%s", text)
+	return inv.printTable(results, rows, "There are no API keys.")
 }
 
 func keyRevokeCommand() command {
@@ -102,22 +115,16 @@ func keyRevokeCommand() command {
 		name: "key revoke", args: "KEY-ID", summary: "Revoke an API key",
 		examples: []string{"dray key revoke --org ID KEY-ID"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			c.BindStorage(f)
-			org := orgFlag(f)
 			key := f.String("key", "", "`id` of the key, instead of the argument")
-			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				if *key == "" && len(inv.Args) == 1 {
 					*key = inv.Args[0]
 				}
 				if *key == "" {
 					return usageErrorf("a key id is required; `dray key list` shows the ids")
 				}
-				return inv.with(ctx, func(a *app.App) error { return revokeKey(ctx, inv, a, id, lastmile.KeyID(*key)) })
-			}
+				return revokeKey(ctx, inv, a, org, lastmile.KeyID(*key))
+			})
 		},
 	}
 }

@@ -124,15 +124,15 @@ func messagesSetCommand() command {
 			f.BoolFunc("reset", "restore the built-in text of this kind", func(string) error { change.text = new(""); return nil })
 			f.StringVar(&change.textLanguage, "text-language", "", "language `code` of the text (default: the organization's)")
 			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
 				occasions, err := change.occasions()
 				if err != nil {
 					return err
 				}
 				return inv.with(ctx, func(a *app.App) error {
+					id, err := org(ctx, a)
+					if err != nil {
+						return err
+					}
 					if err := change.apply(ctx, a, id, occasions); err != nil {
 						return err
 					}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"flag"
-	"fmt"
 	"strings"
 	"time"
 
@@ -83,12 +82,12 @@ func orgListCommand() command {
 					if err != nil {
 						return err
 					}
-					results, text := []organizationResult{}, ""
+					results, rows := []organizationResult{}, &table{header: []string{"ORGANIZATION ID", "COUNTRY", "TIME ZONE", "NAME"}}
 					for _, o := range all {
 						results = append(results, newOrganizationResult(o))
-						text += fmt.Sprintf("%s  %s  %s  %s\n", o.ID, o.Country, o.Timezone, o.Name)
+						rows.add(string(o.ID), o.Country, o.Timezone, o.Name)
 					}
-					return inv.print(results, "%s", text)
+					return inv.printTable(results, rows, "There are no organizations; `dray org create` creates one.")
 				})
 			}
 		},

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"flag"
-	"fmt"
 	"slices"
 
 	"dray/internal/app"
@@ -66,7 +65,7 @@ func printOutbox(ctx context.Context, inv *invocation, a *app.App, filter app.Me
 	if err != nil {
 		return err
 	}
-	results, text := []messageResult{}, ""
+	results, rows := []messageResult{}, &table{header: []string{"TIME", "TO", "KIND", "STATE", "TEXT"}}
 	for _, m := range messages {
 		results = append(results, newMessageResult(m))
 		state, body := string(m.State), m.Body
@@ -76,7 +75,12 @@ func printOutbox(ctx context.Context, inv *invocation, a *app.App, filter app.Me
 		if body == "" {
 			body = "(not stored)"
 		}
-		text += fmt.Sprintf("%s  to %s  %s  %s\n  %s\n", formatTime(m.Created), m.To, m.Kind, state, body)
+		rows.add(formatTime(m.Created), string(m.To), string(m.Kind), state, body)
+		rows.color(3, messageStyles[m.State])
 	}
-	return inv.print(results, "%s", text)
+	return inv.printTable(results, rows, "There are no such text messages.")
+}
+
+var messageStyles = map[textmessage.State]style{
+	textmessage.StateDelivered: green, textmessage.StateFailed: red, textmessage.StateSuppressed: yellow,
 }

@@ -30,6 +30,7 @@ const certificateLifetime = 90 * 24 * time.Hour
 func webhookReceiverCommand() command {
 	return command{
 		name: "webhook receiver", summary: "Run an HTTPS server that prints the webhooks it receives",
+		endless:  true,
 		examples: []string{"dray webhook receiver --listen 127.0.0.1:9443 --secret HEX"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			address := f.String("listen", "127.0.0.1:9443", "`address` to listen on")

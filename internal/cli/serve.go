@@ -10,6 +10,7 @@ import (
 func serveCommand() command {
 	return command{
 		name: "serve", summary: "Serve the platform",
+		endless: true,
 		examples: []string{
 			"dray serve",
 			"dray serve --listen 0.0.0.0:8080 --public-url https://dray.example.com --data /var/lib/dray",

@@ -161,6 +161,9 @@ func readTemporaryPassword(ctx context.Context, a *app.App, org lastmile.Organiz
 var errBroken = errors.New("guarantees were violated")
 
 func simulateAndReport(ctx context.Context, inv *invocation, o simulate.Options) error {
+	if o.Duration > 0 {
+		inv.progress.report(fmt.Sprintf("simulating for %v", o.Duration), 0)
+	}
 	report, err := simulate.Run(ctx, o)
 	if inv.json {
 		err = errors.Join(err, inv.print(report, ""))

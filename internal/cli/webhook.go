@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"strings"
-	"sync"
 	"time"
 
 	"dray/internal/app"
@@ -26,10 +24,6 @@ func hookCommand(name, summary string, maxArgs int, examples []string, more func
 				more(f)
 			}
 			return func(ctx context.Context, inv *invocation) error {
-				id, err := org()
-				if err != nil {
-					return err
-				}
 				switch {
 				case len(inv.Args) < 1:
 					return usageErrorf("a webhook id is required; `dray webhook list` shows the ids")
@@ -37,6 +31,10 @@ func hookCommand(name, summary string, maxArgs int, examples []string, more func
 					return usageErrorf("unexpected %q", inv.Args[maxArgs])
 				}
 				return inv.with(ctx, func(a *app.App) error {
+					id, err := org(ctx, a)
+					if err != nil {
+						return err
+					}
 					return act(ctx, inv, a, lastmile.Principal{Organization: id}, lastmile.WebhookID(inv.Args[0]))
 				})
 			}
@@ -64,16 +62,17 @@ func listWebhooks(ctx context.Context, inv *invocation, a *app.App, org lastmile
 		return err
 	}
 	forms := make([]wire.Webhook, 0, len(hooks))
-	var text strings.Builder
+	rows := &table{header: []string{"WEBHOOK ID", "STATE", "DELIVERED", "FAILED IN A ROW", "TRIGGER", "URL"}}
 	for _, h := range hooks {
 		forms = append(forms, wire.NewWebhook(h))
-		state := "enabled"
+		state, as := "enabled", green
 		if !h.Enabled {
-			state = "disabled"
+			state, as = "disabled", red
 		}
-		fmt.Fprintf(&text, "%s  %-8s  %d delivered, %d failed in a row  %s  %s\n", h.ID, state, h.Count, h.FailureStreak, h.Trigger, h.URL)
+		rows.add(string(h.ID), state, fmt.Sprint(h.Count), fmt.Sprint(h.FailureStreak), h.Trigger.String(), h.URL)
+		rows.color(1, as)
 	}
-	return inv.print(forms, "%s", text.String())
+	return inv.printTable(forms, rows, "There are no webhooks.")
 }
 
 func webhookLogCommand() command {
@@ -88,12 +87,12 @@ func webhookLogCommand() command {
 				return err
 			}
 			forms := make([]wire.Notification, 0, len(log))
-			var text strings.Builder
+			rows := &table{header: []string{"NOTIFICATION ID", "TIME", "TRIGGER", "STATE", "ATTEMPTS", "NEXT ATTEMPT"}}
 			for _, n := range log {
 				forms = append(forms, wire.NewNotification(n))
-				fmt.Fprintf(&text, "%s  %s  %-20s %-9s %d attempts, next %s\n", n.ID, formatTime(n.Due), n.Trigger, n.State, n.Attempts, formatTime(n.Next))
+				rows.add(n.ID, formatTime(n.Due), n.Trigger.String(), fmt.Sprint(n.State), fmt.Sprint(n.Attempts), formatTime(n.Next))
 			}
-			return inv.print(forms, "%s", text.String())
+			return inv.printTable(forms, rows, "There are no notifications.")
 		})
 }
 
@@ -105,10 +104,11 @@ func printAttempts(ctx context.Context, inv *invocation, a *app.App, who lastmil
 	if inv.json {
 		return inv.print(wire.NewDetailedNotification(detail), "")
 	}
+	rows := &table{header: []string{"ATTEMPT", "TIME", "TOOK", "STATUS", "REASON"}}
 	for _, attempt := range detail.Attempts {
-		fmt.Fprintf(inv.out, "%d  %s  %v  status %d  %s\n", attempt.Number, formatTime(attempt.At), attempt.Took.Round(time.Millisecond), attempt.Status, attempt.Reason)
+		rows.add(fmt.Sprint(attempt.Number), formatTime(attempt.At), fmt.Sprint(attempt.Took.Round(time.Millisecond)), fmt.Sprint(attempt.Status), attempt.Reason)
 	}
-	_, err = fmt.Fprintf(inv.out, "%s\n", detail.Notification.Body)
+	_, err = fmt.Fprintf(inv.out, "%s%s\n", rows.format(inv.out), detail.Notification.Body)
 	return err
 }
 
@@ -172,48 +172,4 @@ func webhookSecretCommand() command {
 			})
 		},
 	}
-}
-
-func tailCommand() command {
-	return command{
-		name: "tail", summary: "Print an organization's events as they happen",
-		examples: []string{"dray tail --org ID", "dray tail --org ID --since 0 --json"},
-		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			since := f.Int64("since", -1, "`number` of the last event seen (default: start with new events)")
-			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
-				return tail(ctx, inv, a, lastmile.Principal{Organization: org}, *since)
-			})
-		},
-	}
-}
-
-func tail(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, seq int64) error {
-	if _, err := a.Organizations.Own(ctx, who); err != nil {
-		return err
-	}
-	if seq < 0 {
-		var err error
-		if seq, err = a.Feed.Head(ctx, who); err != nil {
-			return err
-		}
-	}
-	var loops sync.WaitGroup
-	loops.Go(func() { a.Feed.Run(ctx) })
-	loops.Go(func() { a.Hub.Run(ctx) }) // wakes it for events that the server numbered
-	defer loops.Wait()
-	for ctx.Err() == nil {
-		events, err := a.Feed.Next(ctx, who, seq)
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
-		for _, e := range events {
-			seq = e.Seq
-			if inv.json {
-				fmt.Fprintf(inv.out, "{\"number\":%d,%s\n", e.Seq, e.Body[1:]) // which --since takes
-				continue
-			}
-			fmt.Fprintf(inv.out, "%d  %-20s %s\n", e.Seq, e.Trigger, e.Body)
-		}
-	}
-	return nil
 }

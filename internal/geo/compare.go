@@ -80,7 +80,7 @@ func sameStreet(asked, found string) bool {
 	if within(a, f) || within(f, a) {
 		return true
 	}
-	return editDistance(a, f) <= min(len(a), len(f))/6
+	return EditDistance(a, f) <= min(len(a), len(f))/6
 }
 
 // within reports whether the words of a occur in b as a sequence.
@@ -108,9 +108,9 @@ func samePostalCode(asked, found string) bool {
 	return len(a) >= 3 && strings.HasPrefix(f, a) || len(f) >= 3 && strings.HasPrefix(a, f)
 }
 
-// editDistance returns the edit distance of two texts, counting swapped letters as
+// EditDistance returns the edit distance of two texts, counting swapped letters as
 // one edit. Long texts are considered different.
-func editDistance(a, b string) int {
+func EditDistance(a, b string) int {
 	const longest = 200
 	if len(a) > longest || len(b) > longest {
 		return longest

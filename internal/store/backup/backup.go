@@ -42,6 +42,7 @@ func write(ctx context.Context, e engine.Engine, o sqlstore.Options, file string
 	defer func() {
 		err = errors.Join(err, sqlite.Remove(temporary))
 	}()
+	o.Report("copying the database", 0)
 	switch e := e.(type) {
 	case *sqlite.Engine:
 		err = e.Export(ctx, temporary)
@@ -54,6 +55,7 @@ func write(ctx context.Context, e engine.Engine, o sqlstore.Options, file string
 		err = embedImages(ctx, temporary, o, image)
 	}
 	if err == nil {
+		o.Report("computing the digest", 0)
 		err = seal(ctx, temporary)
 	}
 	if err != nil {
@@ -110,6 +112,6 @@ func export(ctx context.Context, e *postgres.Engine, o sqlstore.Options, file st
 		if err := engine.Migrate(ctx, target.Schema(), all[:version], o.Now); err != nil {
 			return err
 		}
-		return target.Write(ctx, func(to engine.Conn) error { return copyTables(ctx, from, to) })
+		return target.Write(ctx, func(to engine.Conn) error { return copyTables(ctx, from, to, o) })
 	})
 }

@@ -43,15 +43,17 @@ func Check(ctx context.Context, o sqlstore.Options) (Report, error) {
 	err = e.Read(ctx, func(c engine.Conn) error {
 		report.Records, report.Problems = 0, report.Problems[:0]
 		if e.Name() == "sqlite" {
+			o.Report("checking the database file", 0)
 			if err := report.checkPages(ctx, c); err != nil {
 				return err
 			}
 		}
 		for _, kind := range checkedKinds {
-			if err := report.checkRecords(ctx, c, kind); err != nil {
+			if err := report.checkRecords(ctx, c, kind, o); err != nil {
 				return fmt.Errorf("check %s: %w", kind.table, err)
 			}
 		}
+		o.Report("checking references", 0)
 		return report.checkReferences(ctx, c)
 	})
 	return report, sqlite.Diagnose(o.Data, err)
@@ -127,7 +129,7 @@ var checkedKinds = []checkedKind{
 
 // checkRecords reads every record of a table and compares it with its columns
 // and its searchable metadata.
-func (r *Report) checkRecords(ctx context.Context, c engine.Conn, k checkedKind) error {
+func (r *Report) checkRecords(ctx context.Context, c engine.Conn, k checkedKind, o sqlstore.Options) error {
 	found, err := c.Query(ctx, `SELECT t.org, t.id, t.doc, t.`+k.column+` FROM `+k.table+` t`)
 	if err != nil {
 		return err
@@ -144,6 +146,7 @@ func (r *Report) checkRecords(ctx context.Context, c engine.Conn, k checkedKind)
 			return err
 		}
 		r.Records++
+		o.Report("checking record", r.Records)
 		inDoc, columnInDoc, metadata, err := k.decode(org, doc)
 		switch {
 		case err != nil:

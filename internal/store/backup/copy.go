@@ -21,7 +21,7 @@ const (
 
 // copyTables copies every table and replaces the rows of the target. Both
 // databases have the same schema.
-func copyTables(ctx context.Context, from, to engine.Conn) error {
+func copyTables(ctx context.Context, from, to engine.Conn, o sqlstore.Options) error {
 	list, err := engine.Tables(ctx, to)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func copyTables(ctx context.Context, from, to engine.Conn) error {
 		return fmt.Errorf("%d tables cannot become %d: the schemas differ", len(there), len(list))
 	}
 	for _, t := range list {
-		if err := copyTable(ctx, from, to, t); err != nil {
+		if err := copyTable(ctx, from, to, t, o); err != nil {
 			return fmt.Errorf("copy table %s: %w", t.Name, err)
 		}
 	}
@@ -50,7 +50,7 @@ func has(list []engine.Table, name string) bool {
 }
 
 // copyTable copies the rows of one table.
-func copyTable(ctx context.Context, from, to engine.Conn, t engine.Table) error {
+func copyTable(ctx context.Context, from, to engine.Conn, t engine.Table, o sqlstore.Options) error {
 	if _, err := to.Exec(ctx, "DELETE FROM "+t.Name); err != nil {
 		return err
 	}
@@ -70,10 +70,11 @@ func copyTable(ctx context.Context, from, to engine.Conn, t engine.Table) error 
 	for i := range one {
 		dest[i] = &one[i]
 	}
-	for r.Next() {
+	for n := int64(1); r.Next(); n++ {
 		if err := r.Scan(dest...); err != nil {
 			return err
 		}
+		o.Report("copying table "+t.Name+", row", n)
 		pending = append(pending, one...)
 		size += bytesIn(one)
 		if len(pending) < limit*width && size < copyBytes {

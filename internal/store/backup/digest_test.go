@@ -32,6 +32,35 @@ func smallBackup(t *testing.T) (o sqlstore.Options, file, rows string) {
 	return o, file, rows
 }
 
+func TestProgressIsReported(t *testing.T) {
+	o, _, _ := smallBackup(t)
+	steps := map[string]int64{}
+	o.Progress = func(step string, done int64) { steps[step] = done }
+	file := filepath.Join(t.TempDir(), "watched.db")
+	must(t, Write(t.Context(), o, file, nil))
+	o.Data = filepath.Join(t.TempDir(), "forced")
+	damaged, err := os.ReadFile(file)
+	must(t, err)
+	damaged[len(damaged)-2] ^= 1 // of the digest
+	must(t, os.WriteFile(file, damaged, 0o600))
+	_, err = Restore(t.Context(), o, file, true)
+	must(t, err)
+	for _, step := range []string{"copying the database", "computing the digest", "verifying the digest", "verifying the database"} {
+		if _, reported := steps[step]; !reported {
+			t.Errorf("%q is not reported: %v", step, steps)
+		}
+	}
+	rows := int64(0)
+	for step, done := range steps {
+		if strings.HasPrefix(step, "copying table ") {
+			rows += done
+		}
+	}
+	if rows < 100 {
+		t.Errorf("%d rows are reported, of at least 100: %v", rows, steps)
+	}
+}
+
 func TestEveryFlippedBitIsFound(t *testing.T) {
 	o, file, _ := smallBackup(t)
 	if found, err := Verify(t.Context(), o, file); err != nil || len(found.Digest) != 64 || found.Schema != 2 {

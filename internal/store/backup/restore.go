@@ -29,7 +29,7 @@ func Verify(ctx context.Context, o sqlstore.Options, file string) (Verification,
 	if err != nil {
 		return Verification{}, err
 	}
-	return verify(ctx, file, all)
+	return verify(ctx, file, all, o)
 }
 
 // Restore puts a backup into an empty data folder or an empty PostgreSQL
@@ -43,19 +43,20 @@ func Restore(ctx context.Context, o sqlstore.Options, file string, force bool) (
 	if err != nil {
 		return Verification{}, err
 	}
-	found, err := verify(ctx, file, all)
+	found, err := verify(ctx, file, all, o)
 	if force && errors.Is(err, ErrDamaged) {
 		found.Damage, err = err.Error(), nil
 	}
 	if err != nil {
 		return found, fmt.Errorf("restore: %w", err)
 	}
+	o.Report("copying the database", 0)
 	switch {
 	case o.Database != "":
 		err = restoreDatabase(ctx, file, o, all)
 	case found.Damage != "":
 		err = sqlite.Fill(ctx, o.Data, func(temporary string) error {
-			return rebuild(ctx, file, temporary, all, o.Now)
+			return rebuild(ctx, file, temporary, all, o)
 		})
 	default:
 		err = sqlite.Fill(ctx, o.Data, func(temporary string) error {
@@ -69,7 +70,7 @@ func Restore(ctx context.Context, o sqlstore.Options, file string, force bool) (
 }
 
 // verify rejects a file that is not an intact backup.
-func verify(ctx context.Context, file string, all []engine.Migration) (found Verification, err error) {
+func verify(ctx context.Context, file string, all []engine.Migration, o sqlstore.Options) (found Verification, err error) {
 	found.File = file
 	info, err := os.Stat(file)
 	if err != nil {
@@ -82,6 +83,7 @@ func verify(ctx context.Context, file string, all []engine.Migration) (found Ver
 		return found, fmt.Errorf("%s is a database in use and not a backup: make one with: dray backup FILE", file)
 	}
 	var changed error // since the digest was written
+	o.Report("verifying the digest", 0)
 	found.Digest, changed = checkDigest(ctx, file)
 	if changed != nil && !errors.Is(changed, ErrDamaged) {
 		return found, changed
@@ -91,6 +93,7 @@ func verify(ctx context.Context, file string, all []engine.Migration) (found Ver
 		return found, notABackup(file, err)
 	}
 	defer f.Close()
+	o.Report("verifying the database", 0)
 	// Without a digest, only a comparison of the indexes with their tables finds
 	// some damage.
 	err = f.Check(ctx, found.Digest == "")
@@ -146,18 +149,18 @@ func readCopy(ctx context.Context, file string, all []engine.Migration, now func
 
 // rebuild copies the rows of a damaged backup into a new database, so that the
 // indexes are right.
-func rebuild(ctx context.Context, file, target string, all []engine.Migration, now func() time.Time) error {
-	return readCopy(ctx, file, all, now, func(source *sqlite.File) error {
+func rebuild(ctx context.Context, file, target string, all []engine.Migration, o sqlstore.Options) error {
+	return readCopy(ctx, file, all, o.Now, func(source *sqlite.File) error {
 		fresh, err := sqlite.CreateFile(ctx, target, "journal_mode=WAL", "synchronous=FULL")
 		if err != nil {
 			return err
 		}
 		defer fresh.Close()
-		if err := engine.Migrate(ctx, fresh.Schema(), all, now); err != nil {
+		if err := engine.Migrate(ctx, fresh.Schema(), all, o.Now); err != nil {
 			return err
 		}
 		return fresh.Write(ctx, func(to engine.Conn) error {
-			return source.Read(ctx, func(from engine.Conn) error { return copyTables(ctx, from, to) })
+			return source.Read(ctx, func(from engine.Conn) error { return copyTables(ctx, from, to, o) })
 		})
 	})
 }
@@ -174,7 +177,7 @@ func restoreDatabase(ctx context.Context, file string, o sqlstore.Options, all [
 			if err := requireEmpty(ctx, to); err != nil {
 				return err
 			}
-			return source.Read(ctx, func(from engine.Conn) error { return copyTables(ctx, from, to) })
+			return source.Read(ctx, func(from engine.Conn) error { return copyTables(ctx, from, to, o) })
 		})
 	})
 }

@@ -22,7 +22,10 @@ func embedImages(ctx context.Context, file string, o sqlstore.Options, image Ima
 		return err
 	}
 	defer f.Close()
+	read := int64(0)
 	load := func(ctx context.Context, u lastmile.Upload) ([]byte, error) {
+		read++
+		o.Report("copying image", read)
 		data, err := image(ctx, u)
 		// An upload without a task may have been removed since the backup began.
 		if errors.Is(err, fs.ErrNotExist) && u.Task != "" && o.Logger != nil {

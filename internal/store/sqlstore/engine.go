@@ -32,8 +32,19 @@ type Options struct {
 	Patience time.Duration // longest wait of an operation before it is rejected; 0 means a default
 	Unsynced func(error)   // called once if SQLite can make nothing durable any more; may be nil
 
+	// Progress is called while all data is read or copied: what is done, and how much
+	// of it. It may be nil.
+	Progress func(step string, done int64)
+
 	KeepSchema bool  // do not migrate an older schema
 	Migrations fs.FS // NNNN_name.sql files; nil means those embedded in the program
+}
+
+// Report calls Progress.
+func (o Options) Report(step string, done int64) {
+	if o.Progress != nil {
+		o.Progress(step, done)
+	}
 }
 
 // OpenEngine opens the database that the options describe and migrates its

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image/png"
+	"image/jpeg"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,8 +22,8 @@ import (
 
 var temporary = regexp.MustCompile(`temporary password (\S+)`)
 
-// options returns the options of a short run: at two hundred times the speed,
-// in a small area.
+// options returns the options of a short run: at two thousand times the speed, so
+// that workers wait for time windows only a second, in a small area.
 func options(t *testing.T, p *apptest.Platform, name string, prefix string) simulate.Options {
 	t.Helper()
 	return simulate.Options{
@@ -32,7 +32,7 @@ func options(t *testing.T, p *apptest.Platform, name string, prefix string) simu
 			sent := p.Outbox(t, phone)
 			return temporary.FindStringSubmatch(sent[len(sent)-1].Body)[1], nil
 		},
-		Seed: 3, Run: name, Workers: 4, Tasks: 7, Duration: 10 * time.Minute, Speed: 200, Interval: 100 * time.Millisecond, Radius: 120,
+		Seed: 3, Run: name, Workers: 4, Tasks: 7, Duration: 10 * time.Minute, Speed: 2000, Interval: 100 * time.Millisecond, Radius: 120,
 		Offline: 0.5, Check: true, Prefix: prefix,
 	}
 }
@@ -163,7 +163,7 @@ func (a *album) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := png.DecodeConfig(bytes.NewReader(sent)); err != nil || r.Header.Get("Content-Type") != "image/png" {
+	if _, err := jpeg.DecodeConfig(bytes.NewReader(sent)); err != nil || r.Header.Get("Content-Type") != "image/jpeg" {
 		a.wrong.Add(1)
 	}
 	body := fmt.Sprintf(`{"uploadId":"photo%d"}`, a.photos.Add(1))

@@ -55,6 +55,7 @@ func TestRun(t *testing.T) {
 			"a server that does not keep what it says is found out": testLiar,
 			"photos are handed in where the server takes them":      testPhotos,
 			"a second run goes on with the same workers":            testSecondRun,
+			"workers wait for time windows":                         testWindows,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -209,5 +210,37 @@ func testSecondRun(t *testing.T, p *apptest.Platform) {
 		if route.Name == "POST /workers" || route.Name == "POST /teams" || route.Name == "POST /hubs" {
 			t.Errorf("%s was asked for again", route.Name)
 		}
+	}
+}
+
+func testWindows(t *testing.T, p *apptest.Platform) {
+	o := options(t, p, "windows", "+1315555")
+	o.Tasks, o.Unassigned = 12, 2
+	report := run(t, o)
+	if report.Breaches != 0 || report.Completed+report.Failed != o.Tasks {
+		t.Errorf("the report is %+v", report)
+	}
+	day := report.Day
+	if day.Windowed == 0 || day.InWindow > day.Windowed || day.Drives == 0 || day.Pages == 0 || day.MessagedTasks != o.Tasks || day.PerDelivery < 1 {
+		t.Errorf("the day is %+v", day)
+	}
+	client := apptest.Client{Platform: p, Key: o.Key}
+	from := time.Now().Add(-time.Hour).UnixMilli()
+	tasks, _ := client.Must(t, http.MethodGet, fmt.Sprintf("/tasks/all?from=%d", from), nil)["tasks"].([]any)
+	windows := 0
+	for _, one := range tasks {
+		task, _ := one.(map[string]any)
+		details, _ := task["completionDetails"].(map[string]any)
+		opens, windowed := task["completeAfter"].(float64)
+		ended, _ := details["time"].(float64)
+		if windowed {
+			windows++
+		}
+		if windowed && ended < opens {
+			t.Errorf("task %v was completed %.0f ms before its window opened", task["id"], opens-ended)
+		}
+	}
+	if len(tasks) != o.Tasks || windows == 0 {
+		t.Errorf("%d tasks, %d with a window", len(tasks), windows)
 	}
 }

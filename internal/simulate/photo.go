@@ -184,7 +184,7 @@ func sign(random *rand.Rand) photo {
 func dab(picture *image.RGBA, x, y, radius float64, ink shade) {
 	for py := int(y - radius - 1); py <= int(y+radius+1); py++ {
 		for px := int(x - radius - 1); px <= int(x+radius+1); px++ {
-			if !(image.Pt(px, py).In(picture.Rect)) {
+			if !image.Pt(px, py).In(picture.Rect) {
 				continue
 			}
 			covered := min(max(radius+0.5-math.Hypot(float64(px)-x, float64(py)-y), 0), 1)

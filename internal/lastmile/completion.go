@@ -10,6 +10,27 @@ import (
 // NoFailure is the failure reason of a task that did not fail.
 const NoFailure = "NONE"
 
+// FailureReason is why a task failed. Phones may report others than these, which
+// are the ones of the driver app.
+type FailureReason string
+
+// The reasons for failures.
+const (
+	RecipientUnavailable FailureReason = "RECIPIENT_UNAVAILABLE"
+	UnableToLocate       FailureReason = "UNABLE_TO_LOCATE"
+	WrongAddress         FailureReason = "WRONG_ADDRESS"
+	NoAccess             FailureReason = "NO_ACCESS"
+	RefusedByRecipient   FailureReason = "REFUSED_BY_RECIPIENT"
+	AgeNotVerified       FailureReason = "AGE_NOT_VERIFIED"
+	Damaged              FailureReason = "DAMAGED"
+	OtherReason          FailureReason = "OTHER" // explained in the notes
+)
+
+// FailureReasons lists every reason in the order that workers are shown.
+var FailureReasons = []FailureReason{
+	RecipientUnavailable, UnableToLocate, WrongAddress, NoAccess, RefusedByRecipient, AgeNotVerified, Damaged, OtherReason,
+}
+
 // Completion is how a task was carried out.
 type Completion struct {
 	Events                 []CompletionEvent

@@ -99,7 +99,7 @@ func expected(t *lastmile.Task, worker *lastmile.Worker, now time.Time) time.Tim
 		at = t.Window().ServiceStart(now.Add(*t.Estimates.ETA))
 	}
 	if !at.IsZero() && t.Completion.Arrived().IsZero() && at.Before(now) {
-		at = now.Truncate(time.Minute) // so that the page does not change all the time
+		at = t.Window().ServiceStart(now.Truncate(time.Minute)) // so that the page does not change all the time
 	}
 	return at
 }

@@ -155,7 +155,9 @@ type FinishBody struct {
 	ActionBody
 	// Whether the task succeeded.
 	Success *bool `json:"success" required:"true"`
-	// Reason for the failure, if the task failed.
+	// Reason for the failure, if the task failed: RECIPIENT_UNAVAILABLE, UNABLE_TO_LOCATE,
+	// WRONG_ADDRESS, NO_ACCESS, REFUSED_BY_RECIPIENT, AGE_NOT_VERIFIED, DAMAGED, OTHER (explained in the
+	// notes), or any other text.
 	FailureReason string `json:"failureReason"`
 	// Notes of the worker.
 	Notes string `json:"notes" example:""`

@@ -169,13 +169,13 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Texts: textMessages{a.Messages}, RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,
 		Version: Version, Revoked: a.Keys.Revoked,
 	}
-	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages}
+	recipients := &recipientapi.Tracking{Settings: settings, Pages: a.Pages, Uploads: a.Uploads}
 	mux, docs, routed := http.NewServeMux(), public.DocsHandler(), public.Handler()
 	mux.Handle("/docs", docs)
 	mux.Handle("/docs/", docs)

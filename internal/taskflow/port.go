@@ -215,6 +215,8 @@ type WorkStore = store.Transactor[WorkReader, WorkWriter]
 type PageReader interface {
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// PageSettings returns the settings of an organization for tracking pages.
+	PageSettings(ctx context.Context, org lastmile.OrganizationID) (lastmile.PageSettings, error)
 	// TaskByToken finds a task of any organization by the token of its tracking
 	// page, which grants access.
 	TaskByToken(ctx context.Context, token string) (lastmile.Task, error)
@@ -227,6 +229,8 @@ type PageWriter interface {
 	PageReader
 	events.Transaction
 	taskWriter
+	// SavePageSettings saves the settings of an organization for tracking pages.
+	SavePageSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.PageSettings) error
 }
 
 // PageStore runs the transactions of Pages.

@@ -123,6 +123,7 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 	wanted := lastmile.Settings{
 		GeocodingPrecision: lastmile.PrecisionStreet, Geofence: lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 120},
 	}
+	page := lastmile.PageSettings{Phone: "+12125550100", Color: "#0b6b50", NewTimes: true}
 	places := []lastmile.PostalArea{
 		{Country: "DK", Code: "1450", Name: "København K", State: "Hovedstaden", Location: lastmile.Point{Lon: 12.57, Lat: 55.68}},
 		{Country: "DK", Code: "8000", Name: "Aarhus C", State: "Midtjylland", Location: lastmile.Point{Lon: 10.2, Lat: 56.16}},
@@ -130,7 +131,7 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(
 			tx.SavePostalAreas(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
-			tx.SaveSettings(ctx, acme, wanted),
+			tx.SaveSettings(ctx, acme, wanted), tx.SavePageSettings(ctx, acme, lastmile.PageSettings{Color: "#000000"}), tx.SavePageSettings(ctx, acme, page),
 			tx.SaveTrip(ctx, acme, "t", now, lastmile.Trip{Estimated: time.Minute, Actual: 2 * time.Minute}),
 		)
 	})
@@ -162,6 +163,11 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 	}
 	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Settings, error) { return r.Settings(ctx, zenith) }); got != (lastmile.Settings{}) {
 		t.Errorf("settings of nobody %+v", got)
+	}
+	for org, want := range map[lastmile.OrganizationID]lastmile.PageSettings{acme: page, zenith: {}} {
+		if got := read(t, s, func(r *sqlstore.Tx) (lastmile.PageSettings, error) { return r.PageSettings(ctx, org) }); got != want {
+			t.Errorf("settings of tracking pages of %s: %+v, want %+v", org, got, want)
+		}
 	}
 	trips := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Trip, error) { return r.Trips(ctx, acme, 10) })
 	if len(trips) != 1 || trips[0].Actual != 2*time.Minute {

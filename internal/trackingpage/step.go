@@ -1,0 +1,73 @@
+package trackingpage
+
+import (
+	"slices"
+
+	"dray/internal/lastmile"
+)
+
+// Step is a step of a task, in the order in which it takes them.
+type Step struct {
+	Stage Stage
+	State StepState
+}
+
+// StepState says whether a task has taken a step.
+type StepState string
+
+// The states of a step.
+const (
+	StepPast  StepState = "past"
+	StepNow   StepState = "now"
+	StepAhead StepState = "ahead"
+)
+
+// steps returns the steps of a task. Those of a failed task are the ones that it
+// took; a completed one took them all, whether or not the worker reported each.
+func steps(t *lastmile.Task) []Step {
+	now := stage(t)
+	if now == StageFailed {
+		all := []Step{{StageScheduled, StepPast}}
+		for _, step := range []struct {
+			stage Stage
+			taken bool
+		}{
+			{StageAssigned, t.Worker != ""},
+			{StageActive, !t.Started().IsZero()},
+			{StageArrived, !t.Completion.TimeOf("arrival").IsZero()},
+		} {
+			if step.taken {
+				all = append(all, Step{step.stage, StepPast})
+			}
+		}
+		return append(all, Step{StageFailed, StepNow})
+	}
+	order := []Stage{StageScheduled, StageAssigned, StageActive, StageArrived, StageCompleted}
+	at := slices.Index(order, now)
+	all := make([]Step, len(order))
+	for i, s := range order {
+		all[i] = Step{s, StepAhead}
+		switch {
+		case i < at:
+			all[i].State = StepPast
+		case i == at:
+			all[i].State = StepNow
+		}
+	}
+	return all
+}
+
+// FailureReasons are the reasons that recipients are shown in their own language.
+// Organizations may use others, which are not shown: they are not written for
+// recipients.
+var FailureReasons = []string{
+	"RECIPIENT_UNAVAILABLE", "UNABLE_TO_LOCATE", "WRONG_ADDRESS", "NO_ACCESS", "REFUSED_BY_RECIPIENT", "AGE_NOT_VERIFIED", "DAMAGED",
+}
+
+// shownReason returns a reason if recipients are shown it.
+func shownReason(reason string) string {
+	if slices.Contains(FailureReasons, reason) {
+		return reason
+	}
+	return ""
+}

@@ -1,7 +1,6 @@
 package trackingpage
 
 import (
-	"strings"
 	"time"
 
 	"dray/internal/lastmile"
@@ -39,7 +38,7 @@ type Page struct {
 	Stage             Stage
 	CompleteAfter     time.Time // zero for none
 	CompleteBefore    time.Time // zero for none
-	Arrival           time.Time // estimated; zero if unknown
+	Arrival           time.Time // when service is expected to begin; zero if unknown
 	Delay             time.Duration
 
 	WorkerName  string // while active
@@ -81,17 +80,14 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 		}
 		return f, nil
 	}
-	f.Arrival, f.Delay = t.Estimates.Arrival, t.Late(now)
-	if f.Arrival.IsZero() && t.Estimates.ETA != nil {
-		f.Arrival = now.Add(*t.Estimates.ETA)
-	}
+	f.Arrival, f.Delay = expected(t, worker, now), t.Late(now)
 	if t.Estimates.Delay != nil {
 		f.Delay = max(f.Delay, *t.Estimates.Delay)
 	}
 	if t.State != lastmile.TaskActive || worker == nil {
 		return f, nil
 	}
-	f.WorkerName = shownName(worker)
+	f.WorkerName = worker.ShownName()
 	if worker.Vehicle != nil {
 		f.Vehicle = worker.Vehicle.Type
 	}
@@ -101,6 +97,23 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 		f.Location, f.LocatedAt, f.Destination = at.Location, at.LocatedAt, &goal
 	}
 	return f, nil
+}
+
+// expected returns when service is expected to begin; zero if unknown. It is
+// unknown while the worker of a task that is not started is off duty, because
+// it is not known when the day begins. A time that has passed is not shown.
+func expected(t *lastmile.Task, worker *lastmile.Worker, now time.Time) time.Time {
+	if t.State == lastmile.TaskAssigned && worker != nil && !worker.Whereabouts.OnDuty {
+		return time.Time{}
+	}
+	at := t.Estimates.ServiceStart(t.Window())
+	if at.IsZero() && t.Estimates.ETA != nil {
+		at = t.Window().ServiceStart(now.Add(*t.Estimates.ETA))
+	}
+	if !at.IsZero() && t.Completion.Arrived().IsZero() && at.Before(now) {
+		at = now.Truncate(time.Minute) // so that the page does not change all the time
+	}
+	return at
 }
 
 // NotFound is the error for every invalid link. It does not distinguish links
@@ -114,7 +127,7 @@ func stage(t *lastmile.Task) Stage {
 	case lastmile.TaskAssigned:
 		return StageAssigned
 	case lastmile.TaskActive:
-		if !t.Completion.TimeOf("arrival").IsZero() {
+		if !t.Completion.Arrived().IsZero() {
 			return StageArrived
 		}
 		return StageActive
@@ -126,14 +139,4 @@ func stage(t *lastmile.Task) Stage {
 	case lastmile.TaskUnassigned:
 	}
 	return StageScheduled
-}
-
-// shownName returns the name of the worker shown to recipients: the display
-// name, or else the first name.
-func shownName(w *lastmile.Worker) string {
-	if name := lastmile.PlainName(w.DisplayName); strings.TrimSpace(name) != "" {
-		return name
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(lastmile.PlainName(w.Name)), " ")
-	return first
 }

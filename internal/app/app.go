@@ -184,7 +184,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/driver/", driver)
 	mux.Handle(driverapi.Base+"/", phones.Handler())
 	mux.Handle(web.AssetBase, a.assets)
-	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Pages, a.Now, a.Log)))
+	mux.Handle(recipientapi.TrackBase+"/", recipients.Handler(web.NewTrack(a.assets, a.Pages, a.Now, a.Log, sms.ShowNumber)))
 	mux.Handle(recipientapi.SMSBase+"/", a.sms.Handler(settings))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)

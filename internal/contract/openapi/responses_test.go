@@ -135,6 +135,7 @@ var replies = map[reflect.Type][]any{
 	}),
 	reflect.TypeFor[wire.Message]():      append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
 	reflect.TypeFor[wire.Redelivered]():  {wire.NewRedelivered(1)},
+	reflect.TypeFor[wire.PageSettings](): samplesOf(wire.NewPageSettings),
 	reflect.TypeFor[wire.Organization](): samplesOf(wire.NewOrganization),
 	reflect.TypeFor[wire.Delegatee]():    samplesOf(wire.NewDelegatee),
 	reflect.TypeFor[wire.Admin]():        samplesOf(wire.NewAdmin),

@@ -34,7 +34,7 @@ func steps(t *lastmile.Task) []Step {
 		}{
 			{StageAssigned, t.Worker != ""},
 			{StageActive, !t.Started().IsZero()},
-			{StageArrived, !t.Completion.TimeOf("arrival").IsZero()},
+			{StageArrived, !t.Completion.Arrived().IsZero()},
 		} {
 			if step.taken {
 				all = append(all, Step{step.stage, StepPast})

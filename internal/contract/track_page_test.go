@@ -49,7 +49,7 @@ func testPageSettings(t *testing.T, c, other *apptest.Client) {
 
 	at := link(t, c, driverTask(t, c, nil))
 	page := string(exchange(t, http.MethodGet, at, nil).OK(t).Body)
-	for _, want := range []string{`href="tel:&#43;12125550100"`, "Call Acme: (212) 555-0100", "--accent: "} {
+	for _, want := range []string{`href="tel:&#43;12125550100"`, `Call Acme: <span class="number">(212) 555-0100</span>`, "--accent: "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s: %s", want, page)
 		}

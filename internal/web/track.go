@@ -84,7 +84,7 @@ type trackView struct {
 	Ratings             []int
 	Phone               bool
 	Call                template.URL
-	CallText            string
+	CallText, Number    string
 }
 
 // trackStep is a step of the task. State is the name of a style.
@@ -270,7 +270,7 @@ func (v *trackView) contact(f trackingpage.Page, show func(lastmile.Phone, strin
 		return
 	}
 	v.Phone, v.Call = true, template.URL("tel:"+string(f.Phone)) // digits and a plus, so it is safe
-	v.CallText = fmt.Sprintf(v.Words.Call, f.Organization) + ": " + show(f.Phone, f.Country)
+	v.CallText, v.Number = fmt.Sprintf(v.Words.Call, f.Organization)+":", show(f.Phone, f.Country)
 }
 
 // list adds what the worker will require of the recipient.

@@ -58,7 +58,7 @@ func usageErrorf(format string, args ...any) error {
 func commands() []command {
 	return []command{
 		serveCommand(), demoCommand(), simulateCommand(),
-		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgConnectCommand(),
+		orgCreateCommand(), orgListCommand(), orgSetCommand(), orgPageCommand(), orgConnectCommand(),
 		keyCreateCommand(), keyListCommand(), keyRevokeCommand(),
 		workerInviteCommand(), workerSignOutCommand(),
 		outboxCommand(), messagesTemplatesCommand(), messagesSetCommand(), messagesReceiveCommand(),

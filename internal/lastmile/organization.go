@@ -86,4 +86,5 @@ type Delegatee Organization
 type Settings struct {
 	GeocodingPrecision Precision // minimum precision of addresses; zero accepts any
 	Geofence           Geofence
+	HideBarcodes       bool // apps do not show workers which barcodes they must scan
 }

@@ -23,6 +23,7 @@ func TestTrackingContract(t *testing.T) {
 		t.Run("every task of a worker is estimated in order", func(t *testing.T) { testEstimates(t, c, team) })
 		t.Run("a task is estimated when it is started", func(t *testing.T) { testStartEstimates(t, c, team) })
 		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
+		t.Run("estimates wait for the time window", func(t *testing.T) { testWindows(t, c, team) })
 		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
 		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
 		t.Run("a delay is predicted, and a late route plan reported, once", func(t *testing.T) { testPredictions(t, p) })
@@ -150,12 +151,12 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 	task := taskOf(t, c, worker, 40.75, more)
 	free := driverTask(t, c, map[string]any{"completeBefore": due.UnixMilli()})
 	p.RefreshDue(t)
-	leg := travels(40.7, 40.75)
-	if got := c.Must(t, http.MethodGet, "/tasks/"+task, nil); !near(got["delayTime"], leg, 3) {
-		t.Errorf("delay %v, want about %v", got["delayTime"], leg)
+	late := travels(40.7, 40.75) - 60 // the service time does not matter
+	if got := c.Must(t, http.MethodGet, "/tasks/"+task, nil); !near(got["delayTime"], late, 3) {
+		t.Errorf("delay %v, want about %v", got["delayTime"], late)
 	}
-	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); !near(got["delayTime"], leg, 3) {
-		t.Errorf("delay of the worker %v, want about %v", got["delayTime"], leg)
+	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); !near(got["delayTime"], late, 3) {
+		t.Errorf("delay of the worker %v, want about %v", got["delayTime"], late)
 	}
 	if got := c.Must(t, http.MethodGet, "/tasks/"+free, nil); got["delayTime"] != nil {
 		t.Errorf("not due yet, and late by %v", got["delayTime"])
@@ -172,6 +173,59 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 	p.RefreshDue(t)
 	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); got["delayTime"] != nil {
 		t.Errorf("the worker is late by %v with nothing late", got["delayTime"])
+	}
+}
+
+// testWindows follows a task with a time window that the worker reaches too
+// early: the API shows arrival and completion, the worker's phone the wait, and
+// the recipient when service begins.
+func testWindows(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	worker, phone := driver(t, c, team, "+12125550405")
+	phone.at(t, 40.7)
+	opens := p.Now().Add(time.Hour)
+	closes := opens.Add(30 * time.Minute)
+	task := taskOf(t, c, worker, 40.75, map[string]any{"completeAfter": opens.UnixMilli(), "completeBefore": closes.UnixMilli(), "serviceTime": 5})
+	next := taskOf(t, c, worker, 40.75, map[string]any{"completeBefore": opens.UnixMilli()})
+	p.RefreshDue(t)
+	leg, begins := travels(40.7, 40.75), float64(opens.UnixMilli())
+	arrives := float64(p.Now().UnixMilli()) + leg*1000
+	own := func(n int) map[string]any { // as the worker sees it
+		t.Helper()
+		tasks, _ := phone.call(t, http.MethodGet, "/tasks", nil).Object(t)["tasks"].([]any)
+		got, _ := tasks[n].(map[string]any)
+		return got
+	}
+	got := c.Must(t, http.MethodGet, "/tasks/"+task, nil)
+	if !near(got["estimatedArrivalTime"], arrives, 5000) || !near(got["estimatedCompletionTime"], begins+300_000, 0) || got["delayTime"] != nil {
+		t.Errorf("early: arrival %v, completion %v, delay %v", got["estimatedArrivalTime"], got["estimatedCompletionTime"], got["delayTime"])
+	}
+	if got := own(0); got["id"] != task || !near(got["estimatedServiceTime"], begins, 0) || !near(got["earlyTime"], 3600-leg, 5) || got["delayTime"] != nil {
+		t.Errorf("the worker is shown service at %v, early by %v", got["estimatedServiceTime"], got["earlyTime"])
+	}
+	if got := own(1); got["id"] != next || !near(got["estimatedArrivalTime"], begins+300_000, 0) || got["earlyTime"] != nil || !near(got["delayTime"], 300, 0) {
+		t.Errorf("the task after it: arrival %v, early by %v, late by %v", got["estimatedArrivalTime"], got["earlyTime"], got["delayTime"])
+	}
+	if got := state(t, link(t, c, task)); got["estimatedArrivalTime"] != begins {
+		t.Errorf("the recipient expects %v, want %v", got["estimatedArrivalTime"], begins)
+	}
+
+	p.Advance(85 * time.Minute)
+	phone.at(t, 40.7499)
+	phone.do(t, "start", task, "w1", nil)
+	p.Advance(4 * time.Minute)
+	if got := phone.do(t, "arrive", task, "w2", nil); got["delayTime"] != nil || !near(got["eta"], 0, 0) {
+		t.Errorf("arrived in the window: late by %v, eta %v", got["delayTime"], got["eta"])
+	}
+	p.Advance(20 * time.Minute) // the service lasts until after the window
+	for _, when := range []string{"before a refresh", "after it"} {
+		if got := c.Must(t, http.MethodGet, "/tasks/"+task, nil); got["delayTime"] != nil {
+			t.Errorf("served from inside the window, and %s late by %v", when, got["delayTime"])
+		}
+		if got := state(t, link(t, c, task)); got["delayTime"] != nil {
+			t.Errorf("the recipient reads %s that it is late by %v", when, got["delayTime"])
+		}
+		p.RefreshDue(t)
 	}
 }
 
@@ -283,7 +337,7 @@ func testThresholds(t *testing.T, p *apptest.Platform) {
 	p.Advance(22 * time.Minute)
 	p.RefreshDue(t)
 	counts("late", 1, 1, 1, 1)
-	if body := notified(t, c, delay)[0]; !near(body["delay"], 280, 120) || body["triggerName"] != "taskDelayed" {
+	if body := notified(t, c, delay)[0]; !near(body["delay"], 160, 120) || body["triggerName"] != "taskDelayed" {
 		t.Errorf("sent %v", body)
 	}
 	phone.at(t, 40.6995)

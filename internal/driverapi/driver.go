@@ -32,12 +32,12 @@ func (s *Server) routes() []edge.Route {
 			Describe("Going off duty does not change an active task.").
 			Example(`{"onDuty": true}`),
 		edge.Get("/tasks", "List the tasks of the worker, in order", s.workList).
-			Describe("Returns the active task first, then the others in order."),
+			Describe("Returns the active task first, then the others in order. A task with a delayTime is expected to be late, one with an earlyTime to be reached before its time window opens: warn the worker before it is started."),
 		edge.Get("/tasks/available", "List the tasks that the worker can claim", s.availableTasks),
 		edge.Get("/tasks/completed", "List the tasks that the worker completed today", s.completedTasks).
 			Describe("Returns the tasks completed since midnight in the time zone of the organization, the latest first."),
 		edge.Follow("/events", "Follow changes of the task list", s.followList, "text/event-stream").
-			Describe("A stream of server-sent events named list, each with the version, the activeTask, the id and timeLastModified of each task, and a text, available, that changes with the tasks that the worker can claim. An event is sent whenever any of these change. After a reconnect with the ID of the last event in the Last-Event-ID header, an event is sent immediately only if the client missed a change."),
+			Describe("A stream of server-sent events named list, each with the version, the activeTask, the id and timeLastModified of each task, whether it is delayed, and a text, available, that changes with the tasks that the worker can claim. An event is sent whenever any of these change. After a reconnect with the ID of the last event in the Last-Event-ID header, an event is sent immediately only if the client missed a change."),
 		edge.Post("/tasks/{id}/claim", "Claim a task of the team", act(s.Work.Claim).serve).
 			Describe("The team must have enableSelfAssignment.").
 			Example(`{"actionId": "0b9c8f0e-claim"}`),
@@ -128,9 +128,9 @@ func (s *Server) workList(ctx context.Context, c *edge.Call) (wire.WorkList, err
 	return wire.NewWorkList(list.Version, list.ActiveTask, list.Tasks), err
 }
 
-func (s *Server) availableTasks(ctx context.Context, c *edge.Call) ([]wire.Task, error) {
+func (s *Server) availableTasks(ctx context.Context, c *edge.Call) ([]wire.WorkTask, error) {
 	tasks, err := s.Work.Available(ctx, c.Who)
-	return wire.Each(tasks, wire.NewTask), err
+	return wire.Each(tasks, wire.NewWorkTask), err
 }
 
 func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]wire.Task, error) {
@@ -146,18 +146,18 @@ func (s *Server) settings(ctx context.Context, c *edge.Call) (wire.AppSettings, 
 // act performs one of the verbs that need no more than an action.
 type act func(context.Context, lastmile.Principal, lastmile.TaskID, lastmile.Action) (lastmile.Task, error)
 
-func (do act) serve(ctx context.Context, c *edge.Call, body wire.ActionBody) (wire.Task, error) {
+func (do act) serve(ctx context.Context, c *edge.Call, body wire.ActionBody) (wire.WorkTask, error) {
 	task, err := do(ctx, c.Who, lastmile.TaskID(c.ID()), body.Domain())
-	return wire.NewTask(task), err
+	return wire.NewWorkTask(task), err
 }
 
-func (s *Server) finishTask(ctx context.Context, c *edge.Call, body wire.FinishBody) (wire.Task, error) {
+func (s *Server) finishTask(ctx context.Context, c *edge.Call, body wire.FinishBody) (wire.WorkTask, error) {
 	outcome, evidence, err := body.Outcome(s.Work.NewID)
 	if err != nil {
-		return wire.Task{}, err
+		return wire.WorkTask{}, err
 	}
 	task, err := s.Work.Finish(ctx, c.Who, lastmile.TaskID(c.ID()), body.Domain(), outcome, evidence)
-	return wire.NewTask(task), err
+	return wire.NewWorkTask(task), err
 }
 
 func (s *Server) reportPositions(ctx context.Context, c *edge.Call, body wire.PositionsBody) (wire.AcceptedPositions, error) {

@@ -69,6 +69,9 @@ func (c Completion) TimeOf(name string) time.Time {
 	return time.Time{}
 }
 
+// Arrived returns when the worker arrived at the destination; zero if not yet.
+func (c Completion) Arrived() time.Time { return c.TimeOf("arrival") }
+
 // Trip compares the estimated and actual duration of a completed trip, and has
 // the time spent at its destination. Zero durations are unknown.
 type Trip struct {
@@ -136,6 +139,9 @@ func (t *Task) Visit(name string, a Action, by Actor) ([]Event, error) {
 		return nil, Invalid("task %s is %v: start it first", t.ID, t.State)
 	case len(t.Completion.Events) >= MaxCompletionEvents:
 		return nil, Invalid("task %s has %d arrivals and departures, and no more are kept", t.ID, MaxCompletionEvents)
+	}
+	if name == "arrival" && t.Completion.Arrived().IsZero() {
+		t.Estimates = t.Estimates.arrived(a.At, t.Window())
 	}
 	t.Completion.Events = append(t.Completion.Events, CompletionEvent{Name: name, At: a.At, Location: a.Location})
 	t.Modified = nextModified(t.Modified, a.At)

@@ -107,3 +107,25 @@ type Duty struct {
 	Before  bool         // whether the worker was on duty when the window began
 	Changes []DutyChange // ordered by time
 }
+
+// TimeWindow is when the service of a task may begin; zero times are open ends.
+type TimeWindow struct{ Opens, Closes time.Time }
+
+// ServiceStart returns when service begins if the worker arrives at a time: at
+// once, or when the window opens.
+func (w TimeWindow) ServiceStart(arrival time.Time) time.Time {
+	if arrival.IsZero() || !arrival.Before(w.Opens) {
+		return arrival
+	}
+	return w.Opens
+}
+
+// Lateness returns by how much service that begins at a time is late; zero if it
+// is not. It is the only definition of late, for recipients, workers and the API:
+// service begins after the window closes. How long it takes does not matter.
+func (w TimeWindow) Lateness(start time.Time) time.Duration {
+	if start.IsZero() || w.Closes.IsZero() {
+		return 0
+	}
+	return max(start.Sub(w.Closes), 0)
+}

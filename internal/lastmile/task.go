@@ -130,6 +130,23 @@ type Estimates struct {
 	Delay               *time.Duration
 }
 
+// ServiceStart returns when service is expected to begin in a time window, which
+// is what recipients are shown; zero if unknown.
+func (e Estimates) ServiceStart(w TimeWindow) time.Time { return w.ServiceStart(e.Arrival) }
+
+// arrived returns the estimates of an active task once its worker has arrived.
+func (e Estimates) arrived(at time.Time, w TimeWindow) Estimates {
+	start := w.ServiceStart(at)
+	known := Estimates{Arrival: at, ETA: new(time.Duration(0))}
+	if !e.Completion.IsZero() {
+		known.Completion = start.Add(e.Completion.Sub(e.ServiceStart(w)))
+	}
+	if late := w.Lateness(start); late > 0 {
+		known.Delay = &late
+	}
+	return known
+}
+
 // Equal reports whether two estimates are the same.
 func (e Estimates) Equal(other Estimates) bool {
 	same := func(a, b *time.Duration) bool { return a == b || a != nil && b != nil && *a == *b }
@@ -337,10 +354,17 @@ type CreatedTask struct {
 	DidAutoAssign bool
 }
 
-// Late returns how long the task is overdue at now; zero if it is not.
-func (t Task) Late(now time.Time) time.Duration {
-	if t.State == TaskCompleted || t.CompleteBefore.IsZero() || !now.After(t.CompleteBefore) {
+// Window returns when the service of the task may begin.
+func (t *Task) Window() TimeWindow { return TimeWindow{t.CompleteAfter, t.CompleteBefore} }
+
+// Late returns how late the task is at now, whatever is estimated: since its
+// window closed, until the worker has arrived. It is zero for a completed task.
+func (t *Task) Late(now time.Time) time.Duration {
+	if t.State == TaskCompleted {
 		return 0
 	}
-	return now.Sub(t.CompleteBefore)
+	if arrived := t.Completion.Arrived(); !arrived.IsZero() {
+		return t.Window().Lateness(t.Window().ServiceStart(arrived))
+	}
+	return t.Window().Lateness(now)
 }

@@ -35,7 +35,7 @@ type TaskFollower struct {
 
 	task     lastmile.Task
 	merchant lastmile.Organization
-	worker   *lastmile.Worker // nil unless the task is active
+	worker   *lastmile.Worker // nil unless the task is assigned or active
 }
 
 // FollowTask opens the tracking page of a task. It must be closed.
@@ -78,8 +78,8 @@ func (p *TaskFollower) Read(ctx context.Context) error {
 // topics returns the topics that the page follows.
 func (p *TaskFollower) topics() []events.Topic {
 	topics := []events.Topic{events.TaskTopic(p.task.ID)}
-	if p.worker != nil {
-		topics = append(topics, events.WorkerTopic(p.worker.ID))
+	if p.task.State == lastmile.TaskActive { // else its worker's positions do not matter
+		topics = append(topics, events.WorkerTopic(p.task.Worker))
 	}
 	return topics
 }
@@ -94,7 +94,7 @@ func (p *TaskFollower) read(ctx context.Context) error {
 			return err
 		}
 		p.worker = nil
-		if p.task.State != lastmile.TaskActive {
+		if p.task.State != lastmile.TaskActive && p.task.State != lastmile.TaskAssigned {
 			return nil
 		}
 		worker, err := r.Worker(ctx, p.task.Organization, p.task.Worker)

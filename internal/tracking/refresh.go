@@ -214,13 +214,19 @@ func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker last
 	return way.Estimate([]travel.Leg{leg}, experience, now)[0], nil
 }
 
-// publish wakes the pages of tasks whose estimates change.
+// publish wakes the pages of tasks whose estimates change, and the worker's phone
+// if another task is expected to be late now, or one no longer is.
 func (t *Tracker) publish(w Writer, snap snapshot, estimates []lastmile.Estimates) {
 	var topics []events.Topic
+	flipped := false
 	for i, task := range snap.Tasks {
 		if !task.Estimates.Equal(estimates[i]) {
 			topics = append(topics, events.TaskTopic(task.ID))
 		}
+		flipped = flipped || (task.Estimates.Delay == nil) != (estimates[i].Delay == nil)
+	}
+	if flipped {
+		topics = append(topics, events.ListTopic(snap.Worker.ID))
 	}
 	if len(topics) > 0 {
 		t.Events.Publish(w, topics...)

@@ -39,7 +39,7 @@ type Page struct {
 	Stage             Stage
 	CompleteAfter     time.Time // zero for none
 	CompleteBefore    time.Time // zero for none
-	Arrival           time.Time // estimated; zero if unknown
+	Arrival           time.Time // when service is expected to begin; zero if unknown
 	Delay             time.Duration
 
 	WorkerName  string // while active
@@ -69,10 +69,7 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 		}
 		return f, nil
 	}
-	f.Arrival, f.Delay = t.Estimates.Arrival, t.Late(now)
-	if f.Arrival.IsZero() && t.Estimates.ETA != nil {
-		f.Arrival = now.Add(*t.Estimates.ETA)
-	}
+	f.Arrival, f.Delay = expected(t, worker, now), t.Late(now)
 	if t.Estimates.Delay != nil {
 		f.Delay = max(f.Delay, *t.Estimates.Delay)
 	}
@@ -91,6 +88,23 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 	return f, nil
 }
 
+// expected returns when service is expected to begin; zero if unknown. It is
+// unknown while the worker of a task that is not started is off duty, because
+// it is not known when the day begins. A time that has passed is not shown.
+func expected(t *lastmile.Task, worker *lastmile.Worker, now time.Time) time.Time {
+	if t.State == lastmile.TaskAssigned && worker != nil && !worker.Whereabouts.OnDuty {
+		return time.Time{}
+	}
+	at := t.Estimates.ServiceStart(t.Window())
+	if at.IsZero() && t.Estimates.ETA != nil {
+		at = t.Window().ServiceStart(now.Add(*t.Estimates.ETA))
+	}
+	if !at.IsZero() && t.Completion.Arrived().IsZero() && at.Before(now) {
+		at = now.Truncate(time.Minute) // so that the page does not change all the time
+	}
+	return at
+}
+
 // NotFound is the error for every invalid link. It does not distinguish links
 // that never existed from expired ones.
 func NotFound() *lastmile.Error {
@@ -102,7 +116,7 @@ func stage(t *lastmile.Task) Stage {
 	case lastmile.TaskAssigned:
 		return StageAssigned
 	case lastmile.TaskActive:
-		if !t.Completion.TimeOf("arrival").IsZero() {
+		if !t.Completion.Arrived().IsZero() {
 			return StageArrived
 		}
 		return StageActive

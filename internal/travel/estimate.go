@@ -115,7 +115,8 @@ func (m TeamMember) estimate(q EstimateRequest, now time.Time) (Estimate, bool) 
 	}
 	clock, legs := now, m.Legs
 	for i, t := range m.Tasks {
-		clock = clock.Add(legs[i].Adjusted(q.Experience.Travel).Duration + serviceTime(t, q.Experience))
+		arrival := clock.Add(legs[i].Adjusted(q.Experience.Travel).Duration)
+		clock = t.Window().ServiceStart(arrival).Add(serviceTime(t, q.Experience))
 	}
 	e := Estimate{Worker: m.Worker.ID, Vehicle: m.Worker.TravelsBy()}
 	for i, stop := range q.stops() {

@@ -54,8 +54,10 @@ func (i Itinerary) Waypoints() []lastmile.Point {
 
 // Estimate returns when each task will be reached and completed, and its delay.
 // legs are those between the Waypoints; without them only the delay of tasks
-// that are already late is known. The completion is the sum of all travel and
-// service times before it. The ETA is given for the active task only.
+// that are already late is known. The completion is the sum of all travel,
+// waiting and service times before it: a worker who arrives before the time
+// window opens waits. The ETA is given for the active task only, and is travel
+// time alone.
 func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.Estimates {
 	all := make([]lastmile.Estimates, len(i.Tasks))
 	clock, known := now, len(legs) >= len(i.Tasks)
@@ -66,14 +68,12 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 			continue
 		}
 		travel := legs[n].Adjusted(e.Travel).Duration
-		if t.State == lastmile.TaskActive && !t.Completion.TimeOf("arrival").IsZero() {
-			travel = 0
-		}
 		arrival := clock.Add(travel)
-		if travel == 0 && t.State == lastmile.TaskActive {
-			arrival = t.Completion.TimeOf("arrival")
+		if arrived := t.Completion.Arrived(); t.State == lastmile.TaskActive && !arrived.IsZero() {
+			travel, arrival = 0, arrived
 		}
-		clock = arrival.Add(serviceTime(t, e))
+		start := t.Window().ServiceStart(arrival)
+		clock = start.Add(serviceTime(t, e))
 		if clock.Before(now) {
 			clock = now
 		}
@@ -81,9 +81,7 @@ func (i Itinerary) Estimate(legs []Leg, e Experience, now time.Time) []lastmile.
 		if t.State == lastmile.TaskActive {
 			all[n].ETA = &travel
 		}
-		if !t.CompleteBefore.IsZero() {
-			all[n].Delay = ifPositive(clock.Sub(t.CompleteBefore))
-		}
+		all[n].Delay = ifPositive(t.Window().Lateness(start))
 	}
 	return all
 }

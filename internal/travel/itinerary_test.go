@@ -20,8 +20,11 @@ func TestForesee(t *testing.T) {
 	}
 	arrived := task(lastmile.TaskActive, time.Minute)
 	arrived.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: now.Add(-time.Hour)}, {Name: "arrival", At: now.Add(-time.Minute)}}
-	lingering := task(lastmile.TaskActive, -time.Hour)
+	lingering := task(lastmile.TaskActive, -2*time.Hour)
 	lingering.Completion.Events = []lastmile.CompletionEvent{{Name: "arrival", At: now.Add(-time.Hour)}}
+	windowed, windowedActive, waiting := task(lastmile.TaskAssigned, 2*time.Hour), task(lastmile.TaskActive, 2*time.Hour), arrived
+	windowed.CompleteAfter, windowedActive.CompleteAfter = now.Add(time.Hour), now.Add(time.Hour)
+	waiting.CompleteAfter, waiting.CompleteBefore = now.Add(time.Hour), now.Add(2*time.Hour)
 	quick := task(lastmile.TaskAssigned, 0)
 	quick.ServiceTime = new(time.Minute)
 	none := task(lastmile.TaskAssigned, 0)
@@ -70,21 +73,42 @@ func TestForesee(t *testing.T) {
 				{Arrival: after(3*leg + service + time.Minute), Completion: after(3*leg + 2*service + time.Minute)},
 			},
 		},
-		"late is what is done after completeBefore": {
-			[]lastmile.Task{task(lastmile.TaskAssigned, leg)},
+		"late is what is begun after completeBefore": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, leg-service)},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service), Delay: new(service)}},
 		},
-		"in time has no delay": {
-			[]lastmile.Task{task(lastmile.TaskAssigned, leg+service)},
+		"in time has no delay, however long the service": {
+			[]lastmile.Task{task(lastmile.TaskAssigned, leg)},
 			legs(leg),
 			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(leg + service)}},
+		},
+		"an early worker waits, and the others wait for that": {
+			[]lastmile.Task{windowed, task(lastmile.TaskAssigned, time.Hour)},
+			legs(leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(leg), Completion: after(time.Hour + service)},
+				{Arrival: after(time.Hour + service + leg), Completion: after(time.Hour + 2*service + leg), Delay: new(service + leg)},
+			},
+		},
+		"the ETA is travel time without the wait": {
+			[]lastmile.Task{windowedActive},
+			legs(leg),
+			[]lastmile.Estimates{{Arrival: after(leg), Completion: after(time.Hour + service), ETA: new(leg)}},
+		},
+		"a worker who arrived early is waiting": {
+			[]lastmile.Task{waiting, quick},
+			legs(leg, leg),
+			[]lastmile.Estimates{
+				{Arrival: after(-time.Minute), Completion: after(time.Hour + service), ETA: new(time.Duration(0))},
+				{Arrival: after(time.Hour + service + leg), Completion: after(time.Hour + service + leg + time.Minute)},
+			},
 		},
 		"a worker who has arrived stays for the rest": {
 			[]lastmile.Task{arrived, quick},
 			legs(leg, leg),
 			[]lastmile.Estimates{
-				{Arrival: after(-time.Minute), Completion: after(3 * time.Minute), ETA: new(time.Duration(0)), Delay: new(2 * time.Minute)},
+				{Arrival: after(-time.Minute), Completion: after(3 * time.Minute), ETA: new(time.Duration(0))},
 				{Arrival: after(3*time.Minute + leg), Completion: after(4*time.Minute + leg)},
 			},
 		},

@@ -14,14 +14,18 @@ const LearnedTrips = 500
 // worker stayed. It reports false for tasks without an arrival.
 func TripOf(t *lastmile.Task, by lastmile.VehicleType) (lastmile.Trip, bool) {
 	var trip lastmile.Trip
-	started, arrived, left := t.Completion.TimeOf("start"), t.Completion.TimeOf("arrival"), t.Completion.TimeOf("departure")
+	started, arrived, left := t.Started(), t.Completion.Arrived(), t.Completion.TimeOf("departure")
 	if arrived.IsZero() {
 		return trip, false
 	}
 	if left.IsZero() {
 		left = t.Completion.At
 	}
-	trip.Service = max(left.Sub(arrived), 0)
+	served := t.Window().ServiceStart(arrived) // waiting for the window is no service
+	if !served.Before(left) {                  // the worker did not wait
+		served = arrived
+	}
+	trip.Service = max(left.Sub(served), 0)
 	if t.Completion.FirstLocation != nil && !started.IsZero() && arrived.After(started) {
 		trip.Actual = arrived.Sub(started)
 		trip.Estimated, _ = Approximate(by, *t.Completion.FirstLocation, t.Destination.Location)

@@ -79,12 +79,34 @@ type WorkList struct {
 	// ID of the task that the worker is carrying out; null if there is none.
 	ActiveTask *lastmile.TaskID `json:"activeTask" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
 	// Tasks, in order.
-	Tasks []Task `json:"tasks" example:"[]"`
+	Tasks []WorkTask `json:"tasks" example:"[]"`
+}
+
+// WorkTask is a task as its worker sees it.
+type WorkTask struct {
+	TaskRecord
+	TaskLive
+	// Unix time in milliseconds at which service is estimated to begin: the arrival, or completeAfter
+	// if that is later; null if unknown.
+	EstimatedServiceTime Millis `json:"estimatedServiceTime" nullable:"true" example:"1894024800000"`
+	// Seconds by which the worker is estimated to arrive before completeAfter; null if the worker will
+	// not be early.
+	EarlyTime *Seconds `json:"earlyTime" example:"null"`
+}
+
+// NewWorkTask returns a task in the form its worker is shown.
+func NewWorkTask(t lastmile.Task) WorkTask {
+	begins := t.Estimates.ServiceStart(t.Window())
+	shown := WorkTask{TaskRecord: NewTaskRecord(t), TaskLive: NewTaskLive(t), EstimatedServiceTime: Millis(begins)}
+	if early := begins.Sub(t.Estimates.Arrival); early > 0 {
+		shown.EarlyTime = (*Seconds)(&early)
+	}
+	return shown
 }
 
 // NewWorkList returns a list in its wire form.
 func NewWorkList(version int64, active lastmile.TaskID, tasks []lastmile.Task) WorkList {
-	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, NewTask)}
+	return WorkList{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, NewWorkTask)}
 }
 
 // ListOutline is the summary of a list that is sent to a phone when the list has changed. It is
@@ -100,12 +122,13 @@ type ListOutline struct {
 type TaskOutline struct {
 	ID               lastmile.TaskID `json:"id"`
 	TimeLastModified Millis          `json:"timeLastModified"`
+	Delayed          bool            `json:"delayed"` // whether the task has a delayTime
 }
 
 // NewListOutline returns the outline of a list.
 func NewListOutline(version int64, active lastmile.TaskID, tasks []lastmile.Task) ListOutline {
 	return ListOutline{Version: version, ActiveTask: orNull(active), Tasks: Each(tasks, func(t lastmile.Task) TaskOutline {
-		return TaskOutline{ID: t.ID, TimeLastModified: Millis(t.Modified)}
+		return TaskOutline{ID: t.ID, TimeLastModified: Millis(t.Modified), Delayed: t.Estimates.Delay != nil}
 	})}
 }
 

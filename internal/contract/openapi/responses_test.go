@@ -155,6 +155,7 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.TeamEstimate]():  {wire.NewTeamEstimate(sampleOf[travel.Estimate](full)), wire.NewTeamEstimate(travel.Estimate{Worker: sampleID})},
 	reflect.TypeFor[wire.Manifest]():      manifestSamples(),
 	reflect.TypeFor[wire.Task]():          taskSamples(),
+	reflect.TypeFor[wire.WorkTask]():      workTaskSamples(),
 	reflect.TypeFor[wire.TaskPage]():      {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
 	reflect.TypeFor[wire.AutoAssigned]():  {wire.NewAutoAssigned(assignment.Assigned{}), wire.NewAutoAssigned(assignment.Assigned{sampleID: sampleID})},
 	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(assignment.Explanation{
@@ -206,6 +207,18 @@ func taskSamples() []any {
 	ofTeam.Container = lastmile.ContainerRef{Kind: lastmile.InTeam, Owner: sampleID}
 	ofWorker.Container = lastmile.WorkerContainer(sampleID)
 	return append(samplesOf(wire.NewTask), wire.NewTask(leanTask()), wire.NewTask(ofTeam), wire.NewTask(ofWorker), wire.NewCreatedTask(lastmile.CreatedTask{Task: leanTask()}), historic)
+}
+
+// workTaskSamples are tasks in all the forms that workers see.
+func workTaskSamples() []any {
+	var samples []any
+	for _, shown := range taskSamples() {
+		task, _ := shown.(wire.Task)
+		samples = append(samples, wire.WorkTask{TaskRecord: task.TaskRecord, TaskLive: task.TaskLive})
+	}
+	early := leanTask()
+	early.CompleteAfter, early.Estimates.Arrival = sampleTime, sampleTime.Add(-time.Minute)
+	return append(samples, wire.NewWorkTask(early))
 }
 
 func sampleContainer(kind lastmile.ContainerKind) wire.ContainerRecord {

@@ -43,12 +43,15 @@ func (r *taskRow) scan(s scanner, more ...any) error {
 }
 
 // estimates is when the task will probably be done. A task that is late is at
-// least as late as it is now, whatever was foreseen.
+// least as late as it is now, whatever was foreseen, until its worker arrives.
 func (r *taskRow) estimates(now time.Time) lastmile.Estimates {
 	e := lastmile.Estimates{
 		Arrival: instant(r.arrival), Completion: instant(r.completion), ETA: duration(r.eta), Delay: duration(r.delay),
 	}
 	task := lastmile.Task{State: lastmile.TaskState(r.state), CompleteBefore: instant(r.completeBefore)}
+	if e.ETA != nil && *e.ETA == 0 && !e.Arrival.After(now) { // arrived: the delay is final
+		return e
+	}
 	if late := task.Late(now); late > 0 && (e.Delay == nil || *e.Delay < late) {
 		e.Delay = &late
 	}

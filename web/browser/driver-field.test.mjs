@@ -231,9 +231,10 @@ test('a task to claim appears at once with what is needed to decide, and is gone
   const second = await task(worker, 'Ada Lovelace', team);
   const card = page.locator(`[data-offer="${offered.id}"]`);
   await card.waitFor();
-  for (const text of ['Drop-off', 'Empire State Building', '350 5th Ave', 'Two heavy boxes.', '3', 'a signature'])
+  for (const text of ['Drop-off', 'Empire State Building', '350 5th Ave', 'Two heavy boxes.', 'a signature'])
     await card.getByText(text, { exact: true }).first().waitFor();
   await card.getByText(/until/).waitFor();
+  await card.getByText(/Quantity:\s*3/).waitFor();
   await page.locator(`[data-offer="${second.id}"]`).waitFor();
   await shot(page, '35-claim');
   await card.getByRole('button', { name: 'Take' }).click();

@@ -76,7 +76,7 @@ export async function phone(chrome, options = {}) {
     permissions: ['geolocation'],
     ...options,
   });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(Number(process.env.DRAY_TIMEOUT ?? 60_000));
   const faults = [];
   await context.addInitScript(() => {
     globalThis.hit = () => console.error('FAULT a script from the data ran');

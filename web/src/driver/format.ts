@@ -2,19 +2,20 @@ import { app } from './app.svelte.ts';
 import type { Task } from './wire.ts';
 import { distance } from '../map/project.ts';
 
-// clock formats a time of day, with the date if it is not today.
+const isToday = (ms: number): boolean => new Date(ms).toDateString() === new Date().toDateString();
+
+// clock formats a time of day, with the date if it is neither today nor soon.
 export function clock(ms: number): string {
   const at = new Date(ms);
-  const today = at.toDateString() === new Date().toDateString();
-  const day = today ? {} : ({ weekday: 'short', day: 'numeric', month: 'short' } as const);
+  const soon = Math.abs(ms - Date.now()) < 12 * 3600_000;
+  const day = soon || isToday(ms) ? {} : ({ weekday: 'short', day: 'numeric', month: 'short' } as const);
   return new Intl.DateTimeFormat(app.language, { hour: 'numeric', minute: '2-digit', ...day }).format(at);
 }
 
 // span formats a time range without repeating the common part.
 function span(from: number, to: number): string {
   const format = new Intl.DateTimeFormat(app.language, { hour: 'numeric', minute: '2-digit' });
-  const days = [from, to, Date.now()].map((ms) => new Date(ms).toDateString());
-  if (days.every((d) => d === days[0])) return format.formatRange(from, to);
+  if (isToday(from) && isToday(to)) return format.formatRange(from, to);
   return app.say('between', { from: clock(from), to: clock(to) });
 }
 
@@ -40,7 +41,7 @@ const inMiles = ['US', 'GB', 'LR', 'MM'];
 
 // away formats how far a task is from the worker; "" if it is not known.
 export function away(task: Task): string {
-  if (!app.position) return '';
+  if (!app.position || app.isClose(task)) return '';
   const metres = distance(app.position.location, task.destination.location);
   const miles = inMiles.includes(app.settings?.country ?? '');
   const [n, unit] = miles

@@ -133,9 +133,9 @@ func (s *Server) availableTasks(ctx context.Context, c *edge.Call) ([]wire.WorkT
 	return wire.Each(tasks, wire.NewWorkTask), err
 }
 
-func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]wire.Task, error) {
+func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]wire.WorkTask, error) {
 	tasks, err := s.Fleet.CompletedToday(ctx, c.Who)
-	return wire.Each(tasks, wire.NewTask), err
+	return wire.Each(tasks, wire.NewWorkTask), err
 }
 
 func (s *Server) settings(ctx context.Context, c *edge.Call) (wire.AppSettings, error) {

@@ -220,7 +220,7 @@ test('a task to claim appears at once with what is needed to decide, and is gone
   const { context, page, faults } = await phone(chrome);
   await signIn(page, worker);
   await goOnDuty(page, worker);
-  await page.getByText('Live').waitFor(); // from now on the app polls only every two minutes
+  await page.getByText('Live').waitFor(); // from now on the app polls only every minute
   const team = { container: { type: 'TEAM', team: teams[0] } };
   const offered = await task(worker, 'Grace Hopper', {
     ...team,

@@ -14,7 +14,7 @@ import { choices, type NavigationApp } from './navigation.ts';
 import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
 const pollEvery = 30_000; // without a stream
-const refreshEvery = 120_000; // with a stream, in case it has silently failed
+const refreshEvery = 60_000; // with a stream, which does not report every change of an estimate
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
 const tickEvery = 20_000; // how often what depends on the time is shown again

@@ -128,7 +128,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 	passwords := access.NewPasswords()
 	texts, batches := &events.Wake{}, &events.Wake{}
 	a.addEvents(newID, texts)
-	a.Sessions = &access.Sessions{Store: accounts, Events: a.Events, Passwords: passwords, Vault: vault, Now: now, NewID: newID, ParsePhone: sms.ParseNumber, Log: log}
+	a.Sessions = &access.Sessions{Store: accounts, Events: a.Events, Passwords: passwords, Vault: vault, Now: now, NewID: newID, ParsePhone: sms.ParseNumber, Countries: sms.Countries(), Log: log}
 	a.Admins = &access.Admins{Store: accounts, Now: now, NewID: newID, ParsePhone: sms.ParseNumber}
 	a.Book = &addressbook.Book{
 		Store: sqlstore.For[addressbook.Reader, addressbook.Writer](db), Documents: db,

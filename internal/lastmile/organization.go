@@ -91,6 +91,7 @@ type Delegatee Organization
 type Settings struct {
 	GeocodingPrecision Precision // minimum precision of addresses; zero accepts any
 	Geofence           Geofence
+	HideBarcodes       bool // apps do not show workers which barcodes they must scan
 }
 
 // PageSettings are what an organization sets for the tracking pages of its

@@ -39,7 +39,7 @@ const (
 var failures = []struct{ reason, notes string }{
 	{"WRONG_ADDRESS", "There is no such door."},
 	{"RECIPIENT_UNAVAILABLE", "Nobody opened, nobody answered the telephone."},
-	{"REFUSED", "The recipient did not want it."},
+	{"REFUSED_BY_RECIPIENT", "The recipient did not want it."},
 	{"DAMAGED", "The box is broken."},
 	{"NO_ACCESS", "The elevator is out of order."},
 }

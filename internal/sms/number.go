@@ -1,6 +1,8 @@
 package sms
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
@@ -46,6 +48,12 @@ func Country(phone lastmile.Phone) string {
 		return ""
 	}
 	return phonenumbers.GetRegionCodeForNumber(number)
+}
+
+// Countries returns the ISO 3166-1 codes of the countries whose numbering plans are
+// known, in order.
+func Countries() []string {
+	return slices.Sorted(maps.Keys(phonenumbers.GetSupportedRegions()))
 }
 
 // KnownCountry reports whether the numbering plan of a country is known, by its

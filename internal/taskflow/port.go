@@ -182,6 +182,8 @@ type WorkReader interface {
 	// ActionDone reports whether the worker has done an action with the same id
 	// before, and returns it.
 	ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error)
+	// ListState returns what changes whenever the list of a container does.
+	ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (store.ListState, error)
 	// Settings returns the settings of an organization.
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 	// Task returns a task.

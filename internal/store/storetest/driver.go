@@ -17,10 +17,15 @@ func testDriver(t *testing.T, s *sqlstore.Store) {
 	session := lastmile.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now, Temporary: true}
 	action := store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "t", Verb: "start", At: now, Received: now}
 	write(t, s, func(tx *sqlstore.Tx) error {
-		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))
+		org := lastmile.Organization{ID: acme, Created: now, Country: "US"}
+		return errors.Join(tx.SaveOrganization(ctx, org), tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))
 	})
 	found := read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials", found, []store.Credential{credential})
+	countries := read(t, s, func(r *sqlstore.Tx) (map[lastmile.Phone][]string, error) {
+		return r.CountriesByPhone(ctx, []lastmile.Phone{w.Phone, "+4930123456"})
+	})
+	same(t, "countries", countries, map[lastmile.Phone][]string{w.Phone: {"US"}})
 	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "own"}
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveCredential(ctx, credential) })
 	found = read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
@@ -121,6 +126,7 @@ func testSignInAllowance(t *testing.T, s *sqlstore.Store) {
 func testGeography(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	wanted := lastmile.Settings{
+		HideBarcodes:       true,
 		GeocodingPrecision: lastmile.PrecisionStreet, Geofence: lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 120},
 	}
 	page := lastmile.PageSettings{Phone: "+12125550100", Color: "#0b6b50", NewTimes: true}

@@ -13,7 +13,6 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/lastmile"
-	"dray/internal/trackingpage"
 )
 
 func TestTrackingPageSettings(t *testing.T) {
@@ -131,7 +130,7 @@ func noise(t *testing.T, side int) []byte {
 func testFailureReasons(t *testing.T, c *apptest.Client, team string) {
 	worker, p := courier(t, c, team, "+12125550341")
 	seen := map[string]bool{}
-	for _, reason := range append([]string{"OTHER"}, trackingpage.FailureReasons...) {
+	for _, reason := range lastmile.FailureReasons {
 		task := driverTask(t, c, map[string]any{"container": map[string]any{"type": "WORKER", "worker": worker}})
 		at := link(t, c, task)
 		p.do(t, "start", task, "s"+task, nil)

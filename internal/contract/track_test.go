@@ -178,7 +178,7 @@ func testFollowAllowList(t *testing.T, c *apptest.Client, team string) {
 	if shown := look(); !strings.Contains(shown, "-74.01") || !strings.Contains(shown, "-73.123456") {
 		t.Error("the worker is not shown to whom she goes next, or not where she goes")
 	}
-	p.do(t, "complete", task, "c2", map[string]any{"success": false, "notes": canary, "failureReason": canary})
+	p.do(t, "complete", task, "c2", map[string]any{"success": false, "notes": canary, "failureReason": "OTHER"})
 	check("failed", append(place, "-74.01", "Grace")...)
 }
 

@@ -49,7 +49,7 @@ type Page struct {
 
 	Requirements  lastmile.Requirements
 	Steps         []Step
-	FailureReason string // one of FailureReasons; empty for none and others
+	FailureReason string // one of lastmile.FailureReasons; empty for none and others
 	CompletedAt   time.Time
 	CanRate       bool
 	Rated         bool

@@ -57,16 +57,13 @@ func steps(t *lastmile.Task) []Step {
 	return all
 }
 
-// FailureReasons are the reasons that recipients are shown in their own language.
-// Organizations may use others, which are not shown: they are not written for
-// recipients.
-var FailureReasons = []string{
-	"RECIPIENT_UNAVAILABLE", "UNABLE_TO_LOCATE", "WRONG_ADDRESS", "NO_ACCESS", "REFUSED_BY_RECIPIENT", "AGE_NOT_VERIFIED", "DAMAGED",
-}
+// otherReason is the failure reason that only the worker's notes explain.
+const otherReason = "OTHER"
 
-// shownReason returns a reason if recipients are shown it.
+// shownReason returns a failure reason if recipients are shown it. Notes, and reasons
+// from earlier versions, are not written for recipients.
 func shownReason(reason string) string {
-	if slices.Contains(FailureReasons, reason) {
+	if reason != otherReason && slices.Contains(lastmile.FailureReasons, reason) {
 		return reason
 	}
 	return ""

@@ -25,7 +25,7 @@ type words struct {
 	Signature, Photo string
 	Age              string // # is the age
 
-	Reasons              map[string]string // by trackingpage.FailureReasons
+	Reasons              map[string]string // by lastmile.FailureReasons, without OTHER
 	Next                 string
 	Contact              string // %s is the organization
 	Choose               string

@@ -25,6 +25,9 @@ type Reader interface {
 	AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error)
 	// Admins lists administrators, oldest first.
 	Admins(ctx context.Context, org lastmile.OrganizationID, f store.AdminFilter) ([]lastmile.Admin, error)
+	// CountriesByPhone returns the countries of the organizations that have workers
+	// with one of the phone numbers.
+	CountriesByPhone(ctx context.Context, phones []lastmile.Phone) (map[lastmile.Phone][]string, error)
 	// CredentialsByPhone returns the credentials of the workers with a phone
 	// number, in all organizations.
 	CredentialsByPhone(ctx context.Context, phone lastmile.Phone) ([]store.Credential, error)

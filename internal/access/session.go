@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ type Sessions struct {
 	Now        func() time.Time
 	NewID      func() string
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
+	Countries  []string // whose numbering plans ParsePhone knows
 	Log        *slog.Logger
 
 	denials denials
@@ -65,7 +67,7 @@ func errSignIn() error {
 // SignIn starts a session of the worker with a phone number and password. Known
 // and unknown numbers take the same time and get the same errors.
 func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn, error) {
-	number, err := s.parseAttempt(attempt)
+	number, err := s.parseAttempt(ctx, attempt)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -113,7 +115,7 @@ func (s *Sessions) SignIn(ctx context.Context, attempt SignInAttempt) (SignedIn,
 }
 
 // parseAttempt rejects invalid values before they cost anything.
-func (s *Sessions) parseAttempt(attempt SignInAttempt) (lastmile.Phone, error) {
+func (s *Sessions) parseAttempt(ctx context.Context, attempt SignInAttempt) (lastmile.Phone, error) {
 	switch {
 	case attempt.Phone == "":
 		return "", lastmile.Missing("phone")
@@ -126,9 +128,49 @@ func (s *Sessions) parseAttempt(attempt SignInAttempt) (lastmile.Phone, error) {
 	}
 	number, err := s.ParsePhone(attempt.Phone, "")
 	if rejected, ok := errors.AsType[*lastmile.Error](err); ok {
-		return "", rejected.Because("give it in international form with a leading +")
+		if number, err := s.nationalNumber(ctx, attempt.Phone); number != "" || err != nil {
+			return number, err
+		}
+		return "", rejected.Because("give it in international form with a leading +, or as it is dialed in the country of the organization")
 	}
 	return number, err
+}
+
+// nationalNumber returns a number without a country code as it is dialed in the
+// country of the worker's organization. Which organization that is, is not known
+// yet: it is one with a worker who has the number that results from its country. If
+// there is none, the number is that of one of the countries, so that the attempt
+// fails like any other. It returns "" if the number is valid in no country.
+func (s *Sessions) nationalNumber(ctx context.Context, raw string) (lastmile.Phone, error) {
+	dialed := map[string]lastmile.Phone{}
+	var numbers []lastmile.Phone
+	for _, country := range s.Countries {
+		number, err := s.ParsePhone(raw, country)
+		if err != nil {
+			continue
+		}
+		dialed[country] = number
+		numbers = append(numbers, number)
+	}
+	if len(numbers) == 0 {
+		return "", nil
+	}
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	var known map[lastmile.Phone][]string
+	err := s.Store.Read(ctx, func(r Reader) (err error) {
+		known, err = r.CountriesByPhone(ctx, numbers)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, number := range numbers {
+		if slices.ContainsFunc(known[number], func(country string) bool { return dialed[country] == number }) {
+			return number, nil
+		}
+	}
+	return numbers[0], nil
 }
 
 func characters(text string) int { return len([]rune(text)) }

@@ -142,7 +142,8 @@ func TestSignInRejectsUnknownNumbers(t *testing.T) {
 		phone, password string
 		want            lastmile.Code
 	}{
-		"no country":      {"212 555 0100", "password", lastmile.CodeInvalid},
+		"no country":      {"212 555 0100", "password", lastmile.CodeUnauthenticated},
+		"valid nowhere":   {"12", "password", lastmile.CodeInvalid},
 		"no phone":        {"", "password", lastmile.CodeMalformed},
 		"no password":     {string(unknown), "", lastmile.CodeMalformed},
 		"a long phone":    {strings.Repeat("1", 65), "password", lastmile.CodeInvalid},
@@ -153,6 +154,32 @@ func TestSignInRejectsUnknownNumbers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// A number without a country code is one of the country of the organization that
+// the worker belongs to.
+func TestSignInWithNationalNumber(t *testing.T) {
+	i := invite(t)
+	national, ok := strings.CutPrefix(i.phone, "+1")
+	if !ok {
+		t.Fatalf("%s is not of the organization's country", i.phone)
+	}
+	for _, phone := range []string{national, "(" + national[:3] + ") " + national[3:6] + "-" + national[6:], "1" + national} {
+		begun, err := i.Sessions.SignIn(t.Context(), access.SignInAttempt{Phone: phone, Password: i.password, Network: home})
+		if err != nil || begun.Principal.Worker != i.worker.Worker {
+			t.Errorf("%s: %v", phone, err)
+		}
+	}
+	// The same digits as they are dialed elsewhere are another number.
+	_, err := i.Sessions.SignIn(t.Context(), access.SignInAttempt{Phone: "+49" + national, Password: i.password, Network: home})
+	if err == nil {
+		t.Error("signed in with a number of another country")
+	}
+	if verified := i.guess(t, stranger, 9); verified != 5 {
+		t.Errorf("%d guesses verified", verified)
+	}
+	_, err = i.Sessions.SignIn(t.Context(), access.SignInAttempt{Phone: national, Password: "guess", Network: stranger})
+	expectCode(t, err, lastmile.CodeTooMany)
 }
 
 func TestUnusedSessionExpires(t *testing.T) {

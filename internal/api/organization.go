@@ -20,6 +20,13 @@ func (s organizations) routes() []edge.Route {
 		edge.Get("/organization", "Read the organization of the key", s.organization),
 		edge.Get("/organizations/{id}", "Read a connected organization", s.delegatee).
 			Describe("Returns the caller's organization or one that it is connected to."),
+		edge.Get("/organization/trackingPage", "Read the settings of tracking pages", s.pageSettings),
+		edge.Put("/organization/trackingPage", "Change the settings of tracking pages", s.setPage).
+			Describe("Sets the phone number and the color that recipients see, and whether they may request another time after a failed delivery.").
+			Example(`{"phone": "+12125550100", "color": "#0b6b50", "allowNewTimes": true}`),
+		edge.PutBytes("/organization/logo", "Set the logo", s.setLogo, "image/jpeg", "image/png", "image/webp", "image/gif").Limit(lastmile.MaxLogo).
+			Describe("Replaces the logo that recipients see, which is re-encoded and becomes the organization's `image`."),
+		edge.Delete("/organization/logo", "Remove the logo", s.removeLogo),
 	)
 }
 
@@ -41,4 +48,23 @@ func (s organizations) organization(ctx context.Context, c *edge.Call) (wire.Org
 func (s organizations) delegatee(ctx context.Context, c *edge.Call) (wire.Delegatee, error) {
 	delegatee, err := s.Organizations.Delegatee(ctx, c.Who, lastmile.OrganizationID(c.ID()))
 	return wire.NewDelegatee(delegatee), err
+}
+
+func (s organizations) pageSettings(ctx context.Context, c *edge.Call) (wire.PageSettings, error) {
+	settings, err := s.Pages.Settings(ctx, c.Who.Organization)
+	return wire.NewPageSettings(settings), err
+}
+
+func (s organizations) setPage(ctx context.Context, c *edge.Call, body wire.PageSettingsBody) (wire.PageSettings, error) {
+	settings, err := s.Pages.Configure(ctx, c.Who.Organization, body.Change())
+	return wire.NewPageSettings(settings), err
+}
+
+func (s organizations) setLogo(ctx context.Context, c *edge.Call) (wire.Uploaded, error) {
+	id, err := s.Uploads.SetLogo(ctx, c.Who, c.Body)
+	return wire.Uploaded{UploadID: id}, err
+}
+
+func (s organizations) removeLogo(ctx context.Context, c *edge.Call) error {
+	return s.Uploads.RemoveLogo(ctx, c.Who)
 }

@@ -34,6 +34,7 @@ type Server struct {
 	Webhooks      *webhook.Registry
 	Feed          *webhook.Feed
 	Uploads       *upload.Uploads
+	Pages         *taskflow.Pages
 
 	Texts TextMessages
 

@@ -4,6 +4,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/events"
 	"dray/internal/lastmile"
+	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 )
@@ -26,5 +27,5 @@ func (a *App) addTasks(newID func() string, batches *events.Wake) {
 	a.Work = &taskflow.Work{
 		Base: base, Store: sqlstore.For[taskflow.WorkReader, taskflow.WorkWriter](db), Arrivals: a.Tracking, Hub: a.Hub, NewID: newID,
 	}
-	a.Pages = &taskflow.Pages{Base: base, Store: sqlstore.For[taskflow.PageReader, taskflow.PageWriter](db), Hub: a.Hub, Feedback: taskflow.NewFeedbackLimit(now)}
+	a.Pages = &taskflow.Pages{Base: base, Store: sqlstore.For[taskflow.PageReader, taskflow.PageWriter](db), Hub: a.Hub, Feedback: taskflow.NewFeedbackLimit(now), ParsePhone: sms.ParseNumber}
 }

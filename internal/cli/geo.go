@@ -39,8 +39,9 @@ func orgSetCommand() command {
 			precision := f.String("geocoding-precision", "", "minimum geocoding `precision` of addresses: any, city, postalCode, street or house")
 			fence := f.String("geofence", "", "`action` when a worker completes a task away from its destination: off, warn or block")
 			radius := f.Float64("geofence-radius", 0, "radius of the geofence around a destination in `metres` (default 200)")
+			barcodes := f.String("barcodes", "", "`visibility` of expected barcodes in the driver app: show or hide")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
-				return setOrganization(ctx, inv, a, org, settingsChange(*precision, *fence, *radius))
+				return setOrganization(ctx, inv, a, org, settingsChange(*precision, *fence, *radius, *barcodes))
 			})
 		},
 	}
@@ -48,7 +49,7 @@ func orgSetCommand() command {
 
 // settingsChange returns a function that applies the flags to settings and
 // reports whether any flag was set.
-func settingsChange(precision, fence string, radius float64) func(*lastmile.Settings) (bool, error) {
+func settingsChange(precision, fence string, radius float64, barcodes string) func(*lastmile.Settings) (bool, error) {
 	return func(s *lastmile.Settings) (changed bool, err error) {
 		if precision != "" {
 			if s.GeocodingPrecision, err = lastmile.ParsePrecision(precision); err != nil {
@@ -63,7 +64,14 @@ func settingsChange(precision, fence string, radius float64) func(*lastmile.Sett
 		if radius != 0 {
 			s.Geofence.Radius = lastmile.Meters(radius)
 		}
-		return precision != "" || fence != "" || radius != 0, s.Geofence.Check()
+		switch barcodes {
+		case "":
+		case "show", "hide":
+			s.HideBarcodes = barcodes == "hide"
+		default:
+			return false, lastmile.Invalid("barcodes must be show or hide, not %q", barcodes)
+		}
+		return precision != "" || fence != "" || radius != 0 || barcodes != "", s.Geofence.Check()
 	}
 }
 
@@ -75,7 +83,8 @@ func setOrganization(ctx context.Context, inv *invocation, a *app.App, org lastm
 	return inv.print(map[string]any{
 		"geocodingPrecision": settings.GeocodingPrecision.String(),
 		"geofence":           settings.Geofence.Level.String(), "geofenceRadius": settings.Geofence.Within(),
+		"hideBarcodes": settings.HideBarcodes,
 		"travelFactor": learned.Travel.Factor, "trips": learned.Travel.Trips, "serviceTime": learned.Service.Seconds(),
-	}, "Geocoding precision  %s\nGeofence             %s, %.0f metres\nTravel factor        %.2f, learned from %d trips\nTime at a stop       %v\n",
-		settings.GeocodingPrecision, settings.Geofence.Level, float64(settings.Geofence.Within()), learned.Travel.Factor, learned.Travel.Trips, learned.Service)
+	}, "Geocoding precision  %s\nGeofence             %s, %.0f metres\nBarcodes             %s\nTravel factor        %.2f, learned from %d trips\nTime at a stop       %v\n",
+		settings.GeocodingPrecision, settings.Geofence.Level, float64(settings.Geofence.Within()), map[bool]string{false: "shown", true: "hidden"}[settings.HideBarcodes], learned.Travel.Factor, learned.Travel.Trips, learned.Service)
 }

@@ -93,7 +93,8 @@ func TestDriverEventsContract(t *testing.T) {
 
 // testListStream makes changes at one node and follows them at another.
 func testListStream(t *testing.T, c *apptest.Client, there *apptest.Platform) {
-	worker, p := hire(t, c, driverTeam(t, c, "Driving", true), "+12125550331")
+	team := driverTeam(t, c, "Driving", true)
+	worker, p := hire(t, c, team, "+12125550331")
 	other, _ := hire(t, c, driverTeam(t, c, "Others", true), "+12125550332")
 	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
 	mine := map[string]any{"container": map[string]any{"type": "WORKER", "worker": worker}}
@@ -128,4 +129,19 @@ func testListStream(t *testing.T, c *apptest.Client, there *apptest.Platform) {
 	}
 	p.do(t, "complete", first, "c", map[string]any{"success": true})
 	resumed.until(t)
+
+	// A task that the worker can claim, then as it changes and goes.
+	known = resumed.last
+	offered := driverTask(t, c, map[string]any{"container": map[string]any{"type": "TEAM", "team": team}})
+	for _, change := range []func(){
+		func() {},
+		func() { c.Call(t, http.MethodPut, "/tasks/"+offered, map[string]any{"notes": "heavy"}).OK(t) },
+		func() { c.Call(t, http.MethodDelete, "/tasks/"+offered, nil).OK(t) },
+	} {
+		change()
+		if got := resumed.next(t); len(got) != 0 || resumed.last == known {
+			t.Errorf("a task to claim: %v", got)
+		}
+		known = resumed.last
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
 )
 
 // phone is a worker's phone: it speaks the worker's interface.
@@ -145,6 +146,7 @@ func TestDriverContract(t *testing.T) {
 		t.Run("what a task requires must be handed in", func(t *testing.T) { testRequirements(t, acme, team) })
 		t.Run("a worker does her own tasks only", func(t *testing.T) { testOwnTasks(t, acme, zenith, team) })
 		t.Run("a worker takes a task where the team allows it", func(t *testing.T) { testClaim(t, acme) })
+		t.Run("the app reads its settings and the tasks of the day", func(t *testing.T) { testAppReads(t, acme, team) })
 		t.Run("what the app reports about its phone is shown", func(t *testing.T) { testHandset(t, acme, team) })
 		t.Run("positions are accepted by rule", func(t *testing.T) { testPositions(t, acme, team) })
 	})
@@ -306,6 +308,43 @@ func testInviteAgain(t *testing.T, c *apptest.Client, team string) {
 	}
 }
 
+func testAppReads(t *testing.T, c *apptest.Client, team string) {
+	worker, p := hire(t, c, team, "+12125550345")
+	settings := func() map[string]any { return p.call(t, http.MethodGet, "/settings", nil).OK(t).Object(t) }
+	got := settings()
+	if got["organization"] != "Acme" || got["country"] != "US" || got["hideBarcodes"] != false || got["version"] == "" {
+		t.Errorf("settings %v", got)
+	}
+	if reasons, _ := got["failureReasons"].([]any); len(reasons) != len(lastmile.FailureReasons) {
+		t.Errorf("failure reasons %v", reasons)
+	}
+	c.Set(t, lastmile.Settings{HideBarcodes: true})
+	if settings()["hideBarcodes"] != true {
+		t.Error("the setting is not shown")
+	}
+	completed := func() (ids []string) {
+		for _, task := range p.call(t, http.MethodGet, "/tasks/completed", nil).OK(t).List(t) {
+			ids = append(ids, fmt.Sprint(task["id"]))
+		}
+		return ids
+	}
+	p.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
+	var tasks []string
+	for i, yesterday := range []bool{true, false, false} {
+		task := driverTask(t, c, map[string]any{"container": map[string]any{"type": "WORKER", "worker": worker}})
+		at := time.Now().Add(time.Duration(i-3) * time.Millisecond)
+		if yesterday {
+			at = at.Add(-25 * time.Hour)
+		}
+		p.do(t, "start", task, "s"+task, map[string]any{"time": at.UnixMilli()})
+		p.do(t, "complete", task, "c"+task, map[string]any{"time": at.UnixMilli(), "success": true})
+		tasks = append(tasks, task)
+	}
+	if got := completed(); fmt.Sprint(got) != fmt.Sprint([]string{tasks[2], tasks[1]}) {
+		t.Errorf("completed today %v of %v", got, tasks)
+	}
+}
+
 func testWork(t *testing.T, c *apptest.Client, team string) {
 	worker, p := hire(t, c, team, "+12125550303")
 	mine := map[string]any{"container": map[string]any{"type": "WORKER", "worker": worker}}
@@ -332,6 +371,7 @@ func testWork(t *testing.T, c *apptest.Client, team string) {
 	if list["activeTask"] != first || len(list["tasks"].([]any)) != 2 {
 		t.Errorf("list %v", list["activeTask"])
 	}
+	invalid.check(t, p.try(t, "complete", first, "c0", map[string]any{"success": false, "failureReason": "LAZY"}), "failureReason", "UNABLE_TO_LOCATE", "LAZY")
 	for range 2 {
 		p.do(t, "complete", first, "c1", map[string]any{"success": false, "failureReason": "UNABLE_TO_LOCATE", "notes": "no door"})
 	}

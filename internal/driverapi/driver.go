@@ -26,14 +26,18 @@ func (s *Server) routes() []edge.Route {
 		edge.Delete("/sessions", "Sign out everywhere", s.signOutEverywhere).AllowTemporaryPassword().
 			Describe("Ends all sessions of the worker, including this one, and revokes the token of a tracker app."),
 		edge.Get("/me", "Read the current worker", s.self).AllowTemporaryPassword(),
+		edge.Get("/settings", "Read the settings of the app", s.settings).
+			Describe("What the app shows about the organization and the program."),
 		edge.Put("/duty", "Go on or off duty", s.setDuty).
 			Describe("Going off duty does not change an active task.").
 			Example(`{"onDuty": true}`),
 		edge.Get("/tasks", "List the tasks of the worker, in order", s.workList).
 			Describe("Returns the active task first, then the others in order. A task with a delayTime is expected to be late, one with an earlyTime to be reached before its time window opens: warn the worker before it is started."),
 		edge.Get("/tasks/available", "List the tasks that the worker can claim", s.availableTasks),
+		edge.Get("/tasks/completed", "List the tasks that the worker completed today", s.completedTasks).
+			Describe("Returns the tasks completed since midnight in the time zone of the organization, the latest first."),
 		edge.Follow("/events", "Follow changes of the task list", s.followList, "text/event-stream").
-			Describe("A stream of server-sent events named list, each with the version, the activeTask, and the id and timeLastModified of each task, and whether it is delayed. An event is sent whenever any of these change. After a reconnect with the ID of the last event in the Last-Event-ID header, an event is sent immediately only if the client missed a change."),
+			Describe("A stream of server-sent events named list, each with the version, the activeTask, the id and timeLastModified of each task, whether it is delayed, and a text, available, that changes with the tasks that the worker can claim. An event is sent whenever any of these change. After a reconnect with the ID of the last event in the Last-Event-ID header, an event is sent immediately only if the client missed a change."),
 		edge.Post("/tasks/{id}/claim", "Claim a task of the team", act(s.Work.Claim).serve).
 			Describe("The team must have enableSelfAssignment.").
 			Example(`{"actionId": "0b9c8f0e-claim"}`),
@@ -127,6 +131,16 @@ func (s *Server) workList(ctx context.Context, c *edge.Call) (wire.WorkList, err
 func (s *Server) availableTasks(ctx context.Context, c *edge.Call) ([]wire.WorkTask, error) {
 	tasks, err := s.Work.Available(ctx, c.Who)
 	return wire.Each(tasks, wire.NewWorkTask), err
+}
+
+func (s *Server) completedTasks(ctx context.Context, c *edge.Call) ([]wire.WorkTask, error) {
+	tasks, err := s.Fleet.CompletedToday(ctx, c.Who)
+	return wire.Each(tasks, wire.NewWorkTask), err
+}
+
+func (s *Server) settings(ctx context.Context, c *edge.Call) (wire.AppSettings, error) {
+	org, settings, err := s.Fleet.Settings(ctx, c.Who)
+	return wire.NewAppSettings(org, settings, s.Version), err
 }
 
 // act performs one of the verbs that need no more than an action.

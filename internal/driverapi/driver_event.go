@@ -18,7 +18,7 @@ import (
 func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
 	following := s.Work.Follow(c.Who)
 	defer following.Close()
-	list, err := s.Work.Outline(ctx, c.Who)
+	list, err := following.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,6 +30,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 	text := []byte(": following\n\n")
 	for {
 		outline := wire.NewListOutline(list.Version, list.ActiveTask, list.Tasks)
+		outline.Available = listID([]byte(list.Claimable))
 		data, err := codec.Marshal(outline)
 		if err != nil {
 			return nil // the phone asks again
@@ -53,7 +54,7 @@ func (s *Server) followList(ctx context.Context, c *edge.Call, w http.ResponseWr
 		if _, err := s.authenticate(ctx, c.HTTP); err != nil {
 			return nil // signed out meanwhile; the phone gets an error when it asks
 		}
-		if list, err = s.Work.Outline(ctx, c.Who); err != nil {
+		if list, err = following.List(ctx); err != nil {
 			return nil // the phone asks again
 		}
 	}

@@ -317,7 +317,7 @@ func (m *Mux) authorize(ctx context.Context, w http.ResponseWriter, c *Call, rt 
 			return err
 		}
 	}
-	if rt.Body == nil && rt.Method != http.MethodPost {
+	if rt.Body == nil && len(rt.Takes) == 0 && rt.Method != http.MethodPost {
 		return nil
 	}
 	rt.extendDeadline(w, m.Now())

@@ -144,6 +144,14 @@ func Send[Reply any](path, summary string, serve func(context.Context, *Call) (R
 	return rt
 }
 
+// PutBytes makes a PUT route that takes a body which is not JSON, of the given media
+// types. The body is in Call.Body.
+func PutBytes[Reply any](path, summary string, serve func(context.Context, *Call) (Reply, error), takes ...string) Route {
+	rt := Send(path, summary, serve, takes...)
+	rt.Method = http.MethodPut
+	return rt
+}
+
 // SendOnly makes a POST route that takes no JSON and whose response is empty.
 func SendOnly(path, summary string, serve func(context.Context, *Call) error) Route {
 	rt := newRoute[nothing](http.MethodPost, path, summary)

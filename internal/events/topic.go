@@ -11,6 +11,9 @@ func OrganizationTopic(id lastmile.OrganizationID) Topic { return Topic("o" + id
 // ListTopic is the list of tasks of a worker.
 func ListTopic(id lastmile.WorkerID) Topic { return Topic("l" + id) }
 
+// TeamTopic is the list of tasks of a team, which its workers may claim.
+func TeamTopic(id lastmile.TeamID) Topic { return Topic("m" + id) }
+
 // WorkerTopic is the part of a worker that recipients see: name, vehicle and
 // position.
 func WorkerTopic(id lastmile.WorkerID) Topic { return Topic("w" + id) }

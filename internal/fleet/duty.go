@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"dray/internal/lastmile"
@@ -14,6 +16,40 @@ func (f *Fleet) Self(ctx context.Context, who lastmile.Principal) (worker lastmi
 		return err
 	})
 	return worker, err
+}
+
+// Settings returns the organization of the calling worker and its settings.
+func (f *Fleet) Settings(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, settings lastmile.Settings, err error) {
+	err = f.Store.Read(ctx, func(r Reader) (err error) {
+		if org, err = r.Organization(ctx, who.Organization); err != nil {
+			return err
+		}
+		settings, err = r.Settings(ctx, who.Organization)
+		return err
+	})
+	return org, settings, err
+}
+
+// CompletedToday returns the tasks that the calling worker completed since midnight
+// in the time zone of the organization, the latest first.
+func (f *Fleet) CompletedToday(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
+	now := f.Now()
+	err = f.Store.Read(ctx, func(r Reader) error {
+		org, err := r.Organization(ctx, who.Organization)
+		if err != nil {
+			return err
+		}
+		zone, err := time.LoadLocation(org.Timezone)
+		if err != nil {
+			return fmt.Errorf("load the time zone of %s: %w", org.ID, err)
+		}
+		year, month, day := now.In(zone).Date()
+		today := lastmile.Window{From: time.Date(year, month, day, 0, 0, 0, 0, zone), To: now.Add(time.Minute)}
+		tasks, err = r.CompletedBy(ctx, who.Organization, who.Worker, today)
+		return err
+	})
+	slices.SortStableFunc(tasks, func(a, b lastmile.Task) int { return b.Completion.At.Compare(a.Completion.At) })
+	return tasks, err
 }
 
 // SetDuty puts the calling worker on or off duty, and stores the worker's phone if

@@ -28,6 +28,8 @@ type Reader interface {
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Schedule reads a worker's schedule, the latest day first.
 	Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error)
+	// Settings returns the settings of an organization.
+	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 	// TasksOf returns several tasks in the order of their ids.

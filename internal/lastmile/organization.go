@@ -43,6 +43,11 @@ func NewOrganization(id OrganizationID, d OrganizationDraft, now time.Time) (Org
 	return o, err
 }
 
+// SetLogo sets the logo; an empty id removes it.
+func (o *Organization) SetLogo(logo UploadID, now time.Time) {
+	o.Image, o.Modified = string(logo), nextModified(o.Modified, now)
+}
+
 // CanSee reports whether the organization can see another one: itself and its
 // connections.
 func (o Organization) CanSee(other OrganizationID) bool {
@@ -86,4 +91,29 @@ type Delegatee Organization
 type Settings struct {
 	GeocodingPrecision Precision // minimum precision of addresses; zero accepts any
 	Geofence           Geofence
+	HideBarcodes       bool // apps do not show workers which barcodes they must scan
+}
+
+// PageSettings are what an organization sets for the tracking pages of its
+// recipients.
+type PageSettings struct {
+	Phone    Phone  // that recipients call; empty for none
+	Color    string // of links and buttons, as #rrggbb; empty for the default
+	NewTimes bool   // recipients of failed tasks may request another time
+}
+
+// PageSettingsChange is an update of the settings of tracking pages. Nil fields stay
+// unchanged.
+type PageSettingsChange struct {
+	Phone    *string // as dialed in the country of the organization; empty removes it
+	Color    *string // empty restores the default
+	NewTimes *bool
+}
+
+// Check rejects invalid settings. The phone number is already parsed.
+func (s PageSettings) Check() error {
+	if s.Color != "" && !colorForm.MatchString(s.Color) {
+		return Invalid("color must be of the form #RRGGBB, such as #0b6b50, not %q", Truncate(s.Color, 32))
+	}
+	return nil
 }

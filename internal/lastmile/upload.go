@@ -5,6 +5,7 @@ import "time"
 // Limits of uploads.
 const (
 	MaxUpload        = 10 << 20 // bytes, as sent
+	MaxLogo          = 1 << 20  // bytes of the logo of an organization, as sent
 	MaxPhotos        = 20       // per task
 	MaxUnusedUploads = 200      // per worker
 
@@ -15,18 +16,19 @@ const (
 )
 
 // Upload is a signature or photo uploaded by a worker, to be attached to a
-// task.
+// task, or the logo of an organization.
 type Upload struct {
 	ID           UploadID
 	Organization OrganizationID
-	Worker       WorkerID
-	Digest       string // of the original bytes, to recognize repeated uploads
-	Storage      string // which storage holds its bytes
-	Type         string // media type of the stored image
+	Worker       WorkerID // empty for a logo
+	Digest       string   // of the original bytes, to recognize repeated uploads
+	Storage      string   // which storage holds its bytes
+	Type         string   // media type of the stored image
 	Size         int64
 	Created      time.Time
 	State        UploadState
 	Task         TaskID // empty until attached
+	Logo         bool   // of the organization: kept without a task
 }
 
 // The storages that every installation has.

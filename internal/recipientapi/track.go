@@ -14,6 +14,8 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
 	"dray/internal/textmessage"
+	"dray/internal/trackingpage"
+	"dray/internal/upload"
 	"dray/internal/wire"
 )
 
@@ -38,7 +40,8 @@ const (
 // Tracking serves what the page of a recipient requests.
 type Tracking struct {
 	edge.Settings
-	Pages *taskflow.Pages
+	Pages   *taskflow.Pages
+	Uploads *upload.Uploads
 }
 
 // Handler returns a recipient's page and what it requests, to be mounted at
@@ -67,6 +70,8 @@ func (s *Tracking) routes() []edge.Route {
 		edge.Get("/{token}/state", "Read the state of a task", s.follow).Public(),
 		edge.Follow("/{token}/events", "Follow a task", follow).Public(),
 		edge.SendOnly("/{token}/viewed", "Report that the page was opened", s.view).Public(),
+		edge.Follow("/{token}/logo", "Read the logo of the organization", s.showLogo, edge.ImageTypes...).Public(),
+		edge.Do("/{token}/newTime", "Request another time for a failed task", s.requestTime).Public().Limit(maxFeedback),
 		edge.Do("/{token}/feedback", "Rate a completed task", s.rateTask).Public().Limit(maxFeedback),
 	}
 }
@@ -90,6 +95,36 @@ func (s *Tracking) rateTask(ctx context.Context, c *edge.Call, body wire.Feedbac
 		return err
 	}
 	return s.Pages.Rate(ctx, link(c), feedback)
+}
+
+func (s *Tracking) requestTime(ctx context.Context, c *edge.Call, body wire.NewTimeBody) error {
+	begin, err := body.Domain()
+	if err != nil {
+		return err
+	}
+	return s.Pages.RequestTime(ctx, link(c), begin)
+}
+
+// showLogo serves GET /t/{token}/logo. Pages are opened again and again; the logo
+// rarely changes.
+func (s *Tracking) showLogo(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {
+	merchant, err := s.Pages.Merchant(ctx, link(c))
+	if err != nil {
+		return err
+	}
+	logo, err := s.Uploads.Logo(ctx, merchant)
+	if lastmile.IsNotFound(err) {
+		return trackingpage.NotFound()
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.Hold(len(logo.Data)); err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	s.SendImage(w, logo.Type, logo.Data)
+	return nil
 }
 
 // followTask serves GET /t/{token}/events: how far the task is, and again

@@ -1,6 +1,8 @@
 package sms
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
@@ -25,6 +27,20 @@ func ParseNumber(raw, country string) (lastmile.Phone, error) {
 	return lastmile.Phone(phonenumbers.Format(number, phonenumbers.E164)), nil
 }
 
+// ShowNumber returns a number as people in a country write it: without the country
+// code if it is one of that country.
+func ShowNumber(phone lastmile.Phone, country string) string {
+	number, err := phonenumbers.Parse(string(phone), "")
+	if err != nil {
+		return string(phone)
+	}
+	form := phonenumbers.INTERNATIONAL
+	if phonenumbers.GetRegionCodeForNumber(number) == strings.ToUpper(country) {
+		form = phonenumbers.NATIONAL
+	}
+	return phonenumbers.Format(number, form)
+}
+
 // Country returns the ISO 3166-1 code of a number's country; empty if it is in none.
 func Country(phone lastmile.Phone) string {
 	number, err := phonenumbers.Parse(string(phone), "")
@@ -32,6 +48,12 @@ func Country(phone lastmile.Phone) string {
 		return ""
 	}
 	return phonenumbers.GetRegionCodeForNumber(number)
+}
+
+// Countries returns the ISO 3166-1 codes of the countries whose numbering plans are
+// known, in order.
+func Countries() []string {
+	return slices.Sorted(maps.Keys(phonenumbers.GetSupportedRegions()))
 }
 
 // KnownCountry reports whether the numbering plan of a country is known, by its

@@ -149,7 +149,9 @@ func (v viewer) operation(method, path string, op *operation) operationView {
 		o.Parameters = append(o.Parameters, parameterRow{p.Name, p.In, v.typeOf(p.Schema).Text, p.Description, p.Required})
 	}
 	if op.RequestBody != nil {
-		o.Body = v.body(op.RequestBody.Content[jsonType].Schema)
+		if sent, ok := op.RequestBody.Content[jsonType]; ok {
+			o.Body = v.body(sent.Schema)
+		}
 	}
 	for _, r := range op.Responses {
 		if sent, ok := r.value.Content[jsonType]; ok {

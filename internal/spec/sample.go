@@ -30,7 +30,11 @@ func (v viewer) command(method, path string, op *operation) string {
 	}
 	c.WriteString(`"`)
 	if op.RequestBody != nil {
-		sent := op.RequestBody.Content[jsonType]
+		sent, isJSON := op.RequestBody.Content[jsonType]
+		if !isJSON {
+			c.WriteString(" \\\n  --data-binary @FILE")
+			return c.String()
+		}
 		var example any = sent.Example
 		if sent.Example == nil {
 			example = v.sample(sent.Schema, 0)

@@ -78,12 +78,19 @@ func (b *Base) lockAll(ctx context.Context, w containerLocker, org lastmile.Orga
 	return nil
 }
 
-// lock locks one container, because it or a task in it is about to change. If it
-// is a worker's, the estimates are refreshed and the worker's phone is notified
-// after the commit.
+// lock locks one container, because it or a task in it is about to change. The
+// phones that show it are notified after the commit. If it is a worker's, the
+// estimates are refreshed.
 func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error {
-	if err := w.LockContainer(ctx, org, in, now); err != nil || in.Kind != lastmile.InWorker {
+	if err := w.LockContainer(ctx, org, in, now); err != nil {
 		return err
+	}
+	switch in.Kind {
+	case lastmile.InTeam:
+		b.Events.Publish(w, events.TeamTopic(lastmile.TeamID(in.Owner)))
+		return nil
+	case lastmile.InOrganization:
+		return nil
 	}
 	worker := lastmile.WorkerID(in.Owner)
 	b.Events.Publish(w, events.ListTopic(worker))
@@ -106,7 +113,7 @@ func (b *Base) saveProgress(ctx context.Context, w progressWriter, task lastmile
 // its new one.
 func (b *Base) saveMoved(ctx context.Context, w moveWriter, task lastmile.Task, before lastmile.ContainerRef, now time.Time) error {
 	if task.Container == before {
-		if before.Kind == lastmile.InWorker { // so that the worker's phone sees the change
+		if before.Kind != lastmile.InOrganization { // so that phones see the change
 			if err := b.lock(ctx, w, task.Organization, before, now); err != nil {
 				return err
 			}

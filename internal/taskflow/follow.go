@@ -16,6 +16,8 @@ type Pages struct {
 	Store    PageStore
 	Hub      *events.Hub
 	Feedback *rate.Limiter // see NewFeedbackLimit
+
+	ParsePhone func(raw, country string) (lastmile.Phone, error)
 }
 
 // Follow returns the tracking page of a task to a caller who has its link.
@@ -35,7 +37,9 @@ type TaskFollower struct {
 
 	task     lastmile.Task
 	merchant lastmile.Organization
-	worker   *lastmile.Worker // nil unless the task is assigned or active
+	settings lastmile.PageSettings // of the merchant
+	newTimes bool                  // the organization of the task offers them
+	worker   *lastmile.Worker      // nil unless the task is assigned or active
 }
 
 // FollowTask opens the tracking page of a task. It must be closed.
@@ -90,7 +94,7 @@ func (p *TaskFollower) read(ctx context.Context) error {
 		if p.task, err = taskByLink(ctx, r, p.token); err != nil {
 			return err
 		}
-		if p.merchant, err = r.Organization(ctx, p.task.Merchant); err != nil {
+		if err = p.readSettings(ctx, r); err != nil {
 			return err
 		}
 		p.worker = nil
@@ -106,7 +110,30 @@ func (p *TaskFollower) read(ctx context.Context) error {
 // Show returns the page as of now, from the data of the last Read. It changes with
 // time even if the data does not.
 func (p *TaskFollower) Show() (trackingpage.Page, error) {
-	return trackingpage.New(&p.task, p.merchant, p.worker, p.pages.Now())
+	now := p.pages.Now()
+	page, err := trackingpage.New(&p.task, p.merchant, p.worker, now)
+	if err == nil {
+		page.Customize(p.settings, p.newTimes, now)
+	}
+	return page, err
+}
+
+// readSettings reads the organization that the page shows, and what it sets for the
+// page. Requests for another time are handled by the organization of the task, so it
+// decides whether there are any.
+func (p *TaskFollower) readSettings(ctx context.Context, r PageReader) (err error) {
+	if p.merchant, err = r.Organization(ctx, p.task.Merchant); err != nil {
+		return err
+	}
+	if p.settings, err = r.PageSettings(ctx, p.task.Merchant); err != nil {
+		return err
+	}
+	own := p.settings
+	if p.task.Organization != p.task.Merchant {
+		own, err = r.PageSettings(ctx, p.task.Organization)
+	}
+	p.newTimes = own.NewTimes
+	return err
 }
 
 // taskByLink reads a task by the token of its tracking link.

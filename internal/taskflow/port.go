@@ -188,6 +188,8 @@ type WorkReader interface {
 	ActionDone(ctx context.Context, a store.Action) (before store.Action, done bool, err error)
 	// ListHead returns the first tasks of the list of a container, up to limit.
 	ListHead(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, limit int) ([]lastmile.TaskID, error)
+	// ListState returns what changes whenever the list of a container does.
+	ListState(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (store.ListState, error)
 	// Settings returns the settings of an organization.
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 	// Task returns a task.
@@ -224,6 +226,8 @@ type WorkStore = store.Transactor[WorkReader, WorkWriter]
 type PageReader interface {
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+	// PageSettings returns the settings of an organization for tracking pages.
+	PageSettings(ctx context.Context, org lastmile.OrganizationID) (lastmile.PageSettings, error)
 	// TaskByToken finds a task of any organization by the token of its tracking
 	// page, which grants access.
 	TaskByToken(ctx context.Context, token string) (lastmile.Task, error)
@@ -236,6 +240,8 @@ type PageWriter interface {
 	PageReader
 	events.Transaction
 	taskWriter
+	// SavePageSettings saves the settings of an organization for tracking pages.
+	SavePageSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.PageSettings) error
 }
 
 // PageStore runs the transactions of Pages.

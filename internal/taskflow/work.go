@@ -3,6 +3,7 @@ package taskflow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -59,6 +60,7 @@ type WorkList struct {
 	Version    int64
 	ActiveTask lastmile.TaskID
 	Tasks      []lastmile.Task // the active one first
+	Claimable  string          // changes with the tasks that the worker may claim; only when followed
 }
 
 // List returns the task list of a worker.
@@ -104,19 +106,12 @@ const MaxAvailable = 500
 func (wk *Work) Available(ctx context.Context, who lastmile.Principal) (tasks []lastmile.Task, err error) {
 	err = wk.Store.Read(ctx, func(r WorkReader) error {
 		tasks = nil
-		worker, err := r.Worker(ctx, who.Organization, who.Worker)
+		teams, err := claimableTeams(ctx, r, who)
 		if err != nil {
 			return err
 		}
-		for _, id := range worker.Teams {
-			team, err := r.Team(ctx, who.Organization, id)
-			if err != nil {
-				return err
-			}
-			if !team.EnableSelfAssignment {
-				continue
-			}
-			ids, err := r.ListHead(ctx, who.Organization, lastmile.TeamContainer(id), MaxAvailable)
+		for _, team := range teams {
+			ids, err := r.ListHead(ctx, who.Organization, lastmile.TeamContainer(team.ID), MaxAvailable)
 			if err != nil {
 				return err
 			}
@@ -133,6 +128,25 @@ func (wk *Work) Available(ctx context.Context, who lastmile.Principal) (tasks []
 		return nil
 	})
 	return tasks, err
+}
+
+// claimableTeams returns the teams of a worker that let workers claim tasks.
+func claimableTeams(ctx context.Context, r ownerReader, who lastmile.Principal) ([]lastmile.Team, error) {
+	worker, err := r.Worker(ctx, who.Organization, who.Worker)
+	if err != nil {
+		return nil, err
+	}
+	var teams []lastmile.Team
+	for _, id := range worker.Teams {
+		team, err := r.Team(ctx, who.Organization, id)
+		if err != nil {
+			return nil, err
+		}
+		if team.EnableSelfAssignment {
+			teams = append(teams, team)
+		}
+	}
+	return teams, nil
 }
 
 // act performs an action of a worker once: the same action sent again changes
@@ -402,8 +416,49 @@ func saveTrip(ctx context.Context, w WorkWriter, task lastmile.Task, who lastmil
 	return w.SaveTrip(ctx, who.Organization, task.ID, task.Completion.At, trip)
 }
 
-// Follow subscribes to the list of the worker who is asking. The subscription
-// must be closed.
-func (wk *Work) Follow(who lastmile.Principal) *events.Subscription {
-	return wk.Hub.Subscribe(events.ListTopic(who.Worker))
+// Following is a subscription of a worker to the own list and to the lists of the
+// teams whose tasks the worker may claim.
+type Following struct {
+	*events.Subscription
+	work *Work
+	who  lastmile.Principal
+}
+
+// Follow subscribes to the lists of the worker who is asking. The subscription must
+// be closed.
+func (wk *Work) Follow(who lastmile.Principal) Following {
+	return Following{wk.Hub.Subscribe(events.ListTopic(who.Worker)), wk, who}
+}
+
+// List returns the outline of the worker's task list with the state of the lists of
+// tasks to claim. It follows the teams that the worker is in now.
+func (f Following) List(ctx context.Context) (list WorkList, err error) {
+	var teams []lastmile.Team
+	err = f.work.Store.Read(ctx, func(r WorkReader) (err error) {
+		teams, err = claimableTeams(ctx, r, f.who)
+		return err
+	})
+	if err != nil {
+		return list, err
+	}
+	topics := []events.Topic{events.ListTopic(f.who.Worker)}
+	for _, team := range teams {
+		topics = append(topics, events.TeamTopic(team.ID))
+	}
+	f.Subscription.Follow(topics...)
+	if list, err = f.work.Outline(ctx, f.who); err != nil {
+		return list, err
+	}
+	err = f.work.Store.Read(ctx, func(r WorkReader) error {
+		list.Claimable = ""
+		for _, team := range teams {
+			state, err := r.ListState(ctx, f.who.Organization, lastmile.TeamContainer(team.ID))
+			if err != nil {
+				return err
+			}
+			list.Claimable += fmt.Sprintf("%s %d %s,", team.ID, state.Version, state.Last)
+		}
+		return nil
+	})
+	return list, err
 }

@@ -43,15 +43,23 @@ type Page struct {
 
 	WorkerName  string // while active
 	Vehicle     lastmile.VehicleType
-	Location    *lastmile.Point // of the worker, while active
+	Location    *lastmile.Point // of the worker, while on the way
 	LocatedAt   time.Time
 	Destination *lastmile.Point // set if Location is
 
-	Requirements lastmile.Requirements
-	CompletedAt  time.Time
-	CanRate      bool
-	Rated        bool
-	Expires      time.Time // when the page expires; zero until completed
+	Requirements  lastmile.Requirements
+	Steps         []Step
+	FailureReason string // one of lastmile.FailureReasons; empty for none and others
+	CompletedAt   time.Time
+	CanRate       bool
+	Rated         bool
+	Expires       time.Time // when the page expires; zero until completed
+
+	Phone     lastmile.Phone // that recipients call; empty for none
+	Color     string         // empty for the default
+	Logo      bool           // the organization has a logo
+	NewTimes  []Slot         // that the recipient may request
+	Requested *Slot          // the requested time; nil for none
 }
 
 // New returns the page of a task. worker is the worker of the task, or nil.
@@ -59,12 +67,16 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 	f := Page{
 		Organization: lastmile.PlainName(shown.Name), Timezone: shown.Timezone, Country: shown.Country,
 		Pickup: t.Pickup, Stage: stage(t), CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore, Requirements: t.Requirements,
+		Steps: steps(t), Logo: shown.Image != "",
 	}
 	if t.Completion.Done() {
 		f.CompletedAt, f.Expires = t.Completion.At, t.Completion.At.Add(Lifetime)
 		f.CanRate, f.Rated = true, len(t.Feedback) > 0
 		if !now.Before(f.Expires) {
 			return Page{}, NotFound()
+		}
+		if f.Stage == StageFailed {
+			f.FailureReason, f.Requested = shownReason(t.Completion.FailureReason), requested(t)
 		}
 		return f, nil
 	}
@@ -80,7 +92,7 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 		f.Vehicle = worker.Vehicle.Type
 	}
 	at := worker.Whereabouts
-	if at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.LocatedAt) < positionShownFor {
+	if f.Stage == StageActive && at.OnDuty && at.Location != nil && worker.ActiveTask == t.ID && now.Sub(at.LocatedAt) < positionShownFor {
 		goal := t.Destination.Location
 		f.Location, f.LocatedAt, f.Destination = at.Location, at.LocatedAt, &goal
 	}

@@ -9,6 +9,8 @@ import (
 
 // Reader is what the package reads in a transaction.
 type Reader interface {
+	// Organization returns an organization.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// StaleUploads lists up to limit uploads of all organizations that are older
 	// than a time and not attached to a task.
 	StaleUploads(ctx context.Context, before time.Time, limit int) ([]lastmile.Upload, error)
@@ -24,6 +26,12 @@ type Writer interface {
 	Reader
 	// DeleteUpload deletes the record of an upload.
 	DeleteUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
+	// DeleteUploadBytes deletes the bytes of an upload from the database.
+	DeleteUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) error
+	// SaveOrganization saves an organization.
+	SaveOrganization(ctx context.Context, o lastmile.Organization) error
+	// SaveUploadBytes saves the bytes of an upload in the database.
+	SaveUploadBytes(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID, data []byte) error
 	// SaveUpload saves the record of an upload.
 	SaveUpload(ctx context.Context, u lastmile.Upload) error
 }

@@ -52,6 +52,7 @@ var types = map[string]string{
 	".json":        "application/json",
 	".png":         "image/png",
 	".svg":         "image/svg+xml",
+	".wasm":        "application/wasm",
 	".webmanifest": "application/manifest+json",
 }
 

@@ -31,6 +31,7 @@ func built(t *testing.T) *web.Assets {
 		"driver/icon-192.png":     {Data: []byte("png")},
 		"assets/driver-1.js.gz":   {Data: gzipped(t, "run()")},
 		"assets/driver-1.css.gz":  {Data: gzipped(t, "a{}")},
+		"assets/reader-1.wasm.gz": {Data: gzipped(t, "\x00asm")},
 		"assets/broken-1.js.gz":   {Data: []byte("not compressed")},
 		"assets/unknown-1.secret": {Data: []byte("hidden")},
 	}
@@ -132,6 +133,14 @@ func TestEntriesNameTheirStyles(t *testing.T) {
 	}
 }
 
+// Browsers compile WebAssembly while it loads only if it has its media type.
+func TestBarcodeReader(t *testing.T) {
+	r := request(built(t), http.MethodGet, "/assets/reader-1.wasm")
+	if r.Code != http.StatusOK || r.Header().Get("Content-Type") != "application/wasm" || r.Body.String() != "\x00asm" {
+		t.Errorf("%d %s", r.Code, r.Header().Get("Content-Type"))
+	}
+}
+
 func TestDriverPage(t *testing.T) {
 	h := web.Driver(built(t))
 	r := request(h, http.MethodGet, "/driver")
@@ -142,12 +151,12 @@ func TestDriverPage(t *testing.T) {
 		t.Errorf("Cache-Control %q", got)
 	}
 	policy := r.Header().Get("Content-Security-Policy")
-	for _, want := range []string{"script-src 'self';", "connect-src 'self';", "frame-ancestors 'none'", "default-src 'none'"} {
+	for _, want := range []string{"script-src 'self' 'wasm-unsafe-eval';", "connect-src 'self';", "frame-ancestors 'none'", "default-src 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy %q lacks %q", policy, want)
 		}
 	}
-	if strings.Contains(policy, "unsafe-eval") || strings.Contains(policy, "script-src 'self' ") {
+	if strings.Contains(policy, "'unsafe-eval'") || strings.Contains(policy, "script-src 'self' 'unsafe-inline'") {
 		t.Errorf("the policy %q allows inline scripts", policy)
 	}
 	for _, name := range []string{"X-Content-Type-Options", "Referrer-Policy", "Etag"} {

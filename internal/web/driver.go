@@ -11,6 +11,9 @@ import (
 const appPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; manifest-src 'self'; " +
 	"img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+// driverPolicy also allows the barcode reader, which is in WebAssembly.
+var driverPolicy = strings.Replace(appPolicy, "script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", 1)
+
 //go:embed unbuilt.html
 var unbuiltPage []byte
 
@@ -29,7 +32,7 @@ func Driver(a *Assets) http.Handler {
 		case r.URL.Path == "/driver/":
 			http.Redirect(w, r, "/driver", http.StatusMovedPermanently)
 		case name == "driver.html":
-			header.Set("Content-Security-Policy", appPolicy)
+			header.Set("Content-Security-Policy", driverPolicy)
 			// The app uses positions and scans barcodes.
 			header.Set("Permissions-Policy", "geolocation=(self), camera=(self), microphone=(), payment=()")
 			if !found {

@@ -7,9 +7,11 @@ import (
 	_ "embed" // the page
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +31,7 @@ var trackStyle string
 type Recipients interface {
 	Follow(ctx context.Context, token string) (trackingpage.Page, error)
 	Rate(ctx context.Context, token string, feedback lastmile.Feedback) error
+	RequestTime(ctx context.Context, token string, begin time.Time) error
 }
 
 // Track serves the page on which a recipient follows a task, at /t/{token}. It
@@ -37,22 +40,27 @@ type Track struct {
 	Recipients Recipients
 	Now        func() time.Time
 	Log        *slog.Logger
+	// ShowPhone returns a phone number as people in a country write it.
+	ShowPhone func(phone lastmile.Phone, country string) string
 
 	script Entry // empty when there is none
 	page   *template.Template
-	policy string
 }
 
 // NewTrack returns the page, with the script named track if the assets have one.
-func NewTrack(a *Assets, r Recipients, now func() time.Time, log *slog.Logger) *Track {
-	sum := sha256.Sum256([]byte(trackStyle))
+func NewTrack(a *Assets, r Recipients, now func() time.Time, log *slog.Logger, showPhone func(lastmile.Phone, string) string) *Track {
 	script, _ := a.Entry("track")
 	return &Track{
-		Recipients: r, Now: now, Log: log, script: script,
+		Recipients: r, Now: now, Log: log, ShowPhone: showPhone, script: script,
 		page: template.Must(template.New("track").Parse(trackPage)),
-		policy: "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-			"'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 	}
+}
+
+// trackPolicy returns the content security policy of a page with a style.
+func trackPolicy(style string) string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 }
 
 // trackView is the data of the page's template.
@@ -65,11 +73,28 @@ type trackView struct {
 	Token    string
 
 	Organization, Stage string
+	Logo                bool
 	Headline, Detail    string
+	Steps               []trackStep
 	Lines               []trackLine
 	Asked               []string
+	Problem, Next       string
+	Times               []trackTime
 	MayRate, Rated      bool
 	Ratings             []int
+	Phone               bool
+	Call                template.URL
+	CallText, Number    string
+}
+
+// trackStep is a step of the task. State is the name of a style.
+type trackStep struct{ State, Label string }
+
+// trackTime is an option of the form that requests another time.
+type trackTime struct {
+	Value    int64 // Unix milliseconds at which it begins
+	Label    string
+	Selected bool
 }
 
 // trackLine is a labelled value.
@@ -78,7 +103,6 @@ type trackLine struct{ Name, Value string }
 // ServeHTTP implements http.Handler.
 func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("Content-Security-Policy", t.policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
@@ -89,7 +113,7 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet, http.MethodHead:
 		t.show(w, r, token, http.StatusOK)
 	case http.MethodPost:
-		t.rate(w, r, token)
+		t.submit(w, r, token)
 	default:
 		header.Set("Allow", "GET, HEAD, POST")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -99,7 +123,9 @@ func (t *Track) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // show writes the page.
 func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, status int) {
 	found, err := t.Recipients.Follow(r.Context(), token)
-	view := trackView{Script: t.script, CSS: template.CSS(trackStyle), Token: token} // embedded, so it is safe
+	style := trackStyle + accents(found.Color)
+	w.Header().Set("Content-Security-Policy", trackPolicy(style))
+	view := trackView{Script: t.script, CSS: template.CSS(style), Token: token} // embedded, and a checked color: it is safe
 	view.Language = textmessage.ChooseLanguage(r.Header.Get("Accept-Language"), found.Country)
 	view.Words = dictionary[view.Language]
 	_, rejected := errors.AsType[*lastmile.Error](err)
@@ -113,6 +139,10 @@ func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, statu
 		return
 	default:
 		view.describe(found, t.Now())
+		view.contact(found, t.ShowPhone)
+		if status != http.StatusOK {
+			view.Problem = view.Words.Problem
+		}
 	}
 	var out bytes.Buffer
 	if err := t.page.Execute(&out, view); err != nil {
@@ -129,32 +159,46 @@ func (t *Track) show(w http.ResponseWriter, r *http.Request, token string, statu
 // maxForm is the largest form, in bytes.
 const maxForm = 16 << 10
 
-// rate handles the form, which pages without a script submit.
-func (t *Track) rate(w http.ResponseWriter, r *http.Request, token string) {
+// submit handles the forms, which pages without a script submit.
+func (t *Track) submit(w http.ResponseWriter, r *http.Request, token string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		t.show(w, r, token, http.StatusBadRequest)
+	err := r.ParseForm()
+	if err == nil {
+		err = t.store(r.Context(), token, r.PostForm)
+	} else {
+		err = lastmile.Invalid("the form cannot be read")
+	}
+	if err == nil {
+		http.Redirect(w, r, "/t/"+token, http.StatusSeeOther)
 		return
 	}
-	rating, err := strconv.Atoi(r.PostForm.Get("rating"))
-	if err != nil {
-		t.show(w, r, token, http.StatusBadRequest)
-		return
+	status := http.StatusBadRequest
+	rejection, rejected := errors.AsType[*lastmile.Error](err)
+	switch {
+	case !rejected:
+		t.Log.Error("a recipient's form cannot be stored", "error", err)
+		status = http.StatusInternalServerError
+	case rejection.Code == lastmile.CodeTooMany:
+		status = http.StatusTooManyRequests
 	}
-	err = t.Recipients.Rate(r.Context(), token, lastmile.Feedback{Rating: rating, Comments: strings.ToValidUTF8(strings.ReplaceAll(r.PostForm.Get("comments"), "\x00", ""), "")})
-	if err != nil {
-		status := http.StatusBadRequest
-		rejection, rejected := errors.AsType[*lastmile.Error](err)
-		switch {
-		case !rejected:
-			t.Log.Error("feedback cannot be kept", "error", err)
-		case rejection.Code == lastmile.CodeTooMany:
-			status = http.StatusTooManyRequests
+	t.show(w, r, token, status)
+}
+
+// store stores a form: the request for another time, or feedback.
+func (t *Track) store(ctx context.Context, token string, form url.Values) error {
+	if form.Has("time") {
+		begin, err := strconv.ParseInt(form.Get("time"), 10, 64)
+		if err != nil {
+			return lastmile.Invalid("time must be one of the offered times")
 		}
-		t.show(w, r, token, status)
-		return
+		return t.Recipients.RequestTime(ctx, token, time.UnixMilli(begin))
 	}
-	http.Redirect(w, r, "/t/"+token, http.StatusSeeOther)
+	rating, err := strconv.Atoi(form.Get("rating"))
+	if err != nil {
+		return lastmile.Invalid("rating must be a number")
+	}
+	comments := strings.ToValidUTF8(strings.ReplaceAll(form.Get("comments"), "\x00", ""), "")
+	return t.Recipients.Rate(ctx, token, lastmile.Feedback{Rating: rating, Comments: comments})
 }
 
 // describe fills the view with the words for a task.
@@ -164,22 +208,33 @@ func (v *trackView) describe(f trackingpage.Page, now time.Time) {
 	if err != nil {
 		zone = time.UTC
 	}
-	v.Organization, v.Stage = f.Organization, string(f.Stage)
-	v.Headline = words.Stages[f.Stage]
-	if f.Pickup && words.PickupStages[f.Stage] != "" {
-		v.Headline = words.PickupStages[f.Stage]
+	v.Organization, v.Stage, v.Logo = f.Organization, string(f.Stage), f.Logo
+	v.Headline = words.headline(f.Stage, f.Pickup)
+	for _, step := range f.Steps {
+		v.Steps = append(v.Steps, trackStep{string(step.State), words.step(step.Stage, f.Pickup)})
 	}
 	line := func(name, value string) {
 		if value != "" {
 			v.Lines = append(v.Lines, trackLine{name, value})
 		}
 	}
-	if f.Stage == trackingpage.StageCompleted || f.Stage == trackingpage.StageFailed {
-		line(words.Done, words.moment(f.CompletedAt, zone, now))
-	} else {
-		line(words.Expected, words.moment(f.Arrival, zone, now))
+	switch f.Stage {
+	case trackingpage.StageCompleted:
+		line(words.step(f.Stage, f.Pickup), words.moment(f.CompletedAt, zone, now))
+	case trackingpage.StageFailed:
+		v.Detail = words.Reasons[f.FailureReason]
+		line(words.Tried, words.moment(f.CompletedAt, zone, now))
+		v.offer(f, zone, now)
+	default:
+		coming := words.By
+		if f.Stage == trackingpage.StageArrived {
+			coming = words.Here
+		}
+		if f.Stage != trackingpage.StageArrived || f.Arrival.After(now) { // the worker waits for the time window
+			line(words.Expected, words.moment(f.Arrival, zone, now))
+		}
 		line(words.Window, words.window(f.CompleteAfter, f.CompleteBefore, zone, now))
-		line(words.By, f.WorkerName)
+		line(coming, f.WorkerName)
 		if f.Delay >= time.Minute {
 			v.Detail = words.Late
 		}
@@ -189,6 +244,33 @@ func (v *trackView) describe(f trackingpage.Page, now time.Time) {
 	for n := lastmile.MinRating; n <= lastmile.MaxRating; n++ {
 		v.Ratings = append(v.Ratings, n)
 	}
+}
+
+// offer says what happens after a failed task: the times that may be requested, or
+// whom to contact.
+func (v *trackView) offer(f trackingpage.Page, zone *time.Location, now time.Time) {
+	words := v.Words
+	switch {
+	case f.Requested != nil:
+		v.Next = fmt.Sprintf(words.Requested, words.slot(*f.Requested, zone), f.Organization)
+	case len(f.NewTimes) > 0:
+		v.Next = words.Choose
+	default:
+		v.Next = fmt.Sprintf(words.Contact, f.Organization)
+	}
+	for _, slot := range f.NewTimes {
+		selected := f.Requested != nil && f.Requested.After.Equal(slot.After)
+		v.Times = append(v.Times, trackTime{slot.After.UnixMilli(), words.slot(slot, zone), selected})
+	}
+}
+
+// contact adds the phone number that recipients call.
+func (v *trackView) contact(f trackingpage.Page, show func(lastmile.Phone, string) string) {
+	if f.Phone == "" {
+		return
+	}
+	v.Phone, v.Call = true, template.URL("tel:"+string(f.Phone)) // digits and a plus, so it is safe
+	v.CallText, v.Number = fmt.Sprintf(v.Words.Call, f.Organization)+":", show(f.Phone, f.Country)
 }
 
 // list adds what the worker will require of the recipient.

@@ -12,7 +12,8 @@ import (
 
 // SignInBody is the body of a request to sign in.
 type SignInBody struct {
-	// Phone number, with a leading + and the country code.
+	// Phone number, with a leading + and the country code, or as it is dialed in the country of the
+	// worker's organization.
 	Phone string `json:"phone" required:"true" example:"+12125550142"`
 	// Password, or the temporary password; at most 200 characters.
 	Password string `json:"password" required:"true"`
@@ -40,6 +41,30 @@ type PasswordBody struct {
 	Password string `json:"password" required:"true"`
 	// Current password. Required unless it is the temporary password.
 	OldPassword string `json:"oldPassword"`
+}
+
+// AppSettings is what the worker's app shows about the organization and the program.
+type AppSettings struct {
+	// Name of the organization.
+	Organization string `json:"organization" example:"Acme Couriers"`
+	// E-mail address where workers get help; empty if there is none.
+	SupportEmail string `json:"supportEmail" example:"drivers@example.com"`
+	// Two-letter country code of the organization (ISO 3166-1).
+	Country string `json:"country" example:"US"`
+	// Whether the app must not show which barcodes it expects.
+	HideBarcodes bool `json:"hideBarcodes"`
+	// Reasons that a worker can give for a failed task, in the order in which apps list them.
+	FailureReasons []string `json:"failureReasons" example:"[\"RECIPIENT_UNAVAILABLE\"]"`
+	// Version of the program.
+	Version string `json:"version" example:"v1.2.3"`
+}
+
+// NewAppSettings returns the settings of the app.
+func NewAppSettings(o lastmile.Organization, s lastmile.Settings, version string) AppSettings {
+	return AppSettings{
+		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes,
+		FailureReasons: lastmile.FailureReasons, Version: version,
+	}
 }
 
 // DutyBody is the body of a request to go on or off duty.
@@ -117,6 +142,7 @@ type ListOutline struct {
 	Version    int64            `json:"version"`
 	ActiveTask *lastmile.TaskID `json:"activeTask"` // null if there is none
 	Tasks      []TaskOutline    `json:"tasks"`
+	Available  string           `json:"available"` // changes with the tasks that the worker can claim
 }
 
 // TaskOutline is a task in the summary of a list.
@@ -155,9 +181,7 @@ type FinishBody struct {
 	ActionBody
 	// Whether the task succeeded.
 	Success *bool `json:"success" required:"true"`
-	// Reason for the failure, if the task failed: RECIPIENT_UNAVAILABLE, UNABLE_TO_LOCATE,
-	// WRONG_ADDRESS, NO_ACCESS, REFUSED_BY_RECIPIENT, AGE_NOT_VERIFIED, DAMAGED, OTHER (explained in the
-	// notes), or any other text.
+	// Reason for the failure, if the task failed: one of failureReasons of GET /settings.
 	FailureReason string `json:"failureReason"`
 	// Notes of the worker.
 	Notes string `json:"notes" example:""`

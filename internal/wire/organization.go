@@ -50,6 +50,38 @@ type Delegatee struct {
 	IsFulfillment bool `json:"isFulfillment"`
 }
 
+// PageSettings are the settings of the tracking pages of an organization's recipients.
+type PageSettings struct {
+	// Phone number that recipients can call; null if there is none.
+	Phone *string `json:"phone" example:"+12125550100"`
+	// Color of links and buttons, as #rrggbb; null for the default. Pages show a darker or lighter
+	// one where this one would be hard to read.
+	Color *string `json:"color" example:"#0b6b50"`
+	// Whether the recipient of a failed task may request another time. The request is the task's
+	// metadata entry requestedTime.
+	AllowNewTimes bool `json:"allowNewTimes" example:"true"`
+}
+
+// NewPageSettings returns the settings of tracking pages in their wire form.
+func NewPageSettings(s lastmile.PageSettings) PageSettings {
+	return PageSettings{Phone: orNull(string(s.Phone)), Color: orNull(s.Color), AllowNewTimes: s.NewTimes}
+}
+
+// PageSettingsBody changes the settings of tracking pages. Absent fields stay unchanged.
+type PageSettingsBody struct {
+	// Phone number that recipients can call; null removes it.
+	Phone Optional[string] `json:"phone" example:"+12125550100"`
+	// Color of links and buttons, as #rrggbb; null restores the default.
+	Color Optional[string] `json:"color" example:"#0b6b50"`
+	// Whether the recipient of a failed task may request another time.
+	AllowNewTimes *bool `json:"allowNewTimes" example:"true"`
+}
+
+// Change returns the change that the body represents.
+func (b PageSettingsBody) Change() lastmile.PageSettingsChange {
+	return lastmile.PageSettingsChange{Phone: b.Phone.pointer(), Color: b.Color.pointer(), NewTimes: b.AllowNewTimes}
+}
+
 // NewOrganization returns an organization in its wire form.
 func NewOrganization(o lastmile.Organization) Organization {
 	return Organization{OrganizationRecord: NewOrganizationRecord(o), Delegatees: orEmpty(o.Delegatees)}

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"time"
+
 	"dray/internal/lastmile"
 	"dray/internal/textmessage"
 	"dray/internal/trackingpage"
@@ -21,7 +23,12 @@ type TrackingPage struct {
 	Feedback         TrackingFeedback     `json:"feedback"`
 	Timezone         string               `json:"timezone"`
 	Language         string               `json:"language"`
-	Expires          Millis               `json:"expires"` // null until completed
+	Expires          Millis               `json:"expires"`       // null until completed
+	FailureReason    *string              `json:"failureReason"` // null unless failed for a known reason
+	Phone            *string              `json:"phone"`         // of the organization; null if there is none
+	Logo             bool                 `json:"logo"`          // whether the organization has a logo
+	NewTimes         []TrackingSlot       `json:"newTimes"`      // that may be requested
+	RequestedTime    *TrackingSlot        `json:"requestedTime"` // null if none was requested
 }
 
 // TrackedWorker is the worker who is on the way to the recipient.
@@ -31,6 +38,16 @@ type TrackedWorker struct {
 	Location     *LonLat              `json:"location"`    // null if unknown or outdated
 	LocationTime Millis               `json:"locationTime"`
 	Destination  *LonLat              `json:"destination"` // null if there is no location
+}
+
+// TrackingSlot is a time that the recipient of a failed task may request.
+type TrackingSlot struct {
+	CompleteAfter  Millis `json:"completeAfter"`
+	CompleteBefore Millis `json:"completeBefore"`
+}
+
+func newTrackingSlot(s trackingpage.Slot) TrackingSlot {
+	return TrackingSlot{CompleteAfter: Millis(s.After), CompleteBefore: Millis(s.Before)}
 }
 
 // TrackingRequirements is what the recipient will be asked to provide.
@@ -56,6 +73,13 @@ func NewTrackingPage(f trackingpage.Page, language string) TrackingPage {
 		Requirements:   TrackingRequirements{Signature: f.Requirements.Signature, Photo: f.Requirements.Photo, MinimumAge: f.Requirements.MinimumAge},
 		CompletionTime: Millis(f.CompletedAt), Feedback: TrackingFeedback{Allowed: f.CanRate, Given: f.Rated},
 		Timezone: f.Timezone, Language: language, Expires: Millis(f.Expires),
+		FailureReason: orNull(f.FailureReason), Phone: orNull(string(f.Phone)), Logo: f.Logo, NewTimes: []TrackingSlot{},
+	}
+	for _, s := range f.NewTimes {
+		shown.NewTimes = append(shown.NewTimes, newTrackingSlot(s))
+	}
+	if f.Requested != nil {
+		shown.RequestedTime = new(newTrackingSlot(*f.Requested))
 	}
 	if f.Delay > 0 {
 		shown.DelayTime = (*Seconds)(&f.Delay)
@@ -78,6 +102,20 @@ func (b FeedbackBody) Domain() (lastmile.Feedback, error) {
 		return lastmile.Feedback{}, lastmile.Missing("rating")
 	}
 	return lastmile.Feedback{Rating: *b.Rating, Comments: b.Comments}, nil
+}
+
+// NewTimeBody is the body of a request in which the recipient of a failed task
+// requests another time.
+type NewTimeBody struct {
+	CompleteAfter *Millis `json:"completeAfter"`
+}
+
+// Domain returns when the requested time begins.
+func (b NewTimeBody) Domain() (time.Time, error) {
+	if b.CompleteAfter == nil {
+		return time.Time{}, lastmile.Missing("completeAfter")
+	}
+	return b.CompleteAfter.Time(), nil
 }
 
 // ReplyBody is an incoming text message, as posted by a gateway.

@@ -50,13 +50,13 @@ export function temporaryPassword(phone) {
   return found[1];
 }
 
-export function browser() {
+export function browser(more = []) {
   const executablePath = process.env.DRAY_CHROMIUM || '/usr/bin/chromium';
   if (!existsSync(executablePath)) throw new Error('no Chromium: install it, or say where it is in DRAY_CHROMIUM');
   return chromium.launch({
     executablePath,
     // Only this machine is reachable.
-    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', ...more],
   });
 }
 
@@ -76,7 +76,7 @@ export async function phone(chrome, options = {}) {
     permissions: ['geolocation'],
     ...options,
   });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(Number(process.env.DRAY_TIMEOUT ?? 60_000));
   const faults = [];
   await context.addInitScript(() => {
     globalThis.hit = () => console.error('FAULT a script from the data ran');
@@ -143,6 +143,12 @@ export async function goOnDuty(page, worker) {
   await page.getByRole('switch', { name: 'Off duty' }).click();
   await page.getByRole('switch', { name: 'On duty' }).waitFor();
   await eventually('on duty', async () => (await api('GET', `/workers/${worker.id}`)).onDuty);
+}
+
+// open opens a task of the list.
+export async function open(page, name) {
+  await page.getByText(name).click();
+  await page.getByRole('button', { name: 'Back' }).waitFor();
 }
 
 // swipe drags the knob of the start button.

@@ -87,3 +87,86 @@ test('without a script the page says the same, and takes the feedback', async ()
   assert.deepEqual([said.rating, said.comments], [5, 'Quick']);
   await context.close();
 });
+
+test('a failed delivery says why, and the recipient requests another time', async () => {
+  await api('PUT', '/organization/trackingPage', { phone: '+12125550100', color: '#f2b705', allowNewTimes: true });
+  const worker = await hire('Bass Reeves', '+12125551013');
+  const task = await api('POST', '/tasks', {
+    destination: { address: { city: 'New York', country: 'US' }, location: [-74.0106, 40.7075] },
+    recipients: [],
+    container: { type: 'WORKER', worker: worker.id },
+  });
+  const call = await work(worker);
+  const { context, page, faults } = await phone(chrome, { viewport: { width: 320, height: 720 }, colorScheme: 'dark' });
+  await page.goto(task.trackingURL);
+  await page.locator('.steps[data-stage=assigned]').waitFor();
+  await call('POST', `/tasks/${task.id}/start`, { actionId: 'start' });
+  await page.locator('li.now', { hasText: 'On the way' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'on its way' }).waitFor({ state: 'attached' });
+  await call('POST', `/tasks/${task.id}/arrive`, { actionId: 'arrive' });
+  await page.locator('li.now', { hasText: 'Arrived' }).waitFor();
+  assert.equal(await page.getByText('Coming to you').count(), 0, 'who has arrived is not coming any more');
+  assert.equal(await page.locator('.countdown').count(), 0);
+  await call('POST', `/tasks/${task.id}/complete`, { actionId: 'end', success: false, failureReason: 'NO_ACCESS' });
+  await page.getByText('We could not get access to the building.').first().waitFor();
+  assert.equal(await page.getByRole('link', { name: /\(212\) 555-0100/ }).getAttribute('href'), 'tel:+12125550100');
+  const times = page.getByLabel('Another time');
+  const wanted = await times.locator('option').nth(3).getAttribute('value');
+  await times.selectOption(wanted);
+  await page.getByRole('button', { name: 'Request this time' }).click();
+  await page.locator('#next').getByText('has received your request').waitFor();
+  const { metadata } = await api('GET', `/tasks/${task.id}`);
+  assert.equal(metadata[0].name, 'requestedTime');
+  assert.equal(metadata[0].value.completeAfter, Number(wanted));
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 320, `the page is ${wide} pixels wide`);
+  await shot(page, '25-track-failed');
+  await api('PUT', '/organization/trackingPage', { phone: null, color: null, allowNewTimes: false });
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test('the worker moves between two reports, unless the recipient wants no motion', async () => {
+  const worker = await hire('Stagecoach Fields', '+12125551014');
+  const task = await api('POST', '/tasks', {
+    destination: { address: { city: 'New York', country: 'US' }, location: [-74.0106, 40.7075] },
+    recipients: [],
+    container: { type: 'WORKER', worker: worker.id },
+  });
+  const call = await work(worker);
+  const at = (latitude) =>
+    call('POST', '/positions', { positions: [{ location: [manhattan.longitude, latitude], time: Date.now() }] });
+  await at(manhattan.latitude);
+  await call('POST', `/tasks/${task.id}/start`, { actionId: 'start' });
+  const pages = {};
+  for (const reducedMotion of ['no-preference', 'reduce']) {
+    const opened = await phone(chrome, { reducedMotion });
+    // Every picture of the map begins with this call.
+    await opened.context.addInitScript(() => {
+      globalThis.pictures = 0;
+      const clear = CanvasRenderingContext2D.prototype.clearRect;
+      CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+        globalThis.pictures++;
+        return clear.apply(this, box);
+      };
+    });
+    await opened.page.goto(task.trackingURL);
+    await opened.page.locator('canvas[data-location]').waitFor();
+    await eventually('a map', () => opened.page.evaluate(() => globalThis.pictures > 0));
+    pages[reducedMotion] = opened;
+  }
+  for (const { page } of Object.values(pages)) await page.evaluate(() => (globalThis.pictures = 0));
+  const latitude = manhattan.latitude - 0.001;
+  await at(latitude);
+  for (const { page } of Object.values(pages)) {
+    await page.locator(`canvas[data-location="${manhattan.longitude},${latitude}"]`).waitFor();
+    assert.match(await page.locator('canvas').getAttribute('aria-label'), /^Map: Stagecoach, [\d.]+ miles$/);
+  }
+  const count = (name) => pages[name].page.evaluate(() => globalThis.pictures);
+  await eventually('movement', async () => (await count('no-preference')) > 5);
+  assert.ok((await count('reduce')) <= 3, 'a page without motion moves');
+  for (const { context, faults } of Object.values(pages)) {
+    assert.deepEqual(faults, []);
+    await context.close();
+  }
+});

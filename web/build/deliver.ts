@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const compressible = /\.(css|html|js|json|svg|webmanifest)$/;
+const compressible = /\.(css|html|js|json|svg|wasm|webmanifest)$/;
 
 // committed is the only file of the output folder that is in the repository.
 const committed = 'README.md';
@@ -40,14 +40,15 @@ interface Chunk {
 }
 
 // listForWorker writes the list of the page's files into the service worker. The
-// coast shapes are large and shown only at low zoom: they are cached on first use.
+// coast shapes are large and shown only at low zoom: they are cached on first use, and
+// so is everything in the folder `ondemand`.
 async function listForWorker(folder: string, { worker, page }: { worker: string; page: string }) {
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Record<string, Chunk>;
   const files = new Set<string>();
   const seen = new Set<string>();
   const follow = (name: string) => {
     const chunk = manifest[name];
-    if (!chunk || seen.has(name)) return;
+    if (!chunk || seen.has(name) || name.includes('/ondemand/')) return;
     seen.add(name);
     for (const file of [chunk.file, ...(chunk.css ?? [])]) if (file.startsWith('assets/')) files.add('/' + file);
     for (const next of [...(chunk.imports ?? []), ...(chunk.dynamicImports ?? [])]) follow(next);

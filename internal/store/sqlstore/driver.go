@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -10,7 +11,40 @@ import (
 	"dray/internal/lastmile"
 	"dray/internal/store"
 	"dray/internal/store/engine"
+	"dray/internal/wire"
 )
+
+// CountriesByPhone returns the countries of the organizations that have workers with
+// one of the phone numbers.
+func (t driverTx) CountriesByPhone(ctx context.Context, phones []lastmile.Phone) (map[lastmile.Phone][]string, error) {
+	type found struct {
+		phone   lastmile.Phone
+		country string
+	}
+	scan := func(r rows) (f found, err error) {
+		var (
+			doc []byte
+			org wire.OrganizationRecord
+		)
+		if err = r.Scan(&f.phone, &doc); err != nil {
+			return f, err
+		}
+		err = json.Unmarshal(doc, &org)
+		f.country = org.Country
+		return f, err
+	}
+	where := &condition{}
+	in(where, `w.phone`, phones)
+	all, err := collect(ctx, t, scan, `SELECT w.phone, o.doc FROM worker w JOIN organization o ON o.id = w.org`+where.text+` ORDER BY w.org`, where.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the countries of phone numbers: %w", err)
+	}
+	countries := map[lastmile.Phone][]string{}
+	for _, f := range all {
+		countries[f.phone] = append(countries[f.phone], f.country)
+	}
+	return countries, nil
+}
 
 // CredentialsByPhone returns the credentials of the workers with a phone
 // number, in all organizations.

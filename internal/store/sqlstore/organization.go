@@ -72,6 +72,32 @@ func (t organizationTx) SaveOrganization(ctx context.Context, o lastmile.Organiz
 	return nil
 }
 
+// PageSettings returns the settings of an organization for tracking pages.
+func (t organizationTx) PageSettings(ctx context.Context, org lastmile.OrganizationID) (s lastmile.PageSettings, err error) {
+	var newTimes int64
+	err = t.row(ctx, `SELECT phone, color, new_times FROM page_setting WHERE org = $1`, org).Scan(&s.Phone, &s.Color, &newTimes)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return s, fmt.Errorf("read settings of tracking pages of %s: %w", org, err)
+	}
+	s.NewTimes = newTimes != 0
+	return s, nil
+}
+
+// SavePageSettings saves the settings of an organization for tracking pages.
+func (t organizationTx) SavePageSettings(ctx context.Context, org lastmile.OrganizationID, s lastmile.PageSettings) error {
+	const query = `
+		INSERT INTO page_setting (org, phone, color, new_times) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org) DO UPDATE SET phone = excluded.phone, color = excluded.color, new_times = excluded.new_times`
+	var newTimes int64
+	if s.NewTimes {
+		newTimes = 1
+	}
+	if _, err := t.exec(ctx, query, org, s.Phone, s.Color, newTimes); err != nil {
+		return fmt.Errorf("save settings of tracking pages of %s: %w", org, err)
+	}
+	return nil
+}
+
 // Connect adds delegatee to the connections of org.
 func (t organizationTx) Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error {
 	const query = `INSERT INTO organization_link (org, delegatee) VALUES ($1, $2) ON CONFLICT DO NOTHING`

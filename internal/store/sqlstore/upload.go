@@ -23,7 +23,7 @@ func scanUpload(r rows) (u lastmile.Upload, err error) {
 	err = r.Scan(&u.Organization, &u.ID, &u.Worker, &u.Digest, &u.Storage, &u.Type, &u.Size, &created, &state, &task)
 	u.Created, u.State = time.UnixMilli(created).UTC(), lastmile.UploadState(state)
 	if task != nil {
-		u.Task = lastmile.TaskID(*task)
+		u.Task, u.Logo = lastmile.TaskID(*task), *task == ""
 	}
 	return u, err
 }
@@ -54,14 +54,19 @@ func (t uploadTx) StaleUploads(ctx context.Context, before time.Time, most int) 
 	return t.uploads(ctx, `created < $1 AND task IS NULL ORDER BY created`+limit(most), before.UnixMilli())
 }
 
-// SaveUpload saves the record of an upload.
+// SaveUpload saves the record of an upload. The column task is null for an upload
+// that nothing uses, and empty for a logo.
 func (t uploadTx) SaveUpload(ctx context.Context, u lastmile.Upload) error {
+	task := orNull(string(u.Task))
+	if u.Logo {
+		task = new("")
+	}
 	const query = `
 		INSERT INTO upload (org, id, worker, digest, place, media_type, size, created, state, task)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (org, id) DO UPDATE SET state = excluded.state, task = excluded.task`
 	_, err := t.exec(ctx, query, u.Organization, u.ID, u.Worker, u.Digest, u.Storage, u.Type, u.Size, u.Created.UnixMilli(),
-		int64(u.State), orNull(string(u.Task)))
+		int64(u.State), task)
 	if err != nil {
 		return fmt.Errorf("save upload %s: %w", u.ID, err)
 	}

@@ -17,10 +17,15 @@ func testDriver(t *testing.T, s *sqlstore.Store) {
 	session := lastmile.Session{Hash: "token", Organization: acme, Worker: w.ID, Created: now, Used: now, Temporary: true}
 	action := store.Action{Organization: acme, Worker: w.ID, ID: "a", Task: "t", Verb: "start", At: now, Received: now}
 	write(t, s, func(tx *sqlstore.Tx) error {
-		return errors.Join(tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))
+		org := lastmile.Organization{ID: acme, Created: now, Country: "US"}
+		return errors.Join(tx.SaveOrganization(ctx, org), tx.SaveWorker(ctx, w), tx.SaveCredential(ctx, credential), tx.SaveSession(ctx, session), tx.SaveAction(ctx, action))
 	})
 	found := read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
 	same(t, "credentials", found, []store.Credential{credential})
+	countries := read(t, s, func(r *sqlstore.Tx) (map[lastmile.Phone][]string, error) {
+		return r.CountriesByPhone(ctx, []lastmile.Phone{w.Phone, "+4930123456"})
+	})
+	same(t, "countries", countries, map[lastmile.Phone][]string{w.Phone: {"US"}})
 	credential = store.Credential{Organization: acme, Worker: w.ID, Hash: "own"}
 	write(t, s, func(tx *sqlstore.Tx) error { return tx.SaveCredential(ctx, credential) })
 	found = read(t, s, func(r *sqlstore.Tx) ([]store.Credential, error) { return r.CredentialsByPhone(ctx, w.Phone) })
@@ -127,8 +132,10 @@ func testSignInAllowance(t *testing.T, s *sqlstore.Store) {
 func testGeography(t *testing.T, s *sqlstore.Store) {
 	ctx := t.Context()
 	wanted := lastmile.Settings{
+		HideBarcodes:       true,
 		GeocodingPrecision: lastmile.PrecisionStreet, Geofence: lastmile.Geofence{Level: lastmile.GeofenceBlock, Radius: 120},
 	}
+	page := lastmile.PageSettings{Phone: "+12125550100", Color: "#0b6b50", NewTimes: true}
 	places := []lastmile.PostalArea{
 		{Country: "DK", Code: "1450", Name: "København K", State: "Hovedstaden", Location: lastmile.Point{Lon: 12.57, Lat: 55.68}},
 		{Country: "DK", Code: "8000", Name: "Aarhus C", State: "Midtjylland", Location: lastmile.Point{Lon: 10.2, Lat: 56.16}},
@@ -136,7 +143,7 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 	write(t, s, func(tx *sqlstore.Tx) error {
 		return errors.Join(
 			tx.SavePostalAreas(ctx, 0, places), tx.SaveAnswer(ctx, "k", []byte("v"), now.Add(time.Hour)),
-			tx.SaveSettings(ctx, acme, wanted),
+			tx.SaveSettings(ctx, acme, wanted), tx.SavePageSettings(ctx, acme, lastmile.PageSettings{Color: "#000000"}), tx.SavePageSettings(ctx, acme, page),
 			tx.SaveTrip(ctx, acme, "t", now, lastmile.Trip{Estimated: time.Minute, Actual: 2 * time.Minute}),
 		)
 	})
@@ -168,6 +175,11 @@ func testGeography(t *testing.T, s *sqlstore.Store) {
 	}
 	if got := read(t, s, func(r *sqlstore.Tx) (lastmile.Settings, error) { return r.Settings(ctx, zenith) }); got != (lastmile.Settings{}) {
 		t.Errorf("settings of an unknown worker %+v", got)
+	}
+	for org, want := range map[lastmile.OrganizationID]lastmile.PageSettings{acme: page, zenith: {}} {
+		if got := read(t, s, func(r *sqlstore.Tx) (lastmile.PageSettings, error) { return r.PageSettings(ctx, org) }); got != want {
+			t.Errorf("settings of tracking pages of %s: %+v, want %+v", org, got, want)
+		}
 	}
 	trips := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Trip, error) { return r.Trips(ctx, acme, 10) })
 	if len(trips) != 1 || trips[0].Actual != 2*time.Minute {

@@ -8,13 +8,18 @@ import { link, replace } from './route.svelte.ts';
 import { drafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
 import { distance } from '../map/project.ts';
-import { title, type Point, type Position, type Task, type Worker, type WorkList } from './wire.ts';
+import { detector } from './scanner.ts';
+import { title, type Point, type Position, type Settings, type Task, type Worker, type WorkList } from './wire.ts';
+import { choices, type NavigationApp } from './navigation.ts';
 import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
 const pollEvery = 30_000; // without a stream
-const refreshEvery = 120_000; // with a stream, in case it has silently failed
+const refreshEvery = 60_000; // with a stream, which does not report every change of an estimate
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
+const tickEvery = 20_000; // how often what depends on the time is shown again
+const longestGap = 60_000; // without a position, before the worker is warned
+const closeBy = 150; // metres from the destination, where the way need not be shown
 const freshFor = 120_000; // how old a position attached to an action may be
 
 export type Connection = 'live' | 'polling' | 'offline';
@@ -31,6 +36,13 @@ interface Stay {
   at: Point | null;
 }
 
+// Finished is the task that was completed last.
+export interface Finished {
+  id: string;
+  title: string;
+  success: boolean;
+}
+
 const none: WorkList = { version: 0, activeTask: null, tasks: [] };
 
 class App {
@@ -41,6 +53,16 @@ class App {
   list = $state.raw<WorkList>(none);
   listAt = $state(0);
   offered = $state.raw<Task[]>([]); // claimable
+  settings = $state.raw<Settings | null>(null);
+  history = $state.raw<Task[]>([]); // completed today
+  finished = $state.raw<Finished | null>(null);
+  navigated = $state.raw<ReadonlySet<string>>(new Set()); // tasks whose way was shown
+  navigator = $state<NavigationApp | ''>(''); // chosen by the worker
+  choosing = $state.raw<Task | null>(null); // the task to show the way to, once the app is chosen
+  keepAwake = $state(true);
+  tracker = $state(false); // another app reports positions
+  gap = $state.raw<{ from: number; to: number } | null>(null); // without a position
+  now = $state(Date.now());
   items = $state.raw<Item[]>([]);
   arrivals = $state.raw<ReadonlySet<string>>(new Set());
   position = $state.raw<Position | null>(null);
@@ -68,11 +90,19 @@ class App {
   private lastOrder = 0;
   private stay: Stay | null = null;
   private streaming = false;
+  private hiddenSince = 0;
+  private awake: WakeLockSentinel | undefined;
+  private outline = '';
+  private historyDue = true;
 
   // open restores the state stored on the phone.
   async open() {
     await this.speak(localStorage.getItem('dray.language') ?? '');
     this.token = localStorage.getItem('dray.token') ?? '';
+    this.keepAwake = localStorage.getItem('dray.sleep') !== '1';
+    this.tracker = localStorage.getItem('dray.tracker') === '1';
+    const navigator = localStorage.getItem('dray.navigator') as NavigationApp | null;
+    if (navigator && choices(globalThis.navigator.userAgent).includes(navigator)) this.navigator = navigator;
     this.items = await shelf.items();
     this.lastOrder = Math.max(0, ...this.items.map((i) => i.order));
     if (this.token) {
@@ -91,6 +121,9 @@ class App {
     this.listAt = last?.at ?? 0;
     this.arrivals = new Set((await kept.get<string[]>('arrivals')) ?? []);
     this.stay = (await kept.get<Stay | null>('stay')) ?? null;
+    this.settings = (await kept.get<Settings>('settings')) ?? null;
+    this.history = (await kept.get<Task[]>('history')) ?? [];
+    this.navigated = new Set((await kept.get<string[]>('navigated')) ?? []);
   }
 
   // say returns a text of the dictionary.
@@ -180,6 +213,9 @@ class App {
     localStorage.removeItem('dray.token');
     this.worker = null;
     this.list = none;
+    this.finished = this.gap = null;
+    this.tracker = false; // signing out everywhere revokes its token
+    localStorage.removeItem('dray.tracker');
     await kept.clear();
     await trail.clear();
     replace(link.list); // where the next sign-in begins
@@ -211,6 +247,75 @@ class App {
       this.arrivals = new Set([...this.arrivals, task.id]);
       await kept.put('arrivals', [...this.arrivals]);
       await this.keepStay({ task: task.id, at: here ?? null });
+    }
+  }
+
+  // finish completes a task, and shows the confirmation.
+  async finish(
+    task: Task,
+    body: Record<string, unknown>,
+    images: { field: Attachment['field']; blob: Blob; key?: string }[],
+  ) {
+    const finished = { id: task.id, title: title(task), success: body.success === true };
+    await this.act('complete', task, body, images);
+    this.finished = finished;
+    this.historyDue = true;
+    replace(link.done);
+  }
+
+  // navigate is called when the way to a task is shown. It reports false if the worker
+  // has to choose an app first.
+  navigate(task: Task): boolean {
+    if (!this.navigator) {
+      this.choosing = task;
+      return false;
+    }
+    this.navigated = new Set([...this.navigated, task.id]);
+    void kept.put('navigated', [...this.navigated]);
+    return true;
+  }
+
+  chooseNavigator(chosen: NavigationApp | '') {
+    this.navigator = chosen;
+    localStorage.setItem('dray.navigator', chosen);
+    if (chosen && this.choosing) this.navigate(this.choosing);
+    this.choosing = null;
+  }
+
+  // isClose reports whether the worker is at a task already.
+  isClose(task: Task): boolean {
+    const { position } = this;
+    if (!position) return false;
+    return distance(position.location, task.destination.location) < closeBy + Math.min(position.accuracy ?? 0, closeBy);
+  }
+
+  // setTracker makes a token for a tracker app, which replaces an earlier one, or
+  // revokes it. It returns the token.
+  async setTracker(on: boolean): Promise<Outcome<{ token: string }>> {
+    const outcome = await this.call<{ token: string }>({ method: on ? 'POST' : 'DELETE', path: '/tracker' });
+    if (outcome.kind === 'done') {
+      this.tracker = on;
+      this.gap = null;
+      localStorage.setItem('dray.tracker', on ? '1' : '');
+    }
+    return outcome;
+  }
+
+  setKeepAwake(on: boolean) {
+    this.keepAwake = on;
+    localStorage.setItem('dray.sleep', on ? '' : '1');
+    void this.stayAwake();
+  }
+
+  // stayAwake keeps the screen on during a task: a phone that sleeps reports no
+  // positions. Browsers end the lock when the app is not in front.
+  private async stayAwake() {
+    const wanted = this.keepAwake && this.worker !== null && this.view.onDuty && this.view.active !== null;
+    if (!wanted || document.visibilityState !== 'visible') {
+      await this.awake?.release();
+      this.awake = undefined;
+    } else if ((!this.awake || this.awake.released) && 'wakeLock' in navigator) {
+      this.awake = await navigator.wakeLock.request('screen').catch(() => undefined); // low battery
     }
   }
 
@@ -284,6 +389,7 @@ class App {
     );
     this.sending = false;
     await this.reload();
+    void this.stayAwake();
     if (result.kind === 'signedOut' || !this.worker) return;
     let later = result.kind === 'later' ? result : undefined;
     if (!later && !(await this.sendPositions())) later = { kind: 'later' };
@@ -302,6 +408,7 @@ class App {
   // answered shows the result of an action before the list is fetched.
   private answered(item: Item) {
     if (item.refusal === undefined) {
+      if (item.kind === 'complete') this.historyDue = true;
       if (item.kind === 'duty' && this.worker)
         void this.keepWorker({ ...this.worker, onDuty: item.body.onDuty === true });
       this.list = settle(this.list, item);
@@ -312,26 +419,65 @@ class App {
 
   // refresh fetches the list and the worker, and reports whether that succeeded.
   private async refresh(): Promise<boolean> {
-    const list = await this.call<WorkList>({ method: 'GET', path: '/tasks' });
+    const [list, worker, offers] = await Promise.all([
+      this.call<WorkList>({ method: 'GET', path: '/tasks' }),
+      this.call<Worker>({ method: 'GET', path: '/me' }),
+      this.refreshOffers(),
+    ]);
     if (list.kind !== 'done') return list.kind !== 'later';
-    const worker = await this.call<Worker>({ method: 'GET', path: '/me' });
     if (worker.kind !== 'done') return worker.kind !== 'later';
-    const offered = await this.call<Task[]>({ method: 'GET', path: '/tasks/available' });
-    if (offered.kind !== 'done') return offered.kind !== 'later';
-    this.offered = offered.value;
+    if (!offers) return false;
     this.list = list.value;
-    this.listAt = Date.now();
+    this.listAt = this.now = Date.now();
     await kept.put('list', { list: list.value, at: this.listAt } satisfies Kept);
     await this.keepWorker(worker.value);
     const open = new Set(list.value.tasks.map((t) => t.id));
-    const arrivals = [...this.arrivals].filter((id) => open.has(id));
-    if (arrivals.length !== this.arrivals.size) {
-      this.arrivals = new Set(arrivals);
-      await kept.put('arrivals', arrivals);
-    }
+    this.arrivals = await keepOnly('arrivals', this.arrivals, open);
+    this.navigated = await keepOnly('navigated', this.navigated, open);
     await drafts.keepOnly(open);
     this.watchDuty();
+    void this.stayAwake();
+    const current = list.value.tasks.find((t) => t.id === list.value.activeTask);
+    if (current && current.barcodes.required.length > 0) detector().catch(() => {}); // the stop may have no signal
+    await this.refreshDay();
     return true;
+  }
+
+  // refreshOffers fetches the tasks that can be claimed, and reports whether that
+  // succeeded.
+  private async refreshOffers(): Promise<boolean> {
+    const offered = await this.call<Task[]>({ method: 'GET', path: '/tasks/available' });
+    if (offered.kind === 'done') this.offered = offered.value;
+    return offered.kind !== 'later';
+  }
+
+  // refreshDay fetches what changes rarely: the settings, once, and the tasks of the
+  // day, after one was completed.
+  async refreshDay(due = this.historyDue) {
+    if (!due) return;
+    const history = await this.call<Task[]>({ method: 'GET', path: '/tasks/completed' });
+    if (history.kind !== 'done') return;
+    this.historyDue = false;
+    this.history = history.value;
+    await kept.put('history', history.value);
+    const settings = await this.call<Settings>({ method: 'GET', path: '/settings' });
+    if (settings.kind !== 'done') return;
+    this.settings = settings.value;
+    await kept.put('settings', settings.value);
+  }
+
+  // heard fetches what an event of the stream says has changed.
+  private heard(data: string) {
+    try {
+      const { available: _, ...rest } = JSON.parse(data) as { available?: string };
+      const outline = JSON.stringify(rest);
+      const only = outline === this.outline;
+      this.outline = outline;
+      if (only) return void this.refreshOffers();
+    } catch {
+      // not ours
+    }
+    void this.sync();
   }
 
   private async sendPositions(): Promise<boolean> {
@@ -392,17 +538,29 @@ class App {
     const { signal } = this.stop;
     addEventListener('online', () => this.wake(), { signal });
     addEventListener('offline', () => (this.connection = 'offline'), { signal });
-    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.wake(), {
-      signal,
-    });
+    document.addEventListener('visibilitychange', () => this.turned(), { signal });
     const positions = setInterval(() => void this.reportPositions(), sendPositionsEvery);
-    signal.addEventListener('abort', () => clearInterval(positions));
+    const clock = setInterval(() => (this.now = Date.now()), tickEvery);
+    signal.addEventListener('abort', () => {
+      clearInterval(positions);
+      clearInterval(clock);
+      void this.stayAwake();
+    });
+    this.historyDue = true;
     this.watchDuty();
     void this.sync();
     void this.listen(signal);
   }
 
+  // turned is called when the app comes to the front, or no longer is.
+  private turned() {
+    if (document.visibilityState === 'visible') this.wake();
+    else if (this.watch !== undefined) this.hiddenSince ||= Date.now();
+    void this.stayAwake();
+  }
+
   private wake() {
+    this.now = Date.now();
     this.failures = 0;
     void this.sync();
   }
@@ -429,9 +587,10 @@ class App {
       const opened = () => {
         failures = 0;
         this.streaming = true;
+        this.outline = '';
         void this.sync();
       };
-      const ended = await follow('/driver/v1/events', headers, signal, opened, () => void this.sync());
+      const ended = await follow('/driver/v1/events', headers, signal, opened, (m) => this.heard(m.data));
       if (signal.aborted) return;
       this.streaming = false;
       if (this.connection === 'live') this.connection = 'polling';
@@ -451,7 +610,8 @@ class App {
     if (!wanted) {
       if (this.watch !== undefined) navigator.geolocation.clearWatch(this.watch);
       this.watch = undefined;
-      this.position = null;
+      this.position = this.gap = null;
+      this.hiddenSince = 0;
     } else if (this.watch === undefined) {
       this.watch = navigator.geolocation.watchPosition(
         (found) => void this.note(found),
@@ -472,6 +632,11 @@ class App {
       battery: await battery(),
     };
     this.position = position;
+    if (this.hiddenSince) {
+      const from = Math.max(this.hiddenSince, this.lastNoted?.time ?? 0);
+      if (!this.tracker && position.time - from > longestGap) this.gap = { from, to: position.time };
+      this.hiddenSince = 0;
+    }
     await this.leave(position);
     const last = this.lastNoted;
     const moved = !last || distance(last.location, position.location) > 10 || position.time - last.time > 15_000;
@@ -484,6 +649,18 @@ class App {
     const { position } = this;
     return position && Date.now() - position.time < freshFor ? position.location : undefined;
   }
+}
+
+// keepOnly removes all other tasks from a stored set.
+async function keepOnly(
+  name: string,
+  ids: ReadonlySet<string>,
+  open: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const left = [...ids].filter((id) => open.has(id));
+  if (left.length === ids.size) return ids;
+  await kept.put(name, left);
+  return new Set(left);
 }
 
 // alone runs work in one tab at a time.

@@ -4,9 +4,11 @@
 import { tick } from 'svelte';
 
 export interface Route {
-  screen: 'list' | 'map' | 'outbox' | 'account' | 'task' | 'complete' | 'fail';
+  screen: 'list' | 'map' | 'outbox' | 'account' | 'history' | 'done' | 'task' | 'complete' | 'fail';
   task: string;
 }
+
+const screens = ['map', 'outbox', 'account', 'history', 'done'] as const;
 
 export function parse(hash: string): Route {
   const [first = '', task = '', verb = ''] = hash.replace(/^#\/?/, '').split('/');
@@ -14,7 +16,7 @@ export function parse(hash: string): Route {
     const id = decodeURIComponent(task);
     return { screen: verb === 'complete' || verb === 'fail' ? verb : 'task', task: id };
   }
-  const screen = first === 'map' || first === 'outbox' || first === 'account' ? first : 'list';
+  const screen = screens.find((s) => s === first) ?? 'list';
   return { screen, task: '' };
 }
 
@@ -23,6 +25,8 @@ export const link = {
   map: '#/map',
   outbox: '#/outbox',
   account: '#/account',
+  history: '#/history',
+  done: '#/done',
   task: (id: string) => `#/task/${encodeURIComponent(id)}`,
   complete: (id: string) => `#/task/${encodeURIComponent(id)}/complete`,
   fail: (id: string) => `#/task/${encodeURIComponent(id)}/fail`,
@@ -33,13 +37,18 @@ class Here {
   constructor() {
     addEventListener('hashchange', () => {
       this.route = parse(location.hash);
-      void tick().then(() => {
-        const main = document.querySelector('main');
-        main?.scrollTo(0, 0);
-        main?.focus({ preventScroll: true }); // screen readers start there
-      });
+      begin();
     });
   }
+}
+
+// begin shows a screen from its start, where screen readers begin too.
+function begin() {
+  void tick().then(() => {
+    const main = document.querySelector('main');
+    main?.scrollTo(0, 0);
+    main?.focus({ preventScroll: true });
+  });
 }
 
 export const here = new Here();
@@ -48,4 +57,5 @@ export const here = new Here();
 export function replace(hash: string) {
   history.replaceState(null, '', hash);
   here.route = parse(hash);
+  begin();
 }

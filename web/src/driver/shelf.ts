@@ -2,6 +2,7 @@
 // sent yet, and the last list from the server.
 
 import type { Item, Shelf } from './queue.ts';
+import type { Stroke } from './signature.ts';
 import type { Position } from './wire.ts';
 
 let opening: Promise<IDBDatabase> | undefined;
@@ -79,6 +80,7 @@ export interface Draft {
   scans: { data: string; symbology: string }[];
   oldEnough: boolean;
   photos: string[]; // keys of images
+  strokes?: Stroke[]; // of the signature
 }
 
 const draftPrefix = 'draft ';

@@ -50,6 +50,9 @@ export interface Task {
   completeAfter: number | null;
   completeBefore: number | null;
   estimatedArrivalTime: number | null;
+  estimatedServiceTime?: number | null; // the arrival, or the start of the time window if that is later
+  earlyTime?: number | null; // seconds before the time window, as predicted
+  delayTime: number | null; // seconds after the time window, as predicted
   quantity: number;
   dependencies: string[];
   metadata: Entry[];
@@ -60,6 +63,17 @@ export interface Task {
   overrides: { recipientName: string | null; recipientNotes: string | null };
   recipients: Recipient[];
   destination: { location: Point; address: Address; notes: string };
+  completionDetails?: { time: number | null; success?: boolean; failureReason: string };
+}
+
+// Settings are what the organization and the program say about the app.
+export interface Settings {
+  organization: string;
+  supportEmail: string;
+  country: string;
+  hideBarcodes: boolean;
+  failureReasons: string[];
+  version: string;
 }
 
 // States of a task.
@@ -100,6 +114,28 @@ const joined = (parts: (string | undefined)[], between: string): string =>
 // streetLine returns the first line of an address.
 export function streetLine(a: Address): string {
   return joined([joined([a.number, a.street], ' ') || a.name, a.apartment], ', ');
+}
+
+// addressName returns the name of a building or business; "" if there is none, or if
+// it is the street line.
+export function addressName(a: Address): string {
+  return a.street ? even(a.name) : '';
+}
+
+// late returns by how many seconds a task will be late, as the server predicts or, if
+// the app has had no signal for a while, as it is by now.
+export function late(task: Task, arrived: boolean, now: number): number {
+  const predicted = Math.max(0, task.delayTime ?? 0);
+  if (arrived || !task.completeBefore) return predicted;
+  return Math.max(predicted, Math.floor((now - task.completeBefore) / 1000));
+}
+
+// early returns by how many seconds a worker who starts a task now would arrive before
+// its time window. A prediction for an earlier start is corrected for the time since.
+export function early(task: Task, now: number): number {
+  if (!task.completeAfter) return 0;
+  const arrival = Math.max(now, task.estimatedArrivalTime ?? now);
+  return Math.max(0, Math.floor((task.completeAfter - arrival) / 1000));
 }
 
 // townLine returns the second line of an address.
@@ -144,3 +180,32 @@ export function decoded(data: string): string {
 export function encoded(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
+
+// Verdict is what a scanned code is for a task. `data` is in base64, as in the API.
+export interface Verdict {
+  kind: 'expected' | 'extra' | 'again' | 'wrong';
+  data: string;
+  owner?: Task; // another task that expects the code
+  mayKeep?: boolean; // the task also accepts codes that it does not expect
+}
+
+// judge decides what a scanned code is for a task. Readers report the same UPC code
+// with 12 digits or, as EAN, with 13.
+export function judge(task: Task, scans: { data: string }[], text: string, others: Task[]): Verdict {
+  const forms = [text];
+  if (/^0\d{12}$/.test(text)) forms.push(text.slice(1));
+  if (/^\d{12}$/.test(text)) forms.push('0' + text);
+  const datas = forms.map(encoded);
+  const expects = (t: Task) => datas.find((d) => t.barcodes.required.some((b) => b.data === d));
+  const data = expects(task) ?? datas[0]!;
+  if (datas.some((d) => scans.some((s) => s.data === d))) return { kind: 'again', data };
+  const left = unscanned(task, scans);
+  if (expects(task) || left.some((b) => !b.data)) return { kind: 'expected', data };
+  const mayKeep = !task.scanOnlyRequiredBarcodes;
+  if (task.barcodes.required.length === 0 && mayKeep) return { kind: 'extra', data };
+  const owner = others.find((t) => t.id !== task.id && expects(t));
+  return owner ? { kind: 'wrong', data, owner, mayKeep } : { kind: 'wrong', data, mayKeep };
+}
+
+// symbology names a kind of barcode as the API does, such as CODE128.
+export const symbology = (format: string): string => format.replace(/[^a-z0-9]/gi, '').toUpperCase();

@@ -1,15 +1,17 @@
 // Makes the tracking page live. The server has already rendered the text; this
-// script follows the task, shows the worker on a map, counts down, and sends the
-// feedback. If it fails, the page stays as it is.
+// script follows the task, shows the worker on a map, counts down, announces changes
+// to screen readers, and sends the forms. If it fails, the page stays as it is.
 
 import './track.css';
-import { later, same, steps, type State } from './state.ts';
+import { Glide } from './glide.ts';
+import { later, minutesLeft, same, worthSaying, type State } from './state.ts';
 import type { Chart } from '../map/chart.ts';
-import type { Point } from '../map/project.ts';
+import { distance, type Point } from '../map/project.ts';
+
+const maxTrail = 500; // locations
 
 function follow(main: HTMLElement, base: string) {
-  const language = main.dataset.language || 'en';
-  const page = new Page(main, base, language);
+  const page = new Page(main, base, main.dataset.language || 'en');
   void fetch(`${base}/viewed`, { method: 'POST' }).catch(() => {});
   let failures = 0;
   const connect = () => {
@@ -35,8 +37,15 @@ class Page {
   private state: State | undefined;
   private chart: Chart | undefined;
   private canvas: HTMLCanvasElement | undefined;
-  private readonly trail: Point[] = [];
+  private trail: Point[] = [];
+  private minutes = 0; // until the expected time, when last checked
   private readonly relative: Intl.RelativeTimeFormat;
+  private readonly length: Intl.NumberFormat;
+  private readonly metresPer: number;
+  private readonly glide = new Glide(
+    (at) => this.draw(at),
+    () => matchMedia('(prefers-reduced-motion: reduce)').matches,
+  );
 
   constructor(
     private readonly main: HTMLElement,
@@ -44,6 +53,14 @@ class Page {
     language: string,
   ) {
     this.relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+    const miles = /-(US|GB)$/.test(navigator.language);
+    this.metresPer = miles ? 1609.344 : 1000;
+    this.length = new Intl.NumberFormat(language, {
+      style: 'unit',
+      unit: miles ? 'mile' : 'kilometer',
+      unitDisplay: 'long',
+      maximumFractionDigits: 1,
+    });
     setInterval(() => this.tick(), 1000);
     this.dress();
   }
@@ -69,52 +86,73 @@ class Page {
   }
 
   // reload fetches the rendered text from the server, which knows the language and
-  // the texts of each stage. Feedback being written is kept.
+  // the texts of each stage. A form that is being filled in is kept.
   async reload() {
     try {
       const response = await fetch(this.base, { headers: { Accept: 'text/html' } });
       if (!response.ok && response.status !== 404) return;
-      const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main');
-      const writing = this.main.querySelector('form');
-      if (!fresh || (writing && fresh.querySelector('form'))) return;
-      this.main.replaceChildren(...fresh.childNodes);
+      const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+      const before = this.summary();
+      const onMap = document.activeElement === this.canvas;
+      for (const part of this.main.querySelectorAll('section')) {
+        const other = fresh.getElementById(part.id);
+        if (!other || (part.querySelector('form[data-filled]') && other.querySelector('form'))) continue;
+        part.replaceChildren(...other.childNodes);
+      }
+      document.title = fresh.title;
       if (!this.state?.worker?.location) this.drop();
       this.dress();
       this.tick();
+      if (onMap) this.canvas?.focus({ preventScroll: true });
+      if (this.summary() !== before) this.say(this.summary());
     } catch {
       // offline: the page keeps its text
     }
   }
 
+  // summary is the text of which changes are announced.
+  private summary(): string {
+    const parts = this.main.querySelectorAll('h1, .detail, #next > p');
+    return [...parts].map((p) => p.textContent).join(' ');
+  }
+
+  private say(text: string) {
+    const live = this.main.querySelector('#live');
+    if (live) live.textContent = text;
+  }
+
   // dress adds the interactive parts to the text.
   private dress() {
-    const heading = this.main.querySelector('h1');
-    if (heading && this.state && this.main.querySelector('.steps')?.getAttribute('data-stage') !== this.state.stage) {
-      this.main.querySelector('.steps')?.remove();
-      heading.after(progress(this.state.stage));
-    }
     const map = this.canvas?.parentElement;
-    if (map && !map.isConnected) (this.main.querySelector('.steps') ?? heading)?.after(map);
-    const form = this.main.querySelector('form');
-    if (form && !form.dataset.live) {
+    if (map && !map.isConnected) this.main.querySelector('.steps')?.after(map);
+    for (const form of this.main.querySelectorAll<HTMLFormElement>('form:not([data-live])')) {
       form.dataset.live = 'yes';
-      form.classList.add('stars');
-      form.addEventListener('submit', (e) => void this.rate(e, form));
+      if (form.querySelector('[name=rating]')) form.classList.add('stars');
+      form.addEventListener('input', () => (form.dataset.filled = 'yes'));
+      form.addEventListener('submit', (e) => void this.send(e, form));
     }
   }
 
-  private async rate(event: SubmitEvent, form: HTMLFormElement) {
+  // send sends a form without leaving the page.
+  private async send(event: SubmitEvent, form: HTMLFormElement) {
     event.preventDefault();
     const said = new FormData(form);
-    const body = JSON.stringify({ rating: Number(said.get('rating')), comments: String(said.get('comments') ?? '') });
+    const [path, body] = said.has('time')
+      ? ['newTime', { completeAfter: Number(said.get('time')) }]
+      : ['feedback', { rating: Number(said.get('rating')), comments: String(said.get('comments') ?? '') }];
     const button = form.querySelector('button');
     if (button) button.disabled = true;
     try {
       const headers = { 'Content-Type': 'application/json' };
-      const response = await fetch(`${this.base}/feedback`, { method: 'POST', headers, body });
+      const response = await fetch(`${this.base}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
       if (!response.ok) throw new Error(String(response.status));
-      form.remove();
+      const part = form.closest('section');
+      delete form.dataset.filled;
       await this.reload();
+      if (!part) return;
+      part.tabIndex = -1; // the button that had the focus is gone
+      part.focus({ preventScroll: true });
+      this.say(part.querySelector('p')?.textContent ?? '');
     } catch {
       form.submit(); // works without a script
     }
@@ -128,37 +166,44 @@ class Page {
       return;
     }
     const last = this.trail.at(-1);
-    if (last?.[0] !== worker.location[0] || last[1] !== worker.location[1]) this.trail.push(worker.location);
+    const moved = last?.[0] !== worker.location[0] || last[1] !== worker.location[1];
+    if (moved) this.trail = [...this.trail, worker.location].slice(-maxTrail);
     if (!this.canvas) {
       const frame = document.createElement('figure');
       const caption = document.createElement('figcaption');
       this.canvas = document.createElement('canvas');
       this.canvas.tabIndex = 0;
+      this.canvas.setAttribute('role', 'img');
       frame.append(this.canvas, caption);
       this.dress();
       const { Chart } = await import('../map/chart.ts');
       if (!this.canvas) return;
       this.chart = new Chart(this.canvas, { closest: 14 });
     }
-    this.canvas.setAttribute(
-      'aria-label',
-      `${worker.name}: ${worker.location[1].toFixed(4)}, ${worker.location[0].toFixed(4)}`,
-    );
+    const away = worker.destination ? distance(worker.location, worker.destination) / this.metresPer : null;
+    const label = [`${this.main.dataset.map}: ${worker.name}`, ...(away === null ? [] : [this.length.format(away)])];
+    this.canvas.setAttribute('aria-label', label.join(', '));
     this.canvas.dataset.location = worker.location.join(',');
+    if (moved || !last) this.glide.to(worker.location, worker.locationTime ?? Date.now());
+  }
+
+  // draw shows the worker at a point, between two reported locations.
+  private draw(at: Point) {
+    const goal = this.state?.worker?.destination;
     this.chart?.show({
-      stops: worker.destination
-        ? [{ id: 'destination', point: worker.destination, mark: '⌂', label: '', tone: 'goal' }]
-        : [],
+      stops: goal ? [{ id: 'destination', point: goal, mark: '⌂', label: '', tone: 'goal' }] : [],
       route: true,
-      trail: this.trail,
-      self: { point: worker.location, accuracy: null, heading: null },
+      trail: [...this.trail.slice(0, -1), at],
+      self: { point: at, accuracy: null, heading: null },
     });
   }
 
   private drop() {
+    this.glide.stop();
     this.chart?.destroy();
     this.canvas?.parentElement?.remove();
     this.chart = this.canvas = undefined;
+    this.trail = [];
   }
 
   // tick updates the time until arrival and since the last position.
@@ -171,18 +216,20 @@ class Page {
     }
     const heading = this.main.querySelector('h1');
     let countdown = this.main.querySelector('.countdown');
-    const left = state.estimatedArrivalTime ? state.estimatedArrivalTime - Date.now() : 0;
-    const counting = left > 0 && (state.stage === 'active' || state.stage === 'assigned');
-    if (!counting) countdown?.remove();
+    const left = minutesLeft(state, Date.now());
+    if (left === 0) countdown?.remove();
     else if (heading) {
       if (!countdown) {
         countdown = document.createElement('p');
         countdown.className = 'countdown';
         heading.after(countdown);
       }
-      const text = this.relative.format(Math.ceil(left / 60_000), 'minute');
+      const text =
+        left < 100 ? this.relative.format(left, 'minute') : this.relative.format(Math.round(left / 60), 'hour');
       if (countdown.textContent !== text) countdown.textContent = text;
+      if (worthSaying(this.minutes, left)) this.say(`${heading.textContent} ${text}`);
     }
+    this.minutes = left;
   }
 
   private since(ms: number): string {
@@ -191,21 +238,6 @@ class Page {
       ? this.relative.format(-seconds, 'second')
       : this.relative.format(-Math.round(seconds / 60), 'minute');
   }
-}
-
-// progress draws the progress of the task; the text contains it too.
-function progress(stage: string): HTMLElement {
-  const line = document.createElement('div');
-  line.className = `steps ${stage}`;
-  line.dataset.stage = stage;
-  line.setAttribute('aria-hidden', 'true');
-  const { at, of } = steps(stage);
-  for (let i = 0; i < of; i++) {
-    const step = document.createElement('i');
-    step.className = i < at ? 'past' : i === at ? 'now' : '';
-    line.append(step);
-  }
-  return line;
 }
 
 const main = document.querySelector<HTMLElement>('main#track[data-token]');

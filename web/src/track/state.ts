@@ -23,11 +23,15 @@ export function same(a: State, b: State): boolean {
 // later is the delay before reconnecting, in ms.
 export const later = (failures: number): number => Math.min(60_000, 3000 * 2 ** Math.min(failures, 5));
 
-const order = ['scheduled', 'assigned', 'active', 'arrived', 'completed'];
+// minutesLeft is the number of minutes until the expected time, or 0 when there is
+// nothing to count.
+export function minutesLeft(state: State, now: number): number {
+  if (state.stage !== 'active' && state.stage !== 'assigned') return 0;
+  return Math.max(0, Math.ceil(((state.estimatedArrivalTime ?? 0) - now) / 60_000));
+}
 
-// steps returns the number of steps and the step of a stage. A failed task is at
-// its last step too.
-export function steps(stage: string): { at: number; of: number } {
-  const at = order.indexOf(stage);
-  return { at: stage === 'completed' || stage === 'failed' ? order.length : at, of: order.length };
+// worthSaying reports whether screen readers announce the remaining minutes: often
+// enough to be ready, and not every minute.
+export function worthSaying(before: number, now: number): boolean {
+  return now > 0 && [30, 15, 10, 5, 2].some((mark) => before > mark && now <= mark);
 }

@@ -1,0 +1,7 @@
+-- What an organization has set for the tracking pages of its recipients.
+CREATE TABLE page_setting (
+  org TEXT NOT NULL PRIMARY KEY,
+  phone TEXT NOT NULL,
+  color TEXT NOT NULL,
+  new_times BIGINT NOT NULL
+);

@@ -1,0 +1,86 @@
+package upload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"dray/internal/lastmile"
+)
+
+// maxLogo is the maximum size of a logo after it was re-encoded, in bytes: every
+// tracking page loads it.
+const maxLogo = 256 << 10
+
+// SetLogo replaces the logo of the caller's organization. It is stored in the
+// database, where every node finds it and where it is replaced in one transaction.
+func (s *Uploads) SetLogo(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
+	if len(sent) > lastmile.MaxLogo {
+		return "", lastmile.TooLarge("the logo has more than %d bytes: scale it down", lastmile.MaxLogo)
+	}
+	clean, err := s.sanitize(ctx, who.Organization, sent)
+	if err != nil {
+		return "", err
+	}
+	if len(clean.data) > maxLogo {
+		return "", lastmile.TooLarge("the logo has %d bytes after it was re-encoded; at most %d are allowed: scale it down, for example to a height of 256 pixels", len(clean.data), maxLogo)
+	}
+	sum := sha256.Sum256(sent)
+	u := lastmile.Upload{
+		ID: lastmile.UploadID(s.NewID()), Organization: who.Organization, Digest: hex.EncodeToString(sum[:]), Storage: lastmile.UploadsInDatabase,
+		Type: clean.mediaType, Size: int64(len(clean.data)), Created: s.Now(), State: lastmile.UploadStored, Logo: true,
+	}
+	err = s.Store.Write(ctx, func(w Writer) error {
+		if err := w.SaveUpload(ctx, u); err != nil {
+			return err
+		}
+		if err := w.SaveUploadBytes(ctx, u.Organization, u.ID, clean.data); err != nil {
+			return err
+		}
+		return s.replaceLogo(ctx, w, who.Organization, u.ID)
+	})
+	return u.ID, err
+}
+
+// RemoveLogo removes the logo of the caller's organization, if it has one.
+func (s *Uploads) RemoveLogo(ctx context.Context, who lastmile.Principal) error {
+	return s.Store.Write(ctx, func(w Writer) error { return s.replaceLogo(ctx, w, who.Organization, "") })
+}
+
+// replaceLogo makes an upload, or none, the logo of an organization, and deletes the
+// previous one.
+func (s *Uploads) replaceLogo(ctx context.Context, w Writer, id lastmile.OrganizationID, logo lastmile.UploadID) error {
+	org, err := w.Organization(ctx, id)
+	if err != nil {
+		return err
+	}
+	if old := lastmile.UploadID(org.Image); old != "" {
+		if err := w.DeleteUploadBytes(ctx, id, old); err != nil {
+			return err
+		}
+		if err := w.DeleteUpload(ctx, id, old); err != nil {
+			return err
+		}
+	} else if logo == "" {
+		return nil
+	}
+	org.SetLogo(logo, s.Now())
+	return w.SaveOrganization(ctx, org)
+}
+
+// Logo reads the logo of an organization.
+func (s *Uploads) Logo(ctx context.Context, org lastmile.OrganizationID) (Image, error) {
+	var id lastmile.UploadID
+	err := s.Store.Read(ctx, func(r Reader) error {
+		of, err := r.Organization(ctx, org)
+		id = lastmile.UploadID(of.Image)
+		return err
+	})
+	if err != nil {
+		return Image{}, err
+	}
+	if id == "" {
+		return Image{}, lastmile.NotFound("logo", string(org))
+	}
+	return s.Open(ctx, lastmile.Principal{Organization: org}, id)
+}

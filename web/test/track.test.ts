@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { between, span } from '../src/track/glide.ts';
+import { minutesLeft, same, worthSaying, type State } from '../src/track/state.ts';
+import type { Point } from '../src/map/project.ts';
+
+const home: Point = [-74, 40.7];
+const state = (more: Partial<State>): State => ({
+  stage: 'active',
+  estimatedArrivalTime: null,
+  worker: { name: 'Ada', location: home, locationTime: 1, destination: home },
+  feedback: { allowed: false, given: false },
+  ...more,
+});
+
+test('the worker moves in as long as the reports are apart, and not across the city', () => {
+  const near: Point = [-74, 40.701]; // about 110 m
+  assert.equal(span(home, near, 4000), 3600);
+  assert.equal(span(home, near, 60_000), 5000);
+  assert.equal(span(home, near, 10), 400);
+  assert.equal(span(home, home, 4000), 0);
+  assert.equal(span(home, [-74, 40.8], 4000), 0); // 11 km
+  assert.deepEqual(between([0, 0], [2, 4], 0.5), [1, 2]);
+  assert.deepEqual(between([0, 0], [2, 4], 1), [2, 4]);
+});
+
+test('only a change of the text reloads it', () => {
+  const moved = state({ worker: { name: 'Ada', location: [-74, 40.8], locationTime: 2, destination: home } });
+  assert.ok(same(state({}), moved));
+  assert.ok(!same(state({}), state({ stage: 'arrived' })));
+  assert.ok(!same(state({}), state({ estimatedArrivalTime: 5 })));
+});
+
+test('minutes are counted until the worker arrives', () => {
+  const now = 1_000_000_000_000;
+  assert.equal(minutesLeft(state({ estimatedArrivalTime: now + 61_000 }), now), 2);
+  assert.equal(minutesLeft(state({ estimatedArrivalTime: now - 1 }), now), 0);
+  assert.equal(minutesLeft(state({}), now), 0);
+  assert.equal(minutesLeft(state({ stage: 'arrived', estimatedArrivalTime: now + 600_000 }), now), 0);
+});
+
+test('a screen reader hears few of the minutes', () => {
+  const heard = [];
+  for (let left = 40; left > 0; left--) if (worthSaying(left + 1, left)) heard.push(left);
+  assert.deepEqual(heard, [30, 15, 10, 5, 2]);
+  assert.ok(worthSaying(12, 4), 'a mark that was skipped');
+  assert.ok(!worthSaying(0, 8), 'the first minutes are in the text');
+});

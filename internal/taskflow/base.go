@@ -88,13 +88,13 @@ func (b *Base) lock(ctx context.Context, w containerLocker, org lastmile.Organiz
 	switch in.Kind {
 	case lastmile.InTeam:
 		b.Events.Publish(w, events.TeamTopic(lastmile.TeamID(in.Owner)))
-		return nil
+	case lastmile.InWorker:
+		worker := lastmile.WorkerID(in.Owner)
+		b.Events.Publish(w, events.ListTopic(worker))
+		return w.ScheduleEstimate(ctx, org, worker, now.Add(b.pause))
 	case lastmile.InOrganization:
-		return nil
 	}
-	worker := lastmile.WorkerID(in.Owner)
-	b.Events.Publish(w, events.ListTopic(worker))
-	return w.ScheduleEstimate(ctx, org, worker, now.Add(b.pause))
+	return nil
 }
 
 // saveProgress saves a task that was started, visited or completed, and was in a

@@ -8,6 +8,12 @@ import (
 	"dray/internal/lastmile"
 )
 
+// Images reads uploads.
+type Images interface {
+	// Open returns an upload with its bytes.
+	Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (lastmile.Image, error)
+}
+
 // uploads serves the endpoints of uploads.
 type uploads struct{ *Server }
 

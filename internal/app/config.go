@@ -37,6 +37,7 @@ type Config struct {
 	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
+	DispatchTime   time.Duration // that the optimizer may take for one dispatch
 
 	// Patience is how long an operation may wait for the database before it is rejected; 0
 	// means the default. It has no flag: tests set it for slow machines.
@@ -62,7 +63,7 @@ type Config struct {
 
 // DefaultConfig returns the default settings.
 func DefaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS}
+	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS, DispatchTime: 10 * time.Second}
 }
 
 // BindStorage adds the flags that locate the data.
@@ -86,6 +87,7 @@ func (c *Config) BindServer(f *flag.FlagSet) {
 	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; repeatable")
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; repeatable")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")
+	f.DurationVar(&c.DispatchTime, "dispatch-time", c.DispatchTime, "maximum `time` for optimizing the routes of one dispatch")
 	c.SMS.bind(f)
 	f.Var((*level)(&c.LogLevel), "log-level", "minimum log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "log `format`: json or text")
@@ -126,6 +128,9 @@ func (l *list) Set(text string) error {
 func (c *Config) Check() error {
 	if c.RateLimit < 0 {
 		return errors.New("--rate-limit must not be negative")
+	}
+	if c.DispatchTime < time.Second || c.DispatchTime > time.Hour {
+		return errors.New("--dispatch-time must be between 1s and 1h")
 	}
 	if c.Connections < 0 {
 		return errors.New("--connections-per-address must not be negative")

@@ -71,3 +71,9 @@ func (e Evidence) Uploads() []UploadID {
 	}
 	return Unique(ids)
 }
+
+// Image is an upload with its bytes.
+type Image struct {
+	Upload
+	Data []byte
+}

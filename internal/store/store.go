@@ -47,6 +47,7 @@ const (
 	Admins        Kind = "admin"
 	Batches       Kind = "batch"
 	Destinations  Kind = "destination"
+	Dispatches    Kind = "dispatch"
 	Hubs          Kind = "hub"
 	Notifications Kind = "notification"
 	Recipients    Kind = "recipient"

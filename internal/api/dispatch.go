@@ -21,10 +21,10 @@ func (s dispatches) routes() []edge.Route {
 			Example(`{"dryRun": true}`),
 		edge.Get("/dispatches/{id}", "Read a dispatch", s.showDispatch).
 			Describe("While the routes are planned, progress shows the best plan so far. Afterwards, plan has the routes with arrival times, and for each task that was left out the reasons for each worker."),
-		edge.Post("/dispatches/{id}/stop", "Stop planning", s.stopDispatch).
+		edge.Create("/dispatches/{id}/stop", "Stop planning", s.stopDispatch, wire.NewDispatch).
 			Describe("Ends the optimization within about a second. The best plan so far is used.").
 			Example(`{}`),
-		edge.Post("/dispatches/{id}/apply", "Apply the plan of a dry run", s.applyDispatch).
+		edge.Create("/dispatches/{id}/apply", "Apply the plan of a dry run", s.applyDispatch, wire.NewDispatch).
 			Describe("Assigns the tasks as planned. If workers or tasks have changed since, nothing is assigned, and the error 2218 says what has changed.").
 			Example(`{}`),
 	)
@@ -43,12 +43,10 @@ func (s dispatches) showDispatch(ctx context.Context, c *edge.Call) (wire.ShownD
 	return wire.NewShownDispatch(dispatch, changes), err
 }
 
-func (s dispatches) stopDispatch(ctx context.Context, c *edge.Call, _ struct{}) (wire.Dispatch, error) {
-	dispatch, err := s.Dispatches.Stop(ctx, c.Who, lastmile.DispatchID(c.ID()))
-	return wire.NewDispatch(dispatch), err
+func (s dispatches) stopDispatch(ctx context.Context, c *edge.Call, _ struct{}) (lastmile.Dispatch, error) {
+	return s.Dispatches.Stop(ctx, c.Who, lastmile.DispatchID(c.ID()))
 }
 
-func (s dispatches) applyDispatch(ctx context.Context, c *edge.Call, _ struct{}) (wire.Dispatch, error) {
-	dispatch, err := s.Dispatches.Apply(ctx, c.Who, lastmile.DispatchID(c.ID()))
-	return wire.NewDispatch(dispatch), err
+func (s dispatches) applyDispatch(ctx context.Context, c *edge.Call, _ struct{}) (lastmile.Dispatch, error) {
+	return s.Dispatches.Apply(ctx, c.Who, lastmile.DispatchID(c.ID()))
 }

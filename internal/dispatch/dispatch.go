@@ -111,46 +111,59 @@ func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id l
 }
 
 // Stop ends a dispatch that is being planned: the best plan so far is applied.
-func (ds *Dispatches) Stop(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (d lastmile.Dispatch, err error) {
-	err = ds.Store.Write(ctx, func(w Writer) (err error) {
-		if d, err = w.Dispatch(ctx, who.Organization, id); err != nil {
-			return err
-		}
+func (ds *Dispatches) Stop(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
+	return ds.change(ctx, who, id, func(d lastmile.Dispatch, _ Reader) error {
 		if d.Status != lastmile.DispatchPending && d.Status != lastmile.DispatchRunning {
 			return lastmile.Conflict("dispatch %s is %s and cannot be stopped", id, d.Status)
 		}
-		return w.StopDispatch(ctx, who.Organization, id)
-	})
-	return d, err
+		return nil
+	}, func(w Writer, _ *lastmile.Dispatch) error { return w.StopDispatch(ctx, who.Organization, id) })
 }
 
 // Apply assigns tasks as a dry run has planned, if nothing has changed since.
-func (ds *Dispatches) Apply(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (d lastmile.Dispatch, err error) {
-	now := ds.Now()
-	err = ds.Store.Write(ctx, func(w Writer) (err error) {
-		if d, err = w.Dispatch(ctx, who.Organization, id); err != nil {
-			return err
-		}
+func (ds *Dispatches) Apply(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
+	return ds.change(ctx, who, id, func(d lastmile.Dispatch, r Reader) error {
 		if d.Status != lastmile.DispatchPlanned {
 			return lastmile.Conflict("dispatch %s is %s: only the plan of a dry run can be applied, and only once", id, d.Status)
 		}
-		if err := checkNoneActive(ctx, w, d); err != nil {
+		if err := checkNoneActive(ctx, r, d); err != nil {
 			return err
 		}
-		changes, err := changesSince(ctx, w, d)
-		if err != nil {
-			return err
+		changes, err := changesSince(ctx, r, d)
+		if err == nil && len(changes) > 0 {
+			err = lastmile.Conflict("the plan of dispatch %s does not fit any more: make a new one", id).Because("%s", strings.Join(changes, "; "))
 		}
-		if len(changes) > 0 {
-			return lastmile.Conflict("the plan of dispatch %s does not fit any more: make a new one", id).Because("%s", strings.Join(changes, "; "))
-		}
+		return err
+	}, func(w Writer, d *lastmile.Dispatch) error {
 		d.Status, d.Ended, d.Key = lastmile.DispatchApplying, time.Time{}, who.Key
-		if err := w.SaveDispatch(ctx, d); err != nil {
+		if err := w.SaveDispatch(ctx, *d); err != nil {
 			return err
 		}
-		return ds.addJob(ctx, w, d, now)
+		return ds.addJob(ctx, w, *d, ds.Now())
 	})
-	return d, err
+}
+
+// change changes a dispatch if check permits, which is called before the transaction as
+// well: a request that is rejected writes nothing.
+func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID, check func(lastmile.Dispatch, Reader) error, change func(Writer, *lastmile.Dispatch) error) (d lastmile.Dispatch, err error) {
+	checked := func(r Reader) (err error) {
+		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		return check(d, r)
+	}
+	if who.Receipt == nil {
+		if err := ds.Store.Read(ctx, checked); err != nil {
+			return d, err
+		}
+	}
+	return store.Idempotent(ctx, ds.Store, who, func(w Writer) (lastmile.Dispatch, error) {
+		if err := checked(w); err != nil {
+			return d, err
+		}
+		err := change(w, &d)
+		return d, err
+	})
 }
 
 // maxChanges is how many changes are listed.

@@ -93,9 +93,6 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 	if err != nil {
 		return err
 	}
-	if err := optimize.Check(&model.Problem, solution); err != nil {
-		return fmt.Errorf("the plan of dispatch %s breaks a rule: %w", d.ID, err)
-	}
 	d.Plan, d.Progress = model.Plan(solution), lastmile.DispatchProgress{}
 	if d.DryRun {
 		d.Status, d.Ended = lastmile.DispatchPlanned, ds.Now()
@@ -149,8 +146,11 @@ func (ds *Dispatches) model(ctx context.Context, d lastmile.Dispatch, now time.T
 }
 
 // solve runs the optimizer and saves its progress meanwhile. A request to stop ends it
-// early.
+// early. The solution is checked independently.
 func (ds *Dispatches) solve(ctx context.Context, job *work.Lease, d lastmile.Dispatch, model *planning.Model, budget time.Duration) (*optimize.Solution, error) {
+	if len(model.Problem.Vehicles) == 0 {
+		return model.Nothing(), nil
+	}
 	within, stop := context.WithCancel(ctx)
 	var (
 		latest atomic.Pointer[optimize.Progress]
@@ -164,7 +164,13 @@ func (ds *Dispatches) solve(ctx context.Context, job *work.Lease, d lastmile.Dis
 	})
 	stop()
 	watch.Wait()
-	return solution, errors.Join(err, lost, ctx.Err())
+	if err := errors.Join(err, lost, ctx.Err()); err != nil {
+		return nil, err
+	}
+	if err := optimize.Check(&model.Problem, solution); err != nil {
+		return nil, fmt.Errorf("the plan of dispatch %s breaks a rule: %w", d.ID, err)
+	}
+	return solution, nil
 }
 
 // watch saves the progress of a dispatch until ctx ends, and calls stop when that is

@@ -60,6 +60,7 @@ type Model struct {
 	left     []lastmile.UnplannedTask  // tasks that cannot take part
 	index    map[lastmile.TaskID]int   // stop of a task
 	places   map[lastmile.Point]int
+	scale    [optimize.Dimensions]float64 // of loads; 0 where no worker has a limit
 }
 
 // NewModel returns the problem of a situation. It rejects one that no dispatch may have.
@@ -331,16 +332,15 @@ func (m *Model) addLoads() {
 			total[d] += q
 		}
 	}
-	var scale [optimize.Dimensions]float64 // 0 where no worker has a limit
-	for d := range scale {
+	for d := range m.scale {
 		limited := slices.ContainsFunc(m.crew, func(c Candidate) bool { return amounts(c.Worker.Capacity, c.Worker.AdditionalCapacities)[d] > 0 })
 		if limited {
-			scale[d] = min(1000, optimize.MaxLoad/max(total[d], 1))
+			m.scale[d] = min(1000, optimize.MaxLoad/max(total[d], 1))
 		}
 	}
 	load := func(of [optimize.Dimensions]float64) (l optimize.Load) {
 		for d := range l {
-			l[d] = int(min(of[d]*scale[d]+0.5, optimize.MaxLoad))
+			l[d] = int(min(of[d]*m.scale[d]+0.5, optimize.MaxLoad))
 		}
 		return l
 	}
@@ -358,7 +358,7 @@ func (m *Model) addLoads() {
 		most := amounts(worker.Capacity, worker.AdditionalCapacities)
 		limit := load(most)
 		for d := range limit {
-			if most[d] <= 0 || scale[d] == 0 {
+			if most[d] <= 0 || m.scale[d] == 0 {
 				limit[d] = optimize.MaxLoad
 			}
 		}

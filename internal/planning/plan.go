@@ -74,8 +74,16 @@ func atLeast(limit, load optimize.Load) optimize.Load {
 	return limit
 }
 
-// Plan returns the routes of a solution. The tasks that are left out have no reasons
-// yet, except those that never took part.
+// Nothing returns the solution that serves no stop, for a crew of no workers.
+func (m *Model) Nothing() *optimize.Solution {
+	s := &optimize.Solution{Unserved: make([]int, len(m.tasks))}
+	for i := range m.tasks {
+		s.Unserved[i] = i
+	}
+	return s
+}
+
+// Plan returns the routes of a solution, and why tasks are left out.
 func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 	plan := lastmile.DispatchPlan{Unplanned: slices.Clone(m.left)}
 	routes := make([]lastmile.DispatchRoute, len(m.crew))
@@ -110,8 +118,9 @@ func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
 		plan.Routes = append(plan.Routes, r)
 	}
 	for _, stop := range s.Unserved {
-		plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: m.tasks[stop].ID, Reasons: slices.Clone(m.excluded)})
+		plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: m.tasks[stop].ID})
 	}
+	m.explain(&plan, s)
 	return plan
 }
 

@@ -53,7 +53,7 @@ var rules = map[string]rule{
 	"internal": {}, // this test
 
 	"lastmile": {},
-	"optimize": {planned: true},
+	"optimize": {},
 
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},

@@ -226,7 +226,7 @@ func (s *search) rate(x, r, after int32, limit int64) (int64, bool) {
 	for d := range m.dims {
 		carried, change := m.rich[x].carried[d], m.rich[x].change[d]
 		if s.extra[after].pre[d]+carried > v.capacity[d] || s.extra[after].at[d]+carried+change > v.capacity[d] ||
-			s.extra[p.next].suf[d]+carried+change > v.capacity[d] {
+			s.extra[p.next].suf[d]+carried+change > v.capacity[d] && !s.partial {
 			return 0, false
 		}
 	}
@@ -362,7 +362,7 @@ func (s *search) searchPair(q, r int32) place {
 		if cost := into + int64(costs[ab]) + int64(costs[int(b)*size+int(n.loc)]); cost < best.cost || exact {
 			tb := max(ta+na.service+durs[ab], nb.early)
 			arrival := tb + nb.service + durs[int(b)*size+int(n.loc)]
-			if tb <= nb.late && arrival <= n.hard && s.fitsRest(v, i, da, db) && (m.zones == nil || m.zones[b] <= m.zones[i] && m.zones[a] <= m.zones[b]) {
+			if tb <= nb.late && arrival <= n.hard && s.fitsRest(v, p, i, da, db) && (m.zones == nil || m.zones[b] <= m.zones[i] && m.zones[a] <= m.zones[b]) {
 				if exact {
 					cost += (lateA + int64(max(0, tb-nb.due)) + s.tailLate(i, arrival) - s.extra[i].late) * s.scale
 				}
@@ -394,7 +394,7 @@ func (s *search) searchPair(q, r int32) place {
 			if cost < best.cost || exact {
 				tb := max(leave+mat.durT[int(b)*size+int(nk.loc)], nb.early)
 				arrival := tb + nb.service + durs[int(b)*size+int(nn.loc)]
-				if tb <= nb.late && arrival <= nn.hard && s.fitsRest(v, next, da, db) && (m.zones == nil || m.zones[k] <= m.zones[b] && m.zones[b] <= m.zones[next]) {
+				if tb <= nb.late && arrival <= nn.hard && s.fitsRest(v, k, next, da, db) && (m.zones == nil || m.zones[k] <= m.zones[b] && m.zones[b] <= m.zones[next]) {
 					if exact {
 						cost += (lateA + late + int64(max(0, tb-nb.due)) + s.tailLate(next, arrival) - s.extra[i].late) * s.scale
 					}
@@ -435,11 +435,12 @@ func (s *search) fitsBetween(v *vehicleModel, k int32, a, b *demand) bool {
 	return true
 }
 
-// fitsRest reports whether the load from a node on allows both stops of a pair
-// before it.
-func (s *search) fitsRest(v *vehicleModel, k int32, a, b *demand) bool {
+// fitsRest reports whether the load after a node and from the next on allows the
+// second stop of a pair between them.
+func (s *search) fitsRest(v *vehicleModel, k, next int32, a, b *demand) bool {
 	for d := range s.m.dims {
-		if s.extra[k].suf[d]+a.carried[d]+b.carried[d]+a.change[d]+b.change[d] > v.capacity[d] {
+		more := a.carried[d] + b.carried[d] + a.change[d] + b.change[d]
+		if s.extra[k].at[d]+more > v.capacity[d] || s.extra[next].suf[d]+more > v.capacity[d] {
 			return false
 		}
 	}
@@ -470,25 +471,68 @@ func (s *search) takeOut(q, r int32) {
 	s.refresh(r)
 }
 
+// deepTries bounds the positions that are tried for a general request when every
+// one matters.
+const deepTries = 20_000
+
 // fill places the stops of a general request in a route, each in its cheapest
 // place after those that must precede it. It reports whether all have one, and
 // otherwise leaves the route as it was.
 func (s *search) fill(q, r int32) bool {
+	for _, x := range s.m.requests[q] {
+		if s.m.allowed != nil && !s.m.allowed[int(r)*s.m.stops+int(x)] {
+			return false
+		}
+	}
+	s.partial = true
+	ok := s.fillCheap(q, r)
+	s.partial = false
+	if !ok && s.thorough > 0 {
+		for _, x := range s.m.requests[q] {
+			if s.nodes[x].route >= 0 {
+				s.unlink(x)
+			}
+		}
+		tries := s.thorough
+		ok = s.fillAny(q, r, 0, &tries)
+	}
+	if !ok {
+		s.takeOut(q, r)
+		return false
+	}
+	s.refresh(r)
+	return true
+}
+
+// open sets the earliest start of a stop by what precedes it on other routes, and
+// reports whether all that precedes it is planned.
+func (s *search) open(x, r int32) bool {
+	s.nodes[x].early = s.m.nodes[x].early
+	for _, a := range s.m.before[x] {
+		switch na := &s.nodes[a]; na.route {
+		case -1:
+			return false
+		case r:
+		default:
+			s.nodes[x].early = max(s.nodes[x].early, na.start+na.service)
+		}
+	}
+	return true
+}
+
+func (s *search) fillCheap(q, r int32) bool {
 	m := s.m
 	for _, x := range m.requests[q] {
+		if !s.open(x, r) {
+			return false
+		}
 		lo := int32(0)
 		for _, a := range m.inside[x] {
 			lo = max(lo, s.nodes[a].pos)
 		}
 		for _, a := range m.before[x] {
-			switch na := &s.nodes[a]; na.route {
-			case -1:
-				s.takeOut(q, r)
-				return false
-			case r:
-				lo = max(lo, na.pos)
-			default:
-				s.nodes[x].early = max(s.nodes[x].early, na.start+na.service)
+			if s.nodes[a].route == r {
+				lo = max(lo, s.nodes[a].pos)
 			}
 		}
 		best := place{cost: noWay, first: -1}
@@ -501,11 +545,35 @@ func (s *search) fill(q, r int32) bool {
 			}
 		}
 		if best.first < 0 {
-			s.takeOut(q, r)
 			return false
 		}
 		s.link(x, best.first)
 		s.refresh(r)
 	}
-	return true
+	s.seqA = s.sequence(r, s.seqA[:0])
+	_, _, ok := s.simulate(r, s.seqA)
+	return ok
+}
+
+// fillAny tries all positions of the stops of a request from the k-th on.
+func (s *search) fillAny(q, r int32, k int, tries *int) bool {
+	m := s.m
+	if k == len(m.requests[q]) {
+		*tries--
+		s.seqA = s.sequence(r, s.seqA[:0])
+		_, _, ok := s.simulate(r, s.seqA)
+		return ok
+	}
+	x := m.requests[q][k]
+	if !s.open(x, r) {
+		return false
+	}
+	for p := m.start(r); p != m.end(r) && *tries > 0; p = s.nodes[p].next {
+		s.link(x, p)
+		if s.fillAny(q, r, k+1, tries) {
+			return true
+		}
+		s.unlink(x)
+	}
+	return false
 }

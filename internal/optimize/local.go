@@ -1,16 +1,19 @@
 package optimize
 
-// The reach of the local search.
-const (
-	localNeighbors = 12 // stops that are tried before and after each
-	longestChain   = 3  // consecutive stops that move together
-)
 
 func (s *search) enqueue(x int32) {
 	if x < int32(s.m.stops) && !s.queued[x] {
 		s.queued[x] = true
 		s.queue = append(s.queue, x)
 	}
+}
+
+// drop empties the queue.
+func (s *search) drop() {
+	for _, x := range s.queue {
+		s.queued[x] = false
+	}
+	s.queue = s.queue[:0]
 }
 
 // local improves the plan around the stops in the queue until no move helps:
@@ -37,6 +40,9 @@ func (s *search) improveStop(u int32) bool {
 		if r < 0 || s.frozen[r] || s.nodes[v].next == u {
 			continue
 		}
+		if c := preds[i].cost; c >= s.nodes[v].arc && c >= s.nodes[s.nodes[u].prev].arc && !s.m.soft {
+			continue // another arc that is added must be the one that helps
+		}
 		if s.joinAfter(u, v) {
 			return true
 		}
@@ -46,6 +52,9 @@ func (s *search) improveStop(u int32) bool {
 		v := succs[i].stop
 		r := s.nodes[v].route
 		if r < 0 || s.frozen[r] || s.nodes[u].next == v {
+			continue
+		}
+		if c := succs[i].cost; c >= s.nodes[u].arc && c >= s.nodes[s.nodes[v].prev].arc && !s.m.soft {
 			continue
 		}
 		if s.joinBefore(u, v) {

@@ -11,7 +11,6 @@ const (
 	// time it is later than everything, and still fits into 32 bits.
 	farAway = 1 << 30
 	// preceding and following bound the stops that are tried next to a stop.
-	granularity = 40
 	// adjacency is how many stops around a seed can be ruined.
 	adjacency = 120
 )
@@ -45,6 +44,7 @@ type model struct {
 	succs    [][]near
 	around   [][]int32 // by stop: the closest stops
 	classes  [][]int32 // vehicles that are equal as long as they are empty
+	depth    []int64   // by stop: the cost from the closest start
 	tier     []int32   // the length of the longest chain of precedences before a request
 }
 
@@ -261,6 +261,14 @@ func (m *model) compileVehicles() {
 		m.compileAllowed()
 	}
 	m.compileClasses()
+	m.depth = make([]int64, m.stops)
+	for x := range m.depth {
+		m.depth[x] = farAway
+		for class := range m.classes {
+			r := m.classes[class][0]
+			m.depth[x] = min(m.depth[x], int64(m.vehicles[r].matrix.cost[int(m.nodes[m.start(r)].loc)*m.size+x]))
+		}
+	}
 }
 
 // compileZones numbers the parts of a route between pinned stops. Stops that are

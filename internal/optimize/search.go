@@ -9,14 +9,18 @@ import (
 
 // The parameters of ruin and recreate. Most come from Christiaens and Vanden
 // Berghe, "Slack induction by string removals for vehicle routing problems".
-const (
-	averageRemoved = 10   // stops removed in a step, on average
-	longestString  = 10   // of consecutive stops
-	splitRate      = 0.5  // how often a string keeps some of its stops
-	splitDepth     = 0.01 // how often the kept part grows by one
-	blinkRate      = 0.01 // how often a good place is overlooked
-	firstHeat      = 0.3  // temperatures, in shares of the average cost of a leg
-	lastHeat       = 0.003
+var (
+	averageRemoved = tune("REM", 10)
+	longestString  = tune("LS", 10)
+	splitRate      = tune("SPLIT", 0.5)
+	splitDepth     = tune("DEPTH", 0.01)
+	blinkRate      = tune("BLINK", 0.01)
+	firstHeat      = tune("T0", 0.3)
+	lastHeat       = tune("T1", 0.003)
+	localReach     = tune("REACH", 10)
+	localNeighbors = int(tune("LN", 12))
+	longestChain   = int(tune("CHAIN", 3))
+	granularity = int(tune("GRAN", 40))
 )
 
 // search is a plan with what is needed to improve it on one thread.
@@ -38,6 +42,11 @@ type search struct {
 	ids     []int32 // requests that may be seeds
 	iters   int64
 	heat    float64
+	// thorough is how many positions to try for a general request before giving up.
+	thorough int
+	// partial is set while only some stops of a request are in a route: what the
+	// others unload is on board.
+	partial bool
 }
 
 // plan is a copy of the order of stops.
@@ -45,6 +54,7 @@ type plan struct {
 	order    [][]int32
 	versions []int64
 	absent   []int32
+	windows  [][2]int32 // of stops, where precedences between vehicles narrow them
 	weight   int64
 	late     int64
 	cost     int64 // travel, vehicles and prizes
@@ -96,6 +106,12 @@ func (s *search) keep() bool {
 	}
 	b.weight, b.late, b.cost, b.used = s.weight, s.late, cost, s.used()
 	b.absent = append(b.absent[:0], s.absent...)
+	if s.m.wide {
+		b.windows = b.windows[:0]
+		for i := range s.m.stops {
+			b.windows = append(b.windows, [2]int32{s.nodes[i].early, s.nodes[i].late})
+		}
+	}
 	for r := range s.routes {
 		if b.versions[r] == s.routes[r].version {
 			continue
@@ -154,9 +170,7 @@ func (s *search) ruin() {
 		}
 		s.ruinAt(c, longest)
 	}
-	for _, r := range s.touched {
-		s.refresh(r)
-	}
+	s.refreshTouched()
 }
 
 // ruinAt removes a string that contains a stop, unless its route was ruined
@@ -200,6 +214,15 @@ func (s *search) ruinAt(x int32, longest float64) {
 	}
 	for _, y := range s.seqA {
 		s.pool = s.remove(s.m.request[y], s.pool)
+	}
+	if s.m.wide { // stops of other routes may have left with them
+		s.refreshTouched()
+	}
+}
+
+func (s *search) refreshTouched() {
+	for _, r := range s.touched {
+		s.refresh(r)
 	}
 }
 
@@ -261,9 +284,9 @@ func (s *search) sortPool() {
 				key -= int64(max(c.carried[d], c.change[d], -c.change[d]))
 			}
 		case pick < 10:
-			key = -s.fromStart(x)
+			key = -m.depth[x]
 		case pick < 11:
-			key = s.fromStart(x)
+			key = m.depth[x]
 		case pick < 13:
 			key = int64(n.late) - int64(n.early)
 		case pick < 15:
@@ -303,12 +326,6 @@ func compareKeys(a, b int64) int {
 	return 0
 }
 
-// fromStart returns the cost from the start of the first vehicle to a stop.
-func (s *search) fromStart(x int32) int64 {
-	m := s.m
-	return int64(m.vehicles[0].matrix.cost[int(m.nodes[m.start(0)].loc)*m.size+int(x)])
-}
-
 // absence returns how often the absent requests were left out, in total.
 func (s *search) absence() int64 {
 	var sum int64
@@ -326,7 +343,11 @@ func (s *search) improve() {
 	weight, energy := s.weight, s.energy()
 	s.ruin()
 	s.recreate()
-	s.local()
+	if s.weight < weight || s.weight == weight && float64(s.energy()-energy) < localReach*s.heat {
+		s.local()
+	} else {
+		s.drop()
+	}
 	accepted := s.energy() <= energy || float64(s.energy()-energy) < -s.heat*math.Log(s.rng.float())
 	missing := s.absence()
 	if s.weight != weight {
@@ -336,6 +357,9 @@ func (s *search) improve() {
 	}
 	for _, q := range s.absent {
 		s.misses[q]++
+	}
+	for _, r := range s.touched {
+		accepted = accepted && s.sound(r)
 	}
 	if !accepted {
 		s.undo()
@@ -368,7 +392,7 @@ func (s *search) run(ctx context.Context, meter *meter, from, to float64) {
 	leg := s.averageLeg()
 	first := firstHeat * leg
 	ratio := lastHeat / firstHeat
-	for n := 0; ; n++ {
+	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {
 			done := meter.done(s.iters)
 			if done >= to || ctx.Err() != nil {

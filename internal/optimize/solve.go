@@ -85,13 +85,16 @@ func (s *search) constructKey(q int32) [3]int64 {
 	} else if m.weight[q] == 0 {
 		first = 2
 	}
-	return [3]int64{int64(m.tier[q]), first, -s.fromStart(x)}
+	return [3]int64{int64(m.tier[q]), first, -m.depth[x]}
 }
 
 // load makes a plan the current one.
 func (s *search) load(b *plan) {
 	m := s.m
 	copy(s.nodes, m.nodes)
+	for i, w := range b.windows {
+		s.nodes[i].early, s.nodes[i].late = w[0], w[1]
+	}
 	s.weight, s.prizes = b.weight, 0
 	s.absent = append(s.absent[:0], b.absent...)
 	for _, q := range s.absent {
@@ -109,16 +112,44 @@ func (s *search) load(b *plan) {
 	}
 }
 
-// finish tries every position for what is left out.
+// finish tries every position for what is left out, so that the reasons for it
+// are true.
 func (s *search) finish() {
+	s.renew()
 	for again := true; again; {
 		s.begin()
 		pool := slices.Clone(s.absent)
+		slices.SortStableFunc(pool, func(a, b int32) int { return int(s.m.tier[a] - s.m.tier[b]) })
 		s.absent = s.absent[:0]
-		before := len(pool)
+		s.thorough = deepTries
 		s.fillIn(pool, true)
-		again = len(s.absent) < before
-		s.queue = s.queue[:0]
+		s.thorough = 0
+		again = len(s.absent) < len(pool)
+		s.drop()
+	}
+}
+
+// renew widens the windows that precedences between vehicles narrow as far as the
+// planned times allow.
+func (s *search) renew() {
+	if !s.m.wide {
+		return
+	}
+	for x := range s.m.stops {
+		s.nodes[x].late = s.m.nodes[x].late
+	}
+	for x := range int32(s.m.stops) {
+		n := &s.nodes[x]
+		n.early = s.m.nodes[x].early
+		for _, a := range s.m.before[x] {
+			if na := &s.nodes[a]; n.route >= 0 && na.route != n.route {
+				n.early = max(n.early, n.start)
+				na.late = min(na.late, n.start-na.service)
+			}
+		}
+	}
+	for r := range s.routes {
+		s.refresh(int32(r))
 	}
 }
 

@@ -117,7 +117,7 @@ func (s *state) refresh(r int32) {
 		cost += int64(p.arc)
 		pos++
 		load += x.demand
-		x.start = max(p.start+p.service+p.leg, x.early)
+		x.start = min(max(p.start+p.service+p.leg, x.early), farAway/2)
 		x.pos, x.load = pos, load
 		p = x
 		if i == last {
@@ -138,7 +138,10 @@ func (s *state) refresh(r int32) {
 		x := &s.nodes[i]
 		step := x.service + x.leg
 		x.hard = min(x.late, p.hard-step)
-		x.soft = min(x.due, p.soft-step)
+		if x.hard < x.early {
+			x.hard = -farAway / 2 // nothing can come before
+		}
+		x.soft = max(min(x.due, p.soft-step), -farAway/2)
 		p = x
 	}
 	s.version++
@@ -187,6 +190,23 @@ func (s *state) refreshExtra(r int32) {
 	}
 	s.late += late - rt.late
 	rt.late = late
+}
+
+// sound reports whether a route is feasible in time and load. Taking out stops can
+// change that: travel may be longer without them, or a load larger.
+func (s *state) sound(r int32) bool {
+	first := s.m.start(r)
+	if s.nodes[first].start > s.nodes[first].hard {
+		return s.routes[r].stops == 0
+	}
+	if s.extra != nil {
+		for d := range s.m.dims {
+			if s.extra[first].suf[d] > s.m.vehicles[r].capacity[d] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // touch saves a route, so that undo can restore it.

@@ -196,9 +196,9 @@ type DispatchProgress struct {
 // DispatchPlan is a set of routes, and the tasks that are in none of them.
 type DispatchPlan struct {
 	// Routes of the workers.
-	Routes []DispatchRoute `json:"routes"`
+	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": []}]"`
 	// Tasks that no worker can do under the rules of the dispatch.
-	Unplanned []UnplannedTask `json:"unplanned"`
+	Unplanned []UnplannedTask `json:"unplanned" example:"[{\"id\": \"Z9xW4vTq7RnB2kLd6MfH3sYc\", \"type\": \"TASK\", \"reasons\": [{\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"rule\": \"window\", \"detail\": \"earliest start 14:32 UTC, latest 14:00 UTC + 10 min\"}]}]"`
 	// Cost of all routes.
 	Cost DispatchCost `json:"cost"`
 }
@@ -212,7 +212,7 @@ type DispatchCost struct {
 	// Time spent waiting for windows to open.
 	Waiting Seconds `json:"waiting" example:"600"`
 	// Sum of the delays of all tasks that are late.
-	Lateness Seconds `json:"lateness"`
+	Lateness Seconds `json:"lateness" example:"0"`
 	// Length of the routes by road, in meters.
 	Distance int64 `json:"distance" example:"92000"`
 	// Number of workers with at least one task.

@@ -26,7 +26,7 @@ type rule struct {
 
 // domain is the rules without any storage: lastmile has the records, the
 // others know no package but it.
-var domain = []string{"analytics", "assignment", "customfield", "lastmile", "textmessage", "trackingpage", "travel"}
+var domain = []string{"analytics", "assignment", "customfield", "lastmile", "planning", "textmessage", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
@@ -53,7 +53,8 @@ var rules = map[string]rule{
 	"internal": {}, // this test
 
 	"lastmile": {},
-	"optimize": {planned: true},
+	"optimize": {},
+	"planning": {may: []string{"lastmile", "optimize"}},
 
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
@@ -62,7 +63,7 @@ var rules = map[string]rule{
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "textmessage", "trackingpage", "travel"}},
+	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "textmessage", "trackingpage", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
@@ -91,7 +92,7 @@ var rules = map[string]rule{
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
 	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
-	"dispatch":    {may: []string{"lastmile", "store", "access", "optimize"}, planned: true},
+	"dispatch":    {may: []string{"lastmile", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
 	"upload":      {may: []string{"lastmile", "store"}},

@@ -6,11 +6,11 @@ import (
 
 	"dray/internal/access"
 	"dray/internal/addressbook"
+	"dray/internal/dispatch"
 	"dray/internal/edge"
 	"dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/taskflow"
-	"dray/internal/upload"
 	"dray/internal/webhook"
 	"dray/internal/wire"
 )
@@ -30,10 +30,11 @@ type Server struct {
 	Containers    *taskflow.Containers
 	Batches       *taskflow.Batches
 	RoutePlans    *taskflow.RoutePlans
+	Dispatches    *dispatch.Dispatches
 	Fields        *taskflow.Fields
 	Webhooks      *webhook.Registry
 	Feed          *webhook.Feed
-	Uploads       *upload.Uploads
+	Uploads       Images
 	Pages         *taskflow.Pages
 
 	Texts TextMessages
@@ -72,6 +73,7 @@ func (s *Server) routes() []edge.Route {
 		tasks{s}.routes(),
 		batches{s}.routes(),
 		routePlans{s}.routes(),
+		dispatches{s}.routes(),
 		containers{s}.routes(),
 		manifests{s}.routes(),
 		customFields{s}.routes(),

@@ -32,6 +32,7 @@ var tags = []edge.Tag{
 	{Name: "Hubs", Description: "Locations where teams start and end their routes."},
 	{Name: "Tasks", Description: "Pickups and drop-offs, from creation to completion."},
 	{Name: "Route plans", Description: "Sequences of tasks for a worker or a team, which can be chosen later."},
+	{Name: "Dispatch", Description: "Optimized routes: assigning the tasks of a team to its workers, and the best order for one worker."},
 	{Name: "Containers", Description: "Ordered lists of tasks. Every organization, team and worker has a container, and every task that is not completed is in exactly one of them."},
 	{Name: "Delivery manifest", Description: "Printable lists of a worker's tasks."},
 	{Name: "Custom fields", Description: "Fields that an organization adds to its tasks. A task keeps the definition that a field had when its value was set."},

@@ -8,6 +8,16 @@ import (
 	"dray/internal/lastmile"
 )
 
+// Images stores and reads images.
+type Images interface {
+	// Open returns an upload with its bytes.
+	Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (lastmile.Image, error)
+	// SetLogo replaces the logo of the caller's organization.
+	SetLogo(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error)
+	// RemoveLogo removes the logo of the caller's organization, if it has one.
+	RemoveLogo(ctx context.Context, who lastmile.Principal) error
+}
+
 // uploads serves the endpoints of uploads.
 type uploads struct{ *Server }
 

@@ -18,6 +18,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/addressbook"
 	"dray/internal/api"
+	"dray/internal/dispatch"
 	"dray/internal/driverapi"
 	"dray/internal/edge"
 	"dray/internal/events"
@@ -58,6 +59,8 @@ type App struct {
 	Work          *taskflow.Work
 	Pages         *taskflow.Pages
 	Jobs          *workLoop
+	Dispatches    *dispatch.Dispatches
+	Dispatching   *dispatchLoop
 	Webhooks      *webhook.Registry
 	Sender        *webhook.Sender
 	Feed          *webhook.Feed
@@ -154,6 +157,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		return nil, errors.Join(err, db.Close())
 	}
 	a.addJobs(newID, batches)
+	a.addDispatches(newID)
 	if a.assets, err = web.Built(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -169,7 +173,7 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,

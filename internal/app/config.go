@@ -37,7 +37,8 @@ type Config struct {
 	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
-	Speed          float64 // of workers, compared with reality; above 1 in simulations
+	Speed          float64       // of workers, compared with reality; above 1 in simulations
+	DispatchTime   time.Duration // that the optimizer may take for one dispatch
 
 	// Patience is how long an operation may wait for the database before it is rejected; 0
 	// means the default. It has no flag: tests set it for slow machines.
@@ -63,7 +64,7 @@ type Config struct {
 
 // DefaultConfig returns the default settings.
 func DefaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS, Speed: 1}
+	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS, Speed: 1, DispatchTime: 10 * time.Second}
 }
 
 // BindStorage adds the flags that locate the data.
@@ -88,6 +89,7 @@ func (c *Config) BindServer(f *flag.FlagSet) {
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; repeatable")
 	f.Float64Var(&c.Speed, "travel-speed", c.Speed, "`factor` by which workers are faster than in reality; only for simulations")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")
+	f.DurationVar(&c.DispatchTime, "dispatch-time", c.DispatchTime, "maximum `time` for optimizing the routes of one dispatch")
 	c.SMS.bind(f)
 	f.Var((*level)(&c.LogLevel), "log-level", "minimum log `level`: debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "log `format`: json or text")
@@ -131,6 +133,9 @@ func (c *Config) Check() error {
 	}
 	if c.Speed != 0 && !(c.Speed >= 0.1 && c.Speed <= 1000) {
 		return errors.New("--travel-speed must be between 0.1 and 1000")
+	}
+	if c.DispatchTime < time.Second || c.DispatchTime > time.Hour {
+		return errors.New("--dispatch-time must be between 1s and 1h")
 	}
 	if c.Connections < 0 {
 		return errors.New("--connections-per-address must not be negative")

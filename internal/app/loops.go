@@ -38,9 +38,11 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge receipts", a.purgeReceipts)
 	a.every(ctx, purging, "purge events", a.purgeEvents)
 	a.loops.Go(func() { a.Jobs.Run(ctx) })
+	a.loops.Go(func() { a.Dispatching.Run(ctx) })
 	a.every(ctx, purging, "purge sessions", a.purgeSessions)
 	a.every(ctx, purging, "purge positions", a.purgePositions)
 	a.every(ctx, purging, "purge explanations", a.purgeExplanations)
+	a.every(ctx, purging, "purge dispatches", a.purgeDispatches)
 	a.every(ctx, purging, "purge cached map responses", a.purgeMapCache)
 	a.every(ctx, purging, "purge uploads", a.Uploads.Purge)
 	a.every(ctx, purging, "purge text messages", a.purgeMessages)
@@ -182,6 +184,12 @@ func (a *App) purgePositions(ctx context.Context) error {
 func (a *App) purgeExplanations(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteExplanations(ctx, before, limit)
+	})
+}
+
+func (a *App) purgeDispatches(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
+		return w.DeleteDispatches(ctx, before, limit)
 	})
 }
 

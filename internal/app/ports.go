@@ -4,6 +4,7 @@ import (
 	"dray/internal/access"
 	"dray/internal/addressbook"
 	"dray/internal/blob"
+	"dray/internal/dispatch"
 	"dray/internal/fleet"
 	"dray/internal/messaging"
 	"dray/internal/store/sqlstore"
@@ -19,6 +20,7 @@ var (
 	_ access.Writer            = (*sqlstore.Tx)(nil)
 	_ addressbook.Writer       = (*sqlstore.Tx)(nil)
 	_ blob.Writer              = (*sqlstore.Tx)(nil)
+	_ dispatch.Writer          = (*sqlstore.Tx)(nil)
 	_ fleet.Writer             = (*sqlstore.Tx)(nil)
 	_ messaging.Writer         = (*sqlstore.Tx)(nil)
 	_ taskflow.BatchWriter     = (*sqlstore.Tx)(nil)

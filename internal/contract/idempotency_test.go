@@ -129,12 +129,19 @@ func TestIdempotencyContract(t *testing.T) {
 				if operation == "POST /tasks/{id}/complete" {
 					start(t, p.Store.Write, c, c.own["task"])
 				}
+				switch operation {
+				case "POST /dispatches/{id}/apply":
+					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchPlanned)
+				case "POST /dispatches/{id}/stop":
+					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchPending)
+				}
 				path := strings.Replace(strings.TrimPrefix(operation, "POST "), "{id}", c.own[strings.TrimSuffix(strings.Split(operation, "/")[1], "s")], 1)
 				body, other := c.fill(bodies[0]), c.fill(bodies[1])
 				first := c.Call(t, "POST", path, body, header, "one key").OK(t)
 				if first.Header.Get(replayed) != "" {
 					t.Error("the first response says it is a repeated one")
 				}
+				p.Settle(t)
 				written := p.Store.Stats().Operations
 				again := c.Call(t, "POST", path, body, header, "one key").OK(t)
 				if string(again.Body) != string(first.Body) || again.Header.Get(replayed) != "true" {

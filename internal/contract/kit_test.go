@@ -30,17 +30,18 @@ type refusal struct {
 
 // The errors of the interface.
 var (
-	unauthenticated = refusal{401, "InvalidCredentials", 1102}
-	outsideScope    = refusal{401, "InvalidCredentials", 1103}
-	forbidden       = refusal{403, "Forbidden", 1300}
-	notFound        = refusal{404, "ResourceNotFound", 1402}
-	invalid         = refusal{400, "InvalidContent", 1000}
-	duplicate       = refusal{400, "InvalidContent", 1004}
-	malformed       = refusal{400, "InvalidArgument", 1900}
-	notUnique       = refusal{400, "InvalidArgument", 1901}
-	wrongMethod     = refusal{405, "MethodNotAllowed", 1405}
-	tooLarge        = refusal{413, "InvalidContent", 1006}
-	tooMany         = refusal{429, "TooManyRequests", 2300}
+	unauthenticated    = refusal{401, "InvalidCredentials", 1102}
+	outsideScope       = refusal{401, "InvalidCredentials", 1103}
+	forbidden          = refusal{403, "Forbidden", 1300}
+	notFound           = refusal{404, "ResourceNotFound", 1402}
+	invalid            = refusal{400, "InvalidContent", 1000}
+	duplicate          = refusal{400, "InvalidContent", 1004}
+	malformed          = refusal{400, "InvalidArgument", 1900}
+	notUnique          = refusal{400, "InvalidArgument", 1901}
+	preconditionFailed = refusal{412, "PreconditionFailed", 2218}
+	wrongMethod        = refusal{405, "MethodNotAllowed", 1405}
+	tooLarge           = refusal{413, "InvalidContent", 1006}
+	tooMany            = refusal{429, "TooManyRequests", 2300}
 )
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+	"dray/internal/store/sqlstore"
 )
 
 // idPlace is a place in a request that takes the id of a record.
@@ -229,7 +232,7 @@ func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world
 	t.Helper()
 	w := &world{Client: p.Organization(t, canary), canary: canary, areaCode: areaCode}
 	w.own = map[string]string{"organization": string(w.Organization.ID)}
-	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan"} {
+	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan", "dispatch"} {
 		w.own[kind] = w.make(t, kind)
 	}
 	w.own["spare task"] = w.make(t, "task")
@@ -237,11 +240,30 @@ func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world
 	return w
 }
 
+// dispatch saves a dispatch of a team that was deleted since.
+func (w *world) dispatch(t testing.TB, status lastmile.DispatchStatus) string {
+	t.Helper()
+	now := w.Platform.Now()
+	options, err := planning.Request{}.Options(now)
+	made := lastmile.Dispatch{
+		ID: apptest.NewID[lastmile.DispatchID](), Organization: w.Organization.ID, Team: apptest.NewID[lastmile.TeamID](), Created: now, Status: status, Options: options,
+	}
+	if err == nil {
+		err = w.Platform.Store.Write(t.Context(), func(tx *sqlstore.Tx) error { return tx.AddDispatch(t.Context(), made) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(made.ID)
+}
+
 // make makes a further record.
 func (w *world) make(t testing.TB, kind string) string {
 	t.Helper()
 	w.made++
 	switch kind {
+	case "dispatch":
+		return w.dispatch(t, lastmile.DispatchSucceeded)
 	case "webhook":
 		return id(t, w.Client, "/webhooks", hookBody(w.receiver, "/scope", 6, `,"name":"`+w.canary+`"`))
 	case "notification":
@@ -415,6 +437,7 @@ func TestScopeContract(t *testing.T) {
 				if strings.HasPrefix(at.operation, "DELETE") {
 					acme.own[at.kind] = acme.make(t, at.kind)
 				}
+				p.Settle(t) // what it started writes as well
 			})
 		}
 		t.Run("none of it changed the other organization", func(t *testing.T) {

@@ -38,6 +38,7 @@ type Event struct {
 	Worker       *Worker    // for triggers of workers; for tasks, the worker they were assigned to
 	RoutePlan    *RoutePlan // for triggers of route plans
 	Batch        *Batch     // for triggers of batches
+	Dispatch     *Dispatch  // for triggers of dispatches
 	Reply        *Reply     // for triggers of received text messages
 	Recipient    *Recipient // who opted out of text messages
 

@@ -27,6 +27,8 @@ type (
 	TemplateID string
 	// BatchID identifies a batch of tasks; clients know it as the job id.
 	BatchID string
+	// DispatchID identifies a dispatch.
+	DispatchID string
 	// MessageID identifies a text message.
 	MessageID string
 	// UploadID identifies an image uploaded by a worker.

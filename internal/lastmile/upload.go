@@ -73,3 +73,9 @@ func (e Evidence) Uploads() []UploadID {
 	}
 	return Unique(ids)
 }
+
+// Image is an upload with its bytes.
+type Image struct {
+	Upload
+	Data []byte
+}

@@ -53,6 +53,7 @@ const (
 	Admins        Kind = "admin"
 	Batches       Kind = "batch"
 	Destinations  Kind = "destination"
+	Dispatches    Kind = "dispatch"
 	Hubs          Kind = "hub"
 	Notifications Kind = "notification"
 	Recipients    Kind = "recipient"

@@ -69,7 +69,7 @@ func (s *Uploads) replaceLogo(ctx context.Context, w Writer, id lastmile.Organiz
 }
 
 // Logo reads the logo of an organization.
-func (s *Uploads) Logo(ctx context.Context, org lastmile.OrganizationID) (Image, error) {
+func (s *Uploads) Logo(ctx context.Context, org lastmile.OrganizationID) (lastmile.Image, error) {
 	var id lastmile.UploadID
 	err := s.Store.Read(ctx, func(r Reader) error {
 		of, err := r.Organization(ctx, org)
@@ -77,10 +77,10 @@ func (s *Uploads) Logo(ctx context.Context, org lastmile.OrganizationID) (Image,
 		return err
 	})
 	if err != nil {
-		return Image{}, err
+		return lastmile.Image{}, err
 	}
 	if id == "" {
-		return Image{}, lastmile.NotFound("logo", string(org))
+		return lastmile.Image{}, lastmile.NotFound("logo", string(org))
 	}
 	return s.Open(ctx, lastmile.Principal{Organization: org}, id)
 }

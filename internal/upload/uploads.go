@@ -35,12 +35,6 @@ func New(s store.Transactor[Reader, Writer], blobs map[string]Blobs, defaultStor
 	return &Uploads{Store: s, Blobs: blobs, Default: defaultStorage, Now: now, NewID: newID, decoding: &queue{}}
 }
 
-// Image is an upload with its bytes.
-type Image struct {
-	lastmile.Upload
-	Data []byte
-}
-
 // Accept stores an image sent by the calling worker. The same image sent again
 // before it is attached to a task returns the same upload.
 func (s *Uploads) Accept(ctx context.Context, who lastmile.Principal, sent []byte) (lastmile.UploadID, error) {
@@ -109,7 +103,7 @@ func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {
 
 // Open reads an upload. Workers may read only their own uploads, an organization
 // those of all its workers.
-func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (Image, error) {
+func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (lastmile.Image, error) {
 	var u lastmile.Upload
 	err := s.Store.Read(ctx, func(r Reader) (err error) {
 		u, err = r.Upload(ctx, who.Organization, id)
@@ -117,21 +111,21 @@ func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.
 	})
 	switch {
 	case err != nil:
-		return Image{}, err
+		return lastmile.Image{}, err
 	case who.Worker != "" && u.Worker != who.Worker:
-		return Image{}, lastmile.OutsideScope(string(id))
+		return lastmile.Image{}, lastmile.OutsideScope(string(id))
 	case u.State != lastmile.UploadStored:
-		return Image{}, lastmile.NotFound("upload", string(id))
+		return lastmile.Image{}, lastmile.NotFound("upload", string(id))
 	}
 	blobs, ok := s.Blobs[u.Storage]
 	if !ok {
-		return Image{}, fmt.Errorf("upload %s is in %s, which is not configured: see --uploads", id, u.Storage)
+		return lastmile.Image{}, fmt.Errorf("upload %s is in %s, which is not configured: see --uploads", id, u.Storage)
 	}
 	data, err := blobs.Get(ctx, u)
 	if err != nil {
-		return Image{}, fmt.Errorf("read upload %s: %w", id, err)
+		return lastmile.Image{}, fmt.Errorf("read upload %s: %w", id, err)
 	}
-	return Image{Upload: u, Data: data}, nil
+	return lastmile.Image{Upload: u, Data: data}, nil
 }
 
 // purgeBatch is the maximum number of uploads that one call of Purge deletes.

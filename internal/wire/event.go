@@ -19,6 +19,7 @@ type Event struct {
 	TriggerName   string               `json:"triggerName"`
 	Time          Millis               `json:"time"`
 	RoutePlanID   lastmile.RoutePlanID `json:"routePlanId,omitzero"` // for triggers of route plans
+	DispatchID    lastmile.DispatchID  `json:"dispatchId,omitzero"`  // for triggers of dispatches
 	Status        *int                 `json:"status,omitzero"`      // 1 on duty, 0 off duty
 	EtaSeconds    *float64             `json:"etaSeconds,omitzero"`  // for taskEta
 	Distance      *float64             `json:"distance,omitzero"`    // meters, for taskArrival
@@ -37,6 +38,7 @@ type EventData struct {
 	Task      *Task      `json:"task,omitzero"`
 	Worker    *Worker    `json:"worker,omitzero"`
 	RoutePlan *RoutePlan `json:"routePlan,omitzero"`
+	Dispatch  *Dispatch  `json:"dispatch,omitzero"`
 	DelayTime *Seconds   `json:"delayTime,omitzero"` // for predictedTaskDelay
 }
 
@@ -88,6 +90,10 @@ func NewEvent(e lastmile.Event) Event {
 	if e.RoutePlan != nil {
 		plan := NewRoutePlan(*e.RoutePlan)
 		body.RoutePlanID, body.WorkerID, body.Data.RoutePlan = e.RoutePlan.ID, plan.Worker, &plan
+	}
+	if e.Dispatch != nil {
+		dispatch := NewDispatch(*e.Dispatch)
+		body.DispatchID, body.Data.Dispatch = e.Dispatch.ID, &dispatch
 	}
 	body.addEstimates(e)
 	if r := e.Reply; r != nil && e.Recipient != nil {

@@ -22,6 +22,10 @@ const (
 // the id of the job.
 const CreateBatch Kind = "createBatch"
 
+// Dispatch is the kind of jobs that plan and assign routes. The id of the job is that
+// of the dispatch.
+const Dispatch Kind = "dispatch"
+
 // Job is background work that has no other record. It is added in the
 // transaction of the change that needs it, and deleted when it is done.
 type Job struct {

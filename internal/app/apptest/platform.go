@@ -75,6 +75,7 @@ func New(t testing.TB, options ...Option) *Platform {
 	working, stopWork := context.WithCancel(context.WithoutCancel(t.Context()))
 	var work sync.WaitGroup
 	work.Go(func() { a.Jobs.Run(working) })
+	work.Go(func() { a.Dispatching.Run(working) })
 	work.Go(func() { a.Hub.Run(working) })
 	t.Cleanup(func() {
 		server.Close()
@@ -102,19 +103,22 @@ func Until(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Settle waits until all batches are done.
+// Settle waits until all batches and dispatches are done.
 func (p *Platform) Settle(t testing.TB) {
 	t.Helper()
 	Until(t, "no job is left", func() bool {
-		var left work.Backlog
-		err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
-			left, err = r.WorkBacklog(t.Context(), work.CreateBatch, p.Now())
-			return err
-		})
-		if err != nil {
-			t.Fatalf("count the batches that are left: %v", err)
+		left := 0
+		for _, kind := range []work.Kind{work.CreateBatch, work.Dispatch} {
+			err := p.Store.Read(t.Context(), func(r *sqlstore.Tx) error {
+				backlog, err := r.WorkBacklog(t.Context(), kind, p.Now())
+				left += backlog.Waiting
+				return err
+			})
+			if err != nil {
+				t.Fatalf("count the jobs of kind %s that are left: %v", kind, err)
+			}
 		}
-		return left.Waiting == 0
+		return left == 0
 	})
 }
 

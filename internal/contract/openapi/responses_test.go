@@ -150,15 +150,18 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.Template](): append(samplesOf(wire.NewTemplate), wire.Template{
 		ID: sampleID, DeletedAt: wire.Millis(sampleTime), ContextSaveConditions: []wire.Condition{}, Fields: []string{},
 	}),
-	reflect.TypeFor[wire.RoutePlan]():     routePlanSamples(),
-	reflect.TypeFor[wire.RoutePlanPage](): {wire.NewRoutePlanPage(nil, ""), wire.NewRoutePlanPage([]lastmile.RoutePlan{sampleOf[lastmile.RoutePlan](full)}, sampleID)},
-	reflect.TypeFor[wire.WorkerDetails](): samplesOf(wire.NewWorkerDetails),
-	reflect.TypeFor[wire.TeamEstimate]():  {wire.NewTeamEstimate(sampleOf[travel.Estimate](full)), wire.NewTeamEstimate(travel.Estimate{Worker: sampleID})},
-	reflect.TypeFor[wire.Manifest]():      manifestSamples(),
-	reflect.TypeFor[wire.Task]():          taskSamples(),
-	reflect.TypeFor[wire.WorkTask]():      workTaskSamples(),
-	reflect.TypeFor[wire.TaskPage]():      {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
-	reflect.TypeFor[wire.AutoAssigned]():  {wire.NewAutoAssigned(assignment.Assigned{}), wire.NewAutoAssigned(assignment.Assigned{sampleID: sampleID})},
+	reflect.TypeFor[wire.RoutePlan]():       routePlanSamples(),
+	reflect.TypeFor[wire.RoutePlanPage]():   {wire.NewRoutePlanPage(nil, ""), wire.NewRoutePlanPage([]lastmile.RoutePlan{sampleOf[lastmile.RoutePlan](full)}, sampleID)},
+	reflect.TypeFor[wire.WorkerDetails]():   samplesOf(wire.NewWorkerDetails),
+	reflect.TypeFor[wire.TeamEstimate]():    {wire.NewTeamEstimate(sampleOf[travel.Estimate](full)), wire.NewTeamEstimate(travel.Estimate{Worker: sampleID})},
+	reflect.TypeFor[wire.Manifest]():        manifestSamples(),
+	reflect.TypeFor[wire.Task]():            taskSamples(),
+	reflect.TypeFor[wire.WorkTask]():        workTaskSamples(),
+	reflect.TypeFor[wire.TaskPage]():        {wire.TaskPage{Tasks: []wire.Task{}}, wire.TaskPage{Tasks: []wire.Task{wire.NewTask(leanTask())}, LastID: sampleID}},
+	reflect.TypeFor[wire.AutoAssigned]():    {wire.NewAutoAssigned(assignment.Assigned{}), wire.NewAutoAssigned(assignment.Assigned{sampleID: sampleID})},
+	reflect.TypeFor[wire.DispatchStarted](): {wire.NewDispatchStarted(lastmile.CreatedRecord[lastmile.Dispatch]{Record: lastmile.Dispatch{ID: sampleID}})},
+	reflect.TypeFor[wire.Dispatch]():        dispatchSamples(func(d lastmile.Dispatch) any { return wire.NewDispatch(d) }),
+	reflect.TypeFor[wire.ShownDispatch]():   dispatchSamples(func(d lastmile.Dispatch) any { return wire.NewShownDispatch(d, []string{"text"}) }),
 	reflect.TypeFor[wire.Explanation](): append(samplesOf(wire.NewExplanation), wire.NewExplanation(assignment.Explanation{
 		Task: sampleID, At: sampleTime, Mode: assignment.ByLoad, Considered: []assignment.Consideration{{Worker: sampleID}},
 	})),
@@ -234,6 +237,27 @@ func routePlanSamples() []any {
 	lean.Worker, lean.Team, lean.VehicleType, lean.StartAt, lean.EndAt, lean.StartingHub, lean.EndingHub = "", "", "", "", "", "", ""
 	lean.End, lean.ActualStart, lean.ActualEnd = time.Time{}, time.Time{}, time.Time{}
 	return append(samplesOf(wire.NewRoutePlan), wire.NewRoutePlan(lean))
+}
+
+// dispatchSamples are dispatches before and after they were carried out, of a team and
+// of a worker.
+func dispatchSamples(shown func(lastmile.Dispatch) any) []any {
+	window := lastmile.Window{From: sampleTime, To: sampleTime}
+	pending := lastmile.Dispatch{
+		ID: sampleID, Organization: sampleID, Team: sampleID, Created: sampleTime, Status: lastmile.DispatchPending,
+		Options: lastmile.DispatchOptions{TaskWindow: window, ScheduleWindow: window},
+	}
+	ended := sampleOf[lastmile.Dispatch](full)
+	ended.Status, ended.Team, ended.Plan.Unplanned[0].Reasons[0].Worker = lastmile.DispatchSucceeded, "", ""
+	ended.Tasks[0].CompleteAfter, ended.Tasks[0].CompleteBefore, ended.Options.VehicleType = time.Time{}, time.Time{}, lastmile.Car
+	for i := range ended.Plan.Unplanned {
+		for j := range ended.Plan.Unplanned[i].Reasons {
+			ended.Plan.Unplanned[i].Reasons[j].Rule = lastmile.RuleWindow
+		}
+	}
+	begun := pending
+	begun.Progress = lastmile.DispatchProgress{Phase: "improve"}
+	return []any{shown(pending), shown(begun), shown(ended)}
 }
 
 // manifestSamples are manifests, also with the directions that no server has.

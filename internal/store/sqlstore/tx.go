@@ -17,6 +17,7 @@ type Tx struct {
 	batchTx
 	containerTx
 	customFieldTx
+	dispatchTx
 	driverTx
 	eventTx
 	fleetTx
@@ -38,6 +39,7 @@ type (
 	batchTx        struct{ *base } // batches
 	containerTx    struct{ *base } // containers and the order of their tasks
 	customFieldTx  struct{ *base } // custom fields and task templates
+	dispatchTx     struct{ *base } // dispatches
 	driverTx       struct{ *base } // workers' sessions, actions and positions
 	eventTx        struct{ *base } // events and the log
 	fleetTx        struct{ *base } // workers, teams and hubs
@@ -61,6 +63,7 @@ func newTx(c conn, now func() time.Time) *Tx {
 		batchTx:        batchTx{b},
 		containerTx:    containerTx{b},
 		customFieldTx:  customFieldTx{b},
+		dispatchTx:     dispatchTx{b},
 		driverTx:       driverTx{b},
 		eventTx:        eventTx{b},
 		fleetTx:        fleetTx{b},

@@ -1,0 +1,315 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+	"dray/internal/store"
+	"dray/internal/work"
+)
+
+// Dispatches plans and assigns routes.
+type Dispatches struct {
+	Store   Store
+	Lists   Lists
+	Travel  Travel
+	Events  *events.Log
+	Now     func() time.Time
+	Elapsed func() time.Duration // monotonic, since any fixed moment
+	NewID   func() string
+	Wake    *events.Wake  // of the loop that runs dispatches
+	MaxTime time.Duration // that the optimizer may take
+	Threads int           // that the optimizer uses
+	Speed   float64       // of workers, compared with reality; see travel.Learn
+	Log     *slog.Logger
+}
+
+// StartTeam begins to dispatch the tasks of a team. Once it has returned, the dispatch
+// survives crashes.
+func (ds *Dispatches) StartTeam(ctx context.Context, who lastmile.Principal, team lastmile.TeamID, q planning.Request) (lastmile.CreatedRecord[lastmile.Dispatch], error) {
+	return ds.start(ctx, who, lastmile.Dispatch{Team: team}, q)
+}
+
+// StartWorker begins to optimize the route of one worker.
+func (ds *Dispatches) StartWorker(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, q planning.Request) (lastmile.CreatedRecord[lastmile.Dispatch], error) {
+	return ds.start(ctx, who, lastmile.Dispatch{Worker: worker}, q)
+}
+
+func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastmile.Dispatch, q planning.Request) (made lastmile.CreatedRecord[lastmile.Dispatch], err error) {
+	now := ds.Now()
+	if d.Options, err = q.Options(now); err != nil {
+		return made, err
+	}
+	d.ID, d.Organization, d.Key, d.Created = lastmile.DispatchID(ds.NewID()), who.Organization, who.Key, now
+	d.Status, d.DryRun = lastmile.DispatchPending, q.DryRun
+	err = ds.Store.Read(ctx, func(r Reader) error { // reject what cannot be planned before it is stored
+		if d.Team != "" && q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub {
+			team, err := r.Team(ctx, d.Organization, d.Team)
+			if err == nil && team.Hub == "" {
+				err = lastmile.Invalid("routeEnd is %s, but team %s has no hub", planning.EndAtTeamHub, d.Team)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		situation, err := readSituation(ctx, r, d, now)
+		if err != nil {
+			return err
+		}
+		_, err = planning.NewModel(situation)
+		return err
+	})
+	if err != nil {
+		return made, err
+	}
+	return store.Idempotent(ctx, ds.Store, who, func(w Writer) (made lastmile.CreatedRecord[lastmile.Dispatch], err error) {
+		made.Record = d
+		if err := checkNoneActive(ctx, w, d); err != nil {
+			return made, err
+		}
+		if err := w.AddDispatch(ctx, d); err != nil {
+			return made, err
+		}
+		return made, ds.addJob(ctx, w, d, now)
+	})
+}
+
+func (ds *Dispatches) addJob(ctx context.Context, w Writer, d lastmile.Dispatch, now time.Time) error {
+	w.OnCommit(ds.Wake.Signal)
+	return w.AddJob(ctx, work.Job{Organization: d.Organization, ID: string(d.ID), Kind: work.Dispatch, Due: now, Created: now})
+}
+
+// checkNoneActive rejects a dispatch while another of the same team or worker is active.
+func checkNoneActive(ctx context.Context, r Reader, d lastmile.Dispatch) error {
+	active, err := r.ActiveDispatch(ctx, d)
+	if err != nil || active == "" {
+		return err
+	}
+	if d.Team != "" {
+		return lastmile.Conflict("auto-dispatch is already in progress for this team: %s", active)
+	}
+	return lastmile.Conflict("optimization is already in progress for this worker: %s", active)
+}
+
+// Dispatch returns a dispatch. If it is a plan that can be applied, it also returns what
+// has changed since the plan was made.
+func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (d lastmile.Dispatch, changes []string, err error) {
+	err = ds.Store.Read(ctx, func(r Reader) (err error) {
+		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil || d.Status != lastmile.DispatchPlanned {
+			return err
+		}
+		changes, err = changesSince(ctx, r, d)
+		return err
+	})
+	return d, changes, err
+}
+
+// Stop ends a dispatch that is being planned: the best plan so far is applied.
+func (ds *Dispatches) Stop(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
+	return ds.change(ctx, who, id, func(d lastmile.Dispatch, _ Reader) error {
+		if d.Status != lastmile.DispatchPending && d.Status != lastmile.DispatchRunning {
+			return lastmile.Conflict("dispatch %s is %s and cannot be stopped", id, d.Status)
+		}
+		return nil
+	}, func(w Writer, _ *lastmile.Dispatch) error { return w.StopDispatch(ctx, who.Organization, id) })
+}
+
+// Apply assigns tasks as a dry run has planned, if nothing has changed since.
+func (ds *Dispatches) Apply(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID) (lastmile.Dispatch, error) {
+	return ds.change(ctx, who, id, func(d lastmile.Dispatch, r Reader) error {
+		if d.Status != lastmile.DispatchPlanned {
+			return lastmile.Conflict("dispatch %s is %s: only the plan of a dry run can be applied, and only once", id, d.Status)
+		}
+		if err := checkNoneActive(ctx, r, d); err != nil {
+			return err
+		}
+		changes, err := changesSince(ctx, r, d)
+		if err == nil && len(changes) > 0 {
+			err = lastmile.Conflict("the plan of dispatch %s does not fit any more: make a new one", id).Because("%s", strings.Join(changes, "; "))
+		}
+		return err
+	}, func(w Writer, d *lastmile.Dispatch) error {
+		d.Status, d.Ended, d.Key = lastmile.DispatchApplying, time.Time{}, who.Key
+		if err := w.SaveDispatch(ctx, *d); err != nil {
+			return err
+		}
+		return ds.addJob(ctx, w, *d, ds.Now())
+	})
+}
+
+// change changes a dispatch if check permits, which is called before the transaction as
+// well: a request that is rejected writes nothing.
+func (ds *Dispatches) change(ctx context.Context, who lastmile.Principal, id lastmile.DispatchID, check func(lastmile.Dispatch, Reader) error, change func(Writer, *lastmile.Dispatch) error) (d lastmile.Dispatch, err error) {
+	checked := func(r Reader) (err error) {
+		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		return check(d, r)
+	}
+	if who.Receipt == nil {
+		if err := ds.Store.Read(ctx, checked); err != nil {
+			return d, err
+		}
+	}
+	return store.Idempotent(ctx, ds.Store, who, func(w Writer) (lastmile.Dispatch, error) {
+		if err := checked(w); err != nil {
+			return d, err
+		}
+		err := change(w, &d)
+		return d, err
+	})
+}
+
+// maxChanges is how many changes are listed.
+const maxChanges = 20
+
+// changesSince describes how the lists that a plan is about differ from what they were
+// when it was made.
+func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch) (changes []string, err error) {
+	add := func(format string, args ...any) {
+		if len(changes) < maxChanges {
+			changes = append(changes, fmt.Sprintf(format, args...))
+		}
+	}
+	had := map[lastmile.TaskID]bool{}
+	var fresh []lastmile.TaskID
+	for _, route := range d.Plan.Routes {
+		for _, id := range route.Before {
+			had[id] = true
+		}
+		list, err := r.Container(ctx, d.Organization, lastmile.WorkerContainer(route.Worker))
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range missing(route.Before, list.Tasks) {
+			add("task %s is no longer on the list of worker %s", id, route.Worker)
+		}
+		for _, id := range missing(list.Tasks, route.Before) {
+			add("task %s is now on the list of worker %s", id, route.Worker)
+		}
+		if len(route.Before) == len(list.Tasks) && len(missing(route.Before, list.Tasks)) == 0 && !slices.Equal(route.Before, list.Tasks) {
+			add("the list of worker %s has another order", route.Worker)
+		}
+		for _, stop := range route.Stops {
+			switch {
+			case stop.Active && stop.Task != list.ActiveTask:
+				add("task %s is no longer the active task of worker %s", stop.Task, route.Worker)
+			case !stop.Active && !had[stop.Task]:
+				fresh = append(fresh, stop.Task)
+			}
+		}
+	}
+	if d.Team == "" || len(fresh) == 0 {
+		return changes, nil
+	}
+	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range missing(fresh, list.Tasks) {
+		add("task %s is no longer in the team", id)
+	}
+	return changes, nil
+}
+
+// missing returns those of the tasks that are not in a list.
+func missing(ids, from []lastmile.TaskID) []lastmile.TaskID {
+	in := make(map[lastmile.TaskID]bool, len(from))
+	for _, id := range from {
+		in[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id lastmile.TaskID) bool { return in[id] })
+}
+
+// readSituation reads what a dispatch begins with.
+func readSituation(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (s planning.Situation, err error) {
+	s = planning.Situation{Options: d.Options, Now: now, Completed: map[lastmile.TaskID]bool{}}
+	workers, err := readCrew(ctx, r, d, &s)
+	if err != nil {
+		return s, err
+	}
+	for _, worker := range workers {
+		c := planning.Candidate{Worker: worker}
+		if c.Tasks, err = r.TasksOf(ctx, d.Organization, worker.Route()); err != nil {
+			return s, err
+		}
+		if c.Schedule, err = r.Schedule(ctx, d.Organization, worker.ID); err != nil {
+			return s, err
+		}
+		s.Candidates = append(s.Candidates, c)
+	}
+	return s, readDependencies(ctx, r, d.Organization, &s)
+}
+
+// readCrew reads the workers of a dispatch, and its hubs and tasks.
+func readCrew(ctx context.Context, r Reader, d lastmile.Dispatch, s *planning.Situation) ([]lastmile.Worker, error) {
+	if id, ok := planning.EndHub(d.Options.RouteEnd); ok {
+		hub, err := r.Hub(ctx, d.Organization, id)
+		if err != nil {
+			return nil, err
+		}
+		s.EndHub = &hub
+	}
+	if d.Worker != "" {
+		worker, err := r.WholeWorker(ctx, d.Organization, d.Worker)
+		return []lastmile.Worker{worker}, err
+	}
+	team, err := r.Team(ctx, d.Organization, d.Team)
+	if err != nil {
+		return nil, err
+	}
+	if team.Hub != "" {
+		hub, err := r.Hub(ctx, d.Organization, team.Hub)
+		if err != nil {
+			return nil, err
+		}
+		s.Hub = &hub
+	}
+	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
+	if err != nil {
+		return nil, err
+	}
+	for chunk := range slices.Chunk(list.Tasks, readChunk) {
+		tasks, err := r.TasksOf(ctx, d.Organization, chunk)
+		if err != nil {
+			return nil, err
+		}
+		s.Tasks = append(s.Tasks, slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !planning.Considers(d.Options, t) })...)
+		if len(s.Tasks) > planning.MaxTasks {
+			break // NewModel rejects it
+		}
+	}
+	return r.Workers(ctx, d.Organization, store.WorkerFilter{Teams: []lastmile.TeamID{d.Team}, OnDuty: true})
+}
+
+// readChunk is how many tasks are read at a time: a team may have many more than a
+// dispatch considers.
+const readChunk = 200
+
+// readDependencies reads which tasks that others depend on are completed.
+func readDependencies(ctx context.Context, r Reader, org lastmile.OrganizationID, s *planning.Situation) error {
+	var ids []lastmile.TaskID
+	for _, t := range s.Tasks {
+		for _, id := range t.Dependencies {
+			if !s.Completed[id] {
+				s.Completed[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	unfinished, err := r.Unfinished(ctx, org, ids)
+	for _, id := range unfinished {
+		delete(s.Completed, id)
+	}
+	return err
+}

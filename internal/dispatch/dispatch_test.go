@@ -1,0 +1,189 @@
+package dispatch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dray/internal/app/apptest"
+	"dray/internal/dispatch"
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+	"dray/internal/store"
+	"dray/internal/work"
+)
+
+func TestMain(m *testing.M) { apptest.Main(m) }
+
+// fleet is a team with workers on duty and tasks.
+type fleet struct {
+	*apptest.Org
+	dispatches *dispatch.Dispatches // a copy that tests may change
+	loop       *work.Loop[dispatch.Reader, dispatch.Writer]
+	team       lastmile.TeamID
+	workers    []lastmile.WorkerID
+	tasks      []lastmile.TaskID
+}
+
+func newFleet(t *testing.T, workers, tasks int) *fleet {
+	t.Helper()
+	f := &fleet{Org: apptest.NewOrg(t)}
+	f.team = f.Team(t, "Vans")
+	for i := range workers {
+		f.workers = append(f.workers, f.Worker(t, fmt.Sprint("W", i), &lastmile.Point{Lon: -73.99, Lat: 40.73}, f.team).Worker)
+	}
+	for i := range tasks {
+		draft := apptest.Draft(lastmile.Point{Lon: -73.99 + float64(i)/5000, Lat: 40.74})
+		in := lastmile.TeamContainer(f.team)
+		draft.Container = &in
+		f.tasks = append(f.tasks, f.Task(t, draft).ID)
+	}
+	own := *f.Dispatches
+	own.MaxTime = 100 * time.Millisecond
+	f.dispatches = &own
+	f.loop = &work.Loop[dispatch.Reader, dispatch.Writer]{
+		Kind: work.Dispatch, Store: own.Store, Do: f.dispatches.Run, GiveUp: f.dispatches.GiveUp, Limits: work.Limits{Total: 1, PerOrganization: 1},
+		Retry: work.Retry{First: time.Millisecond, Failures: 3}, Alone: true, Now: f.Now, NewID: own.NewID, Log: own.Log,
+	}
+	return f
+}
+
+// start begins a dispatch.
+func (f *fleet) start(t *testing.T, q planning.Request) lastmile.DispatchID {
+	t.Helper()
+	made, err := f.dispatches.StartTeam(t.Context(), f.Principal, f.team, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Record.ID
+}
+
+// end runs the loop until a dispatch has ended.
+func (f *fleet) end(t *testing.T, id lastmile.DispatchID) (d lastmile.Dispatch) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { f.loop.Run(ctx) })
+	apptest.Until(t, "the dispatch has ended", func() bool {
+		f.Advance(10 * time.Millisecond)
+		var err error
+		if d, _, err = f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil {
+			t.Fatal(err)
+		}
+		return !d.Status.Active()
+	})
+	stop()
+	running.Wait()
+	return d
+}
+
+// assigned counts how often each task was assigned.
+func (f *fleet) assigned(t *testing.T) (once, more int) {
+	t.Helper()
+	for _, id := range f.tasks {
+		n := 0
+		for _, a := range f.Stored(t, id).History {
+			if a.Container.Kind == lastmile.InWorker {
+				n++
+			}
+		}
+		switch {
+		case n == 1:
+			once++
+		case n > 1:
+			more++
+		}
+	}
+	return once, more
+}
+
+// failing fails some of the changes of lists.
+type failing struct {
+	dispatch.Lists
+	calls int
+	fails func(call int) bool
+}
+
+var errBroken = errors.New("broken")
+
+func (l *failing) PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from lastmile.ContainerRef, ids []lastmile.TaskID) error {
+	if l.calls++; l.fails(l.calls) {
+		return errBroken
+	}
+	return l.Lists.PutRoute(ctx, tx, who, worker, from, ids)
+}
+
+func TestLargePlansAreResumed(t *testing.T) {
+	f := newFleet(t, 2, dispatch.MaxAtOnce+20)
+	lists := &failing{Lists: f.dispatches.Lists, fails: func(call int) bool { return call == 3 }}
+	f.dispatches.Lists = lists
+	d := f.end(t, f.start(t, planning.Request{}))
+	once, more := f.assigned(t)
+	if d.Status != lastmile.DispatchSucceeded || once != len(f.tasks) || more > 0 {
+		t.Errorf("the dispatch is %s (%s): %d tasks were assigned once, %d more often", d.Status, d.Failure, once, more)
+	}
+	if lists.calls < 1+5 {
+		t.Errorf("%d transactions changed lists", lists.calls)
+	}
+	for _, route := range d.Plan.Routes {
+		list := f.Stored(t, route.Stops[0].Task)
+		if list.Worker != route.Worker {
+			t.Errorf("the first task of %s has worker %s", route.Worker, list.Worker)
+		}
+	}
+}
+
+func TestSmallPlansAreAppliedAtOnce(t *testing.T) {
+	f := newFleet(t, 2, 10)
+	f.dispatches.Lists = &failing{Lists: f.dispatches.Lists, fails: func(call int) bool { return call == 2 }}
+	id := f.start(t, planning.Request{})
+	d := f.end(t, id)
+	if once, more := f.assigned(t); d.Status != lastmile.DispatchSucceeded || once != 10 || more > 0 {
+		t.Errorf("the dispatch is %s: %d tasks were assigned once, %d more often", d.Status, once, more)
+	}
+}
+
+func TestTeamIsReleasedAfterFailures(t *testing.T) {
+	f := newFleet(t, 1, 3)
+	f.dispatches.Lists = &failing{fails: func(int) bool { return true }}
+	d := f.end(t, f.start(t, planning.Request{}))
+	if once, _ := f.assigned(t); d.Status != lastmile.DispatchFailed || once != 0 || d.Failure == "" || strings.Contains(d.Failure, "broken") {
+		t.Errorf("the dispatch is %s (%s), with %d tasks assigned", d.Status, d.Failure, once)
+	}
+	f.start(t, planning.Request{})
+}
+
+func TestStopKeepsTheBestPlan(t *testing.T) {
+	f := newFleet(t, 2, 20)
+	f.dispatches.MaxTime = time.Hour
+	id := f.start(t, planning.Request{})
+	if _, err := f.dispatches.Stop(t.Context(), f.Principal, id); err != nil {
+		t.Fatal(err)
+	}
+	if d := f.end(t, id); d.Status != lastmile.DispatchSucceeded || len(d.Plan.Unplanned) > 0 {
+		t.Errorf("the dispatch is %s, with %d tasks left out", d.Status, len(d.Plan.Unplanned))
+	}
+}
+
+func TestWorkerWhoGoesOffDutyGetsNothing(t *testing.T) {
+	f := newFleet(t, 1, 3)
+	f.dispatches.Lists = &failing{Lists: f.dispatches.Lists, fails: func(int) bool { return false }}
+	id := f.start(t, planning.Request{DryRun: true})
+	if d := f.end(t, id); d.Status != lastmile.DispatchPlanned {
+		t.Fatalf("the dispatch is %s", d.Status)
+	}
+	if _, err := f.dispatches.Apply(t.Context(), f.Principal, id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Fleet.SetDuty(t.Context(), lastmile.Principal{Organization: f.Principal.Organization, Worker: f.workers[0]}, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	d := f.end(t, id)
+	if once, _ := f.assigned(t); d.Status != lastmile.DispatchSucceeded || once != 0 || len(d.Plan.Unplanned) != 3 || d.Plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleChanged {
+		t.Errorf("the dispatch is %s with %d tasks assigned, left out: %+v", d.Status, once, d.Plan.Unplanned)
+	}
+}

@@ -1,0 +1,83 @@
+package dispatch
+
+import (
+	"context"
+
+	"dray/internal/events"
+	"dray/internal/lastmile"
+	"dray/internal/store"
+	"dray/internal/travel"
+	"dray/internal/work"
+)
+
+// Reader is what the package reads in a transaction.
+type Reader interface {
+	work.Reader
+	// ActiveDispatch returns the id of the active dispatch of the same team or worker;
+	// empty if there is none.
+	ActiveDispatch(ctx context.Context, d lastmile.Dispatch) (lastmile.DispatchID, error)
+	// Container returns a container. The caller checks that its owner belongs to the
+	// organization.
+	Container(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef) (lastmile.Container, error)
+	// Dispatch returns a dispatch.
+	Dispatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) (lastmile.Dispatch, error)
+	// DispatchStopped reports whether the end of a dispatch was requested.
+	DispatchStopped(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) (bool, error)
+	// Hub returns a hub.
+	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
+	// Schedule reads a worker's schedule, the latest day first.
+	Schedule(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Schedule, error)
+	// TasksOf returns several tasks in the order of their ids.
+	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
+	// Team returns a team without its tasks.
+	Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error)
+	// Trips returns an organization's latest trips.
+	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
+	// Unfinished returns which of the tasks are not completed.
+	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
+	// Whereabouts returns a worker's duty status and location.
+	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
+	// WholeWorker returns a worker with all tasks.
+	WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
+	// Workers lists workers, oldest first.
+	Workers(ctx context.Context, org lastmile.OrganizationID, f store.WorkerFilter) ([]lastmile.Worker, error)
+}
+
+// Writer is what the package reads and saves in a transaction.
+type Writer interface {
+	Reader
+	work.Writer
+	store.Receipts
+	events.Transaction
+	// AddDispatch saves a new dispatch.
+	AddDispatch(ctx context.Context, d lastmile.Dispatch) error
+	// AddJob adds a job.
+	AddJob(ctx context.Context, j work.Job) error
+	// AppliedSteps returns how many steps of a plan were applied.
+	AppliedSteps(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) (int, error)
+	// SaveAppliedSteps saves how many steps of a plan were applied.
+	SaveAppliedSteps(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID, n int) error
+	// SaveDispatch saves a dispatch.
+	SaveDispatch(ctx context.Context, d lastmile.Dispatch) error
+	// StillListed returns those of the tasks that are in the list of a container, in
+	// their order.
+	StillListed(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
+	// StopDispatch requests the end of a dispatch.
+	StopDispatch(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) error
+}
+
+// Store runs the transactions of the package.
+type Store = store.Transactor[Reader, Writer]
+
+// Travel is the source of travel times.
+type Travel interface {
+	Matrix(ctx context.Context, by lastmile.VehicleType, from, to []lastmile.Point) (travel.Times, error)
+}
+
+// Lists changes the task lists of workers.
+type Lists interface {
+	// PutRoute puts tasks at the start of a worker's list, in order, in the
+	// transaction of the caller. Those that are neither in that list nor in the
+	// container from stay where they are.
+	PutRoute(ctx context.Context, tx store.Transaction, who lastmile.Principal, worker lastmile.WorkerID, from lastmile.ContainerRef, ids []lastmile.TaskID) error
+}

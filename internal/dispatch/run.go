@@ -1,0 +1,326 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/optimize"
+	"dray/internal/planning"
+	"dray/internal/travel"
+	"dray/internal/work"
+)
+
+const (
+	// progressEvery is how often the progress of a dispatch is saved, and how long it
+	// takes at most until a request to stop it has an effect.
+	progressEvery = time.Second
+
+	// taskTime is how much time the optimizer gets for each task, up to MaxTime.
+	taskTime = 100 * time.Millisecond
+
+	// MaxAtOnce is how many tasks one transaction assigns. A plan for more is applied in
+	// several transactions of applyChunk tasks.
+	MaxAtOnce  = 100
+	applyChunk = 25
+)
+
+// Run plans and assigns the routes of a dispatch. It returns the function that ends it.
+func (ds *Dispatches) Run(ctx context.Context, job *work.Lease) (work.End[Writer], error) {
+	var d lastmile.Dispatch
+	err := ds.Store.Read(ctx, func(r Reader) (err error) {
+		d, err = r.Dispatch(ctx, job.Organization, lastmile.DispatchID(job.ID))
+		return err
+	})
+	if err != nil || !d.Status.Active() {
+		return nil, err
+	}
+	if d.Status != lastmile.DispatchApplying {
+		err := ds.plan(ctx, job, &d)
+		if rejected, ok := errors.AsType[*lastmile.Error](err); ok && ctx.Err() == nil {
+			return func(ctx context.Context, w Writer) error { return ds.fail(ctx, w, d, rejected.Error()) }, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if d.DryRun && d.Status == lastmile.DispatchPlanned {
+		return func(ctx context.Context, w Writer) error { return w.SaveDispatch(ctx, d) }, nil
+	}
+	return ds.apply(ctx, job, d)
+}
+
+// GiveUp ends a dispatch that could not be carried out, so that its team can be
+// dispatched again.
+func (ds *Dispatches) GiveUp(ctx context.Context, w Writer, job work.Item) error {
+	d, err := w.Dispatch(ctx, job.Organization, lastmile.DispatchID(job.ID))
+	if err != nil || !d.Status.Active() {
+		return err
+	}
+	return ds.fail(ctx, w, d, lastmile.Internal().Message)
+}
+
+func (ds *Dispatches) fail(ctx context.Context, w Writer, d lastmile.Dispatch, why string) error {
+	event := d.Fail(why, ds.Now())
+	if err := w.SaveDispatch(ctx, d); err != nil {
+		return err
+	}
+	return ds.Events.Append(ctx, w, event)
+}
+
+// plan plans the routes of a dispatch, and saves the plan unless it is a dry run, whose
+// end saves it.
+func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dispatch) error {
+	now := ds.Now()
+	model, err := ds.model(ctx, *d, now)
+	if err != nil {
+		return err
+	}
+	budget := min(max(time.Duration(len(model.Problem.Stops))*taskTime, time.Second), ds.MaxTime)
+	if d.Started.IsZero() {
+		d.Started = now
+	}
+	d.Status, d.Progress, d.Tasks = lastmile.DispatchRunning, lastmile.DispatchProgress{Phase: "starting", Until: now.Add(budget)}, model.Tasks()
+	if err := ds.save(ctx, job, *d); err != nil {
+		return err
+	}
+	solution, err := ds.solve(ctx, job, *d, model, budget)
+	if err != nil {
+		return err
+	}
+	d.Plan, d.Progress = model.Plan(solution), lastmile.DispatchProgress{}
+	if d.DryRun {
+		d.Status, d.Ended = lastmile.DispatchPlanned, ds.Now()
+		return nil
+	}
+	d.Status = lastmile.DispatchApplying
+	return ds.save(ctx, job, *d)
+}
+
+// save saves a dispatch while it is in progress.
+func (ds *Dispatches) save(ctx context.Context, job *work.Lease, d lastmile.Dispatch) error {
+	return ds.Store.Write(ctx, func(w Writer) error {
+		if err := job.Hold(ctx, w, ds.Now()); err != nil {
+			return err
+		}
+		return w.SaveDispatch(ctx, d)
+	})
+}
+
+// model reads the situation and the travel times of a dispatch.
+func (ds *Dispatches) model(ctx context.Context, d lastmile.Dispatch, now time.Time) (*planning.Model, error) {
+	var (
+		model *planning.Model
+		trips []lastmile.Trip
+	)
+	err := ds.Store.Read(ctx, func(r Reader) error {
+		situation, err := readSituation(ctx, r, d, now)
+		if err != nil {
+			return err
+		}
+		if trips, err = r.Trips(ctx, d.Organization, travel.LearnedTrips); err != nil {
+			return err
+		}
+		model, err = planning.NewModel(situation)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	learned := travel.Learn(trips, ds.Speed)
+	for _, by := range model.Types {
+		times, err := ds.Travel.Matrix(ctx, by, model.Places, model.Places)
+		if err != nil {
+			return nil, err
+		}
+		times = times.Adjusted(learned.Travel)
+		model.Fill(by, times.Durations, times.Distances)
+	}
+	model.KeepExisting()
+	return model, nil
+}
+
+// solve runs the optimizer and saves its progress meanwhile. A request to stop ends it
+// early. The solution is checked independently.
+func (ds *Dispatches) solve(ctx context.Context, job *work.Lease, d lastmile.Dispatch, model *planning.Model, budget time.Duration) (*optimize.Solution, error) {
+	if len(model.Problem.Vehicles) == 0 {
+		return model.Nothing(), nil
+	}
+	within, stop := context.WithCancel(ctx)
+	var (
+		latest atomic.Pointer[optimize.Progress]
+		watch  sync.WaitGroup
+		lost   error
+	)
+	watch.Go(func() { lost = ds.watch(within, stop, job, d, model, &latest) })
+	solution, err := optimize.Solve(within, &model.Problem, optimize.Options{
+		Seed: 1, Budget: budget, Now: ds.Elapsed, Threads: ds.Threads,
+		Progress: func(p optimize.Progress) { latest.Store(&p) },
+	})
+	stop()
+	watch.Wait()
+	if err := errors.Join(err, lost, ctx.Err()); err != nil {
+		return nil, err
+	}
+	if err := optimize.Check(&model.Problem, solution); err != nil {
+		return nil, fmt.Errorf("the plan of dispatch %s breaks a rule: %w", d.ID, err)
+	}
+	return solution, nil
+}
+
+// watch saves the progress of a dispatch until ctx ends, and calls stop when that is
+// requested.
+func (ds *Dispatches) watch(ctx context.Context, stop func(), job *work.Lease, d lastmile.Dispatch, model *planning.Model, latest *atomic.Pointer[optimize.Progress]) error {
+	ticker := time.NewTicker(progressEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		var stopped bool
+		err := ds.Store.Read(ctx, func(r Reader) (err error) {
+			stopped, err = r.DispatchStopped(ctx, d.Organization, d.ID)
+			return err
+		})
+		if stopped {
+			stop()
+			return nil
+		}
+		if p := latest.Load(); p != nil && err == nil {
+			d.Progress.Phase = string(p.Phase)
+			d.Progress.Planned, d.Progress.Cost = model.Cost(p.Best)
+			err = ds.save(ctx, job, d)
+		}
+		switch {
+		case errors.Is(err, work.ErrLost):
+			stop()
+			return err
+		case err != nil && ctx.Err() == nil: // the plan does not depend on it
+			ds.Log.WarnContext(ctx, "the progress of a dispatch was not saved", "dispatch", d.ID, "error", err)
+		}
+	}
+}
+
+// step is a part of a plan that one transaction applies.
+type step struct {
+	worker lastmile.WorkerID
+	tasks  []lastmile.TaskID
+}
+
+// steps divides a plan. Tasks go to the start of lists, so that the last of a route are
+// put first.
+func steps(plan lastmile.DispatchPlan) (all []step, tasks int) {
+	for _, route := range plan.Routes {
+		var ids []lastmile.TaskID
+		for _, stop := range route.Stops {
+			if !stop.Active {
+				ids = append(ids, stop.Task)
+			}
+		}
+		if slices.Equal(ids, route.Before) {
+			continue
+		}
+		tasks += len(ids)
+		chunks := slices.Collect(slices.Chunk(ids, applyChunk))
+		slices.Reverse(chunks)
+		for _, chunk := range chunks {
+			all = append(all, step{worker: route.Worker, tasks: chunk})
+		}
+	}
+	return all, tasks
+}
+
+// apply assigns tasks as planned: a small plan in the transaction that ends the dispatch,
+// a large one in several before it.
+func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dispatch) (work.End[Writer], error) {
+	who := lastmile.Principal{Organization: d.Organization, Key: d.Key}
+	all, tasks := steps(d.Plan)
+	if tasks > MaxAtOnce {
+		for done := false; !done; {
+			err := ds.Store.Write(ctx, func(w Writer) error {
+				if err := job.Hold(ctx, w, ds.Now()); err != nil {
+					return err
+				}
+				n, err := w.AppliedSteps(ctx, d.Organization, d.ID)
+				if done = n >= len(all); err != nil || done {
+					return err
+				}
+				if err := ds.applyStep(ctx, w, who, d, all[n]); err != nil {
+					return err
+				}
+				return w.SaveAppliedSteps(ctx, d.Organization, d.ID, n+1)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		all = nil
+	}
+	return func(ctx context.Context, w Writer) error {
+		for _, s := range all {
+			if err := ds.applyStep(ctx, w, who, d, s); err != nil {
+				return err
+			}
+		}
+		ended := d
+		var err error
+		if ended.Plan, err = asApplied(ctx, w, d); err != nil {
+			return err
+		}
+		event := ended.Complete(ds.Now())
+		if err := w.SaveDispatch(ctx, ended); err != nil {
+			return err
+		}
+		return ds.Events.Append(ctx, w, event)
+	}, nil
+}
+
+// applyStep applies a part of a plan, unless its worker is gone or off duty.
+func (ds *Dispatches) applyStep(ctx context.Context, w Writer, who lastmile.Principal, d lastmile.Dispatch, s step) error {
+	at, err := w.Whereabouts(ctx, d.Organization, s.worker)
+	if lastmile.IsNotFound(err) || err == nil && !at.OnDuty && d.Team != "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	from := lastmile.TeamContainer(d.Team)
+	if d.Team == "" {
+		from = lastmile.WorkerContainer(s.worker)
+	}
+	return ds.Lists.PutRoute(ctx, w, who, s.worker, from, s.tasks)
+}
+
+// asApplied returns a plan without the tasks that are not where it puts them: those were
+// moved, started or deleted while it was made.
+func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (lastmile.DispatchPlan, error) {
+	plan := d.Plan
+	plan.Routes, plan.Unplanned = slices.Clone(plan.Routes), slices.Clone(plan.Unplanned)
+	for i, route := range plan.Routes {
+		var ids []lastmile.TaskID
+		for _, stop := range route.Stops {
+			if !stop.Active {
+				ids = append(ids, stop.Task)
+			}
+		}
+		listed, err := w.StillListed(ctx, d.Organization, lastmile.WorkerContainer(route.Worker), ids)
+		if err != nil {
+			return plan, err
+		}
+		gone := missing(ids, listed)
+		plan.Routes[i].Stops = slices.DeleteFunc(slices.Clone(route.Stops), func(s lastmile.DispatchStop) bool { return slices.Contains(gone, s.Task) })
+		for _, id := range gone {
+			plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: id, Reasons: []lastmile.DispatchReason{{
+				Worker: route.Worker, Rule: lastmile.RuleChanged, Detail: "the task was moved or started, or the worker went off duty, while the routes were planned",
+			}}})
+		}
+	}
+	return plan, nil
+}

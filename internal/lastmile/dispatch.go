@@ -1,0 +1,155 @@
+package lastmile
+
+import "time"
+
+// DispatchStatus is the progress and outcome of a dispatch.
+type DispatchStatus string
+
+// The statuses of a dispatch.
+const (
+	DispatchPending   DispatchStatus = "pending"
+	DispatchRunning   DispatchStatus = "running"  // routes are being planned
+	DispatchPlanned   DispatchStatus = "planned"  // a dry run has ended; the plan can be applied
+	DispatchApplying  DispatchStatus = "applying" // tasks are being assigned
+	DispatchSucceeded DispatchStatus = "success"
+	DispatchFailed    DispatchStatus = "failed"
+)
+
+// Values lists every status.
+func (DispatchStatus) Values() []DispatchStatus {
+	return []DispatchStatus{DispatchPending, DispatchRunning, DispatchPlanned, DispatchApplying, DispatchSucceeded, DispatchFailed}
+}
+
+// Active reports whether the dispatch keeps others of the same team from starting.
+func (s DispatchStatus) Active() bool {
+	return s == DispatchPending || s == DispatchRunning || s == DispatchApplying
+}
+
+// Dispatch is the assignment of a team's tasks to its workers on duty, along
+// optimized routes; or, if it has a worker, the optimization of one route.
+type Dispatch struct {
+	ID           DispatchID
+	Organization OrganizationID
+	Team         TeamID
+	Worker       WorkerID
+	Key          KeyID // API key that requested it
+	Created      time.Time
+	Started      time.Time // zero until the routes are being planned
+	Ended        time.Time // zero until the outcome is known
+	Status       DispatchStatus
+	DryRun       bool // plan without assigning
+	Options      DispatchOptions
+	Progress     DispatchProgress
+	Plan         DispatchPlan
+	Tasks        []DispatchTask // all that were considered
+	Failure      string         // why it failed
+}
+
+// DispatchOptions are the rules of a dispatch.
+type DispatchOptions struct {
+	MaxTasksPerRoute int
+	TaskWindow       Window
+	ScheduleWindow   Window
+	ServiceTime      time.Duration // of tasks without their own
+	MaxAllowedDelay  time.Duration
+	RouteEnd         string // empty for anywhere
+	MaxContainerSize int
+	VehicleType      VehicleType // empty for all
+}
+
+// DispatchProgress is how far a dispatch is.
+type DispatchProgress struct {
+	Phase   string    // what the optimizer is doing; empty before and after
+	Until   time.Time // when it will end at the latest
+	Planned int       // tasks in the best plan so far
+	Cost    DispatchCost
+}
+
+// DispatchPlan is the result of a dispatch.
+type DispatchPlan struct {
+	Routes    []DispatchRoute
+	Unplanned []UnplannedTask
+	Cost      DispatchCost
+}
+
+// DispatchCost is what the routes of a plan cost together, or one of them.
+type DispatchCost struct {
+	Travel, Service, Waiting, Lateness time.Duration
+	Distance                           Meters
+	Workers                            int // with at least one task
+}
+
+// DispatchRoute is the plan for one worker.
+type DispatchRoute struct {
+	Worker WorkerID
+	Stops  []DispatchStop
+	Cost   DispatchCost
+	Before []TaskID // the worker's list when the plan was made
+}
+
+// DispatchStop is a task of a route.
+type DispatchStop struct {
+	Task            TaskID
+	Arrival, Depart time.Time     // Depart minus the service time is the start of service
+	Late            time.Duration // start of service after completeBefore
+	Active          bool          // the worker has started it
+}
+
+// UnplannedTask is a task that no worker can do, with the reasons.
+type UnplannedTask struct {
+	Task    TaskID
+	Reasons []DispatchReason
+}
+
+// DispatchRule is a rule of dispatch that a worker's route would break.
+type DispatchRule string
+
+// The rules of dispatch.
+const (
+	RuleWindow      DispatchRule = "window"
+	RuleCapacity    DispatchRule = "capacity"
+	RuleDistance    DispatchRule = "distance"
+	RuleSchedule    DispatchRule = "schedule"
+	RuleFilter      DispatchRule = "filter"
+	RuleRouteLength DispatchRule = "routeLength"
+	RuleDependency  DispatchRule = "dependency"
+	RuleChanged     DispatchRule = "changed" // while the routes were planned
+)
+
+// Values lists every rule.
+func (DispatchRule) Values() []DispatchRule {
+	return []DispatchRule{RuleWindow, RuleCapacity, RuleDistance, RuleSchedule, RuleFilter, RuleRouteLength, RuleDependency, RuleChanged}
+}
+
+// DispatchReason is why a worker cannot do a task.
+type DispatchReason struct {
+	Worker WorkerID // empty for all workers
+	Rule   DispatchRule
+	Detail string
+}
+
+// DispatchTask is a task as a dispatch considered it.
+type DispatchTask struct {
+	ID                            TaskID
+	ShortID                       string
+	Pickup                        bool
+	Quantity                      float64
+	AdditionalQuantities          Capacities
+	CompleteAfter, CompleteBefore time.Time
+}
+
+// Complete ends a dispatch whose plan was applied.
+func (d *Dispatch) Complete(now time.Time) Event {
+	d.Status, d.Ended, d.Progress = DispatchSucceeded, now, DispatchProgress{}
+	as := *d
+	by := Principal{Organization: d.Organization, Key: d.Key}.Actor()
+	return Event{Organization: d.Organization, Trigger: TriggerAutoDispatchJobCompleted, Actor: by, At: now, Dispatch: &as}
+}
+
+// Fail ends a dispatch that could not be carried out.
+func (d *Dispatch) Fail(why string, now time.Time) Event {
+	event := d.Complete(now)
+	d.Status, d.Failure = DispatchFailed, why
+	event.Dispatch.Status, event.Dispatch.Failure = d.Status, d.Failure
+	return event
+}

@@ -1,0 +1,579 @@
+package optimize
+
+// place is where a request goes: its stops, in the order of the request, come
+// after these nodes. Stops of general requests are placed by fill.
+type place struct {
+	cost          int64
+	route         int32
+	first, second int32 // second is the first stop itself if that comes directly before
+}
+
+// insert puts an absent request into its best place and reports whether there is
+// one. With all set, every route is tried, and otherwise those near the request,
+// unless none of them has a place.
+func (s *search) insert(q int32, all bool) bool {
+	m := s.m
+	best := place{cost: noWay}
+	limit := noWay
+	if m.weight[q] == 0 {
+		limit = m.prize[q]
+	}
+	switch m.kinds[q] {
+	case single:
+		x := m.requests[q][0]
+		if m.plain {
+			best = s.nearPlain(x, limit)
+		} else {
+			best = s.nearRich(x, limit)
+		}
+		if best.cost >= limit && (all || m.weight[q] > 0 && s.patient(q)) {
+			best = s.everywhere(q, limit)
+		}
+	case pair:
+		if !all {
+			best = s.nearPair(q, limit)
+		}
+		if best.cost >= limit && (all || m.weight[q] > 0 && s.patient(q)) {
+			best = s.everywhere(q, limit)
+		}
+	case general:
+		best = s.everywhere(q, limit)
+	}
+	if best.cost >= limit {
+		return false
+	}
+	s.put(q, best)
+	return true
+}
+
+// patient reports whether to try all routes for a request that fits into none of
+// the routes near it. It becomes rarer the more often that was in vain.
+func (s *search) patient(q int32) bool {
+	return s.misses[q] < 16 || s.rng.below(uint32(min(s.misses[q], 256))) < 8
+}
+
+// put carries out an insertion.
+func (s *search) put(q int32, at place) {
+	m := s.m
+	members := m.requests[q]
+	s.touch(at.route)
+	switch m.kinds[q] {
+	case single:
+		s.link(members[0], at.first)
+		s.refresh(at.route)
+	case pair:
+		s.link(members[0], at.first)
+		s.link(members[1], at.second)
+		s.refresh(at.route)
+	case general:
+		s.fill(q, at.route)
+		s.hold(members)
+	}
+	s.weight -= m.weight[q]
+	s.prizes -= m.prize[q]
+}
+
+// nearPlain returns the cheapest place of a stop next to its neighbors, in a
+// problem with hard windows and one capacity.
+func (s *search) nearPlain(x int32, limit int64) place {
+	m := s.m
+	nodes := s.nodes
+	nx := nodes[x]
+	best := place{cost: limit}
+	one := len(m.matrices) == 1
+	size := m.size
+	mat := &m.matrices[0]
+	row := mat.cost[int(x)*size : int(x)*size+size]
+	col := mat.costT[int(x)*size : int(x)*size+size]
+	for i := range m.preds[x] {
+		nb := &m.preds[x][i]
+		v := &nodes[nb.stop]
+		r := v.route
+		if r < 0 || s.frozen[r] {
+			continue
+		}
+		cost, dur := int64(nb.cost), nb.dur
+		n := &nodes[v.next]
+		if !one {
+			mat = m.vehicles[r].matrix
+			row = mat.cost[int(x)*size : int(x)*size+size]
+			cost, dur = int64(mat.cost[int(nb.stop)*size+int(x)]), mat.dur[int(nb.stop)*size+int(x)]
+		}
+		delta := cost + int64(row[n.loc]) - int64(v.arc)
+		if delta >= best.cost {
+			continue
+		}
+		start := max(v.start+v.service+dur, nx.early)
+		if start > nx.late || start+nx.service+mat.dur[int(x)*size+int(n.loc)] > n.hard {
+			continue
+		}
+		if rt := &s.routes[r]; rt.load+nx.demand > m.vehicles[r].capacity[0] || rt.stops >= m.vehicles[r].maxStops || s.blink() {
+			continue
+		}
+		best = place{delta, r, nb.stop, 0}
+	}
+	for i := range m.succs[x] {
+		nb := &m.succs[x][i]
+		n := &nodes[nb.stop]
+		r := n.route
+		if r < 0 || s.frozen[r] {
+			continue
+		}
+		cost, dur := int64(nb.cost), nb.dur
+		p := &nodes[n.prev]
+		if !one {
+			mat = m.vehicles[r].matrix
+			col = mat.costT[int(x)*size : int(x)*size+size]
+			cost, dur = int64(mat.cost[int(x)*size+int(nb.stop)]), mat.dur[int(x)*size+int(nb.stop)]
+		}
+		delta := cost + int64(col[p.loc]) - int64(p.arc)
+		if delta >= best.cost {
+			continue
+		}
+		start := max(p.start+p.service+mat.durT[int(x)*size+int(p.loc)], nx.early)
+		if start > nx.late || start+nx.service+dur > n.hard {
+			continue
+		}
+		if rt := &s.routes[r]; rt.load+nx.demand > m.vehicles[r].capacity[0] || rt.stops >= m.vehicles[r].maxStops || s.blink() {
+			continue
+		}
+		best = place{delta, r, n.prev, 0}
+	}
+	for class := range m.classes {
+		r := s.empty(class)
+		if r < 0 {
+			continue
+		}
+		if delta, ok := s.rate(x, r, m.start(r), best.cost); ok && delta < best.cost && !s.blink() {
+			best = place{delta, r, m.start(r), 0}
+		}
+	}
+	return best
+}
+
+// empty returns an unused vehicle of a class, or -1.
+func (s *search) empty(class int) int32 {
+	for _, r := range s.m.classes[class] {
+		if s.routes[r].stops == 0 && !s.frozen[r] {
+			return r
+		}
+	}
+	return -1
+}
+
+// nearRich is nearPlain for problems with any rules.
+func (s *search) nearRich(x int32, limit int64) place {
+	m := s.m
+	best := place{cost: limit}
+	try := func(after int32) {
+		r := s.nodes[after].route
+		if delta, ok := s.rate(x, r, after, best.cost); ok && !s.blink() {
+			best = place{delta, r, after, 0}
+		}
+	}
+	for i := range m.preds[x] {
+		if v := m.preds[x][i].stop; s.nodes[v].route >= 0 && !s.frozen[s.nodes[v].route] {
+			try(v)
+		}
+	}
+	for i := range m.succs[x] {
+		if v := m.succs[x][i].stop; s.nodes[v].route >= 0 && !s.frozen[s.nodes[v].route] {
+			try(s.nodes[v].prev)
+		}
+	}
+	for class := range m.classes {
+		if r := s.empty(class); r >= 0 {
+			try(m.start(r))
+		}
+	}
+	return best
+}
+
+// rate returns the cost of putting a stop after a node of a route. It is not ok
+// if that breaks a rule or costs at least limit. Precedences are not checked.
+func (s *search) rate(x, r, after int32, limit int64) (int64, bool) {
+	m := s.m
+	v := &m.vehicles[r]
+	mat := v.matrix
+	nx, p := &s.nodes[x], &s.nodes[after]
+	n := &s.nodes[p.next]
+	in, out := int(p.loc)*m.size+int(x), int(x)*m.size+int(n.loc)
+	rt := &s.routes[r]
+	delta := int64(mat.cost[in]) + int64(mat.cost[out]) - int64(p.arc)
+	if rt.stops == 0 {
+		delta = int64(mat.cost[in]) + int64(mat.cost[out]) + v.fixed
+	}
+	if delta >= limit && rt.late == 0 {
+		return 0, false
+	}
+	start := max(p.start+p.service+mat.dur[in], nx.early)
+	if start > nx.late {
+		return 0, false
+	}
+	arrival := start + nx.service + mat.dur[out]
+	if arrival > n.hard || rt.stops >= v.maxStops {
+		return 0, false
+	}
+	if m.plain {
+		return delta, rt.load+nx.demand <= v.capacity[0]
+	}
+	if m.allowed != nil && !m.allowed[int(r)*m.stops+int(x)] {
+		return 0, false
+	}
+	if m.zones != nil && (m.zones[after] > m.zones[x] || m.zones[x] > m.zones[p.next]) {
+		return 0, false
+	}
+	for d := range m.dims {
+		carried, change := m.rich[x].carried[d], m.rich[x].change[d]
+		if s.extra[after].pre[d]+carried > v.capacity[d] || s.extra[after].at[d]+carried+change > v.capacity[d] ||
+			s.extra[p.next].suf[d]+carried+change > v.capacity[d] && !s.partial {
+			return 0, false
+		}
+	}
+	if m.soft && (start > nx.due || arrival > n.soft || rt.late > 0) {
+		late := int64(max(0, start-nx.due)) + s.tailLate(p.next, arrival) - s.extra[p.next].late
+		delta += late * s.scale
+	}
+	return delta, delta < limit
+}
+
+// everywhere returns the cheapest place of a request in all routes.
+func (s *search) everywhere(q int32, limit int64) place {
+	m := s.m
+	best := place{cost: limit}
+	for r := range int32(len(s.routes)) {
+		if s.frozen[r] || s.routes[r].stops == 0 && s.empty(int(m.vehicles[r].class)) != r {
+			continue
+		}
+		switch m.kinds[q] {
+		case single:
+			x := m.requests[q][0]
+			if m.allowed != nil && !m.allowed[int(r)*m.stops+int(x)] {
+				continue
+			}
+			for p := m.start(r); p != m.end(r); p = s.nodes[p].next {
+				if delta, ok := s.rate(x, r, p, best.cost); ok && delta < best.cost {
+					best = place{delta, r, p, 0}
+				}
+			}
+		case pair:
+			if at := s.pairIn(q, r); at.cost < best.cost {
+				best = at
+			}
+		case general:
+			if cost := s.tryGeneral(q, r); cost < best.cost {
+				best = place{cost: cost, route: r}
+			}
+		}
+	}
+	return best
+}
+
+// nearPair returns the cheapest place of a pair in the routes near its stops.
+func (s *search) nearPair(q int32, limit int64) place {
+	m := s.m
+	best := place{cost: limit}
+	s.step2++
+	try := func(r int32) {
+		if r < 0 || s.frozen[r] || s.tried[r] == s.step2 {
+			return
+		}
+		s.tried[r] = s.step2
+		if s.routes[r].stops > 0 && s.blink() {
+			return
+		}
+		if at := s.pairIn(q, r); at.cost < best.cost {
+			best = at
+		}
+	}
+	for _, x := range m.requests[q] {
+		for i := range m.preds[x] {
+			try(s.nodes[m.preds[x][i].stop].route)
+		}
+		for i := range m.succs[x] {
+			try(s.nodes[m.succs[x][i].stop].route)
+		}
+	}
+	for class := range m.classes {
+		try(s.empty(class))
+	}
+	return best
+}
+
+// pairIn returns the cheapest place of a pair in a route, from the cache if the
+// route has not changed since.
+func (s *search) pairIn(q, r int32) place {
+	slot := &s.cache[(uint32(q)*0x9E3779B1^uint32(r)*0x85EBCA77)>>3&uint32(len(s.cache)-1)]
+	if slot.version != s.routes[r].version || slot.request != q || slot.route != r {
+		at := s.searchPair(q, r)
+		*slot = cached{s.routes[r].version, at.cost, q, r, at.first, at.second}
+	}
+	return place{slot.cost, r, slot.first, slot.second}
+}
+
+// searchPair tries every position of a pair in a route. The time at which the
+// vehicle gets to each stop after the first is carried forward.
+func (s *search) searchPair(q, r int32) place {
+	m := s.m
+	a, b := m.requests[q][0], m.requests[q][1]
+	best := place{cost: noWay, route: r}
+	v := &m.vehicles[r]
+	if s.routes[r].stops+2 > v.maxStops {
+		return best
+	}
+	if m.allowed != nil && (!m.allowed[int(r)*m.stops+int(a)] || !m.allowed[int(r)*m.stops+int(b)]) {
+		return best
+	}
+	mat := v.matrix
+	size := m.size
+	costs, durs := mat.cost, mat.dur
+	na, nb := &s.nodes[a], &s.nodes[b]
+	da, db := &m.rich[a], &m.rich[b]
+	end := m.end(r)
+	fixed := int64(0)
+	if s.routes[r].stops == 0 {
+		fixed = v.fixed
+	}
+	exact := m.soft
+	ab := int(a)*size + int(b)
+	for p := m.start(r); p != end; p = s.nodes[p].next {
+		np := &s.nodes[p]
+		if np.start+np.service > na.late {
+			break
+		}
+		i := np.next
+		n := &s.nodes[i]
+		if m.zones != nil && (m.zones[p] > m.zones[a] || m.zones[a] > m.zones[i]) {
+			continue
+		}
+		ta := max(np.start+np.service+mat.durT[int(a)*size+int(np.loc)], na.early)
+		if ta > na.late || !s.fitsFirst(v, p, da, db) {
+			continue
+		}
+		var lateA int64
+		if exact {
+			lateA = int64(max(0, ta-na.due))
+		}
+		into := int64(mat.costT[int(a)*size+int(np.loc)]) - int64(np.arc)
+		if s.routes[r].stops == 0 {
+			into += int64(np.arc) + fixed
+		}
+		// The second stop directly after the first.
+		if cost := into + int64(costs[ab]) + int64(costs[int(b)*size+int(n.loc)]); cost < best.cost || exact {
+			tb := max(ta+na.service+durs[ab], nb.early)
+			arrival := tb + nb.service + durs[int(b)*size+int(n.loc)]
+			if tb <= nb.late && arrival <= n.hard && s.fitsRest(v, p, i, da, db) && (m.zones == nil || m.zones[b] <= m.zones[i] && m.zones[a] <= m.zones[b]) {
+				if exact {
+					cost += (lateA + int64(max(0, tb-nb.due)) + s.tailLate(i, arrival) - s.extra[i].late) * s.scale
+				}
+				if cost < best.cost {
+					best = place{cost, r, p, a}
+				}
+			}
+		}
+		// Or further on.
+		base := into + int64(costs[int(a)*size+int(n.loc)])
+		if base >= best.cost && !exact {
+			continue
+		}
+		t := ta + na.service + durs[int(a)*size+int(n.loc)]
+		var late int64
+		for k := i; k != end; {
+			nk := &s.nodes[k]
+			if t > nk.late || !s.fitsBetween(v, k, da, db) {
+				break
+			}
+			start := max(t, nk.early)
+			if exact && k < int32(m.stops) {
+				late += int64(max(0, start-nk.due))
+			}
+			next := nk.next
+			nn := &s.nodes[next]
+			leave := start + nk.service
+			cost := base + int64(mat.costT[int(b)*size+int(nk.loc)]) + int64(costs[int(b)*size+int(nn.loc)]) - int64(nk.arc)
+			if cost < best.cost || exact {
+				tb := max(leave+mat.durT[int(b)*size+int(nk.loc)], nb.early)
+				arrival := tb + nb.service + durs[int(b)*size+int(nn.loc)]
+				if tb <= nb.late && arrival <= nn.hard && s.fitsRest(v, k, next, da, db) && (m.zones == nil || m.zones[k] <= m.zones[b] && m.zones[b] <= m.zones[next]) {
+					if exact {
+						cost += (lateA + late + int64(max(0, tb-nb.due)) + s.tailLate(next, arrival) - s.extra[i].late) * s.scale
+					}
+					if cost < best.cost {
+						best = place{cost, r, p, k}
+					}
+				}
+			}
+			if leave > nb.late {
+				break
+			}
+			t = leave + nk.leg
+			k = next
+		}
+	}
+	return best
+}
+
+// fitsFirst reports whether the load allows the first stop of a pair after a node.
+func (s *search) fitsFirst(v *vehicleModel, p int32, a, b *demand) bool {
+	for d := range s.m.dims {
+		carried := a.carried[d] + b.carried[d]
+		if s.extra[p].pre[d]+carried > v.capacity[d] || s.extra[p].at[d]+carried+a.change[d] > v.capacity[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// fitsBetween reports whether the load after a node allows the first stop of a
+// pair before it and the second after it.
+func (s *search) fitsBetween(v *vehicleModel, k int32, a, b *demand) bool {
+	for d := range s.m.dims {
+		if s.extra[k].at[d]+a.carried[d]+b.carried[d]+a.change[d] > v.capacity[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// fitsRest reports whether the load after a node and from the next on allows the
+// second stop of a pair between them.
+func (s *search) fitsRest(v *vehicleModel, k, next int32, a, b *demand) bool {
+	for d := range s.m.dims {
+		more := a.carried[d] + b.carried[d] + a.change[d] + b.change[d]
+		if s.extra[k].at[d]+more > v.capacity[d] || s.extra[next].suf[d]+more > v.capacity[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// tryGeneral returns the cost of a general request in a route, by placing its
+// stops one after the other, and takes them out again.
+func (s *search) tryGeneral(q, r int32) int64 {
+	cost, late := s.routes[r].cost, s.routes[r].late
+	saved := s.routes[r].version
+	if !s.fill(q, r) {
+		return noWay
+	}
+	cost, late = s.routes[r].cost-cost, s.routes[r].late-late
+	s.takeOut(q, r)
+	s.routes[r].version = saved
+	return cost + late*s.scale
+}
+
+func (s *search) takeOut(q, r int32) {
+	for _, x := range s.m.requests[q] {
+		if s.nodes[x].route >= 0 {
+			s.unlink(x)
+		}
+		s.nodes[x].early, s.nodes[x].late = s.m.nodes[x].early, s.m.nodes[x].late
+	}
+	s.refresh(r)
+}
+
+// deepTries bounds the positions that are tried for a general request when every
+// one matters.
+const deepTries = 20_000
+
+// fill places the stops of a general request in a route, each in its cheapest
+// place after those that must precede it. It reports whether all have one, and
+// otherwise leaves the route as it was.
+func (s *search) fill(q, r int32) bool {
+	for _, x := range s.m.requests[q] {
+		if s.m.allowed != nil && !s.m.allowed[int(r)*s.m.stops+int(x)] {
+			return false
+		}
+	}
+	s.partial = true
+	ok := s.fillCheap(q, r)
+	s.partial = false
+	if !ok && s.thorough > 0 {
+		for _, x := range s.m.requests[q] {
+			if s.nodes[x].route >= 0 {
+				s.unlink(x)
+			}
+		}
+		tries := s.thorough
+		ok = s.fillAny(q, r, 0, &tries)
+	}
+	if !ok {
+		s.takeOut(q, r)
+		return false
+	}
+	s.refresh(r)
+	return true
+}
+
+// open sets the earliest start of a stop by what precedes it on other routes, and
+// reports whether all that precedes it is planned.
+func (s *search) open(x, r int32) bool {
+	s.nodes[x].early = s.m.nodes[x].early
+	for _, a := range s.m.before[x] {
+		switch na := &s.nodes[a]; na.route {
+		case -1:
+			return false
+		case r:
+		default:
+			s.nodes[x].early = max(s.nodes[x].early, na.start+na.service)
+		}
+	}
+	return true
+}
+
+func (s *search) fillCheap(q, r int32) bool {
+	m := s.m
+	for _, x := range m.requests[q] {
+		if !s.open(x, r) {
+			return false
+		}
+		lo := int32(0)
+		for _, a := range m.inside[x] {
+			lo = max(lo, s.nodes[a].pos)
+		}
+		for _, a := range m.before[x] {
+			if s.nodes[a].route == r {
+				lo = max(lo, s.nodes[a].pos)
+			}
+		}
+		best := place{cost: noWay, first: -1}
+		for p := m.start(r); p != m.end(r); p = s.nodes[p].next {
+			if s.nodes[p].pos < lo {
+				continue
+			}
+			if delta, ok := s.rate(x, r, p, best.cost); ok && delta < best.cost {
+				best = place{delta, r, p, 0}
+			}
+		}
+		if best.first < 0 {
+			return false
+		}
+		s.link(x, best.first)
+		s.refresh(r)
+	}
+	s.seqA = s.sequence(r, s.seqA[:0])
+	_, _, ok := s.simulate(r, s.seqA)
+	return ok
+}
+
+// fillAny tries all positions of the stops of a request from the k-th on.
+func (s *search) fillAny(q, r int32, k int, tries *int) bool {
+	m := s.m
+	if k == len(m.requests[q]) {
+		*tries--
+		s.seqA = s.sequence(r, s.seqA[:0])
+		_, _, ok := s.simulate(r, s.seqA)
+		return ok
+	}
+	x := m.requests[q][k]
+	if !s.open(x, r) {
+		return false
+	}
+	for p := m.start(r); p != m.end(r) && *tries > 0; p = s.nodes[p].next {
+		s.link(x, p)
+		if s.fillAny(q, r, k+1, tries) {
+			return true
+		}
+		s.unlink(x)
+	}
+	return false
+}

@@ -1,0 +1,554 @@
+package optimize
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	// farAway is the internal duration of a pair without a way. Added to any
+	// time it is later than everything, and still fits into 32 bits.
+	farAway = 1 << 30
+	// preceding and following bound the stops that are tried next to a stop.
+	// adjacency is how many stops around a seed can be ruined.
+	adjacency = 120
+)
+
+// model is a problem in the form that the search reads: dense arrays of 32 bits.
+// It does not change during a search, and all threads share it.
+type model struct {
+	p        *Problem
+	stops    int
+	size     int // rows of the matrices: stops, then starts and ends, then None
+	matrices []matrix
+	vehicles []vehicleModel
+	nodes    []node   // stops, then start and end of each vehicle, not linked yet
+	rich     []demand // loads of stops, in all dimensions
+	dims     int      // dimensions in use
+	plain    bool     // windows are hard, loads only fall, any vehicle serves any stop
+	soft     bool     // some stop may be late
+	flat     bool     // the largest load of a route is at its start
+	wide     bool     // there are precedences between vehicles
+	allowed  []bool   // by vehicle and stop; nil if there are no restrictions
+	zones    []int32  // what is pinned: zones do not fall along a route; nil if nothing is
+	requests [][]int32
+	request  []int32   // of each stop
+	kinds    []kind    // of each request
+	weight   []int64   // of each request left out
+	prize    []int64   // of each request left out
+	before   [][]int32 // stops of other requests that must end before
+	after    [][]int32
+	inside   [][]int32 // stops of the same request that must come before
+	preds    [][]near  // by stop: what may come before it, closest first
+	succs    [][]near
+	around   [][]int32 // by stop: the closest stops
+	classes  [][]int32 // vehicles that are equal as long as they are empty
+	depth    []int64   // by stop: the cost from the closest start
+	tier     []int32   // the length of the longest chain of precedences before a request
+}
+
+type kind uint8
+
+const (
+	single  kind = iota // one stop without precedences
+	pair                // two stops, one before the other
+	general             // anything else
+)
+
+// near is a stop next to another.
+type near struct {
+	stop int32
+	dur  int32
+	cost int32
+}
+
+type matrix struct {
+	dur, cost   []int32 // row from, column to
+	durT, costT []int32 // the same, transposed
+}
+
+type vehicleModel struct {
+	matrix   *matrix
+	capacity [Dimensions]int32
+	maxStops int32
+	class    int32
+	fixed    int64 // cost of using it
+}
+
+type demand struct {
+	carried, change [Dimensions]int32
+}
+
+// node is a stop, or the start or end of a route. It fills one cache line.
+type node struct {
+	next, prev, route int32
+	loc               int32 // row in the matrices
+	start             int32 // when the service starts
+	hard              int32 // the latest start that the rest of the route allows
+	soft              int32 // the latest start without lateness in the rest of the route
+	early, late, due  int32 // the window: late is the latest start, due the latest without lateness
+	service           int32
+	demand            int32 // carried, in the first dimension
+	load              int32 // sum of demand up to here
+	pos               int32
+	leg, arc          int32 // duration and cost of travel to next
+}
+
+// compile translates a valid problem.
+func compile(p *Problem) (*model, error) {
+	m := &model{p: p, stops: len(p.Stops)}
+	if err := m.compileMatrices(); err != nil {
+		return nil, err
+	}
+	m.compileStops()
+	m.compileVehicles()
+	m.compileRequests()
+	m.compileNeighbors()
+	m.plain = !m.soft && m.flat && m.dims <= 1 && m.allowed == nil && m.zones == nil && len(m.requests) == m.stops && !m.wide
+	return m, nil
+}
+
+// start and end return the nodes at the ends of a route.
+func (m *model) start(r int32) int32 { return int32(m.stops) + 2*r }
+func (m *model) end(r int32) int32   { return int32(m.stops) + 2*r + 1 }
+
+// compileMatrices copies the travel between stops, starts and ends.
+func (m *model) compileMatrices() error {
+	p := m.p
+	rows := make([]int, 0, m.stops+8)
+	for i := range p.Stops {
+		rows = append(rows, p.Stops[i].Location)
+	}
+	ends := map[int]int32{}
+	for i := range p.Vehicles {
+		for _, loc := range [2]int{p.Vehicles[i].Start, p.Vehicles[i].End} {
+			if _, ok := ends[loc]; !ok && loc != None {
+				ends[loc] = int32(len(rows))
+				rows = append(rows, loc)
+			}
+		}
+	}
+	n := len(rows) + 1
+	ends[None] = int32(n - 1)
+	m.size = n
+	w := p.Weights
+	if w.Duration == 0 && w.Distance == 0 {
+		w.Duration = 1
+	}
+	m.matrices = make([]matrix, len(p.Profiles))
+	for i := range p.Profiles {
+		source, out := &p.Profiles[i], &m.matrices[i]
+		out.dur = make([]int32, n*n)
+		out.cost = out.dur
+		if w.Duration != 1 || w.Distance != 0 {
+			out.cost = make([]int32, n*n)
+		}
+		for a, from := range rows {
+			if from >= source.Size {
+				continue // the start or end of a vehicle of another profile
+			}
+			for b, to := range rows {
+				if to >= source.Size {
+					continue
+				}
+				d := source.Duration[from*source.Size+to]
+				c := int64(d) * int64(w.Duration)
+				if w.Distance > 0 {
+					c += int64(source.Distance[from*source.Size+to]) * int64(w.Distance)
+				}
+				if d == Unreachable {
+					d, c = farAway, farAway
+				} else if c > farAway {
+					return invalid("the weights times the travel are too large")
+				}
+				out.dur[a*n+b] = d
+				out.cost[a*n+b] = int32(c)
+			}
+		}
+		out.transpose(n)
+	}
+	m.nodes = make([]node, m.stops+2*len(p.Vehicles))
+	for i := range p.Vehicles {
+		m.nodes[m.start(int32(i))].loc = ends[p.Vehicles[i].Start]
+		m.nodes[m.end(int32(i))].loc = ends[p.Vehicles[i].End]
+	}
+	return nil
+}
+
+// transpose makes the columns of a matrix contiguous too. A symmetric one is its
+// own transposition.
+func (t *matrix) transpose(n int) {
+	one := func(in []int32) []int32 {
+		for a := range n {
+			for b := range a {
+				if in[a*n+b] != in[b*n+a] {
+					out := make([]int32, n*n)
+					for a := range n {
+						for b := range n {
+							out[b*n+a] = in[a*n+b]
+						}
+					}
+					return out
+				}
+			}
+		}
+		return in
+	}
+	t.durT = one(t.dur)
+	if &t.cost[0] == &t.dur[0] {
+		t.costT = t.durT
+	} else {
+		t.costT = one(t.cost)
+	}
+}
+
+func (m *model) compileStops() {
+	m.flat = true
+	m.rich = make([]demand, m.stops)
+	for i := range m.p.Stops {
+		s := &m.p.Stops[i]
+		late := min(s.Latest+s.MaxLateness, MaxTime)
+		m.nodes[i] = node{
+			next: -1, prev: -1, route: -1, loc: int32(i),
+			early: int32(s.Earliest), late: int32(late), due: int32(min(s.Latest, late)), service: int32(s.Service),
+			demand: int32(s.Carried[0]),
+		}
+		m.soft = m.soft || s.MaxLateness > 0
+		for d := range Dimensions {
+			m.rich[i].carried[d] = int32(s.Carried[d])
+			m.rich[i].change[d] = int32(s.Change[d])
+			if s.Carried[d] != 0 || s.Change[d] != 0 {
+				m.dims = max(m.dims, d+1)
+			}
+			m.flat = m.flat && s.Change[d] <= 0
+		}
+	}
+}
+
+func (m *model) compileVehicles() {
+	p := m.p
+	m.vehicles = make([]vehicleModel, len(p.Vehicles))
+	restricted := false
+	for i := range p.Vehicles {
+		v := &p.Vehicles[i]
+		out := &m.vehicles[i]
+		out.matrix = &m.matrices[v.Profile]
+		for d := range Dimensions {
+			out.capacity[d] = int32(v.Capacity[d])
+		}
+		out.maxStops = int32(min(v.MaxStops, MaxStops))
+		if v.MaxStops == 0 {
+			out.maxStops = math.MaxInt32
+		}
+		out.fixed = int64(p.Weights.Vehicle)
+		a, b := m.start(int32(i)), m.end(int32(i))
+		m.nodes[a] = node{
+			next: b, prev: -1, route: int32(i), loc: m.nodes[a].loc,
+			early: int32(v.ShiftStart), late: int32(v.ShiftEnd), due: int32(v.ShiftEnd),
+		}
+		m.nodes[b] = node{
+			next: -1, prev: a, route: int32(i), loc: m.nodes[b].loc,
+			early: int32(v.ShiftStart), late: int32(v.ShiftEnd), due: int32(v.ShiftEnd),
+		}
+		restricted = restricted || len(v.Route) > 0
+		m.compileZones(v.Route)
+	}
+	for i := range p.Stops {
+		restricted = restricted || p.Stops[i].Vehicles != nil
+	}
+	if restricted {
+		m.compileAllowed()
+	}
+	m.compileClasses()
+	m.depth = make([]int64, m.stops)
+	for x := range m.depth {
+		m.depth[x] = farAway
+		for class := range m.classes {
+			r := m.classes[class][0]
+			m.depth[x] = min(m.depth[x], int64(m.vehicles[r].matrix.cost[int(m.nodes[m.start(r)].loc)*m.size+x]))
+		}
+	}
+}
+
+// compileZones numbers the parts of a route between pinned stops. Stops that are
+// not on a route come after all pinned stops.
+func (m *model) compileZones(route []int) {
+	last := -1
+	for k, s := range route {
+		if m.p.Stops[s].Pinned {
+			last = k
+		}
+	}
+	if last < 0 {
+		return
+	}
+	if m.zones == nil {
+		m.zones = make([]int32, len(m.nodes))
+		for i := range m.zones {
+			m.zones[i] = math.MaxInt32
+		}
+	}
+	zone := int32(0)
+	for _, s := range route[:last+1] {
+		if m.p.Stops[s].Pinned {
+			m.zones[s] = zone + 1
+			zone += 2
+		} else {
+			m.zones[s] = zone
+		}
+	}
+}
+
+func (m *model) compileAllowed() {
+	vehicles := len(m.vehicles)
+	m.allowed = make([]bool, vehicles*m.stops)
+	for i := range m.p.Stops {
+		if m.p.Stops[i].Vehicles == nil {
+			for v := range vehicles {
+				m.allowed[v*m.stops+i] = true
+			}
+		}
+		for _, v := range m.p.Stops[i].Vehicles {
+			m.allowed[v*m.stops+i] = true
+		}
+	}
+	for v := range m.p.Vehicles {
+		for _, s := range m.p.Vehicles[v].Route {
+			for other := range vehicles {
+				if other != v {
+					m.allowed[other*m.stops+s] = false
+				}
+			}
+		}
+	}
+	if m.zones == nil {
+		return
+	}
+	for v := range vehicles {
+		m.zones[m.start(int32(v))] = -1
+	}
+}
+
+// compileClasses groups vehicles that are the same for every stop.
+func (m *model) compileClasses() {
+	type key struct {
+		profile, start, end, from, to, limit int
+		capacity                             Load
+		stops                                string
+	}
+	index := map[key]int32{}
+	for i := range m.p.Vehicles {
+		v := &m.p.Vehicles[i]
+		k := key{v.Profile, v.Start, v.End, v.ShiftStart, v.ShiftEnd, v.MaxStops, v.Capacity, ""}
+		if m.allowed != nil {
+			bits := make([]byte, (m.stops+7)/8)
+			for s := range m.stops {
+				if m.allowed[i*m.stops+s] {
+					bits[s/8] |= 1 << (s % 8)
+				}
+			}
+			k.stops = string(bits)
+		}
+		class, ok := index[k]
+		if !ok {
+			class = int32(len(m.classes))
+			index[k] = class
+			m.classes = append(m.classes, nil)
+		}
+		m.vehicles[i].class = class
+		m.classes[class] = append(m.classes[class], int32(i))
+	}
+}
+
+// compileRequests joins the stops that are served together.
+func (m *model) compileRequests() {
+	p := m.p
+	parent := make([]int32, m.stops)
+	for i := range parent {
+		parent[i] = int32(i)
+	}
+	find := func(x int32) int32 {
+		for parent[x] != x {
+			parent[x] = parent[parent[x]]
+			x = parent[x]
+		}
+		return x
+	}
+	for _, c := range p.Precedences {
+		if c.SameVehicle {
+			a, b := find(int32(c.Before)), find(int32(c.After))
+			parent[max(a, b)] = min(a, b)
+		}
+	}
+	m.request = make([]int32, m.stops)
+	for i := range int32(m.stops) {
+		if root := find(i); root == i {
+			m.request[i] = int32(len(m.requests))
+			m.requests = append(m.requests, []int32{i})
+		} else {
+			m.request[i] = m.request[root]
+			m.requests[m.request[i]] = append(m.requests[m.request[i]], i)
+		}
+	}
+	m.before, m.after, m.inside = make([][]int32, m.stops), make([][]int32, m.stops), make([][]int32, m.stops)
+	for _, c := range p.Precedences {
+		a, b := int32(c.Before), int32(c.After)
+		if m.request[a] == m.request[b] {
+			m.inside[b] = append(m.inside[b], a)
+			continue
+		}
+		m.wide = true
+		m.before[b] = append(m.before[b], a)
+		m.after[a] = append(m.after[a], b)
+	}
+	m.kinds = make([]kind, len(m.requests))
+	m.weight, m.prize = make([]int64, len(m.requests)), make([]int64, len(m.requests))
+	m.tier = make([]int32, len(m.requests))
+	locked := make([]bool, m.stops)
+	for i := range p.Vehicles {
+		for _, s := range p.Vehicles[i].Route {
+			locked[s] = true
+		}
+	}
+	for r, members := range m.requests {
+		m.sortRequest(members)
+		linked := false
+		for _, s := range members {
+			linked = linked || len(m.before[s])+len(m.after[s]) > 0
+			switch {
+			case p.Stops[s].Optional:
+				m.prize[r] += int64(p.Stops[s].Prize)
+			case locked[s]:
+				m.weight[r] += int64(m.stops) + 1
+			default:
+				m.weight[r]++
+			}
+		}
+		switch {
+		case linked || len(members) > 2:
+			m.kinds[r] = general
+		case len(members) == 2:
+			m.kinds[r] = pair
+		}
+	}
+	for range m.requests { // at most as many rounds as the longest chain
+		changed := false
+		for b := range int32(m.stops) {
+			for _, a := range m.before[b] {
+				if t := m.tier[m.request[a]] + 1; t > m.tier[m.request[b]] && t <= int32(len(m.requests)) {
+					m.tier[m.request[b]], changed = t, true
+				}
+			}
+		}
+		if !changed {
+			break
+		}
+	}
+}
+
+// sortRequest orders the stops of a request so that each comes after those that
+// must precede it.
+func (m *model) sortRequest(members []int32) {
+	for i := range members {
+		for k := i; k < len(members); k++ {
+			if !slices.ContainsFunc(m.inside[members[k]], func(b int32) bool { return slices.Contains(members[i:], b) }) {
+				members[i], members[k] = members[k], members[i]
+				break
+			}
+		}
+	}
+}
+
+// compileNeighbors lists, for each stop, the stops that are worth trying next to
+// it. Waiting that cannot be avoided counts as a part of the distance.
+func (m *model) compileNeighbors() {
+	n := m.stops
+	m.preds, m.succs, m.around = make([][]near, n), make([][]near, n), make([][]int32, n)
+	type candidate struct {
+		key  int64
+		stop int32
+	}
+	before, after, around := make([]candidate, 0, n), make([]candidate, 0, n), make([]candidate, 0, n)
+	best := func(list []candidate, k int) []candidate {
+		if len(list) > k {
+			selectSmallest(list, k, func(a, b candidate) bool { return a.key < b.key || a.key == b.key && a.stop < b.stop })
+			list = list[:k]
+		}
+		slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.stop, b.stop)) })
+		return list
+	}
+	for x := range int32(n) {
+		before, after, around = before[:0], after[:0], around[:0]
+		for v := range int32(n) {
+			if v == x {
+				continue
+			}
+			to, from := m.arcKey(v, x), m.arcKey(x, v)
+			if to < farAway {
+				before = append(before, candidate{to, v})
+			}
+			if from < farAway {
+				after = append(after, candidate{from, v})
+			}
+			mat := &m.matrices[0]
+			around = append(around, candidate{int64(mat.cost[int(v)*m.size+int(x)]) + int64(mat.cost[int(x)*m.size+int(v)]), v})
+		}
+		mat := &m.matrices[0]
+		for _, c := range best(before, granularity) {
+			m.preds[x] = append(m.preds[x], near{c.stop, mat.dur[int(c.stop)*m.size+int(x)], mat.cost[int(c.stop)*m.size+int(x)]})
+		}
+		for _, c := range best(after, granularity) {
+			m.succs[x] = append(m.succs[x], near{c.stop, mat.dur[int(x)*m.size+int(c.stop)], mat.cost[int(x)*m.size+int(c.stop)]})
+		}
+		for _, c := range best(around, adjacency) {
+			m.around[x] = append(m.around[x], c.stop)
+		}
+	}
+}
+
+// arcKey ranks travel from one stop directly to another by the cheapest
+// profile. It is at least farAway if no vehicle can do it in time.
+func (m *model) arcKey(a, b int32) int64 {
+	na, nb := &m.nodes[a], &m.nodes[b]
+	key := int64(farAway)
+	for i := range m.matrices {
+		at := int(a)*m.size + int(b)
+		d := m.matrices[i].dur[at]
+		if int64(na.early)+int64(na.service)+int64(d) > int64(nb.late) {
+			continue
+		}
+		wait := max(0, int64(nb.early)-int64(d)-int64(na.service)-int64(na.late))
+		key = min(key, int64(m.matrices[i].cost[at])+wait/5)
+	}
+	return key
+}
+
+// selectSmallest moves the k smallest elements of a list to its front.
+func selectSmallest[T any](list []T, k int, less func(a, b T) bool) {
+	lo, hi := 0, len(list)-1
+	for lo < hi {
+		pivot := list[lo+(hi-lo)/2]
+		i, j := lo, hi
+		for i <= j {
+			for less(list[i], pivot) {
+				i++
+			}
+			for less(pivot, list[j]) {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}

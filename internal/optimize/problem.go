@@ -1,0 +1,254 @@
+// Package optimize plans the routes of vehicles. It knows stops, vehicles and
+// matrices of travel, and nothing of tasks and workers.
+//
+// Solve searches for a plan, Check verifies one without sharing code with the
+// search, and Explain gives the rules that keep a stop out of a plan, by vehicle.
+//
+// Times are whole seconds from an origin that the caller chooses, usually the
+// time of planning; any other unit works as well if it is used throughout.
+// Distances and loads are whole numbers in units of the caller.
+package optimize
+
+import (
+	"cmp"
+	"time"
+)
+
+// Dimensions is how many kinds of load a vehicle and a stop can have.
+const Dimensions = 4
+
+// Load is an amount in every dimension. Dimensions that are not used are zero.
+type Load [Dimensions]int
+
+const (
+	// MaxTime bounds every time and duration, in both directions: a window that
+	// never closes ends at MaxTime.
+	MaxTime = 1 << 28
+	// MaxLoad bounds every amount. A vehicle without a limit in a dimension has
+	// this capacity.
+	MaxLoad = 1 << 28
+	// Unreachable is the duration between two locations without a way.
+	Unreachable = -1
+	// None is the start or end of a vehicle that starts or ends anywhere.
+	None = -1
+)
+
+// Problem is what to plan. Stops, vehicles and profiles are named by their
+// index.
+type Problem struct {
+	Stops    []Stop
+	Vehicles []Vehicle
+	// Profiles are the matrices of travel, one for each type of vehicle.
+	Profiles []Profile
+	// Precedences order pairs of stops.
+	Precedences []Precedence
+	Weights     Weights
+}
+
+// Profile is the travel between all locations for a type of vehicle. Entry
+// from*Size+to is the travel between two locations. Matrices may be asymmetric
+// and need not satisfy the triangle inequality. They are not copied where that
+// can be avoided, and must not change while they are in use.
+type Profile struct {
+	Size int
+	// Duration is the travel time, or Unreachable.
+	Duration []int32
+	// Distance is nil if it is not of interest.
+	Distance []int32
+}
+
+// Stop is a visit to plan.
+type Stop struct {
+	// Location is the index of the stop in the matrices.
+	Location int
+	// Service is how long the visit takes.
+	Service int
+	// Earliest and Latest bound the start of the service. A vehicle that arrives
+	// early waits.
+	Earliest, Latest int
+	// MaxLateness is how much later than Latest the service may start. Such
+	// lateness counts in the objective. 0 makes the window hard, MaxTime allows
+	// any lateness.
+	MaxLateness int
+
+	// Carried is on board from the start of the route because of this stop: what
+	// a plain delivery unloads.
+	Carried Load
+	// Change is what the visit adds to the load. A plain delivery of 3 carries 3
+	// and changes the load by -3; a pickup changes it by 3, and if its delivery is
+	// a stop too, that one carries nothing and changes the load by -3.
+	Change Load
+
+	// Vehicles are the vehicles that may serve the stop; nil allows all.
+	Vehicles []int
+	// Pinned keeps a stop of Vehicle.Route where it is: the stops before it there
+	// stay before it, in any order, those after it stay after it, and no other
+	// stop is planned before it. The active stop is the first of its route and
+	// pinned.
+	Pinned bool
+
+	// Optional stops are served only where that costs less than Prize, in units of
+	// the weighted cost. All other stops are served if at all possible.
+	Optional bool
+	Prize    int
+}
+
+// Vehicle is one route to plan. A driver with two shifts is two vehicles.
+type Vehicle struct {
+	// Profile is the index of the vehicle's matrices.
+	Profile int
+	// Start and End are locations, or None: then the first stop is where the
+	// vehicle is at the beginning of the shift, and the last is where it stays.
+	Start, End int
+	// ShiftStart is the earliest departure, ShiftEnd the latest arrival at the
+	// end, or the latest end of the last service if End is None.
+	ShiftStart, ShiftEnd int
+	Capacity             Load
+	// MaxStops is the largest number of stops; 0 is no limit.
+	MaxStops int
+	// Route is what the vehicle has to do already, in its current order. These
+	// stops are served by this vehicle or not at all, and before any others are
+	// considered. The order may change, except for pinned stops. A locked stop
+	// that is late beyond its window already should have a large MaxLateness:
+	// otherwise it is left out.
+	Route []int
+}
+
+// Precedence orders two stops: After does not start before the service of Before
+// has ended, and is left out if Before is.
+type Precedence struct {
+	Before, After int
+	// SameVehicle makes both a unit, such as a pickup and its delivery: both are
+	// served, by one vehicle, or neither. Without it they may be on different
+	// vehicles.
+	SameVehicle bool
+}
+
+// Weights are the terms of the weighted cost, by which plans that serve equally
+// many stops are compared. The zero value is the lexicographic order: less
+// lateness, then less travel time, then fewer vehicles.
+type Weights struct {
+	// Lateness is the cost of a unit of lateness; 0 makes any lateness worse than
+	// all travel.
+	Lateness int
+	// Duration and Distance are the cost of a unit of travel. If both are 0, the
+	// travel time has the weight 1.
+	Duration, Distance int
+	// Vehicle is the cost of a vehicle that is used; 0 makes fewer vehicles better
+	// only where everything else is equal.
+	Vehicle int
+}
+
+// Solution is a plan.
+type Solution struct {
+	// Routes has one route for each vehicle of the problem, in that order. The
+	// route of a vehicle that is not used has no visits.
+	Routes []Route
+	// Unserved are the stops that are left out, in ascending order.
+	Unserved []int
+	Cost     Cost
+	// Iterations is how many steps the search took.
+	Iterations int64
+}
+
+// Route is the plan of one vehicle.
+type Route struct {
+	Visits []Visit
+	// Depart is when the vehicle leaves its start, End when it is back, or when
+	// its last service ends if it ends anywhere.
+	Depart, End int
+	// Duration and Distance are the travel, without service and waiting.
+	Duration, Distance int
+}
+
+// Visit is a stop on a route.
+type Visit struct {
+	Stop int
+	// Arrival is when the vehicle is there, Start when the service starts and End
+	// when it ends. Start may be after Arrival and the opening of the window if
+	// the stop comes after one of another vehicle.
+	Arrival, Start, End int
+	// Lateness is how much later than Latest the service starts.
+	Lateness int
+	// Load is on board after the visit.
+	Load Load
+}
+
+// Cost is the value of a plan, in the order in which plans are compared.
+type Cost struct {
+	// Unserved is how many stops that are not optional are left out.
+	Unserved int
+	// Weighted is the sum of the terms below by the weights of the problem. With
+	// a weight of 0 for lateness, that is compared first.
+	Weighted int
+	Lateness int
+	// Duration and Distance are the travel of all vehicles.
+	Duration, Distance int
+	// Vehicles is how many vehicles are used.
+	Vehicles int
+	// Prizes is the sum of the prizes of optional stops that are left out.
+	Prizes int
+}
+
+// Compare returns a negative number if c is the better plan of the same problem,
+// a positive one if d is, and 0 if they are equally good.
+func (w Weights) Compare(c, d Cost) int {
+	late := 0
+	if w.Lateness == 0 {
+		late = cmp.Compare(c.Lateness, d.Lateness)
+	}
+	return cmp.Or(cmp.Compare(c.Unserved, d.Unserved), late, cmp.Compare(c.Weighted, d.Weighted), cmp.Compare(c.Vehicles, d.Vehicles))
+}
+
+// weighted returns the weighted cost of a plan.
+func (w Weights) weighted(c Cost) int {
+	duration := w.Duration
+	if w.Duration == 0 && w.Distance == 0 {
+		duration = 1
+	}
+	return w.Lateness*c.Lateness + duration*c.Duration + w.Distance*c.Distance + w.Vehicle*c.Vehicles + c.Prizes
+}
+
+// Options bound and steer a search. Iterations or Budget must be set; the search
+// ends at the first that is exhausted, and at the end of its context.
+type Options struct {
+	// Seed determines the random choices. On one thread, and if Iterations ends
+	// the search, the same problem and seed give the same plan.
+	Seed uint64
+	// Iterations bounds the steps of each thread.
+	Iterations int64
+	// Budget bounds the time by the clock of Now.
+	Budget time.Duration
+	// Now returns the time since any fixed moment. It is required with Budget,
+	// may be a clock of CPU time, and is called from every thread.
+	Now func() time.Duration
+	// Threads is how many threads search; 0 and 1 are one.
+	Threads int
+	// Initial is a plan to start with: the stops of each vehicle, in order. What
+	// is not feasible of it is planned again.
+	Initial [][]int
+	// Progress, if not nil, is called now and then, from one goroutine at a time.
+	// It must return quickly.
+	Progress func(Progress)
+}
+
+// Phase is a part of a search.
+type Phase string
+
+// The phases of a search, in order.
+const (
+	PhaseConstruct Phase = "construct" // the first complete plan
+	PhaseImprove   Phase = "improve"   // ruin and recreate
+	PhaseFinish    Phase = "finish"    // last attempts for stops that are left out
+)
+
+// Progress is the state of a search.
+type Progress struct {
+	Phase Phase
+	// Done is the share of the search that is done, from 0 to 1.
+	Done float64
+	// Best is the cost of the best plan so far.
+	Best Cost
+	// Iterations is how many steps the thread that reports has taken.
+	Iterations int64
+}

@@ -1,0 +1,479 @@
+package optimize
+
+import "slices"
+
+// state is a plan that a search changes, with what makes changes cheap to
+// evaluate. Every route of it is feasible at all times, except between link and
+// refresh.
+type state struct {
+	m       *model
+	nodes   []node
+	extra   []extra // parallel to nodes, unless the problem is plain
+	routes  []routeState
+	absent  []int32 // requests that are left out
+	cost    int64   // of travel and vehicles
+	late    int64
+	weight  int64 // of the absent requests
+	prizes  int64 // of the absent requests
+	version int64 // of the route that changed last
+	scale   int64 // cost of a unit of lateness in the search
+	frozen  []bool
+
+	// What undo needs: the routes as they were before the current step.
+	step        int64
+	touched     []int32
+	savedRoutes []routeState
+	savedNodes  []savedNode
+	savedExtra  []extra
+	savedAbsent []int32
+	savedTotals [4]int64
+
+	cache []cached
+	seqA  []int32
+	seqB  []int32
+	seen  []int64 // by request: the mark of the last simulate that met it
+	count []int32 // by request: how many of its stops that simulate met
+	mark  int64
+	// visited is, by stop, the mark of the last simulate that met it.
+	visited []int64
+}
+
+// routeState is a route of the plan.
+type routeState struct {
+	cost    int64
+	late    int64
+	version int64
+	stamp   int64 // the step that saved it
+	stops   int32
+	load    int32 // carried, in the first dimension
+}
+
+// extra is what only rich problems need to know of a node.
+type extra struct {
+	late     int64             // lateness from here to the end of the route
+	at       [Dimensions]int32 // load after the visit
+	pre, suf [Dimensions]int32 // largest load up to here, and from here on
+}
+
+type savedNode struct {
+	index int32
+	node  node
+}
+
+// cached is the best way to insert a pair into a route.
+type cached struct {
+	version       int64
+	cost          int64
+	request       int32
+	route         int32
+	first, second int32
+}
+
+const noWay = int64(1) << 60
+
+func newState(m *model) *state {
+	s := &state{
+		m: m, nodes: slices.Clone(m.nodes), routes: make([]routeState, len(m.vehicles)),
+		frozen: make([]bool, len(m.vehicles)), step: 1, scale: 1,
+		seen: make([]int64, len(m.requests)), count: make([]int32, len(m.requests)), visited: make([]int64, m.stops),
+	}
+	if !m.plain {
+		s.extra = make([]extra, len(m.nodes))
+	}
+	if slices.Contains(m.kinds, pair) {
+		size := 1 << 10
+		for size < 4*len(m.requests)*min(len(m.vehicles), 64) && size < 1<<20 {
+			size *= 2
+		}
+		s.cache = make([]cached, size)
+	}
+	for r := range s.routes {
+		s.refresh(int32(r))
+	}
+	for q := range m.requests {
+		s.absent = append(s.absent, int32(q))
+		s.weight += m.weight[q]
+		s.prizes += m.prize[q]
+	}
+	return s
+}
+
+// refresh recomputes what is derived from the order of a route.
+func (s *state) refresh(r int32) {
+	m := s.m
+	rt := &s.routes[r]
+	mat := m.vehicles[r].matrix
+	size := m.size
+	first, last := m.start(r), m.end(r)
+	s.cost -= rt.cost
+	p := &s.nodes[first]
+	p.start, p.pos, p.load = p.early, 0, 0
+	var cost int64
+	var load, pos int32
+	for i := p.next; ; i = p.next {
+		x := &s.nodes[i]
+		at := int(p.loc)*size + int(x.loc)
+		p.leg, p.arc = mat.dur[at], mat.cost[at]
+		cost += int64(p.arc)
+		pos++
+		load += x.demand
+		x.start = min(max(p.start+p.service+p.leg, x.early), farAway/2)
+		x.pos, x.load = pos, load
+		p = x
+		if i == last {
+			break
+		}
+	}
+	rt.stops = pos - 1
+	rt.load = load
+	if pos > 1 {
+		cost += m.vehicles[r].fixed
+	} else {
+		cost = 0
+	}
+	rt.cost = cost
+	s.cost += cost
+	p.hard, p.soft = p.late, p.due
+	for i := p.prev; i >= 0; i = p.prev {
+		x := &s.nodes[i]
+		step := x.service + x.leg
+		x.hard = min(x.late, p.hard-step)
+		if x.hard < x.early {
+			x.hard = -farAway / 2 // nothing can come before
+		}
+		x.soft = max(min(x.due, p.soft-step), -farAway/2)
+		p = x
+	}
+	s.version++
+	rt.version = s.version
+	if s.extra != nil {
+		s.refreshExtra(r)
+	}
+}
+
+func (s *state) refreshExtra(r int32) {
+	m := s.m
+	rt := &s.routes[r]
+	first, last := m.start(r), m.end(r)
+	var at, high [Dimensions]int32
+	if m.dims > 0 {
+		for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
+			for d := range m.dims {
+				at[d] += m.rich[i].carried[d]
+			}
+		}
+	}
+	high = at
+	e := &s.extra[first]
+	e.at, e.pre = at, at
+	for i := s.nodes[first].next; i != last; i = s.nodes[i].next {
+		e = &s.extra[i]
+		for d := range m.dims {
+			at[d] += m.rich[i].change[d]
+			high[d] = max(high[d], at[d])
+		}
+		e.at, e.pre = at, high
+	}
+	s.extra[last].at, s.extra[last].pre = at, high
+	high = at
+	var late int64
+	for i := last; i >= 0; i = s.nodes[i].prev {
+		e = &s.extra[i]
+		for d := range m.dims {
+			high[d] = max(high[d], e.at[d])
+		}
+		e.suf = high
+		if m.soft && i < int32(m.stops) {
+			late += int64(max(0, s.nodes[i].start-s.nodes[i].due))
+		}
+		e.late = late
+	}
+	s.late += late - rt.late
+	rt.late = late
+}
+
+// sound reports whether a route is feasible in time and load. Taking out stops can
+// change that: travel may be longer without them, or a load larger.
+func (s *state) sound(r int32) bool {
+	first := s.m.start(r)
+	if s.nodes[first].start > s.nodes[first].hard {
+		return s.routes[r].stops == 0
+	}
+	if s.extra != nil {
+		for d := range s.m.dims {
+			if s.extra[first].suf[d] > s.m.vehicles[r].capacity[d] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// touch saves a route, so that undo can restore it.
+func (s *state) touch(r int32) {
+	rt := &s.routes[r]
+	if rt.stamp == s.step {
+		return
+	}
+	s.touched = append(s.touched, r)
+	s.savedRoutes = append(s.savedRoutes, *rt)
+	rt.stamp = s.step
+	for i := s.m.start(r); i >= 0; i = s.nodes[i].next {
+		s.savedNodes = append(s.savedNodes, savedNode{i, s.nodes[i]})
+		if s.extra != nil {
+			s.savedExtra = append(s.savedExtra, s.extra[i])
+		}
+	}
+}
+
+// begin starts a step that undo can take back.
+func (s *state) begin() {
+	s.step++
+	s.touched, s.savedRoutes, s.savedNodes, s.savedExtra = s.touched[:0], s.savedRoutes[:0], s.savedNodes[:0], s.savedExtra[:0]
+	s.savedAbsent = append(s.savedAbsent[:0], s.absent...)
+	s.savedTotals = [4]int64{s.cost, s.late, s.weight, s.prizes}
+}
+
+// undo restores the plan as it was at begin.
+func (s *state) undo() {
+	for _, q := range s.savedAbsent {
+		for _, x := range s.m.requests[q] {
+			s.nodes[x].route = -1
+		}
+	}
+	for i := range s.savedNodes {
+		s.nodes[s.savedNodes[i].index] = s.savedNodes[i].node
+		if s.extra != nil {
+			s.extra[s.savedNodes[i].index] = s.savedExtra[i]
+		}
+	}
+	for i, r := range s.touched {
+		s.routes[r] = s.savedRoutes[i]
+	}
+	s.absent = append(s.absent[:0], s.savedAbsent...)
+	s.cost, s.late, s.weight, s.prizes = s.savedTotals[0], s.savedTotals[1], s.savedTotals[2], s.savedTotals[3]
+	if s.m.wide {
+		for _, q := range s.absent {
+			for _, x := range s.m.requests[q] {
+				s.nodes[x].early, s.nodes[x].late = s.m.nodes[x].early, s.m.nodes[x].late
+			}
+		}
+	}
+}
+
+// link puts a stop after a node, without refresh.
+func (s *state) link(x, after int32) {
+	n := s.nodes[after].next
+	s.nodes[x].prev, s.nodes[x].next, s.nodes[x].route = after, n, s.nodes[after].route
+	s.nodes[after].next = x
+	s.nodes[n].prev = x
+}
+
+// unlink takes a stop out of its route, without refresh.
+func (s *state) unlink(x int32) {
+	p, n := s.nodes[x].prev, s.nodes[x].next
+	s.nodes[p].next = n
+	s.nodes[n].prev = p
+	s.nodes[x].route = -1
+}
+
+// remove takes a request out of its route, with all that must come after it. The
+// routes are touched, and refreshed by the caller. It appends what was removed.
+func (s *state) remove(q int32, removed []int32) []int32 {
+	members := s.m.requests[q]
+	if s.nodes[members[0]].route < 0 {
+		return removed
+	}
+	s.touch(s.nodes[members[0]].route)
+	for _, x := range members {
+		s.unlink(x)
+	}
+	removed = append(removed, q)
+	s.weight += s.m.weight[q]
+	s.prizes += s.m.prize[q]
+	if s.m.kinds[q] != general {
+		return removed
+	}
+	for _, x := range members {
+		for _, b := range s.m.after[x] {
+			removed = s.remove(s.m.request[b], removed)
+		}
+	}
+	s.release(members)
+	return removed
+}
+
+// release widens the windows of stops that had to end before removed ones began.
+func (s *state) release(members []int32) {
+	for _, x := range members {
+		s.nodes[x].early, s.nodes[x].late = s.m.nodes[x].early, s.m.nodes[x].late
+		for _, a := range s.m.before[x] {
+			r := s.nodes[a].route
+			if r < 0 {
+				continue
+			}
+			s.touch(r)
+			late := s.m.nodes[a].late
+			for _, b := range s.m.after[a] {
+				if s.nodes[b].route >= 0 && s.nodes[b].route != r {
+					late = min(late, s.nodes[b].early-s.nodes[a].service)
+				}
+			}
+			s.nodes[a].late = late
+		}
+	}
+}
+
+// hold fixes the moment between stops of a request and those of other vehicles
+// that come before: from now on the routes do not depend on each other.
+func (s *state) hold(members []int32) {
+	for _, x := range members {
+		for _, a := range s.m.before[x] {
+			r := s.nodes[a].route
+			if r == s.nodes[x].route {
+				continue
+			}
+			s.touch(r)
+			s.nodes[x].early = max(s.nodes[x].early, s.nodes[x].start)
+			s.nodes[a].late = min(s.nodes[a].late, s.nodes[x].start-s.nodes[a].service)
+			s.refresh(r)
+		}
+	}
+}
+
+// tailLate returns the lateness from a node to the end of its route if the
+// vehicle arrives there at a time that is feasible.
+func (s *state) tailLate(i, arrival int32) int64 {
+	var late int64
+	for {
+		n := &s.nodes[i]
+		if arrival <= n.soft {
+			return late
+		}
+		start := max(arrival, n.early)
+		if start == n.start {
+			return late + s.extra[i].late
+		}
+		if n.next < 0 {
+			return late
+		}
+		late += int64(max(0, start-n.due))
+		arrival = start + n.service + n.leg
+		i = n.next
+	}
+}
+
+// energy is what the search minimizes among plans that serve equally much.
+func (s *state) energy() int64 { return s.cost + s.prizes + s.late*s.scale }
+
+// simulate evaluates a sequence of stops as the route of a vehicle, by all rules.
+// It returns the cost of travel and the lateness.
+func (s *state) simulate(r int32, seq []int32) (cost, late int64, ok bool) {
+	m := s.m
+	v := &m.vehicles[r]
+	if len(seq) == 0 {
+		return 0, 0, true
+	}
+	if int32(len(seq)) > v.maxStops {
+		return 0, 0, false
+	}
+	s.mark++
+	var load [Dimensions]int64
+	for _, x := range seq {
+		if m.allowed != nil && !m.allowed[int(r)*m.stops+int(x)] {
+			return 0, 0, false
+		}
+		for d := range m.dims {
+			load[d] += int64(m.rich[x].carried[d])
+		}
+	}
+	for d := range m.dims {
+		if load[d] > int64(v.capacity[d]) {
+			return 0, 0, false
+		}
+	}
+	mat := v.matrix
+	p := m.start(r)
+	t := s.nodes[p].early
+	zone := int32(-1)
+	for k := range len(seq) + 1 {
+		i := m.end(r)
+		if k < len(seq) {
+			i = seq[k]
+		}
+		n := &s.nodes[i]
+		at := int(s.nodes[p].loc)*m.size + int(n.loc)
+		cost += int64(mat.cost[at])
+		t = max(t+mat.dur[at], n.early)
+		if t > n.late {
+			return 0, 0, false
+		}
+		p = i
+		if k == len(seq) {
+			break
+		}
+		late += int64(max(0, t-n.due))
+		t += n.service
+		if m.zones != nil {
+			if m.zones[i] < zone {
+				return 0, 0, false
+			}
+			zone = m.zones[i]
+		}
+		for d := range m.dims {
+			load[d] += int64(m.rich[i].change[d])
+			if load[d] > int64(v.capacity[d]) {
+				return 0, 0, false
+			}
+		}
+		if !s.inOrder(r, i) {
+			return 0, 0, false
+		}
+	}
+	for _, x := range seq {
+		if q := m.request[x]; m.kinds[q] != single && s.count[q] != int32(len(m.requests[q])) {
+			return 0, 0, false
+		}
+	}
+	return cost + v.fixed, late, true
+}
+
+// inOrder reports whether a stop may come next in the sequence that simulate
+// visits, by its precedences.
+func (s *state) inOrder(r, x int32) bool {
+	m := s.m
+	q := m.request[x]
+	if m.kinds[q] == single {
+		return true
+	}
+	if s.seen[q] != s.mark {
+		s.seen[q], s.count[q] = s.mark, 0
+	}
+	s.count[q]++
+	switch m.kinds[q] {
+	case pair:
+		return x == m.requests[q][s.count[q]-1]
+	case general:
+		return s.nodes[x].route == r && s.keepsOrder(r, x)
+	default:
+		return true
+	}
+}
+
+// keepsOrder reports whether simulate has met everything that must precede a stop
+// in its route. Stops of general requests stay in their route: times take care of
+// what precedes them in others.
+func (s *state) keepsOrder(r, x int32) bool {
+	for _, a := range s.m.inside[x] {
+		if s.visited[a] != s.mark {
+			return false
+		}
+	}
+	for _, a := range s.m.before[x] {
+		if s.nodes[a].route == r && s.visited[a] != s.mark {
+			return false
+		}
+	}
+	s.visited[x] = s.mark
+	return true
+}

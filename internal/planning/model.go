@@ -1,0 +1,425 @@
+package planning
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/optimize"
+)
+
+// MaxTasks and MaxWorkers are the most tasks and workers that a dispatch considers. The
+// memory for travel times grows with the square of their sum.
+const (
+	MaxTasks   = 2_000
+	MaxWorkers = 200
+)
+
+// MaxDistance is the longest distance between any two places of a dispatch.
+const MaxDistance lastmile.Meters = 200 * 1609.344
+
+// FreshLocation is how old the last location of a worker may be to be where the route
+// starts.
+const FreshLocation = 30 * time.Minute
+
+// Candidate is a worker on duty who may take part in a dispatch.
+type Candidate struct {
+	Worker   lastmile.Worker
+	Tasks    []lastmile.Task // on the route: the active one first, then the list in order
+	Schedule lastmile.Schedule
+}
+
+// Situation is what a dispatch begins with.
+type Situation struct {
+	Options    lastmile.DispatchOptions
+	Now        time.Time
+	Hub        *lastmile.Hub // of the team, if it has one
+	EndHub     *lastmile.Hub // that Options.RouteEnd names, if it does
+	Candidates []Candidate
+	Tasks      []lastmile.Task          // not assigned to a worker
+	Completed  map[lastmile.TaskID]bool // of the tasks that others depend on
+}
+
+// Model is a situation as a problem for the optimizer.
+type Model struct {
+	Problem optimize.Problem
+	Origin  time.Time // time 0 of the problem
+
+	// Places are the locations of the problem, and Types the vehicle types of its
+	// profiles, for which Fill needs travel times.
+	Places []lastmile.Point
+	Types  []lastmile.VehicleType
+
+	options  lastmile.DispatchOptions
+	tasks    []lastmile.Task // by stop
+	holder   []int           // by stop: index of the crew member who has it, or -1
+	crew     []Candidate
+	owner    []int                     // by vehicle: index in crew
+	excluded []lastmile.DispatchReason // workers who do not take part
+	left     []lastmile.UnplannedTask  // tasks that cannot take part
+	index    map[lastmile.TaskID]int   // stop of a task
+	places   map[lastmile.Point]int
+	scale    [optimize.Dimensions]float64 // of loads; 0 where no worker has a limit
+}
+
+// NewModel returns the problem of a situation. It rejects one that no dispatch may have.
+func NewModel(s Situation) (*Model, error) {
+	m := &Model{
+		options: s.Options, Origin: s.Now.Truncate(time.Second), index: map[lastmile.TaskID]int{}, places: map[lastmile.Point]int{},
+	}
+	if err := m.choose(s); err != nil {
+		return nil, err
+	}
+	for i, c := range m.crew {
+		for _, t := range c.Tasks {
+			m.addStop(t, i)
+		}
+	}
+	for _, t := range m.participants(s) {
+		m.addStop(t, -1)
+	}
+	if n := len(m.tasks); n > MaxTasks {
+		return nil, lastmile.Invalid("the dispatch would consider %d tasks; at most %d are allowed: shorten taskTimeWindow or use smaller teams", n, MaxTasks)
+	}
+	if len(m.crew) > MaxWorkers {
+		return nil, lastmile.Invalid("the dispatch would consider %d workers; at most %d are allowed", len(m.crew), MaxWorkers)
+	}
+	for i, c := range m.crew {
+		m.addVehicles(i, c, s)
+	}
+	m.addPrecedences()
+	m.addLoads()
+	return m, m.checkDistances()
+}
+
+// Considers reports whether the window of a task overlaps the window of a request.
+func Considers(o lastmile.DispatchOptions, t lastmile.Task) bool {
+	w := o.TaskWindow
+	return (t.CompleteBefore.IsZero() || !t.CompleteBefore.Before(w.From)) && (t.CompleteAfter.IsZero() || t.CompleteAfter.Before(w.To))
+}
+
+// choose decides which workers take part.
+func (m *Model) choose(s Situation) error {
+	types := map[lastmile.VehicleType]bool{}
+	for _, c := range s.Candidates {
+		types[c.Worker.TravelsBy()] = true
+	}
+	if m.options.VehicleType == "" && len(types) > 1 {
+		return lastmile.Invalid("filters.workers.vehicleType is required: the workers on duty in the team have %d different types of vehicles", len(types))
+	}
+	for _, c := range s.Candidates {
+		exclude := func(rule lastmile.DispatchRule, format string, args ...any) {
+			m.excluded = append(m.excluded, lastmile.DispatchReason{Worker: c.Worker.ID, Rule: rule, Detail: fmt.Sprintf(format, args...)})
+		}
+		by := c.Worker.TravelsBy()
+		switch n := len(c.Tasks); {
+		case m.options.VehicleType != "" && by != m.options.VehicleType:
+			exclude(lastmile.RuleFilter, "vehicle type %s, required %s", typeName(by), m.options.VehicleType)
+		case n > m.options.MaxContainerSize:
+			exclude(lastmile.RuleFilter, "has %d tasks, at most %d", n, m.options.MaxContainerSize)
+		case len(shifts(c.Schedule, m.options.ScheduleWindow)) == 0:
+			exclude(lastmile.RuleSchedule, "no shift between %s and %s", clock(m.options.ScheduleWindow.From), clock(m.options.ScheduleWindow.To))
+		case startOf(c, s) == nil:
+			exclude(lastmile.RuleDistance, "no known location")
+		default:
+			m.crew = append(m.crew, c)
+		}
+	}
+	return nil
+}
+
+func typeName(v lastmile.VehicleType) string {
+	if v == lastmile.OnFoot {
+		return "none"
+	}
+	return string(v)
+}
+
+func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
+
+// startOf returns where the route of a worker starts: at the last location if that is
+// recent, or else at the hub of the team, or else at the worker's address, or else at the
+// last location, however old.
+func startOf(c Candidate, s Situation) *lastmile.Point {
+	w := c.Worker.Whereabouts
+	switch {
+	case w.Location != nil && s.Now.Sub(w.LocatedAt) <= FreshLocation:
+		return w.Location
+	case s.Hub != nil:
+		return &s.Hub.Location
+	case c.Worker.Routing != nil:
+		return &c.Worker.Routing.Location
+	}
+	return w.Location
+}
+
+// endOf returns where the route of a worker ends; nil for anywhere.
+func endOf(c Candidate, s Situation) *lastmile.Point {
+	switch {
+	case s.EndHub != nil:
+		return &s.EndHub.Location
+	case s.Options.RouteEnd == EndAtTeamHub && s.Hub != nil:
+		return &s.Hub.Location
+	case s.Options.RouteEnd == EndAtWorkerAddress && c.Worker.Routing != nil:
+		return &c.Worker.Routing.Location
+	}
+	return nil
+}
+
+// shifts returns when a worker works within a window. A worker without a schedule for
+// the days of the window works all of it.
+func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
+	var all []lastmile.Window
+	scheduled := false
+	for _, day := range s {
+		zone, err := time.LoadLocation(day.Timezone)
+		if err != nil {
+			zone = time.UTC
+		}
+		begin, err := time.ParseInLocation(time.DateOnly, day.Date, zone)
+		if err != nil || in.Overlap(begin, begin.AddDate(0, 0, 1)) == 0 {
+			continue
+		}
+		scheduled = true
+		for _, shift := range day.Shifts {
+			if in.Overlap(shift.Start, shift.End) > 0 {
+				all = append(all, lastmile.Window{From: later(shift.Start, in.From), To: earlier(shift.End, in.To)})
+			}
+		}
+	}
+	if !scheduled {
+		return []lastmile.Window{in}
+	}
+	slices.SortFunc(all, func(a, b lastmile.Window) int { return a.From.Compare(b.From) })
+	return all
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// seconds returns a time as the optimizer counts it.
+func (m *Model) seconds(t time.Time) int {
+	return min(max(int(t.Sub(m.Origin)/time.Second), -optimize.MaxTime), optimize.MaxTime)
+}
+
+// at returns the time that the optimizer counts as n.
+func (m *Model) at(n int) time.Time { return m.Origin.Add(time.Duration(n) * time.Second) }
+
+func (m *Model) place(p lastmile.Point) int {
+	at, known := m.places[p]
+	if !known {
+		at = len(m.Places)
+		m.places[p] = at
+		m.Places = append(m.Places, p)
+	}
+	return at
+}
+
+// addStop adds a task, which is on the route of a member of the crew or of none.
+func (m *Model) addStop(t lastmile.Task, holder int) {
+	service := m.options.ServiceTime
+	if t.ServiceTime != nil {
+		service = *t.ServiceTime
+	}
+	stop := optimize.Stop{
+		Location: m.place(t.Destination.Location), Service: int(service / time.Second),
+		Earliest: -optimize.MaxTime, Latest: optimize.MaxTime, MaxLateness: int(m.options.MaxAllowedDelay / time.Second), Pinned: t.State == lastmile.TaskActive,
+	}
+	if !t.CompleteAfter.IsZero() && t.State != lastmile.TaskActive {
+		stop.Earliest = m.seconds(t.CompleteAfter)
+	}
+	if !t.CompleteBefore.IsZero() {
+		stop.Latest = m.seconds(t.CompleteBefore)
+	}
+	m.index[t.ID] = len(m.tasks)
+	m.tasks, m.holder = append(m.tasks, t), append(m.holder, holder)
+	m.Problem.Stops = append(m.Problem.Stops, stop)
+}
+
+// addVehicles adds a vehicle for each shift of a worker.
+func (m *Model) addVehicles(member int, c Candidate, s Situation) {
+	by := c.Worker.TravelsBy()
+	profile := slices.Index(m.Types, by)
+	if profile < 0 {
+		profile = len(m.Types)
+		m.Types = append(m.Types, by)
+	}
+	v := optimize.Vehicle{Profile: profile, Start: m.place(*startOf(c, s)), End: optimize.None, MaxStops: m.options.MaxTasksPerRoute}
+	if end := endOf(c, s); end != nil {
+		v.End = m.place(*end)
+	}
+	for i, shift := range shifts(c.Schedule, m.options.ScheduleWindow) {
+		v.ShiftStart, v.ShiftEnd, v.Route = max(m.seconds(shift.From), 0), m.seconds(shift.To), nil
+		if i == 0 {
+			for _, t := range c.Tasks {
+				v.Route = append(v.Route, m.index[t.ID])
+			}
+			v.MaxStops = max(v.MaxStops, len(v.Route))
+		}
+		m.owner = append(m.owner, member)
+		m.Problem.Vehicles = append(m.Problem.Vehicles, v)
+	}
+}
+
+// participants returns the new tasks that take part: those whose window is in question
+// and that depend on no task that does not take part.
+func (m *Model) participants(s Situation) []lastmile.Task {
+	chosen := slices.DeleteFunc(slices.Clone(s.Tasks), func(t lastmile.Task) bool { return !Considers(m.options, t) })
+	known := map[lastmile.TaskID]bool{}
+	for _, t := range chosen {
+		known[t.ID] = true
+	}
+	for again := true; again; {
+		again = false
+		chosen = slices.DeleteFunc(chosen, func(t lastmile.Task) bool {
+			for _, id := range t.Dependencies {
+				if _, held := m.index[id]; held || known[id] || s.Completed[id] {
+					continue
+				}
+				m.left = append(m.left, lastmile.UnplannedTask{Task: t.ID, Reasons: []lastmile.DispatchReason{{
+					Rule: lastmile.RuleDependency, Detail: fmt.Sprintf("depends on task %s, which is not part of the dispatch", id),
+				}}})
+				delete(known, t.ID)
+				again = true
+				return true
+			}
+			return false
+		})
+	}
+	return chosen
+}
+
+// addPrecedences adds the order of tasks that depend on others. A drop-off and the
+// pickup it depends on stay together, unless they are on different routes already.
+func (m *Model) addPrecedences() {
+	for after, t := range m.tasks {
+		for _, id := range t.Dependencies {
+			before, known := m.index[id]
+			if !known {
+				continue
+			}
+			apart := m.holder[after] >= 0 && m.holder[before] >= 0 && m.holder[after] != m.holder[before]
+			m.Problem.Precedences = append(m.Problem.Precedences, optimize.Precedence{
+				Before: before, After: after, SameVehicle: m.isPair(before, after) && !apart,
+			})
+		}
+	}
+}
+
+// isPair reports whether a stop is the pickup of a drop-off that depends on it.
+func (m *Model) isPair(before, after int) bool {
+	return m.tasks[before].Pickup && !m.tasks[after].Pickup
+}
+
+// addLoads adds what tasks load and unload, and the capacities of workers. Amounts are
+// counted in thousandths, or more coarsely if they are very large.
+func (m *Model) addLoads() {
+	var total [optimize.Dimensions]float64
+	for _, t := range m.tasks {
+		for d, q := range amounts(t.Quantity, t.AdditionalQuantities) {
+			total[d] += q
+		}
+	}
+	for d := range m.scale {
+		limited := slices.ContainsFunc(m.crew, func(c Candidate) bool { return amounts(c.Worker.Capacity, c.Worker.AdditionalCapacities)[d] > 0 })
+		if limited {
+			m.scale[d] = min(1000, optimize.MaxLoad/max(total[d], 1))
+		}
+	}
+	load := func(of [optimize.Dimensions]float64) (l optimize.Load) {
+		for d := range l {
+			l[d] = int(min(of[d]*m.scale[d]+0.5, optimize.MaxLoad))
+		}
+		return l
+	}
+	for i, t := range m.tasks {
+		stop, amount := &m.Problem.Stops[i], load(amounts(t.Quantity, t.AdditionalQuantities))
+		if t.Pickup {
+			stop.Change = amount
+			continue
+		}
+		stop.Carried, stop.Change = amount, minus(optimize.Load{}, amount)
+	}
+	m.pairLoads()
+	for i := range m.Problem.Vehicles {
+		worker := m.crew[m.owner[i]].Worker
+		most := amounts(worker.Capacity, worker.AdditionalCapacities)
+		limit := load(most)
+		for d := range limit {
+			if most[d] <= 0 || m.scale[d] == 0 {
+				limit[d] = optimize.MaxLoad
+			}
+		}
+		m.Problem.Vehicles[i].Capacity = limit
+	}
+}
+
+// pairLoads makes a drop-off whose pickup is planned too unload what the pickup loads. A
+// pickup loads at least what its drop-offs unload.
+func (m *Model) pairLoads() {
+	unloaded := map[int]optimize.Load{}
+	paired := map[int]bool{}
+	for _, p := range m.Problem.Precedences {
+		if !p.SameVehicle || paired[p.After] {
+			continue
+		}
+		paired[p.After] = true
+		stop := &m.Problem.Stops[p.After]
+		unloaded[p.Before] = minus(unloaded[p.Before], stop.Change)
+		stop.Carried = optimize.Load{}
+	}
+	for i, sum := range unloaded {
+		change := &m.Problem.Stops[i].Change
+		for d := range change {
+			change[d] = max(change[d], sum[d])
+		}
+	}
+}
+
+func amounts(first float64, others lastmile.Capacities) [optimize.Dimensions]float64 {
+	return [optimize.Dimensions]float64{first, others.A, others.B, others.C}
+}
+
+func minus(a, b optimize.Load) optimize.Load {
+	for d := range a {
+		a[d] -= b[d]
+	}
+	return a
+}
+
+// checkDistances rejects places that are too far apart. Comparing every pair is not
+// necessary while all are in a small area.
+func (m *Model) checkDistances() error {
+	if len(m.Places) == 0 {
+		return nil
+	}
+	low, high := m.Places[0], m.Places[0]
+	for _, p := range m.Places {
+		low.Lon, low.Lat = min(low.Lon, p.Lon), min(low.Lat, p.Lat)
+		high.Lon, high.Lat = max(high.Lon, p.Lon), max(high.Lat, p.Lat)
+	}
+	if low.Distance(high) <= MaxDistance/2 {
+		return nil
+	}
+	for i, a := range m.Places {
+		for _, b := range m.Places[:i] {
+			if d := a.Distance(b); d > MaxDistance {
+				return lastmile.Invalid("workers, hubs and tasks must be within 200 miles of one another: [%.4f, %.4f] and [%.4f, %.4f] are %.0f miles apart",
+					a.Lon, a.Lat, b.Lon, b.Lat, d/1609.344)
+			}
+		}
+	}
+	return nil
+}

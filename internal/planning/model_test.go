@@ -1,0 +1,218 @@
+package planning
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/optimize"
+)
+
+// task returns a task some meters east of the center.
+func task(id string, east float64, change ...func(*lastmile.Task)) lastmile.Task {
+	t := lastmile.Task{ID: lastmile.TaskID(id), ShortID: id, Destination: lastmile.Destination{Location: lastmile.Point{Lon: east / 111_195, Lat: 0}}}
+	for _, c := range change {
+		c(&t)
+	}
+	return t
+}
+
+func pickup(t *lastmile.Task) { t.Pickup = true }
+
+func dependsOn(ids ...lastmile.TaskID) func(*lastmile.Task) {
+	return func(t *lastmile.Task) { t.Dependencies = ids }
+}
+
+func quantity(n float64) func(*lastmile.Task) {
+	return func(t *lastmile.Task) { t.Quantity = n }
+}
+
+func before(at time.Time) func(*lastmile.Task) {
+	return func(t *lastmile.Task) { t.CompleteBefore = at }
+}
+
+// worker returns a candidate at the center.
+func worker(id string, tasks ...lastmile.Task) Candidate {
+	c := Candidate{Worker: lastmile.Worker{
+		ID: lastmile.WorkerID(id), Vehicle: &lastmile.Vehicle{Type: lastmile.Car},
+		Whereabouts: lastmile.Whereabouts{OnDuty: true, Location: &lastmile.Point{}, LocatedAt: noon},
+	}}
+	for i := range tasks {
+		tasks[i].State = max(tasks[i].State, lastmile.TaskAssigned)
+	}
+	c.Tasks = tasks
+	return c
+}
+
+func situation(tasks []lastmile.Task, crew ...Candidate) Situation {
+	o, err := Request{}.Options(noon)
+	if err != nil {
+		panic(err)
+	}
+	return Situation{Options: o, Now: noon, Candidates: crew, Tasks: tasks}
+}
+
+// filled returns the model of a situation in which a meter takes a tenth of a second.
+func filled(t *testing.T, s Situation) *Model {
+	t.Helper()
+	m, err := NewModel(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range m.Types {
+		durations, distances := make([][]time.Duration, len(m.Places)), make([][]lastmile.Meters, len(m.Places))
+		for i, a := range m.Places {
+			for _, b := range m.Places {
+				d := a.Distance(b)
+				distances[i] = append(distances[i], d)
+				durations[i] = append(durations[i], time.Duration(float64(d)*float64(time.Second)/10))
+			}
+		}
+		m.Fill(by, durations, distances)
+	}
+	m.KeepExisting()
+	if err := m.Problem.Validate(); err != nil {
+		t.Fatalf("the optimizer rejects the problem: %v", err)
+	}
+	return m
+}
+
+func TestPairsStayTogether(t *testing.T) {
+	m := filled(t, situation([]lastmile.Task{
+		task("pick", 100, pickup, quantity(2)), task("drop", 200, dependsOn("pick"), quantity(5)), task("second", 300, dependsOn("pick"), quantity(1)),
+		task("first", 400), task("then", 500, dependsOn("first")), task("plain", 600, quantity(3)),
+	}, func() Candidate { w := worker("ada"); w.Worker.Capacity = 10; return w }()))
+	want := []optimize.Precedence{{Before: 0, After: 1, SameVehicle: true}, {Before: 0, After: 2, SameVehicle: true}, {Before: 3, After: 4}}
+	if !slices.Equal(m.Problem.Precedences, want) {
+		t.Errorf("precedences are %+v", m.Problem.Precedences)
+	}
+	load := func(n int) optimize.Load { return optimize.Load{n * 1000} }
+	for i, want := range []struct{ carried, change optimize.Load }{
+		{load(0), load(6)}, {load(0), load(-5)}, {load(0), load(-1)}, {}, {}, {load(3), load(-3)},
+	} {
+		if s := m.Problem.Stops[i]; s.Carried != want.carried || s.Change != want.change {
+			t.Errorf("stop %d carries %v and changes %v, want %+v", i, s.Carried, s.Change, want)
+		}
+	}
+	if c := m.Problem.Vehicles[0].Capacity; c != (optimize.Load{10_000, optimize.MaxLoad, optimize.MaxLoad, optimize.MaxLoad}) {
+		t.Errorf("the capacity is %v", c)
+	}
+}
+
+func TestHugeQuantitiesFit(t *testing.T) {
+	w := worker("ada")
+	w.Worker.Capacity = 1e12
+	m := filled(t, situation([]lastmile.Task{task("a", 100, quantity(5e11)), task("b", 200, quantity(5e11)), task("c", 300, quantity(1))}, w))
+	sum := 0
+	for _, s := range m.Problem.Stops {
+		sum += s.Carried[0]
+	}
+	if c := m.Problem.Vehicles[0].Capacity[0]; sum > c+3 || c > optimize.MaxLoad {
+		t.Errorf("%d do not fit into %d", sum, c)
+	}
+}
+
+func TestExistingWorkStays(t *testing.T) {
+	// The worker is overloaded, late and beyond the schedule already.
+	w := worker("ada", task("active", 1000, func(t *lastmile.Task) { t.State = lastmile.TaskActive }),
+		task("late", 90_000, before(noon.Add(-time.Hour)), quantity(7)), task("far", 300_000, quantity(7)))
+	w.Worker.Capacity = 10
+	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{{Start: noon.Add(-time.Hour), End: noon.Add(time.Hour)}}}}
+	m := filled(t, situation([]lastmile.Task{task("new", 50, before(noon.Add(time.Hour)))}, w))
+	v := m.Problem.Vehicles[0]
+	if !slices.Equal(v.Route, []int{0, 1, 2}) || v.Capacity[0] != 14_000 || v.ShiftEnd < 30_000 {
+		t.Errorf("the vehicle is %+v", v)
+	}
+	if s := m.Problem.Stops[0]; !s.Pinned {
+		t.Errorf("the active task is %+v", s)
+	}
+	if s := m.Problem.Stops[1]; s.MaxLateness < 3600+9000 {
+		t.Errorf("the late task may be %d s late", s.MaxLateness)
+	}
+	if s := m.Problem.Stops[3]; s.MaxLateness != 600 {
+		t.Errorf("a new task may be %d s late", s.MaxLateness)
+	}
+}
+
+func TestWhoTakesPart(t *testing.T) {
+	busy, walker, lost, home := worker("busy", task("x", 1), task("y", 2)), worker("walker"), worker("lost"), worker("home")
+	walker.Worker.Vehicle = nil
+	lost.Worker.Whereabouts.Location = nil
+	home.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{{Start: noon.Add(8 * time.Hour), End: noon.Add(9 * time.Hour)}}}}
+	elsewhere := worker("elsewhere")
+	elsewhere.Schedule = lastmile.Schedule{{Date: "2026-03-09", Timezone: "UTC"}}
+	s := situation([]lastmile.Task{task("new", 50)}, busy, walker, lost, home, elsewhere, worker("ada"))
+	if _, err := NewModel(s); err == nil || !strings.Contains(err.Error(), "filters.workers.vehicleType is required") {
+		t.Errorf("different vehicles: %v", err)
+	}
+	s.Options.VehicleType, s.Options.MaxContainerSize = lastmile.Car, 1
+	m := filled(t, s)
+	var crew []string
+	for _, c := range m.crew {
+		crew = append(crew, string(c.Worker.ID))
+	}
+	if got := strings.Join(crew, " "); got != "elsewhere ada" {
+		t.Errorf("%s take part", got)
+	}
+	if got := fmt.Sprint(m.excluded); !strings.Contains(got, "{busy filter has 2 tasks, at most 1}") || !strings.Contains(got, "{walker filter vehicle type none, required CAR}") ||
+		!strings.Contains(got, "{lost distance no known location}") || !strings.Contains(got, "{home schedule no shift between 12:00 UTC and 18:00 UTC}") {
+		t.Errorf("excluded: %s", got)
+	}
+}
+
+func TestShiftsBecomeVehicles(t *testing.T) {
+	w := worker("ada", task("held", 10))
+	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{
+		{Start: noon.Add(2 * time.Hour), End: noon.Add(10 * time.Hour)}, {Start: noon.Add(-2 * time.Hour), End: noon.Add(time.Hour)},
+	}}}
+	m := filled(t, situation(nil, w))
+	if v := m.Problem.Vehicles; len(v) != 2 || v[0].ShiftStart != 0 || v[0].ShiftEnd != 3600 || v[1].ShiftStart != 7200 || v[1].ShiftEnd != 21600 ||
+		len(v[0].Route) != 1 || len(v[1].Route) != 0 {
+		t.Errorf("the vehicles are %+v", v)
+	}
+}
+
+func TestTasksThatCannotTakePart(t *testing.T) {
+	s := situation([]lastmile.Task{
+		task("a", 1, dependsOn("gone")), task("b", 2, dependsOn("a")), task("c", 3, dependsOn("done")), task("d", 4, before(noon.Add(-5*time.Hour))),
+		task("e", 5, func(t *lastmile.Task) { t.CompleteAfter = noon.Add(5 * time.Hour) }),
+	}, worker("ada"))
+	s.Completed = map[lastmile.TaskID]bool{"done": true}
+	m := filled(t, s)
+	if len(m.tasks) != 1 || m.tasks[0].ID != "c" {
+		t.Errorf("%+v take part", m.tasks)
+	}
+	if len(m.left) != 2 || m.left[0].Task != "a" || m.left[1].Task != "b" || m.left[0].Reasons[0].Rule != lastmile.RuleDependency {
+		t.Errorf("%+v are left out", m.left)
+	}
+}
+
+func TestDistancesAreLimited(t *testing.T) {
+	for miles, ok := range map[float64]bool{150: true, 199: true, 201: false} {
+		_, err := NewModel(situation([]lastmile.Task{task("far", miles*1609.344)}, worker("ada")))
+		if (err == nil) != ok {
+			t.Errorf("%.0f miles: %v", miles, err)
+		}
+	}
+}
+
+func TestRouteEnds(t *testing.T) {
+	hub, other := lastmile.Hub{Location: lastmile.Point{Lon: 0.01}}, lastmile.Hub{Location: lastmile.Point{Lon: 0.02}}
+	w := worker("ada")
+	w.Worker.Routing = &lastmile.Destination{Location: lastmile.Point{Lon: 0.03}}
+	for end, want := range map[string]float64{EndAtTeamHub: 0.01, EndAtWorkerAddress: 0.03, "hub://x": 0.02, "": -1} {
+		s := situation(nil, w)
+		s.Hub, s.Options.RouteEnd = &hub, end
+		if end == "hub://x" {
+			s.EndHub = &other
+		}
+		m := filled(t, s)
+		v := m.Problem.Vehicles[0]
+		if got := v.End; (got == optimize.None) != (want < 0) || got != optimize.None && m.Places[got].Lon != want {
+			t.Errorf("%q: ends at %d of %v", end, got, m.Places)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package planning
+
+import (
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/optimize"
+)
+
+// Fill adds the travel times between the Places for one of the Types. A negative
+// duration means that there is no way.
+func (m *Model) Fill(by lastmile.VehicleType, durations [][]time.Duration, distances [][]lastmile.Meters) {
+	n := len(m.Places)
+	p := optimize.Profile{Size: n, Duration: make([]int32, n*n), Distance: make([]int32, n*n)}
+	for i := range n {
+		for j := range n {
+			p.Duration[i*n+j] = optimize.Unreachable
+			if d := durations[i][j]; d >= 0 {
+				p.Duration[i*n+j] = int32(min((d+time.Second-1)/time.Second, optimize.MaxTime))
+				p.Distance[i*n+j] = int32(min(distances[i][j], optimize.MaxTime))
+			}
+		}
+	}
+	if m.Problem.Profiles == nil {
+		m.Problem.Profiles = make([]optimize.Profile, len(m.Types))
+	}
+	m.Problem.Profiles[slices.Index(m.Types, by)] = p
+}
+
+// KeepExisting relaxes the rules for what workers already have: it stays with them even
+// if it is late, too much or takes too long, but nothing may become worse than it is in
+// the current order. It is called when all travel times are there.
+func (m *Model) KeepExisting() {
+	for i := range m.Problem.Vehicles {
+		v := &m.Problem.Vehicles[i]
+		if len(v.Route) == 0 {
+			continue
+		}
+		travel := m.Problem.Profiles[v.Profile]
+		leg := func(from, to int) int { return int(max(travel.Duration[from*travel.Size+to], 0)) }
+		at, now := v.Start, v.ShiftStart
+		var load optimize.Load
+		for _, s := range v.Route {
+			load = plus(load, m.Problem.Stops[s].Carried)
+		}
+		v.Capacity = atLeast(v.Capacity, load)
+		for _, s := range v.Route {
+			stop := &m.Problem.Stops[s]
+			now = max(now+leg(at, stop.Location), stop.Earliest)
+			stop.MaxLateness = min(max(stop.MaxLateness, now-stop.Latest), optimize.MaxTime)
+			at, now = stop.Location, now+stop.Service
+			load = plus(load, stop.Change)
+			v.Capacity = atLeast(v.Capacity, load)
+		}
+		if v.End != optimize.None {
+			now += leg(at, v.End)
+		}
+		v.ShiftEnd = max(v.ShiftEnd, now)
+	}
+}
+
+func plus(a, b optimize.Load) optimize.Load {
+	for d := range a {
+		a[d] += b[d]
+	}
+	return a
+}
+
+func atLeast(limit, load optimize.Load) optimize.Load {
+	for d := range limit {
+		limit[d] = max(limit[d], load[d])
+	}
+	return limit
+}
+
+// Nothing returns the solution that serves no stop, for a crew of no workers.
+func (m *Model) Nothing() *optimize.Solution {
+	s := &optimize.Solution{Unserved: make([]int, len(m.tasks))}
+	for i := range m.tasks {
+		s.Unserved[i] = i
+	}
+	return s
+}
+
+// Plan returns the routes of a solution, and why tasks are left out.
+func (m *Model) Plan(s *optimize.Solution) lastmile.DispatchPlan {
+	plan := lastmile.DispatchPlan{Unplanned: slices.Clone(m.left)}
+	routes := make([]lastmile.DispatchRoute, len(m.crew))
+	for i, c := range m.crew {
+		routes[i].Worker = c.Worker.ID
+		for _, t := range c.Tasks {
+			if t.State != lastmile.TaskActive {
+				routes[i].Before = append(routes[i].Before, t.ID)
+			}
+		}
+	}
+	for v, route := range s.Routes {
+		into := &routes[m.owner[v]]
+		for _, visit := range route.Visits {
+			late := time.Duration(visit.Lateness) * time.Second
+			into.Stops = append(into.Stops, lastmile.DispatchStop{
+				Task: m.tasks[visit.Stop].ID, Arrival: m.at(visit.Arrival), Depart: m.at(visit.End), Late: late,
+				Active: m.tasks[visit.Stop].State == lastmile.TaskActive,
+			})
+			into.Cost.Service += time.Duration(visit.End-visit.Start) * time.Second
+			into.Cost.Waiting += time.Duration(visit.Start-visit.Arrival) * time.Second
+			into.Cost.Lateness += late
+		}
+		into.Cost.Travel += time.Duration(route.Duration) * time.Second
+		into.Cost.Distance += lastmile.Meters(route.Distance)
+	}
+	for _, r := range routes {
+		if len(r.Stops) > 0 {
+			r.Cost.Workers = 1
+		}
+		plan.Cost = addCost(plan.Cost, r.Cost)
+		plan.Routes = append(plan.Routes, r)
+	}
+	for _, stop := range s.Unserved {
+		plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: m.tasks[stop].ID})
+	}
+	m.explain(&plan, s)
+	return plan
+}
+
+func addCost(a, b lastmile.DispatchCost) lastmile.DispatchCost {
+	return lastmile.DispatchCost{
+		Travel: a.Travel + b.Travel, Service: a.Service + b.Service, Waiting: a.Waiting + b.Waiting, Lateness: a.Lateness + b.Lateness,
+		Distance: a.Distance + b.Distance, Workers: a.Workers + b.Workers,
+	}
+}
+
+// Cost returns the cost of a plan that the optimizer has so far, as far as it is known.
+func (m *Model) Cost(c optimize.Cost) (planned int, cost lastmile.DispatchCost) {
+	return len(m.tasks) - c.Unserved, lastmile.DispatchCost{
+		Travel: time.Duration(c.Duration) * time.Second, Lateness: time.Duration(c.Lateness) * time.Second,
+		Distance: lastmile.Meters(c.Distance), Workers: c.Vehicles,
+	}
+}
+
+// Tasks returns the tasks that the dispatch considers.
+func (m *Model) Tasks() []lastmile.DispatchTask {
+	all := make([]lastmile.DispatchTask, len(m.tasks))
+	for i, t := range m.tasks {
+		all[i] = lastmile.DispatchTask{
+			ID: t.ID, ShortID: t.ShortID, Pickup: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: t.AdditionalQuantities,
+			CompleteAfter: t.CompleteAfter, CompleteBefore: t.CompleteBefore,
+		}
+	}
+	return all
+}

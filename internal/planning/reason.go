@@ -1,0 +1,103 @@
+package planning
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/optimize"
+)
+
+// maxReasons is about how many reasons a plan lists. When many tasks are left out, those
+// of the workers who come closest are listed, and the others are counted.
+const maxReasons = 5_000
+
+// explain adds to a plan why the tasks that the solution leaves out are.
+func (m *Model) explain(p *lastmile.DispatchPlan, s *optimize.Solution) {
+	if len(m.crew) == 0 && len(m.excluded) == 0 {
+		m.excluded = []lastmile.DispatchReason{{Rule: lastmile.RuleSchedule, Detail: "no worker is on duty"}}
+	}
+	first := len(p.Unplanned) - len(s.Unserved)
+	for i, stop := range s.Unserved {
+		most := max(maxReasons/len(s.Unserved), 3)
+		p.Unplanned[first+i].Reasons = shorten(append(m.reasons(s, stop), m.excluded...), most)
+	}
+}
+
+// reasons returns why each worker cannot do a task, those who come closest first.
+func (m *Model) reasons(s *optimize.Solution, stop int) []lastmile.DispatchReason {
+	if len(m.crew) == 0 {
+		return nil
+	}
+	explained := optimize.Explain(&m.Problem, s, stop)
+	slices.SortStableFunc(explained, func(a, b optimize.Explanation) int { return len(a.Reasons) - len(b.Reasons) })
+	var all []lastmile.DispatchReason
+	for _, e := range explained {
+		for _, r := range e.Reasons {
+			all = append(all, m.reason(e.Vehicle, stop, r))
+		}
+	}
+	return all
+}
+
+// shorten counts the workers beyond the first ones, by rule.
+func shorten(all []lastmile.DispatchReason, most int) []lastmile.DispatchReason {
+	if len(all) <= most {
+		return all
+	}
+	count := map[lastmile.DispatchRule]int{}
+	for _, r := range all[most:] {
+		count[r.Rule]++
+	}
+	all = all[:most:most]
+	for _, rule := range lastmile.DispatchRule("").Values() {
+		if n := count[rule]; n > 0 {
+			all = append(all, lastmile.DispatchReason{Rule: rule, Detail: fmt.Sprintf("also %d other workers", n)})
+		}
+	}
+	return all
+}
+
+// rules maps the rules of the optimizer.
+var rules = map[optimize.Rule]lastmile.DispatchRule{
+	optimize.RuleWindow: lastmile.RuleWindow, optimize.RuleCapacity: lastmile.RuleCapacity, optimize.RuleDistance: lastmile.RuleDistance,
+	optimize.RuleSchedule: lastmile.RuleSchedule, optimize.RuleFilter: lastmile.RuleFilter, optimize.RuleLength: lastmile.RuleRouteLength,
+	optimize.RuleOrder: lastmile.RuleDependency,
+}
+
+// reason describes a rule that the route of a vehicle would break.
+func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchReason {
+	at := ""
+	if r.Stop != optimize.None && r.Stop != stop {
+		at = fmt.Sprintf("task %s would have ", m.tasks[r.Stop].ID)
+	}
+	detail := ""
+	switch r.Rule {
+	case optimize.RuleWindow:
+		late := m.Problem.Stops[r.Stop].MaxLateness
+		detail = fmt.Sprintf("%searliest start %s, latest %s + %.0f min", at, clock(m.at(r.Got)), clock(m.at(r.Limit-late)), (time.Duration(late) * time.Second).Minutes())
+	case optimize.RuleCapacity:
+		detail = fmt.Sprintf("%s %g of %g", [...]string{"capacity", "capacityA", "capacityB", "capacityC"}[r.Dimension], m.amount(r.Got, r.Dimension), m.amount(r.Limit, r.Dimension))
+	case optimize.RuleSchedule:
+		detail = fmt.Sprintf("the route would end at %s, the shift ends at %s", clock(m.at(r.Got)), clock(m.at(r.Limit)))
+	case optimize.RuleLength:
+		detail = fmt.Sprintf("%d tasks, at most %d", r.Got, r.Limit)
+	case optimize.RuleDistance:
+		detail = "no way to the task"
+	case optimize.RuleFilter:
+		detail = "the task is tied to another worker"
+	case optimize.RuleOrder:
+		detail = "the task would come before one that it depends on"
+	case optimize.RulePrize:
+	}
+	return lastmile.DispatchReason{Worker: m.crew[m.owner[vehicle]].Worker.ID, Rule: rules[r.Rule], Detail: detail}
+}
+
+// amount returns an amount of the optimizer in units.
+func (m *Model) amount(n, dimension int) float64 {
+	if m.scale[dimension] == 0 {
+		return 0
+	}
+	return float64(n) / m.scale[dimension]
+}

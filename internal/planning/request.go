@@ -1,0 +1,126 @@
+package planning
+
+import (
+	"strings"
+	"time"
+
+	"dray/internal/lastmile"
+)
+
+// The bounds and defaults of a request, as the API defines them.
+const (
+	DefaultTasksPerRoute = 100
+	MaxTasksPerRoute     = 200
+
+	defaultService = 2 * time.Minute
+	defaultDelay   = 10 * time.Minute
+	maxDelay       = 24 * time.Hour
+	maxSpan        = 16 * time.Hour
+	taskAhead      = 12 * time.Hour
+	scheduleAhead  = 16 * time.Hour
+	scheduleBack   = 3 * time.Hour
+)
+
+// The forms of the place where routes end.
+const (
+	EndAtTeamHub       = "teams://DEFAULT"
+	EndAtWorkerAddress = "workers://ROUTING_ADDRESS"
+	EndAtHub           = "hub://" // followed by the id of the hub
+)
+
+// Request is a request to dispatch. Nil fields have their defaults.
+type Request struct {
+	MaxTasksPerRoute *int
+	TaskWindow       *lastmile.Window
+	ScheduleWindow   *lastmile.Window
+	ServiceTime      *time.Duration // of tasks without their own
+	RouteEnd         *string        // empty for anywhere
+	MaxAllowedDelay  *time.Duration
+	MaxContainerSize *int
+	VehicleType      *lastmile.VehicleType
+	DryRun           bool
+}
+
+// Options checks the request and returns it with the defaults filled in.
+func (q Request) Options(now time.Time) (lastmile.DispatchOptions, error) {
+	o := lastmile.DispatchOptions{
+		MaxTasksPerRoute: DefaultTasksPerRoute,
+		TaskWindow:       lastmile.Window{From: now.Add(-4 * time.Hour), To: now.Add(4 * time.Hour)},
+		ScheduleWindow:   lastmile.Window{From: now, To: now.Add(6 * time.Hour)},
+		ServiceTime:      defaultService,
+		MaxAllowedDelay:  defaultDelay,
+		RouteEnd:         EndAtTeamHub,
+	}
+	lastmile.Set(&o.MaxTasksPerRoute, q.MaxTasksPerRoute)
+	lastmile.Set(&o.TaskWindow, q.TaskWindow)
+	lastmile.Set(&o.ScheduleWindow, q.ScheduleWindow)
+	lastmile.Set(&o.ServiceTime, q.ServiceTime)
+	lastmile.Set(&o.MaxAllowedDelay, q.MaxAllowedDelay)
+	lastmile.Set(&o.RouteEnd, q.RouteEnd)
+	lastmile.Set(&o.VehicleType, q.VehicleType)
+	o.MaxContainerSize = o.MaxTasksPerRoute
+	lastmile.Set(&o.MaxContainerSize, q.MaxContainerSize)
+	return o, lastmile.FirstError(
+		checkSizes(o),
+		checkWindow("taskTimeWindow", o.TaskWindow, time.Time{}, taskAhead, now),
+		checkWindow("scheduleTimeWindow", o.ScheduleWindow, now.Add(-scheduleBack), scheduleAhead, now),
+		checkRouteEnd(o.RouteEnd),
+	)
+}
+
+func checkSizes(o lastmile.DispatchOptions) error {
+	switch {
+	case o.MaxTasksPerRoute < 0 || o.MaxTasksPerRoute > MaxTasksPerRoute:
+		return lastmile.Invalid("maxTasksPerRoute must be between 0 and %d, not %d", MaxTasksPerRoute, o.MaxTasksPerRoute)
+	case o.MaxContainerSize < 0 || o.MaxContainerSize > o.MaxTasksPerRoute:
+		return lastmile.Invalid("filters.workers.maxContainerSize must be between 0 and maxTasksPerRoute (%d), not %d", o.MaxTasksPerRoute, o.MaxContainerSize)
+	case o.ServiceTime < 0 || o.ServiceTime > lastmile.MaxServiceTime:
+		return lastmile.Invalid("serviceTime must be between 0 and %.0f minutes", lastmile.MaxServiceTime.Minutes())
+	case o.MaxAllowedDelay <= 0 || o.MaxAllowedDelay > maxDelay:
+		return lastmile.Invalid("maxAllowedDelay must be above 0 and at most %.0f minutes", maxDelay.Minutes())
+	case o.VehicleType != "" && !isVehicle(o.VehicleType):
+		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), o.VehicleType)
+	}
+	return nil
+}
+
+func isVehicle(v lastmile.VehicleType) bool {
+	for _, known := range lastmile.VehicleTypes {
+		if v == known {
+			return true
+		}
+	}
+	return false
+}
+
+// checkWindow checks a window of a request. earliest is the first time at which it may
+// begin, if any, and ahead is how long after now it may end.
+func checkWindow(field string, w lastmile.Window, earliest time.Time, ahead time.Duration, now time.Time) error {
+	switch {
+	case !w.From.Before(w.To):
+		return lastmile.Invalid("%s must start before it ends", field)
+	case w.To.Before(now.Truncate(time.Second)):
+		return lastmile.Invalid("%s must not end in the past", field)
+	case w.To.After(now.Add(ahead)):
+		return lastmile.Invalid("%s must end within %.0f hours from now", field, ahead.Hours())
+	case w.From.Before(earliest.Truncate(time.Second)):
+		return lastmile.Invalid("%s must not start more than %.0f hours ago", field, now.Sub(earliest).Hours())
+	case w.To.Sub(w.From) > maxSpan:
+		return lastmile.Invalid("%s must not be longer than %.0f hours", field, maxSpan.Hours())
+	}
+	return nil
+}
+
+func checkRouteEnd(end string) error {
+	hub, isHub := strings.CutPrefix(end, EndAtHub)
+	if end == "" || end == EndAtTeamHub || end == EndAtWorkerAddress || isHub && hub != "" {
+		return nil
+	}
+	return lastmile.Invalid("routeEnd must be %s, %s, %s followed by the id of a hub, or null, not %q", EndAtTeamHub, EndAtWorkerAddress, EndAtHub, end)
+}
+
+// EndHub returns the hub that a route end names, if any.
+func EndHub(end string) (lastmile.HubID, bool) {
+	id, ok := strings.CutPrefix(end, EndAtHub)
+	return lastmile.HubID(id), ok
+}

@@ -1,0 +1,18 @@
+-- Dispatches. Of each team, or worker if only the route of that one is optimized, at
+-- most one is active. A request to stop is not in the document: the node that plans
+-- the routes writes that. steps is how much of the plan was applied.
+CREATE TABLE dispatch (
+  org TEXT NOT NULL,
+  id TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  active BIGINT NOT NULL,
+  stopped BIGINT NOT NULL DEFAULT 0,
+  steps BIGINT NOT NULL DEFAULT 0,
+  key_id TEXT NOT NULL,
+  doc BYTEA NOT NULL,
+  created BIGINT NOT NULL,
+  PRIMARY KEY (org, id)
+);
+CREATE INDEX dispatch_id ON dispatch (id);
+CREATE INDEX dispatch_created ON dispatch (created);
+CREATE UNIQUE INDEX dispatch_active ON dispatch (org, scope) WHERE active = 1;

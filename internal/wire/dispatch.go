@@ -1,0 +1,397 @@
+package wire
+
+import (
+	"time"
+
+	"dray/internal/codec"
+	"dray/internal/lastmile"
+	"dray/internal/planning"
+)
+
+// DispatchBody is the body of a request to dispatch the tasks of a team.
+type DispatchBody struct {
+	// Maximum number of tasks of a route, including those that the worker already has; at most 200.
+	// Defaults to 100.
+	MaxTasksPerRoute *int `json:"maxTasksPerRoute"`
+	// Start and end of the time in which tasks are considered, in Unix seconds. Defaults to four hours
+	// before and after now. It must not end in the past or more than 12 hours from now, and must not
+	// be longer than 16 hours.
+	TaskTimeWindow *SecondsWindow `json:"taskTimeWindow"`
+	// Start and end of the time in which workers are scheduled, in Unix seconds. Defaults to the next
+	// six hours. It must start at most 3 hours ago, end at most 16 hours from now and not be longer
+	// than 16 hours.
+	ScheduleTimeWindow *SecondsWindow `json:"scheduleTimeWindow"`
+	// Time spent at tasks without a service time, in minutes. Defaults to 2.
+	ServiceTime *Minutes `json:"serviceTime"`
+	// Where routes end: teams://DEFAULT for the hub of the team, workers://ROUTING_ADDRESS for the
+	// address of each worker, hub:// followed by the ID of a hub, or null for anywhere. Defaults to
+	// the hub of the team, if it has one.
+	RouteEnd Optional[string] `json:"routeEnd" example:"teams://DEFAULT"`
+	// How late a task may be, in minutes; above 0. Defaults to 10.
+	MaxAllowedDelay *Minutes `json:"maxAllowedDelay"`
+	// Which workers are considered.
+	Filters *DispatchFilters `json:"filters"`
+	// Whether to plan without assigning any task. The plan can be applied later.
+	DryRun *Flag `json:"dryRun"`
+}
+
+// DispatchFilters are the filters of a dispatch.
+type DispatchFilters struct {
+	// Filters of workers.
+	Workers *WorkerFilters `json:"workers"`
+}
+
+// WorkerFilters are the conditions that a worker must meet.
+type WorkerFilters struct {
+	// Excludes workers who have more tasks than this; at most maxTasksPerRoute, which is the default.
+	MaxContainerSize *int `json:"maxContainerSize"`
+	// Only workers with this type of vehicle. Required if the workers on duty have different types.
+	VehicleType *lastmile.VehicleType `json:"vehicleType"`
+}
+
+// SecondsWindow is a window of time in a request, as its start and end in Unix seconds.
+type SecondsWindow lastmile.Window
+
+// JSONSchema describes the JSON of the window, for documentation.
+func (SecondsWindow) JSONSchema() string {
+	return `{"type": "array", "items": {"type": "integer", "format": "int64"}, "minItems": 2, "maxItems": 2, "description": "Start and end, in Unix seconds"}`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *SecondsWindow) UnmarshalJSON(data []byte) error {
+	var ends []UnixSeconds
+	if err := codec.DecodePart(data, &ends); err != nil {
+		return err
+	}
+	if len(ends) != 2 || ends[0].IsZero() || ends[1].IsZero() {
+		return codec.Malformed("must be an array of two times, the start and the end, in Unix seconds")
+	}
+	*w = SecondsWindow{From: ends[0].Time(), To: ends[1].Time()}
+	return nil
+}
+
+// Domain returns the request.
+func (b DispatchBody) Domain() planning.Request {
+	q := planning.Request{
+		MaxTasksPerRoute: b.MaxTasksPerRoute, TaskWindow: (*lastmile.Window)(b.TaskTimeWindow), ScheduleWindow: (*lastmile.Window)(b.ScheduleTimeWindow),
+		ServiceTime: (*time.Duration)(b.ServiceTime), MaxAllowedDelay: (*time.Duration)(b.MaxAllowedDelay),
+	}
+	if b.RouteEnd.Present {
+		q.RouteEnd = &b.RouteEnd.Value
+	}
+	if b.Filters != nil && b.Filters.Workers != nil {
+		q.MaxContainerSize, q.VehicleType = b.Filters.Workers.MaxContainerSize, b.Filters.Workers.VehicleType
+	}
+	if b.DryRun != nil {
+		q.DryRun = bool(*b.DryRun)
+	}
+	return q
+}
+
+// RouteBody is the body of a request to optimize the route of one worker.
+type RouteBody struct {
+	// Time spent at tasks without a service time, in minutes. Defaults to 2.
+	ServiceTime *Minutes `json:"serviceTime"`
+	// Where the route ends: workers://ROUTING_ADDRESS for the address of the worker, hub:// followed
+	// by the ID of a hub, or null for anywhere, which is the default.
+	RouteEnd Optional[string] `json:"routeEnd" example:"workers://ROUTING_ADDRESS"`
+	// How late a task may be, in minutes; above 0. Defaults to 10.
+	MaxAllowedDelay *Minutes `json:"maxAllowedDelay"`
+	// Whether to plan without changing the route. The plan can be applied later.
+	DryRun *Flag `json:"dryRun"`
+}
+
+// Domain returns the request.
+func (b RouteBody) Domain() planning.Request {
+	q := DispatchBody{ServiceTime: b.ServiceTime, RouteEnd: b.RouteEnd, MaxAllowedDelay: b.MaxAllowedDelay, DryRun: b.DryRun}.Domain()
+	most := planning.MaxTasksPerRoute
+	q.MaxTasksPerRoute = &most
+	if q.RouteEnd == nil {
+		q.RouteEnd = new(string)
+	}
+	return q
+}
+
+// DispatchStarted is the response to a request to dispatch.
+type DispatchStarted struct {
+	// ID of the dispatch, used to read its progress and result.
+	DispatchID lastmile.DispatchID `json:"dispatchId" example:"R7vK2nXw5LdB9qTz3HcF8mJs"`
+}
+
+// NewDispatchStarted returns the response to a request to dispatch.
+func NewDispatchStarted(made lastmile.CreatedRecord[lastmile.Dispatch]) DispatchStarted {
+	return DispatchStarted{DispatchID: made.Record.ID}
+}
+
+// Dispatch is the progress and result of a dispatch.
+type Dispatch struct {
+	// ID of the dispatch.
+	ID lastmile.DispatchID `json:"id" example:"R7vK2nXw5LdB9qTz3HcF8mJs"`
+	// ID of the organization.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// ID of the team; null if the route of one worker was optimized.
+	Team *lastmile.TeamID `json:"team" example:"T5mQ8rVx2LkD7wNz4HbC9pJs"`
+	// ID of the worker whose route was optimized; null for a whole team.
+	Worker *lastmile.WorkerID `json:"worker" example:"null"`
+	// Unix time in milliseconds at which the dispatch was requested.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// Whether the plan is only applied on request.
+	DryRun bool `json:"dryRun"`
+	// Rules that the plan follows.
+	Options DispatchOptions `json:"options"`
+	// How far the optimizer is; null before and after.
+	Progress *DispatchProgress `json:"progress" example:"null"`
+	// The routes; empty until they are planned.
+	Plan DispatchPlan `json:"plan"`
+	// When the routes were planned, and the outcome.
+	ProcessingDetails ProcessingDetails `json:"processingDetails"`
+	// Tasks that were considered.
+	Tasks []DispatchTask `json:"tasks"`
+}
+
+// ShownDispatch is a dispatch as it is read.
+type ShownDispatch struct {
+	Dispatch
+	// What has changed since the plan of a dry run was made; empty if it can be applied.
+	Changes []string `json:"changes" example:"[]"`
+}
+
+// NewShownDispatch returns a dispatch with what has changed since its plan was made.
+func NewShownDispatch(d lastmile.Dispatch, changes []string) ShownDispatch {
+	return ShownDispatch{Dispatch: NewDispatch(d), Changes: orEmpty(changes)}
+}
+
+// DispatchOptions are the rules of a dispatch, with the defaults filled in.
+type DispatchOptions struct {
+	// How late a task may be, in minutes.
+	MaxAllowedDelay Minutes `json:"maxAllowedDelay" example:"10"`
+	// Maximum number of tasks of a route.
+	MaxTasksPerRoute int `json:"maxTasksPerRoute" example:"100"`
+	// Where routes end; null for anywhere.
+	RouteEnd *string `json:"routeEnd" example:"teams://DEFAULT"`
+	// Start and end of the time in which workers are scheduled, in Unix milliseconds.
+	ScheduleTimeWindow []Millis `json:"scheduleTimeWindow" example:"[1767225600000, 1767247200000]"`
+	// Time spent at tasks without a service time, in minutes.
+	ServiceTime Minutes `json:"serviceTime" example:"2"`
+	// Start and end of the time in which tasks are considered, in Unix milliseconds.
+	TaskTimeWindow []Millis `json:"taskTimeWindow" example:"[1767211200000, 1767240000000]"`
+	// Workers with more tasks than this are excluded.
+	MaxContainerSize int `json:"maxContainerSize" example:"100"`
+	// Type of vehicle of the workers; null for any.
+	VehicleType *lastmile.VehicleType `json:"vehicleType" example:"null"`
+}
+
+// DispatchProgress is how far the optimizer is.
+type DispatchProgress struct {
+	// What the optimizer is doing.
+	Phase string `json:"phase" example:"improving"`
+	// Unix time in milliseconds at which it will end at the latest.
+	Until Millis `json:"until" nullable:"true" example:"1767225610000"`
+	// Number of tasks in the best plan so far.
+	TasksPlanned int `json:"tasksPlanned" example:"118"`
+	// Cost of the best plan so far.
+	Cost DispatchCost `json:"cost"`
+}
+
+// DispatchPlan is a set of routes, and the tasks that are in none of them.
+type DispatchPlan struct {
+	// Routes of the workers.
+	Routes []DispatchRoute `json:"routes" example:"[{\"routeId\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"type\": \"WORKER\", \"stops\": [{\"id\": \"K2dF8gHj5LzX9cVb7NmQ4wRt\", \"type\": \"TASK\", \"arrivalTime\": 1767226200000, \"departTime\": 1767226320000, \"lateness\": 0, \"active\": false}], \"cost\": {\"travel\": 1420, \"service\": 240, \"waiting\": 0, \"lateness\": 0, \"distance\": 9200, \"workers\": 1}, \"tasksBefore\": []}]"`
+	// Tasks that no worker can do under the rules of the dispatch.
+	Unplanned []UnplannedTask `json:"unplanned" example:"[{\"id\": \"Z9xW4vTq7RnB2kLd6MfH3sYc\", \"type\": \"TASK\", \"reasons\": [{\"worker\": \"W4nB7xKq9LsT2vDz6MfR3hYc\", \"rule\": \"window\", \"detail\": \"earliest start 14:32 UTC, latest 14:00 UTC + 10 min\"}]}]"`
+	// Cost of all routes.
+	Cost DispatchCost `json:"cost"`
+}
+
+// DispatchCost is what routes cost. Times are in seconds.
+type DispatchCost struct {
+	// Time on the road.
+	Travel Seconds `json:"travel" example:"14200"`
+	// Time spent at tasks.
+	Service Seconds `json:"service" example:"7200"`
+	// Time spent waiting for windows to open.
+	Waiting Seconds `json:"waiting" example:"600"`
+	// Sum of the delays of all tasks that are late.
+	Lateness Seconds `json:"lateness" example:"0"`
+	// Length of the routes by road, in meters.
+	Distance int64 `json:"distance" example:"92000"`
+	// Number of workers with at least one task.
+	Workers int `json:"workers" example:"8"`
+}
+
+// DispatchRoute is the route of one worker.
+type DispatchRoute struct {
+	// ID of the worker.
+	RouteID lastmile.WorkerID `json:"routeId" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
+	// Always WORKER.
+	Type string `json:"type" example:"WORKER"`
+	// Tasks in the order of the route.
+	Stops []DispatchStop `json:"stops"`
+	// Cost of the route.
+	Cost DispatchCost `json:"cost"`
+	// IDs of the worker's tasks when the plan was made, without the active one.
+	TasksBefore []lastmile.TaskID `json:"tasksBefore" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+}
+
+// DispatchStop is a task of a route.
+type DispatchStop struct {
+	// ID of the task.
+	ID lastmile.TaskID `json:"id" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Always TASK.
+	Type string `json:"type" example:"TASK"`
+	// Unix time in milliseconds at which the worker arrives.
+	ArrivalTime Millis `json:"arrivalTime" example:"1767226200000"`
+	// Unix time in milliseconds at which the worker departs.
+	DepartTime Millis `json:"departTime" example:"1767226320000"`
+	// How late the service starts, in seconds; 0 if it is on time.
+	Lateness Seconds `json:"lateness"`
+	// Whether the worker has started the task.
+	Active bool `json:"active"`
+}
+
+// UnplannedTask is a task that no worker can do, with the reasons.
+type UnplannedTask struct {
+	// ID of the task.
+	ID lastmile.TaskID `json:"id" example:"Z9xW4vTq7RnB2kLd6MfH3sYc"`
+	// Always TASK.
+	Type string `json:"type" example:"TASK"`
+	// The rule that each worker's route would break at the best place for the task.
+	Reasons []DispatchReason `json:"reasons"`
+}
+
+// DispatchReason is why a worker cannot do a task.
+type DispatchReason struct {
+	// ID of the worker; null if the reason applies to all workers.
+	Worker *lastmile.WorkerID `json:"worker" example:"W4nB7xKq9LsT2vDz6MfR3hYc"`
+	// The rule that would be broken.
+	Rule lastmile.DispatchRule `json:"rule" example:"window"`
+	// The rule with its numbers, for people.
+	Detail string `json:"detail" example:"earliest start 14:32, latest 14:00 + 10 min"`
+}
+
+// ProcessingDetails is when a dispatch was carried out, and its outcome.
+type ProcessingDetails struct {
+	// Unix time in milliseconds at which planning began; null before.
+	StartTime Millis `json:"startTime" nullable:"true" example:"1767225600100"`
+	// Unix time in milliseconds at which the dispatch ended; null before.
+	EndTime Millis `json:"endTime" nullable:"true" example:"1767225610900"`
+	// Status of the dispatch.
+	Status lastmile.DispatchStatus `json:"status" example:"success"`
+	// Why the dispatch failed; null if it did not.
+	Failure *string `json:"failure" example:"null"`
+}
+
+// DispatchTask is a task as a dispatch considered it.
+type DispatchTask struct {
+	// ID of the task.
+	ID lastmile.TaskID `json:"id" example:"K2dF8gHj5LzX9cVb7NmQ4wRt"`
+	// Short ID of the task.
+	ShortID string `json:"shortId" example:"5f2c81d0"`
+	// Whether the task is a pickup.
+	PickupTask bool `json:"pickupTask"`
+	// Quantity to be carried.
+	Quantity float64 `json:"quantity" example:"1"`
+	// Three additional measures of the quantity.
+	AdditionalQuantities Quantities `json:"additionalQuantities"`
+	// Unix time in milliseconds before which the task should not be completed; null for no limit.
+	CompleteAfter Millis `json:"completeAfter" nullable:"true"`
+	// Unix time in milliseconds before which the task should be completed; null for no limit.
+	CompleteBefore Millis `json:"completeBefore" nullable:"true"`
+}
+
+// NewDispatch returns a dispatch in its wire form.
+func NewDispatch(d lastmile.Dispatch) Dispatch {
+	shown := Dispatch{
+		ID: d.ID, Organization: d.Organization, Team: orNull(d.Team), Worker: orNull(d.Worker), TimeCreated: Millis(d.Created), DryRun: d.DryRun,
+		Options: DispatchOptions{
+			MaxAllowedDelay: Minutes(d.Options.MaxAllowedDelay), MaxTasksPerRoute: d.Options.MaxTasksPerRoute, RouteEnd: orNull(d.Options.RouteEnd),
+			ScheduleTimeWindow: []Millis{Millis(d.Options.ScheduleWindow.From), Millis(d.Options.ScheduleWindow.To)},
+			TaskTimeWindow:     []Millis{Millis(d.Options.TaskWindow.From), Millis(d.Options.TaskWindow.To)},
+			ServiceTime:        Minutes(d.Options.ServiceTime), MaxContainerSize: d.Options.MaxContainerSize, VehicleType: orNull(d.Options.VehicleType),
+		},
+		Plan: DispatchPlan{Routes: Each(d.Plan.Routes, newDispatchRoute), Unplanned: Each(d.Plan.Unplanned, newUnplannedTask), Cost: newDispatchCost(d.Plan.Cost)},
+		ProcessingDetails: ProcessingDetails{
+			StartTime: Millis(d.Started), EndTime: Millis(d.Ended), Status: d.Status, Failure: orNull(d.Failure),
+		},
+		Tasks: Each(d.Tasks, func(t lastmile.DispatchTask) DispatchTask {
+			return DispatchTask{
+				ID: t.ID, ShortID: t.ShortID, PickupTask: t.Pickup, Quantity: t.Quantity, AdditionalQuantities: Quantities(t.AdditionalQuantities),
+				CompleteAfter: Millis(t.CompleteAfter), CompleteBefore: Millis(t.CompleteBefore),
+			}
+		}),
+	}
+	if p := d.Progress; p != (lastmile.DispatchProgress{}) {
+		shown.Progress = &DispatchProgress{Phase: p.Phase, Until: Millis(p.Until), TasksPlanned: p.Planned, Cost: newDispatchCost(p.Cost)}
+	}
+	return shown
+}
+
+func newDispatchCost(c lastmile.DispatchCost) DispatchCost {
+	return DispatchCost{
+		Travel: Seconds(c.Travel), Service: Seconds(c.Service), Waiting: Seconds(c.Waiting), Lateness: Seconds(c.Lateness), Distance: meters(c.Distance), Workers: c.Workers,
+	}
+}
+
+func newDispatchRoute(r lastmile.DispatchRoute) DispatchRoute {
+	return DispatchRoute{
+		RouteID: r.Worker, Type: "WORKER", Cost: newDispatchCost(r.Cost), TasksBefore: orEmpty(r.Before),
+		Stops: Each(r.Stops, func(s lastmile.DispatchStop) DispatchStop {
+			return DispatchStop{ID: s.Task, Type: "TASK", ArrivalTime: Millis(s.Arrival), DepartTime: Millis(s.Depart), Lateness: Seconds(s.Late), Active: s.Active}
+		}),
+	}
+}
+
+func newUnplannedTask(u lastmile.UnplannedTask) UnplannedTask {
+	return UnplannedTask{ID: u.Task, Type: "TASK", Reasons: Each(u.Reasons, func(r lastmile.DispatchReason) DispatchReason {
+		return DispatchReason{Worker: orNull(r.Worker), Rule: r.Rule, Detail: r.Detail}
+	})}
+}
+
+// Domain returns the dispatch that the wire form represents, without its key.
+func (d Dispatch) Domain() lastmile.Dispatch {
+	o := d.Options
+	made := lastmile.Dispatch{
+		ID: d.ID, Organization: d.Organization, Team: orZero(d.Team), Worker: orZero(d.Worker), Created: d.TimeCreated.Time(), DryRun: d.DryRun,
+		Started: d.ProcessingDetails.StartTime.Time(), Ended: d.ProcessingDetails.EndTime.Time(), Status: d.ProcessingDetails.Status,
+		Failure: orZero(d.ProcessingDetails.Failure),
+		Options: lastmile.DispatchOptions{
+			MaxTasksPerRoute: o.MaxTasksPerRoute, ServiceTime: time.Duration(o.ServiceTime), MaxAllowedDelay: time.Duration(o.MaxAllowedDelay),
+			TaskWindow:     lastmile.Window{From: o.TaskTimeWindow[0].Time(), To: o.TaskTimeWindow[1].Time()},
+			ScheduleWindow: lastmile.Window{From: o.ScheduleTimeWindow[0].Time(), To: o.ScheduleTimeWindow[1].Time()},
+			RouteEnd:       orZero(o.RouteEnd), MaxContainerSize: o.MaxContainerSize, VehicleType: orZero(o.VehicleType),
+		},
+		Plan: lastmile.DispatchPlan{Routes: Each(d.Plan.Routes, DispatchRoute.domain), Unplanned: Each(d.Plan.Unplanned, UnplannedTask.domain), Cost: d.Plan.Cost.domain()},
+		Tasks: Each(d.Tasks, func(t DispatchTask) lastmile.DispatchTask {
+			return lastmile.DispatchTask{
+				ID: t.ID, ShortID: t.ShortID, Pickup: t.PickupTask, Quantity: t.Quantity, AdditionalQuantities: lastmile.Capacities(t.AdditionalQuantities),
+				CompleteAfter: t.CompleteAfter.Time(), CompleteBefore: t.CompleteBefore.Time(),
+			}
+		}),
+	}
+	if p := d.Progress; p != nil {
+		made.Progress = lastmile.DispatchProgress{Phase: p.Phase, Until: p.Until.Time(), Planned: p.TasksPlanned, Cost: p.Cost.domain()}
+	}
+	return made
+}
+
+func (c DispatchCost) domain() lastmile.DispatchCost {
+	return lastmile.DispatchCost{
+		Travel: c.Travel.Duration(), Service: c.Service.Duration(), Waiting: c.Waiting.Duration(), Lateness: c.Lateness.Duration(),
+		Distance: lastmile.Meters(c.Distance), Workers: c.Workers,
+	}
+}
+
+func (r DispatchRoute) domain() lastmile.DispatchRoute {
+	return lastmile.DispatchRoute{
+		Worker: r.RouteID, Cost: r.Cost.domain(), Before: r.TasksBefore,
+		Stops: Each(r.Stops, func(s DispatchStop) lastmile.DispatchStop {
+			return lastmile.DispatchStop{Task: s.ID, Arrival: s.ArrivalTime.Time(), Depart: s.DepartTime.Time(), Late: s.Lateness.Duration(), Active: s.Active}
+		}),
+	}
+}
+
+func (u UnplannedTask) domain() lastmile.UnplannedTask {
+	return lastmile.UnplannedTask{Task: u.ID, Reasons: Each(u.Reasons, func(r DispatchReason) lastmile.DispatchReason {
+		return lastmile.DispatchReason{Worker: orZero(r.Worker), Rule: r.Rule, Detail: r.Detail}
+	})}
+}

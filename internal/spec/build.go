@@ -176,7 +176,7 @@ func (b *builder) errors(o Operation, op *operation) []int {
 	if writes {
 		statuses = append(statuses, http.StatusPreconditionFailed)
 	}
-	if o.Body != nil || o.Method == http.MethodPost {
+	if op.RequestBody != nil || o.Method == http.MethodPost {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
 	return append(statuses, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable)

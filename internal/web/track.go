@@ -224,7 +224,7 @@ func (v *trackView) describe(f trackingpage.Page, now time.Time) {
 	case trackingpage.StageFailed:
 		v.Detail = words.Reasons[f.FailureReason]
 		line(words.Tried, words.moment(f.CompletedAt, zone, now))
-		v.offer(f, zone, now)
+		v.offer(f, zone)
 	default:
 		coming := words.By
 		if f.Stage == trackingpage.StageArrived {
@@ -248,7 +248,7 @@ func (v *trackView) describe(f trackingpage.Page, now time.Time) {
 
 // offer says what happens after a failed task: the times that may be requested, or
 // whom to contact.
-func (v *trackView) offer(f trackingpage.Page, zone *time.Location, now time.Time) {
+func (v *trackView) offer(f trackingpage.Page, zone *time.Location) {
 	words := v.Words
 	switch {
 	case f.Requested != nil:

@@ -56,7 +56,13 @@ test('the page works in every state, size, scheme and size of text', async () =>
     [860, 'fr-FR'],
   ]) {
     for (const colorScheme of ['light', 'dark']) {
-      const options = { viewport: { width, height: 800 }, colorScheme, locale, reducedMotion: 'reduce', bypassCSP: true };
+      const options = {
+        viewport: { width, height: 800 },
+        colorScheme,
+        locale,
+        reducedMotion: 'reduce',
+        bypassCSP: true,
+      };
       const { context, page, faults } = await phone(chrome, options);
       for (const [name, link] of Object.entries(links)) {
         await page.goto(link);
@@ -67,8 +73,11 @@ test('the page works in every state, size, scheme and size of text', async () =>
           const what = `${name} ${width} ${colorScheme} ${size} %`;
           if (wide > width) found.push(`${what}: ${wide} wide`);
           await page.evaluate(`if (!globalThis.axe) { ${axe} }`);
-          const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-          for (const v of violations) found.push(`${what}: ${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
+          const { violations } = await page.evaluate(() =>
+            globalThis.axe.run(document, { resultTypes: ['violations'] }),
+          );
+          for (const v of violations)
+            found.push(`${what}: ${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
           await shot(page, `26-track-${name}-${width}-${colorScheme}-${size}`);
         }
       }

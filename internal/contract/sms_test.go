@@ -46,6 +46,7 @@ func TestSMSContract(t *testing.T) {
 		hers.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
 		inbox := &texted{acme, worker, hers}
 		t.Run("a recipient gets one message for each step of a task", func(t *testing.T) { inbox.testLife(t) })
+		t.Run("the first message says when to expect the worker", func(t *testing.T) { inbox.testExpected(t) })
 		t.Run("a recipient who wants no messages gets none", func(t *testing.T) { inbox.testSkips(t) })
 		t.Run("the organization sets which messages are sent, and their texts", func(t *testing.T) { inbox.testSettings(t) })
 		t.Run("a recipient stops messages and starts them again", func(t *testing.T) { inbox.testStop(t, zenith) })
@@ -146,6 +147,23 @@ func (o *texted) testLife(t *testing.T) {
 	}
 	if !strings.Contains(bodies[0], "to pick up from you") || !strings.Contains(bodies[2], "could not complete your pickup") {
 		t.Errorf("of a pickup: %q", bodies)
+	}
+}
+
+// testExpected has a worker start whose location is known.
+func (o *texted) testExpected(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now := time.Now().In(zone); now.YearDay() != now.Add(time.Hour).YearDay() {
+		t.Skip("the worker arrives after midnight, which the message does not say")
+	}
+	number := "+12125550180"
+	o.phone.standsAt(t, -74.01, 40.7)
+	_, bodies := o.work(t, o.task(t, number, nil), number, true)
+	if len(bodies) != 2 || !strings.Contains(bodies[0], "W is on the way with your delivery and will be there at about ") {
+		t.Errorf("told %q", bodies)
 	}
 }
 

@@ -59,7 +59,7 @@ func demoCommand() command {
 				inv.Config.Speed = pace.Speed
 				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
 					shown, err := openDemonstration(ctx, a)
-					if err == nil {
+					if err == nil && pace.Workers > 0 {
 						err = shown.scaleMessages(ctx, a, pace.Speed)
 					}
 					if err == nil {

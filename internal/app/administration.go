@@ -102,7 +102,7 @@ func (a *App) ChangeSettings(ctx context.Context, org lastmile.OrganizationID, c
 		}
 		return w.SaveSettings(ctx, org, settings)
 	})
-	return settings, travel.Learn(trips), err
+	return settings, travel.Learn(trips, a.Config.Speed), err
 }
 
 // MessageFilter selects text messages.

@@ -135,12 +135,12 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Geocoder: geocoder, ParsePhone: sms.ParseNumber, Now: now, NewID: newID,
 	}
 	a.Tracking = &tracking.Tracker{
-		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
+		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
 		Admission: tracking.NewAdmission(now),
 	}
 	a.addTasks(newID, batches)
 	a.Fleet = &fleet.Fleet{
-		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, Travel: travel, ParsePhone: sms.ParseNumber,
+		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, Travel: travel, Speed: c.Speed, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,
 		Invitations: &messaging.Invitations{Store: sqlstore.For[messaging.Reader, messaging.Writer](db), Policy: c.SMS.policy(), Now: now},
 	}

@@ -37,6 +37,7 @@ type Config struct {
 	TrustedProxies list   // CIDRs of proxies whose X-Forwarded-For is trusted
 	Uploads        string // where images go; see addUploads
 	SMS            smsConfig
+	Speed          float64 // of workers, compared with reality; above 1 in simulations
 
 	// Patience is how long an operation may wait for the database before it is rejected; 0
 	// means the default. It has no flag: tests set it for slow machines.
@@ -62,7 +63,7 @@ type Config struct {
 
 // DefaultConfig returns the default settings.
 func DefaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS}
+	return Config{Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Data: "dray-data", Connections: 256, LogFormat: "json", SMS: defaultSMS, Speed: 1}
 }
 
 // BindStorage adds the flags that locate the data.
@@ -85,6 +86,7 @@ func (c *Config) BindServer(f *flag.FlagSet) {
 	f.Var(&c.WebhookPorts, "webhook-port", "`port` that webhooks may use besides 443 and 8443; repeatable")
 	f.Var(&c.Geocoders, "geocoder", "`URL` of a geocoder: nominatim+https://…, photon+https://… or google+https://…?key=…; repeatable")
 	f.Var(&c.Routers, "router", "`URL` of a router: osrm+https://… or valhalla+https://…; repeatable")
+	f.Float64Var(&c.Speed, "travel-speed", c.Speed, "`factor` by which workers are faster than in reality; only for simulations")
 	f.StringVar(&c.Uploads, "uploads", c.Uploads, "`location` of signatures and photos: disk, database or s3://bucket/prefix?region=…&endpoint=… (default disk; with PostgreSQL database)")
 	c.SMS.bind(f)
 	f.Var((*level)(&c.LogLevel), "log-level", "minimum log `level`: debug, info, warn or error")
@@ -126,6 +128,9 @@ func (l *list) Set(text string) error {
 func (c *Config) Check() error {
 	if c.RateLimit < 0 {
 		return errors.New("--rate-limit must not be negative")
+	}
+	if c.Speed != 0 && !(c.Speed >= 0.1 && c.Speed <= 1000) {
+		return errors.New("--travel-speed must be between 0.1 and 1000")
 	}
 	if c.Connections < 0 {
 		return errors.New("--connections-per-address must not be negative")

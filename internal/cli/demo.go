@@ -18,6 +18,7 @@ import (
 	"dray/internal/app"
 	"dray/internal/lastmile"
 	"dray/internal/simulate"
+	"dray/internal/textmessage"
 )
 
 // demoFile stores the API key of the demonstration in the data folder, so that
@@ -42,9 +43,9 @@ func demoCommand() command {
 			c.LogFormat, c.ShortRetention = "text", true
 			c.BindStorage(f)
 			c.BindServer(f)
-			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1100, Offline: 0.12, Pause: 12 * time.Second, BusyPeriod: time.Hour}
+			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1500, Offline: 0.08, Unassigned: 4, Pause: 15 * time.Second}
 			f.IntVar(&pace.Workers, "workers", 18, "number `n` of simulated workers; 0 for none")
-			f.Float64Var(&pace.Speed, "speed", 4, "`factor` by which they are faster than in real life")
+			f.Float64Var(&pace.Speed, "speed", 4, "`factor` by which everything that takes time is faster than in real life")
 			f.Uint64Var(&pace.Seed, "seed", 1, "`seed` of the random number generator")
 			return func(ctx context.Context, inv *invocation) error {
 				if err := checkPace(pace); err != nil {
@@ -53,9 +54,13 @@ func demoCommand() command {
 				if pace.Workers > demoMost {
 					return usageErrorf("--workers must be at most %d", demoMost)
 				}
+				inv.Config.Speed = pace.Speed
 				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
 					shown, err := openDemonstration(ctx, a)
 					if err != nil {
+						return err
+					}
+					if err := shown.scaleMessages(ctx, a, pace.Speed); err != nil {
 						return err
 					}
 					return shown.start(ctx, a, pace, inv.out)
@@ -103,6 +108,18 @@ func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 		return shown, err
 	}
 	return shown, os.WriteFile(file, text, 0o600)
+}
+
+// scaleMessages sets the times of text messages to those of the demonstration.
+func (d demonstration) scaleMessages(ctx context.Context, a *app.App, speed float64) error {
+	_, err := a.Messages.Configure(ctx, d.Organization, func(s *textmessage.Settings) error {
+		scaled := func(usual time.Duration) time.Duration {
+			return max(time.Duration(float64(usual)/speed).Truncate(time.Second), time.Second)
+		}
+		s.Thresholds = textmessage.Thresholds{ETA: scaled(textmessage.DefaultThresholds.ETA), Delay: scaled(textmessage.DefaultThresholds.Delay)}
+		return nil
+	})
+	return err
 }
 
 // startTimeout is how long to wait for the first active task before printing
@@ -153,6 +170,9 @@ func (d demonstration) moveWorkers(ctx context.Context, a *app.App, o simulate.O
 	o.Visitor = &simulate.Person{Name: "Ada Example", Phone: demoVisitor}
 	o.Temporary = func(ctx context.Context, phone string) (string, error) {
 		return readTemporaryPassword(ctx, a, d.Organization, lastmile.Phone(phone))
+	}
+	o.Reply = func(ctx context.Context, from, text string) error {
+		return a.Messages.Receive(ctx, lastmile.Reply{Gateway: "demo", ID: access.RandomSecret(12), From: lastmile.Phone(from), Body: text})
 	}
 	for ; ctx.Err() == nil; d.Starts++ {
 		o.Run, o.Errand = access.RandomSecret(12), d.Starts<<24

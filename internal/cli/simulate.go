@@ -48,9 +48,9 @@ func simulateCommand() command {
 			f.IntVar(&s.Tasks, "tasks", 0, "number `n` of tasks to create and complete; 0 for no limit")
 			f.DurationVar(&s.Duration, "duration", time.Minute, "`duration` of the simulation, such as 90s or 8h; 0 for no limit")
 			f.Uint64Var(&s.Seed, "seed", 1, "`seed` of the random number generator")
-			f.Float64Var(&s.Speed, "speed", 10, "`factor` by which driving and stops are faster than in real life")
+			f.Float64Var(&s.Speed, "speed", 10, "`factor` by which everything that takes time is faster than in real life; the server needs the same --travel-speed")
 			f.DurationVar(&s.Interval, "every", 3*time.Second, "`interval` at which a phone reports its position")
-			f.Float64Var(&s.Radius, "radius", 1100, "radius around the hub in which a team works, in `meters`")
+			f.Float64Var(&s.Radius, "radius", 1500, "radius around the hub in which a team works, in `meters`")
 			f.Float64Var(&s.Offline, "offline", 0.12, "`fraction` of trips on which a phone loses the network, 0 to 1")
 			return func(ctx context.Context, inv *invocation) error { return runSimulation(ctx, inv, s) }
 		},
@@ -174,6 +174,17 @@ func simulateAndReport(ctx context.Context, inv *invocation, o simulate.Options)
 	return err
 }
 
+// formatDay formats how well the day was predicted and how it went.
+func formatDay(d simulate.Day) string {
+	return fmt.Sprintf(`ETA at the start of a drive     off by %.0f %% (median), %.0f %% (9 of 10); %d drives
+Expected ten minutes before     off by %.1f min (median), %.1f min (9 of 10); %d stops
+Served inside the time window   %d of %d (%.0f %%)
+Text messages per task          %.2f
+Tracking pages sampled          %d
+`, d.StartError, d.StartError90, d.Drives, d.TenError, d.TenError90, d.Stops,
+		d.InWindow, d.Windowed, 100*float64(d.InWindow)/float64(max(d.Windowed, 1)), d.PerDelivery, d.Pages)
+}
+
 // formatReport formats a report for people.
 func formatReport(r simulate.Report) string {
 	var b strings.Builder
@@ -181,6 +192,7 @@ func formatReport(r simulate.Report) string {
 	fmt.Fprintf(&b, "Tasks      %d created, %d completed, %d failed, %d open\n", r.Created, r.Completed, r.Failed, r.Open)
 	fmt.Fprintf(&b, "Actions    %d done, %d resent, %d reported late, %d rejected\n", r.Actions, r.Resent, r.CaughtUp, r.Abandoned)
 	fmt.Fprintf(&b, "Positions  %d sent, %d accepted\n\n", r.Positions, r.Believed)
+	b.WriteString(formatDay(r.Day) + "\n")
 	fmt.Fprintf(&b, "%-40s %8s %8s %8s %8s %8s\n", "Milliseconds", "answered", "p50", "p95", "p99", "max")
 	for _, route := range r.Routes {
 		fmt.Fprintf(&b, "%-40s %8d %8.1f %8.1f %8.1f %8.1f", route.Name, route.Answered, route.P50, route.P95, route.P99, route.Max)

@@ -46,6 +46,7 @@ func TestSMSContract(t *testing.T) {
 		hers.call(t, http.MethodPut, "/duty", map[string]any{"onDuty": true}).OK(t)
 		told := &texted{acme, worker, hers}
 		t.Run("a recipient hears of a task, once of each step", func(t *testing.T) { told.testLife(t) })
+		t.Run("the first message says when to expect the worker", func(t *testing.T) { told.testExpected(t) })
 		t.Run("who wants no messages gets none", func(t *testing.T) { told.testSkips(t) })
 		t.Run("the organization says what is told, and how", func(t *testing.T) { told.testSettings(t) })
 		t.Run("a recipient stops messages and starts them again", func(t *testing.T) { told.testStop(t, zenith) })
@@ -96,16 +97,44 @@ func (o *texted) work(t *testing.T, task, number string, success bool) (kinds []
 	return kinds, bodies
 }
 
+// configure changes the settings of text messages until the test ends.
+func (o *texted) configure(t *testing.T, change func(*textmessage.Settings) error) {
+	t.Helper()
+	configure := func(change func(*textmessage.Settings) error) {
+		if _, err := o.Platform.Messages.Configure(context.WithoutCancel(t.Context()), o.Organization.ID, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure(change)
+	t.Cleanup(func() {
+		configure(func(s *textmessage.Settings) error {
+			*s = textmessage.DefaultSettings(s.Organization)
+			return nil
+		})
+	})
+}
+
 func (o *texted) testLife(t *testing.T) {
 	task := o.task(t, "+12125550171", nil)
 	tracking, _ := o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
 	kinds, bodies := o.work(t, task, "+12125550171", true)
+	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindCompleted}; !slices.Equal(kinds, want) {
+		t.Fatalf("told %q, want %q", kinds, want)
+	}
+	o.configure(t, func(s *textmessage.Settings) error {
+		s.SetEnabled(textmessage.Occasion{Kind: textmessage.KindArrived}, true)
+		s.SetEnabled(textmessage.Occasion{Kind: textmessage.KindArrived, Pickup: true}, true)
+		return nil
+	})
+	task = o.task(t, "+12125550171", nil)
+	tracking, _ = o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
+	kinds, bodies = o.work(t, task, "+12125550171", true)
 	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindArrived, textmessage.KindCompleted}; !slices.Equal(kinds, want) {
 		t.Fatalf("told %q, want %q", kinds, want)
 	}
 	want := []string{
-		"Acme evil. com: W + is on the way with your delivery. Follow it here: " + tracking,
-		"Acme evil. com: W + has arrived with your delivery.",
+		"Acme evil. com: W is on the way with your delivery. Follow it here: " + tracking,
+		"Acme evil. com: W has arrived with your delivery.",
 		"Acme evil. com: your delivery is complete. Thank you! " + tracking,
 	}
 	if !slices.Equal(bodies, want) {
@@ -121,6 +150,23 @@ func (o *texted) testLife(t *testing.T) {
 	}
 }
 
+// testExpected has a worker start whose location is known.
+func (o *texted) testExpected(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now := time.Now().In(zone); now.YearDay() != now.Add(time.Hour).YearDay() {
+		t.Skip("the worker arrives after midnight, which the message does not say")
+	}
+	number := "+12125550180"
+	o.phone.standsAt(t, -74.01, 40.7)
+	_, bodies := o.work(t, o.task(t, number, nil), number, true)
+	if len(bodies) != 2 || !strings.Contains(bodies[0], "W is on the way with your delivery and will be there at about ") {
+		t.Errorf("told %q", bodies)
+	}
+}
+
 func (o *texted) testSkips(t *testing.T) {
 	muted := map[string]any{"name": "Quiet", "phone": "+12125550172", "skipSMSNotifications": true}
 	willing := map[string]any{"name": "Talk", "phone": "+12125550173"}
@@ -132,8 +178,8 @@ func (o *texted) testSkips(t *testing.T) {
 		"a recipient who wants none":                {"+12125550172", map[string]any{"recipient": muted}, 0},
 		"whom the task cannot turn on":              {"+12125550172", map[string]any{"recipient": muted, "recipientSkipSMSNotifications": false}, 0},
 		"a task that turns them off":                {"+12125550173", map[string]any{"recipient": willing, "recipientSkipSMSNotifications": true}, 0},
-		"a task that does not":                      {"+12125550173", map[string]any{"recipient": willing, "recipientSkipSMSNotifications": false}, 3},
-		"a recipient without a task of his own yet": {"+12125550174", nil, 3},
+		"a task that does not":                      {"+12125550173", map[string]any{"recipient": willing, "recipientSkipSMSNotifications": false}, 2},
+		"a recipient without a task of his own yet": {"+12125550174", nil, 2},
 	} {
 		task := o.task(t, tt.number, tt.more)
 		if kinds, _ := o.work(t, task, tt.number, true); len(kinds) != tt.want {
@@ -177,9 +223,9 @@ func (o *texted) testSettings(t *testing.T) {
 		t.Errorf("told %q", bodies)
 	}
 	err = configure(func(s *textmessage.Settings) error {
-		return s.SetText(textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "de", Text: "{worker} {eta}"})
+		return s.SetText(textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "de", Text: "{worker} {delay}"})
 	})
-	if err == nil || !strings.Contains(err.Error(), "{eta} cannot be filled in") {
+	if err == nil || !strings.Contains(err.Error(), "{delay} cannot be filled in") {
 		t.Errorf("a text that cannot be filled in: %v", err)
 	}
 }
@@ -287,7 +333,7 @@ func (o *texted) testStop(t *testing.T, zenith *apptest.Client) {
 	if got := o.Must(t, http.MethodGet, "/recipients/"+id, nil); got["skipSMSNotifications"] != false {
 		t.Errorf("the recipient is %v", got)
 	}
-	if kinds, _ := o.work(t, o.task(t, number, nil), number, true); len(kinds) != 3 {
+	if kinds, _ := o.work(t, o.task(t, number, nil), number, true); len(kinds) != 2 {
 		t.Errorf("told %q after a start", kinds)
 	}
 }
@@ -315,6 +361,10 @@ func (o *texted) testReply(t *testing.T, zenith *apptest.Client) {
 
 func (o *texted) testReport(t *testing.T) {
 	number := "+12125550178"
+	o.configure(t, func(s *textmessage.Settings) error {
+		s.SetEnabled(textmessage.Occasion{Kind: textmessage.KindArrived}, true)
+		return nil
+	})
 	o.work(t, o.task(t, number, nil), number, true)
 	reached(t, o.Platform)
 	sent := o.Platform.Outbox(t, number)

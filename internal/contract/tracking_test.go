@@ -23,6 +23,7 @@ func TestTrackingContract(t *testing.T) {
 		t.Run("every task of a worker is estimated in order", func(t *testing.T) { testEstimates(t, c, team) })
 		t.Run("a task is estimated when it is started", func(t *testing.T) { testStartEstimates(t, c, team) })
 		t.Run("what is late is shown so", func(t *testing.T) { testDelays(t, c, team) })
+		t.Run("a worker sees a delay before it happens", func(t *testing.T) { testPredictedDelay(t, c, team) })
 		t.Run("estimates wait for the time window", func(t *testing.T) { testWindows(t, c, team) })
 		t.Run("estimates follow the list", func(t *testing.T) { testEstimatesFollow(t, c, team) })
 		t.Run("thresholds are met once for each task and webhook", func(t *testing.T) { testThresholds(t, p) })
@@ -119,6 +120,14 @@ func testEstimates(t *testing.T, c *apptest.Client, team string) {
 
 func testStartEstimates(t *testing.T, c *apptest.Client, team string) {
 	p := c.Platform
+	idler, slow := driver(t, c, team, "+12125550407")
+	slow.at(t, 40.7)
+	task := taskOf(t, c, idler, 40.72, nil)
+	p.RefreshDue(t)
+	p.Advance(40 * time.Second) // the estimate is that old
+	if got := slow.do(t, "start", task, "i1", nil); !near(got["eta"], travels(40.7, 40.72), 1) {
+		t.Errorf("leaves later than estimated: eta %v, want %v", got["eta"], travels(40.7, 40.72))
+	}
 	worker, phone := driver(t, c, team, "+12125550409")
 	lost := taskOf(t, c, worker, 40.71, nil)
 	if got := phone.do(t, "start", lost, "s1", nil); got["eta"] != nil || got["estimatedArrivalTime"] != nil || got["estimatedCompletionTime"] != nil {
@@ -173,6 +182,33 @@ func testDelays(t *testing.T, c *apptest.Client, team string) {
 	p.RefreshDue(t)
 	if got := c.Must(t, http.MethodGet, "/workers/"+worker, nil); got["delayTime"] != nil {
 		t.Errorf("the worker is late by %v with nothing late", got["delayTime"])
+	}
+}
+
+// testPredictedDelay has a task become late because its worker does not leave: the
+// phone gets an event, though nothing has changed but the estimate.
+func testPredictedDelay(t *testing.T, c *apptest.Client, team string) {
+	p := c.Platform
+	worker, phone := driver(t, c, team, "+12125550406")
+	phone.at(t, 40.7)
+	leg := travels(40.7, 40.75)
+	due := p.Now().Add(time.Duration(leg+60) * time.Second)
+	task := taskOf(t, c, worker, 40.75, map[string]any{"completeBefore": due.UnixMilli()})
+	p.RefreshDue(t)
+	delay := func() any {
+		t.Helper()
+		tasks, _ := phone.call(t, http.MethodGet, "/tasks", nil).Object(t)["tasks"].([]any)
+		shown, _ := tasks[0].(map[string]any)
+		return shown["delayTime"]
+	}
+	list := phone.listen(t.Context(), t, "")
+	if list.until(t, task); delay() != nil {
+		t.Errorf("late by %v from the start", delay())
+	}
+	p.Advance(3 * time.Minute)
+	p.RefreshDue(t)
+	if list.until(t, task); !near(delay(), 120, 5) {
+		t.Errorf("late by %v, want about 120", delay())
 	}
 }
 

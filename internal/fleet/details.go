@@ -91,7 +91,7 @@ func (f *Fleet) members(ctx context.Context, who lastmile.Principal, id lastmile
 			members = append(members, travel.TeamMember{Itinerary: travel.Itinerary{Worker: worker, Tasks: tasks}})
 		}
 		trips, err := r.Trips(ctx, who.Organization, travel.LearnedTrips)
-		q.Experience = travel.Learn(trips)
+		q.Experience = travel.Learn(trips, f.Speed)
 		return err
 	})
 	return members, err

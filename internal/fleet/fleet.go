@@ -18,6 +18,7 @@ type Fleet struct {
 	Passwords  Passwords
 	Tasks      Tasks
 	Travel     Travel
+	Speed      float64 // of workers, compared with reality; see travel.Learn
 	ParsePhone func(raw, country string) (lastmile.Phone, error)
 	Now        func() time.Time
 	NewID      func() string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -263,4 +264,14 @@ func (w Worker) Route() []TaskID {
 		return w.Tasks
 	}
 	return append([]TaskID{w.ActiveTask}, w.Tasks...)
+}
+
+// ShownName returns the name of the worker that recipients see, on the tracking
+// page and in text messages: the display name, or else the first name.
+func (w *Worker) ShownName() string {
+	if name := PlainName(w.DisplayName); name != "" {
+		return name
+	}
+	first, _, _ := strings.Cut(PlainName(w.Name), " ")
+	return first
 }

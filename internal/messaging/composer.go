@@ -57,7 +57,7 @@ func (c *Composer) compose(ctx context.Context, r Reader, kind textmessage.Kind,
 	}
 	task.Estimates.ETA = cmp.Or(e.ETA, task.Estimates.ETA)
 	task.Estimates.Delay = cmp.Or(e.Delay, task.Estimates.Delay)
-	notice := textmessage.Notice{Kind: kind, Task: task}
+	notice := textmessage.Notice{Kind: kind, Task: task, Now: now}
 	if notice.Merchant, err = r.Organization(ctx, task.Merchant); err != nil {
 		return m, false, err
 	}
@@ -71,6 +71,12 @@ func (c *Composer) compose(ctx context.Context, r Reader, kind textmessage.Kind,
 	}
 	if notice.Worker, err = workerName(ctx, r, e); err != nil {
 		return m, false, err
+	}
+	if kind == textmessage.KindETA {
+		started, found, err := r.MessageAbout(ctx, e.Organization, task.ID, textmessage.KindStarted, task.Recipient.Phone)
+		if err != nil || found && settings.Repeats(notice, started) {
+			return m, false, err
+		}
 	}
 	m = textmessage.New(lastmile.MessageID(c.NewID()), e.Organization, kind, task.Recipient.Phone, settings.Compose(notice), e.At, now)
 	m.Task, m.From = task.ID, settings.From
@@ -94,5 +100,5 @@ func workerName(ctx context.Context, r Reader, e lastmile.Event) (string, error)
 		}
 		worker = &found
 	}
-	return cmp.Or(worker.DisplayName, worker.Name), nil
+	return worker.ShownName(), nil
 }

@@ -3,6 +3,7 @@ package messaging_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dray/internal/lastmile"
@@ -44,5 +45,65 @@ func TestRecipientsAreNotifiedOfETAsAndDelays(t *testing.T) {
 	if len(sent) != 2 || sent[textmessage.KindETA] != "Zenith: your delivery will be there in about 7 min. https://dray.example/t/x" ||
 		sent[textmessage.KindDelayed] != "Zenith: sorry, your delivery is running about 20 min late. https://dray.example/t/x" {
 		t.Errorf("sent %q", sent)
+	}
+}
+
+// The message that the worker is near is not sent if the recipient read a few
+// minutes ago when to expect the worker.
+func TestTheSecondMessageIsSkippedSoonAfterTheFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after   time.Duration // from the start to the threshold
+		unknown bool          // the ETA at the start
+		off     bool          // the first message is disabled
+		text    string        // of the first message
+		want    int
+	}{
+		"at once":                               {after: 5 * time.Second, want: 1},
+		"a few minutes later":                   {after: 4 * time.Minute, want: 1},
+		"later":                                 {after: 6 * time.Minute, want: 2},
+		"the first did not know the time":       {after: 5 * time.Second, unknown: true, want: 2},
+		"the first does not say the time":       {after: 5 * time.Second, text: "{worker} is coming", want: 2},
+		"the first is not sent":                 {after: 5 * time.Second, off: true, want: 1},
+		"the first has the organization's text": {after: 5 * time.Second, text: "{worker} comes in {eta} min", want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newFixture(t)
+				defer w.close()
+				_, err := w.messages.Configure(t.Context(), acme, func(s *textmessage.Settings) error {
+					o := textmessage.Occasion{Kind: textmessage.KindStarted}
+					s.SetEnabled(o, !tt.off)
+					return s.SetText(textmessage.Template{Occasion: o, Language: "en", Text: tt.text})
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				task := lastmile.Task{ID: lastmile.TaskID(newID()), Organization: acme, Merchant: acme, Recipient: &lastmile.Recipient{Name: "Grace", Phone: phone}}
+				happens := func(trigger lastmile.Trigger, arrival time.Duration) {
+					t.Helper()
+					at := task
+					if arrival != 0 {
+						at.Estimates = lastmile.Estimates{Arrival: now().Add(arrival), ETA: &arrival}
+					}
+					event := lastmile.Event{Organization: acme, Trigger: trigger, Task: &at, At: now(), ETA: at.Estimates.ETA}
+					w.write(func(ctx context.Context, tx *sqlstore.Tx) error { return w.log.Append(ctx, tx, event) })
+				}
+				first := 12 * time.Minute
+				if tt.unknown {
+					first = 0
+				}
+				happens(lastmile.TriggerTaskStarted, first)
+				time.Sleep(tt.after)
+				happens(lastmile.TriggerTaskEta, 8*time.Minute)
+				var sent []textmessage.Message
+				err = w.store.Read(t.Context(), func(r *sqlstore.Tx) (err error) {
+					sent, err = r.Messages(t.Context(), textmessage.Filter{Organization: acme})
+					return err
+				})
+				if err != nil || len(sent) != tt.want {
+					t.Errorf("%v; %d messages, want %d: %+v", err, len(sent), tt.want, sent)
+				}
+			})
+		})
 	}
 }

@@ -14,6 +14,9 @@ import (
 // Reader is what the package reads in a transaction.
 type Reader interface {
 	work.Reader
+	// MessageAbout returns the message of a kind about a task to a number, and
+	// reports whether there is one.
+	MessageAbout(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, kind textmessage.Kind, to lastmile.Phone) (m textmessage.Message, found bool, err error)
 	// MessageByID finds a text message of any organization: gateways do not know
 	// the organization.
 	MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error)

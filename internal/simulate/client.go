@@ -102,7 +102,7 @@ func (c *client) try(ctx context.Context, r request) error {
 		out.SetBasicAuth(r.key, "")
 	}
 	if isPhoto {
-		out.Header.Set("Content-Type", "image/png")
+		out.Header.Set("Content-Type", "image/jpeg")
 	}
 	if r.once != "" {
 		out.Header.Set("Idempotency-Key", r.once)

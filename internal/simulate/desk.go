@@ -12,6 +12,7 @@ const (
 	openForEach   = 3 // open tasks per worker
 	maxForEach    = 6 // maximum tasks per worker in automatic assignment
 	batchSize     = 10
+	holdEach      = 8 // every so many errands are unassigned at first
 	deskPause     = 200 * time.Millisecond
 	leftoverPause = 3 * time.Second
 	inheritFor    = 30 * 24 * time.Hour
@@ -25,7 +26,6 @@ type desk struct {
 	batch     []errand
 	leftovers []leftover
 	tried     time.Time // when leftovers were last assigned
-	begun     time.Time
 	last      time.Time // when the last errand was created
 }
 
@@ -45,7 +45,7 @@ type container struct {
 // runDesk creates tasks until the context ends or all tasks are created and
 // completed.
 func (s *simulation) runDesk(ctx context.Context) error {
-	d := &desk{simulation: s, number: s.options.Errand, begun: s.now()}
+	d := &desk{simulation: s, number: s.options.Errand}
 	select {
 	case <-s.staffed:
 	case <-ctx.Done():
@@ -82,12 +82,8 @@ func (s *simulation) runDesk(ctx context.Context) error {
 // canPause reports whether the next errand can wait. It never can before every
 // worker has something to do.
 func (d *desk) canPause() bool {
-	pause := d.options.Pause
-	if d.options.BusyPeriod > 0 && d.now().Sub(d.begun) > d.options.BusyPeriod {
-		pause *= 5
-	}
 	enough := d.number-d.options.Errand > uint64(openForEach*d.options.Workers)
-	return enough && d.now().Sub(d.last) < pause
+	return enough && d.now().Sub(d.last) < d.scaled(d.options.Pause)
 }
 
 // finished reports whether all tasks have been created.
@@ -149,6 +145,8 @@ func (d *desk) createNext(ctx context.Context) error {
 		return d.submit(ctx)
 	case e.manner == byClaim:
 		return d.offer(ctx, e)
+	case len(e.stops) == 1 && (len(d.leftovers) < d.kept() || d.kept() > 0 && d.number%holdEach == 0):
+		return d.hold(ctx, e)
 	}
 	return d.assign(ctx, e)
 }
@@ -178,6 +176,23 @@ func (d *desk) assign(ctx context.Context, e errand) error {
 		d.leftovers = append(d.leftovers, leftover{team: e.team, tasks: ids})
 	}
 	return nil
+}
+
+// kept returns how many tasks stay unassigned.
+func (d *desk) kept() int {
+	if d.finished() {
+		return 0
+	}
+	return d.options.Unassigned
+}
+
+// hold creates a task that stays unassigned for a while.
+func (d *desk) hold(ctx context.Context, e errand) error {
+	made, err := d.create(ctx, d.body(e.stops[0]))
+	if err == nil {
+		d.leftovers = append(d.leftovers, leftover{team: e.team, tasks: []string{made.ID}})
+	}
+	return err
 }
 
 // assignInTurn creates the tasks of an errand for the workers on duty, in turn.
@@ -273,14 +288,19 @@ func (d *desk) submit(ctx context.Context) error {
 
 // leftoversDue reports whether to assign the leftovers now.
 func (d *desk) leftoversDue() bool {
-	return len(d.leftovers) > 0 && d.now().Sub(d.tried) >= leftoverPause
+	return len(d.leftovers) > d.kept() && d.now().Sub(d.tried) >= leftoverPause
 }
 
-// assignLeftovers has the server assign the leftovers.
+// assignLeftovers has the server assign the leftovers, the oldest first, except
+// those that are kept.
 func (d *desk) assignLeftovers(ctx context.Context) error {
 	d.tried = d.now()
 	var still []leftover
 	for i, l := range d.leftovers {
+		if i >= len(d.leftovers)-d.kept() {
+			still = append(still, l)
+			continue
+		}
 		options := map[string]any{"mode": "load", "maxAssignedTaskCount": maxForEach, "considerDependencies": true, "restrictAutoAssignmentToTeam": true, "teams": d.teams}
 		if l.team >= 0 {
 			options["teams"] = d.teams[l.team : l.team+1]
@@ -317,14 +337,14 @@ func (s *simulation) body(t stop) map[string]any {
 	body := map[string]any{
 		"destination": map[string]any{"address": t.door.address, "location": t.door.at.location()},
 		"recipients":  []recipient{t.recipient},
-		"notes":       t.notes, "pickupTask": t.pickup, "quantity": t.quantity, "serviceTime": t.service, "requirements": need,
+		"notes":       t.notes, "pickupTask": t.pickup, "quantity": t.quantity, "serviceTime": float64(t.service) / s.speed, "requirements": need,
 	}
 	now := s.now()
 	if t.after != 0 {
-		body["completeAfter"] = now.Add(t.after).UnixMilli()
+		body["completeAfter"] = now.Add(s.scaled(t.after)).UnixMilli()
 	}
 	if t.until != 0 {
-		body["completeBefore"] = now.Add(t.until).UnixMilli()
+		body["completeBefore"] = now.Add(s.scaled(t.until)).UnixMilli()
 	}
 	if t.barcode != "" {
 		body["barcodes"] = []map[string]any{{"data": t.barcode, "blockCompletion": true}}

@@ -131,6 +131,17 @@ func (l *ledger) end(task string, o outcome) {
 	}
 }
 
+// endedTasks returns the tasks that ended.
+func (l *ledger) endedTasks() map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := map[string]bool{}
+	for id := range l.ended {
+		all[id] = true
+	}
+	return all
+}
+
 // completionReported records a completion reported by the event stream.
 func (l *ledger) completionReported(task string) {
 	l.mu.Lock()

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // The actions of a worker on a task.
@@ -31,17 +33,23 @@ const (
 	chanceAgain   = 0.05 // of sending an action twice
 	chanceFailure = 0.06 // of a task failing
 	chanceLight   = 0.12 // of stopping at a red light
+	chanceEarly   = 0.15 // of leaving too early and waiting at the door
+	traffic       = 0.08 // standard deviation of how long a drive takes
 	topSpeed      = 90.0 // meters per second; the server accepts up to 150
 	lowBattery    = 8.0  // percent, at which a phone is charged
 	batteryHours  = 9.0
 )
 
-var failures = []struct{ reason, notes string }{
-	{"WRONG_ADDRESS", "There is no such door."},
-	{"RECIPIENT_UNAVAILABLE", "Nobody opened, nobody answered the telephone."},
-	{"REFUSED_BY_RECIPIENT", "The recipient did not want it."},
-	{"DAMAGED", "The box is broken."},
-	{"NO_ACCESS", "The elevator is out of order."},
+// failures are the reasons that workers give, with notes.
+var failures = []struct {
+	reason lastmile.FailureReason
+	notes  string
+}{
+	{lastmile.RecipientUnavailable, "No one opened, and no one picked up the phone."},
+	{lastmile.WrongAddress, "There is no such door."},
+	{lastmile.RefusedByRecipient, "The recipient did not want it."},
+	{lastmile.Damaged, "The box is broken."},
+	{lastmile.NoAccess, "The elevator is out of order."},
 }
 
 // shownTask is a task of the API, with the fields that phones use or that are
@@ -53,9 +61,17 @@ type shownTask struct {
 	TrackingURL  string    `json:"trackingURL"`
 	Dependencies []string  `json:"dependencies"`
 	PickupTask   bool      `json:"pickupTask"`
-	ServiceTime  float64   `json:"serviceTime"`
+	ServiceTime  float64   `json:"serviceTime"` // minutes
 	Container    container `json:"container"`
-	Destination  struct {
+
+	CompleteAfter        int64    `json:"completeAfter"`  // Unix ms; 0 for none
+	CompleteBefore       int64    `json:"completeBefore"` // Unix ms; 0 for none
+	EstimatedServiceTime int64    `json:"estimatedServiceTime"`
+	ETA                  *float64 `json:"eta"` // seconds
+	Recipients           []struct {
+		Phone string `json:"phone"`
+	} `json:"recipients"`
+	Destination struct {
 		Location [2]float64 `json:"location"`
 	} `json:"destination"`
 	Requirements requirements `json:"requirements"`
@@ -91,6 +107,10 @@ type phone struct {
 	done    map[string]bool // of the list
 	number  int             // number of actions
 	offers  chan string     // tasks of the team to claim
+
+	forecasts forecasts
+	polled    time.Time      // when the list was last received
+	eta       *time.Duration // of the active task, as the server estimated it at its start; nil if unknown
 }
 
 // call sends a request of this worker.
@@ -156,14 +176,41 @@ func (p *phone) next(ctx context.Context) (*shownTask, error) {
 	if err := p.claim(ctx); err != nil {
 		return nil, err
 	}
+	list, err := p.poll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.list, p.done = list, map[string]bool{}
+	return p.first(), nil
+}
+
+// poll receives the list, and records when the server expects the worker where.
+func (p *phone) poll(ctx context.Context) ([]shownTask, error) {
 	var list struct {
 		Tasks []shownTask `json:"tasks"`
 	}
 	if err := p.call(ctx, "GET /driver/v1/tasks", http.MethodGet, "/tasks", nil, &list); err != nil {
 		return nil, err
 	}
-	p.list, p.done = list.Tasks, map[string]bool{}
-	return p.first(), nil
+	p.polled = p.now()
+	for _, t := range list.Tasks {
+		if t.EstimatedServiceTime != 0 {
+			p.forecasts.add(t.ID, forecast{at: p.polled, expected: time.UnixMilli(t.EstimatedServiceTime)})
+		}
+	}
+	if len(list.Tasks) > 0 {
+		return list.Tasks, p.samplePage(ctx, one(p.random, list.Tasks))
+	}
+	return list.Tasks, nil
+}
+
+// refresh receives the list every minute at speed 1, as an app does that shows it.
+func (p *phone) refresh(ctx context.Context) error {
+	if !p.connected() || p.now().Sub(p.polled) < max(p.scaled(time.Minute), p.every) {
+		return nil
+	}
+	_, err := p.poll(ctx)
+	return err
 }
 
 // first returns the first task that is not completed and whose dependencies
@@ -205,11 +252,20 @@ func (p *phone) idle(ctx context.Context) error {
 	return p.sync(ctx)
 }
 
-// do carries out one task: start, drive, arrive, serve, depart, complete.
+// do carries out one task: start, drive, arrive, wait for its window, serve,
+// depart, complete.
 func (p *phone) do(ctx context.Context, t shownTask) error {
+	path := wayBetween(p.at, spotOf(pointOf(t.Destination.Location)))
 	if t.State == stateAssigned {
+		if err := p.awaitDeparture(ctx, t, path); err != nil {
+			return err
+		}
+		p.eta = nil
 		p.act(t.ID, verbStart, action{})
 		if err := p.sync(ctx); err != nil {
+			return err
+		}
+		if err := p.reply(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -219,38 +275,90 @@ func (p *phone) do(ctx context.Context, t shownTask) error {
 		had[e.Name] = true
 	}
 	if !had["arrival"] {
-		if err := p.drive(ctx, t); err != nil {
+		left := p.now()
+		if err := p.drive(ctx, path); err != nil {
 			return err
+		}
+		if p.eta != nil && t.State == stateAssigned {
+			p.day.drove(*p.eta, p.now().Sub(left))
 		}
 		p.act(t.ID, verbArrive, action{})
 		if err := p.sync(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.serve(ctx, t); err != nil {
+	if err := p.stay(ctx, time.UnixMilli(t.CompleteAfter).Sub(p.now())); err != nil {
+		return err
+	}
+	p.served(t, !had["arrival"])
+	service := time.Duration(t.ServiceTime * float64(time.Minute))
+	if service == 0 {
+		service = p.scaled(2 * time.Minute)
+	}
+	if err := p.stay(ctx, time.Duration((0.75+0.5*p.random.Float64())*float64(service))); err != nil {
 		return err
 	}
 	if !had["departure"] {
 		p.act(t.ID, verbDepart, action{})
 	}
-	p.act(t.ID, verbComplete, p.ending(t))
+	end := p.ending(t)
+	p.act(t.ID, verbComplete, end)
+	last := &p.queue[len(p.queue)-1]
 	if t.Requirements.Photo {
-		p.queue[len(p.queue)-1].photo = takePhoto(p.random)
+		last.photo = takePhoto(p.random)
 	}
-	return p.sync(ctx)
+	if t.Requirements.Signature && p.photos.Load() {
+		last.signature = sign(p.random)
+	}
+	if err := p.sync(ctx); err != nil || !p.connected() {
+		return err
+	}
+	return p.react(ctx, t, *end.Success)
 }
 
-// drive travels to a task's destination and reports positions on the way. A
-// phone that loses the network regains it before the door, or well after.
-func (p *phone) drive(ctx context.Context, t shownTask) error {
-	target := spotOf(pointOf(t.Destination.Location))
-	path, gone := wayBetween(p.at, target), 0.0
-	usual := min(pace[p.person.vehicle]*p.speed, topSpeed)
-	if p.random.Float64() < p.options.Offline {
-		p.offline = p.now().Add(time.Duration((0.3 + 1.5*p.random.Float64()) * path.length / usual * float64(time.Second)))
+// served records when service began, and whether the server expected it.
+func (p *phone) served(t shownTask, measured bool) {
+	began := p.now()
+	if measured {
+		p.day.served(t, began)
+		ten := p.scaled(10 * time.Minute)
+		if known, ok := p.forecasts.before(t.ID, began.Add(-ten), ten/5); ok {
+			p.day.foresaw(time.Duration(float64(known.expected.Sub(began)) * p.speed))
+		}
 	}
-	for gone < path.length {
-		speed := usual * (0.6 + 0.7*p.random.Float64())
+	delete(p.forecasts, t.ID)
+}
+
+// awaitDeparture waits until the worker can leave without arriving before the time
+// window opens. Some workers leave at once and wait at the door.
+func (p *phone) awaitDeparture(ctx context.Context, t shownTask, path way) error {
+	if t.CompleteAfter == 0 || p.random.Float64() < chanceEarly {
+		return nil
+	}
+	return p.stay(ctx, time.UnixMilli(t.CompleteAfter).Sub(p.now().Add(p.duration(path))))
+}
+
+// duration returns how long the worker usually takes.
+func (p *phone) duration(path way) time.Duration {
+	how := gaits[p.person.vehicle]
+	return p.scaled(how.park) + time.Duration(path.length/min(how.speed*p.speed, topSpeed)*float64(time.Second))
+}
+
+// drive leaves, travels along a path, parks, and reports positions on the way. A
+// phone that loses the network regains it before the door, or well after.
+func (p *phone) drive(ctx context.Context, path way) error {
+	usual := p.duration(path)
+	if p.random.Float64() < p.options.Offline {
+		p.offline = p.now().Add(time.Duration((0.3 + 1.5*p.random.Float64()) * float64(usual)))
+	}
+	park := p.scaled(gaits[p.person.vehicle].park)
+	if err := p.stay(ctx, park/3); err != nil {
+		return err
+	}
+	busy := math.Exp(traffic * p.random.NormFloat64())
+	moving := path.length / max((usual-park).Seconds()*busy*(1-chanceLight), 0.001)
+	for gone := 0.0; gone < path.length; {
+		speed := moving * (0.7 + 0.6*p.random.Float64())
 		if p.random.Float64() < chanceLight {
 			speed = 0
 		}
@@ -264,30 +372,35 @@ func (p *phone) drive(ctx context.Context, t shownTask) error {
 		gone += speed * step.Seconds()
 		var heading float64
 		p.at, heading = path.at(gone)
-		p.drain(step)
-		p.locate(speed, heading)
-		if err := p.sync(ctx); err != nil {
+		if err := p.moved(ctx, step, speed, heading); err != nil {
 			return err
 		}
 	}
-	p.at = target
-	return nil
+	p.at = path.corners[len(path.corners)-1]
+	return p.stay(ctx, park*2/3)
 }
 
-// serve spends the service time at the door.
-func (p *phone) serve(ctx context.Context, t shownTask) error {
-	minutes := max(t.ServiceTime, 1) * (0.3 + 0.7*p.random.Float64())
-	for left := p.scaled(time.Duration(minutes * float64(time.Minute))); left > 0; left -= p.every {
+// stay spends time at the current location.
+func (p *phone) stay(ctx context.Context, left time.Duration) error {
+	for ; left > 0; left -= p.every {
 		if !wait(ctx, min(left, p.every)) {
 			return ctx.Err()
 		}
-		p.drain(p.every)
-		p.locate(0, 0)
-		if err := p.sync(ctx); err != nil {
+		if err := p.moved(ctx, min(left, p.every), 0, 0); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// moved reports the position after some time.
+func (p *phone) moved(ctx context.Context, took time.Duration, speed, heading float64) error {
+	p.drain(took)
+	p.locate(speed, heading)
+	if err := p.sync(ctx); err != nil {
+		return err
+	}
+	return p.refresh(ctx)
 }
 
 // ending returns how the worker completes a task, with the evidence it
@@ -297,13 +410,13 @@ func (p *phone) ending(t shownTask) action {
 	end := action{Success: &success}
 	if !success {
 		why := one(p.random, failures)
-		end.FailureReason, end.Notes = why.reason, why.notes
+		end.FailureReason, end.Notes = string(why.reason), why.notes
 		return end
 	}
 	if t.Requirements.Notes {
 		end.Notes = "Handed over in person."
 	}
-	if t.Requirements.Signature {
+	if t.Requirements.Signature && !p.photos.Load() {
 		end.SignatureText = name(p.random)
 	}
 	end.MinimumAgeVerified = t.Requirements.MinimumAge > 0

@@ -79,9 +79,20 @@ var (
 	rounds = []lastmile.VehicleType{lastmile.Bicycle, lastmile.Car, lastmile.Truck, lastmile.Motorcycle, lastmile.Bicycle, lastmile.Car, ""}
 )
 
-// pace is the average speed of vehicles in the city, in meters per second.
-var pace = map[lastmile.VehicleType]float64{
-	"": 1.4, lastmile.Bicycle: 4.2, lastmile.Motorcycle: 7, lastmile.Car: 6, lastmile.Truck: 5,
+// gait is how a vehicle gets around in the city: how fast it is along streets, in
+// meters per second and including red lights, and how long it takes to leave and to
+// park.
+type gait struct {
+	speed float64
+	park  time.Duration
+}
+
+var gaits = map[lastmile.VehicleType]gait{
+	"":                  {1.44, 0},
+	lastmile.Bicycle:    {4.35, 20 * time.Second},
+	lastmile.Motorcycle: {9.2, 45 * time.Second},
+	lastmile.Car:        {9.2, 45 * time.Second},
+	lastmile.Truck:      {8.8, 48 * time.Second},
 }
 
 // crew returns random workers whose phone numbers begin with a prefix.
@@ -193,11 +204,11 @@ func (p plan) stop(random *rand.Rand, center spot) stop {
 		s.door.address.Apartment = fmt.Sprintf("%d%c", 1+random.IntN(20), 'A'+random.IntN(6))
 	}
 	switch chance := random.Float64(); {
-	case chance < 0.1: // will be late
-		s.until = time.Duration(2+random.IntN(4)) * time.Minute
+	case chance < 0.1: // at risk, and most likely late
+		s.until = time.Duration(6+random.IntN(4)) * time.Minute
 	case chance < 0.5:
-		s.until = time.Duration(45+random.IntN(180)) * time.Minute
-		s.after = s.until - time.Duration(30+random.IntN(120))*time.Minute
+		s.after = time.Duration(5+random.IntN(25)) * time.Minute
+		s.until = s.after + time.Duration(45+random.IntN(60))*time.Minute
 	}
 	switch chance := random.Float64(); {
 	case chance < 0.15:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // position is where a worker was, as the API accepts it.
@@ -27,6 +28,7 @@ type action struct {
 	FailureReason      string     `json:"failureReason,omitempty"`
 	Notes              string     `json:"notes,omitempty"`
 	SignatureText      string     `json:"signatureText,omitempty"`
+	SignatureUploadID  string     `json:"signatureUploadId,omitempty"`
 	PhotoUploadIDs     []string   `json:"photoUploadIds,omitempty"`
 	Barcodes           []barcode  `json:"barcodes,omitempty"`
 	MinimumAgeVerified bool       `json:"minimumAgeVerified,omitempty"`
@@ -38,11 +40,12 @@ type barcode struct {
 
 // report is a position or an action to be reported by a phone.
 type report struct {
-	position *position
-	verb     string
-	task     string
-	action   *action
-	photo    photo // to be uploaded first
+	position  *position
+	verb      string
+	task      string
+	action    *action
+	photo     photo // to be uploaded first
+	signature photo // to be uploaded first
 }
 
 // errTaskLost says that a task no longer belongs to the worker.
@@ -153,6 +156,13 @@ func (p *phone) sendAction(ctx context.Context, r report) error {
 		}
 		r.action.PhotoUploadIDs = []string{id}
 	}
+	if r.signature != nil && *r.action.Success && r.action.SignatureUploadID == "" {
+		id, err := p.upload(ctx, r.signature)
+		if err != nil {
+			return err
+		}
+		r.action.SignatureUploadID = id
+	}
 	p.ledger.try(r.task, r.verb)
 	shown, err := p.post(ctx, r)
 	if err != nil {
@@ -160,6 +170,9 @@ func (p *phone) sendAction(ctx context.Context, r report) error {
 	}
 	p.ledger.count(func(c *counts) { c.Actions++ })
 	p.ledger.visit(r.task, r.verb)
+	if r.verb == verbStart && shown.ETA != nil && !p.cut {
+		p.eta = new(time.Duration(*shown.ETA * float64(time.Second)))
+	}
 	if r.verb == verbComplete {
 		p.ledger.end(r.task, outcome{worker: p.worker, success: *r.action.Success, at: shown.Completion.Time})
 	}

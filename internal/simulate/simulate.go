@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,19 +32,20 @@ type Options struct {
 	Workers    int
 	Tasks      int           // to be created in total; 0 for no limit
 	Open       int           // open at a time; 0 for three per worker
-	Pause      time.Duration // between two errands, once every worker has something to do
-	BusyPeriod time.Duration // after which pauses are five times as long; 0 for never
+	Unassigned int           // tasks that stay unassigned at a time
+	Pause      time.Duration // between two errands, once every worker has something to do; at speed 1
 	Duration   time.Duration // duration of the run; 0 for no limit
-	Speed      float64       // how many times faster vehicles are, and stops shorter, than in reality
+	Speed      float64       // how many times faster than in reality everything is that takes time
 	Interval   time.Duration // between two positions
 	Radius     float64       // of a team's area, in meters
 	Offline    float64       // probability of losing the network on the way to a task
 	Check      bool          // whether to compare in the end
 
-	Prefix  string       // of the workers' phone numbers, to which four digits are added
-	First   int          // the first of the four digits
-	Visitor *Person      // a worker to be played by the user, who gets tasks and is left alone
-	Ready   func(Active) // called once, when the first task is started
+	Prefix  string                                             // of the workers' phone numbers, to which four digits are added
+	First   int                                                // the first of the four digits
+	Visitor *Person                                            // a worker to be played by the user, who gets tasks and is left alone
+	Ready   func(Active)                                       // called once, when the first task is started
+	Reply   func(ctx context.Context, from, text string) error // sends a recipient's text message; nil for none
 }
 
 // Active is an active task.
@@ -63,6 +65,7 @@ type Report struct {
 	Checked   int      `json:"checked"` // tasks compared
 	Breaches  int      `json:"brokenPromises"`
 	Broken    []string `json:"broken"` // the first of them
+	Day       Day      `json:"day"`
 }
 
 // simulation is a run.
@@ -76,6 +79,7 @@ type simulation struct {
 	speed   float64
 	every   time.Duration
 	now     func() time.Time
+	began   time.Time
 
 	teams       []string // ids, in the order of the plan
 	visitorTeam string
@@ -89,6 +93,10 @@ type simulation struct {
 	phones  []*phone      // on duty
 	staffed chan struct{} // closed when the first is on duty
 	ready   sync.Once
+	sampled time.Time // when the last tracking page was read
+
+	messages, messaged int // text messages, and the ended tasks that they are about
+	day                day
 }
 
 // Run simulates until the context ends, the time is over or all tasks are
@@ -96,6 +104,7 @@ type simulation struct {
 func Run(ctx context.Context, o Options) (Report, error) {
 	s := newSimulation(o)
 	begun := s.now()
+	s.began = begun
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	if o.Duration > 0 {
@@ -196,7 +205,7 @@ const restPause = 5 * time.Second
 func (s *simulation) keepWorking(ctx context.Context, number int, who Person, slots chan struct{}) {
 	p := &phone{
 		simulation: s, person: who, random: s.plan.random(chancePhone, uint64(number)),
-		done: map[string]bool{}, offers: make(chan string, 16),
+		done: map[string]bool{}, offers: make(chan string, 16), forecasts: forecasts{},
 	}
 	p.battery = 40 + 60*p.random.Float64()
 	p.at = teams[who.team].door.at.jittered(p.random, 60)
@@ -287,7 +296,9 @@ func (s *simulation) report(begun time.Time, took time.Duration) Report {
 	if took == 0 {
 		took = s.now().Sub(begun)
 	}
-	r := Report{Seconds: took.Seconds(), Routes: s.tally.report(), Open: s.ledger.open()}
+	r := Report{Seconds: took.Seconds(), Routes: s.tally.report(), Open: s.ledger.open(), Day: s.day.report()}
+	r.Day.Messages, r.Day.MessagedTasks = s.messages, s.messaged
+	r.Day.PerDelivery = math.Round(100*float64(s.messages)/float64(max(s.messaged, 1))) / 100
 	s.mu.Lock()
 	r.Workers = len(s.phones)
 	s.mu.Unlock()
@@ -338,7 +349,31 @@ func (s *simulation) check(ctx context.Context) error {
 	}
 	close(tasks)
 	all.Wait()
-	return failed
+	return errors.Join(failed, s.countMessages(ctx))
+}
+
+// countMessages counts the text messages about the tasks that ended.
+func (s *simulation) countMessages(ctx context.Context) error {
+	ended := s.ledger.endedTasks()
+	s.messages, s.messaged = 0, len(ended)
+	for before := ""; ; {
+		var page []struct {
+			ID   string `json:"id"`
+			Task string `json:"task"`
+			Time int64  `json:"timeCreated"`
+		}
+		if err := s.api(ctx, "GET /messages", http.MethodGet, "/messages?before="+before, nil, &page); err != nil {
+			return fmt.Errorf("count text messages: %w", err)
+		}
+		for _, m := range page {
+			if before = m.ID; ended[m.Task] {
+				s.messages++
+			}
+		}
+		if len(page) == 0 || page[len(page)-1].Time < s.began.UnixMilli() {
+			return nil
+		}
+	}
 }
 
 func (s *simulation) checkTask(ctx context.Context, id string) error {

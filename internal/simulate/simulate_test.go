@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image/png"
+	"image/jpeg"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,8 +22,8 @@ import (
 
 var temporary = regexp.MustCompile(`temporary password (\S+)`)
 
-// options returns the options of a short run: at two hundred times the speed,
-// in a small area.
+// options returns the options of a short run: at two thousand times the speed, so
+// that workers wait for time windows only a second, in a small area.
 func options(t *testing.T, p *apptest.Platform, name string, prefix string) simulate.Options {
 	t.Helper()
 	return simulate.Options{
@@ -32,7 +32,7 @@ func options(t *testing.T, p *apptest.Platform, name string, prefix string) simu
 			sent := p.Outbox(t, phone)
 			return temporary.FindStringSubmatch(sent[len(sent)-1].Body)[1], nil
 		},
-		Seed: 3, Run: name, Workers: 4, Tasks: 7, Duration: 10 * time.Minute, Speed: 200, Interval: 100 * time.Millisecond, Radius: 120,
+		Seed: 3, Run: name, Workers: 4, Tasks: 7, Duration: 10 * time.Minute, Speed: 2000, Interval: 100 * time.Millisecond, Radius: 120,
 		Offline: 0.5, Check: true, Prefix: prefix,
 	}
 }
@@ -55,6 +55,7 @@ func TestRun(t *testing.T) {
 			"a server that does not keep what it says is found out": testLiar,
 			"photos are handed in where the server takes them":      testPhotos,
 			"a second run goes on with the same workers":            testSecondRun,
+			"workers wait for time windows":                         testWindows,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -163,7 +164,7 @@ func (a *album) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := png.DecodeConfig(bytes.NewReader(sent)); err != nil || r.Header.Get("Content-Type") != "image/png" {
+	if _, err := jpeg.DecodeConfig(bytes.NewReader(sent)); err != nil || r.Header.Get("Content-Type") != "image/jpeg" {
 		a.wrong.Add(1)
 	}
 	body := fmt.Sprintf(`{"uploadId":"photo%d"}`, a.photos.Add(1))
@@ -209,5 +210,37 @@ func testSecondRun(t *testing.T, p *apptest.Platform) {
 		if route.Name == "POST /workers" || route.Name == "POST /teams" || route.Name == "POST /hubs" {
 			t.Errorf("%s was asked for again", route.Name)
 		}
+	}
+}
+
+func testWindows(t *testing.T, p *apptest.Platform) {
+	o := options(t, p, "windows", "+1315555")
+	o.Tasks, o.Unassigned = 12, 2
+	report := run(t, o)
+	if report.Breaches != 0 || report.Completed+report.Failed != o.Tasks {
+		t.Errorf("the report is %+v", report)
+	}
+	day := report.Day
+	if day.Windowed == 0 || day.InWindow > day.Windowed || day.Drives == 0 || day.Pages == 0 || day.MessagedTasks != o.Tasks || day.PerDelivery < 1 {
+		t.Errorf("the day is %+v", day)
+	}
+	client := apptest.Client{Platform: p, Key: o.Key}
+	from := time.Now().Add(-time.Hour).UnixMilli()
+	tasks, _ := client.Must(t, http.MethodGet, fmt.Sprintf("/tasks/all?from=%d", from), nil)["tasks"].([]any)
+	windows := 0
+	for _, one := range tasks {
+		task, _ := one.(map[string]any)
+		details, _ := task["completionDetails"].(map[string]any)
+		opens, windowed := task["completeAfter"].(float64)
+		ended, _ := details["time"].(float64)
+		if windowed {
+			windows++
+		}
+		if windowed && ended < opens {
+			t.Errorf("task %v was completed %.0f ms before its window opened", task["id"], opens-ended)
+		}
+	}
+	if len(tasks) != o.Tasks || windows == 0 {
+		t.Errorf("%d tasks, %d with a window", len(tasks), windows)
 	}
 }

@@ -6,8 +6,8 @@ package textmessage
 var builtIn = map[string]map[Kind][2]string{
 	"en": {
 		KindStarted: {
-			"{organization}: {worker} is on the way with your delivery. Follow it here: {tracking}",
-			"{organization}: {worker} is on the way to pick up from you. Follow it here: {tracking}",
+			"{organization}: {worker} is on the way with your delivery and will be there at about {time}. Follow it here: {tracking}",
+			"{organization}: {worker} is on the way to pick up from you and will be there at about {time}. Follow it here: {tracking}",
 		},
 		KindETA: {
 			"{organization}: your delivery will be there in about {eta} min. {tracking}",
@@ -32,8 +32,8 @@ var builtIn = map[string]map[Kind][2]string{
 	},
 	"es": {
 		KindStarted: {
-			"{organization}: {worker} va en camino con su entrega. Siga el reparto: {tracking}",
-			"{organization}: {worker} va en camino para recoger su paquete. Siga la recogida: {tracking}",
+			"{organization}: {worker} va en camino con su entrega y llega hacia las {time}. Siga el reparto: {tracking}",
+			"{organization}: {worker} va en camino para recoger su paquete y llega hacia las {time}. Siga la recogida: {tracking}",
 		},
 		KindETA: {
 			"{organization}: su entrega llega en unos {eta} min. {tracking}",
@@ -58,8 +58,8 @@ var builtIn = map[string]map[Kind][2]string{
 	},
 	"fr": {
 		KindStarted: {
-			"{organization} : {worker} est en route avec votre colis. Suivi : {tracking}",
-			"{organization} : {worker} est en route pour venir chercher votre colis. Suivi : {tracking}",
+			"{organization} : {worker} est en route avec votre colis et arrive vers {time}. Suivi : {tracking}",
+			"{organization} : {worker} est en route pour venir chercher votre colis et arrive vers {time}. Suivi : {tracking}",
 		},
 		KindETA: {
 			"{organization} : votre colis arrive dans environ {eta} min. {tracking}",
@@ -84,8 +84,8 @@ var builtIn = map[string]map[Kind][2]string{
 	},
 	"de": {
 		KindStarted: {
-			"{organization}: {worker} ist mit Ihrer Lieferung unterwegs. Zur Verfolgung: {tracking}",
-			"{organization}: {worker} ist zur Abholung bei Ihnen unterwegs. Zur Verfolgung: {tracking}",
+			"{organization}: {worker} ist mit Ihrer Lieferung unterwegs und kommt gegen {time} Uhr. Zur Verfolgung: {tracking}",
+			"{organization}: {worker} ist zur Abholung bei Ihnen unterwegs und kommt gegen {time} Uhr. Zur Verfolgung: {tracking}",
 		},
 		KindETA: {
 			"{organization}: Ihre Lieferung kommt in etwa {eta} Min. {tracking}",
@@ -110,8 +110,8 @@ var builtIn = map[string]map[Kind][2]string{
 	},
 	"pt": {
 		KindStarted: {
-			"{organization}: {worker} vai a caminho com a sua encomenda. Acompanhe aqui: {tracking}",
-			"{organization}: {worker} vai a caminho para recolher a sua encomenda. Acompanhe aqui: {tracking}",
+			"{organization}: {worker} vai a caminho com a sua encomenda e chega por volta das {time}. Acompanhe aqui: {tracking}",
+			"{organization}: {worker} vai a caminho para recolher a sua encomenda e chega por volta das {time}. Acompanhe aqui: {tracking}",
 		},
 		KindETA: {
 			"{organization}: a sua encomenda chega em cerca de {eta} min. {tracking}",
@@ -136,15 +136,59 @@ var builtIn = map[string]map[Kind][2]string{
 	},
 }
 
+// untimed are the texts of taskStarted while it is not known when the worker will
+// be there.
+var untimed = map[string][2]string{
+	"en": {
+		"{organization}: {worker} is on the way with your delivery. Follow it here: {tracking}",
+		"{organization}: {worker} is on the way to pick up from you. Follow it here: {tracking}",
+	},
+	"es": {
+		"{organization}: {worker} va en camino con su entrega. Siga el reparto: {tracking}",
+		"{organization}: {worker} va en camino para recoger su paquete. Siga la recogida: {tracking}",
+	},
+	"fr": {
+		"{organization} : {worker} est en route avec votre colis. Suivi : {tracking}",
+		"{organization} : {worker} est en route pour venir chercher votre colis. Suivi : {tracking}",
+	},
+	"de": {
+		"{organization}: {worker} ist mit Ihrer Lieferung unterwegs. Zur Verfolgung: {tracking}",
+		"{organization}: {worker} ist zur Abholung bei Ihnen unterwegs. Zur Verfolgung: {tracking}",
+	},
+	"pt": {
+		"{organization}: {worker} vai a caminho com a sua encomenda. Acompanhe aqui: {tracking}",
+		"{organization}: {worker} vai a caminho para recolher a sua encomenda. Acompanhe aqui: {tracking}",
+	},
+}
+
 // someWorker replaces the name of an unknown worker.
 var someWorker = map[string]string{
 	"en": "our courier", "es": "nuestro repartidor", "fr": "notre livreur", "de": "unser Kurier", "pt": "o nosso estafeta",
 }
 
+// clocks are the layouts of a time of day, by language.
+var clocks = map[string]string{"en": "3:04 PM"}
+
+// clock is the layout in any other language.
+const clock = "15:04"
+
 // builtInText returns the default text for an occasion; empty if there is none
 // in the language.
 func builtInText(o Occasion, language string) string {
 	texts := builtIn[language][o.Kind]
+	if o.Pickup {
+		return texts[1]
+	}
+	return texts[0]
+}
+
+// untimedText returns the text of taskStarted while no time is known, in a language
+// or else in English.
+func untimedText(o Occasion, language string) string {
+	texts, ok := untimed[language]
+	if !ok {
+		texts = untimed["en"]
+	}
 	if o.Pickup {
 		return texts[1]
 	}

@@ -168,8 +168,9 @@ func TestTemplatesAreCheckedWhenTheyAreSaved(t *testing.T) {
 		"the delay of a message about it": {textmessage.Occasion{Kind: textmessage.KindDelayed, Pickup: true}, "en", "{delay}", ""},
 		"two lines":                       {started, "en", "one\ntwo", ""},
 		"a language of one's own":         {started, "it", "Ciao {recipient}", ""},
-		"a misspelt placeholder":          {started, "en", "Hi {recpient}", "{recpient} cannot be filled in; a taskStarted message knows {organization}"},
-		"a time that is not known":        {started, "en", "in {eta} min", "{eta} cannot be filled in"},
+		"a misspelt placeholder":          {started, "en", "Hi {recpient}", "{recpient} cannot be filled in; a taskStarted message knows {eta}, {organization}"},
+		"when the worker will be there":   {started, "en", "in {eta} min, at {time}", ""},
+		"a time that is not known":        {textmessage.Occasion{Kind: textmessage.KindCompleted}, "en", "in {eta} min", "{eta} cannot be filled in"},
 		"letter case":                     {started, "en", "{Worker}", "{Worker} cannot be filled in"},
 		"an empty placeholder":            {started, "en", "{}", "{} cannot be filled in"},
 		"a brace that is not closed":      {started, "en", "{worker", "{ without a }"},
@@ -227,6 +228,49 @@ func TestMessagesAreWrittenInTheRecipientsLanguage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := tt.settings.Compose(textmessage.Notice{
 				Kind: textmessage.KindArrived, Task: tt.task, Merchant: lastmile.Organization{Name: "Acme"}, Country: tt.country,
+			})
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheFirstMessageSaysWhenTheWorkerWillBeThere(t *testing.T) {
+	now := time.Date(2026, 5, 4, 14, 30, 20, 0, time.UTC)
+	task := func(arrival, after time.Duration) lastmile.Task {
+		task := lastmile.Task{TrackingURL: "https://t.example/t/x"}
+		if arrival != 0 {
+			task.Estimates = lastmile.Estimates{Arrival: now.Add(arrival), ETA: new(arrival)}
+		}
+		if after != 0 {
+			task.CompleteAfter = now.Add(after)
+		}
+		return task
+	}
+	own := textmessage.DefaultSettings("acme")
+	if err := own.SetText(textmessage.Template{Occasion: textmessage.Occasion{Kind: textmessage.KindStarted}, Language: "en", Text: "{eta} min, {time}"}); err != nil {
+		t.Fatal(err)
+	}
+	plain, german := textmessage.DefaultSettings("acme"), textmessage.DefaultSettings("acme")
+	german.Language = "de"
+	for name, tt := range map[string]struct {
+		settings textmessage.Settings
+		task     lastmile.Task
+		want     string
+	}{
+		"the arrival":                  {plain, task(12*time.Minute, 0), "Acme: Ada is on the way with your delivery and will be there at about 10:42 AM. Follow it here: https://t.example/t/x"},
+		"another clock":                {german, task(12*time.Minute, 0), "Acme: Ada ist mit Ihrer Lieferung unterwegs und kommt gegen 10:42 Uhr. Zur Verfolgung: https://t.example/t/x"},
+		"when the window opens":        {plain, task(12*time.Minute, 4*time.Hour), "Acme: Ada is on the way with your delivery and will be there at about 2:30 PM. Follow it here: https://t.example/t/x"},
+		"not today":                    {plain, task(12*time.Minute, 24*time.Hour), "Acme: Ada is on the way with your delivery. Follow it here: https://t.example/t/x"},
+		"unknown":                      {plain, task(0, 0), "Acme: Ada is on the way with your delivery. Follow it here: https://t.example/t/x"},
+		"a text of the organization":   {own, task(11*time.Minute+time.Second, 0), "12 min, 10:41 AM"},
+		"its text without a time":      {own, task(0, 0), "Acme: Ada is on the way with your delivery. Follow it here: https://t.example/t/x"},
+		"its minutes until the window": {own, task(time.Minute, 30*time.Minute), "30 min, 11:00 AM"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := tt.settings.Compose(textmessage.Notice{
+				Kind: textmessage.KindStarted, Task: tt.task, Merchant: lastmile.Organization{Name: "Acme", Timezone: "America/New_York"}, Worker: "Ada", Now: now,
 			})
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -48,6 +48,9 @@ func (o Occasion) String() string {
 
 // Settings are an organization's settings for text messages. Every message is
 // sent unless it is disabled.
+//
+// An average task causes two messages: that the worker is on the way and when to
+// expect the worker, and the outcome.
 type Settings struct {
 	Organization lastmile.OrganizationID
 	Language     string // default for recipients without one; empty for that of the country
@@ -57,9 +60,10 @@ type Settings struct {
 	Texts        []Template
 }
 
-// DefaultSettings are the settings of a new organization.
+// DefaultSettings are the settings of a new organization. There is no message
+// about an arrival: one about the outcome follows in a few minutes.
 func DefaultSettings(org lastmile.OrganizationID) Settings {
-	return Settings{Organization: org, Thresholds: DefaultThresholds}
+	return Settings{Organization: org, Thresholds: DefaultThresholds, Disabled: []Occasion{{KindArrived, false}, {KindArrived, true}}}
 }
 
 // Enabled reports whether recipients are notified of an occasion.

@@ -22,18 +22,24 @@ type Template struct {
 	Text     string
 }
 
-// placeholders maps each placeholder to the only kind of message that has it;
-// empty for every kind.
-var placeholders = map[string]Kind{
-	"organization": "", "recipient": "", "worker": "", "tracking": "", "task": "",
-	"eta": KindETA, "delay": KindDelayed,
+// placeholders maps each placeholder to the kinds of message that have it; nil
+// for every kind.
+var placeholders = map[string][]Kind{
+	"organization": nil, "recipient": nil, "worker": nil, "tracking": nil, "task": nil,
+	"eta": {KindStarted, KindETA}, "time": {KindStarted, KindETA}, "delay": {KindDelayed},
+}
+
+// hasPlaceholder reports whether a kind of message has a placeholder.
+func hasPlaceholder(kind Kind, name string) bool {
+	kinds, known := placeholders[name]
+	return known && (kinds == nil || slices.Contains(kinds, kind))
 }
 
 // knownPlaceholders lists the placeholders of a kind of message.
 func knownPlaceholders(kind Kind) []string {
 	var known []string
-	for name, only := range placeholders {
-		if only == "" || only == kind {
+	for name := range placeholders {
+		if hasPlaceholder(kind, name) {
 			known = append(known, "{"+name+"}")
 		}
 	}
@@ -65,8 +71,7 @@ func (t Template) Check() error {
 		}
 	}
 	_, err := t.fill(func(name string) (string, error) {
-		only, known := placeholders[name]
-		if !known || only != "" && only != t.Occasion.Kind {
+		if !hasPlaceholder(t.Occasion.Kind, name) {
 			return "", lastmile.Invalid("text: {%s} cannot be filled in; a %s message knows %s",
 				name, t.Occasion.Kind, strings.Join(knownPlaceholders(t.Occasion.Kind), ", "))
 		}
@@ -146,7 +151,20 @@ type Notice struct {
 	Task     lastmile.Task
 	Merchant lastmile.Organization // whose name is shown
 	Country  string                // of the sending organization
-	Worker   string                // name of the worker; empty if unknown
+	Worker   string                // name of the worker that recipients are shown; empty if unknown
+	Now      time.Time
+}
+
+// expected returns when service is expected to begin, by the merchant's clock, and
+// reports whether it is known and later today.
+func (notice Notice) expected() (at time.Time, known bool) {
+	at = notice.Task.Estimates.ServiceStart(notice.Task.Window())
+	zone, err := time.LoadLocation(notice.Merchant.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	at, now := at.In(zone), notice.Now.In(zone)
+	return at, at.After(now) && at.Year() == now.Year() && at.YearDay() == now.YearDay()
 }
 
 // Compose returns the text of a message to a recipient.
@@ -156,12 +174,37 @@ func (s Settings) Compose(notice Notice) string {
 	if notice.Task.Recipient != nil && languageOf(notice.Task.Recipient) != "" {
 		languages = []string{languageOf(notice.Task.Recipient), language}
 	}
-	t, _ := s.Template(Occasion{notice.Kind, notice.Task.Pickup}, languages...)
+	o := Occasion{notice.Kind, notice.Task.Pickup}
+	t, _ := s.Template(o, languages...)
+	if _, known := notice.expected(); !known && o.Kind == KindStarted && t.timed() {
+		t.Text = untimedText(o, t.Language)
+	}
 	text, err := t.fill(func(name string) (string, error) { return notice.value(name, t.Language, s.Thresholds), nil })
 	if err != nil { // cannot happen: validated by Check
 		return ""
 	}
 	return text
+}
+
+// timed reports whether the text says when the worker will be there.
+func (t Template) timed() bool {
+	return strings.Contains(t.Text, "{eta}") || strings.Contains(t.Text, "{time}")
+}
+
+// QuietTime is how soon after the message that the worker is on the way no other
+// is sent about when the worker will be there.
+const QuietTime = 5 * time.Minute
+
+// Repeats reports whether a notice repeats what the recipient read a few minutes
+// ago. started is the message that the worker is on the way; it may have come
+// without a time, if that was unknown or the organization's text has none.
+func (s Settings) Repeats(notice Notice, started Message) bool {
+	if notice.Kind != KindETA || notice.Now.Sub(started.Created).Abs() >= QuietTime { // the clock may have been set back
+		return false
+	}
+	untimed := notice
+	untimed.Kind, untimed.Task.Estimates = KindStarted, lastmile.Estimates{}
+	return started.Body != s.Compose(untimed)
 }
 
 // value returns the value of a placeholder.
@@ -186,7 +229,18 @@ func (notice Notice) value(name, language string, usual Thresholds) string {
 	case "task":
 		return notice.Task.ShortID
 	case "eta":
+		if at, known := notice.expected(); known {
+			return minutesOf(new(at.Sub(notice.Now)), usual.ETA)
+		}
 		return minutesOf(notice.Task.Estimates.ETA, usual.ETA)
+	case "time":
+		at, known := notice.expected()
+		if !known {
+			eta := usual.ETA
+			lastmile.Set(&eta, notice.Task.Estimates.ETA)
+			at = notice.Now.Add(eta).In(at.Location())
+		}
+		return at.Format(cmp.Or(clocks[language], clock))
 	case "delay":
 		return minutesOf(notice.Task.Estimates.Delay, usual.Delay)
 	}
@@ -206,11 +260,14 @@ func minutesOf(d *time.Duration, usual time.Duration) string {
 // length.
 func (s Settings) Preview(t Template, org lastmile.Organization, publicURL string) string {
 	eta, delay := s.Thresholds.ETA, s.Thresholds.Delay
+	noon := time.Date(2000, time.January, 3, 12, 0, 0, 0, time.UTC)
+	org.Timezone = "UTC"
 	notice := Notice{
-		Kind: t.Occasion.Kind, Merchant: org, Worker: "Alex Morgan",
+		Kind: t.Occasion.Kind, Merchant: org, Worker: "Alex", Now: noon,
 		Task: lastmile.Task{
 			ShortID: "1a2b3c4d", TrackingURL: publicURL + "/t/" + strings.Repeat("x", lastmile.IDLength),
-			Recipient: &lastmile.Recipient{Name: "Grace Hopper"}, Estimates: lastmile.Estimates{ETA: &eta, Delay: &delay},
+			Recipient: &lastmile.Recipient{Name: "Grace Hopper"},
+			Estimates: lastmile.Estimates{Arrival: noon.Add(eta), ETA: &eta, Delay: &delay},
 		},
 	}
 	text, err := t.fill(func(name string) (string, error) { return notice.value(name, t.Language, s.Thresholds), nil })

@@ -18,55 +18,11 @@ import (
 // TestRecipientsAreNotifiedOnce has a worker come near and be late in an
 // organization without webhooks.
 func TestRecipientsAreNotifiedOnce(t *testing.T) {
-	p := apptest.New(t)
-	c := p.Organization(t, "Acme")
-	var heard []lastmile.Event
-	p.Tracking.Events = events.NewLog(events.Options{
-		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
-		Encode: wire.EncodeEvent,
-		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
-			heard = append(heard, all...)
-			return nil
-		},
-	})
-	now := p.Now()
-	worker := lastmile.Worker{
-		ID: "workerworkerworkerworker", Organization: c.Organization.ID, Created: now, Modified: now, Name: "W", Phone: "+12125550101",
-		Vehicle: &lastmile.Vehicle{Type: lastmile.Car},
-	}
-	place := lastmile.Destination{
-		ID: "destinationdestinationde", Organization: c.Organization.ID, Created: now, Modified: now, Location: lastmile.Point{Lon: -74, Lat: 40.7},
-	}
-	task := lastmile.Task{
-		ID: "tasktasktasktasktasktask", ShortID: "t", Organization: c.Organization.ID, Created: now, Modified: now, Destination: place, TrackingToken: "t",
-		State: lastmile.TaskActive, Worker: worker.ID, Container: lastmile.WorkerContainer(worker.ID), CompleteBefore: now.Add(25 * time.Minute),
-	}
-	ctx := t.Context()
-	err := p.Store.Write(ctx, func(w *sqlstore.Tx) error {
-		return errors.Join(
-			w.SaveWorker(ctx, worker), w.SaveWhereabouts(ctx, worker.Organization, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
-			w.SaveDestination(ctx, place), w.AddTask(ctx, task), w.ScheduleEstimate(ctx, worker.Organization, worker.ID, now),
-		)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	who := lastmile.Principal{Organization: worker.Organization, Worker: worker.ID}
-	moves := func(lat float64) []lastmile.Event {
-		t.Helper()
-		heard = nil
-		_, err := p.Tracking.Report(ctx, who, []lastmile.Position{{Location: lastmile.Point{Lon: -74, Lat: lat}, At: p.Now()}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.RefreshDue(t)
-		p.Advance(10 * time.Minute)
-		return heard
-	}
+	p, c, moves := approach(t, func(task *lastmile.Task, now time.Time) { task.CompleteBefore = now.Add(25 * time.Minute) })
 	if got := moves(40.5); len(got) != 0 {
 		t.Errorf("far away: %v", got)
 	}
-	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > textmessage.DefaultThresholds.ETA || got[0].Task.ID != task.ID {
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA == nil || *got[0].ETA > textmessage.DefaultThresholds.ETA || got[0].Task == nil {
 		t.Errorf("near: %v", got)
 	}
 	if got := moves(40.69); len(got) != 0 {
@@ -86,4 +42,83 @@ func TestRecipientsAreNotifiedOnce(t *testing.T) {
 			t.Errorf("in the event log, though no webhook has this trigger: %s", body)
 		}
 	}
+}
+
+// TestRecipientsAreNotifiedOfTheTimeThatMatters has a worker come near long before
+// the time window opens.
+func TestRecipientsAreNotifiedOfTheTimeThatMatters(t *testing.T) {
+	_, _, moves := approach(t, func(task *lastmile.Task, now time.Time) { task.CompleteAfter = now.Add(25 * time.Minute) })
+	for _, when := range []string{"25 minutes before it opens", "15 minutes before"} {
+		if got := moves(40.69); len(got) != 0 {
+			t.Errorf("%s: %v", when, got)
+		}
+	}
+	if got := moves(40.69); len(got) != 1 || got[0].Trigger != lastmile.TriggerTaskEta || got[0].ETA.Round(time.Second) != 5*time.Minute {
+		t.Errorf("5 minutes before: %v", got)
+	}
+}
+
+// TestAWorkerWhoIsThereIsNotAnnounced has a worker arrive before anything was
+// checked.
+func TestAWorkerWhoIsThereIsNotAnnounced(t *testing.T) {
+	_, _, moves := approach(t, func(task *lastmile.Task, now time.Time) {
+		task.Completion.Events = []lastmile.CompletionEvent{{Name: "start", At: now.Add(-time.Minute)}, {Name: "arrival", At: now}}
+	})
+	if got := moves(40.7); len(got) != 0 {
+		t.Errorf("notified of %v", got)
+	}
+}
+
+// approach returns a platform with an organization that has one active task, and a
+// function that moves its worker along the meridian of the task, passes ten minutes
+// and returns the events that recipients are notified of.
+func approach(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p *apptest.Platform, c *apptest.Client, moves func(lat float64) []lastmile.Event) {
+	t.Helper()
+	p = apptest.New(t)
+	c = p.Organization(t, "Acme")
+	var heard []lastmile.Event
+	p.Tracking.Events = events.NewLog(events.Options{
+		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
+		Encode: wire.EncodeEvent,
+		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
+			heard = append(heard, all...)
+			return nil
+		},
+	})
+	now := p.Now()
+	worker := lastmile.Worker{
+		ID: "workerworkerworkerworker", Organization: c.Organization.ID, Created: now, Modified: now, Name: "W", Phone: "+12125550101",
+		Vehicle: &lastmile.Vehicle{Type: lastmile.Car},
+	}
+	place := lastmile.Destination{
+		ID: "destinationdestinationde", Organization: c.Organization.ID, Created: now, Modified: now, Location: lastmile.Point{Lon: -74, Lat: 40.7},
+	}
+	task := lastmile.Task{
+		ID: "tasktasktasktasktasktask", ShortID: "t", Organization: c.Organization.ID, Created: now, Modified: now, Destination: place, TrackingToken: "t",
+		State: lastmile.TaskActive, Worker: worker.ID, Container: lastmile.WorkerContainer(worker.ID),
+	}
+	change(&task, now)
+	ctx := t.Context()
+	err := p.Store.Write(ctx, func(w *sqlstore.Tx) error {
+		return errors.Join(
+			w.SaveWorker(ctx, worker), w.SaveWhereabouts(ctx, worker.Organization, worker.ID, lastmile.Whereabouts{OnDuty: true, LastSeen: now}),
+			w.SaveDestination(ctx, place), w.AddTask(ctx, task), w.ScheduleEstimate(ctx, worker.Organization, worker.ID, now),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := lastmile.Principal{Organization: worker.Organization, Worker: worker.ID}
+	moves = func(lat float64) []lastmile.Event {
+		t.Helper()
+		heard = nil
+		_, err := p.Tracking.Report(ctx, who, []lastmile.Position{{Location: lastmile.Point{Lon: -74, Lat: lat}, At: p.Now()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.RefreshDue(t)
+		p.Advance(10 * time.Minute)
+		return heard
+	}
+	return p, c, moves
 }

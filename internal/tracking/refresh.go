@@ -186,18 +186,12 @@ func (t *Tracker) save(ctx context.Context, w Writer, schedule *store.EstimateSc
 }
 
 // Started estimates a task that its worker starts now. It runs in the transaction
-// of the start and asks no router: the estimate that the task has is kept if it is
-// for the way from here, and any other is by formula. The next refresh, which is
-// due at once, is better.
+// of the start and asks no router: the travel time of the last refresh is used if
+// that was for the way from here, and any other is by formula. The next refresh,
+// which is due at once, is better.
 func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker lastmile.Worker, task lastmile.Task, now time.Time) (e lastmile.Estimates, err error) {
 	at := worker.Whereabouts.Location
 	if at == nil {
-		return e, nil
-	}
-	task.State = lastmile.TaskActive
-	if next := len(worker.Tasks) > 0 && worker.Tasks[0] == task.ID; next && task.Estimates.Arrival.After(now) {
-		e = task.Estimates
-		e.ETA = new(e.Arrival.Sub(now))
 		return e, nil
 	}
 	w, err := t.Store.Join(tx)
@@ -208,10 +202,35 @@ func (t *Tracker) Started(ctx context.Context, tx store.Transaction, worker last
 	if err != nil {
 		return e, err
 	}
-	duration, distance := travel.Approximate(worker.TravelsBy(), *at, task.Destination.Location)
-	leg := travel.Leg{Duration: duration, Distance: distance, Estimated: true}
+	leg, err := refreshedLeg(ctx, w, worker, task, now)
+	if err != nil {
+		return e, err
+	}
+	if leg.Duration == 0 {
+		leg.Duration, leg.Distance = travel.Approximate(worker.TravelsBy(), *at, task.Destination.Location)
+		leg.Estimated = true
+	}
+	task.State = lastmile.TaskActive
 	way := travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{task}}
 	return way.Estimate([]travel.Leg{leg}, experience, now)[0], nil
+}
+
+// refreshedLeg returns the way to the next task of a worker who has no active one,
+// if it was estimated in the last minute and nothing has changed since; else a leg
+// without a duration. The estimate assumed that the worker left at that time.
+func refreshedLeg(ctx context.Context, r Reader, worker lastmile.Worker, task lastmile.Task, now time.Time) (leg travel.Leg, err error) {
+	if len(worker.Tasks) == 0 || worker.Tasks[0] != task.ID {
+		return leg, nil
+	}
+	schedule, err := r.EstimateSchedule(ctx, worker.Organization, worker.ID)
+	if lastmile.IsNotFound(err) {
+		return leg, nil
+	}
+	left := schedule.Refresh.Add(-travel.RefreshOnDuty)
+	if err == nil && schedule.Refresh.After(now) && !left.After(now) && task.Estimates.Arrival.After(left) {
+		leg.Duration = task.Estimates.Arrival.Sub(left)
+	}
+	return leg, err
 }
 
 // publish wakes the pages of tasks whose estimates change, and the worker's phone

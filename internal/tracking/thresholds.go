@@ -58,7 +58,7 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 	if !schedule.Check.IsZero() { // the worker has moved since
 		schedule.Check = now.Add(lastmile.ThresholdInterval)
 	}
-	met, sighting, err := t.newlyReached(ctx, w, snap, estimates[0])
+	met, sighting, err := t.newlyReached(ctx, w, snap, estimates[0], now)
 	if err != nil || len(met) == 0 {
 		return out, err
 	}
@@ -75,7 +75,7 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 		case !first:
 		case h.ID == recipientETA || h.ID == recipientDelay:
 			as := task // it is not in the event log
-			out.recipients = append(out.recipients, as.ThresholdEvent(h.Trigger, sighting, nil, now))
+			out.recipients = append(out.recipients, as.ThresholdEvent(h.Trigger, forRecipient(task, sighting, now), nil, now))
 		default:
 			hooks[h.Trigger] = append(hooks[h.Trigger], h.ID)
 		}
@@ -112,7 +112,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 		return err
 	}
 	snap := snapshot{Itinerary: travel.Itinerary{Worker: worker, Tasks: []lastmile.Task{*task}}, hooks: hooks}
-	met, sighting, err := t.newlyReached(ctx, w, snap, task.Estimates)
+	met, sighting, err := t.newlyReached(ctx, w, snap, task.Estimates, now)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 
 // newlyReached returns the webhooks whose thresholds the active task has reached
 // for the first time.
-func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e lastmile.Estimates) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
+func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e lastmile.Estimates, now time.Time) (met []lastmile.Webhook, by lastmile.Measurement, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(snap.hooks), func(h lastmile.Webhook) bool { return !h.Enabled || !h.Trigger.HasThreshold() })
 	if len(waiting) == 0 {
 		return nil, by, nil
@@ -153,7 +153,24 @@ func (t *Tracker) newlyReached(ctx context.Context, r Reader, snap snapshot, e l
 		}
 	}
 	by = task.Measure(points)
-	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool { return !h.ThresholdReached(by) }), by, nil
+	return slices.DeleteFunc(waiting, func(h lastmile.Webhook) bool {
+		if h.ID == recipientETA {
+			return !h.ThresholdReached(forRecipient(task, by, now))
+		}
+		return !h.ThresholdReached(by)
+	}), by, nil
+}
+
+// forRecipient returns a measurement with the time that matters to the recipient:
+// until service begins, which may be later than the arrival. There is none once the
+// worker is there.
+func forRecipient(task lastmile.Task, by lastmile.Measurement, now time.Time) lastmile.Measurement {
+	if by.ETA == nil || !task.Completion.Arrived().IsZero() {
+		by.ETA = nil
+		return by
+	}
+	by.ETA = new(max(task.Estimates.ServiceStart(task.Window()).Sub(now), 0))
+	return by
 }
 
 // visited returns where the worker has been since the task was started.

@@ -16,6 +16,7 @@ type Tracker struct {
 	Store  Store
 	Events *events.Log
 	Travel Travel
+	Speed  float64 // of workers, compared with reality; see travel.Learn
 	Now    func() time.Time
 	NewID  func() string
 	Log    *slog.Logger
@@ -101,7 +102,7 @@ func (t *Tracker) experience(ctx context.Context, r Reader, org lastmile.Organiz
 	if err != nil {
 		return known.experience, err
 	}
-	known = learned{travel.Learn(trips), now.Add(keepLearned)}
+	known = learned{travel.Learn(trips, t.Speed), now.Add(keepLearned)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.learned == nil {

@@ -1,7 +1,6 @@
 package trackingpage
 
 import (
-	"strings"
 	"time"
 
 	"dray/internal/lastmile"
@@ -76,7 +75,7 @@ func New(t *lastmile.Task, shown lastmile.Organization, worker *lastmile.Worker,
 	if t.State != lastmile.TaskActive || worker == nil {
 		return f, nil
 	}
-	f.WorkerName = shownName(worker)
+	f.WorkerName = worker.ShownName()
 	if worker.Vehicle != nil {
 		f.Vehicle = worker.Vehicle.Type
 	}
@@ -100,7 +99,7 @@ func expected(t *lastmile.Task, worker *lastmile.Worker, now time.Time) time.Tim
 		at = t.Window().ServiceStart(now.Add(*t.Estimates.ETA))
 	}
 	if !at.IsZero() && t.Completion.Arrived().IsZero() && at.Before(now) {
-		at = now.Truncate(time.Minute) // so that the page does not change all the time
+		at = t.Window().ServiceStart(now.Truncate(time.Minute)) // so that the page does not change all the time
 	}
 	return at
 }
@@ -128,14 +127,4 @@ func stage(t *lastmile.Task) Stage {
 	case lastmile.TaskUnassigned:
 	}
 	return StageScheduled
-}
-
-// shownName returns the name of the worker shown to recipients: the display
-// name, or else the first name.
-func shownName(w *lastmile.Worker) string {
-	if name := lastmile.PlainName(w.DisplayName); strings.TrimSpace(name) != "" {
-		return name
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(lastmile.PlainName(w.Name)), " ")
-	return first
 }

@@ -44,6 +44,7 @@ func TestTheExpectedTimeIsOneThatCanComeTrue(t *testing.T) {
 		"assigned, and before the window":      {state: lastmile.TaskAssigned, after: time.Hour, arrival: time.Minute, want: time.Hour},
 		"assigned to a worker who is off duty": {state: lastmile.TaskAssigned, offDuty: true, arrival: time.Minute},
 		"a time that has passed":               {state: lastmile.TaskActive, arrival: -time.Hour, want: -30 * time.Second},
+		"the window has just opened":           {state: lastmile.TaskActive, after: -10 * time.Second, arrival: -time.Minute, want: -10 * time.Second},
 		"arrived":                              {state: lastmile.TaskActive, arrived: true, arrival: -time.Hour, want: -time.Hour},
 		"unknown":                              {state: lastmile.TaskAssigned},
 	} {

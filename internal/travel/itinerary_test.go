@@ -171,7 +171,7 @@ func TestLearnServiceTime(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := travel.Learn(test.trips).Service; got != test.want {
+			if got := travel.Learn(test.trips, 1).Service; got != test.want {
 				t.Errorf("learned %v, want %v", got, test.want)
 			}
 		})

@@ -41,7 +41,7 @@ type Leg struct {
 // estimated by formula. A leg by a road network is returned unchanged.
 func (l Leg) Adjusted(f Factor) Leg {
 	if l.Estimated && l.Duration != Unreachable && f.value() != 1 {
-		l.Duration = max(f.apply(l.Duration), minTravel(l.Duration))
+		l.Duration = max(f.apply(l.Duration), f.least(l.Duration))
 	}
 	return l
 }
@@ -59,7 +59,7 @@ func (t Times) Adjusted(f Factor) Times {
 		for j, d := range row {
 			adjusted.Durations[i][j] = d
 			if d != Unreachable {
-				adjusted.Durations[i][j] = max(f.apply(d), minTravel(d))
+				adjusted.Durations[i][j] = max(f.apply(d), f.least(d))
 			}
 		}
 	}
@@ -98,14 +98,13 @@ func Approximate(by lastmile.VehicleType, from, to lastmile.Point) (time.Duratio
 	return max(time.Duration(seconds*float64(time.Second)), MinDuration), lastmile.Meters(p.detour * straight)
 }
 
-// minTravel is the lower bound of an adjusted time.
-func minTravel(d time.Duration) time.Duration { return min(d, MinDuration) }
-
 // Factor is how much longer the trips of an organization take than estimated.
 // The zero value means nothing is known.
 type Factor struct {
 	Factor float64 // multiplies times by formula; 0 means 1
 	Trips  int     // number of trips it was learned from
+
+	speed float64 // of workers in a simulation, compared with reality; 0 means 1
 }
 
 func (f Factor) value() float64 {
@@ -113,6 +112,15 @@ func (f Factor) value() float64 {
 		return 1
 	}
 	return f.Factor
+}
+
+// least returns the lower bound of an adjusted time.
+func (f Factor) least(d time.Duration) time.Duration {
+	least := min(d, MinDuration)
+	if f.speed > 1 {
+		least = time.Duration(float64(least) / f.speed)
+	}
+	return least
 }
 
 func (f Factor) apply(d time.Duration) time.Duration {
@@ -171,18 +179,33 @@ type Experience struct {
 	Service time.Duration // time spent at a destination
 }
 
-// Learn derives experience from an organization's trips.
-func Learn(trips []lastmile.Trip) Experience {
+// Learn derives experience from an organization's trips. speed is how many times as
+// fast as in reality its workers are, which is 1 except in a simulation.
+func Learn(trips []lastmile.Trip, speed float64) Experience {
 	var stays []time.Duration
 	for _, t := range trips {
 		if t.Service >= shortestStay && t.Service <= longestStay {
 			stays = append(stays, t.Service)
 		}
 	}
-	e := Experience{Travel: LearnFactor(trips), Service: DefaultServiceTime}
+	e := Experience{Travel: learnAt(trips, speed), Service: DefaultServiceTime}
 	if len(stays) >= minLearnStays {
 		slices.Sort(stays)
 		e.Service = stays[len(stays)/2].Truncate(time.Millisecond)
 	}
 	return e
+}
+
+// learnAt learns a factor as if the trips had taken place in reality.
+func learnAt(trips []lastmile.Trip, speed float64) Factor {
+	if speed == 1 || speed <= 0 {
+		return LearnFactor(trips)
+	}
+	slow := slices.Clone(trips)
+	for i := range slow {
+		slow[i].Actual = time.Duration(float64(slow[i].Actual) * speed)
+	}
+	f := LearnFactor(slow)
+	f.Factor, f.speed = f.Factor/speed, speed
+	return f
 }

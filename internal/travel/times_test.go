@@ -107,6 +107,29 @@ func TestLearnFactor(t *testing.T) {
 	}
 }
 
+func TestWorkersOfASimulationAreFaster(t *testing.T) {
+	var trips []lastmile.Trip
+	for range 1000 {
+		trips = append(trips, lastmile.Trip{Estimated: 10 * time.Minute, Actual: 3 * time.Minute})
+	}
+	for name, tt := range map[string]struct {
+		trips    []lastmile.Trip
+		leg      time.Duration
+		min, max time.Duration
+	}{
+		"as assumed before anything is learned": {nil, 8 * time.Minute, 2 * time.Minute, 2 * time.Minute},
+		"as learned":                            {trips, 8 * time.Minute, 142 * time.Second, 145 * time.Second},
+		"not in no time":                        {nil, 20 * time.Second, 5 * time.Second, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := travel.Leg{Duration: tt.leg, Estimated: true}.Adjusted(travel.Learn(tt.trips, 4).Travel).Duration
+			if got < tt.min || got > tt.max {
+				t.Errorf("%v takes %v at four times the speed", tt.leg, got)
+			}
+		})
+	}
+}
+
 func FuzzLearnFactor(f *testing.F) {
 	f.Add(int64(600e9), int64(700e9), 30)
 	f.Add(int64(math.MaxInt64), int64(1), 12)

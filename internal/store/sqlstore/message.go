@@ -72,6 +72,20 @@ func (t messageTx) MessagesOf(ctx context.Context, org lastmile.OrganizationID, 
 	return found, nil
 }
 
+// MessageAbout returns the message of a kind about a task to a number, and reports
+// whether there is one.
+func (t messageTx) MessageAbout(ctx context.Context, org lastmile.OrganizationID, task lastmile.TaskID, kind textmessage.Kind, to lastmile.Phone) (m textmessage.Message, found bool, err error) {
+	all, err := collect(ctx, t, scanMessage,
+		`SELECT `+messageColumns+` FROM message t WHERE t.org = $1 AND t.task = $2 AND t.kind = $3 AND t.recipient = $4`, org, string(task), kind, to)
+	if err != nil {
+		return m, false, fmt.Errorf("read a message about task %s: %w", task, err)
+	}
+	if len(all) == 0 {
+		return m, false, nil
+	}
+	return all[0], true, nil
+}
+
 // MessageByID finds a text message of any organization: gateways do not know
 // the organization.
 func (t messageTx) MessageByID(ctx context.Context, id lastmile.MessageID) (textmessage.Message, error) {

@@ -34,6 +34,24 @@ func testMessages(t *testing.T, s *sqlstore.Store) {
 	same(t, "the newest", list(textmessage.Filter{Organization: acme, Limit: 1}), []textmessage.Message{invitation})
 	same(t, "in another state", len(list(textmessage.Filter{State: textmessage.StateFailed})), 0)
 	same(t, "by id", read(t, s, func(r *sqlstore.Tx) (textmessage.Message, error) { return r.MessageByID(ctx, other.ID) }), other)
+	about := func(org lastmile.OrganizationID, task lastmile.TaskID, kind textmessage.Kind, to lastmile.Phone) (m textmessage.Message) {
+		t.Helper()
+		err := s.Read(ctx, func(r *sqlstore.Tx) error {
+			one, found, err := r.MessageAbout(ctx, org, task, kind, to)
+			if m = one; found != (m.ID != "") {
+				t.Errorf("found is %v for %+v", found, m)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return m
+	}
+	same(t, "about a task", about(acme, "t", textmessage.KindStarted, first.To), first)
+	same(t, "about another organization's", about(zenith, "t", textmessage.KindStarted, first.To), other)
+	same(t, "of another kind", about(acme, "t", textmessage.KindETA, first.To), textmessage.Message{})
+	same(t, "to another number", about(acme, "t", textmessage.KindStarted, "+12125550199"), textmessage.Message{})
 	err := s.Read(ctx, func(r *sqlstore.Tx) error { _, err := r.MessageByID(ctx, "m9"); return err })
 	if !lastmile.IsNotFound(err) {
 		t.Errorf("a message that is not there: %v", err)

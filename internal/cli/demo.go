@@ -66,7 +66,7 @@ func demoCommand() command {
 						err = shown.start(ctx, a, pace, inv)
 					}
 					if ctx.Err() != nil {
-						return nil // it was interrupted before it was ready
+						return nil //nolint:nilerr // it was interrupted before it was ready
 					}
 					return err
 				})

@@ -2,13 +2,14 @@ package simulate
 
 import (
 	"context"
-	"dray/internal/lastmile"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // The actions of a worker on a task.

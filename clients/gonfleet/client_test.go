@@ -185,3 +185,26 @@ func TestRoutePlans(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAutoDispatch(t *testing.T) {
+	api := dial(t)
+	team := must(api.Teams.Create(onfleet.TeamCreateParams{Name: "Dispatched", Workers: []string{}, Managers: []string{}}))(t)
+	now := time.Now().Unix()
+	for _, params := range []*onfleet.TeamAutoDispatchParams{nil, {
+		MaxAllowedDelay: 5, MaxTasksPerRoute: 10, ServiceTime: 3, ScheduleTimeWindow: []int64{now, now + 3600}, TaskTimeWindow: []int64{now - 60, now + 3600},
+	}} {
+		var started onfleet.TeamAutoDispatch
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // the first may still be in progress
+			var err error
+			if started, err = api.Teams.AutoDispatch(team.ID, params); err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+		}
+		if len(started.DispatchId) != 24 {
+			t.Errorf("the dispatch is %+v", started)
+		}
+	}
+}

@@ -77,6 +77,11 @@ test('teams, hubs and workers', async () => {
   await refused(() => onfleet.workers.create({ name: 'Again', phone: '+16173428853', teams: [team.id] }));
 });
 
+test('a team is dispatched', async () => {
+  const { dispatchId } = await onfleet.teams.autoDispatch(made.team, { maxTasksPerRoute: 20, serviceTime: 2, routeEnd: null });
+  assert.match(dispatchId, /^[A-Za-z0-9*~]{24}$/);
+});
+
 test('a schedule is set and read', async () => {
   const day = new Date(Date.now() + 2 * 86400000).toISOString().slice(0, 10);
   const start = Date.parse(`${day}T09:00:00Z`);

@@ -175,6 +175,60 @@ func TestShiftsBecomeVehicles(t *testing.T) {
 	}
 }
 
+// TestShiftsShareTheRouteLength gives a worker with two shifts no more tasks than one.
+func TestShiftsShareTheRouteLength(t *testing.T) {
+	w := worker("ada", task("held", 10))
+	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{
+		{Start: noon, End: noon.Add(time.Hour)}, {Start: noon.Add(2 * time.Hour), End: noon.Add(4 * time.Hour)},
+	}}}
+	for most, want := range map[int][]int{1: {1}, 3: {1, 2}, 100: {34, 66}} {
+		s := situation(nil, w)
+		s.Options.MaxTasksPerRoute = most
+		var got []int
+		for _, v := range filled(t, s).Problem.Vehicles {
+			got = append(got, v.MaxStops)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("of %d tasks, the shifts have %v", most, got)
+		}
+	}
+}
+
+func TestRoutesOfNoTasks(t *testing.T) {
+	s := situation([]lastmile.Task{task("a", 100)}, worker("ada"))
+	s.Options.MaxTasksPerRoute, s.Options.MaxContainerSize = 0, 0
+	m := filled(t, s)
+	if plan := m.Plan(m.Nothing()); len(m.crew) > 0 || plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleRouteLength {
+		t.Errorf("%d workers take part, the plan is %+v", len(m.crew), plan)
+	}
+}
+
+// TestShiftsBeforeNow ignores shifts that have ended, and uses the rest of one that began
+// the day before.
+func TestShiftsBeforeNow(t *testing.T) {
+	window := lastmile.Window{From: noon.Add(-3 * time.Hour), To: noon.Add(6 * time.Hour)}
+	for _, tt := range []struct {
+		name       string
+		start, end time.Duration // of the shift
+		window     lastmile.Window
+		want       int // end of the vehicle's shift; 0 if the worker does not take part
+	}{
+		{"ended", -2 * time.Hour, -time.Hour, window, 0},
+		{"from the day before", -13 * time.Hour, time.Hour, window, 3600},
+		{"window has ended", -13 * time.Hour, time.Hour, lastmile.Window{From: noon.Add(-time.Hour), To: noon}, 0},
+	} {
+		w := worker("ada")
+		at := noon.Add(tt.start)
+		w.Schedule = lastmile.Schedule{{Date: at.Format(time.DateOnly), Timezone: "UTC", Shifts: []lastmile.Shift{{Start: at, End: noon.Add(tt.end)}}}}
+		s := situation([]lastmile.Task{task("a", 100)}, w)
+		s.Options.ScheduleWindow = tt.window
+		m := filled(t, s)
+		if v := m.Problem.Vehicles; tt.want == 0 && (len(v) > 0 || m.excluded[0].Rule != lastmile.RuleSchedule) || tt.want > 0 && (len(v) != 1 || v[0].ShiftEnd != tt.want) {
+			t.Errorf("%s: the vehicles are %+v, excluded is %+v", tt.name, v, m.excluded)
+		}
+	}
+}
+
 func TestTasksThatCannotTakePart(t *testing.T) {
 	s := situation([]lastmile.Task{
 		task("a", 1, dependsOn("gone")), task("b", 2, dependsOn("a")), task("c", 3, dependsOn("done")), task("d", 4, before(noon.Add(-5*time.Hour))),
@@ -196,6 +250,17 @@ func TestDistancesAreLimited(t *testing.T) {
 		if (err == nil) != ok {
 			t.Errorf("%.0f miles: %v", miles, err)
 		}
+	}
+	// Around the earth, with the first and the last on either side of the date line.
+	w := worker("ada")
+	w.Worker.Whereabouts.Location = &lastmile.Point{Lon: 179.9}
+	east, west := task("east", 0), task("west", 0)
+	west.Destination.Location.Lon = -179.9
+	if _, err := NewModel(situation([]lastmile.Task{west}, w)); err != nil {
+		t.Errorf("across the date line: %v", err)
+	}
+	if _, err := NewModel(situation([]lastmile.Task{west, east}, w)); err == nil {
+		t.Error("half of the earth is within 200 miles")
 	}
 }
 

@@ -90,6 +90,10 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 		return err
 	}
 	solution, err := ds.solve(ctx, job, *d, model, budget)
+	for err == nil && model.Relax(solution) { // rarely, and less each time
+		d.Progress.Until = ds.Now().Add(budget)
+		solution, err = ds.solve(ctx, job, *d, model, budget)
+	}
 	if err != nil {
 		return err
 	}

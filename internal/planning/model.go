@@ -323,7 +323,8 @@ func (m *Model) participants(s Situation) []lastmile.Task {
 }
 
 // addPrecedences adds the order of tasks that depend on others. A drop-off and the
-// pickup it depends on stay together, unless they are on different routes already.
+// pickup it depends on stay together, unless they are on different routes already. A
+// pickup that a worker has stays on the route even if its drop-off cannot.
 func (m *Model) addPrecedences() {
 	for after, t := range m.tasks {
 		for _, id := range t.Dependencies {
@@ -331,12 +332,26 @@ func (m *Model) addPrecedences() {
 			if !known {
 				continue
 			}
-			apart := m.holder[after] >= 0 && m.holder[before] >= 0 && m.holder[after] != m.holder[before]
-			m.Problem.Precedences = append(m.Problem.Precedences, optimize.Precedence{
-				Before: before, After: after, SameVehicle: m.isPair(before, after) && !apart,
-			})
+			order := optimize.Precedence{Before: before, After: after}
+			pair, from, to := m.isPair(before, after), m.holder[before], m.holder[after]
+			switch {
+			case pair && from >= 0 && to < 0:
+				m.tie(after, from)
+			case pair && (from < 0 || from == to):
+				order.SameVehicle = true
+			}
+			m.Problem.Precedences = append(m.Problem.Precedences, order)
 		}
 	}
+}
+
+// tie lets only the vehicle that has the tasks of a worker serve a stop.
+func (m *Model) tie(stop, member int) {
+	allowed := []int{}
+	if v := slices.Index(m.owner, member); m.Problem.Stops[stop].Vehicles == nil || slices.Contains(m.Problem.Stops[stop].Vehicles, v) {
+		allowed = append(allowed, v)
+	}
+	m.Problem.Stops[stop].Vehicles = allowed
 }
 
 // isPair reports whether a stop is the pickup of a drop-off that depends on it.
@@ -387,24 +402,37 @@ func (m *Model) addLoads() {
 	}
 }
 
-// pairLoads makes a drop-off whose pickup is planned too unload what the pickup loads. A
-// pickup loads at least what its drop-offs unload.
+// pairLoads makes a drop-off whose pickups are on the same route unload what those load.
+// They load at least what their drop-offs unload.
 func (m *Model) pairLoads() {
-	unloaded := map[int]optimize.Load{}
-	paired := map[int]bool{}
+	pickups := map[int][]int{}
 	for _, p := range m.Problem.Precedences {
-		if !p.SameVehicle || paired[p.After] {
+		if from, to := m.holder[p.Before], m.holder[p.After]; m.isPair(p.Before, p.After) && (p.SameVehicle || from >= 0 && to < 0) {
+			pickups[p.After] = append(pickups[p.After], p.Before)
+		}
+	}
+	rest := map[int]optimize.Load{} // that no drop-off has unloaded yet
+	for i := range m.Problem.Stops {
+		if m.tasks[i].Pickup {
+			rest[i] = m.Problem.Stops[i].Change
+		}
+	}
+	for i := range m.Problem.Stops {
+		if len(pickups[i]) == 0 {
 			continue
 		}
-		paired[p.After] = true
-		stop := &m.Problem.Stops[p.After]
-		unloaded[p.Before] = minus(unloaded[p.Before], stop.Change)
+		stop := &m.Problem.Stops[i]
 		stop.Carried = optimize.Load{}
-	}
-	for i, sum := range unloaded {
-		change := &m.Problem.Stops[i].Change
-		for d := range change {
-			change[d] = max(change[d], sum[d])
+		for d, change := range stop.Change {
+			missing := -change
+			for _, p := range pickups[i] {
+				left := rest[p]
+				part := min(left[d], missing)
+				left[d] -= part
+				missing -= part
+				rest[p] = left
+			}
+			m.Problem.Stops[pickups[i][0]].Change[d] += missing
 		}
 	}
 }

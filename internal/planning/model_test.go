@@ -175,6 +175,77 @@ func TestShiftsBecomeVehicles(t *testing.T) {
 	}
 }
 
+// planned returns the plan of a situation, as a dispatch makes it.
+func planned(t *testing.T, s Situation) lastmile.DispatchPlan {
+	t.Helper()
+	m := filled(t, s)
+	for {
+		solution, err := optimize.Solve(t.Context(), &m.Problem, optimize.Options{Seed: 1, Iterations: 200})
+		if err == nil {
+			err = optimize.Check(&m.Problem, solution)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.Relax(solution) {
+			return m.Plan(solution)
+		}
+	}
+}
+
+// TestExistingWorkStaysDespiteDependencies keeps what a worker has although what it
+// depends on cannot be planned, or only late.
+func TestExistingWorkStaysDespiteDependencies(t *testing.T) {
+	small := func(id string, tasks ...lastmile.Task) Candidate {
+		w := worker(id, tasks...)
+		w.Worker.Capacity = 5
+		return w
+	}
+	after := func(t *lastmile.Task) { t.CompleteAfter = noon.Add(2 * time.Hour) }
+	for _, tt := range []struct {
+		name string
+		s    Situation
+		want string // the routes, and what is left out
+	}{
+		{"a task that fits nowhere", situation([]lastmile.Task{task("big", 100, quantity(9))}, small("ada", task("held", 200, dependsOn("big")))), "ada: held; big"},
+		{"a pickup that fits nowhere", situation([]lastmile.Task{task("big", 100, pickup, quantity(9))}, small("ada", task("held", 200, dependsOn("big"))), small("bob")), "ada: held; bob: ; big"},
+		{"a drop-off that fits nowhere", situation([]lastmile.Task{task("drop", 30_000, before(noon.Add(time.Minute)), dependsOn("held"))}, small("ada", task("held", 200, pickup, quantity(2))), small("bob")), "ada: held; bob: ; drop"},
+		{"a drop-off that fits", situation([]lastmile.Task{task("drop", 300, quantity(2), dependsOn("held"))}, small("bob"), small("ada", task("held", 200, pickup, quantity(2)))), "bob: ; ada: held drop"},
+		{"a late task of another", situation(nil, small("ada", task("late", 100, after)), small("bob", task("held", 200, before(noon.Add(time.Hour)), dependsOn("late")))), "ada: late; bob: held"},
+	} {
+		plan := planned(t, tt.s)
+		var parts []string
+		for _, route := range plan.Routes {
+			var stops []string
+			for _, stop := range route.Stops {
+				stops = append(stops, string(stop.Task))
+			}
+			parts = append(parts, string(route.Worker)+": "+strings.Join(stops, " "))
+		}
+		for _, u := range plan.Unplanned {
+			parts = append(parts, string(u.Task))
+			if len(u.Reasons) == 0 {
+				t.Errorf("%s: no reason for %s", tt.name, u.Task)
+			}
+		}
+		if got := strings.Join(parts, "; "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestSeveralPickupsOfADropOff counts what is on board once.
+func TestSeveralPickupsOfADropOff(t *testing.T) {
+	w := worker("ada")
+	w.Worker.Capacity = 4
+	plan := planned(t, situation([]lastmile.Task{
+		task("a", 100, pickup, quantity(2)), task("b", 200, pickup, quantity(2)), task("drop", 300, quantity(4), dependsOn("a", "b")),
+	}, w))
+	if len(plan.Unplanned) > 0 {
+		t.Errorf("left out: %+v", plan.Unplanned)
+	}
+}
+
 // TestShiftsShareTheRouteLength gives a worker with two shifts no more tasks than one.
 func TestShiftsShareTheRouteLength(t *testing.T) {
 	w := worker("ada", task("held", 10))

@@ -11,6 +11,7 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/dispatch"
+	fleetpkg "dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/planning"
 	"dray/internal/store"
@@ -186,4 +187,66 @@ func TestWorkerWhoGoesOffDutyGetsNothing(t *testing.T) {
 	if once, _ := f.assigned(t); d.Status != lastmile.DispatchSucceeded || once != 0 || len(d.Plan.Unplanned) != 3 || d.Plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleChanged {
 		t.Errorf("the dispatch is %s with %d tasks assigned, left out: %+v", d.Status, once, d.Plan.Unplanned)
 	}
+}
+
+// TestWorkerWithOtherTasksByNowGetsNoMore lets a worker get a task, or leave the team,
+// while a plan is being applied.
+func TestWorkerWithOtherTasksByNowGetsNoMore(t *testing.T) {
+	for name, change := range map[string]func(*testing.T, *fleet){
+		"another task": func(t *testing.T, f *fleet) {
+			draft := apptest.Draft(lastmile.Point{Lon: -73.99, Lat: 40.73})
+			in := lastmile.WorkerContainer(f.workers[0])
+			draft.Container = &in
+			f.Task(t, draft)
+		},
+		"another team": func(t *testing.T, f *fleet) {
+			teams := []lastmile.TeamID{f.Team(t, "Bikes")}
+			if _, err := f.Fleet.UpdateWorker(t.Context(), f.Principal, f.workers[0], fleetpkg.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: lastmile.WorkerChange{Teams: &teams}}}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, 1, 3)
+			id := f.start(t, planning.Request{DryRun: true})
+			f.end(t, id)
+			if _, err := f.dispatches.Apply(t.Context(), f.Principal, id); err != nil {
+				t.Fatal(err)
+			}
+			change(t, f)
+			d := f.end(t, id)
+			if once, _ := f.assigned(t); d.Status != lastmile.DispatchSucceeded || once != 0 || len(d.Plan.Unplanned) != 3 || d.Plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleChanged {
+				t.Errorf("the dispatch is %s with %d tasks assigned, left out: %+v", d.Status, once, d.Plan.Unplanned)
+			}
+		})
+	}
+}
+
+// TestPlansThatDoNotFitAnyMore says what has changed since a plan was made.
+func TestPlansThatDoNotFitAnyMore(t *testing.T) {
+	f := newFleet(t, 1, 3)
+	window := f.Now().Add(30 * time.Minute)
+	if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: lastmile.TaskChange{CompleteBefore: &window}}); err != nil {
+		t.Fatal(err)
+	}
+	id := f.start(t, planning.Request{DryRun: true})
+	f.end(t, id)
+	expect := func(want string) {
+		t.Helper()
+		_, err := f.dispatches.Apply(t.Context(), f.Principal, id)
+		_, changes, _ := f.dispatches.Dispatch(t.Context(), f.Principal, id)
+		if got := strings.Join(changes, "; "); err == nil || !strings.Contains(got, want) {
+			t.Errorf("the plan is applied (%v) after %q, want %q", err, got, want)
+		}
+	}
+	as := lastmile.Principal{Organization: f.Principal.Organization, Worker: f.workers[0]}
+	f.Fleet.SetDuty(t.Context(), as, false, nil)
+	expect("is off duty")
+	f.Fleet.SetDuty(t.Context(), as, true, nil)
+	f.Advance(2 * time.Hour)
+	expect("would be later than allowed, because the plan is 2h0m")
+	if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: lastmile.TaskChange{CompleteBefore: &time.Time{}}}); err != nil {
+		t.Fatal(err)
+	}
+	expect("has another time window")
 }

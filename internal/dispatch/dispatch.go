@@ -181,6 +181,9 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.T
 	had := map[lastmile.TaskID]bool{}
 	var fresh []lastmile.TaskID
 	for _, route := range d.Plan.Routes {
+		if len(route.Stops) == 0 {
+			continue // the plan does not need the worker
+		}
 		for _, id := range route.Before {
 			had[id] = true
 		}

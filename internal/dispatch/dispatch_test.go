@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -224,13 +225,26 @@ func TestWorkerWithOtherTasksByNowGetsNoMore(t *testing.T) {
 
 // TestPlansThatDoNotFitAnyMore says what has changed since a plan was made.
 func TestPlansThatDoNotFitAnyMore(t *testing.T) {
-	f := newFleet(t, 1, 3)
+	f := newFleet(t, 2, 3)
 	window := f.Now().Add(30 * time.Minute)
 	if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: lastmile.TaskChange{CompleteBefore: &window}}); err != nil {
 		t.Fatal(err)
 	}
 	id := f.start(t, planning.Request{DryRun: true})
-	f.end(t, id)
+	routes := f.end(t, id).Plan.Routes
+	if len(routes[0].Stops) == 0 {
+		slices.Reverse(routes)
+	}
+	duty := func(of lastmile.WorkerID, on bool) {
+		t.Helper()
+		if _, err := f.Fleet.SetDuty(t.Context(), lastmile.Principal{Organization: f.Principal.Organization, Worker: of}, on, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	duty(routes[1].Worker, false)
+	if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(routes[1].Stops) == 0 && len(changes) > 0 {
+		t.Errorf("a worker without tasks makes a difference: %v, %v", changes, err)
+	}
 	expect := func(want string) {
 		t.Helper()
 		_, err := f.dispatches.Apply(t.Context(), f.Principal, id)
@@ -239,10 +253,9 @@ func TestPlansThatDoNotFitAnyMore(t *testing.T) {
 			t.Errorf("the plan is applied (%v) after %q, want %q", err, got, want)
 		}
 	}
-	as := lastmile.Principal{Organization: f.Principal.Organization, Worker: f.workers[0]}
-	f.Fleet.SetDuty(t.Context(), as, false, nil)
+	duty(routes[0].Worker, false)
 	expect("is off duty")
-	f.Fleet.SetDuty(t.Context(), as, true, nil)
+	duty(routes[0].Worker, true)
 	f.Advance(2 * time.Hour)
 	expect("would be later than allowed, because the plan is 2h0m")
 	if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: lastmile.TaskChange{CompleteBefore: &time.Time{}}}); err != nil {

@@ -50,6 +50,11 @@ func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastm
 	d.ID, d.Organization, d.Key, d.Created = lastmile.DispatchID(ds.NewID()), who.Organization, who.Key, now
 	d.Status, d.DryRun = lastmile.DispatchPending, q.DryRun
 	err = ds.Store.Read(ctx, func(r Reader) error { // reject what cannot be planned before it is stored
+		if who.Receipt == nil { // a repeated request gets the first response
+			if err := checkNoneActive(ctx, r, d); err != nil {
+				return err
+			}
+		}
 		if d.Team != "" && q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub {
 			team, err := r.Team(ctx, d.Organization, d.Team)
 			if err == nil && team.Hub == "" {

@@ -90,7 +90,7 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 		return err
 	}
 	solution, err := ds.solve(ctx, job, *d, model, budget)
-	for err == nil && model.Relax(solution) { // rarely, and less each time
+	for err == nil && model.Relax(solution) { // rarely, and at most twice
 		d.Progress.Until = ds.Now().Add(budget)
 		solution, err = ds.solve(ctx, job, *d, model, budget)
 	}

@@ -62,6 +62,7 @@ type Model struct {
 	index    map[lastmile.TaskID]int   // stop of a task
 	places   map[lastmile.Point]int
 	scale    [optimize.Dimensions]float64 // of loads; 0 where no worker has a limit
+	relaxed  bool                         // by Relax
 }
 
 // NewModel returns the problem of a situation. It rejects one that no dispatch may have.

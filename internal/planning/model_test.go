@@ -179,7 +179,10 @@ func TestShiftsBecomeVehicles(t *testing.T) {
 func planned(t *testing.T, s Situation) lastmile.DispatchPlan {
 	t.Helper()
 	m := filled(t, s)
-	for {
+	for round := 1; ; round++ {
+		if round > 3 {
+			t.Fatal("planning does not end")
+		}
 		solution, err := optimize.Solve(t.Context(), &m.Problem, optimize.Options{Seed: 1, Iterations: 200})
 		if err == nil {
 			err = optimize.Check(&m.Problem, solution)

@@ -67,7 +67,8 @@ func (m *Model) KeepExisting() {
 
 // Relax relaxes the rules further for what workers have and a solution leaves out, because
 // of tasks that it depends on: those may be left out, or late on another route. It reports
-// whether there is any such task. Then another solution keeps more of them.
+// whether there is any such task. Then another solution keeps more of them, and the one
+// after that all.
 func (m *Model) Relax(s *optimize.Solution) bool {
 	relaxed := map[int]bool{}
 	for _, i := range s.Unserved {
@@ -76,6 +77,12 @@ func (m *Model) Relax(s *optimize.Solution) bool {
 			m.Problem.Stops[i].MaxLateness = optimize.MaxTime
 		}
 	}
+	if len(relaxed) > 0 && m.relaxed {
+		for i, holder := range m.holder {
+			relaxed[i] = holder >= 0
+		}
+	}
+	m.relaxed = true
 	n := len(m.Problem.Precedences)
 	m.Problem.Precedences = slices.DeleteFunc(m.Problem.Precedences, func(p optimize.Precedence) bool {
 		if relaxed[p.After] && p.SameVehicle && m.holder[p.Before] < 0 {

@@ -39,6 +39,9 @@ func (ds *Dispatches) StartTeam(ctx context.Context, who lastmile.Principal, tea
 
 // StartWorker begins to optimize the route of one worker.
 func (ds *Dispatches) StartWorker(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, q planning.Request) (lastmile.CreatedRecord[lastmile.Dispatch], error) {
+	if q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub { // a worker may be in several teams
+		return lastmile.CreatedRecord[lastmile.Dispatch]{}, lastmile.Invalid("routeEnd must be %s, %s followed by the id of a hub, or null for the route of one worker", planning.EndAtWorkerAddress, planning.EndAtHub)
+	}
 	return ds.start(ctx, who, lastmile.Dispatch{Worker: worker}, q)
 }
 

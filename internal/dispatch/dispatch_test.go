@@ -12,7 +12,6 @@ import (
 
 	"dray/internal/app/apptest"
 	"dray/internal/dispatch"
-	fleetpkg "dray/internal/fleet"
 	"dray/internal/lastmile"
 	"dray/internal/planning"
 	"dray/internal/store"
@@ -200,9 +199,8 @@ func TestWorkerWithOtherTasksByNowGetsNoMore(t *testing.T) {
 			draft.Container = &in
 			f.Task(t, draft)
 		},
-		"another team": func(t *testing.T, f *fleet) {
-			teams := []lastmile.TeamID{f.Team(t, "Bikes")}
-			if _, err := f.Fleet.UpdateWorker(t.Context(), f.Principal, f.workers[0], fleetpkg.WorkerDraft{WorkerDraft: lastmile.WorkerDraft{Change: lastmile.WorkerChange{Teams: &teams}}}); err != nil {
+		"no team": func(t *testing.T, f *fleet) {
+			if _, err := f.Fleet.UpdateTeam(t.Context(), f.Principal, f.team, lastmile.TeamChange{Workers: &[]lastmile.WorkerID{}}); err != nil {
 				t.Fatal(err)
 			}
 		},

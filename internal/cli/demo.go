@@ -59,13 +59,16 @@ func demoCommand() command {
 				inv.Config.Speed = pace.Speed
 				return app.Run(ctx, inv.Config, func(ctx context.Context, a *app.App) error {
 					shown, err := openDemonstration(ctx, a)
-					if err != nil {
-						return err
+					if err == nil && pace.Workers > 0 {
+						err = shown.scaleMessages(ctx, a, pace.Speed)
 					}
-					if err := shown.scaleMessages(ctx, a, pace.Speed); err != nil {
-						return err
+					if err == nil {
+						err = shown.start(ctx, a, pace, inv)
 					}
-					return shown.start(ctx, a, pace, inv)
+					if ctx.Err() != nil {
+						return nil //nolint:nilerr // it was interrupted before it was ready
+					}
+					return err
 				})
 			}
 		},

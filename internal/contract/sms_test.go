@@ -115,9 +115,7 @@ func (o *texted) configure(t *testing.T, change func(*textmessage.Settings) erro
 }
 
 func (o *texted) testLife(t *testing.T) {
-	task := o.task(t, "+12125550171", nil)
-	tracking, _ := o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
-	kinds, bodies := o.work(t, task, "+12125550171", true)
+	kinds, _ := o.work(t, o.task(t, "+12125550171", nil), "+12125550171", true)
 	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindCompleted}; !slices.Equal(kinds, want) {
 		t.Fatalf("got %q, want %q", kinds, want)
 	}
@@ -126,9 +124,9 @@ func (o *texted) testLife(t *testing.T) {
 		s.SetEnabled(textmessage.Occasion{Kind: textmessage.KindArrived, Pickup: true}, true)
 		return nil
 	})
-	task = o.task(t, "+12125550171", nil)
-	tracking, _ = o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
-	kinds, bodies = o.work(t, task, "+12125550171", true)
+	task := o.task(t, "+12125550171", nil)
+	tracking, _ := o.Must(t, http.MethodGet, "/tasks/"+task, nil)["trackingURL"].(string)
+	kinds, bodies := o.work(t, task, "+12125550171", true)
 	if want := []textmessage.Kind{textmessage.KindStarted, textmessage.KindArrived, textmessage.KindCompleted}; !slices.Equal(kinds, want) {
 		t.Fatalf("got %q, want %q", kinds, want)
 	}

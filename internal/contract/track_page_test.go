@@ -135,7 +135,7 @@ func testFailureReasons(t *testing.T, c *apptest.Client, team string) {
 		at := link(t, c, task)
 		p.do(t, "start", task, "s"+task, nil)
 		p.do(t, "complete", task, "c"+task, map[string]any{"success": false, "failureReason": reason, "notes": "internal notes"})
-		want := any(reason)
+		want := any(string(reason))
 		if reason == "OTHER" {
 			want = nil
 		}

@@ -7,16 +7,30 @@ import (
 	"time"
 )
 
-// FailureReasons are the reasons that a worker can give for a failed task, in the
-// order in which apps list them. The API contract leaves them to the platform, except
-// for UNABLE_TO_LOCATE. Phones send actions days later: a reason is never removed.
-var FailureReasons = []string{
-	"RECIPIENT_UNAVAILABLE", "UNABLE_TO_LOCATE", "WRONG_ADDRESS", "NO_ACCESS", "REFUSED_BY_RECIPIENT",
-	"AGE_NOT_VERIFIED", "DAMAGED", "OTHER",
-}
-
 // NoFailure is the failure reason of a task that did not fail.
 const NoFailure = "NONE"
+
+// FailureReason is why a task failed. The API contract leaves the reasons to the
+// platform, except for UNABLE_TO_LOCATE. Phones send actions days later: a reason is
+// never removed.
+type FailureReason string
+
+// The reasons for failures.
+const (
+	RecipientUnavailable FailureReason = "RECIPIENT_UNAVAILABLE"
+	UnableToLocate       FailureReason = "UNABLE_TO_LOCATE"
+	WrongAddress         FailureReason = "WRONG_ADDRESS"
+	NoAccess             FailureReason = "NO_ACCESS"
+	RefusedByRecipient   FailureReason = "REFUSED_BY_RECIPIENT"
+	AgeNotVerified       FailureReason = "AGE_NOT_VERIFIED"
+	Damaged              FailureReason = "DAMAGED"
+	OtherReason          FailureReason = "OTHER" // explained in the notes
+)
+
+// FailureReasons lists every reason in the order that workers are shown.
+var FailureReasons = []FailureReason{
+	RecipientUnavailable, UnableToLocate, WrongAddress, NoAccess, RefusedByRecipient, AgeNotVerified, Damaged, OtherReason,
+}
 
 // Completion is how a task was carried out.
 type Completion struct {
@@ -186,8 +200,8 @@ func (e Evidence) check() error {
 	if err := FirstError(CheckText("failureReason", e.FailureReason, MaxText), CheckText("signatureText", e.SignatureText, MaxText)); err != nil {
 		return err
 	}
-	if r := e.FailureReason; r != "" && r != NoFailure && !slices.Contains(FailureReasons, r) {
-		return Invalid("failureReason must be one of %s, not %q", strings.Join(FailureReasons, ", "), r)
+	if r := e.FailureReason; r != "" && r != NoFailure && !slices.Contains(FailureReasons, FailureReason(r)) {
+		return Invalid("failureReason must be one of %v, not %q", FailureReasons, r)
 	}
 	return nil
 }

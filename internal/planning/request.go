@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -78,19 +79,10 @@ func checkSizes(o lastmile.DispatchOptions) error {
 		return lastmile.Invalid("serviceTime must be between 0 and %.0f minutes", lastmile.MaxServiceTime.Minutes())
 	case o.MaxAllowedDelay <= 0 || o.MaxAllowedDelay > maxDelay:
 		return lastmile.Invalid("maxAllowedDelay must be above 0 and at most %.0f minutes", maxDelay.Minutes())
-	case o.VehicleType != "" && !isVehicle(o.VehicleType):
+	case o.VehicleType != "" && !slices.Contains(lastmile.VehicleTypes, o.VehicleType):
 		return lastmile.Invalid("filters.workers.vehicleType must be one of %s, not %q", lastmile.VehicleTypeNames(), o.VehicleType)
 	}
 	return nil
-}
-
-func isVehicle(v lastmile.VehicleType) bool {
-	for _, known := range lastmile.VehicleTypes {
-		if v == known {
-			return true
-		}
-	}
-	return false
 }
 
 // checkWindow checks a window of a request. earliest is the first time at which it may

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"dray/internal/lastmile"
 )
 
 // The actions of a worker on a task.
@@ -39,12 +41,15 @@ const (
 )
 
 // failures are the reasons that workers give, with notes.
-var failures = []struct{ reason, notes string }{
-	{"RECIPIENT_UNAVAILABLE", "No one opened, and no one picked up the phone."},
-	{"WRONG_ADDRESS", "There is no such door."},
-	{"REFUSED_BY_RECIPIENT", "The recipient did not want it."},
-	{"DAMAGED", "The box is broken."},
-	{"NO_ACCESS", "The elevator is out of order."},
+var failures = []struct {
+	reason lastmile.FailureReason
+	notes  string
+}{
+	{lastmile.RecipientUnavailable, "No one opened, and no one picked up the phone."},
+	{lastmile.WrongAddress, "There is no such door."},
+	{lastmile.RefusedByRecipient, "The recipient did not want it."},
+	{lastmile.Damaged, "The box is broken."},
+	{lastmile.NoAccess, "The elevator is out of order."},
 }
 
 // shownTask is a task of the API, with the fields that phones use or that are
@@ -405,7 +410,7 @@ func (p *phone) ending(t shownTask) action {
 	end := action{Success: &success}
 	if !success {
 		why := one(p.random, failures)
-		end.FailureReason, end.Notes = why.reason, why.notes
+		end.FailureReason, end.Notes = string(why.reason), why.notes
 		return end
 	}
 	if t.Requirements.Notes {

@@ -194,8 +194,8 @@ type WorkReader interface {
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TaskOutlines returns several tasks in the order of their ids, with only the id
-	// and when each was modified.
+	// TaskOutlines returns several tasks in the order of their ids, with only the id,
+	// when each was modified, and the estimates.
 	TaskOutlines(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
 	// Unfinished returns which of the tasks are not completed.
 	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)

@@ -77,9 +77,9 @@ func (wk *Work) List(ctx context.Context, who lastmile.Principal) (list WorkList
 	return list, err
 }
 
-// Outline returns the task list of a worker with only the ids of the tasks and when
-// they were modified. The outlines of an organization are read in turn: a change of a
-// long list must not keep others waiting because many follow it.
+// Outline returns the task list of a worker with only the ids of the tasks, when they
+// were modified, and their estimates. The outlines of an organization are read in turn:
+// a change of a long list must not keep others waiting because many follow it.
 func (wk *Work) Outline(ctx context.Context, who lastmile.Principal) (list WorkList, err error) {
 	end, err := wk.outlines.Take(ctx, string(who.Organization))
 	if err != nil {

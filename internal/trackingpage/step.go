@@ -63,7 +63,7 @@ const otherReason = "OTHER"
 // shownReason returns a failure reason if recipients are shown it. Notes, and reasons
 // from earlier versions, are not written for recipients.
 func shownReason(reason string) string {
-	if reason != otherReason && slices.Contains(lastmile.FailureReasons, reason) {
+	if reason != otherReason && slices.Contains(lastmile.FailureReasons, lastmile.FailureReason(reason)) {
 		return reason
 	}
 	return ""

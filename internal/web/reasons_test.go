@@ -15,9 +15,9 @@ func TestTheAppHasTheFailureReasonsOfTheDomain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var offered []string
+	var offered []lastmile.FailureReason
 	for _, found := range regexp.MustCompile(`(?m)^\s*reason([A-Z_]+):`).FindAllSubmatch(words, -1) {
-		offered = append(offered, string(found[1]))
+		offered = append(offered, lastmile.FailureReason(found[1]))
 	}
 	want := slices.Sorted(slices.Values(lastmile.FailureReasons))
 	if slices.Sort(offered); !slices.Equal(offered, want) {

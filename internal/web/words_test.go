@@ -25,8 +25,8 @@ func TestEveryLanguageHasAllWords(t *testing.T) {
 			t.Errorf("%s: a pickup is %s", language, w.step(trackingpage.StageCompleted, true))
 		}
 		for _, reason := range lastmile.FailureReasons {
-			if (w.Reasons[reason] == "") != (reason == "OTHER") { // only notes explain that one
-				t.Errorf("%s says %q for %s", language, w.Reasons[reason], reason)
+			if (w.Reasons[string(reason)] == "") != (reason == "OTHER") { // only notes explain that one
+				t.Errorf("%s says %q for %s", language, w.Reasons[string(reason)], reason)
 			}
 		}
 		for v, i := reflect.ValueOf(w), 0; i < v.NumField(); i++ {

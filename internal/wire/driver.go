@@ -63,7 +63,7 @@ type AppSettings struct {
 func NewAppSettings(o lastmile.Organization, s lastmile.Settings, version string) AppSettings {
 	return AppSettings{
 		Organization: o.Name, SupportEmail: o.DriverSupportEmail, Country: o.Country, HideBarcodes: s.HideBarcodes,
-		FailureReasons: lastmile.FailureReasons, Version: version,
+		FailureReasons: Each(lastmile.FailureReasons, func(r lastmile.FailureReason) string { return string(r) }), Version: version,
 	}
 }
 

@@ -16,7 +16,7 @@ after(() => chrome?.close());
 
 // make creates a task in each state and returns the links.
 async function make() {
-  const [going, standing] = [await hire('Ada Lovelace', '+12125551021'), await hire('Grace Hopper', '+12125551022')];
+  const [going, standing] = [await hire('Ada Lovelace', '+12125551031'), await hire('Grace Hopper', '+12125551032')];
   const [go, stand] = [await work(going), await work(standing)];
   const task = (worker, more = {}) =>
     api('POST', '/tasks', {

@@ -176,22 +176,19 @@ func (t taskTx) TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []
 	return tasks, nil
 }
 
-// TaskOutlines returns several tasks in the order of their ids, with only the id and
-// when each was modified.
+// TaskOutlines returns several tasks in the order of their ids, with only the id, when
+// each was modified, and the estimates.
 func (t taskTx) TaskOutlines(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error) {
 	scan := func(r rows) (lastmile.Task, error) {
-		var (
-			id  string
-			doc engine.Raw
-		)
-		if err := r.Scan(&id, &doc); err != nil {
+		var row taskRow
+		if err := r.Scan((*string)(&row.id), &row.doc, &row.arrival, &row.completion, &row.eta, &row.delay, &row.completeBefore, &row.state); err != nil {
 			return lastmile.Task{}, err
 		}
-		modified, err := wire.Modified(doc)
-		return lastmile.Task{ID: lastmile.TaskID(id), Modified: modified}, err
+		modified, err := wire.Modified(row.doc)
+		return lastmile.Task{ID: row.id, Modified: modified, Estimates: row.estimates(t.now())}, err
 	}
 	read := func(where *condition) ([]lastmile.Task, error) {
-		return collect(ctx, t, scan, `SELECT t.id, t.doc FROM task t WHERE `+where.text, where.args...)
+		return collect(ctx, t, scan, `SELECT t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state FROM task t WHERE `+where.text, where.args...)
 	}
 	outlines, err := inChunks(org, ids, read, func(task lastmile.Task) lastmile.TaskID { return task.ID })
 	if err != nil {

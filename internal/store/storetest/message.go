@@ -51,6 +51,7 @@ func testMessages(t *testing.T, s *sqlstore.Store) {
 	same(t, "about a task", about(acme, "t", textmessage.KindStarted, first.To), first)
 	same(t, "about another organization's", about(zenith, "t", textmessage.KindStarted, first.To), other)
 	same(t, "of another kind", about(acme, "t", textmessage.KindETA, first.To), textmessage.Message{})
+	same(t, "about another task", about(acme, "u", textmessage.KindStarted, first.To), textmessage.Message{})
 	same(t, "to another number", about(acme, "t", textmessage.KindStarted, "+12125550199"), textmessage.Message{})
 	err := s.Read(ctx, func(r *sqlstore.Tx) error { _, err := r.MessageByID(ctx, "m9"); return err })
 	if !lastmile.IsNotFound(err) {

@@ -178,7 +178,7 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	outlines := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
 		return r.TaskOutlines(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("bare"), id[lastmile.TaskID]("gone"), whole.ID})
 	})
-	same(t, "outlines of tasks", outlines, []lastmile.Task{{ID: id[lastmile.TaskID]("bare"), Modified: now}, {ID: whole.ID, Modified: whole.Modified}})
+	same(t, "outlines of tasks", outlines, []lastmile.Task{{ID: id[lastmile.TaskID]("bare"), Modified: now}, {ID: whole.ID, Modified: whole.Modified, Estimates: whole.Estimates}})
 
 	// What is found by its metadata is shown as it is by its id.
 	for kind, sample := range map[store.Kind]struct {

@@ -371,6 +371,7 @@ func testDispatchWorker(t *testing.T, p *apptest.Platform) {
 	ada := d.workers[0]
 	a, b, c := d.drop(t, 3000, 0), d.drop(t, 1000, 0), d.drop(t, 2000, 0)
 	d.Must(t, "PUT", "/containers/workers/"+ada, fmt.Sprintf(`{"tasks":[%q,%q,%q]}`, a, b, c))
+	invalid.check(t, send(t, d.Client, "POST", "/workers/"+ada+"/dispatch", `{"routeEnd":"teams://DEFAULT"}`), "routeEnd")
 	started := d.Must(t, "POST", "/workers/"+ada+"/dispatch", `{}`)
 	shown := d.await(t, fmt.Sprint(started["dispatchId"]))
 	has(t, shown, "worker", ada)

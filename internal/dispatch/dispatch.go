@@ -39,6 +39,9 @@ func (ds *Dispatches) StartTeam(ctx context.Context, who lastmile.Principal, tea
 
 // StartWorker begins to optimize the route of one worker.
 func (ds *Dispatches) StartWorker(ctx context.Context, who lastmile.Principal, worker lastmile.WorkerID, q planning.Request) (lastmile.CreatedRecord[lastmile.Dispatch], error) {
+	if q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub { // a worker may be in several teams
+		return lastmile.CreatedRecord[lastmile.Dispatch]{}, lastmile.Invalid("routeEnd must be %s, %s followed by the id of a hub, or null for the route of one worker", planning.EndAtWorkerAddress, planning.EndAtHub)
+	}
 	return ds.start(ctx, who, lastmile.Dispatch{Worker: worker}, q)
 }
 
@@ -50,6 +53,11 @@ func (ds *Dispatches) start(ctx context.Context, who lastmile.Principal, d lastm
 	d.ID, d.Organization, d.Key, d.Created = lastmile.DispatchID(ds.NewID()), who.Organization, who.Key, now
 	d.Status, d.DryRun = lastmile.DispatchPending, q.DryRun
 	err = ds.Store.Read(ctx, func(r Reader) error { // reject what cannot be planned before it is stored
+		if who.Receipt == nil { // a repeated request gets the first response
+			if err := checkNoneActive(ctx, r, d); err != nil {
+				return err
+			}
+		}
 		if d.Team != "" && q.RouteEnd != nil && *q.RouteEnd == planning.EndAtTeamHub {
 			team, err := r.Team(ctx, d.Organization, d.Team)
 			if err == nil && team.Hub == "" {
@@ -105,7 +113,7 @@ func (ds *Dispatches) Dispatch(ctx context.Context, who lastmile.Principal, id l
 		if d, err = r.Dispatch(ctx, who.Organization, id); err != nil || d.Status != lastmile.DispatchPlanned {
 			return err
 		}
-		changes, err = changesSince(ctx, r, d)
+		changes, err = changesSince(ctx, r, d, ds.Now())
 		return err
 	})
 	return d, changes, err
@@ -130,7 +138,7 @@ func (ds *Dispatches) Apply(ctx context.Context, who lastmile.Principal, id last
 		if err := checkNoneActive(ctx, r, d); err != nil {
 			return err
 		}
-		changes, err := changesSince(ctx, r, d)
+		changes, err := changesSince(ctx, r, d, ds.Now())
 		if err == nil && len(changes) > 0 {
 			err = lastmile.Conflict("the plan of dispatch %s does not fit any more: make a new one", id).Because("%s", strings.Join(changes, "; "))
 		}
@@ -172,7 +180,7 @@ const maxChanges = 20
 
 // changesSince describes how the lists that a plan is about differ from what they were
 // when it was made.
-func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch) (changes []string, err error) {
+func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time) (changes []string, err error) {
 	add := func(format string, args ...any) {
 		if len(changes) < maxChanges {
 			changes = append(changes, fmt.Sprintf(format, args...))
@@ -181,12 +189,25 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch) (changes [
 	had := map[lastmile.TaskID]bool{}
 	var fresh []lastmile.TaskID
 	for _, route := range d.Plan.Routes {
+		if len(route.Stops) == 0 {
+			continue // the plan does not need the worker
+		}
 		for _, id := range route.Before {
 			had[id] = true
 		}
-		list, err := r.Container(ctx, d.Organization, lastmile.WorkerContainer(route.Worker))
+		list, err := r.WholeWorker(ctx, d.Organization, route.Worker)
+		if lastmile.IsNotFound(err) {
+			add("worker %s does not exist any more", route.Worker)
+			continue
+		}
 		if err != nil {
 			return nil, err
+		}
+		if d.Team != "" && !list.Whereabouts.OnDuty {
+			add("worker %s is off duty", route.Worker)
+		}
+		if d.Team != "" && !slices.Contains(list.Teams, d.Team) {
+			add("worker %s is no longer in the team", route.Worker)
 		}
 		for _, id := range missing(route.Before, list.Tasks) {
 			add("task %s is no longer on the list of worker %s", id, route.Worker)
@@ -206,8 +227,8 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch) (changes [
 			}
 		}
 	}
-	if d.Team == "" || len(fresh) == 0 {
-		return changes, nil
+	if err := taskChanges(ctx, r, d, now, add); err != nil || d.Team == "" || len(fresh) == 0 {
+		return changes, err
 	}
 	list, err := r.Container(ctx, d.Organization, lastmile.TeamContainer(d.Team))
 	if err != nil {
@@ -217,6 +238,44 @@ func changesSince(ctx context.Context, r Reader, d lastmile.Dispatch) (changes [
 		add("task %s is no longer in the team", id)
 	}
 	return changes, nil
+}
+
+// taskChanges describes which tasks of a plan were changed since it was made, and which
+// would now be later than allowed.
+func taskChanges(ctx context.Context, r Reader, d lastmile.Dispatch, now time.Time, add func(string, ...any)) error {
+	then := make(map[lastmile.TaskID]lastmile.DispatchTask, len(d.Tasks))
+	for _, t := range d.Tasks {
+		then[t.ID] = t
+	}
+	for _, route := range d.Plan.Routes {
+		var ids []lastmile.TaskID
+		behind := now.Sub(d.Ended) // of a worker who leaves now
+		for _, stop := range route.Stops {
+			ids = append(ids, stop.Task)
+			t := then[stop.Task]
+			start := stop.Arrival
+			if wait := t.CompleteAfter.Sub(start); !t.CompleteAfter.IsZero() && wait > 0 {
+				start, behind = t.CompleteAfter, max(behind-wait, 0)
+			}
+			if !t.CompleteBefore.IsZero() && start.Add(behind).Sub(t.CompleteBefore) > max(stop.Late, d.Options.MaxAllowedDelay) {
+				add("task %s would be later than allowed, because the plan is %s old", stop.Task, now.Sub(d.Ended).Round(time.Second))
+			}
+		}
+		tasks, err := r.TasksOf(ctx, d.Organization, ids)
+		if err != nil {
+			return err
+		}
+		for _, t := range tasks {
+			was := then[t.ID]
+			if !t.CompleteAfter.Equal(was.CompleteAfter) || !t.CompleteBefore.Equal(was.CompleteBefore) {
+				add("task %s has another time window", t.ID)
+			}
+			if t.Quantity != was.Quantity || t.AdditionalQuantities != was.AdditionalQuantities || t.Pickup != was.Pickup {
+				add("task %s has another quantity", t.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // missing returns those of the tasks that are not in a list.

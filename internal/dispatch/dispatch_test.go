@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -186,4 +187,77 @@ func TestWorkerWhoGoesOffDutyGetsNothing(t *testing.T) {
 	if once, _ := f.assigned(t); d.Status != lastmile.DispatchSucceeded || once != 0 || len(d.Plan.Unplanned) != 3 || d.Plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleChanged {
 		t.Errorf("the dispatch is %s with %d tasks assigned, left out: %+v", d.Status, once, d.Plan.Unplanned)
 	}
+}
+
+// TestWorkerWithOtherTasksByNowGetsNoMore lets a worker get a task, or leave the team,
+// while a plan is being applied.
+func TestWorkerWithOtherTasksByNowGetsNoMore(t *testing.T) {
+	for name, change := range map[string]func(*testing.T, *fleet){
+		"another task": func(t *testing.T, f *fleet) {
+			draft := apptest.Draft(lastmile.Point{Lon: -73.99, Lat: 40.73})
+			in := lastmile.WorkerContainer(f.workers[0])
+			draft.Container = &in
+			f.Task(t, draft)
+		},
+		"no team": func(t *testing.T, f *fleet) {
+			if _, err := f.Fleet.UpdateTeam(t.Context(), f.Principal, f.team, lastmile.TeamChange{Workers: &[]lastmile.WorkerID{}}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, 1, 3)
+			id := f.start(t, planning.Request{DryRun: true})
+			f.end(t, id)
+			if _, err := f.dispatches.Apply(t.Context(), f.Principal, id); err != nil {
+				t.Fatal(err)
+			}
+			change(t, f)
+			d := f.end(t, id)
+			if once, _ := f.assigned(t); d.Status != lastmile.DispatchSucceeded || once != 0 || len(d.Plan.Unplanned) != 3 || d.Plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleChanged {
+				t.Errorf("the dispatch is %s with %d tasks assigned, left out: %+v", d.Status, once, d.Plan.Unplanned)
+			}
+		})
+	}
+}
+
+// TestPlansThatDoNotFitAnyMore says what has changed since a plan was made.
+func TestPlansThatDoNotFitAnyMore(t *testing.T) {
+	f := newFleet(t, 2, 3)
+	window := f.Now().Add(30 * time.Minute)
+	if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: lastmile.TaskChange{CompleteBefore: &window}}); err != nil {
+		t.Fatal(err)
+	}
+	id := f.start(t, planning.Request{DryRun: true})
+	routes := f.end(t, id).Plan.Routes
+	if len(routes[0].Stops) == 0 {
+		slices.Reverse(routes)
+	}
+	duty := func(of lastmile.WorkerID, on bool) {
+		t.Helper()
+		if _, err := f.Fleet.SetDuty(t.Context(), lastmile.Principal{Organization: f.Principal.Organization, Worker: of}, on, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	duty(routes[1].Worker, false)
+	if _, changes, err := f.dispatches.Dispatch(t.Context(), f.Principal, id); err != nil || len(routes[1].Stops) == 0 && len(changes) > 0 {
+		t.Errorf("a worker without tasks makes a difference: %v, %v", changes, err)
+	}
+	expect := func(want string) {
+		t.Helper()
+		_, err := f.dispatches.Apply(t.Context(), f.Principal, id)
+		_, changes, _ := f.dispatches.Dispatch(t.Context(), f.Principal, id)
+		if got := strings.Join(changes, "; "); err == nil || !strings.Contains(got, want) {
+			t.Errorf("the plan is applied (%v) after %q, want %q", err, got, want)
+		}
+	}
+	duty(routes[0].Worker, false)
+	expect("is off duty")
+	duty(routes[0].Worker, true)
+	f.Advance(2 * time.Hour)
+	expect("would be later than allowed, because the plan is 2h0m")
+	if _, err := f.Tasks.Update(t.Context(), f.Principal, f.tasks[0], lastmile.TaskDraft{Change: lastmile.TaskChange{CompleteBefore: &time.Time{}}}); err != nil {
+		t.Fatal(err)
+	}
+	expect("has another time window")
 }

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/events"
 	"dray/internal/lastmile"
@@ -35,8 +36,6 @@ type Reader interface {
 	Trips(ctx context.Context, org lastmile.OrganizationID, limit int) ([]lastmile.Trip, error)
 	// Unfinished returns which of the tasks are not completed.
 	Unfinished(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.TaskID, error)
-	// Whereabouts returns a worker's duty status and location.
-	Whereabouts(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Whereabouts, error)
 	// WholeWorker returns a worker with all tasks.
 	WholeWorker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 	// Workers lists workers, oldest first.
@@ -55,6 +54,9 @@ type Writer interface {
 	AddJob(ctx context.Context, j work.Job) error
 	// AppliedSteps returns how many steps of a plan were applied.
 	AppliedSteps(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID) (int, error)
+	// LockContainer serializes the writers of a container until the transaction
+	// ends.
+	LockContainer(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, now time.Time) error
 	// SaveAppliedSteps saves how many steps of a plan were applied.
 	SaveAppliedSteps(ctx context.Context, org lastmile.OrganizationID, id lastmile.DispatchID, n int) error
 	// SaveDispatch saves a dispatch.

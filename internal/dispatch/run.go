@@ -90,6 +90,10 @@ func (ds *Dispatches) plan(ctx context.Context, job *work.Lease, d *lastmile.Dis
 		return err
 	}
 	solution, err := ds.solve(ctx, job, *d, model, budget)
+	for err == nil && model.Relax(solution) { // rarely, and at most twice
+		d.Progress.Until = ds.Now().Add(budget)
+		solution, err = ds.solve(ctx, job, *d, model, budget)
+	}
 	if err != nil {
 		return err
 	}
@@ -282,20 +286,41 @@ func (ds *Dispatches) apply(ctx context.Context, job *work.Lease, d lastmile.Dis
 	}, nil
 }
 
-// applyStep applies a part of a plan, unless its worker is gone or off duty.
+// applyStep applies a part of a plan, unless the plan does not fit its worker any more.
 func (ds *Dispatches) applyStep(ctx context.Context, w Writer, who lastmile.Principal, d lastmile.Dispatch, s step) error {
-	at, err := w.Whereabouts(ctx, d.Organization, s.worker)
-	if lastmile.IsNotFound(err) || err == nil && !at.OnDuty && d.Team != "" {
-		return nil
+	to := lastmile.WorkerContainer(s.worker)
+	from := to
+	if d.Team != "" {
+		from = lastmile.TeamContainer(d.Team)
 	}
-	if err != nil {
+	for _, c := range []lastmile.ContainerRef{from, to} { // teams first, as everywhere
+		if err := w.LockContainer(ctx, d.Organization, c, ds.Now()); err != nil {
+			return err
+		}
+	}
+	fits, err := stillFits(ctx, w, d, s.worker)
+	if err != nil || !fits {
 		return err
 	}
-	from := lastmile.TeamContainer(d.Team)
-	if d.Team == "" {
-		from = lastmile.WorkerContainer(s.worker)
-	}
 	return ds.Lists.PutRoute(ctx, w, who, s.worker, from, s.tasks)
+}
+
+// stillFits reports whether a worker can do a route as planned: one who is gone, off duty or
+// in other teams cannot, and tasks that were added meanwhile might make it too much.
+func stillFits(ctx context.Context, r Reader, d lastmile.Dispatch, id lastmile.WorkerID) (bool, error) {
+	worker, err := r.WholeWorker(ctx, d.Organization, id)
+	if lastmile.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil || d.Team != "" && (!worker.Whereabouts.OnDuty || !slices.Contains(worker.Teams, d.Team)) {
+		return false, err
+	}
+	route := d.Plan.Routes[slices.IndexFunc(d.Plan.Routes, func(r lastmile.DispatchRoute) bool { return r.Worker == id })]
+	known := slices.Clone(route.Before)
+	for _, stop := range route.Stops {
+		known = append(known, stop.Task)
+	}
+	return len(missing(worker.Route(), known)) == 0, nil
 }
 
 // asApplied returns a plan without the tasks that are not where it puts them: those were
@@ -318,7 +343,7 @@ func asApplied(ctx context.Context, w Writer, d lastmile.Dispatch) (lastmile.Dis
 		plan.Routes[i].Stops = slices.DeleteFunc(slices.Clone(route.Stops), func(s lastmile.DispatchStop) bool { return slices.Contains(gone, s.Task) })
 		for _, id := range gone {
 			plan.Unplanned = append(plan.Unplanned, lastmile.UnplannedTask{Task: id, Reasons: []lastmile.DispatchReason{{
-				Worker: route.Worker, Rule: lastmile.RuleChanged, Detail: "the task was moved or started, or the worker went off duty, while the routes were planned",
+				Worker: route.Worker, Rule: lastmile.RuleChanged, Detail: "the task was moved or started, or the worker went off duty, left the team or got other tasks, while the routes were planned",
 			}}})
 		}
 	}

@@ -2,6 +2,7 @@ package planning
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -61,6 +62,7 @@ type Model struct {
 	index    map[lastmile.TaskID]int   // stop of a task
 	places   map[lastmile.Point]int
 	scale    [optimize.Dimensions]float64 // of loads; 0 where no worker has a limit
+	relaxed  bool                         // by Relax
 }
 
 // NewModel returns the problem of a situation. It rejects one that no dispatch may have.
@@ -118,7 +120,9 @@ func (m *Model) choose(s Situation) error {
 			exclude(lastmile.RuleFilter, "vehicle type %s, required %s", typeName(by), m.options.VehicleType)
 		case n > m.options.MaxContainerSize:
 			exclude(lastmile.RuleFilter, "has %d tasks, at most %d", n, m.options.MaxContainerSize)
-		case len(shifts(c.Schedule, m.options.ScheduleWindow)) == 0:
+		case m.options.MaxTasksPerRoute == 0: // which the optimizer takes as no limit
+			exclude(lastmile.RuleRouteLength, "1 task, at most 0")
+		case len(shifts(c.Schedule, s.working())) == 0:
 			exclude(lastmile.RuleSchedule, "no shift between %s and %s", clock(m.options.ScheduleWindow.From), clock(m.options.ScheduleWindow.To))
 		case startOf(c, s) == nil:
 			exclude(lastmile.RuleDistance, "no known location")
@@ -167,9 +171,18 @@ func endOf(c Candidate, s Situation) *lastmile.Point {
 	return nil
 }
 
+// working returns what is left of the time in which workers are scheduled.
+func (s Situation) working() lastmile.Window {
+	w := s.Options.ScheduleWindow
+	return lastmile.Window{From: later(w.From, s.Now), To: w.To}
+}
+
 // shifts returns when a worker works within a window. A worker without a schedule for
 // the days of the window works all of it.
 func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
+	if !in.From.Before(in.To) {
+		return nil
+	}
 	var all []lastmile.Window
 	scheduled := false
 	for _, day := range s {
@@ -178,12 +191,10 @@ func shifts(s lastmile.Schedule, in lastmile.Window) []lastmile.Window {
 			zone = time.UTC
 		}
 		begin, err := time.ParseInLocation(time.DateOnly, day.Date, zone)
-		if err != nil || in.Overlap(begin, begin.AddDate(0, 0, 1)) == 0 {
-			continue
-		}
-		scheduled = true
-		for _, shift := range day.Shifts {
+		scheduled = scheduled || err == nil && in.Overlap(begin, begin.AddDate(0, 0, 1)) > 0
+		for _, shift := range day.Shifts { // also of the day before: shifts may end after midnight
 			if in.Overlap(shift.Start, shift.End) > 0 {
+				scheduled = true
 				all = append(all, lastmile.Window{From: later(shift.Start, in.From), To: earlier(shift.End, in.To)})
 			}
 		}
@@ -248,7 +259,8 @@ func (m *Model) addStop(t lastmile.Task, holder int) {
 	m.Problem.Stops = append(m.Problem.Stops, stop)
 }
 
-// addVehicles adds a vehicle for each shift of a worker.
+// addVehicles adds a vehicle for each shift of a worker. They share the maximum number of
+// tasks in proportion to their lengths; the first one has the tasks of the worker.
 func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 	by := c.Worker.TravelsBy()
 	profile := slices.Index(m.Types, by)
@@ -256,17 +268,27 @@ func (m *Model) addVehicles(member int, c Candidate, s Situation) {
 		profile = len(m.Types)
 		m.Types = append(m.Types, by)
 	}
-	v := optimize.Vehicle{Profile: profile, Start: m.place(*startOf(c, s)), End: optimize.None, MaxStops: m.options.MaxTasksPerRoute}
+	v := optimize.Vehicle{Profile: profile, Start: m.place(*startOf(c, s)), End: optimize.None}
 	if end := endOf(c, s); end != nil {
 		v.End = m.place(*end)
 	}
-	for i, shift := range shifts(c.Schedule, m.options.ScheduleWindow) {
+	all := shifts(c.Schedule, s.working())
+	tasks, left := m.options.MaxTasksPerRoute, time.Duration(0)
+	for _, shift := range all {
+		left += shift.To.Sub(shift.From)
+	}
+	for i, shift := range all {
+		length := shift.To.Sub(shift.From)
 		v.ShiftStart, v.ShiftEnd, v.Route = max(m.seconds(shift.From), 0), m.seconds(shift.To), nil
+		v.MaxStops = int(math.Ceil(float64(tasks) * float64(length) / float64(left)))
 		if i == 0 {
 			for _, t := range c.Tasks {
 				v.Route = append(v.Route, m.index[t.ID])
 			}
 			v.MaxStops = max(v.MaxStops, len(v.Route))
+		}
+		if tasks, left = max(tasks-v.MaxStops, 0), left-length; v.MaxStops == 0 {
+			continue
 		}
 		m.owner = append(m.owner, member)
 		m.Problem.Vehicles = append(m.Problem.Vehicles, v)
@@ -302,7 +324,8 @@ func (m *Model) participants(s Situation) []lastmile.Task {
 }
 
 // addPrecedences adds the order of tasks that depend on others. A drop-off and the
-// pickup it depends on stay together, unless they are on different routes already.
+// pickup it depends on stay together, unless they are on different routes already. A
+// pickup that a worker has stays on the route even if its drop-off cannot.
 func (m *Model) addPrecedences() {
 	for after, t := range m.tasks {
 		for _, id := range t.Dependencies {
@@ -310,12 +333,26 @@ func (m *Model) addPrecedences() {
 			if !known {
 				continue
 			}
-			apart := m.holder[after] >= 0 && m.holder[before] >= 0 && m.holder[after] != m.holder[before]
-			m.Problem.Precedences = append(m.Problem.Precedences, optimize.Precedence{
-				Before: before, After: after, SameVehicle: m.isPair(before, after) && !apart,
-			})
+			order := optimize.Precedence{Before: before, After: after}
+			pair, from, to := m.isPair(before, after), m.holder[before], m.holder[after]
+			switch {
+			case pair && from >= 0 && to < 0:
+				m.tie(after, from)
+			case pair && (from < 0 || from == to):
+				order.SameVehicle = true
+			}
+			m.Problem.Precedences = append(m.Problem.Precedences, order)
 		}
 	}
+}
+
+// tie lets only the vehicle that has the tasks of a worker serve a stop.
+func (m *Model) tie(stop, member int) {
+	allowed := []int{}
+	if v := slices.Index(m.owner, member); m.Problem.Stops[stop].Vehicles == nil || slices.Contains(m.Problem.Stops[stop].Vehicles, v) {
+		allowed = append(allowed, v)
+	}
+	m.Problem.Stops[stop].Vehicles = allowed
 }
 
 // isPair reports whether a stop is the pickup of a drop-off that depends on it.
@@ -366,24 +403,37 @@ func (m *Model) addLoads() {
 	}
 }
 
-// pairLoads makes a drop-off whose pickup is planned too unload what the pickup loads. A
-// pickup loads at least what its drop-offs unload.
+// pairLoads makes a drop-off whose pickups are on the same route unload what those load.
+// They load at least what their drop-offs unload.
 func (m *Model) pairLoads() {
-	unloaded := map[int]optimize.Load{}
-	paired := map[int]bool{}
+	pickups := map[int][]int{}
 	for _, p := range m.Problem.Precedences {
-		if !p.SameVehicle || paired[p.After] {
+		if from, to := m.holder[p.Before], m.holder[p.After]; m.isPair(p.Before, p.After) && (p.SameVehicle || from >= 0 && to < 0) {
+			pickups[p.After] = append(pickups[p.After], p.Before)
+		}
+	}
+	rest := map[int]optimize.Load{} // that no drop-off has unloaded yet
+	for i := range m.Problem.Stops {
+		if m.tasks[i].Pickup {
+			rest[i] = m.Problem.Stops[i].Change
+		}
+	}
+	for i := range m.Problem.Stops {
+		if len(pickups[i]) == 0 {
 			continue
 		}
-		paired[p.After] = true
-		stop := &m.Problem.Stops[p.After]
-		unloaded[p.Before] = minus(unloaded[p.Before], stop.Change)
+		stop := &m.Problem.Stops[i]
 		stop.Carried = optimize.Load{}
-	}
-	for i, sum := range unloaded {
-		change := &m.Problem.Stops[i].Change
-		for d := range change {
-			change[d] = max(change[d], sum[d])
+		for d, change := range stop.Change {
+			missing := -change
+			for _, p := range pickups[i] {
+				left := rest[p]
+				part := min(left[d], missing)
+				left[d] -= part
+				missing -= part
+				rest[p] = left
+			}
+			m.Problem.Stops[pickups[i][0]].Change[d] += missing
 		}
 	}
 }
@@ -410,7 +460,7 @@ func (m *Model) checkDistances() error {
 		low.Lon, low.Lat = min(low.Lon, p.Lon), min(low.Lat, p.Lat)
 		high.Lon, high.Lat = max(high.Lon, p.Lon), max(high.Lat, p.Lat)
 	}
-	if low.Distance(high) <= MaxDistance/2 {
+	if high.Lon-low.Lon < 180 && low.Distance(high) <= MaxDistance/2 {
 		return nil
 	}
 	for i, a := range m.Places {

@@ -175,6 +175,134 @@ func TestShiftsBecomeVehicles(t *testing.T) {
 	}
 }
 
+// planned returns the plan of a situation, as a dispatch makes it.
+func planned(t *testing.T, s Situation) lastmile.DispatchPlan {
+	t.Helper()
+	m := filled(t, s)
+	for round := 1; ; round++ {
+		if round > 3 {
+			t.Fatal("planning does not end")
+		}
+		solution, err := optimize.Solve(t.Context(), &m.Problem, optimize.Options{Seed: 1, Iterations: 200})
+		if err == nil {
+			err = optimize.Check(&m.Problem, solution)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.Relax(solution) {
+			return m.Plan(solution)
+		}
+	}
+}
+
+// TestExistingWorkStaysDespiteDependencies keeps what a worker has although what it
+// depends on cannot be planned, or only late.
+func TestExistingWorkStaysDespiteDependencies(t *testing.T) {
+	small := func(id string, tasks ...lastmile.Task) Candidate {
+		w := worker(id, tasks...)
+		w.Worker.Capacity = 5
+		return w
+	}
+	after := func(t *lastmile.Task) { t.CompleteAfter = noon.Add(2 * time.Hour) }
+	for _, tt := range []struct {
+		name string
+		s    Situation
+		want string // the routes, and what is left out
+	}{
+		{"a task that fits nowhere", situation([]lastmile.Task{task("big", 100, quantity(9))}, small("ada", task("held", 200, dependsOn("big")))), "ada: held; big"},
+		{"a pickup that fits nowhere", situation([]lastmile.Task{task("big", 100, pickup, quantity(9))}, small("ada", task("held", 200, dependsOn("big"))), small("bob")), "ada: held; bob: ; big"},
+		{"a drop-off that fits nowhere", situation([]lastmile.Task{task("drop", 30_000, before(noon.Add(time.Minute)), dependsOn("held"))}, small("ada", task("held", 200, pickup, quantity(2))), small("bob")), "ada: held; bob: ; drop"},
+		{"a drop-off that fits", situation([]lastmile.Task{task("drop", 300, quantity(2), dependsOn("held"))}, small("bob"), small("ada", task("held", 200, pickup, quantity(2)))), "bob: ; ada: held drop"},
+		{"a late task of another", situation(nil, small("ada", task("late", 100, after)), small("bob", task("held", 200, before(noon.Add(time.Hour)), dependsOn("late")))), "ada: late; bob: held"},
+	} {
+		plan := planned(t, tt.s)
+		var parts []string
+		for _, route := range plan.Routes {
+			var stops []string
+			for _, stop := range route.Stops {
+				stops = append(stops, string(stop.Task))
+			}
+			parts = append(parts, string(route.Worker)+": "+strings.Join(stops, " "))
+		}
+		for _, u := range plan.Unplanned {
+			parts = append(parts, string(u.Task))
+			if len(u.Reasons) == 0 {
+				t.Errorf("%s: no reason for %s", tt.name, u.Task)
+			}
+		}
+		if got := strings.Join(parts, "; "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestSeveralPickupsOfADropOff counts what is on board once.
+func TestSeveralPickupsOfADropOff(t *testing.T) {
+	w := worker("ada")
+	w.Worker.Capacity = 4
+	plan := planned(t, situation([]lastmile.Task{
+		task("a", 100, pickup, quantity(2)), task("b", 200, pickup, quantity(2)), task("drop", 300, quantity(4), dependsOn("a", "b")),
+	}, w))
+	if len(plan.Unplanned) > 0 {
+		t.Errorf("left out: %+v", plan.Unplanned)
+	}
+}
+
+// TestShiftsShareTheRouteLength gives a worker with two shifts no more tasks than one.
+func TestShiftsShareTheRouteLength(t *testing.T) {
+	w := worker("ada", task("held", 10))
+	w.Schedule = lastmile.Schedule{{Date: "2026-03-02", Timezone: "UTC", Shifts: []lastmile.Shift{
+		{Start: noon, End: noon.Add(time.Hour)}, {Start: noon.Add(2 * time.Hour), End: noon.Add(4 * time.Hour)},
+	}}}
+	for most, want := range map[int][]int{1: {1}, 3: {1, 2}, 100: {34, 66}} {
+		s := situation(nil, w)
+		s.Options.MaxTasksPerRoute = most
+		var got []int
+		for _, v := range filled(t, s).Problem.Vehicles {
+			got = append(got, v.MaxStops)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("of %d tasks, the shifts have %v", most, got)
+		}
+	}
+}
+
+func TestRoutesOfNoTasks(t *testing.T) {
+	s := situation([]lastmile.Task{task("a", 100)}, worker("ada"))
+	s.Options.MaxTasksPerRoute, s.Options.MaxContainerSize = 0, 0
+	m := filled(t, s)
+	if plan := m.Plan(m.Nothing()); len(m.crew) > 0 || plan.Unplanned[0].Reasons[0].Rule != lastmile.RuleRouteLength {
+		t.Errorf("%d workers take part, the plan is %+v", len(m.crew), plan)
+	}
+}
+
+// TestShiftsBeforeNow ignores shifts that have ended, and uses the rest of one that began
+// the day before.
+func TestShiftsBeforeNow(t *testing.T) {
+	window := lastmile.Window{From: noon.Add(-3 * time.Hour), To: noon.Add(6 * time.Hour)}
+	for _, tt := range []struct {
+		name       string
+		start, end time.Duration // of the shift
+		window     lastmile.Window
+		want       int // end of the vehicle's shift; 0 if the worker does not take part
+	}{
+		{"ended", -2 * time.Hour, -time.Hour, window, 0},
+		{"from the day before", -13 * time.Hour, time.Hour, window, 3600},
+		{"window has ended", -13 * time.Hour, time.Hour, lastmile.Window{From: noon.Add(-time.Hour), To: noon}, 0},
+	} {
+		w := worker("ada")
+		at := noon.Add(tt.start)
+		w.Schedule = lastmile.Schedule{{Date: at.Format(time.DateOnly), Timezone: "UTC", Shifts: []lastmile.Shift{{Start: at, End: noon.Add(tt.end)}}}}
+		s := situation([]lastmile.Task{task("a", 100)}, w)
+		s.Options.ScheduleWindow = tt.window
+		m := filled(t, s)
+		if v := m.Problem.Vehicles; tt.want == 0 && (len(v) > 0 || m.excluded[0].Rule != lastmile.RuleSchedule) || tt.want > 0 && (len(v) != 1 || v[0].ShiftEnd != tt.want) {
+			t.Errorf("%s: the vehicles are %+v, excluded is %+v", tt.name, v, m.excluded)
+		}
+	}
+}
+
 func TestTasksThatCannotTakePart(t *testing.T) {
 	s := situation([]lastmile.Task{
 		task("a", 1, dependsOn("gone")), task("b", 2, dependsOn("a")), task("c", 3, dependsOn("done")), task("d", 4, before(noon.Add(-5*time.Hour))),
@@ -196,6 +324,17 @@ func TestDistancesAreLimited(t *testing.T) {
 		if (err == nil) != ok {
 			t.Errorf("%.0f miles: %v", miles, err)
 		}
+	}
+	// Around the earth, with the first and the last on either side of the date line.
+	w := worker("ada")
+	w.Worker.Whereabouts.Location = &lastmile.Point{Lon: 179.9}
+	east, west := task("east", 0), task("west", 0)
+	west.Destination.Location.Lon = -179.9
+	if _, err := NewModel(situation([]lastmile.Task{west}, w)); err != nil {
+		t.Errorf("across the date line: %v", err)
+	}
+	if _, err := NewModel(situation([]lastmile.Task{west, east}, w)); err == nil {
+		t.Error("half of the earth is within 200 miles")
 	}
 }
 

@@ -57,7 +57,40 @@ func (m *Model) KeepExisting() {
 			now += leg(at, v.End)
 		}
 		v.ShiftEnd = max(v.ShiftEnd, now)
+		for j := i + 1; j < len(m.owner) && m.owner[j] == m.owner[i]; j++ { // later shifts of the worker
+			next := &m.Problem.Vehicles[j]
+			next.ShiftStart = max(next.ShiftStart, v.ShiftEnd)
+			next.ShiftEnd = max(next.ShiftEnd, next.ShiftStart)
+		}
 	}
+}
+
+// Relax relaxes the rules further for what workers have and a solution leaves out, because
+// of tasks that it depends on: those may be left out, or late on another route. It reports
+// whether there is any such task. Then another solution keeps more of them, and the one
+// after that all.
+func (m *Model) Relax(s *optimize.Solution) bool {
+	relaxed := map[int]bool{}
+	for _, i := range s.Unserved {
+		if m.holder[i] >= 0 {
+			relaxed[i] = true
+			m.Problem.Stops[i].MaxLateness = optimize.MaxTime
+		}
+	}
+	if len(relaxed) > 0 && m.relaxed {
+		for i, holder := range m.holder {
+			relaxed[i] = holder >= 0
+		}
+	}
+	m.relaxed = true
+	n := len(m.Problem.Precedences)
+	m.Problem.Precedences = slices.DeleteFunc(m.Problem.Precedences, func(p optimize.Precedence) bool {
+		if relaxed[p.After] && p.SameVehicle && m.holder[p.Before] < 0 {
+			m.Problem.Stops[p.Before].Vehicles = []int{} // it would be planned without its drop-off
+		}
+		return relaxed[p.After]
+	})
+	return len(m.Problem.Precedences) < n
 }
 
 func plus(a, b optimize.Load) optimize.Load {

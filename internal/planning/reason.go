@@ -86,9 +86,15 @@ func (m *Model) reason(vehicle, stop int, r optimize.Reason) lastmile.DispatchRe
 	case optimize.RuleDistance:
 		detail = "no way to the task"
 	case optimize.RuleFilter:
-		detail = "the task is tied to another worker"
+		detail = "the task belongs on the route of another worker"
+		if len(m.Problem.Stops[r.Stop].Vehicles) == 0 && m.holder[r.Stop] < 0 {
+			detail = "the task does not fit on the route where it belongs"
+		}
 	case optimize.RuleOrder:
-		detail = "the task would come before one that it depends on"
+		detail = "the task would come before one that it depends on, or before the active task"
+		if slices.Contains(m.tasks[stop].Dependencies, m.tasks[r.Stop].ID) {
+			detail = fmt.Sprintf("depends on task %s, which is left out", m.tasks[r.Stop].ID)
+		}
 	case optimize.RulePrize:
 	}
 	return lastmile.DispatchReason{Worker: m.crew[m.owner[vehicle]].Worker.ID, Rule: rules[r.Rule], Detail: detail}

@@ -59,6 +59,17 @@ test('what was done without signal shows at once', () => {
   );
 });
 
+test('an arrival that another phone reported counts, until the task is started again', () => {
+  const arrived = (...names: string[]) => {
+    const events = names.map((name, time) => ({ name, time }));
+    const started = task('a', { state: 2, completionDetails: { time: null, failureReason: 'NONE', events } });
+    return overlay(list('a', started), true, [], none).open[0]?.arrived;
+  };
+  assert.equal(arrived('start'), false);
+  assert.equal(arrived('start', 'arrival'), true);
+  assert.equal(arrived('start', 'arrival', 'start'), false);
+});
+
 test('what the server took in stays done, though the list was not asked for again', () => {
   const before = list('b', task('a'), task('b', { state: 2 }));
   const ended = settle(before, did('complete', 'b'));

@@ -63,7 +63,12 @@ export interface Task {
   overrides: { recipientName: string | null; recipientNotes: string | null };
   recipients: Recipient[];
   destination: { location: Point; address: Address; notes: string };
-  completionDetails?: { time: number | null; success?: boolean; failureReason: string };
+  completionDetails?: {
+    time: number | null;
+    success?: boolean;
+    failureReason: string;
+    events?: { name: string; time: number }[]; // the oldest first
+  };
 }
 
 // Settings are what the organization and the program say about the app.
@@ -120,6 +125,13 @@ export function streetLine(a: Address): string {
 // it is the street line.
 export function addressName(a: Address): string {
   return a.street ? even(a.name) : '';
+}
+
+// hasArrived reports whether the server knows of an arrival since the last start, which
+// may have been reported by another phone.
+export function hasArrived(task: Task): boolean {
+  const names = task.completionDetails?.events?.map((e) => e.name) ?? [];
+  return task.state === active && names.lastIndexOf('arrival') > names.lastIndexOf('start');
 }
 
 // late returns by how many seconds a task will be late, as the server predicts or, if

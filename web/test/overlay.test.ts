@@ -4,7 +4,7 @@ import { obstacle, overlay, settle } from '../src/driver/overlay.ts';
 import type { Item } from '../src/driver/queue.ts';
 import { decoded, encoded, streetLine, title, townLine, type Task, type WorkList } from '../src/driver/wire.ts';
 import { reader } from '../src/driver/stream.ts';
-import { distance, fit, project, round, unproject } from '../src/map/project.ts';
+import { distance, fit, marked, project, round, unproject } from '../src/map/project.ts';
 
 function task(id: string, more: Partial<Task> = {}): Task {
   return {
@@ -139,4 +139,13 @@ test('places go to the map and back', () => {
   assert.equal(fit([project([1, 1])], 400, 600, edge, 15).zoom, 15);
   assert.deepEqual([round(130), round(4999), round(0.3)], [100, 2000, 0.2]);
   assert.ok(Math.abs(distance([0, 0], [0, 1]) - 111_319) < 200);
+});
+
+test('the scale has the units of the country', () => {
+  assert.deepEqual(marked(900, false), [500, '500 m']);
+  assert.deepEqual(marked(2500, false), [2000, '2 km']);
+  const [feet, name] = marked(900, true);
+  assert.equal(name, '2000 ft');
+  assert.equal(Math.round(feet), 610);
+  assert.equal(marked(1700, true)[1], '1 mi');
 });

@@ -9,7 +9,16 @@ import { drafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
 import { distance } from '../map/project.ts';
 import { detector } from './scanner.ts';
-import { title, type Point, type Position, type Settings, type Task, type Worker, type WorkList } from './wire.ts';
+import {
+  active,
+  title,
+  type Point,
+  type Position,
+  type Settings,
+  type Task,
+  type Worker,
+  type WorkList,
+} from './wire.ts';
 import { choices, type NavigationApp } from './navigation.ts';
 import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
@@ -287,6 +296,14 @@ class App {
     const { position } = this;
     if (!position) return false;
     return distance(position.location, task.destination.location) < closeBy + Math.min(position.accuracy ?? 0, closeBy);
+  }
+
+  // drive estimates the seconds to a task that would be started out of order, as the
+  // server does for cars; undefined if it is the next one or the position is unknown.
+  drive(task: Task): number | undefined {
+    const next = this.view.open.find((s) => s.task.state !== active);
+    if (!this.position || next?.task.id === task.id) return undefined;
+    return distance(this.position.location, task.destination.location) ** 0.75;
   }
 
   // setTracker makes a token for a tracker app, which replaces an earlier one, or

@@ -144,9 +144,11 @@ export function late(task: Task, arrived: boolean, now: number): number {
 
 // early returns by how many seconds a worker who starts a task now would arrive before
 // its time window. A prediction for an earlier start is corrected for the time since.
-export function early(task: Task, now: number): number {
+// Predictions keep the order of the list; a start out of order arrives after `drive`
+// seconds.
+export function early(task: Task, now: number, drive?: number): number {
   if (!task.completeAfter) return 0;
-  const arrival = Math.max(now, task.estimatedArrivalTime ?? now);
+  const arrival = drive === undefined ? Math.max(now, task.estimatedArrivalTime ?? now) : now + drive * 1000;
   return Math.max(0, Math.floor((task.completeAfter - arrival) / 1000));
 }
 

@@ -24,6 +24,7 @@ import { dictionary, english, fill, isLanguage, preferred, type Language, type W
 
 const pollEvery = 30_000; // without a stream
 const refreshEvery = 60_000; // with a stream, which does not report every change of an estimate
+const estimatesAfter = 2_000; // a change, when the server has new estimates
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
 const tickEvery = 20_000; // how often what depends on the time is shown again
@@ -395,7 +396,9 @@ class App {
     const worker = this.worker?.id;
     if (!worker) return;
     clearTimeout(this.timer);
-    this.sending = this.waiting.length > 0;
+    const { version } = this.list;
+    const acted = this.waiting.length > 0;
+    this.sending = acted;
     const result = await alone(() =>
       flush(
         shelf,
@@ -415,7 +418,8 @@ class App {
     if (later) this.connection = 'offline';
     else this.connection = this.streaming ? 'live' : 'polling';
     if (!this.worker) return;
-    const rest = this.connection === 'live' ? refreshEvery : pollEvery;
+    const changed = acted || this.list.version !== version;
+    const rest = changed ? estimatesAfter : this.connection === 'live' ? refreshEvery : pollEvery;
     this.timer = setTimeout(
       () => void this.sync(),
       later ? (later.after ?? pause(this.failures, Math.random())) : rest,

@@ -5,6 +5,9 @@ SHELL         := bash
 .SHELLFLAGS   := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
+# A web app that was built halfway must not pass for a new one.
+.DELETE_ON_ERROR:
+
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 DATA    ?= ./dray-data
 BENCH   ?= .

@@ -34,6 +34,7 @@ const (
 	demoFirst    = 100
 	demoMost     = 42 // the next number is the visitor's
 	demoVisitor  = "+12125550142"
+	demoPhone    = "+12125550143" // the number that recipients can call
 )
 
 func demoCommand() command {
@@ -46,7 +47,7 @@ func demoCommand() command {
 			c.BindStorage(f)
 			c.BindServer(f)
 			pace := simulate.Options{Interval: 3 * time.Second, Radius: 1500, Offline: 0.08, Unassigned: 4, Pause: 15 * time.Second}
-			f.IntVar(&pace.Workers, "workers", 18, "number `n` of simulated workers; 0 for none")
+			f.IntVar(&pace.Workers, "workers", 18, "`number` of simulated workers; 0 for none")
 			f.Float64Var(&pace.Speed, "speed", 4, "`factor` by which everything that takes time is faster than in real life")
 			f.Uint64Var(&pace.Seed, "seed", 1, "`seed` of the random number generator")
 			return func(ctx context.Context, inv *invocation) error {
@@ -104,6 +105,10 @@ func openDemonstration(ctx context.Context, a *app.App) (demonstration, error) {
 			return shown, err
 		}
 		shown = demonstration{Organization: made.Organization.ID, APIKey: made.APIKey}
+		_, err = a.Pages.Configure(ctx, shown.Organization, lastmile.PageSettingsChange{Phone: new(demoPhone), NewTimes: new(true)})
+		if err != nil {
+			return shown, err
+		}
 	}
 	shown.Starts++
 	if text, err = json.Marshal(shown); err != nil {

@@ -20,7 +20,7 @@ func tailCommand() command {
 		endless:  true,
 		examples: []string{"dray tail", "dray tail --since 0 --json", "dray tail --org ID"},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
-			since := f.Int64("since", -1, "`number` of the last event seen, which --json shows; 0 for all (default: start with new events)")
+			since := f.Int64("since", -1, "`number` of the last event seen, which --json shows; 0 for all, -1 for new events only")
 			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
 				return tail(ctx, inv, a, lastmile.Principal{Organization: org}, *since)
 			})

@@ -4,7 +4,7 @@ import { obstacle, overlay, settle } from '../src/driver/overlay.ts';
 import type { Item } from '../src/driver/queue.ts';
 import { decoded, encoded, streetLine, title, townLine, type Task, type WorkList } from '../src/driver/wire.ts';
 import { reader } from '../src/driver/stream.ts';
-import { distance, fit, project, round, unproject } from '../src/map/project.ts';
+import { distance, fit, marked, project, round, unproject } from '../src/map/project.ts';
 
 function task(id: string, more: Partial<Task> = {}): Task {
   return {
@@ -57,6 +57,17 @@ test('what was done without signal shows at once', () => {
     ended.done.map((s) => [s.task.id, s.arrived]),
     [['b', true]],
   );
+});
+
+test('an arrival that another phone reported counts, until the task is started again', () => {
+  const arrived = (...names: string[]) => {
+    const events = names.map((name, time) => ({ name, time }));
+    const started = task('a', { state: 2, completionDetails: { time: null, failureReason: 'NONE', events } });
+    return overlay(list('a', started), true, [], none).open[0]?.arrived;
+  };
+  assert.equal(arrived('start'), false);
+  assert.equal(arrived('start', 'arrival'), true);
+  assert.equal(arrived('start', 'arrival', 'start'), false);
 });
 
 test('what the server took in stays done, though the list was not asked for again', () => {
@@ -128,4 +139,13 @@ test('places go to the map and back', () => {
   assert.equal(fit([project([1, 1])], 400, 600, edge, 15).zoom, 15);
   assert.deepEqual([round(130), round(4999), round(0.3)], [100, 2000, 0.2]);
   assert.ok(Math.abs(distance([0, 0], [0, 1]) - 111_319) < 200);
+});
+
+test('the scale has the units of the country', () => {
+  assert.deepEqual(marked(900, false), [500, '500 m']);
+  assert.deepEqual(marked(2500, false), [2000, '2 km']);
+  const [feet, name] = marked(900, true);
+  assert.equal(name, '2000 ft');
+  assert.equal(Math.round(feet), 610);
+  assert.equal(marked(1700, true)[1], '1 mi');
 });

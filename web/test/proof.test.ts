@@ -66,6 +66,8 @@ test('an early start is one that arrives before the time window', () => {
   assert.equal(early(task('t', [], { completeAfter: now + hour, estimatedArrivalTime: now + hour / 2 }), now), 1800);
   assert.equal(early(task('t', [], { completeAfter: now + hour, estimatedArrivalTime: now - hour }), now), 3600);
   assert.equal(early(task('t', [], { completeAfter: now + hour, estimatedArrivalTime: now + 2 * hour }), now), 0);
+  const last = task('t', [], { completeAfter: now + hour, estimatedArrivalTime: now + 2 * hour });
+  assert.equal(early(last, now, 600), 3000, 'out of order');
 });
 
 test('the name of an address is shown beside the street', () => {

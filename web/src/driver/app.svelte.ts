@@ -9,12 +9,22 @@ import { drafts, kept, shelf, trail } from './shelf.ts';
 import { follow } from './stream.ts';
 import { distance } from '../map/project.ts';
 import { detector } from './scanner.ts';
-import { title, type Point, type Position, type Settings, type Task, type Worker, type WorkList } from './wire.ts';
+import {
+  active,
+  title,
+  type Point,
+  type Position,
+  type Settings,
+  type Task,
+  type Worker,
+  type WorkList,
+} from './wire.ts';
 import { choices, type NavigationApp } from './navigation.ts';
 import { dictionary, english, fill, isLanguage, preferred, type Language, type Words } from './words.ts';
 
 const pollEvery = 30_000; // without a stream
 const refreshEvery = 60_000; // with a stream, which does not report every change of an estimate
+const estimatesAfter = 2_000; // a change, when the server has new estimates
 const sendPositionsEvery = 10_000;
 const batch = 500; // positions in one request
 const tickEvery = 20_000; // how often what depends on the time is shown again
@@ -289,6 +299,14 @@ class App {
     return distance(position.location, task.destination.location) < closeBy + Math.min(position.accuracy ?? 0, closeBy);
   }
 
+  // drive estimates the seconds to a task that would be started out of order, as the
+  // server does for cars; undefined if it is the next one or the position is unknown.
+  drive(task: Task): number | undefined {
+    const next = this.view.open.find((s) => s.task.state !== active);
+    if (!this.position || next?.task.id === task.id) return undefined;
+    return distance(this.position.location, task.destination.location) ** 0.75;
+  }
+
   // setTracker makes a token for a tracker app, which replaces an earlier one, or
   // revokes it. It returns the token.
   async setTracker(on: boolean): Promise<Outcome<{ token: string }>> {
@@ -378,7 +396,9 @@ class App {
     const worker = this.worker?.id;
     if (!worker) return;
     clearTimeout(this.timer);
-    this.sending = this.waiting.length > 0;
+    const { version } = this.list;
+    const acted = this.waiting.length > 0;
+    this.sending = acted;
     const result = await alone(() =>
       flush(
         shelf,
@@ -398,7 +418,8 @@ class App {
     if (later) this.connection = 'offline';
     else this.connection = this.streaming ? 'live' : 'polling';
     if (!this.worker) return;
-    const rest = this.connection === 'live' ? refreshEvery : pollEvery;
+    const changed = acted || this.list.version !== version;
+    const rest = changed ? estimatesAfter : this.connection === 'live' ? refreshEvery : pollEvery;
     this.timer = setTimeout(
       () => void this.sync(),
       later ? (later.after ?? pause(this.failures, Math.random())) : rest,

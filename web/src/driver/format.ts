@@ -37,14 +37,14 @@ export function length(seconds: number): string {
     .join(' ');
 }
 
-const inMiles = ['US', 'GB', 'LR', 'MM'];
+// inMiles reports whether distances are in miles where the organization is.
+export const inMiles = (): boolean => ['US', 'GB', 'LR', 'MM'].includes(app.settings?.country ?? '');
 
 // away formats how far a task is from the worker; "" if it is not known.
 export function away(task: Task): string {
   if (!app.position || app.isClose(task)) return '';
   const metres = distance(app.position.location, task.destination.location);
-  const miles = inMiles.includes(app.settings?.country ?? '');
-  const [n, unit] = miles
+  const [n, unit] = inMiles()
     ? metres < 300
       ? [Math.round(metres / 0.3048 / 50) * 50, 'foot']
       : [metres / 1609.344, 'mile']

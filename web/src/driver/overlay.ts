@@ -3,7 +3,7 @@
 
 import type { Item } from './queue.ts';
 import { distance } from '../map/project.ts';
-import { active, completed, type Point, type Position, type Task, type WorkList } from './wire.ts';
+import { active, completed, hasArrived, type Point, type Position, type Task, type WorkList } from './wire.ts';
 
 export interface Seen {
   task: Task;
@@ -20,7 +20,8 @@ export interface Overlay {
 
 export function overlay(list: WorkList, onDuty: boolean, items: Item[], arrivals: ReadonlySet<string>): Overlay {
   const seen = new Map<string, Seen>();
-  for (const task of list.tasks) seen.set(task.id, { task, arrived: arrivals.has(task.id), pending: false });
+  for (const task of list.tasks)
+    seen.set(task.id, { task, arrived: arrivals.has(task.id) || hasArrived(task), pending: false });
   let current = list.activeTask;
   for (const item of items) {
     if (item.refusal !== undefined) continue;

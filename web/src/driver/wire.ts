@@ -63,7 +63,12 @@ export interface Task {
   overrides: { recipientName: string | null; recipientNotes: string | null };
   recipients: Recipient[];
   destination: { location: Point; address: Address; notes: string };
-  completionDetails?: { time: number | null; success?: boolean; failureReason: string };
+  completionDetails?: {
+    time: number | null;
+    success?: boolean;
+    failureReason: string;
+    events?: { name: string; time: number }[]; // the oldest first
+  };
 }
 
 // Settings are what the organization and the program say about the app.
@@ -122,6 +127,13 @@ export function addressName(a: Address): string {
   return a.street ? even(a.name) : '';
 }
 
+// hasArrived reports whether the server knows of an arrival since the last start, which
+// may have been reported by another phone.
+export function hasArrived(task: Task): boolean {
+  const names = task.completionDetails?.events?.map((e) => e.name) ?? [];
+  return task.state === active && names.lastIndexOf('arrival') > names.lastIndexOf('start');
+}
+
 // late returns by how many seconds a task will be late, as the server predicts or, if
 // the app has had no signal for a while, as it is by now.
 export function late(task: Task, arrived: boolean, now: number): number {
@@ -132,9 +144,11 @@ export function late(task: Task, arrived: boolean, now: number): number {
 
 // early returns by how many seconds a worker who starts a task now would arrive before
 // its time window. A prediction for an earlier start is corrected for the time since.
-export function early(task: Task, now: number): number {
+// Predictions keep the order of the list; a start out of order arrives after `drive`
+// seconds.
+export function early(task: Task, now: number, drive?: number): number {
   if (!task.completeAfter) return 0;
-  const arrival = Math.max(now, task.estimatedArrivalTime ?? now);
+  const arrival = drive === undefined ? Math.max(now, task.estimatedArrivalTime ?? now) : now + drive * 1000;
   return Math.max(0, Math.floor((task.completeAfter - arrival) / 1000));
 }
 

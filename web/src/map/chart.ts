@@ -2,7 +2,7 @@
 // at low zoom. It draws on a canvas and supports touch, mouse, wheel and keys.
 
 import { shapes, type Shapes } from './coast.ts';
-import { fit, metresPerUnit, project, round, size, type Inset, type Place, type Point } from './project.ts';
+import { fit, marked, metresPerUnit, project, round, size, type Inset, type Place, type Point } from './project.ts';
 
 export interface Stop {
   id: string;
@@ -23,6 +23,7 @@ export interface Scene {
   self: Self | null;
   route: boolean; // draw a line from the worker through the stops
   trail?: Point[]; // where the worker came from
+  miles?: boolean; // of the scale, instead of kilometres
 }
 
 export interface Options {
@@ -425,8 +426,8 @@ export class Chart {
   private paintScale(ink: (name: string) => string) {
     const { ctx } = this;
     const perPixel = metresPerUnit(this.centre) / size(this.zoom);
-    const metres = round(perPixel * 90);
-    const wide = metres / perPixel;
+    const [length, unit] = marked(perPixel * 90, this.scene.miles ?? false);
+    const wide = length / perPixel;
     const [x, y] = [14, this.height - 14];
     ctx.save();
     ctx.strokeStyle = ctx.fillStyle = ink('text');
@@ -439,7 +440,7 @@ export class Chart {
     ctx.lineTo(x + wide, y - 5);
     ctx.stroke();
     ctx.font = '11px system-ui, sans-serif';
-    ctx.fillText(metres >= 1000 ? `${metres / 1000} km` : `${metres} m`, x + 5, y - 7);
+    ctx.fillText(unit, x + 5, y - 7);
     ctx.restore();
   }
 }

@@ -63,6 +63,22 @@ export function round(length: number): number {
   return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
 }
 
+// marked returns the length in metres of a scale of at most `most` metres, and its name.
+export function marked(most: number, miles: boolean): [number, string] {
+  const units = miles
+    ? ([
+        [1609.344, 'mi'],
+        [0.3048, 'ft'],
+      ] as const)
+    : ([
+        [1000, 'km'],
+        [1, 'm'],
+      ] as const);
+  const [metres, name] = units.find(([metres]) => metres <= most) ?? units[1];
+  const n = round(most / metres);
+  return [n * metres, `${n} ${name}`];
+}
+
 // distance in metres between two points, along a great circle.
 export function distance(a: Point, b: Point): number {
   const rad = Math.PI / 180;

@@ -33,6 +33,8 @@ function follow(main: HTMLElement, base: string) {
   connect();
 }
 
+const inMiles = /-(US|GB)$/.test(navigator.language);
+
 class Page {
   private state: State | undefined;
   private chart: Chart | undefined;
@@ -53,11 +55,10 @@ class Page {
     language: string,
   ) {
     this.relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-    const miles = /-(US|GB)$/.test(navigator.language);
-    this.metresPer = miles ? 1609.344 : 1000;
+    this.metresPer = inMiles ? 1609.344 : 1000;
     this.length = new Intl.NumberFormat(language, {
       style: 'unit',
-      unit: miles ? 'mile' : 'kilometer',
+      unit: inMiles ? 'mile' : 'kilometer',
       unitDisplay: 'long',
       maximumFractionDigits: 1,
     });
@@ -193,6 +194,7 @@ class Page {
     this.chart?.show({
       stops: goal ? [{ id: 'destination', point: goal, mark: '⌂', label: '', tone: 'goal' }] : [],
       route: true,
+      miles: inMiles,
       trail: [...this.trail.slice(0, -1), at],
       self: { point: at, accuracy: null, heading: null },
     });

@@ -137,9 +137,9 @@ type explainer struct {
 	zone       map[int]int // of stops up to the last pinned one of their route
 	// before and after are the precedences of a stop.
 	before, after map[int][]int
-	best       []Reason
-	badness    [3]int
-	tried      int
+	best          []Reason
+	badness       [3]int
+	tried         int
 }
 
 // vehicle returns the reasons of one vehicle.

@@ -241,9 +241,17 @@ func (s *search) rate(x, r, after int32, limit int64) (int64, bool) {
 func (s *search) everywhere(q int32, limit int64) place {
 	m := s.m
 	best := place{cost: limit}
+	s.round++
 	for r := range int32(len(s.routes)) {
-		if s.frozen[r] || s.routes[r].stops == 0 && s.empty(int(m.vehicles[r].class)) != r {
+		if s.frozen[r] {
 			continue
+		}
+		if s.routes[r].stops == 0 { // one empty vehicle of a class is like another
+			class := m.vehicles[r].class
+			if s.classes[class] == s.round {
+				continue
+			}
+			s.classes[class] = s.round
 		}
 		switch m.kinds[q] {
 		case single:
@@ -273,12 +281,12 @@ func (s *search) everywhere(q int32, limit int64) place {
 func (s *search) nearPair(q int32, limit int64) place {
 	m := s.m
 	best := place{cost: limit}
-	s.step2++
+	s.round++
 	try := func(r int32) {
-		if r < 0 || s.frozen[r] || s.tried[r] == s.step2 {
+		if r < 0 || s.frozen[r] || s.tried[r] == s.round {
 			return
 		}
-		s.tried[r] = s.step2
+		s.tried[r] = s.round
 		if s.routes[r].stops > 0 && s.blink() {
 			return
 		}
@@ -473,7 +481,7 @@ func (s *search) takeOut(q, r int32) {
 
 // deepTries bounds the positions that are tried for a general request when every
 // one matters.
-const deepTries = 20_000
+const deepTries = 3_000
 
 // fill places the stops of a general request in a route, each in its cheapest
 // place after those that must precede it. It reports whether all have one, and

@@ -1,6 +1,5 @@
 package optimize
 
-
 func (s *search) enqueue(x int32) {
 	if x < int32(s.m.stops) && !s.queued[x] {
 		s.queued[x] = true
@@ -64,40 +63,62 @@ func (s *search) improveStop(u int32) bool {
 	return false
 }
 
-// joinAfter tries the moves that make u the successor of v.
+// joinAfter tries the moves that make u the successor of v. What each would cost
+// is computed here as far as it is the same for several; the moves themselves
+// check the rules.
 func (s *search) joinAfter(u, v int32) bool {
 	stops := int32(s.m.stops)
-	if s.nodes[u].route == s.nodes[v].route {
+	nodes := s.nodes
+	a, b := nodes[u].route, nodes[v].route
+	if a == b {
 		last := u
 		for range longestChain {
 			if s.reorder(u, last, v) {
 				return true
 			}
-			if last = s.nodes[last].next; last >= stops || last == v {
+			if last = nodes[last].next; last >= stops || last == v {
 				break
 			}
 		}
 		return s.reverse(u, v)
 	}
-	if s.swapTails(v, u) {
+	mat := s.m.vehicles[b].matrix
+	size := s.m.size
+	if nodes[v].start+nodes[v].service+mat.dur[int(v)*size+int(u)] > nodes[u].late {
+		return false
+	}
+	limit := s.slack(a, b) + s.m.vehicles[a].fixed
+	if mat != s.m.vehicles[a].matrix {
+		limit = noWay
+	}
+	p, y := nodes[u].prev, nodes[v].next
+	costs := mat.cost
+	from := costs[int(nodes[p].loc)*size:][:size]
+	base := int64(costs[int(v)*size+int(u)]) - int64(nodes[v].arc) - int64(nodes[p].arc)
+	tails := base + int64(from[nodes[y].loc])
+	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(v, u) {
 		return true
 	}
 	last := u
 	for range longestChain {
-		if s.move(u, last, v) {
+		row := costs[int(last)*size:][:size]
+		n := nodes[last].next
+		rest := int64(nodes[last].arc)
+		if base+int64(row[nodes[y].loc])+int64(from[nodes[n].loc])-rest < limit && s.move(u, last, v) {
 			return true
 		}
-		y := s.nodes[v].next
+		y2 := y
 		for range longestChain - 1 {
-			if y >= stops {
+			if y2 >= stops {
 				break
 			}
-			if s.exchange(u, last, s.nodes[v].next, y) {
+			n2 := nodes[y2].next
+			if tails+int64(row[nodes[n2].loc])+int64(costs[int(y2)*size+int(nodes[n].loc)])-rest-int64(nodes[y2].arc) < limit && s.exchange(u, last, y, y2) {
 				return true
 			}
-			y = s.nodes[y].next
+			y2 = n2
 		}
-		if last = s.nodes[last].next; last >= stops {
+		if last = n; last >= stops {
 			break
 		}
 	}
@@ -107,37 +128,57 @@ func (s *search) joinAfter(u, v int32) bool {
 // joinBefore tries the moves that make u the predecessor of v.
 func (s *search) joinBefore(u, v int32) bool {
 	stops := int32(s.m.stops)
-	if s.nodes[u].route == s.nodes[v].route {
+	nodes := s.nodes
+	a, b := nodes[u].route, nodes[v].route
+	if a == b {
 		first := u
 		for range longestChain {
-			if s.reorder(first, u, s.nodes[v].prev) {
+			if s.reorder(first, u, nodes[v].prev) {
 				return true
 			}
-			if first = s.nodes[first].prev; first >= stops || first == v {
+			if first = nodes[first].prev; first >= stops || first == v {
 				break
 			}
 		}
 		return false
 	}
-	if s.swapTails(u, v) {
+	mat := s.m.vehicles[b].matrix
+	size := s.m.size
+	if nodes[u].early+nodes[u].service+mat.dur[int(u)*size+int(v)] > nodes[v].late {
+		return false
+	}
+	limit := s.slack(a, b) + s.m.vehicles[a].fixed
+	if mat != s.m.vehicles[a].matrix {
+		limit = noWay
+	}
+	p, n := nodes[v].prev, nodes[u].next
+	costs, back := mat.cost, mat.costT
+	to := back[int(nodes[n].loc)*size:][:size]
+	base := int64(costs[int(u)*size+int(v)]) - int64(nodes[u].arc) - int64(nodes[p].arc)
+	tails := base + int64(to[nodes[p].loc])
+	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(u, v) {
 		return true
 	}
 	first := u
 	for range longestChain {
-		if s.move(first, u, s.nodes[v].prev) {
+		column := back[int(first)*size:][:size]
+		f := nodes[first].prev
+		rest := int64(nodes[f].arc)
+		if base+int64(column[nodes[p].loc])+int64(to[nodes[f].loc])-rest < limit && s.move(first, u, p) {
 			return true
 		}
-		y := s.nodes[v].prev
+		z := p
 		for range longestChain - 1 {
-			if y >= stops {
+			if z >= stops || !exB {
 				break
 			}
-			if s.exchange(first, u, y, s.nodes[v].prev) {
+			f2 := nodes[z].prev
+			if tails+int64(column[nodes[f2].loc])+int64(back[int(z)*size+int(nodes[f].loc)])-rest-int64(nodes[f2].arc) < limit && s.exchange(first, u, z, p) {
 				return true
 			}
-			y = s.nodes[y].prev
+			z = f2
 		}
-		if first = s.nodes[first].prev; first >= stops {
+		if first = f; first >= stops {
 			break
 		}
 	}

@@ -15,12 +15,13 @@ var (
 	splitRate      = tune("SPLIT", 0.5)
 	splitDepth     = tune("DEPTH", 0.01)
 	blinkRate      = tune("BLINK", 0.01)
-	firstHeat      = tune("T0", 0.3)
-	lastHeat       = tune("T1", 0.003)
-	localReach     = tune("REACH", 10)
-	localNeighbors = int(tune("LN", 12))
+	firstHeat      = tune("T0", 1)
+	lastHeat       = tune("T1", 0.01)
+	localReach     = tune("REACH", 1e9)
+	exB            = tune("EXB", 1) > 0
+	localNeighbors = int(tune("LN", 8))
 	longestChain   = int(tune("CHAIN", 3))
-	granularity = int(tune("GRAN", 40))
+	granularity    = int(tune("GRAN", 40))
 )
 
 // search is a plan with what is needed to improve it on one thread.
@@ -33,8 +34,9 @@ type search struct {
 	skip    uint32  // places until the next blink
 	pool    []int32 // requests to insert
 	keys    []int64 // sort keys of requests
-	tried   []int64 // by route: the last request that tried it
-	step2   int64
+	round   int64   // of trying routes
+	tried   []int64 // by route: the last round that tried it
+	classes []int64 // by class of vehicles: the last round that tried an empty one
 	queue   []int32 // stops for the local search
 	queued  []bool
 	strings []int32 // routes that were ruined in this step
@@ -47,6 +49,7 @@ type search struct {
 	// partial is set while only some stops of a request are in a route: what the
 	// others unload is on board.
 	partial bool
+	lead    bool // reports progress
 }
 
 // plan is a copy of the order of stops.
@@ -64,7 +67,7 @@ type plan struct {
 func newSearch(m *model, seed uint64) *search {
 	s := &search{
 		state: newState(m), rng: newRNG(seed), misses: make([]int64, len(m.requests)),
-		keys: make([]int64, len(m.requests)), tried: make([]int64, len(m.vehicles)),
+		keys: make([]int64, len(m.requests)), tried: make([]int64, len(m.vehicles)), classes: make([]int64, len(m.classes)),
 		queued: make([]bool, m.stops), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
@@ -343,6 +346,10 @@ func (s *search) improve() {
 	weight, energy := s.weight, s.energy()
 	s.ruin()
 	s.recreate()
+	if s.enqueueChanges() == 0 {
+		s.undo()
+		return
+	}
 	if s.weight < weight || s.weight == weight && float64(s.energy()-energy) < localReach*s.heat {
 		s.local()
 	} else {
@@ -372,6 +379,26 @@ func (s *search) improve() {
 	s.keep()
 }
 
+// enqueueChanges puts the stops into the queue whose predecessor or successor
+// changed in this step, and returns how many there are.
+func (s *search) enqueueChanges() int {
+	s.drop()
+	for i := range s.savedNodes {
+		before := &s.savedNodes[i]
+		if now := &s.nodes[before.index]; now.next != before.node.next || now.prev != before.node.prev || now.route != before.node.route {
+			s.enqueue(before.index)
+		}
+	}
+	for _, q := range s.savedAbsent {
+		for _, x := range s.m.requests[q] {
+			if s.nodes[x].route >= 0 {
+				s.enqueue(x)
+			}
+		}
+	}
+	return len(s.queue)
+}
+
 // averageLeg returns the average cost of a leg of the plan.
 func (s *search) averageLeg() float64 {
 	legs := 0
@@ -386,19 +413,21 @@ func (s *search) averageLeg() float64 {
 	return max(1, float64(s.cost)/float64(legs))
 }
 
-// run improves the plan until the meter ends, with the temperature falling from
-// the first to the last share.
-func (s *search) run(ctx context.Context, meter *meter, from, to float64) {
+// run improves the plan until a share of the search is done, with the temperature
+// falling from the beginning to the end of the search.
+func (s *search) run(ctx context.Context, meter *meter, until float64) {
 	leg := s.averageLeg()
-	first := firstHeat * leg
-	ratio := lastHeat / firstHeat
 	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {
 			done := meter.done(s.iters)
-			if done >= to || ctx.Err() != nil {
+			if done >= until || ctx.Err() != nil {
 				return
 			}
-			s.heat = first * math.Pow(ratio, (done-from)/(1-from))
+			s.heat = firstHeat * leg * math.Pow(lastHeat/firstHeat, done)
+			s.setScale(done)
+			if until == 1 && s.lead && done > meter.reported+0.01 {
+				meter.report(s, PhaseImprove)
+			}
 		}
 		s.improve()
 	}

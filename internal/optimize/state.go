@@ -82,7 +82,7 @@ func newState(m *model) *state {
 	}
 	if slices.Contains(m.kinds, pair) {
 		size := 1 << 10
-		for size < 4*len(m.requests)*min(len(m.vehicles), 64) && size < 1<<20 {
+		for size < 4*len(m.requests)*min(len(m.vehicles), 64) && size < 1<<18 {
 			size *= 2
 		}
 		s.cache = make([]cached, size)

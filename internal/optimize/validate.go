@@ -13,6 +13,7 @@ var ErrInvalid = errors.New("invalid problem")
 const (
 	MaxStops    = 20_000
 	MaxVehicles = 5_000
+	MaxThreads  = 64
 )
 
 func invalid(format string, args ...any) error {

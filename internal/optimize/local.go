@@ -1,6 +1,13 @@
 package optimize
 
-func (s *search) enqueue(x int32) {
+// mover improves a plan by moves of a few stops.
+type mover struct {
+	*state
+	queue  []int32 // stops to improve
+	queued []bool
+}
+
+func (s *mover) enqueue(x int32) {
 	if x < int32(s.m.stops) && !s.queued[x] {
 		s.queued[x] = true
 		s.queue = append(s.queue, x)
@@ -8,7 +15,7 @@ func (s *search) enqueue(x int32) {
 }
 
 // drop empties the queue.
-func (s *search) drop() {
+func (s *mover) drop() {
 	for _, x := range s.queue {
 		s.queued[x] = false
 	}
@@ -18,7 +25,7 @@ func (s *search) drop() {
 // local improves the plan around the stops in the queue until no move helps:
 // moving chains of stops, exchanging them, exchanging the rests of two routes and
 // reversing parts of a route.
-func (s *search) local() {
+func (s *mover) local() {
 	for k := 0; k < len(s.queue); k++ {
 		x := s.queue[k]
 		s.queued[x] = false
@@ -30,8 +37,9 @@ func (s *search) local() {
 
 // improveStop makes the first move that it finds to put a stop next to one of its
 // neighbors at less cost, and reports whether there is one.
-func (s *search) improveStop(u int32) bool {
+func (s *mover) improveStop(u int32) bool {
 	m := s.m
+	mine := s.routes[s.nodes[u].route].late
 	preds := m.preds[u]
 	for i := range preds[:min(localNeighbors, len(preds))] {
 		v := preds[i].stop
@@ -39,7 +47,7 @@ func (s *search) improveStop(u int32) bool {
 		if r < 0 || s.frozen[r] || s.nodes[v].next == u {
 			continue
 		}
-		if c := preds[i].cost; c >= s.nodes[v].arc && c >= s.nodes[s.nodes[u].prev].arc && !s.m.soft {
+		if c := preds[i].cost; c >= s.nodes[v].arc && c >= s.nodes[s.nodes[u].prev].arc && s.routes[r].late+mine == 0 {
 			continue // another arc that is added must be the one that helps
 		}
 		if s.joinAfter(u, v) {
@@ -53,7 +61,7 @@ func (s *search) improveStop(u int32) bool {
 		if r < 0 || s.frozen[r] || s.nodes[u].next == v {
 			continue
 		}
-		if c := succs[i].cost; c >= s.nodes[u].arc && c >= s.nodes[s.nodes[v].prev].arc && !s.m.soft {
+		if c := succs[i].cost; c >= s.nodes[u].arc && c >= s.nodes[s.nodes[v].prev].arc && s.routes[r].late+mine == 0 {
 			continue
 		}
 		if s.joinBefore(u, v) {
@@ -66,7 +74,7 @@ func (s *search) improveStop(u int32) bool {
 // joinAfter tries the moves that make u the successor of v. What each would cost
 // is computed here as far as it is the same for several; the moves themselves
 // check the rules.
-func (s *search) joinAfter(u, v int32) bool {
+func (s *mover) joinAfter(u, v int32) bool {
 	stops := int32(s.m.stops)
 	nodes := s.nodes
 	a, b := nodes[u].route, nodes[v].route
@@ -126,7 +134,7 @@ func (s *search) joinAfter(u, v int32) bool {
 }
 
 // joinBefore tries the moves that make u the predecessor of v.
-func (s *search) joinBefore(u, v int32) bool {
+func (s *mover) joinBefore(u, v int32) bool {
 	stops := int32(s.m.stops)
 	nodes := s.nodes
 	a, b := nodes[u].route, nodes[v].route
@@ -186,17 +194,17 @@ func (s *search) joinBefore(u, v int32) bool {
 }
 
 // arc returns the cost of travel between two nodes for the vehicle of a route.
-func (s *search) arc(r, a, b int32) int64 {
+func (s *mover) arc(r, a, b int32) int64 {
 	return int64(s.m.vehicles[r].matrix.cost[int(s.nodes[a].loc)*s.m.size+int(s.nodes[b].loc)])
 }
 
-func (s *search) dur(r, a, b int32) int32 {
+func (s *mover) dur(r, a, b int32) int32 {
 	return s.m.vehicles[r].matrix.dur[int(s.nodes[a].loc)*s.m.size+int(s.nodes[b].loc)]
 }
 
 // gap returns the cost of travel directly between two nodes of a route, which is
 // 0 in a route that becomes empty.
-func (s *search) gap(r, a, b int32) int64 {
+func (s *mover) gap(r, a, b int32) int64 {
 	if a >= int32(s.m.stops) && b >= int32(s.m.stops) {
 		return -s.m.vehicles[r].fixed
 	}
@@ -205,7 +213,7 @@ func (s *search) gap(r, a, b int32) int64 {
 
 // chain returns the cost of travel, the load and the number of stops of a chain,
 // for the vehicle of a route.
-func (s *search) chain(r, first, last int32) (cost int64, load, count int32) {
+func (s *mover) chain(r, first, last int32) (cost int64, load, count int32) {
 	same := s.m.vehicles[r].matrix == s.m.vehicles[s.nodes[first].route].matrix
 	for i := first; ; i = s.nodes[i].next {
 		load += s.nodes[i].demand
@@ -221,7 +229,7 @@ func (s *search) chain(r, first, last int32) (cost int64, load, count int32) {
 
 // reaches reports whether a vehicle can go from a node through a chain to
 // another node in time. A first of -1 is an empty chain.
-func (s *search) reaches(r, from, first, last, to int32) bool {
+func (s *mover) reaches(r, from, first, last, to int32) bool {
 	p := &s.nodes[from]
 	t := p.start + p.service
 	at := from
@@ -242,9 +250,33 @@ func (s *search) reaches(r, from, first, last, to int32) bool {
 	return t+s.dur(r, at, to) <= s.nodes[to].hard
 }
 
+// movable reports whether the vehicle of another route may serve a chain, and all
+// that is served together with a stop of it is in it.
+func (s *mover) movable(r, first, last int32) bool {
+	m := s.m
+	half := int32(-1) // the request of which one stop was met
+	for i := first; ; i = s.nodes[i].next {
+		q := m.request[i]
+		switch {
+		case m.allowed != nil && !m.allowed[int(r)*m.stops+int(i)], m.kinds[q] == general:
+			return false
+		case m.kinds[q] == single:
+		case half == q:
+			half = -1
+		case half < 0:
+			half = q
+		default:
+			return false
+		}
+		if i == last {
+			return half < 0
+		}
+	}
+}
+
 // slack is how much more than its travel a move of a rich problem may cost,
 // because it may end lateness.
-func (s *search) slack(a, b int32) int64 {
+func (s *mover) slack(a, b int32) int64 {
 	if !s.m.soft {
 		return 0
 	}
@@ -253,7 +285,7 @@ func (s *search) slack(a, b int32) int64 {
 
 // confirm evaluates the new sequences of two routes by all rules and reports
 // whether they are better.
-func (s *search) confirm(a, b int32) bool {
+func (s *mover) confirm(a, b int32) bool {
 	before := s.routes[a].cost + s.routes[b].cost + (s.routes[a].late+s.routes[b].late)*s.scale
 	costB, lateB, ok := s.simulate(b, s.seqB)
 	if !ok {
@@ -264,7 +296,7 @@ func (s *search) confirm(a, b int32) bool {
 }
 
 // spell appends the nodes from one to another, the sentinels excepted.
-func (s *search) spell(out []int32, from, to int32) []int32 {
+func (s *mover) spell(out []int32, from, to int32) []int32 {
 	for i := from; ; i = s.nodes[i].next {
 		if i < int32(s.m.stops) {
 			out = append(out, i)
@@ -276,7 +308,7 @@ func (s *search) spell(out []int32, from, to int32) []int32 {
 }
 
 // move puts a chain of one route after a node of another.
-func (s *search) move(first, last, after int32) bool {
+func (s *mover) move(first, last, after int32) bool {
 	m := s.m
 	a, b := s.nodes[first].route, s.nodes[after].route
 	p, n, y := s.nodes[first].prev, s.nodes[last].next, s.nodes[after].next
@@ -289,7 +321,7 @@ func (s *search) move(first, last, after int32) bool {
 	if m.plain && s.routes[b].load+load > m.vehicles[b].capacity[0] {
 		return false
 	}
-	if !s.reaches(b, after, first, last, y) || !s.reaches(a, p, -1, -1, n) {
+	if !m.plain && !s.movable(b, first, last) || !s.reaches(b, after, first, last, y) || !s.reaches(a, p, -1, -1, n) {
 		return false
 	}
 	if !m.plain {
@@ -315,7 +347,7 @@ func (s *search) move(first, last, after int32) bool {
 }
 
 // exchange swaps two chains of different routes.
-func (s *search) exchange(first, last, first2, last2 int32) bool {
+func (s *mover) exchange(first, last, first2, last2 int32) bool {
 	m := s.m
 	a, b := s.nodes[first].route, s.nodes[first2].route
 	p, n, p2, n2 := s.nodes[first].prev, s.nodes[last].next, s.nodes[first2].prev, s.nodes[last2].next
@@ -329,7 +361,8 @@ func (s *search) exchange(first, last, first2, last2 int32) bool {
 	if m.plain && (s.routes[a].load-load+load2 > m.vehicles[a].capacity[0] || s.routes[b].load-load2+load > m.vehicles[b].capacity[0]) {
 		return false
 	}
-	if !s.reaches(b, p2, first, last, n2) || !s.reaches(a, p, first2, last2, n) {
+	if !m.plain && (!s.movable(b, first, last) || !s.movable(a, first2, last2)) ||
+		!s.reaches(b, p2, first, last, n2) || !s.reaches(a, p, first2, last2, n) {
 		return false
 	}
 	if !m.plain {
@@ -359,7 +392,7 @@ func (s *search) exchange(first, last, first2, last2 int32) bool {
 
 // swapTails makes u the successor of v, which is on another route, with all that
 // follows, and what followed v the successor of the predecessor of u.
-func (s *search) swapTails(v, u int32) bool {
+func (s *mover) swapTails(v, u int32) bool {
 	m := s.m
 	a, b := s.nodes[u].route, s.nodes[v].route
 	va, vb := &m.vehicles[a], &m.vehicles[b]
@@ -420,7 +453,7 @@ func (s *search) swapTails(v, u int32) bool {
 }
 
 // reorder moves a chain to another position of its route.
-func (s *search) reorder(first, last, after int32) bool {
+func (s *mover) reorder(first, last, after int32) bool {
 	at := s.nodes[after].pos
 	p, n := s.nodes[first].prev, s.nodes[last].next
 	if after == p || at >= s.nodes[first].pos && at <= s.nodes[last].pos {
@@ -459,7 +492,7 @@ func (s *search) reorder(first, last, after int32) bool {
 
 // reverse turns around the part of a route between v and the successor of u, which
 // comes after v.
-func (s *search) reverse(u, v int32) bool {
+func (s *mover) reverse(u, v int32) bool {
 	r := s.nodes[u].route
 	pv, pu := s.nodes[v].pos, s.nodes[u].pos
 	if pu <= pv+1 {
@@ -479,7 +512,7 @@ func (s *search) reverse(u, v int32) bool {
 }
 
 // replace gives a route a new order if that is feasible and better.
-func (s *search) replace(r int32, seq []int32) bool {
+func (s *mover) replace(r int32, seq []int32) bool {
 	rt := &s.routes[r]
 	cost, late, ok := s.simulate(r, seq)
 	if !ok || cost+late*s.scale >= rt.cost+rt.late*s.scale {
@@ -499,13 +532,13 @@ func (s *search) replace(r int32, seq []int32) bool {
 	return true
 }
 
-func (s *search) join(a, b int32) {
+func (s *mover) join(a, b int32) {
 	s.nodes[a].next = b
 	s.nodes[b].prev = a
 }
 
 // own makes a chain part of a route.
-func (s *search) own(r, first, last int32) {
+func (s *mover) own(r, first, last int32) {
 	for i := first; ; i = s.nodes[i].next {
 		s.nodes[i].route = r
 		if i == last {
@@ -514,7 +547,7 @@ func (s *search) own(r, first, last int32) {
 	}
 }
 
-func (s *search) enqueueAll(list ...int32) {
+func (s *mover) enqueueAll(list ...int32) {
 	for _, x := range list {
 		s.enqueue(x)
 	}

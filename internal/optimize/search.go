@@ -15,40 +15,32 @@ var (
 	splitRate      = tune("SPLIT", 0.5)
 	splitDepth     = tune("DEPTH", 0.01)
 	blinkRate      = tune("BLINK", 0.01)
-	firstHeat      = tune("T0", 1)
-	lastHeat       = tune("T1", 0.01)
+	firstHeat      = tune("T0", 1.5)
+	lastHeat       = tune("T1", 0.015)
 	localReach     = tune("REACH", 1e9)
 	exB            = tune("EXB", 1) > 0
 	localNeighbors = int(tune("LN", 8))
 	longestChain   = int(tune("CHAIN", 3))
+	pairNeighbors  = int(tune("PN", 15))
+	adapt          = tune("ADAPT", 0.5)
+	adaptFrom      = tune("AFROM", 200)
 	granularity    = int(tune("GRAN", 40))
 )
 
 // search is a plan with what is needed to improve it on one thread.
 type search struct {
 	*state
-	rng     rng
+	inserter
+	mover
 	best    plan
-	misses  []int64 // by request: how often it was left out
 	current int64   // sum of misses of the absent requests of the accepted plan
-	skip    uint32  // places until the next blink
 	pool    []int32 // requests to insert
 	keys    []int64 // sort keys of requests
-	round   int64   // of trying routes
-	tried   []int64 // by route: the last round that tried it
-	classes []int64 // by class of vehicles: the last round that tried an empty one
-	queue   []int32 // stops for the local search
-	queued  []bool
 	strings []int32 // routes that were ruined in this step
 	hit     []int64 // by route: the step that ruined it
 	ids     []int32 // requests that may be seeds
 	iters   int64
 	heat    float64
-	// thorough is how many positions to try for a general request before giving up.
-	thorough int
-	// partial is set while only some stops of a request are in a route: what the
-	// others unload is on board.
-	partial bool
 	lead    bool // reports progress
 }
 
@@ -65,27 +57,16 @@ type plan struct {
 }
 
 func newSearch(m *model, seed uint64) *search {
+	st := newState(m)
 	s := &search{
-		state: newState(m), rng: newRNG(seed), misses: make([]int64, len(m.requests)),
-		keys: make([]int64, len(m.requests)), tried: make([]int64, len(m.vehicles)), classes: make([]int64, len(m.classes)),
-		queued: make([]bool, m.stops), hit: make([]int64, len(m.vehicles)),
+		state: st, inserter: newInserter(st, seed), mover: mover{state: st, queued: make([]bool, m.stops)},
+		keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
 	for q := range m.requests {
 		s.ids = append(s.ids, int32(q))
 	}
-	s.skip = s.rng.geometric(blinkRate)
 	return s
-}
-
-// blink reports whether to overlook a place.
-func (s *search) blink() bool {
-	if s.skip > 0 {
-		s.skip--
-		return false
-	}
-	s.skip = s.rng.geometric(blinkRate)
-	return true
 }
 
 // keep copies the plan if it is the best so far.
@@ -423,7 +404,11 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 			if done >= until || ctx.Err() != nil {
 				return
 			}
-			s.heat = firstHeat * leg * math.Pow(lastHeat/firstHeat, done)
+			first := firstHeat
+			if adapt > 0 && n > 0 {
+				first = max(lastHeat, firstHeat*min(1, math.Pow(float64(s.iters)/done/float64(s.m.stops)/adaptFrom, adapt)))
+			}
+			s.heat = first * leg * math.Pow(lastHeat/first, done)
 			s.setScale(done)
 			if until == 1 && s.lead && done > meter.reported+0.01 {
 				meter.report(s, PhaseImprove)

@@ -1,5 +1,11 @@
 package optimize
 
+// The reach of the local search.
+const (
+	localNeighbors = 8 // stops that are tried before and after each
+	longestChain   = 3 // consecutive stops that move together
+)
+
 // mover improves a plan by moves of a few stops.
 type mover struct {
 	*state
@@ -37,34 +43,43 @@ func (s *mover) local() {
 
 // improveStop makes the first move that it finds to put a stop next to one of its
 // neighbors at less cost, and reports whether there is one.
+//
+// A move that helps adds an arc that costs less than one that it removes at either
+// end of it, so others are not tried, except where lateness may end.
 func (s *mover) improveStop(u int32) bool {
 	m := s.m
-	mine := s.routes[s.nodes[u].route].late
+	nodes := s.nodes
+	n := &nodes[u]
+	in, out, mine := nodes[n.prev].arc, n.arc, s.routes[n.route].late
+	one := len(m.matrices) == 1
 	preds := m.preds[u]
 	for i := range preds[:min(localNeighbors, len(preds))] {
-		v := preds[i].stop
-		r := s.nodes[v].route
-		if r < 0 || s.frozen[r] || s.nodes[v].next == u {
+		nb := &preds[i]
+		v := &nodes[nb.stop]
+		r := v.route
+		if r < 0 || v.next == u || nb.cost >= v.arc && nb.cost >= in && s.routes[r].late+mine == 0 || s.frozen[r] {
 			continue
 		}
-		if c := preds[i].cost; c >= s.nodes[v].arc && c >= s.nodes[s.nodes[u].prev].arc && s.routes[r].late+mine == 0 {
-			continue // another arc that is added must be the one that helps
+		if one && r != n.route && v.start+v.service+nb.dur > n.late {
+			continue
 		}
-		if s.joinAfter(u, v) {
+		if s.joinAfter(u, nb.stop) {
 			return true
 		}
 	}
+	leave := n.early + n.service
 	succs := m.succs[u]
 	for i := range succs[:min(localNeighbors, len(succs))] {
-		v := succs[i].stop
-		r := s.nodes[v].route
-		if r < 0 || s.frozen[r] || s.nodes[u].next == v {
+		nb := &succs[i]
+		v := &nodes[nb.stop]
+		r := v.route
+		if r < 0 || v.prev == u || nb.cost >= out && nb.cost >= nodes[v.prev].arc && s.routes[r].late+mine == 0 || s.frozen[r] {
 			continue
 		}
-		if c := succs[i].cost; c >= s.nodes[u].arc && c >= s.nodes[s.nodes[v].prev].arc && s.routes[r].late+mine == 0 {
+		if one && r != n.route && leave+nb.dur > v.hard {
 			continue
 		}
-		if s.joinBefore(u, v) {
+		if s.joinBefore(u, nb.stop) {
 			return true
 		}
 	}
@@ -78,23 +93,8 @@ func (s *mover) joinAfter(u, v int32) bool {
 	stops := int32(s.m.stops)
 	nodes := s.nodes
 	a, b := nodes[u].route, nodes[v].route
-	if a == b {
-		last := u
-		for range longestChain {
-			if s.reorder(u, last, v) {
-				return true
-			}
-			if last = nodes[last].next; last >= stops || last == v {
-				break
-			}
-		}
-		return s.reverse(u, v)
-	}
 	mat := s.m.vehicles[b].matrix
 	size := s.m.size
-	if nodes[v].start+nodes[v].service+mat.dur[int(v)*size+int(u)] > nodes[u].late {
-		return false
-	}
 	limit := s.slack(a, b) + s.m.vehicles[a].fixed
 	if mat != s.m.vehicles[a].matrix {
 		limit = noWay
@@ -103,16 +103,29 @@ func (s *mover) joinAfter(u, v int32) bool {
 	costs := mat.cost
 	from := costs[int(nodes[p].loc)*size:][:size]
 	base := int64(costs[int(v)*size+int(u)]) - int64(nodes[v].arc) - int64(nodes[p].arc)
-	tails := base + int64(from[nodes[y].loc])
+	to := nodes[y].loc
+	last := u
+	if a == b {
+		for range longestChain {
+			n := nodes[last].next
+			if base+int64(costs[int(last)*size+int(to)])+int64(from[nodes[n].loc])-int64(nodes[last].arc) < limit && s.reorder(u, last, v) {
+				return true
+			}
+			if last = n; last >= stops || last == v {
+				break
+			}
+		}
+		return s.reverse(u, v)
+	}
+	tails := base + int64(from[to])
 	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(v, u) {
 		return true
 	}
-	last := u
 	for range longestChain {
 		row := costs[int(last)*size:][:size]
 		n := nodes[last].next
 		rest := int64(nodes[last].arc)
-		if base+int64(row[nodes[y].loc])+int64(from[nodes[n].loc])-rest < limit && s.move(u, last, v) {
+		if base+int64(row[to])+int64(from[nodes[n].loc])-rest < limit && s.move(u, last, v) {
 			return true
 		}
 		y2 := y
@@ -138,23 +151,8 @@ func (s *mover) joinBefore(u, v int32) bool {
 	stops := int32(s.m.stops)
 	nodes := s.nodes
 	a, b := nodes[u].route, nodes[v].route
-	if a == b {
-		first := u
-		for range longestChain {
-			if s.reorder(first, u, nodes[v].prev) {
-				return true
-			}
-			if first = nodes[first].prev; first >= stops || first == v {
-				break
-			}
-		}
-		return false
-	}
 	mat := s.m.vehicles[b].matrix
 	size := s.m.size
-	if nodes[u].early+nodes[u].service+mat.dur[int(u)*size+int(v)] > nodes[v].late {
-		return false
-	}
 	limit := s.slack(a, b) + s.m.vehicles[a].fixed
 	if mat != s.m.vehicles[a].matrix {
 		limit = noWay
@@ -163,21 +161,34 @@ func (s *mover) joinBefore(u, v int32) bool {
 	costs, back := mat.cost, mat.costT
 	to := back[int(nodes[n].loc)*size:][:size]
 	base := int64(costs[int(u)*size+int(v)]) - int64(nodes[u].arc) - int64(nodes[p].arc)
-	tails := base + int64(to[nodes[p].loc])
+	at := nodes[p].loc
+	first := u
+	if a == b {
+		for range longestChain {
+			f := nodes[first].prev
+			if base+int64(back[int(first)*size+int(at)])+int64(to[nodes[f].loc])-int64(nodes[f].arc) < limit && s.reorder(first, u, p) {
+				return true
+			}
+			if first = f; first >= stops || first == v {
+				break
+			}
+		}
+		return false
+	}
+	tails := base + int64(to[at])
 	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(u, v) {
 		return true
 	}
-	first := u
 	for range longestChain {
 		column := back[int(first)*size:][:size]
 		f := nodes[first].prev
 		rest := int64(nodes[f].arc)
-		if base+int64(column[nodes[p].loc])+int64(to[nodes[f].loc])-rest < limit && s.move(first, u, p) {
+		if base+int64(column[at])+int64(to[nodes[f].loc])-rest < limit && s.move(first, u, p) {
 			return true
 		}
 		z := p
 		for range longestChain - 1 {
-			if z >= stops || !exB {
+			if z >= stops {
 				break
 			}
 			f2 := nodes[z].prev

@@ -10,7 +10,11 @@ const (
 	// farAway is the internal duration of a pair without a way. Added to any
 	// time it is later than everything, and still fits into 32 bits.
 	farAway = 1 << 30
-	// preceding and following bound the stops that are tried next to a stop.
+	// granularity is how many stops are tried before and after a stop.
+	granularity = 32
+	// pairNeighbors is how many stops before and after each stop of a pair lead to
+	// the routes that are tried for it.
+	pairNeighbors = 15
 	// adjacency is how many stops around a seed can be ruined.
 	adjacency = 120
 )

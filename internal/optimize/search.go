@@ -9,22 +9,15 @@ import (
 
 // The parameters of ruin and recreate. Most come from Christiaens and Vanden
 // Berghe, "Slack induction by string removals for vehicle routing problems".
-var (
-	averageRemoved = tune("REM", 10)
-	longestString  = tune("LS", 10)
-	splitRate      = tune("SPLIT", 0.5)
-	splitDepth     = tune("DEPTH", 0.01)
-	blinkRate      = tune("BLINK", 0.01)
-	firstHeat      = tune("T0", 1.5)
-	lastHeat       = tune("T1", 0.015)
-	localReach     = tune("REACH", 1e9)
-	exB            = tune("EXB", 1) > 0
-	localNeighbors = int(tune("LN", 8))
-	longestChain   = int(tune("CHAIN", 3))
-	pairNeighbors  = int(tune("PN", 15))
-	adapt          = tune("ADAPT", 0.5)
-	adaptFrom      = tune("AFROM", 200)
-	granularity    = int(tune("GRAN", 40))
+const (
+	averageRemoved = 10    // stops removed in a step, on average
+	longestString  = 10    // of consecutive stops
+	splitRate      = 0.5   // how often a string keeps some of its stops
+	splitDepth     = 0.01  // how often the kept part grows by one
+	blinkRate      = 0.01  // how often a good place is overlooked
+	firstHeat      = 1.5   // the first temperature, in average costs of a leg
+	lastHeat       = 0.015 // the last one
+	enoughSteps    = 200   // for each stop; with fewer, the first temperature is lower
 )
 
 // search is a plan with what is needed to improve it on one thread.
@@ -331,11 +324,7 @@ func (s *search) improve() {
 		s.undo()
 		return
 	}
-	if s.weight < weight || s.weight == weight && float64(s.energy()-energy) < localReach*s.heat {
-		s.local()
-	} else {
-		s.drop()
-	}
+	s.local()
 	accepted := s.energy() <= energy || float64(s.energy()-energy) < -s.heat*math.Log(s.rng.float())
 	missing := s.absence()
 	if s.weight != weight {
@@ -394,6 +383,18 @@ func (s *search) averageLeg() float64 {
 	return max(1, float64(s.cost)/float64(legs))
 }
 
+// temperature returns how much worse a plan may be to be accepted, after a share
+// of the search. Few steps for each stop have no time to cool down from a high
+// temperature.
+func (s *search) temperature(done, leg float64) float64 {
+	first := firstHeat
+	if done > 0 && s.iters > 0 {
+		steps := float64(s.iters) / done / float64(s.m.stops)
+		first = max(lastHeat, firstHeat*min(1, math.Sqrt(steps/enoughSteps)))
+	}
+	return first * leg * math.Pow(lastHeat/first, done)
+}
+
 // run improves the plan until a share of the search is done, with the temperature
 // falling from the beginning to the end of the search.
 func (s *search) run(ctx context.Context, meter *meter, until float64) {
@@ -404,11 +405,7 @@ func (s *search) run(ctx context.Context, meter *meter, until float64) {
 			if done >= until || ctx.Err() != nil {
 				return
 			}
-			first := firstHeat
-			if adapt > 0 && n > 0 {
-				first = max(lastHeat, firstHeat*min(1, math.Pow(float64(s.iters)/done/float64(s.m.stops)/adaptFrom, adapt)))
-			}
-			s.heat = first * leg * math.Pow(lastHeat/first, done)
+			s.heat = s.temperature(done, leg)
 			s.setScale(done)
 			if until == 1 && s.lead && done > meter.reported+0.01 {
 				meter.report(s, PhaseImprove)

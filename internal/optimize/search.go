@@ -34,7 +34,8 @@ type search struct {
 	ids     []int32 // requests that may be seeds
 	iters   int64
 	heat    float64
-	lead    bool // reports progress
+	began   float64 // the share of the search that was done before the first step
+	lead    bool    // reports progress
 }
 
 // plan is a copy of the order of stops.
@@ -388,8 +389,8 @@ func (s *search) averageLeg() float64 {
 // temperature.
 func (s *search) temperature(done, leg float64) float64 {
 	first := firstHeat
-	if done > 0 && s.iters > 0 {
-		steps := float64(s.iters) / done / float64(s.m.stops)
+	if done > s.began && s.iters > 0 {
+		steps := float64(s.iters) / (done - s.began) / float64(s.m.stops)
 		first = max(lastHeat, firstHeat*min(1, math.Sqrt(steps/enoughSteps)))
 	}
 	return first * leg * math.Pow(lastHeat/first, done)
@@ -399,6 +400,9 @@ func (s *search) temperature(done, leg float64) float64 {
 // falling from the beginning to the end of the search.
 func (s *search) run(ctx context.Context, meter *meter, until float64) {
 	leg := s.averageLeg()
+	if s.iters == 0 {
+		s.began = meter.done(0)
+	}
 	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {
 			done := meter.done(s.iters)

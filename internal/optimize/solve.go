@@ -17,13 +17,14 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 		return nil, err
 	}
 	meter := newMeter(o)
-	m, err := compile(p)
+	order := arrange(p)
+	m, err := compile(p.renumber(order))
 	if err != nil {
 		return nil, err
 	}
 	s := newSearch(m, o.Seed)
 	s.lead = true
-	s.construct(ctx, meter, o.Initial)
+	s.construct(ctx, meter, o.initial(order))
 	meter.report(s, PhaseConstruct)
 	if len(m.vehicles) > 0 && m.stops > 0 {
 		switch {
@@ -39,7 +40,22 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	s.finish()
 	s.keep()
 	meter.report(s, PhaseFinish)
-	return s.solution(), nil
+	out := s.solution()
+	out.restore(order)
+	return out, nil
+}
+
+// initial returns the initial plan with its stops numbered by an order.
+func (o *Options) initial(order []int) [][]int {
+	number := make([]int, len(order))
+	for i, x := range order {
+		number[x] = i
+	}
+	var plan [][]int
+	for _, route := range o.Initial {
+		plan = append(plan, renumbered(route, number))
+	}
+	return plan
 }
 
 func (o *Options) validate(p *Problem) error {
@@ -338,7 +354,6 @@ func (s *search) solution() *Solution {
 			}
 		}
 	}
-	slices.Sort(out.Unserved)
 	out.Cost.Weighted = m.p.Weights.weighted(out.Cost)
 	return out
 }

@@ -117,11 +117,12 @@ func (s *mover) joinAfter(u, v int32) bool {
 		}
 		return s.reverse(u, v)
 	}
+	chain := s.togetherness(u)
 	tails := base + int64(from[to])
 	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(v, u) {
 		return true
 	}
-	for range longestChain {
+	for range chain {
 		row := costs[int(last)*size:][:size]
 		n := nodes[last].next
 		rest := int64(nodes[last].arc)
@@ -144,6 +145,22 @@ func (s *mover) joinAfter(u, v int32) bool {
 		}
 	}
 	return false
+}
+
+// togetherness returns how long chains at a stop may be that move to another
+// route: 0 if a chain cannot contain all that is served together with the stop.
+func (s *mover) togetherness(u int32) int {
+	m := s.m
+	q := m.request[u]
+	switch m.kinds[q] {
+	case single:
+		return longestChain
+	case pair:
+		if abs := s.nodes[m.requests[q][1]].pos - s.nodes[m.requests[q][0]].pos; abs < longestChain {
+			return longestChain
+		}
+	}
+	return 0
 }
 
 // joinBefore tries the moves that make u the predecessor of v.
@@ -175,11 +192,12 @@ func (s *mover) joinBefore(u, v int32) bool {
 		}
 		return false
 	}
+	chain := s.togetherness(u)
 	tails := base + int64(to[at])
 	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(u, v) {
 		return true
 	}
-	for range longestChain {
+	for range chain {
 		column := back[int(first)*size:][:size]
 		f := nodes[first].prev
 		rest := int64(nodes[f].arc)

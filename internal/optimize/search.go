@@ -14,6 +14,8 @@ const (
 	longestString  = 10    // of consecutive stops
 	splitRate      = 0.5   // how often a string keeps some of its stops
 	splitDepth     = 0.01  // how often the kept part grows by one
+	routeRate      = 0.02  // how often a whole route is removed
+	longestRuined  = 60    // stops of a route that is removed
 	blinkRate      = 0.01  // how often a good place is overlooked
 	firstHeat      = 1.5   // the first temperature, in average costs of a leg
 	lastHeat       = 0.015 // the last one
@@ -141,7 +143,11 @@ func (s *search) ruin() {
 	count := int(1 + s.rng.float()*most)
 	seed := m.requests[s.ids[s.rng.below(uint32(len(s.ids)))]]
 	x := seed[s.rng.below(uint32(len(seed)))]
-	s.ruinAt(x, longest)
+	if s.rng.float() < routeRate && s.ruinRoute(s.nodes[x].route) {
+		count = int(s.rng.below(3)) // and a few strings, which makes room for it
+	} else {
+		s.ruinAt(x, longest)
+	}
 	for _, c := range m.around[x] {
 		if len(s.strings) >= count {
 			break
@@ -149,6 +155,22 @@ func (s *search) ruin() {
 		s.ruinAt(c, longest)
 	}
 	s.refreshTouched()
+}
+
+// ruinRoute removes all stops of a route, unless there are too many, and reports
+// whether it did. Strings alone rarely end a route.
+func (s *search) ruinRoute(r int32) bool {
+	if r < 0 || s.frozen[r] || s.routes[r].stops > longestRuined {
+		return false
+	}
+	s.hit[r] = s.step
+	s.touch(r)
+	s.seqA = s.sequence(r, s.seqA[:0])
+	for _, y := range s.seqA {
+		s.pool = s.remove(s.m.request[y], s.pool)
+	}
+	s.refreshTouched()
+	return true
 }
 
 // ruinAt removes a string that contains a stop, unless its route was ruined

@@ -39,6 +39,7 @@ type model struct {
 	requests [][]int32
 	request  []int32   // of each stop
 	kinds    []kind    // of each request
+	paired   float64   // share of stops that are served together with others
 	weight   []int64   // of each request left out
 	prize    []int64   // of each request left out
 	before   [][]int32 // stops of other requests that must end before
@@ -407,6 +408,11 @@ func (m *model) compileRequests() {
 		m.after[a] = append(m.after[a], b)
 	}
 	m.kinds = make([]kind, len(m.requests))
+	for _, members := range m.requests {
+		if len(members) > 1 {
+			m.paired += float64(len(members)) / float64(m.stops)
+		}
+	}
 	m.weight, m.prize = make([]int64, len(m.requests)), make([]int64, len(m.requests))
 	m.tier = make([]int32, len(m.requests))
 	locked := make([]bool, m.stops)

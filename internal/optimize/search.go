@@ -11,6 +11,7 @@ import (
 // Berghe, "Slack induction by string removals for vehicle routing problems".
 const (
 	averageRemoved = 10    // stops removed in a step, on average
+	pairsRemoved   = 16    // the same where all stops are in pairs
 	longestString  = 10    // of consecutive stops
 	splitRate      = 0.5   // how often a string keeps some of its stops
 	splitDepth     = 0.01  // how often the kept part grows by one
@@ -19,6 +20,7 @@ const (
 	blinkRate      = 0.01  // how often a good place is overlooked
 	firstHeat      = 1.5   // the first temperature, in average costs of a leg
 	lastHeat       = 0.015 // the last one
+	pairsHeat      = 2     // how much higher both are where all stops are in pairs
 	enoughSteps    = 200   // for each stop; with fewer, the first temperature is lower
 )
 
@@ -139,7 +141,7 @@ func (s *search) ruin() {
 		return
 	}
 	longest := min(float64(longestString), float64(served)/float64(used))
-	most := 4*averageRemoved/(1+longest) - 1
+	most := 4*(averageRemoved+(pairsRemoved-averageRemoved)*m.paired)/(1+longest) - 1
 	count := int(1 + s.rng.float()*most)
 	seed := m.requests[s.ids[s.rng.below(uint32(len(s.ids)))]]
 	x := seed[s.rng.below(uint32(len(seed)))]
@@ -415,7 +417,7 @@ func (s *search) temperature(done, leg float64) float64 {
 		steps := float64(s.iters) / (done - s.began) / float64(s.m.stops)
 		first = max(lastHeat, firstHeat*min(1, math.Sqrt(steps/enoughSteps)))
 	}
-	return first * leg * math.Pow(lastHeat/first, done)
+	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(lastHeat/first, done)
 }
 
 // run improves the plan until a share of the search is done, with the temperature

@@ -37,8 +37,9 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 		}
 	}
 	s.load(&s.best)
-	s.finish()
-	s.keep()
+	if s.finish() && !s.keep() {
+		s.load(&s.best) // an optional stop is not worth the lateness that it causes
+	}
 	meter.report(s, PhaseFinish)
 	out := s.solution()
 	out.restore(order)
@@ -288,8 +289,8 @@ func (s *search) load(b *plan) {
 }
 
 // finish tries every position for what is left out, so that the reasons for it
-// are true.
-func (s *search) finish() {
+// are true. It reports whether it found any.
+func (s *search) finish() (found bool) {
 	s.renew()
 	for again := true; again; {
 		s.begin()
@@ -300,8 +301,10 @@ func (s *search) finish() {
 		s.fillIn(pool, true)
 		s.thorough = 0
 		again = len(s.absent) < len(pool)
+		found = found || again
 		s.drop()
 	}
+	return found
 }
 
 // renew widens the windows that precedences between vehicles narrow as far as the

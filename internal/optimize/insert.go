@@ -265,7 +265,7 @@ func (s *inserter) rate(x, r, after int32, limit int64) (int64, bool) {
 			return 0, false
 		}
 	}
-	if m.soft && (start > nx.due || arrival > n.soft || rt.late > 0) {
+	if m.soft && (start > nx.due || arrival > s.extra[p.next].soft || rt.late > 0) {
 		late := int64(max(0, start-nx.due)) + s.tailLate(p.next, arrival) - s.extra[p.next].late
 		delta += late * s.scale
 	}

@@ -495,6 +495,22 @@ func (s *mover) reorder(first, last, after int32) bool {
 	if delta-s.slack(r, r) >= 0 {
 		return false
 	}
+	if at < s.nodes[first].pos {
+		if !s.passes(r, after, first, last, y, p, n) {
+			return false
+		}
+	} else if !s.passes(r, p, n, after, first, last, y) {
+		return false
+	}
+	if s.m.plain {
+		s.touch(r)
+		s.join(p, n)
+		s.join(after, first)
+		s.join(last, y)
+		s.refresh(r)
+		s.enqueueAll(p, n, after, first, last, y)
+		return true
+	}
 	seq := s.seqA[:0]
 	for i := s.nodes[s.m.start(r)].next; s.nodes[i].next >= 0; i = s.nodes[i].next {
 		if i == first {
@@ -519,6 +535,49 @@ func (s *mover) reorder(first, last, after int32) bool {
 	return s.replace(r, seq)
 }
 
+// passes reports whether a vehicle can go from a node through two chains of its
+// route to another node in time.
+func (s *mover) passes(r, from, first, last, first2, last2, to int32) bool {
+	t := s.nodes[from].start + s.nodes[from].service + s.dur(r, from, first)
+	for i, second := first, false; ; {
+		n := &s.nodes[i]
+		t = max(t, n.early)
+		if t > n.late {
+			return false
+		}
+		t += n.service
+		switch {
+		case i == last2 && second:
+			return t+s.dur(r, i, to) <= s.nodes[to].hard
+		case i == last && !second:
+			t += s.dur(r, i, first2)
+			i, second = first2, true
+		default:
+			t += n.leg
+			i = n.next
+		}
+	}
+}
+
+// turns reports whether a vehicle can go from a node through a chain of its route
+// backwards to another node in time.
+func (s *mover) turns(r, from, first, last, to int32) bool {
+	t := s.nodes[from].start + s.nodes[from].service
+	at := from
+	for i := last; ; i = s.nodes[i].prev {
+		n := &s.nodes[i]
+		t = max(t+s.dur(r, at, i), n.early)
+		if t > n.late {
+			return false
+		}
+		t += n.service
+		at = i
+		if i == first {
+			return t+s.dur(r, at, to) <= s.nodes[to].hard
+		}
+	}
+}
+
 // reverse turns around the part of a route between v and the successor of u, which
 // comes after v.
 func (s *mover) reverse(u, v int32) bool {
@@ -530,6 +589,9 @@ func (s *mover) reverse(u, v int32) bool {
 	y, n := s.nodes[v].next, s.nodes[u].next
 	delta := s.arc(r, v, u) + s.arc(r, y, n) - int64(s.nodes[v].arc) - int64(s.nodes[u].arc)
 	if delta-s.slack(r, r) >= 0 {
+		return false
+	}
+	if !s.turns(r, v, y, u, n) {
 		return false
 	}
 	seq := s.sequence(r, s.seqA[:0])
@@ -570,6 +632,7 @@ func (s *mover) join(a, b int32) {
 func (s *mover) own(r, first, last int32) {
 	for i := first; ; i = s.nodes[i].next {
 		s.nodes[i].route = r
+		s.nodes[i].to = -1 // the matrix may be another
 		if i == last {
 			return
 		}

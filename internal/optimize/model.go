@@ -91,7 +91,7 @@ type node struct {
 	loc               int32 // row in the matrices
 	start             int32 // when the service starts
 	hard              int32 // the latest start that the rest of the route allows
-	soft              int32 // the latest start without lateness in the rest of the route
+	to                int32 // the node for which leg and arc were computed
 	early, late, due  int32 // the window: late is the latest start, due the latest without lateness
 	service           int32
 	demand            int32 // carried, in the first dimension
@@ -215,7 +215,7 @@ func (m *model) compileStops() {
 		s := &m.p.Stops[i]
 		late := min(s.Latest+s.MaxLateness, MaxTime)
 		m.nodes[i] = node{
-			next: -1, prev: -1, route: -1, loc: int32(i),
+			next: -1, prev: -1, route: -1, to: -1, loc: int32(i),
 			early: int32(s.Earliest), late: int32(late), due: int32(min(s.Latest, late)), service: int32(s.Service),
 			demand: int32(s.Carried[0]),
 		}
@@ -249,11 +249,11 @@ func (m *model) compileVehicles() {
 		out.fixed = int64(p.Weights.Vehicle)
 		a, b := m.start(int32(i)), m.end(int32(i))
 		m.nodes[a] = node{
-			next: b, prev: -1, route: int32(i), loc: m.nodes[a].loc,
+			next: b, prev: -1, route: int32(i), to: -1, loc: m.nodes[a].loc,
 			early: int32(v.ShiftStart), late: int32(v.ShiftEnd), due: int32(v.ShiftEnd),
 		}
 		m.nodes[b] = node{
-			next: -1, prev: a, route: int32(i), loc: m.nodes[b].loc,
+			next: -1, prev: a, route: int32(i), to: -1, loc: m.nodes[b].loc,
 			early: int32(v.ShiftStart), late: int32(v.ShiftEnd), due: int32(v.ShiftEnd),
 		}
 		restricted = restricted || len(v.Route) > 0

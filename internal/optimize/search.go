@@ -10,18 +10,18 @@ import (
 // The parameters of ruin and recreate. Most come from Christiaens and Vanden
 // Berghe, "Slack induction by string removals for vehicle routing problems".
 const (
-	averageRemoved = 10    // stops removed in a step, on average
-	pairsRemoved   = 16    // the same where all stops are in pairs
-	longestString  = 10    // of consecutive stops
-	splitRate      = 0.5   // how often a string keeps some of its stops
-	splitDepth     = 0.01  // how often the kept part grows by one
-	routeRate      = 0.02  // how often a whole route is removed
-	longestRuined  = 60    // stops of a route that is removed
-	blinkRate      = 0.01  // how often a good place is overlooked
-	firstHeat      = 1.5   // the first temperature, in average costs of a leg
-	lastHeat       = 0.015 // the last one
-	pairsHeat      = 2     // how much higher both are where all stops are in pairs
-	enoughSteps    = 200   // for each stop; with fewer, the first temperature is lower
+	averageRemoved = 10   // stops removed in a step, on average
+	pairsRemoved   = 16   // the same where all stops are in pairs
+	longestString  = 10   // of consecutive stops
+	splitRate      = 0.5  // how often a string keeps some of its stops
+	splitDepth     = 0.01 // how often the kept part grows by one
+	routeRate      = 0.02 // how often a whole route is removed
+	longestRuined  = 60   // stops of a route that is removed
+	blinkRate      = 0.01 // how often a good place is overlooked
+	firstHeat      = 2.5  // the first temperature, in average costs of a leg
+	lastHeat       = 0.02 // the last one
+	pairsHeat      = 1.4  // how much higher both are where all stops are in pairs
+	enoughSteps    = 200  // for each stop; with fewer, the first temperature is lower
 )
 
 // search is a plan with what is needed to improve it on one thread.

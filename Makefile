@@ -146,6 +146,11 @@ fuzz: ## Run every fuzz test in turn, FUZZTIME (30s) each
 bench: ## Run the benchmarks: make bench BENCH=Create
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
 
+.PHONY: bench-dispatch
+bench-dispatch: ## Measure the route solver: all sets, or a folder of instances: make bench-dispatch DIR=folder SECONDS=1
+	@go build -o bin/bench-dispatch ./internal/optimize/bench
+	@bin/bench-dispatch $(if $(DIR),-dir '$(DIR)' -seconds $(or $(SECONDS),1)) $(BENCHFLAGS)
+
 .PHONY: cover
 cover: ## Write the test coverage over both databases to cover.out
 	$(POSTGRES) go test -timeout 15m -coverpkg=./... -coverprofile=cover.out ./...

@@ -52,9 +52,10 @@ var testsMay = slices.Concat(testKits, domain, []string{
 var rules = map[string]rule{
 	"internal": {}, // this test
 
-	"lastmile": {},
-	"optimize": {},
-	"planning": {may: []string{"lastmile", "optimize"}},
+	"lastmile":       {},
+	"optimize":       {},
+	"optimize/bench": {may: []string{"optimize"}}, // a program of its own, for make bench-dispatch
+	"planning":       {may: []string{"lastmile", "optimize"}},
 
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
@@ -130,8 +131,8 @@ var reserved = map[string][]string{
 	"modernc.org/sqlite/...":                  {"store/engine/sqlite"},
 	"modernc.org/libc/...":                    {"store/engine/sqlite"},
 	"net/http/...":                            {"api", "app", "blob", "cli", "driverapi", "edge", "geo", "recipientapi", "simulate", "sms", "spec", "web", "webhook"},
-	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
-	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "store/backup", "store/engine/sqlite"},
+	"encoding/json/...":                       {"cli", "codec", "driverapi", "edge", "geo", "geo/generate", "optimize/bench", "simulate", "sms", "spec", "store/backup", "store/sqlstore", "web", "webhook", "wire"},
+	"os/...":                                  {"app", "blob", "cli", "cmd/dray", "geo/generate", "optimize/bench", "store/backup", "store/engine/sqlite"},
 	"log":                                     {},
 	"math/rand":                               {},
 	"golang.org/x/time/...":                   {"geo"},

@@ -204,6 +204,7 @@ var eventWords = map[lastmile.Trigger]cell{
 	lastmile.TriggerWorkerUpdated:               {"worker updated", dim},
 	lastmile.TriggerWorkerDeleted:               {"worker deleted", dim},
 	lastmile.TriggerTaskBatchCreateJobCompleted: {"batch created", plain},
+	lastmile.TriggerAutoDispatchJobCompleted:    {"dispatched", plain},
 	lastmile.TriggerRoutePlanCreated:            {"route created", plain},
 	lastmile.TriggerRoutePlanStarted:            {"route started", plain},
 	lastmile.TriggerRoutePlanCompleted:          {"route completed", green},

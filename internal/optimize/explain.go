@@ -46,17 +46,31 @@ type Explanation struct {
 }
 
 // maxPlacements bounds the positions that Explain tries for stops that are served
-// together. Pairs on routes of 200 stops need a tenth of it.
-const maxPlacements = 250_000
+// together. Pairs on routes of 200 stops need half of it.
+const maxPlacements = 50_000
 
 // Explain returns, for each vehicle, why it does not serve a stop that a plan
 // leaves out, by trying every position for it and the stops that are served
 // together with it. Everything else stays in its order, and visits that precede or
 // follow one of another vehicle stay before or after the planned time of that.
 func Explain(p *Problem, s *Solution, stop int) []Explanation {
-	e := explainer{
-		p: p, s: s, end: map[int]int{}, start: map[int]int{}, on: map[int]int{}, home: map[int]int{}, zone: map[int]int{},
-		before: map[int][]int{}, after: map[int][]int{},
+	e := newExplainer(p, s)
+	e.members = together(p, stop)
+	out := make([]Explanation, len(p.Vehicles))
+	for v := range p.Vehicles {
+		out[v] = Explanation{Vehicle: v, Reasons: e.vehicle(v)}
+	}
+	return out
+}
+
+func newExplainer(p *Problem, s *Solution) *explainer {
+	n := len(p.Stops)
+	e := &explainer{
+		p: p, s: s, start: make([]int, n), end: make([]int, n), on: make([]int, n), home: make([]int, n), zone: make([]int, n),
+		before: make([][]int, n), after: make([][]int, n),
+	}
+	for i := range n {
+		e.on[i], e.home[i], e.zone[i] = None, None, 2*n+2
 	}
 	for v := range s.Routes {
 		for _, visit := range s.Routes[v].Visits {
@@ -64,21 +78,20 @@ func Explain(p *Problem, s *Solution, stop int) []Explanation {
 		}
 	}
 	for v := range p.Vehicles {
-		zone := 1
-		for _, r := range p.Vehicles[v].Route {
+		route := p.Vehicles[v].Route
+		pins, zone := 0, 0
+		for _, r := range route {
 			e.home[r] = v
 			if p.Stops[r].Pinned {
-				zone += 2
+				pins++
 			}
 		}
-		zones := zone
-		zone = 1
-		for _, r := range p.Vehicles[v].Route {
+		for _, r := range route {
 			switch {
 			case p.Stops[r].Pinned:
 				e.zone[r] = zone + 1
 				zone += 2
-			case zone < zones:
+			case zone < 2*pins:
 				e.zone[r] = zone
 			}
 		}
@@ -87,12 +100,7 @@ func Explain(p *Problem, s *Solution, stop int) []Explanation {
 		e.before[o.After] = append(e.before[o.After], o.Before)
 		e.after[o.Before] = append(e.after[o.Before], o.After)
 	}
-	e.members = together(p, stop)
-	out := make([]Explanation, len(p.Vehicles))
-	for v := range p.Vehicles {
-		out[v] = Explanation{Vehicle: v, Reasons: e.vehicle(v)}
-	}
-	return out
+	return e
 }
 
 // together returns a stop and those that are served with it, in an order that
@@ -128,18 +136,17 @@ func together(p *Problem, stop int) []int {
 }
 
 type explainer struct {
-	p          *Problem
-	s          *Solution
-	members    []int
-	start, end map[int]int // of planned stops
-	on         map[int]int // the vehicle of planned stops
-	home       map[int]int // the vehicle that a stop is locked to
-	zone       map[int]int // of stops up to the last pinned one of their route
-	// before and after are the precedences of a stop.
-	before, after map[int][]int
-	best       []Reason
-	badness    [3]int
-	tried      int
+	p             *Problem
+	s             *Solution
+	members       []int
+	start, end    []int   // by stop, if it is planned
+	on            []int   // by stop: its vehicle, or None
+	home          []int   // by stop: the vehicle that it is locked to, or None
+	zone          []int   // by stop: between which pinned stops of its route it is
+	before, after [][]int // by stop: its precedences
+	best          []Reason
+	badness       [3]int
+	tried         int
 }
 
 // vehicle returns the reasons of one vehicle.
@@ -147,12 +154,12 @@ func (e *explainer) vehicle(v int) []Reason {
 	vehicle := &e.p.Vehicles[v]
 	var reasons []Reason
 	for _, m := range e.members {
-		home, locked := e.home[m]
-		if allowed := e.p.Stops[m].Vehicles; locked && home != v || allowed != nil && !slices.Contains(allowed, v) {
+		home := e.home[m]
+		if allowed := e.p.Stops[m].Vehicles; home != None && home != v || allowed != nil && !slices.Contains(allowed, v) {
 			reasons = append(reasons, Reason{Rule: RuleFilter, Stop: m})
 		}
 		for _, before := range e.before[m] {
-			if _, served := e.start[before]; !served && !slices.Contains(e.members, before) {
+			if e.on[before] == None && !slices.Contains(e.members, before) {
 				reasons = append(reasons, Reason{Rule: RuleOrder, Stop: before})
 			}
 		}
@@ -214,10 +221,13 @@ func (e *explainer) judge(v int, route []int) {
 func (e *explainer) walk(v int, route []int) []Reason {
 	p := e.p
 	vehicle := &p.Vehicles[v]
-	worst := map[Rule]Reason{}
+	var reasons []Reason
 	note := func(r Reason) {
-		if old, ok := worst[r.Rule]; !ok || r.Got-r.Limit > old.Got-old.Limit {
-			worst[r.Rule] = r
+		k := slices.IndexFunc(reasons, func(old Reason) bool { return old.Rule == r.Rule })
+		if k < 0 {
+			reasons = append(reasons, r)
+		} else if r.Got-r.Limit > reasons[k].Got-reasons[k].Limit {
+			reasons[k] = r
 		}
 	}
 	var load Load
@@ -249,12 +259,12 @@ func (e *explainer) walk(v int, route []int) []Reason {
 		for _, before := range e.before[s] {
 			if at := slices.Index(route, before); at > i {
 				note(Reason{Rule: RuleOrder, Stop: s})
-			} else if other, ok := e.on[before]; ok && other != v {
+			} else if other := e.on[before]; other != None && other != v {
 				clock = max(clock, e.end[before], e.start[s])
 			}
 		}
 		for _, after := range e.after[s] {
-			if other, ok := e.on[after]; ok && other != v {
+			if other := e.on[after]; other != None && other != v {
 				latest = min(latest, e.start[after]-stop.Service)
 			}
 		}
@@ -268,14 +278,10 @@ func (e *explainer) walk(v int, route []int) []Reason {
 			load[d] += amount
 		}
 		check(s)
-		z, ok := e.zone[s]
-		if !ok {
-			z = 1 << 30
-		}
-		if z < zone {
+		if e.zone[s] < zone {
 			note(Reason{Rule: RuleOrder, Stop: s})
 		}
-		zone = max(zone, z)
+		zone = max(zone, e.zone[s])
 	}
 	time, length, ok := leg(p, vehicle, place, vehicle.End)
 	if !ok {
@@ -285,12 +291,8 @@ func (e *explainer) walk(v int, route []int) []Reason {
 	if clock+time > vehicle.ShiftEnd {
 		note(Reason{Rule: RuleSchedule, Stop: None, Got: clock + time, Limit: vehicle.ShiftEnd})
 	}
-	if len(worst) == 0 {
+	if len(reasons) == 0 {
 		e.prize(v, cost+e.weigh(time, length), lateness, note)
-	}
-	reasons := make([]Reason, 0, len(worst))
-	for _, r := range worst {
-		reasons = append(reasons, r)
 	}
 	slices.SortFunc(reasons, func(a, b Reason) int { return cmp.Compare(a.Rule, b.Rule) })
 	return reasons

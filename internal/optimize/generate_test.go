@@ -141,3 +141,31 @@ func generate(rng *rand.Rand) *optimize.Problem {
 }
 
 func abs(n int) int { return max(n, -n) }
+
+// town returns a problem of stops with windows and demands around one depot, with
+// enough vehicles for all of them.
+func town(rng *rand.Rand, stops int) *optimize.Problem {
+	p := &optimize.Problem{}
+	size := stops + 1
+	m := optimize.Profile{Size: size, Duration: make([]int32, size*size)}
+	xs, ys := make([]int, size), make([]int, size)
+	for i := range size {
+		xs[i], ys[i] = rng.IntN(1000), rng.IntN(1000)
+	}
+	for a := range size {
+		for b := range size {
+			m.Duration[a*size+b] = int32(abs(xs[a]-xs[b]) + abs(ys[a]-ys[b]))
+		}
+	}
+	p.Profiles = []optimize.Profile{m}
+	for i := range stops {
+		amount := 1 + rng.IntN(9)
+		s := optimize.Stop{Location: i, Service: 10, Earliest: rng.IntN(6000), Carried: optimize.Load{amount}, Change: optimize.Load{-amount}}
+		s.Latest = s.Earliest + 2500
+		p.Stops = append(p.Stops, s)
+	}
+	for range stops/4 + 2 {
+		p.Vehicles = append(p.Vehicles, optimize.Vehicle{Start: stops, End: stops, ShiftEnd: 20_000, Capacity: optimize.Load{60}})
+	}
+	return p
+}

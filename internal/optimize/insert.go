@@ -1,5 +1,40 @@
 package optimize
 
+// inserter finds places for requests that are left out.
+type inserter struct {
+	*state
+	rng     rng
+	misses  []int64 // by request: how often it was left out
+	skip    uint32  // places until the next blink
+	round   int64   // of trying routes
+	tried   []int64 // by route: the last round that tried it
+	classes []int64 // by class of vehicles: the last round that tried an empty one
+	// thorough is how many positions to try for a general request before giving up.
+	thorough int
+	// partial is set while only some stops of a request are in a route: what the
+	// others unload is on board.
+	partial bool
+}
+
+func newInserter(st *state, seed uint64) inserter {
+	s := inserter{
+		state: st, rng: newRNG(seed), misses: make([]int64, len(st.m.requests)),
+		tried: make([]int64, len(st.m.vehicles)), classes: make([]int64, len(st.m.classes)),
+	}
+	s.skip = s.rng.geometric(blinkRate)
+	return s
+}
+
+// blink reports whether to overlook a place.
+func (s *inserter) blink() bool {
+	if s.skip > 0 {
+		s.skip--
+		return false
+	}
+	s.skip = s.rng.geometric(blinkRate)
+	return true
+}
+
 // place is where a request goes: its stops, in the order of the request, come
 // after these nodes. Stops of general requests are placed by fill.
 type place struct {
@@ -11,7 +46,7 @@ type place struct {
 // insert puts an absent request into its best place and reports whether there is
 // one. With all set, every route is tried, and otherwise those near the request,
 // unless none of them has a place.
-func (s *search) insert(q int32, all bool) bool {
+func (s *inserter) insert(q int32, all bool) bool {
 	m := s.m
 	best := place{cost: noWay}
 	limit := noWay
@@ -48,12 +83,12 @@ func (s *search) insert(q int32, all bool) bool {
 
 // patient reports whether to try all routes for a request that fits into none of
 // the routes near it. It becomes rarer the more often that was in vain.
-func (s *search) patient(q int32) bool {
+func (s *inserter) patient(q int32) bool {
 	return s.misses[q] < 16 || s.rng.below(uint32(min(s.misses[q], 256))) < 8
 }
 
 // put carries out an insertion.
-func (s *search) put(q int32, at place) {
+func (s *inserter) put(q int32, at place) {
 	m := s.m
 	members := m.requests[q]
 	s.touch(at.route)
@@ -75,7 +110,7 @@ func (s *search) put(q int32, at place) {
 
 // nearPlain returns the cheapest place of a stop next to its neighbors, in a
 // problem with hard windows and one capacity.
-func (s *search) nearPlain(x int32, limit int64) place {
+func (s *inserter) nearPlain(x int32, limit int64) place {
 	m := s.m
 	nodes := s.nodes
 	nx := nodes[x]
@@ -152,7 +187,7 @@ func (s *search) nearPlain(x int32, limit int64) place {
 }
 
 // empty returns an unused vehicle of a class, or -1.
-func (s *search) empty(class int) int32 {
+func (s *inserter) empty(class int) int32 {
 	for _, r := range s.m.classes[class] {
 		if s.routes[r].stops == 0 && !s.frozen[r] {
 			return r
@@ -162,7 +197,7 @@ func (s *search) empty(class int) int32 {
 }
 
 // nearRich is nearPlain for problems with any rules.
-func (s *search) nearRich(x int32, limit int64) place {
+func (s *inserter) nearRich(x int32, limit int64) place {
 	m := s.m
 	best := place{cost: limit}
 	try := func(after int32) {
@@ -191,7 +226,7 @@ func (s *search) nearRich(x int32, limit int64) place {
 
 // rate returns the cost of putting a stop after a node of a route. It is not ok
 // if that breaks a rule or costs at least limit. Precedences are not checked.
-func (s *search) rate(x, r, after int32, limit int64) (int64, bool) {
+func (s *inserter) rate(x, r, after int32, limit int64) (int64, bool) {
 	m := s.m
 	v := &m.vehicles[r]
 	mat := v.matrix
@@ -230,7 +265,7 @@ func (s *search) rate(x, r, after int32, limit int64) (int64, bool) {
 			return 0, false
 		}
 	}
-	if m.soft && (start > nx.due || arrival > n.soft || rt.late > 0) {
+	if m.soft && (start > nx.due || arrival > s.extra[p.next].soft || rt.late > 0) {
 		late := int64(max(0, start-nx.due)) + s.tailLate(p.next, arrival) - s.extra[p.next].late
 		delta += late * s.scale
 	}
@@ -238,12 +273,20 @@ func (s *search) rate(x, r, after int32, limit int64) (int64, bool) {
 }
 
 // everywhere returns the cheapest place of a request in all routes.
-func (s *search) everywhere(q int32, limit int64) place {
+func (s *inserter) everywhere(q int32, limit int64) place {
 	m := s.m
 	best := place{cost: limit}
+	s.round++
 	for r := range int32(len(s.routes)) {
-		if s.frozen[r] || s.routes[r].stops == 0 && s.empty(int(m.vehicles[r].class)) != r {
+		if s.frozen[r] {
 			continue
+		}
+		if s.routes[r].stops == 0 { // one empty vehicle of a class is like another
+			class := m.vehicles[r].class
+			if s.classes[class] == s.round {
+				continue
+			}
+			s.classes[class] = s.round
 		}
 		switch m.kinds[q] {
 		case single:
@@ -257,7 +300,7 @@ func (s *search) everywhere(q int32, limit int64) place {
 				}
 			}
 		case pair:
-			if at := s.pairIn(q, r); at.cost < best.cost {
+			if at := s.pairIn(q, r, best.cost); at.cost < best.cost {
 				best = at
 			}
 		case general:
@@ -270,28 +313,30 @@ func (s *search) everywhere(q int32, limit int64) place {
 }
 
 // nearPair returns the cheapest place of a pair in the routes near its stops.
-func (s *search) nearPair(q int32, limit int64) place {
+func (s *inserter) nearPair(q int32, limit int64) place {
 	m := s.m
 	best := place{cost: limit}
-	s.step2++
+	s.round++
 	try := func(r int32) {
-		if r < 0 || s.frozen[r] || s.tried[r] == s.step2 {
+		if r < 0 || s.frozen[r] || s.tried[r] == s.round {
 			return
 		}
-		s.tried[r] = s.step2
+		s.tried[r] = s.round
 		if s.routes[r].stops > 0 && s.blink() {
 			return
 		}
-		if at := s.pairIn(q, r); at.cost < best.cost {
+		if at := s.pairIn(q, r, best.cost); at.cost < best.cost {
 			best = at
 		}
 	}
-	for _, x := range m.requests[q] {
-		for i := range m.preds[x] {
-			try(s.nodes[m.preds[x][i].stop].route)
-		}
-		for i := range m.succs[x] {
-			try(s.nodes[m.succs[x][i].stop].route)
+	for k := range pairNeighbors {
+		for _, x := range m.requests[q] {
+			if k < len(m.preds[x]) {
+				try(s.nodes[m.preds[x][k].stop].route)
+			}
+			if k < len(m.succs[x]) {
+				try(s.nodes[m.succs[x][k].stop].route)
+			}
 		}
 	}
 	for class := range m.classes {
@@ -300,28 +345,36 @@ func (s *search) nearPair(q int32, limit int64) place {
 	return best
 }
 
-// pairIn returns the cheapest place of a pair in a route, from the cache if the
-// route has not changed since.
-func (s *search) pairIn(q, r int32) place {
+// pairIn returns the cheapest place of a pair in a route if it costs less than
+// limit, from the cache if the route has not changed since.
+func (s *inserter) pairIn(q, r int32, limit int64) place {
 	slot := &s.cache[(uint32(q)*0x9E3779B1^uint32(r)*0x85EBCA77)>>3&uint32(len(s.cache)-1)]
-	if slot.version != s.routes[r].version || slot.request != q || slot.route != r {
-		at := s.searchPair(q, r)
+	known := slot.version == s.routes[r].version && slot.request == q && slot.route == r
+	// Without a place, the cost is the limit up to which there is none.
+	if !known || slot.first < 0 && slot.cost < limit {
+		at := s.searchPair(q, r, limit)
 		*slot = cached{s.routes[r].version, at.cost, q, r, at.first, at.second}
+	}
+	if slot.first < 0 {
+		return place{cost: noWay}
 	}
 	return place{slot.cost, r, slot.first, slot.second}
 }
 
-// searchPair tries every position of a pair in a route. The time at which the
-// vehicle gets to each stop after the first is carried forward.
-func (s *search) searchPair(q, r int32) place {
+// searchPair tries every position of a pair in a route that costs less than
+// limit. The time at which the vehicle gets to each stop after the first is
+// carried forward.
+func (s *inserter) searchPair(q, r int32, limit int64) place {
 	m := s.m
 	a, b := m.requests[q][0], m.requests[q][1]
-	best := place{cost: noWay, route: r}
+	best := place{cost: limit, route: r, first: -1}
 	v := &m.vehicles[r]
 	if s.routes[r].stops+2 > v.maxStops {
+		best.cost = noWay
 		return best
 	}
 	if m.allowed != nil && (!m.allowed[int(r)*m.stops+int(a)] || !m.allowed[int(r)*m.stops+int(b)]) {
+		best.cost = noWay
 		return best
 	}
 	mat := v.matrix
@@ -335,6 +388,8 @@ func (s *search) searchPair(q, r int32) place {
 		fixed = v.fixed
 	}
 	exact := m.soft
+	prune := s.routes[r].late == 0 // a place does not end lateness, so travel alone may rule it out
+	tight := !s.fitsAnywhere(v, r, da, db)
 	ab := int(a)*size + int(b)
 	for p := m.start(r); p != end; p = s.nodes[p].next {
 		np := &s.nodes[p]
@@ -347,7 +402,7 @@ func (s *search) searchPair(q, r int32) place {
 			continue
 		}
 		ta := max(np.start+np.service+mat.durT[int(a)*size+int(np.loc)], na.early)
-		if ta > na.late || !s.fitsFirst(v, p, da, db) {
+		if ta > na.late || tight && !s.fitsFirst(v, p, da, db) {
 			continue
 		}
 		var lateA int64
@@ -359,10 +414,10 @@ func (s *search) searchPair(q, r int32) place {
 			into += int64(np.arc) + fixed
 		}
 		// The second stop directly after the first.
-		if cost := into + int64(costs[ab]) + int64(costs[int(b)*size+int(n.loc)]); cost < best.cost || exact {
+		if cost := into + int64(costs[ab]) + int64(costs[int(b)*size+int(n.loc)]); cost < best.cost || !prune {
 			tb := max(ta+na.service+durs[ab], nb.early)
 			arrival := tb + nb.service + durs[int(b)*size+int(n.loc)]
-			if tb <= nb.late && arrival <= n.hard && s.fitsRest(v, p, i, da, db) && (m.zones == nil || m.zones[b] <= m.zones[i] && m.zones[a] <= m.zones[b]) {
+			if tb <= nb.late && arrival <= n.hard && (!tight || s.fitsRest(v, p, i, da, db)) && (m.zones == nil || m.zones[b] <= m.zones[i] && m.zones[a] <= m.zones[b]) {
 				if exact {
 					cost += (lateA + int64(max(0, tb-nb.due)) + s.tailLate(i, arrival) - s.extra[i].late) * s.scale
 				}
@@ -373,14 +428,14 @@ func (s *search) searchPair(q, r int32) place {
 		}
 		// Or further on.
 		base := into + int64(costs[int(a)*size+int(n.loc)])
-		if base >= best.cost && !exact {
+		if base >= best.cost && prune {
 			continue
 		}
 		t := ta + na.service + durs[int(a)*size+int(n.loc)]
 		var late int64
 		for k := i; k != end; {
 			nk := &s.nodes[k]
-			if t > nk.late || !s.fitsBetween(v, k, da, db) {
+			if t > nk.late || tight && !s.fitsBetween(v, k, da, db) {
 				break
 			}
 			start := max(t, nk.early)
@@ -391,10 +446,10 @@ func (s *search) searchPair(q, r int32) place {
 			nn := &s.nodes[next]
 			leave := start + nk.service
 			cost := base + int64(mat.costT[int(b)*size+int(nk.loc)]) + int64(costs[int(b)*size+int(nn.loc)]) - int64(nk.arc)
-			if cost < best.cost || exact {
+			if cost < best.cost || !prune {
 				tb := max(leave+mat.durT[int(b)*size+int(nk.loc)], nb.early)
 				arrival := tb + nb.service + durs[int(b)*size+int(nn.loc)]
-				if tb <= nb.late && arrival <= nn.hard && s.fitsRest(v, k, next, da, db) && (m.zones == nil || m.zones[k] <= m.zones[b] && m.zones[b] <= m.zones[next]) {
+				if tb <= nb.late && arrival <= nn.hard && (!tight || s.fitsRest(v, k, next, da, db)) && (m.zones == nil || m.zones[k] <= m.zones[b] && m.zones[b] <= m.zones[next]) {
 					if exact {
 						cost += (lateA + late + int64(max(0, tb-nb.due)) + s.tailLate(next, arrival) - s.extra[i].late) * s.scale
 					}
@@ -413,8 +468,19 @@ func (s *search) searchPair(q, r int32) place {
 	return best
 }
 
+// fitsAnywhere reports whether the load allows a pair at any positions of a route.
+func (s *inserter) fitsAnywhere(v *vehicleModel, r int32, a, b *demand) bool {
+	most := &s.extra[s.m.start(r)].suf
+	for d := range s.m.dims {
+		if most[d]+a.carried[d]+b.carried[d]+max(0, a.change[d])+max(0, b.change[d]) > v.capacity[d] {
+			return false
+		}
+	}
+	return true
+}
+
 // fitsFirst reports whether the load allows the first stop of a pair after a node.
-func (s *search) fitsFirst(v *vehicleModel, p int32, a, b *demand) bool {
+func (s *inserter) fitsFirst(v *vehicleModel, p int32, a, b *demand) bool {
 	for d := range s.m.dims {
 		carried := a.carried[d] + b.carried[d]
 		if s.extra[p].pre[d]+carried > v.capacity[d] || s.extra[p].at[d]+carried+a.change[d] > v.capacity[d] {
@@ -426,7 +492,7 @@ func (s *search) fitsFirst(v *vehicleModel, p int32, a, b *demand) bool {
 
 // fitsBetween reports whether the load after a node allows the first stop of a
 // pair before it and the second after it.
-func (s *search) fitsBetween(v *vehicleModel, k int32, a, b *demand) bool {
+func (s *inserter) fitsBetween(v *vehicleModel, k int32, a, b *demand) bool {
 	for d := range s.m.dims {
 		if s.extra[k].at[d]+a.carried[d]+b.carried[d]+a.change[d] > v.capacity[d] {
 			return false
@@ -437,7 +503,7 @@ func (s *search) fitsBetween(v *vehicleModel, k int32, a, b *demand) bool {
 
 // fitsRest reports whether the load after a node and from the next on allows the
 // second stop of a pair between them.
-func (s *search) fitsRest(v *vehicleModel, k, next int32, a, b *demand) bool {
+func (s *inserter) fitsRest(v *vehicleModel, k, next int32, a, b *demand) bool {
 	for d := range s.m.dims {
 		more := a.carried[d] + b.carried[d] + a.change[d] + b.change[d]
 		if s.extra[k].at[d]+more > v.capacity[d] || s.extra[next].suf[d]+more > v.capacity[d] {
@@ -449,7 +515,7 @@ func (s *search) fitsRest(v *vehicleModel, k, next int32, a, b *demand) bool {
 
 // tryGeneral returns the cost of a general request in a route, by placing its
 // stops one after the other, and takes them out again.
-func (s *search) tryGeneral(q, r int32) int64 {
+func (s *inserter) tryGeneral(q, r int32) int64 {
 	cost, late := s.routes[r].cost, s.routes[r].late
 	saved := s.routes[r].version
 	if !s.fill(q, r) {
@@ -461,7 +527,7 @@ func (s *search) tryGeneral(q, r int32) int64 {
 	return cost + late*s.scale
 }
 
-func (s *search) takeOut(q, r int32) {
+func (s *inserter) takeOut(q, r int32) {
 	for _, x := range s.m.requests[q] {
 		if s.nodes[x].route >= 0 {
 			s.unlink(x)
@@ -473,12 +539,12 @@ func (s *search) takeOut(q, r int32) {
 
 // deepTries bounds the positions that are tried for a general request when every
 // one matters.
-const deepTries = 20_000
+const deepTries = 3_000
 
 // fill places the stops of a general request in a route, each in its cheapest
 // place after those that must precede it. It reports whether all have one, and
 // otherwise leaves the route as it was.
-func (s *search) fill(q, r int32) bool {
+func (s *inserter) fill(q, r int32) bool {
 	for _, x := range s.m.requests[q] {
 		if s.m.allowed != nil && !s.m.allowed[int(r)*s.m.stops+int(x)] {
 			return false
@@ -506,7 +572,7 @@ func (s *search) fill(q, r int32) bool {
 
 // open sets the earliest start of a stop by what precedes it on other routes, and
 // reports whether all that precedes it is planned.
-func (s *search) open(x, r int32) bool {
+func (s *inserter) open(x, r int32) bool {
 	s.nodes[x].early = s.m.nodes[x].early
 	for _, a := range s.m.before[x] {
 		switch na := &s.nodes[a]; na.route {
@@ -520,7 +586,7 @@ func (s *search) open(x, r int32) bool {
 	return true
 }
 
-func (s *search) fillCheap(q, r int32) bool {
+func (s *inserter) fillCheap(q, r int32) bool {
 	m := s.m
 	for _, x := range m.requests[q] {
 		if !s.open(x, r) {
@@ -556,7 +622,7 @@ func (s *search) fillCheap(q, r int32) bool {
 }
 
 // fillAny tries all positions of the stops of a request from the k-th on.
-func (s *search) fillAny(q, r int32, k int, tries *int) bool {
+func (s *inserter) fillAny(q, r int32, k int, tries *int) bool {
 	m := s.m
 	if k == len(m.requests[q]) {
 		*tries--

@@ -1,7 +1,19 @@
 package optimize
 
+// The reach of the local search.
+const (
+	localNeighbors = 8 // stops that are tried before and after each
+	longestChain   = 3 // consecutive stops that move together
+)
 
-func (s *search) enqueue(x int32) {
+// mover improves a plan by moves of a few stops.
+type mover struct {
+	*state
+	queue  []int32 // stops to improve
+	queued []bool
+}
+
+func (s *mover) enqueue(x int32) {
 	if x < int32(s.m.stops) && !s.queued[x] {
 		s.queued[x] = true
 		s.queue = append(s.queue, x)
@@ -9,7 +21,7 @@ func (s *search) enqueue(x int32) {
 }
 
 // drop empties the queue.
-func (s *search) drop() {
+func (s *mover) drop() {
 	for _, x := range s.queue {
 		s.queued[x] = false
 	}
@@ -19,7 +31,7 @@ func (s *search) drop() {
 // local improves the plan around the stops in the queue until no move helps:
 // moving chains of stops, exchanging them, exchanging the rests of two routes and
 // reversing parts of a route.
-func (s *search) local() {
+func (s *mover) local() {
 	for k := 0; k < len(s.queue); k++ {
 		x := s.queue[k]
 		s.queued[x] = false
@@ -31,113 +43,180 @@ func (s *search) local() {
 
 // improveStop makes the first move that it finds to put a stop next to one of its
 // neighbors at less cost, and reports whether there is one.
-func (s *search) improveStop(u int32) bool {
+//
+// A move that helps adds an arc that costs less than one that it removes at either
+// end of it, so others are not tried, except where lateness may end.
+func (s *mover) improveStop(u int32) bool {
 	m := s.m
+	nodes := s.nodes
+	n := &nodes[u]
+	in, out, mine := nodes[n.prev].arc, n.arc, s.routes[n.route].late
+	one := len(m.matrices) == 1
 	preds := m.preds[u]
 	for i := range preds[:min(localNeighbors, len(preds))] {
-		v := preds[i].stop
-		r := s.nodes[v].route
-		if r < 0 || s.frozen[r] || s.nodes[v].next == u {
+		nb := &preds[i]
+		v := &nodes[nb.stop]
+		r := v.route
+		if r < 0 || v.next == u || nb.cost >= v.arc && nb.cost >= in && s.routes[r].late+mine == 0 || s.frozen[r] {
 			continue
 		}
-		if c := preds[i].cost; c >= s.nodes[v].arc && c >= s.nodes[s.nodes[u].prev].arc && !s.m.soft {
-			continue // another arc that is added must be the one that helps
+		if one && r != n.route && v.start+v.service+nb.dur > n.late {
+			continue
 		}
-		if s.joinAfter(u, v) {
+		if s.joinAfter(u, nb.stop) {
 			return true
 		}
 	}
+	leave := n.early + n.service
 	succs := m.succs[u]
 	for i := range succs[:min(localNeighbors, len(succs))] {
-		v := succs[i].stop
-		r := s.nodes[v].route
-		if r < 0 || s.frozen[r] || s.nodes[u].next == v {
+		nb := &succs[i]
+		v := &nodes[nb.stop]
+		r := v.route
+		if r < 0 || v.prev == u || nb.cost >= out && nb.cost >= nodes[v.prev].arc && s.routes[r].late+mine == 0 || s.frozen[r] {
 			continue
 		}
-		if c := succs[i].cost; c >= s.nodes[u].arc && c >= s.nodes[s.nodes[v].prev].arc && !s.m.soft {
+		if one && r != n.route && leave+nb.dur > v.hard {
 			continue
 		}
-		if s.joinBefore(u, v) {
+		if s.joinBefore(u, nb.stop) {
 			return true
 		}
 	}
 	return false
 }
 
-// joinAfter tries the moves that make u the successor of v.
-func (s *search) joinAfter(u, v int32) bool {
+// joinAfter tries the moves that make u the successor of v. What each would cost
+// is computed here as far as it is the same for several; the moves themselves
+// check the rules.
+func (s *mover) joinAfter(u, v int32) bool {
 	stops := int32(s.m.stops)
-	if s.nodes[u].route == s.nodes[v].route {
-		last := u
+	nodes := s.nodes
+	a, b := nodes[u].route, nodes[v].route
+	mat := s.m.vehicles[b].matrix
+	size := s.m.size
+	limit := s.slack(a, b) + s.m.vehicles[a].fixed
+	if mat != s.m.vehicles[a].matrix {
+		limit = noWay
+	}
+	p, y := nodes[u].prev, nodes[v].next
+	costs := mat.cost
+	from := costs[int(nodes[p].loc)*size:][:size]
+	base := int64(costs[int(v)*size+int(u)]) - int64(nodes[v].arc) - int64(nodes[p].arc)
+	to := nodes[y].loc
+	last := u
+	if a == b {
 		for range longestChain {
-			if s.reorder(u, last, v) {
+			n := nodes[last].next
+			if base+int64(costs[int(last)*size+int(to)])+int64(from[nodes[n].loc])-int64(nodes[last].arc) < limit && s.reorder(u, last, v) {
 				return true
 			}
-			if last = s.nodes[last].next; last >= stops || last == v {
+			if last = n; last >= stops || last == v {
 				break
 			}
 		}
 		return s.reverse(u, v)
 	}
-	if s.swapTails(v, u) {
+	chain := s.chainAt(u)
+	tails := base + int64(from[to])
+	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(v, u) {
 		return true
 	}
-	last := u
-	for range longestChain {
-		if s.move(u, last, v) {
+	for range chain {
+		row := costs[int(last)*size:][:size]
+		n := nodes[last].next
+		rest := int64(nodes[last].arc)
+		if base+int64(row[to])+int64(from[nodes[n].loc])-rest < limit && s.move(u, last, v) {
 			return true
 		}
-		y := s.nodes[v].next
+		y2 := y
 		for range longestChain - 1 {
-			if y >= stops {
+			if y2 >= stops {
 				break
 			}
-			if s.exchange(u, last, s.nodes[v].next, y) {
+			n2 := nodes[y2].next
+			if tails+int64(row[nodes[n2].loc])+int64(costs[int(y2)*size+int(nodes[n].loc)])-rest-int64(nodes[y2].arc) < limit && s.exchange(u, last, y, y2) {
 				return true
 			}
-			y = s.nodes[y].next
+			y2 = n2
 		}
-		if last = s.nodes[last].next; last >= stops {
+		if last = n; last >= stops {
 			break
 		}
 	}
 	return false
 }
 
+// chainAt returns how long chains at a stop may be that move to another
+// route: 0 if a chain cannot contain all that is served together with the stop.
+func (s *mover) chainAt(u int32) int {
+	m := s.m
+	q := m.request[u]
+	switch m.kinds[q] {
+	case single:
+		return longestChain
+	case pair:
+		if s.nodes[m.requests[q][1]].pos-s.nodes[m.requests[q][0]].pos < longestChain {
+			return longestChain
+		}
+	case general:
+	}
+	return 0
+}
+
 // joinBefore tries the moves that make u the predecessor of v.
-func (s *search) joinBefore(u, v int32) bool {
+func (s *mover) joinBefore(u, v int32) bool {
 	stops := int32(s.m.stops)
-	if s.nodes[u].route == s.nodes[v].route {
-		first := u
+	nodes := s.nodes
+	a, b := nodes[u].route, nodes[v].route
+	mat := s.m.vehicles[b].matrix
+	size := s.m.size
+	limit := s.slack(a, b) + s.m.vehicles[a].fixed
+	if mat != s.m.vehicles[a].matrix {
+		limit = noWay
+	}
+	p, n := nodes[v].prev, nodes[u].next
+	costs, back := mat.cost, mat.costT
+	to := back[int(nodes[n].loc)*size:][:size]
+	base := int64(costs[int(u)*size+int(v)]) - int64(nodes[u].arc) - int64(nodes[p].arc)
+	at := nodes[p].loc
+	first := u
+	if a == b {
 		for range longestChain {
-			if s.reorder(first, u, s.nodes[v].prev) {
+			f := nodes[first].prev
+			if base+int64(back[int(first)*size+int(at)])+int64(to[nodes[f].loc])-int64(nodes[f].arc) < limit && s.reorder(first, u, p) {
 				return true
 			}
-			if first = s.nodes[first].prev; first >= stops || first == v {
+			if first = f; first >= stops || first == v {
 				break
 			}
 		}
 		return false
 	}
-	if s.swapTails(u, v) {
+	chain := s.chainAt(u)
+	tails := base + int64(to[at])
+	if (tails < limit || nodes[s.m.end(a)].loc != nodes[s.m.end(b)].loc) && s.swapTails(u, v) {
 		return true
 	}
-	first := u
-	for range longestChain {
-		if s.move(first, u, s.nodes[v].prev) {
+	for range chain {
+		column := back[int(first)*size:][:size]
+		f := nodes[first].prev
+		rest := int64(nodes[f].arc)
+		if base+int64(column[at])+int64(to[nodes[f].loc])-rest < limit && s.move(first, u, p) {
 			return true
 		}
-		y := s.nodes[v].prev
+		z := p
 		for range longestChain - 1 {
-			if y >= stops {
+			if z >= stops {
 				break
 			}
-			if s.exchange(first, u, y, s.nodes[v].prev) {
+			f2 := nodes[z].prev
+			if tails+int64(column[nodes[f2].loc])+int64(back[int(z)*size+int(nodes[f].loc)])-rest-int64(nodes[f2].arc) < limit && s.exchange(first, u, z, p) {
 				return true
 			}
-			y = s.nodes[y].prev
+			z = f2
 		}
-		if first = s.nodes[first].prev; first >= stops {
+		if first = f; first >= stops {
 			break
 		}
 	}
@@ -145,17 +224,17 @@ func (s *search) joinBefore(u, v int32) bool {
 }
 
 // arc returns the cost of travel between two nodes for the vehicle of a route.
-func (s *search) arc(r, a, b int32) int64 {
+func (s *mover) arc(r, a, b int32) int64 {
 	return int64(s.m.vehicles[r].matrix.cost[int(s.nodes[a].loc)*s.m.size+int(s.nodes[b].loc)])
 }
 
-func (s *search) dur(r, a, b int32) int32 {
+func (s *mover) dur(r, a, b int32) int32 {
 	return s.m.vehicles[r].matrix.dur[int(s.nodes[a].loc)*s.m.size+int(s.nodes[b].loc)]
 }
 
 // gap returns the cost of travel directly between two nodes of a route, which is
 // 0 in a route that becomes empty.
-func (s *search) gap(r, a, b int32) int64 {
+func (s *mover) gap(r, a, b int32) int64 {
 	if a >= int32(s.m.stops) && b >= int32(s.m.stops) {
 		return -s.m.vehicles[r].fixed
 	}
@@ -164,7 +243,7 @@ func (s *search) gap(r, a, b int32) int64 {
 
 // chain returns the cost of travel, the load and the number of stops of a chain,
 // for the vehicle of a route.
-func (s *search) chain(r, first, last int32) (cost int64, load, count int32) {
+func (s *mover) chain(r, first, last int32) (cost int64, load, count int32) {
 	same := s.m.vehicles[r].matrix == s.m.vehicles[s.nodes[first].route].matrix
 	for i := first; ; i = s.nodes[i].next {
 		load += s.nodes[i].demand
@@ -180,7 +259,7 @@ func (s *search) chain(r, first, last int32) (cost int64, load, count int32) {
 
 // reaches reports whether a vehicle can go from a node through a chain to
 // another node in time. A first of -1 is an empty chain.
-func (s *search) reaches(r, from, first, last, to int32) bool {
+func (s *mover) reaches(r, from, first, last, to int32) bool {
 	p := &s.nodes[from]
 	t := p.start + p.service
 	at := from
@@ -201,9 +280,33 @@ func (s *search) reaches(r, from, first, last, to int32) bool {
 	return t+s.dur(r, at, to) <= s.nodes[to].hard
 }
 
+// movable reports whether the vehicle of another route may serve a chain, and all
+// that is served together with a stop of it is in it.
+func (s *mover) movable(r, first, last int32) bool {
+	m := s.m
+	half := int32(-1) // the request of which one stop was met
+	for i := first; ; i = s.nodes[i].next {
+		q := m.request[i]
+		switch {
+		case m.allowed != nil && !m.allowed[int(r)*m.stops+int(i)], m.kinds[q] == general:
+			return false
+		case m.kinds[q] == single:
+		case half == q:
+			half = -1
+		case half < 0:
+			half = q
+		default:
+			return false
+		}
+		if i == last {
+			return half < 0
+		}
+	}
+}
+
 // slack is how much more than its travel a move of a rich problem may cost,
 // because it may end lateness.
-func (s *search) slack(a, b int32) int64 {
+func (s *mover) slack(a, b int32) int64 {
 	if !s.m.soft {
 		return 0
 	}
@@ -212,7 +315,7 @@ func (s *search) slack(a, b int32) int64 {
 
 // confirm evaluates the new sequences of two routes by all rules and reports
 // whether they are better.
-func (s *search) confirm(a, b int32) bool {
+func (s *mover) confirm(a, b int32) bool {
 	before := s.routes[a].cost + s.routes[b].cost + (s.routes[a].late+s.routes[b].late)*s.scale
 	costB, lateB, ok := s.simulate(b, s.seqB)
 	if !ok {
@@ -223,7 +326,7 @@ func (s *search) confirm(a, b int32) bool {
 }
 
 // spell appends the nodes from one to another, the sentinels excepted.
-func (s *search) spell(out []int32, from, to int32) []int32 {
+func (s *mover) spell(out []int32, from, to int32) []int32 {
 	for i := from; ; i = s.nodes[i].next {
 		if i < int32(s.m.stops) {
 			out = append(out, i)
@@ -235,7 +338,7 @@ func (s *search) spell(out []int32, from, to int32) []int32 {
 }
 
 // move puts a chain of one route after a node of another.
-func (s *search) move(first, last, after int32) bool {
+func (s *mover) move(first, last, after int32) bool {
 	m := s.m
 	a, b := s.nodes[first].route, s.nodes[after].route
 	p, n, y := s.nodes[first].prev, s.nodes[last].next, s.nodes[after].next
@@ -248,7 +351,7 @@ func (s *search) move(first, last, after int32) bool {
 	if m.plain && s.routes[b].load+load > m.vehicles[b].capacity[0] {
 		return false
 	}
-	if !s.reaches(b, after, first, last, y) || !s.reaches(a, p, -1, -1, n) {
+	if !m.plain && !s.movable(b, first, last) || !s.reaches(b, after, first, last, y) || !s.reaches(a, p, -1, -1, n) {
 		return false
 	}
 	if !m.plain {
@@ -274,7 +377,7 @@ func (s *search) move(first, last, after int32) bool {
 }
 
 // exchange swaps two chains of different routes.
-func (s *search) exchange(first, last, first2, last2 int32) bool {
+func (s *mover) exchange(first, last, first2, last2 int32) bool {
 	m := s.m
 	a, b := s.nodes[first].route, s.nodes[first2].route
 	p, n, p2, n2 := s.nodes[first].prev, s.nodes[last].next, s.nodes[first2].prev, s.nodes[last2].next
@@ -288,7 +391,8 @@ func (s *search) exchange(first, last, first2, last2 int32) bool {
 	if m.plain && (s.routes[a].load-load+load2 > m.vehicles[a].capacity[0] || s.routes[b].load-load2+load > m.vehicles[b].capacity[0]) {
 		return false
 	}
-	if !s.reaches(b, p2, first, last, n2) || !s.reaches(a, p, first2, last2, n) {
+	if !m.plain && (!s.movable(b, first, last) || !s.movable(a, first2, last2)) ||
+		!s.reaches(b, p2, first, last, n2) || !s.reaches(a, p, first2, last2, n) {
 		return false
 	}
 	if !m.plain {
@@ -318,7 +422,7 @@ func (s *search) exchange(first, last, first2, last2 int32) bool {
 
 // swapTails makes u the successor of v, which is on another route, with all that
 // follows, and what followed v the successor of the predecessor of u.
-func (s *search) swapTails(v, u int32) bool {
+func (s *mover) swapTails(v, u int32) bool {
 	m := s.m
 	a, b := s.nodes[u].route, s.nodes[v].route
 	va, vb := &m.vehicles[a], &m.vehicles[b]
@@ -379,7 +483,7 @@ func (s *search) swapTails(v, u int32) bool {
 }
 
 // reorder moves a chain to another position of its route.
-func (s *search) reorder(first, last, after int32) bool {
+func (s *mover) reorder(first, last, after int32) bool {
 	at := s.nodes[after].pos
 	p, n := s.nodes[first].prev, s.nodes[last].next
 	if after == p || at >= s.nodes[first].pos && at <= s.nodes[last].pos {
@@ -391,6 +495,22 @@ func (s *search) reorder(first, last, after int32) bool {
 		s.arc(r, after, first) + s.arc(r, last, y) - int64(s.nodes[after].arc)
 	if delta-s.slack(r, r) >= 0 {
 		return false
+	}
+	if at < s.nodes[first].pos {
+		if !s.passes(r, after, first, last, y, p, n) {
+			return false
+		}
+	} else if !s.passes(r, p, n, after, first, last, y) {
+		return false
+	}
+	if s.m.plain {
+		s.touch(r)
+		s.join(p, n)
+		s.join(after, first)
+		s.join(last, y)
+		s.refresh(r)
+		s.enqueueAll(p, n, after, first, last, y)
+		return true
 	}
 	seq := s.seqA[:0]
 	for i := s.nodes[s.m.start(r)].next; s.nodes[i].next >= 0; i = s.nodes[i].next {
@@ -416,9 +536,52 @@ func (s *search) reorder(first, last, after int32) bool {
 	return s.replace(r, seq)
 }
 
+// passes reports whether a vehicle can go from a node through two chains of its
+// route to another node in time.
+func (s *mover) passes(r, from, first, last, first2, last2, to int32) bool {
+	t := s.nodes[from].start + s.nodes[from].service + s.dur(r, from, first)
+	for i, second := first, false; ; {
+		n := &s.nodes[i]
+		t = max(t, n.early)
+		if t > n.late {
+			return false
+		}
+		t += n.service
+		switch {
+		case i == last2 && second:
+			return t+s.dur(r, i, to) <= s.nodes[to].hard
+		case i == last && !second:
+			t += s.dur(r, i, first2)
+			i, second = first2, true
+		default:
+			t += n.leg
+			i = n.next
+		}
+	}
+}
+
+// turns reports whether a vehicle can go from a node through a chain of its route
+// backwards to another node in time.
+func (s *mover) turns(r, from, first, last, to int32) bool {
+	t := s.nodes[from].start + s.nodes[from].service
+	at := from
+	for i := last; ; i = s.nodes[i].prev {
+		n := &s.nodes[i]
+		t = max(t+s.dur(r, at, i), n.early)
+		if t > n.late {
+			return false
+		}
+		t += n.service
+		at = i
+		if i == first {
+			return t+s.dur(r, at, to) <= s.nodes[to].hard
+		}
+	}
+}
+
 // reverse turns around the part of a route between v and the successor of u, which
 // comes after v.
-func (s *search) reverse(u, v int32) bool {
+func (s *mover) reverse(u, v int32) bool {
 	r := s.nodes[u].route
 	pv, pu := s.nodes[v].pos, s.nodes[u].pos
 	if pu <= pv+1 {
@@ -427,6 +590,9 @@ func (s *search) reverse(u, v int32) bool {
 	y, n := s.nodes[v].next, s.nodes[u].next
 	delta := s.arc(r, v, u) + s.arc(r, y, n) - int64(s.nodes[v].arc) - int64(s.nodes[u].arc)
 	if delta-s.slack(r, r) >= 0 {
+		return false
+	}
+	if !s.turns(r, v, y, u, n) {
 		return false
 	}
 	seq := s.sequence(r, s.seqA[:0])
@@ -438,7 +604,7 @@ func (s *search) reverse(u, v int32) bool {
 }
 
 // replace gives a route a new order if that is feasible and better.
-func (s *search) replace(r int32, seq []int32) bool {
+func (s *mover) replace(r int32, seq []int32) bool {
 	rt := &s.routes[r]
 	cost, late, ok := s.simulate(r, seq)
 	if !ok || cost+late*s.scale >= rt.cost+rt.late*s.scale {
@@ -458,22 +624,23 @@ func (s *search) replace(r int32, seq []int32) bool {
 	return true
 }
 
-func (s *search) join(a, b int32) {
+func (s *mover) join(a, b int32) {
 	s.nodes[a].next = b
 	s.nodes[b].prev = a
 }
 
 // own makes a chain part of a route.
-func (s *search) own(r, first, last int32) {
+func (s *mover) own(r, first, last int32) {
 	for i := first; ; i = s.nodes[i].next {
 		s.nodes[i].route = r
+		s.nodes[i].to = -1 // the matrix may be another
 		if i == last {
 			return
 		}
 	}
 }
 
-func (s *search) enqueueAll(list ...int32) {
+func (s *mover) enqueueAll(list ...int32) {
 	for _, x := range list {
 		s.enqueue(x)
 	}

@@ -10,7 +10,11 @@ const (
 	// farAway is the internal duration of a pair without a way. Added to any
 	// time it is later than everything, and still fits into 32 bits.
 	farAway = 1 << 30
-	// preceding and following bound the stops that are tried next to a stop.
+	// granularity is how many stops are tried before and after a stop.
+	granularity = 32
+	// pairNeighbors is how many stops before and after each stop of a pair lead to
+	// the routes that are tried for it.
+	pairNeighbors = 15
 	// adjacency is how many stops around a seed can be ruined.
 	adjacency = 120
 )
@@ -35,6 +39,7 @@ type model struct {
 	requests [][]int32
 	request  []int32   // of each stop
 	kinds    []kind    // of each request
+	paired   float64   // share of stops that are served together with others
 	weight   []int64   // of each request left out
 	prize    []int64   // of each request left out
 	before   [][]int32 // stops of other requests that must end before
@@ -86,7 +91,7 @@ type node struct {
 	loc               int32 // row in the matrices
 	start             int32 // when the service starts
 	hard              int32 // the latest start that the rest of the route allows
-	soft              int32 // the latest start without lateness in the rest of the route
+	to                int32 // the node for which leg and arc were computed
 	early, late, due  int32 // the window: late is the latest start, due the latest without lateness
 	service           int32
 	demand            int32 // carried, in the first dimension
@@ -210,7 +215,7 @@ func (m *model) compileStops() {
 		s := &m.p.Stops[i]
 		late := min(s.Latest+s.MaxLateness, MaxTime)
 		m.nodes[i] = node{
-			next: -1, prev: -1, route: -1, loc: int32(i),
+			next: -1, prev: -1, route: -1, to: -1, loc: int32(i),
 			early: int32(s.Earliest), late: int32(late), due: int32(min(s.Latest, late)), service: int32(s.Service),
 			demand: int32(s.Carried[0]),
 		}
@@ -244,11 +249,11 @@ func (m *model) compileVehicles() {
 		out.fixed = int64(p.Weights.Vehicle)
 		a, b := m.start(int32(i)), m.end(int32(i))
 		m.nodes[a] = node{
-			next: b, prev: -1, route: int32(i), loc: m.nodes[a].loc,
+			next: b, prev: -1, route: int32(i), to: -1, loc: m.nodes[a].loc,
 			early: int32(v.ShiftStart), late: int32(v.ShiftEnd), due: int32(v.ShiftEnd),
 		}
 		m.nodes[b] = node{
-			next: -1, prev: a, route: int32(i), loc: m.nodes[b].loc,
+			next: -1, prev: a, route: int32(i), to: -1, loc: m.nodes[b].loc,
 			early: int32(v.ShiftStart), late: int32(v.ShiftEnd), due: int32(v.ShiftEnd),
 		}
 		restricted = restricted || len(v.Route) > 0
@@ -403,6 +408,11 @@ func (m *model) compileRequests() {
 		m.after[a] = append(m.after[a], b)
 	}
 	m.kinds = make([]kind, len(m.requests))
+	for _, members := range m.requests {
+		if len(members) > 1 {
+			m.paired += float64(len(members)) / float64(m.stops)
+		}
+	}
 	m.weight, m.prize = make([]int64, len(m.requests)), make([]int64, len(m.requests))
 	m.tier = make([]int32, len(m.requests))
 	locked := make([]bool, m.stops)

@@ -9,44 +9,37 @@ import (
 
 // The parameters of ruin and recreate. Most come from Christiaens and Vanden
 // Berghe, "Slack induction by string removals for vehicle routing problems".
-var (
-	averageRemoved = tune("REM", 10)
-	longestString  = tune("LS", 10)
-	splitRate      = tune("SPLIT", 0.5)
-	splitDepth     = tune("DEPTH", 0.01)
-	blinkRate      = tune("BLINK", 0.01)
-	firstHeat      = tune("T0", 0.3)
-	lastHeat       = tune("T1", 0.003)
-	localReach     = tune("REACH", 10)
-	localNeighbors = int(tune("LN", 12))
-	longestChain   = int(tune("CHAIN", 3))
-	granularity = int(tune("GRAN", 40))
+const (
+	averageRemoved = 10   // stops removed in a step, on average
+	pairsRemoved   = 16   // the same where all stops are in pairs
+	longestString  = 10   // of consecutive stops
+	splitRate      = 0.5  // how often a string keeps some of its stops
+	splitDepth     = 0.01 // how often the kept part grows by one
+	routeRate      = 0.02 // how often a whole route is removed
+	longestRuined  = 60   // stops of a route that is removed
+	blinkRate      = 0.01 // how often a good place is overlooked
+	firstHeat      = 2.5  // the first temperature, in average costs of a leg
+	lastHeat       = 0.02 // the last one
+	pairsHeat      = 1.4  // how much higher both are where all stops are in pairs
+	enoughSteps    = 200  // for each stop; with fewer, the first temperature is lower
 )
 
 // search is a plan with what is needed to improve it on one thread.
 type search struct {
 	*state
-	rng     rng
+	inserter
+	mover
 	best    plan
-	misses  []int64 // by request: how often it was left out
 	current int64   // sum of misses of the absent requests of the accepted plan
-	skip    uint32  // places until the next blink
 	pool    []int32 // requests to insert
 	keys    []int64 // sort keys of requests
-	tried   []int64 // by route: the last request that tried it
-	step2   int64
-	queue   []int32 // stops for the local search
-	queued  []bool
 	strings []int32 // routes that were ruined in this step
 	hit     []int64 // by route: the step that ruined it
 	ids     []int32 // requests that may be seeds
 	iters   int64
 	heat    float64
-	// thorough is how many positions to try for a general request before giving up.
-	thorough int
-	// partial is set while only some stops of a request are in a route: what the
-	// others unload is on board.
-	partial bool
+	began   float64 // the share of the search that was done before the first step
+	lead    bool    // reports progress
 }
 
 // plan is a copy of the order of stops.
@@ -62,27 +55,16 @@ type plan struct {
 }
 
 func newSearch(m *model, seed uint64) *search {
+	st := newState(m)
 	s := &search{
-		state: newState(m), rng: newRNG(seed), misses: make([]int64, len(m.requests)),
-		keys: make([]int64, len(m.requests)), tried: make([]int64, len(m.vehicles)),
-		queued: make([]bool, m.stops), hit: make([]int64, len(m.vehicles)),
+		state: st, inserter: newInserter(st, seed), mover: mover{state: st, queued: make([]bool, m.stops)},
+		keys: make([]int64, len(m.requests)), hit: make([]int64, len(m.vehicles)),
 	}
 	s.best = plan{order: make([][]int32, len(m.vehicles)), versions: make([]int64, len(m.vehicles)), weight: math.MaxInt64}
 	for q := range m.requests {
 		s.ids = append(s.ids, int32(q))
 	}
-	s.skip = s.rng.geometric(blinkRate)
 	return s
-}
-
-// blink reports whether to overlook a place.
-func (s *search) blink() bool {
-	if s.skip > 0 {
-		s.skip--
-		return false
-	}
-	s.skip = s.rng.geometric(blinkRate)
-	return true
 }
 
 // keep copies the plan if it is the best so far.
@@ -159,11 +141,15 @@ func (s *search) ruin() {
 		return
 	}
 	longest := min(float64(longestString), float64(served)/float64(used))
-	most := 4*averageRemoved/(1+longest) - 1
+	most := 4*(averageRemoved+(pairsRemoved-averageRemoved)*m.paired)/(1+longest) - 1
 	count := int(1 + s.rng.float()*most)
 	seed := m.requests[s.ids[s.rng.below(uint32(len(s.ids)))]]
 	x := seed[s.rng.below(uint32(len(seed)))]
-	s.ruinAt(x, longest)
+	if s.rng.float() < routeRate && s.ruinRoute(s.nodes[x].route) {
+		count = int(s.rng.below(3)) // and a few strings, which makes room for it
+	} else {
+		s.ruinAt(x, longest)
+	}
 	for _, c := range m.around[x] {
 		if len(s.strings) >= count {
 			break
@@ -171,6 +157,22 @@ func (s *search) ruin() {
 		s.ruinAt(c, longest)
 	}
 	s.refreshTouched()
+}
+
+// ruinRoute removes all stops of a route, unless there are too many, and reports
+// whether it did. Strings alone rarely end a route.
+func (s *search) ruinRoute(r int32) bool {
+	if r < 0 || s.frozen[r] || s.routes[r].stops > longestRuined {
+		return false
+	}
+	s.hit[r] = s.step
+	s.touch(r)
+	s.seqA = s.sequence(r, s.seqA[:0])
+	for _, y := range s.seqA {
+		s.pool = s.remove(s.m.request[y], s.pool)
+	}
+	s.refreshTouched()
+	return true
 }
 
 // ruinAt removes a string that contains a stop, unless its route was ruined
@@ -343,11 +345,11 @@ func (s *search) improve() {
 	weight, energy := s.weight, s.energy()
 	s.ruin()
 	s.recreate()
-	if s.weight < weight || s.weight == weight && float64(s.energy()-energy) < localReach*s.heat {
-		s.local()
-	} else {
-		s.drop()
+	if s.enqueueChanges() == 0 {
+		s.undo()
+		return
 	}
+	s.local()
 	accepted := s.energy() <= energy || float64(s.energy()-energy) < -s.heat*math.Log(s.rng.float())
 	missing := s.absence()
 	if s.weight != weight {
@@ -372,6 +374,26 @@ func (s *search) improve() {
 	s.keep()
 }
 
+// enqueueChanges puts the stops into the queue whose predecessor or successor
+// changed in this step, and returns how many there are.
+func (s *search) enqueueChanges() int {
+	s.drop()
+	for i := range s.savedNodes {
+		before := &s.savedNodes[i]
+		if now := &s.nodes[before.index]; now.next != before.node.next || now.prev != before.node.prev || now.route != before.node.route {
+			s.enqueue(before.index)
+		}
+	}
+	for _, q := range s.savedAbsent {
+		for _, x := range s.m.requests[q] {
+			if s.nodes[x].route >= 0 {
+				s.enqueue(x)
+			}
+		}
+	}
+	return len(s.queue)
+}
+
 // averageLeg returns the average cost of a leg of the plan.
 func (s *search) averageLeg() float64 {
 	legs := 0
@@ -386,19 +408,36 @@ func (s *search) averageLeg() float64 {
 	return max(1, float64(s.cost)/float64(legs))
 }
 
-// run improves the plan until the meter ends, with the temperature falling from
-// the first to the last share.
-func (s *search) run(ctx context.Context, meter *meter, from, to float64) {
+// temperature returns how much worse a plan may be to be accepted, after a share
+// of the search. Few steps for each stop have no time to cool down from a high
+// temperature.
+func (s *search) temperature(done, leg float64) float64 {
+	first := firstHeat
+	if done > s.began && s.iters > 0 {
+		steps := float64(s.iters) / (done - s.began) / float64(s.m.stops)
+		first = max(lastHeat, firstHeat*min(1, math.Sqrt(steps/enoughSteps)))
+	}
+	return (1 + (pairsHeat-1)*s.m.paired) * first * leg * math.Pow(lastHeat/first, done)
+}
+
+// run improves the plan until a share of the search is done, with the temperature
+// falling from the beginning to the end of the search.
+func (s *search) run(ctx context.Context, meter *meter, until float64) {
 	leg := s.averageLeg()
-	first := firstHeat * leg
-	ratio := lastHeat / firstHeat
+	if s.iters == 0 {
+		s.began = meter.done(0)
+	}
 	for n := 0; meter.iterations <= 0 || s.iters < meter.iterations; n++ {
 		if n%16 == 0 {
 			done := meter.done(s.iters)
-			if done >= to || ctx.Err() != nil {
+			if done >= until || ctx.Err() != nil {
 				return
 			}
-			s.heat = first * math.Pow(ratio, (done-from)/(1-from))
+			s.heat = s.temperature(done, leg)
+			s.setScale(done)
+			if until == 1 && s.lead && done > meter.reported+0.01 {
+				meter.report(s, PhaseImprove)
+			}
 		}
 		s.improve()
 	}

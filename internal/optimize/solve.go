@@ -13,25 +13,73 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.Iterations <= 0 && o.Budget <= 0:
-		return nil, invalid("neither the iterations nor the time of the search are bounded")
-	case o.Budget > 0 && o.Now == nil:
-		return nil, invalid("a budget needs a clock")
+	if err := o.validate(p); err != nil {
+		return nil, err
 	}
 	meter := newMeter(o)
-	m, err := compile(p)
+	order := arrange(p)
+	m, err := compile(p.renumber(order))
 	if err != nil {
 		return nil, err
 	}
 	s := newSearch(m, o.Seed)
-	s.construct(ctx, o.Initial)
+	s.lead = true
+	s.construct(ctx, meter, o.initial(order))
+	meter.report(s, PhaseConstruct)
 	if len(m.vehicles) > 0 && m.stops > 0 {
-		s.run(ctx, meter, meter.done(0), 1)
+		switch {
+		case o.Threads <= 1:
+			s.run(ctx, meter, 1)
+		case m.stops < splitFrom || m.wide:
+			s.runApart(ctx, meter, o)
+		default:
+			s.runSplit(ctx, meter, o)
+		}
 	}
 	s.load(&s.best)
-	s.finish()
-	return s.solution(), nil
+	if s.finish() && !s.keep() {
+		s.load(&s.best) // an optional stop is not worth the lateness that it causes
+	}
+	meter.report(s, PhaseFinish)
+	out := s.solution()
+	out.restore(order)
+	return out, nil
+}
+
+// initial returns the initial plan with its stops numbered by an order.
+func (o *Options) initial(order []int) [][]int {
+	number := make([]int, len(order))
+	for i, x := range order {
+		number[x] = i
+	}
+	var plan [][]int
+	for _, route := range o.Initial {
+		plan = append(plan, renumbered(route, number))
+	}
+	return plan
+}
+
+func (o *Options) validate(p *Problem) error {
+	switch {
+	case o.Iterations <= 0 && o.Budget <= 0:
+		return invalid("neither the iterations nor the time of the search are bounded")
+	case o.Budget > 0 && o.Now == nil:
+		return invalid("a budget needs a clock")
+	case o.Threads < 0 || o.Threads > MaxThreads:
+		return invalid("%d threads; from 0 to %d are supported", o.Threads, MaxThreads)
+	case o.Initial != nil && len(o.Initial) != len(p.Vehicles):
+		return invalid("an initial plan of %d routes for %d vehicles", len(o.Initial), len(p.Vehicles))
+	}
+	seen := make([]bool, len(p.Stops))
+	for _, route := range o.Initial {
+		for _, x := range route {
+			if x < 0 || x >= len(p.Stops) || seen[x] {
+				return invalid("stop %d of the initial plan is out of range or there twice", x)
+			}
+			seen[x] = true
+		}
+	}
+	return nil
 }
 
 // meter measures which share of a search is done.
@@ -40,10 +88,12 @@ type meter struct {
 	budget     time.Duration
 	now        func() time.Duration
 	began      time.Duration
+	progress   func(Progress)
+	reported   float64
 }
 
 func newMeter(o Options) *meter {
-	t := &meter{iterations: o.Iterations, budget: o.Budget, now: o.Now}
+	t := &meter{iterations: o.Iterations, budget: o.Budget, now: o.Now, progress: o.Progress}
 	if t.budget > 0 {
 		t.began = t.now()
 	}
@@ -62,30 +112,156 @@ func (t *meter) done(iterations int64) float64 {
 	return min(share, 1)
 }
 
-// construct makes the first complete plan.
-func (s *search) construct(ctx context.Context, initial [][]int) {
+// report calls the progress function. Only one goroutine may do so.
+func (t *meter) report(s *search, phase Phase) {
+	if t.progress == nil {
+		return
+	}
+	t.reported = t.done(s.iters)
+	t.progress(Progress{Phase: phase, Done: t.reported, Best: s.best.value(s.m), Iterations: s.iters})
+}
+
+// value returns the cost of a plan.
+func (b *plan) value(m *model) Cost {
+	var c Cost
+	p := m.p
+	for r, order := range b.order {
+		if len(order) == 0 {
+			continue
+		}
+		c.Vehicles++
+		v := &p.Vehicles[r]
+		profile := &p.Profiles[v.Profile]
+		at := v.Start
+		travel := func(to int) {
+			if at != None && to != None {
+				c.Duration += int(profile.Duration[at*profile.Size+to])
+				if profile.Distance != nil {
+					c.Distance += int(profile.Distance[at*profile.Size+to])
+				}
+			}
+			at = to
+		}
+		for _, x := range order {
+			travel(p.Stops[x].Location)
+		}
+		travel(v.End)
+	}
+	for _, q := range b.absent {
+		for _, x := range m.requests[q] {
+			if p.Stops[x].Optional {
+				c.Prizes += p.Stops[x].Prize
+			} else {
+				c.Unserved++
+			}
+		}
+	}
+	c.Lateness = int(b.late)
+	c.Weighted = p.Weights.weighted(c)
+	return c
+}
+
+// construct makes the first complete plan: what is on routes already, then what
+// is locked, then the rest, the farthest first.
+func (s *search) construct(ctx context.Context, meter *meter, initial [][]int) {
+	m := s.m
+	s.setScale(0)
 	s.begin()
-	pool := s.absent
+	for r := range m.vehicles {
+		if initial != nil {
+			s.adopt(int32(r), initial[r])
+		}
+		if s.routes[r].stops == 0 {
+			s.adopt(int32(r), m.p.Vehicles[r].Route)
+		}
+	}
+	pool := slices.DeleteFunc(s.absent, func(q int32) bool { return s.nodes[m.requests[q][0]].route >= 0 })
 	s.absent = nil
 	slices.SortStableFunc(pool, func(a, b int32) int {
 		ka, kb := s.constructKey(a), s.constructKey(b)
 		return slices.Compare(ka[:], kb[:])
 	})
-	s.fillIn(pool, false)
-	s.local()
+	for len(pool) > 0 && len(m.vehicles) > 0 && ctx.Err() == nil && meter.done(0) < 1 {
+		n := min(len(pool), 32)
+		s.fillIn(pool[:n], false)
+		pool = pool[n:]
+	}
+	s.absent = append(s.absent, pool...)
 	s.keep()
+	if ctx.Err() == nil {
+		s.local()
+		s.keep()
+	}
+	s.drop()
 }
 
 func (s *search) constructKey(q int32) [3]int64 {
 	m := s.m
-	x := m.requests[q][0]
 	first := int64(1)
 	if m.weight[q] > int64(m.stops) {
 		first = 0
 	} else if m.weight[q] == 0 {
 		first = 2
 	}
-	return [3]int64{int64(m.tier[q]), first, -m.depth[x]}
+	return [3]int64{int64(m.tier[q]), first, -m.depth[m.requests[q][0]]}
+}
+
+// adopt makes a sequence the route of a vehicle that has none, as far as it is
+// feasible.
+func (s *search) adopt(r int32, order []int) {
+	m := s.m
+	var all, some []int32
+	for _, x := range order {
+		if m.kinds[m.request[x]] != general && s.nodes[x].route < 0 {
+			all = append(all, int32(x))
+		}
+	}
+	if _, _, ok := s.simulate(r, all); !ok {
+		for _, x := range all {
+			if m.kinds[m.request[x]] != single {
+				continue
+			}
+			if _, _, ok := s.simulate(r, append(some, x)); ok {
+				some = append(some, x)
+			}
+		}
+		all = some
+	}
+	if len(all) == 0 {
+		return
+	}
+	s.touch(r)
+	p := m.start(r)
+	for _, x := range all {
+		s.link(x, p)
+		p = x
+		if q := m.request[x]; x == m.requests[q][0] {
+			s.weight -= m.weight[q]
+			s.prizes -= m.prize[q]
+		}
+	}
+	s.refresh(r)
+}
+
+// setScale sets what lateness costs in the search at a share of it. Where any
+// lateness is worse than all travel, its cost grows, because the search gets
+// around better if it may be late for a while.
+func (s *search) setScale(done float64) {
+	scale := int64(s.m.p.Weights.Lateness)
+	if scale == 0 {
+		scale = 50 * int64(max(1, s.m.p.Weights.Duration, s.m.p.Weights.Distance))
+		if done > 0.6 {
+			scale *= 100
+		}
+	}
+	if scale == s.scale || !s.m.soft {
+		return
+	}
+	s.scale = scale
+	for r := range s.routes { // what is cached is worth something else now
+		s.version++
+		s.routes[r].version = s.version
+	}
 }
 
 // load makes a plan the current one.
@@ -113,8 +289,8 @@ func (s *search) load(b *plan) {
 }
 
 // finish tries every position for what is left out, so that the reasons for it
-// are true.
-func (s *search) finish() {
+// are true. It reports whether it found any.
+func (s *search) finish() (found bool) {
 	s.renew()
 	for again := true; again; {
 		s.begin()
@@ -125,8 +301,10 @@ func (s *search) finish() {
 		s.fillIn(pool, true)
 		s.thorough = 0
 		again = len(s.absent) < len(pool)
+		found = found || again
 		s.drop()
 	}
+	return found
 }
 
 // renew widens the windows that precedences between vehicles narrow as far as the
@@ -179,7 +357,6 @@ func (s *search) solution() *Solution {
 			}
 		}
 	}
-	slices.Sort(out.Unserved)
 	out.Cost.Weighted = m.p.Weights.weighted(out.Cost)
 	return out
 }

@@ -1,6 +1,8 @@
 package optimize_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,17 +10,22 @@ import (
 	"dray/internal/optimize"
 )
 
-// verify solves a problem and fails if the plan breaks a rule, or leaves out a
-// stop without a reason.
-func verify(t *testing.T, p *optimize.Problem, o optimize.Options) *optimize.Solution {
+// solve returns the plan of a problem and fails if it breaks a rule.
+func solve(t *testing.T, p *optimize.Problem, o optimize.Options) *optimize.Solution {
 	t.Helper()
 	s, err := optimize.Solve(t.Context(), p, o)
 	if err != nil {
 		t.Fatalf("%v: %+v", err, p)
 	}
 	if err := optimize.Check(p, s); err != nil {
-		t.Fatalf("%v\nproblem %+v\nplan %+v", err, p, s)
+		t.Fatalf("seed %d: %v\nproblem %+v\nplan %+v", o.Seed, err, p, s)
 	}
+	return s
+}
+
+// explained fails if a stop is left out that a vehicle could serve.
+func explained(t *testing.T, p *optimize.Problem, s *optimize.Solution) {
+	t.Helper()
 	for _, stop := range s.Unserved {
 		for _, e := range optimize.Explain(p, s, stop) {
 			if len(e.Reasons) == 0 {
@@ -26,28 +33,39 @@ func verify(t *testing.T, p *optimize.Problem, o optimize.Options) *optimize.Sol
 			}
 		}
 	}
-	return s
 }
 
 func TestPlansOfGeneratedProblemsAreFeasible(t *testing.T) {
-	left := 0
-	for seed := range uint64(3000) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		p := generate(rng)
-		s := verify(t, p, optimize.Options{Seed: seed, Iterations: 40})
-		left += len(s.Unserved)
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+	for seed := range uint64(2000) {
+		p := generate(rand.New(rand.NewPCG(seed, 1)))
+		s := solve(t, p, optimize.Options{Seed: seed, Iterations: 20})
+		if seed%8 == 0 {
+			explained(t, p, s)
 		}
 	}
-	t.Logf("%d stops left out", left)
+}
+
+func TestPlansOfSeveralThreadsAreFeasible(t *testing.T) {
+	for seed := range uint64(50) {
+		p := generate(rand.New(rand.NewPCG(seed, 3)))
+		s := solve(t, p, optimize.Options{Seed: seed, Iterations: 50, Threads: 3})
+		explained(t, p, s)
+	}
+	for seed := range uint64(2) {
+		p := town(rand.New(rand.NewPCG(seed, 4)), 320)
+		one := solve(t, p, optimize.Options{Seed: seed, Iterations: 1})
+		many := solve(t, p, optimize.Options{Seed: seed, Iterations: 300, Threads: 3})
+		if p.Weights.Compare(many.Cost, one.Cost) >= 0 {
+			t.Errorf("seed %d: %+v after one step, %+v after 300 of each thread", seed, one.Cost, many.Cost)
+		}
+	}
 }
 
 func TestSameSeedSamePlan(t *testing.T) {
 	for seed := range uint64(30) {
 		p := generate(rand.New(rand.NewPCG(seed, 2)))
-		a := verify(t, p, optimize.Options{Seed: seed, Iterations: 200})
-		b := verify(t, p, optimize.Options{Seed: seed, Iterations: 200})
+		a := solve(t, p, optimize.Options{Seed: seed, Iterations: 200})
+		b := solve(t, p, optimize.Options{Seed: seed, Iterations: 200})
 		if a.Cost != b.Cost || !slices.Equal(a.Unserved, b.Unserved) || a.Iterations != b.Iterations {
 			t.Errorf("seed %d: %+v and %+v", seed, a.Cost, b.Cost)
 		}
@@ -57,4 +75,103 @@ func TestSameSeedSamePlan(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestEndOfContextReturnsThePlanSoFar(t *testing.T) {
+	p := town(rand.New(rand.NewPCG(1, 1)), 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := 0
+	s, err := optimize.Solve(ctx, p, optimize.Options{Iterations: 1 << 40, Progress: func(g optimize.Progress) {
+		calls++
+		if g.Phase == optimize.PhaseConstruct {
+			cancel()
+		}
+	}})
+	if err != nil || optimize.Check(p, s) != nil || s.Cost.Unserved > 0 || calls == 0 {
+		t.Errorf("%v, %v, %d unserved, %d calls", err, optimize.Check(p, s), s.Cost.Unserved, calls)
+	}
+	s, err = optimize.Solve(ctx, p, optimize.Options{Iterations: 1 << 40})
+	if err != nil || optimize.Check(p, s) != nil {
+		t.Errorf("a context that has ended: %v, %v", err, optimize.Check(p, s))
+	}
+}
+
+func TestSearchImprovesOnAnInitialPlan(t *testing.T) {
+	p := town(rand.New(rand.NewPCG(5, 5)), 80)
+	good := solve(t, p, optimize.Options{Seed: 1, Iterations: 3000})
+	initial := make([][]int, len(good.Routes))
+	for v := range good.Routes {
+		for _, visit := range good.Routes[v].Visits {
+			initial[v] = append(initial[v], visit.Stop)
+		}
+	}
+	again := solve(t, p, optimize.Options{Seed: 2, Iterations: 1, Initial: initial})
+	if p.Weights.Compare(again.Cost, good.Cost) > 0 {
+		t.Errorf("%+v from %+v", again.Cost, good.Cost)
+	}
+}
+
+func TestProgressIsMonotonic(t *testing.T) {
+	p := town(rand.New(rand.NewPCG(6, 6)), 60)
+	var last optimize.Progress
+	solve(t, p, optimize.Options{Iterations: 2000, Progress: func(g optimize.Progress) {
+		if last.Phase != "" && (g.Done < last.Done || p.Weights.Compare(g.Best, last.Best) > 0) {
+			t.Errorf("%+v after %+v", g, last)
+		}
+		last = g
+	}})
+	if last.Phase != optimize.PhaseFinish || last.Done < 1 {
+		t.Errorf("the last report is %+v", last)
+	}
+}
+
+func TestInvalidProblemsAndOptionsAreRejected(t *testing.T) {
+	tests := map[string]func(p *optimize.Problem, o *optimize.Options){
+		"no bound":                 func(_ *optimize.Problem, o *optimize.Options) { o.Iterations = 0 },
+		"a budget without a clock": func(_ *optimize.Problem, o *optimize.Options) { o.Budget = 1 },
+		"too many threads":         func(_ *optimize.Problem, o *optimize.Options) { o.Threads = 1000 },
+		"an initial plan of other vehicles": func(_ *optimize.Problem, o *optimize.Options) {
+			o.Initial = [][]int{}
+		},
+		"an initial plan with a stop twice": func(p *optimize.Problem, o *optimize.Options) {
+			o.Initial = make([][]int, len(p.Vehicles))
+			o.Initial[0] = []int{1, 1}
+		},
+		"a location out of range":  func(p *optimize.Problem, _ *optimize.Options) { p.Stops[0].Location = 1 << 20 },
+		"a window that ends early": func(p *optimize.Problem, _ *optimize.Options) { p.Stops[0].Latest = p.Stops[0].Earliest - 1 },
+		"a vehicle out of range":   func(p *optimize.Problem, _ *optimize.Options) { p.Stops[0].Vehicles = []int{99} },
+		"a profile out of range":   func(p *optimize.Problem, _ *optimize.Options) { p.Vehicles[0].Profile = 9 },
+		"a stop on two routes": func(p *optimize.Problem, _ *optimize.Options) {
+			p.Vehicles[0].Route, p.Vehicles[1].Route = []int{1}, []int{1}
+		},
+		"pinned and on no route":     func(p *optimize.Problem, _ *optimize.Options) { p.Stops[0].Pinned = true },
+		"a shift that ends early":    func(p *optimize.Problem, _ *optimize.Options) { p.Vehicles[0].ShiftEnd = -1 },
+		"a matrix that is too small": func(p *optimize.Problem, _ *optimize.Options) { p.Profiles[0].Duration = p.Profiles[0].Duration[1:] },
+		"a negative duration":        func(p *optimize.Problem, _ *optimize.Options) { p.Profiles[0].Duration[3] = -7 },
+		"a negative load":            func(p *optimize.Problem, _ *optimize.Options) { p.Stops[0].Carried[2] = -1 },
+		"a negative weight":          func(p *optimize.Problem, _ *optimize.Options) { p.Weights.Vehicle = -1 },
+		"precedences in a circle": func(p *optimize.Problem, _ *optimize.Options) {
+			p.Precedences = []optimize.Precedence{{Before: 0, After: 1}, {Before: 1, After: 0}}
+		},
+		"weights that overflow": func(p *optimize.Problem, _ *optimize.Options) { p.Weights.Duration = optimize.MaxTime },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, o := town(rand.New(rand.NewPCG(1, 1)), 10), optimize.Options{Iterations: 1}
+			p.Vehicles = append(p.Vehicles, p.Vehicles[0])
+			change(p, &o)
+			if _, err := optimize.Solve(t.Context(), p, o); !errors.Is(err, optimize.ErrInvalid) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func FuzzSolve(f *testing.F) {
+	f.Add(uint64(1), uint64(1), uint16(20), uint8(1))
+	f.Fuzz(func(t *testing.T, seed, other uint64, iterations uint16, threads uint8) {
+		p := generate(rand.New(rand.NewPCG(seed, other)))
+		o := optimize.Options{Seed: other, Iterations: 1 + int64(iterations%300), Threads: int(threads % 4)}
+		explained(t, p, solve(t, p, o))
+	})
 }

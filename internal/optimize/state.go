@@ -51,6 +51,7 @@ type routeState struct {
 // extra is what only rich problems need to know of a node.
 type extra struct {
 	late     int64             // lateness from here to the end of the route
+	soft     int32             // the latest start without lateness in the rest of the route
 	at       [Dimensions]int32 // load after the visit
 	pre, suf [Dimensions]int32 // largest load up to here, and from here on
 }
@@ -82,7 +83,7 @@ func newState(m *model) *state {
 	}
 	if slices.Contains(m.kinds, pair) {
 		size := 1 << 10
-		for size < 4*len(m.requests)*min(len(m.vehicles), 64) && size < 1<<20 {
+		for size < 4*len(m.requests)*min(len(m.vehicles), 64) && size < 1<<18 {
 			size *= 2
 		}
 		s.cache = make([]cached, size)
@@ -112,8 +113,10 @@ func (s *state) refresh(r int32) {
 	var load, pos int32
 	for i := p.next; ; i = p.next {
 		x := &s.nodes[i]
-		at := int(p.loc)*size + int(x.loc)
-		p.leg, p.arc = mat.dur[at], mat.cost[at]
+		if p.to != i {
+			at := int(p.loc)*size + int(x.loc)
+			p.to, p.leg, p.arc = i, mat.dur[at], mat.cost[at]
+		}
 		cost += int64(p.arc)
 		pos++
 		load += x.demand
@@ -133,7 +136,7 @@ func (s *state) refresh(r int32) {
 	}
 	rt.cost = cost
 	s.cost += cost
-	p.hard, p.soft = p.late, p.due
+	p.hard = p.late
 	for i := p.prev; i >= 0; i = p.prev {
 		x := &s.nodes[i]
 		step := x.service + x.leg
@@ -141,7 +144,6 @@ func (s *state) refresh(r int32) {
 		if x.hard < x.early {
 			x.hard = -farAway / 2 // nothing can come before
 		}
-		x.soft = max(min(x.due, p.soft-step), -farAway/2)
 		p = x
 	}
 	s.version++
@@ -177,8 +179,13 @@ func (s *state) refreshExtra(r int32) {
 	s.extra[last].at, s.extra[last].pre = at, high
 	high = at
 	var late int64
+	soft := s.nodes[last].due
 	for i := last; i >= 0; i = s.nodes[i].prev {
 		e = &s.extra[i]
+		if i != last {
+			soft = max(min(s.nodes[i].due, soft-s.nodes[i].service-s.nodes[i].leg), -farAway/2)
+		}
+		e.soft = soft
 		for d := range m.dims {
 			high[d] = max(high[d], e.at[d])
 		}
@@ -264,7 +271,7 @@ func (s *state) undo() {
 // link puts a stop after a node, without refresh.
 func (s *state) link(x, after int32) {
 	n := s.nodes[after].next
-	s.nodes[x].prev, s.nodes[x].next, s.nodes[x].route = after, n, s.nodes[after].route
+	s.nodes[x].prev, s.nodes[x].next, s.nodes[x].route, s.nodes[x].to = after, n, s.nodes[after].route, -1
 	s.nodes[after].next = x
 	s.nodes[n].prev = x
 }
@@ -347,7 +354,7 @@ func (s *state) tailLate(i, arrival int32) int64 {
 	var late int64
 	for {
 		n := &s.nodes[i]
-		if arrival <= n.soft {
+		if arrival <= s.extra[i].soft {
 			return late
 		}
 		start := max(arrival, n.early)

@@ -11,8 +11,9 @@ var ErrInvalid = errors.New("invalid problem")
 
 // Limits of a problem. They bound the memory of a search.
 const (
-	MaxStops    = 20_000
-	MaxVehicles = 5_000
+	MaxStops    = 10_000
+	MaxVehicles = 2_000
+	MaxThreads  = 64
 )
 
 func invalid(format string, args ...any) error {

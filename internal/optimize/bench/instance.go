@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -64,6 +66,11 @@ func (in *instance) build(rows [][]float64) error {
 	}
 	head, rows := rows[0], rows[1:]
 	pairs := len(rows[0]) == 9
+	for i, row := range rows {
+		if len(row) != len(rows[0]) || len(row) < 7 {
+			return fmt.Errorf("row %d has %d columns", i, len(row))
+		}
+	}
 	round := math.Floor
 	in.scale = 10
 	if pairs {
@@ -73,9 +80,6 @@ func (in *instance) build(rows [][]float64) error {
 	n := len(rows)
 	durations := make([]int32, n*n)
 	for a, x := range rows {
-		if len(x) != len(rows[0]) || len(x) < 7 {
-			return fmt.Errorf("row %d has %d columns", a, len(x))
-		}
 		for b, y := range rows {
 			durations[a*n+b] = int32(round(float64(in.scale)*math.Hypot(x[1]-y[1], x[2]-y[2]) + 1e-9))
 		}

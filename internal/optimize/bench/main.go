@@ -1,4 +1,14 @@
-// Command bench measures the route solver on academic and generated problems.
+//go:build unix
+
+// Command bench measures the route solver on academic instances, with a fixed
+// amount of CPU time on one thread, and on generated days of a courier.
+//
+// Without arguments it runs the sets below DRAY_TESTDATA/vrp and the generated
+// ones and prints a line for each set. With -dir it runs a folder of files in the
+// format of Solomon, Gehring and Homberger, or Li and Lim, and prints a line of CSV
+// for each: name, vehicles, distance, unserved stops, CPU seconds. If there is a
+// vroom executable, it gets the same CPU time, and the line has four more columns
+// with its result.
 package main
 
 import (
@@ -7,8 +17,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +28,48 @@ import (
 
 	"dray/internal/optimize"
 )
+
+func main() {
+	dir := flag.String("dir", "", "run the instances of this `folder`")
+	seconds := flag.Float64("seconds", 1, "CPU seconds for each instance of the folder")
+	only := flag.String("only", "", "comma-separated `names` of the instances to run")
+	seed := flag.Uint64("seed", 1, "seed of the random choices")
+	quick := flag.Bool("quick", false, "leave out what takes more than ten minutes")
+	cities := flag.Bool("cities", false, "run only the generated days")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // the root context of this program
+	defer stop()
+	b := bench{seed: *seed, quick: *quick, only: strings.Split(strings.ToUpper(*only), ",")}
+	if *only == "" {
+		b.only = nil
+	}
+	b.vroom, _ = exec.LookPath("vroom")
+	var err error
+	switch data := os.Getenv("DRAY_TESTDATA"); {
+	case *dir != "":
+		err = b.folder(ctx, *dir, *seconds)
+	case *cities:
+		err = b.cities(ctx)
+	case data == "":
+		fmt.Println("DRAY_TESTDATA is not set: the academic sets are skipped")
+		err = b.cities(ctx)
+	default:
+		if err = b.academic(ctx, filepath.Join(data, "vrp")); err == nil {
+			err = b.cities(ctx)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	seed  uint64
+	quick bool
+	only  []string
+	vroom string // path of the executable; empty if there is none
+}
 
 // cpu returns the CPU time of the process.
 func cpu() time.Duration {
@@ -26,85 +80,198 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func bestKnown(path string) map[string]float64 {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.FieldsPerRecord = -1
-	r.LazyQuotes = true
-	rows, _ := r.ReadAll()
-	out := map[string]float64{}
-	for _, row := range rows {
-		if len(row) < 8 {
-			continue
-		}
-		v, err := strconv.ParseFloat(row[7], 64)
-		if err != nil {
-			v, err = strconv.ParseFloat(row[6], 64)
-		}
-		if err == nil {
-			out[row[0]] = v
-		}
-	}
-	return out
-}
+func limit(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-func main() {
-	dir := flag.String("dir", "", "")
-	seconds := flag.Float64("seconds", 1, "")
-	only := flag.String("only", "", "comma separated")
-	seed := flag.Uint64("seed", 1, "")
-	flag.Parse()
-	best := bestKnown(filepath.Join(filepath.Dir(filepath.Clean(*dir)), "best_known.csv"))
-	files, _ := filepath.Glob(filepath.Join(*dir, "*.txt"))
-	sort.Strings(files)
-	want := map[string]bool{}
-	for _, n := range strings.Split(*only, ",") {
-		if n != "" {
-			want[strings.ToUpper(n)] = true
-		}
+// instances reads the instances of a folder, in the order of their names.
+func (b *bench) instances(dir string) ([]*instance, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		return nil, err
 	}
-	var sum float64
-	classes := map[string][]float64{}
-	n, uns := 0, 0
+	if upper, err := filepath.Glob(filepath.Join(dir, "*.TXT")); err == nil {
+		files = append(files, upper...)
+	}
+	slices.Sort(files)
+	var all []*instance
 	for _, f := range files {
 		in, err := read(f)
 		if err != nil {
-			fmt.Println(err)
-			os.Exit(1)
+			return nil, err
 		}
-		if len(want) > 0 && !want[in.name] {
+		if b.only == nil || slices.Contains(b.only, in.name) {
+			all = append(all, in)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no instances (*.txt) in %s", dir)
+	}
+	return all, nil
+}
+
+// folder prints a line of CSV for each instance of a folder.
+func (b *bench) folder(ctx context.Context, dir string, seconds float64) error {
+	all, err := b.instances(dir)
+	if err != nil {
+		return err
+	}
+	for _, in := range all {
+		r, err := own(ctx, in, b.seed, seconds)
+		if err != nil {
+			return err
+		}
+		line := fmt.Sprintf("%s,%d,%.3f,%d,%.2f", in.name, r.vehicles, r.distance, r.unserved, r.seconds)
+		if b.vroom != "" {
+			v, err := vroom(ctx, b.vroom, in, seconds)
+			if err != nil {
+				return err
+			}
+			line += fmt.Sprintf(",%d,%.3f,%d,%.2f", v.vehicles, v.distance, v.unserved, v.seconds)
+		}
+		fmt.Println(line)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// academic runs the sets that have best known results.
+func (b *bench) academic(ctx context.Context, dir string) error {
+	known, err := bestKnown(filepath.Join(dir, "best_known.csv"))
+	if err != nil {
+		return err
+	}
+	fmt.Println("| Set | CPU s | Mean gap % | Worst gap % | Unserved |" + b.head(" VROOM mean % | VROOM unserved |"))
+	fmt.Println("|---|---|---|---|---|" + b.head("---|---|"))
+	for _, set := range []struct {
+		folder  string
+		seconds float64
+	}{{"solomon", 1}, {"solomon", 5}, {"li_lim_100", 1}, {"homberger_1000", 10}, {"homberger_1000", 60}} {
+		if b.quick && set.seconds > 10 {
 			continue
 		}
-		began := cpu()
-		sol, err := optimize.Solve(context.Background(), &in.problem, optimize.Options{Seed: *seed, Budget: time.Duration(*seconds * float64(time.Second)), Now: cpu})
+		if err := b.set(ctx, filepath.Join(dir, set.folder), set.seconds, known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// head returns text only if there is a vroom to compare with.
+func (b *bench) head(text string) string {
+	if b.vroom == "" {
+		return ""
+	}
+	return text
+}
+
+// set runs a set and prints its line.
+func (b *bench) set(ctx context.Context, dir string, seconds float64, known map[string]float64) error {
+	all, err := b.instances(dir)
+	if err != nil {
+		return err
+	}
+	var sum, worst, theirs float64
+	var unserved, theirUnserved int
+	for _, in := range all {
+		best, ok := known[in.name]
+		if !ok {
+			return fmt.Errorf("%s has no best known result", in.name)
+		}
+		r, err := own(ctx, in, b.seed, seconds)
 		if err != nil {
-			fmt.Println(err)
-			os.Exit(1)
+			return err
 		}
-		used := cpu() - began
-		dist := float64(sol.Cost.Duration) / float64(in.scale)
-		gap := (dist/best[in.name] - 1) * 100
-		fmt.Printf("%s,%d,%.3f,%d,%.2f gap %.3f iters %d\n", in.name, sol.Cost.Vehicles, dist, sol.Cost.Unserved, used.Seconds(), gap, sol.Iterations)
-		sum += gap
-		n++
-		uns += sol.Cost.Unserved
-		c := strings.TrimRight(in.name, "0123456789")
-		if i := strings.IndexAny(in.name, "0123456789"); i > 0 {
-			c = in.name[:i+1]
+		gap := (r.distance/best - 1) * 100
+		fmt.Fprintf(os.Stderr, "%s %.0f s: %d vehicles, %.3f, gap %.3f %%\n", in.name, seconds, r.vehicles, r.distance, gap)
+		sum, worst, unserved = sum+gap, max(worst, gap), unserved+r.unserved
+		if b.vroom != "" {
+			v, err := vroom(ctx, b.vroom, in, seconds)
+			if err != nil {
+				return err
+			}
+			theirs, theirUnserved = theirs+(v.distance/best-1)*100, theirUnserved+v.unserved
 		}
-		classes[c] = append(classes[c], gap)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
-	fmt.Printf("mean gap %.4f over %d, unserved %d\n", sum/float64(n), n, uns)
-	for c, g := range classes {
-		t := 0.0
-		for _, x := range g {
-			t += x
-		}
-		fmt.Printf("  %s %.3f", c, t/float64(len(g)))
+	n := float64(len(all))
+	fmt.Printf("| %s (%d) | %.0f | %.3f | %.3f | %d |%s\n", filepath.Base(dir), len(all), seconds, sum/n, worst, unserved,
+		b.head(fmt.Sprintf(" %.3f | %d |", theirs/n, theirUnserved)))
+	return nil
+}
+
+// bestKnown reads the best known distances: for problems without pairs by the
+// convention of the DIMACS challenge, for those with pairs with three decimals.
+func bestKnown(path string) (map[string]float64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
+	defer file.Close()
+	rows := csv.NewReader(file)
+	rows.FieldsPerRecord = -1
+	rows.LazyQuotes = true
+	all, err := rows.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]float64{}
+	for _, row := range all {
+		for _, column := range []int{6, 7} {
+			if column < len(row) {
+				if v, err := strconv.ParseFloat(row[column], 64); err == nil {
+					known[strings.ToUpper(row[0])] = v
+				}
+			}
+		}
+	}
+	return known, nil
+}
+
+// cities runs the generated days and prints how soon there is a plan, and how
+// much better a longer search makes it.
+func (b *bench) cities(ctx context.Context) error {
 	fmt.Println()
+	fmt.Println("| Tasks | Vehicles | First plan, CPU s | Unserved first | Unserved 10 s | Lateness 10 s | Travel first | Travel 10 s | Travel 10 min |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	for _, tasks := range []int{50, 200, 1000, 2000} {
+		p := generate(b.seed, tasks)
+		budgets := []float64{10}
+		if tasks == 2000 && !b.quick {
+			budgets = append(budgets, 600)
+		}
+		var first optimize.Cost
+		var soon float64
+		line := ""
+		for _, seconds := range budgets {
+			began := cpu()
+			s, err := optimize.Solve(ctx, p, optimize.Options{Seed: b.seed, Budget: limit(seconds), Now: cpu, Progress: func(g optimize.Progress) {
+				if g.Phase == optimize.PhaseConstruct {
+					first, soon = g.Best, (cpu() - began).Seconds()
+				}
+			}})
+			if err != nil {
+				return err
+			}
+			if err := optimize.Check(p, s); err != nil {
+				return fmt.Errorf("%d tasks: the plan is wrong: %w", tasks, err)
+			}
+			if seconds == 10 {
+				line = fmt.Sprintf("| %d | %d | %.3f | %d | %d | %d | %d | %d |", tasks, len(p.Vehicles), soon, first.Unserved, s.Cost.Unserved, s.Cost.Lateness, first.Duration, s.Cost.Duration)
+			} else {
+				line += fmt.Sprintf(" %d (unserved %d, late %d) |", s.Cost.Duration, s.Cost.Unserved, s.Cost.Lateness)
+			}
+		}
+		if len(budgets) == 1 {
+			line += " |"
+		}
+		fmt.Println(line)
+	}
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err == nil {
+		fmt.Printf("\nPeak memory: %d MB\n", u.Maxrss/1024)
+	}
+	return nil
 }

@@ -1,0 +1,35 @@
+package optimize
+
+import "testing"
+
+// TestSearchDoesNotAllocate verifies that the memory of a search does not grow
+// with its steps.
+func TestSearchDoesNotAllocate(t *testing.T) {
+	const stops = 60
+	p := &Problem{Profiles: []Profile{{Size: stops, Duration: make([]int32, stops*stops)}}}
+	for i := range p.Profiles[0].Duration {
+		p.Profiles[0].Duration[i] = int32(i * 7919 % 100)
+	}
+	for i := range stops {
+		p.Stops = append(p.Stops, Stop{Location: i, Latest: 300, MaxLateness: i % 3 * 50, Change: Load{i % 5}})
+		if i%6 == 1 {
+			p.Precedences = append(p.Precedences, Precedence{Before: i - 1, After: i, SameVehicle: true})
+		}
+	}
+	for range 8 {
+		p.Vehicles = append(p.Vehicles, Vehicle{ShiftEnd: 400, Capacity: Load{40}})
+	}
+	m, err := compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSearch(m, 1)
+	s.construct(t.Context(), newMeter(Options{Iterations: 1}), nil)
+	s.heat = 10
+	for range 5000 {
+		s.improve()
+	}
+	if n := testing.AllocsPerRun(2000, s.improve); n > 0 {
+		t.Errorf("a step allocates %v times", n)
+	}
+}

@@ -1,0 +1,186 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+)
+
+const (
+	// splitFrom is how many stops make it worth giving each thread a part of the
+	// plan.
+	splitFrom = 300
+	// rounds is how often threads meet.
+	rounds = 24
+)
+
+// fork returns a search for another thread, with the same plan.
+func (s *search) fork(seed uint64) *search {
+	t := newSearch(s.m, seed)
+	t.scale = s.scale
+	t.copyPlan(s)
+	return t
+}
+
+// copyPlan makes the plan of another search the current one.
+func (s *search) copyPlan(other *search) {
+	copy(s.nodes, other.nodes)
+	copy(s.extra, other.extra)
+	copy(s.routes, other.routes)
+	s.version = max(s.version, other.version)
+	for r := range s.routes { // versions of two searches do not compare
+		s.version++
+		s.routes[r].version, s.routes[r].stamp = s.version, 0
+	}
+	s.absent = append(s.absent[:0], other.absent...)
+	s.cost, s.late, s.weight, s.prizes = other.cost, other.late, other.weight, other.prizes
+	s.current = s.absence()
+}
+
+// each runs a function for all searches at once.
+func each(all []*search, f func(k int, t *search)) {
+	var group sync.WaitGroup
+	for k, t := range all {
+		group.Go(func() { f(k, t) })
+	}
+	group.Wait()
+}
+
+// runApart lets every thread search on its own. Now and then the worst of them
+// continues with the plan of the best.
+func (s *search) runApart(ctx context.Context, meter *meter, o Options) {
+	all := make([]*search, o.Threads)
+	for k := range all {
+		all[k] = s.fork(o.Seed + uint64(k)*0x9E37)
+	}
+	for round := 1; round <= rounds && ctx.Err() == nil; round++ {
+		each(all, func(_ int, t *search) { t.run(ctx, meter, float64(round)/rounds) })
+		s.iters = 0
+		for _, t := range all {
+			s.iters = max(s.iters, t.iters)
+			s.copyBest(&t.best)
+			s.keep()
+		}
+		slices.SortFunc(all, func(a, b *search) int {
+			return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.energy(), b.energy()))
+		})
+		all[len(all)-1].copyPlan(all[0])
+		meter.report(s, PhaseImprove)
+	}
+}
+
+// copyBest makes a kept plan of another search the current one.
+func (s *search) copyBest(b *plan) {
+	if b.weight < 1<<62 {
+		s.load(b)
+	}
+}
+
+// runSplit gives every thread a part of the routes that is close together, lets it
+// improve that, and joins the parts again, with other parts in every round.
+func (s *search) runSplit(ctx context.Context, meter *meter, o Options) {
+	all := make([]*search, o.Threads)
+	for k := range all {
+		all[k] = s.fork(o.Seed + uint64(k)*0x9E37)
+	}
+	part := make([]int, len(s.routes))
+	for round := 1; round <= rounds && ctx.Err() == nil; round++ {
+		routes := make([]int32, len(s.routes))
+		for r := range routes {
+			routes[r] = int32(r)
+		}
+		s.split(routes, part, 0, len(all))
+		each(all, func(k int, t *search) {
+			t.copyPlan(s)
+			t.confine(part, k, len(all))
+			t.best.weight = 1 << 62
+			t.keep()
+			t.run(ctx, meter, float64(round)/rounds)
+			if round+2 > rounds || ctx.Err() != nil {
+				t.load(&t.best)
+			}
+		})
+		s.merge(all, part)
+		s.setScale(meter.done(s.iters))
+		s.keep()
+		meter.report(s, PhaseImprove)
+	}
+}
+
+// split divides routes among threads from first on, by their distance from a
+// random one, in halves.
+func (s *search) split(routes []int32, part []int, first, threads int) {
+	if threads == 1 || len(routes) == 0 {
+		for _, r := range routes {
+			part[r] = first
+		}
+		return
+	}
+	m := s.m
+	pivot := s.middle(routes[s.rng.below(uint32(len(routes)))])
+	slices.SortStableFunc(routes, func(a, b int32) int {
+		ma, mb := s.middle(a), s.middle(b)
+		return cmp.Compare(m.matrices[0].cost[int(pivot)*m.size+int(ma)], m.matrices[0].cost[int(pivot)*m.size+int(mb)])
+	})
+	half := threads / 2
+	cut := len(routes) * half / threads
+	s.split(routes[:cut], part, first, half)
+	s.split(routes[cut:], part, first+half, threads-half)
+}
+
+// middle returns the row in the matrices of the stop in the middle of a route. An
+// empty route is somewhere, so that each part gets some.
+func (s *search) middle(r int32) int32 {
+	i := s.m.start(r)
+	if s.routes[r].stops == 0 {
+		return (r * 7919) % int32(max(1, s.m.stops))
+	}
+	for range (s.routes[r].stops + 1) / 2 {
+		i = s.nodes[i].next
+	}
+	return s.nodes[i].loc
+}
+
+// confine restricts a search to its part of the routes.
+func (s *search) confine(part []int, k, parts int) {
+	m := s.m
+	s.ids = s.ids[:0]
+	s.weight, s.prizes = 0, 0
+	kept := s.absent[:0]
+	for _, q := range s.absent {
+		if int(q)%parts == k {
+			kept = append(kept, q)
+			s.weight += m.weight[q]
+			s.prizes += m.prize[q]
+			s.ids = append(s.ids, q)
+		}
+	}
+	s.absent = kept
+	for r := range s.routes {
+		s.frozen[r] = part[r] != k
+	}
+	for q, members := range m.requests {
+		if r := s.nodes[members[0]].route; r >= 0 && !s.frozen[r] {
+			s.ids = append(s.ids, int32(q))
+		}
+	}
+	s.current = s.absence()
+}
+
+// merge joins the parts that the threads have improved.
+func (s *search) merge(all []*search, part []int) {
+	m := s.m
+	joined := plan{order: make([][]int32, len(s.routes))}
+	for r := range s.routes {
+		joined.order[r] = all[part[r]].sequence(int32(r), nil)
+	}
+	for _, t := range all {
+		joined.absent = append(joined.absent, t.absent...)
+		s.iters = max(s.iters, t.iters)
+	}
+	for _, q := range joined.absent {
+		joined.weight += m.weight[q]
+	}
+	s.load(&joined)
+}

@@ -19,6 +19,7 @@ func serveCommand() command {
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
 			c.BindServer(f)
+			f.Float64Var(&c.Speed, "travel-speed", c.Speed, "`factor` by which workers are faster than in reality; only for simulations")
 			return func(ctx context.Context, inv *invocation) error {
 				return app.Run(ctx, inv.Config, func(context.Context, *app.App) error { return nil })
 			}

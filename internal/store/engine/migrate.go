@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path"
 	"regexp"
 	"slices"
@@ -23,6 +24,7 @@ type Migration struct {
 // function more than once.
 type Schema struct {
 	Read, Change func(ctx context.Context, fn func(Conn) error) error
+	Logger       *slog.Logger // of migrations; nil discards
 }
 
 // migrationName is NNNN_name.sql.
@@ -86,7 +88,8 @@ func Head(all []Migration) int64 { return all[len(all)-1].version }
 // Migrate brings the schema to the head of the migrations. It may run in
 // several processes at once: each migration begins with its row in
 // schema_version, so that a second process waits there for the first one and
-// then finds the work done.
+// then finds the work done. Each migration of an older database is logged before it
+// begins, because it may take long.
 func Migrate(ctx context.Context, db Schema, all []Migration, now func() time.Time) error {
 	have, err := CheckVersion(ctx, db, all)
 	if err != nil || have == Head(all) {
@@ -105,6 +108,9 @@ func Migrate(ctx context.Context, db Schema, all []Migration, now func() time.Ti
 	for _, m := range all {
 		if m.version <= have {
 			continue
+		}
+		if have > 0 && db.Logger != nil {
+			db.Logger.InfoContext(ctx, "the database is being migrated", "migration", m.name, "version", m.version, "of", Head(all))
 		}
 		if err := db.Change(ctx, func(c Conn) error { return m.apply(ctx, c, now()) }); err != nil {
 			return fmt.Errorf("migration %04d_%s: %w", m.version, m.name, err)

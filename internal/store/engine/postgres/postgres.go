@@ -108,7 +108,7 @@ func (e *Engine) prepare(ctx context.Context, o Options, all []engine.Migration)
 		}
 		return fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
-	s := engine.Schema{Read: e.Direct, Change: e.define}
+	s := engine.Schema{Read: e.Direct, Change: e.define, Logger: o.Logger}
 	var err error
 	if o.KeepSchema {
 		_, err = engine.CheckVersion(ctx, s, all)

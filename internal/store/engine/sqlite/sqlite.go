@@ -139,7 +139,9 @@ func startSQLite(ctx context.Context, o Options, all []engine.Migration) (*Engin
 	if o.KeepSchema {
 		_, err = engine.CheckVersion(ctx, h.schema(), all)
 	} else {
-		err = engine.Migrate(ctx, h.schema(), all, o.Now)
+		schema := h.schema()
+		schema.Logger = o.Logger
+		err = engine.Migrate(ctx, schema, all, o.Now)
 	}
 	if err != nil {
 		h.close()

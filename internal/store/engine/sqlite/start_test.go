@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -172,8 +173,14 @@ func TestAnOlderDatabaseIsMigrated(t *testing.T) {
 	must(t, e.Write(t.Context(), put(t.Context(), "old", 1)))
 	must(t, e.Close())
 
-	e, err = Open(t.Context(), options(folder))
+	var log strings.Builder
+	o = options(folder)
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	e, err = Open(t.Context(), o)
 	must(t, err)
+	if !strings.Contains(log.String(), "version=2 of=2") {
+		t.Errorf("the migration is not logged: %q", log.String())
+	}
 	must(t, e.Ping(t.Context()))
 	must(t, e.Write(t.Context(), func(c engine.Conn) error {
 		_, err := c.Exec(t.Context(), `INSERT INTO counter (name, n) VALUES ('new', 1)`)

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,7 +71,7 @@ func (t routePlanTx) routePlans(ctx context.Context, org lastmile.OrganizationID
 		if err := r.Scan(&doc, &worker, &team); err != nil {
 			return lastmile.RoutePlan{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		plan := form.Domain()
 		if worker != nil {
 			plan.Worker = lastmile.WorkerID(*worker)

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -78,7 +77,7 @@ func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.T
 		destination wire.Destination
 		history     []wire.Assignment
 	)
-	err := errors.Join(json.Unmarshal(r.doc, &form), json.Unmarshal(r.destination, &destination), json.Unmarshal(r.history, &history))
+	err := errors.Join(wire.Unmarshal(r.doc, &form), wire.Unmarshal(r.destination, &destination), wire.Unmarshal(r.history, &history))
 	if err != nil {
 		return lastmile.Task{}, fmt.Errorf("decode task %s: %w", r.id, err)
 	}
@@ -90,7 +89,7 @@ func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.T
 	}
 	if r.recipient != nil {
 		var recipient wire.Recipient
-		if err := json.Unmarshal(r.recipient, &recipient); err != nil {
+		if err := wire.Unmarshal(r.recipient, &recipient); err != nil {
 			return t, fmt.Errorf("decode recipient of task %s: %w", r.id, err)
 		}
 		known := recipient.Domain()
@@ -404,7 +403,7 @@ func (t taskTx) Explanation(ctx context.Context, org lastmile.OrganizationID, id
 		return assignment.Explanation{}, fmt.Errorf("read explanation of task %s: %w", id, err)
 	}
 	var form wire.Explanation
-	err = json.Unmarshal(doc, &form)
+	err = wire.Unmarshal(doc, &form)
 	return form.Domain(), err
 }
 

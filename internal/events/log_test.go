@@ -131,7 +131,7 @@ func TestAppendReturnsErrors(t *testing.T) {
 	broken := errors.New("broken")
 	log := events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
-		Encode: func(lastmile.Event) ([]byte, error) { return nil, broken }, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func([]lastmile.Event) ([][]byte, error) { return nil, broken }, Hub: events.NewHub(events.HubOptions{}),
 	})
 	tx := &transaction{}
 	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) || len(tx.events)+len(tx.committed) > 0 {
@@ -139,7 +139,7 @@ func TestAppendReturnsErrors(t *testing.T) {
 	}
 	log = events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
-		Encode: func(lastmile.Event) ([]byte, error) { return nil, nil }, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func(all []lastmile.Event) ([][]byte, error) { return make([][]byte, len(all)), nil }, Hub: events.NewHub(events.HubOptions{}),
 		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return broken },
 	})
 	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) {

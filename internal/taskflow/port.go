@@ -147,9 +147,9 @@ type PlanWriter interface {
 	planWriter
 	// DeleteRoutePlan deletes a route plan that has no tasks.
 	DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error
-	// OrderRoutePlan saves the order of the tasks of a route plan, which were
-	// saved as such before.
-	OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error
+	// SavePlanned saves tasks that have joined or left a route plan, or have another
+	// position in it.
+	SavePlanned(ctx context.Context, tasks []lastmile.Task) error
 }
 
 // PlanStore runs the transactions of RoutePlans.
@@ -338,9 +338,9 @@ type moveWriter interface {
 	listWriter
 	tasksReader
 	taskWriter
-	// SaveMoved saves a task whose dependencies and metadata have not changed. It
-	// must be enqueued if its container has.
-	SaveMoved(ctx context.Context, t lastmile.Task) error
+	// MoveTasks is Enqueue for tasks of which some were put into the container: moved.
+	// It also saves those, whose dependencies and metadata have not changed.
+	MoveTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, moved []lastmile.Task, now time.Time) error
 }
 
 // progressWriter saves the progress of tasks.

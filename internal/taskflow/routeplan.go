@@ -198,44 +198,48 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 	for _, id := range moved {
 		among[id] = belongs
 	}
-	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool { return t.Container != in && among[t.ID] }, now); err != nil {
+	transferred := func(t lastmile.Task) bool { return t.State < lastmile.TaskActive && among[t.ID] }
+	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool { return t.Container != in && transferred(t) }, now); err != nil {
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 	if err := rs.leavePlan(ctx, w, who, left, now); err != nil {
 		return err
 	}
-	tasks = slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return t.State >= lastmile.TaskActive || !among[t.ID] })
+	tasks = slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !transferred(t) })
 	if err := rs.transferTasks(ctx, w, who, in, store.Position{}, tasks); err != nil {
-		return err
-	}
-	if err := w.OrderRoutePlan(ctx, who.Organization, plan.Tasks); err != nil {
 		return err
 	}
 	*plan, err = w.RoutePlan(ctx, who.Organization, plan.ID)
 	return err
 }
 
-// joinPlan adds tasks to a plan. A task that moves as well is saved and gets its
-// events when it moves.
+// joinPlan adds tasks to a plan, in order. A task that moves as well is saved and gets
+// its events when it moves.
 func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
 	var (
-		events []lastmile.Event
-		joined []lastmile.Task
+		events          []lastmile.Event
+		joined, shifted []lastmile.Task
 	)
 	for i := range tasks {
 		task := &tasks[i]
-		if task.RoutePlan == plan {
-			continue
+		switch {
+		case task.RoutePlan != plan:
+			if err := task.JoinRoutePlan(plan, i, now); err != nil {
+				return err
+			}
+			if !moves(*task) {
+				events = append(events, task.JoinedEvent(who.Actor(), now))
+				joined = append(joined, *task)
+			}
+		case task.PlanPlace != int64(i):
+			if task.PlanPlace = int64(i); !moves(*task) {
+				shifted = append(shifted, *task)
+			}
 		}
-		if err := task.JoinRoutePlan(plan, now); err != nil {
-			return err
-		}
-		if moves(*task) {
-			continue
-		}
-		events = append(events, task.JoinedEvent(who.Actor(), now))
-		joined = append(joined, *task)
+	}
+	if err := w.SavePlanned(ctx, shifted); err != nil {
+		return err
 	}
 	if err := savePlanned(ctx, w, joined, now); err != nil {
 		return err
@@ -262,11 +266,11 @@ func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.
 // savePlanned saves tasks that have joined or left a plan. The estimates of their
 // workers are refreshed, because the plan may be late.
 func savePlanned(ctx context.Context, w PlanWriter, tasks []lastmile.Task, now time.Time) error {
+	if err := w.SavePlanned(ctx, tasks); err != nil {
+		return err
+	}
 	scheduled := map[lastmile.WorkerID]bool{"": true}
 	for _, task := range tasks {
-		if err := w.SaveMoved(ctx, task); err != nil {
-			return err
-		}
 		if scheduled[task.Worker] {
 			continue
 		}

@@ -131,6 +131,7 @@ type BatchStore = store.Transactor[BatchReader, BatchWriter]
 // PlanReader is what RoutePlans reads in a transaction.
 type PlanReader interface {
 	ownerReader
+	tasksReader
 	// Hub returns a hub.
 	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
 	// RoutePlan returns a route plan.

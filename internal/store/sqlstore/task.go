@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -70,8 +71,40 @@ func (r *taskRow) shown(now time.Time) []byte {
 	return append(times.AppendMembers(joined), '}')
 }
 
-// domain decodes the task.
-func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.Task, error) {
+// decodedTask is a task that was decoded from documents. Its other columns may be old.
+type decodedTask struct {
+	doc, destination, recipient, history []byte
+	task                                 lastmile.Task
+}
+
+// domain returns the task. It decodes the documents, unless they are known to ctx; see
+// store.Remember.
+func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now time.Time) (t lastmile.Task, err error) {
+	known := store.Remembered(ctx)
+	if known == nil {
+		t, err = r.decode(org)
+	} else if found, ok := known.Load(r.id); ok && found.(*decodedTask).of(r) {
+		t = found.(*decodedTask).task
+	} else if t, err = r.decode(org); err == nil {
+		t.History = slices.Clip(t.History)
+		known.Store(r.id, &decodedTask{
+			doc: slices.Clone(r.doc), destination: slices.Clone(r.destination), recipient: slices.Clone(r.recipient), history: slices.Clone(r.history), task: t,
+		})
+	}
+	t.TrackingToken, t.Events, t.Estimates, t.PlanPlace = r.tracking, r.events, r.estimates(now), r.planPlace
+	if r.noService != 0 {
+		t.ServiceTime = new(time.Duration(0))
+	}
+	return t, err
+}
+
+// of reports whether a row has the same documents.
+func (d *decodedTask) of(r *taskRow) bool {
+	return bytes.Equal(d.doc, r.doc) && bytes.Equal(d.destination, r.destination) && bytes.Equal(d.recipient, r.recipient) && bytes.Equal(d.history, r.history)
+}
+
+// decode decodes the documents of the task.
+func (r *taskRow) decode(org lastmile.OrganizationID) (lastmile.Task, error) {
 	var (
 		form        wire.TaskRecord
 		destination wire.Destination
@@ -82,11 +115,7 @@ func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.T
 		return lastmile.Task{}, fmt.Errorf("decode task %s: %w", r.id, err)
 	}
 	t := form.Domain()
-	t.Destination, t.History, t.TrackingToken, t.Events = destination.Domain(org), wire.Assignments(history), r.tracking, r.events
-	t.Estimates, t.PlanPlace = r.estimates(now), r.planPlace
-	if r.noService != 0 {
-		t.ServiceTime = new(time.Duration(0))
-	}
+	t.Destination, t.History = destination.Domain(org), wire.Assignments(history)
 	if r.recipient != nil {
 		var recipient wire.Recipient
 		if err := wire.Unmarshal(r.recipient, &recipient); err != nil {
@@ -203,7 +232,7 @@ func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *c
 		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService, &row.planPlace); err != nil {
 			return lastmile.Task{}, err
 		}
-		return row.domain(org, t.now())
+		return row.domain(ctx, org, t.now())
 	}
 	found, err := collect(ctx, t, scan, query, where.args...)
 	if err != nil {

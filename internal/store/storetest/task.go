@@ -182,6 +182,23 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	})
 	same(t, "several tasks", several, []lastmile.Task{task(acme, "bare", home, now), whole})
 
+	known := store.Remember(ctx)
+	for range 3 {
+		whole.Notes, whole.Destination.Notes, whole.Recipient.Notes = whole.Notes+"!", whole.Destination.Notes+"!", whole.Recipient.Notes+"!"
+		whole.Events, whole.PlanPlace = whole.Events+1, whole.PlanPlace+1
+		write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, *whole.Recipient) })
+		saveTasks(t, s, whole)
+		again := func() lastmile.Task {
+			return read(t, s, func(r *sqlstore.Tx) (lastmile.Task, error) { return r.Task(known, acme, whole.ID) })
+		}
+		first, second := again(), again()
+		same(t, "a task that has changed", first, whole)
+		same(t, "a task that is known", second, whole)
+		if first.Recipient != second.Recipient {
+			t.Error("a task that is known was decoded again")
+		}
+	}
+
 	shown, err := s.Show(ctx, store.Tasks, acme, string(whole.ID))
 	if err != nil || !json.Valid(shown) {
 		t.Fatalf("shown %s: %v", shown, err)

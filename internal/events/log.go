@@ -84,9 +84,18 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 	return l.options.Messages(ctx, tx, public)
 }
 
+// How many tasks of their workers the events of one change show: so many together, but
+// at least so many each. Otherwise the events of a route plan would be four times as
+// long because of the tasks that the worker has.
+const (
+	maxWorkerTasks = 10_000
+	minWorkerTasks = 20
+)
+
 // complete fills in the ids and times of events and the workers of their tasks.
 func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Event) error {
 	now, workers := l.options.Now(), map[lastmile.WorkerID]*lastmile.Worker{}
+	most := max(maxWorkerTasks/len(events), minWorkerTasks)
 	for i := range events {
 		e := &events[i]
 		e.ID, e.Stored = l.options.NewID(), now
@@ -102,6 +111,7 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 			if err != nil {
 				return err
 			}
+			worker.Tasks = worker.Tasks[:min(len(worker.Tasks), most)]
 			workers[id] = &worker
 		}
 		e.Worker = workers[id]

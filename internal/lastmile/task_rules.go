@@ -55,10 +55,17 @@ func (t *Task) events(by Actor, at time.Time, triggers ...Trigger) (events []Eve
 	return events
 }
 
+// MaxHistory is how many assignments of a task are kept, because saving the task writes
+// all of them: the first and the latest ones.
+const MaxHistory = 50
+
 // place puts the task into a container and records that in its history.
 func (t *Task) place(in ContainerRef, by Actor, at time.Time) {
 	t.Container = in
 	t.History = append(t.History, Assignment{Actor: by, Container: in, At: at})
+	if extra := len(t.History) - MaxHistory; extra > 0 {
+		t.History = slices.Concat(t.History[:1], t.History[1+extra:])
+	}
 }
 
 // CreationEvents returns the events of a new task.

@@ -92,6 +92,7 @@ type ContainerStore interface {
 // BatchReader is what Batches reads in a transaction.
 type BatchReader interface {
 	work.Reader
+	recipientReader
 	// Batch returns a batch with its results so far, which have the ids of tasks
 	// but not the tasks.
 	Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error)
@@ -394,6 +395,11 @@ type creationWriter interface {
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
 	// Settings returns the settings of an organization.
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
+}
+
+// recipientReader finds recipients.
+type recipientReader interface {
+	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
 }
 
 // bulkStore creates many tasks.

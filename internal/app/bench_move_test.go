@@ -49,18 +49,18 @@ func BenchmarkMove(b *testing.B) {
 			moved = append(moved, time.Since(begin))
 			begin = time.Now()
 			write(func(w *sqlstore.Tx) error {
-				var events []lastmile.Event
+				var (
+					moved  []lastmile.Task
+					events []lastmile.Event
+				)
 				for _, task := range tasks {
 					caused, err := task.Put(to(n), who.Actor(), p.created)
 					if err != nil {
 						return err
 					}
-					if err := w.SaveMoved(b.Context(), task); err != nil {
-						return err
-					}
-					events = append(events, caused...)
+					moved, events = append(moved, task), append(events, caused...)
 				}
-				if err := w.Enqueue(b.Context(), p.org, to(n), store.Position{}, ids, p.created); err != nil {
+				if err := w.MoveTasks(b.Context(), p.org, to(n), store.Position{}, ids, moved, p.created); err != nil {
 					return err
 				}
 				return p.Events.Append(b.Context(), w, events...)

@@ -34,7 +34,7 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 	}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,
-		Encode: wire.EncodeEvent,
+		Encode: wire.EncodeEvents,
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return composer.Notify(ctx, tx, all)
 		},

@@ -44,6 +44,16 @@ func Rejection(err error) error {
 	return err
 }
 
+// Unmarshal decodes what Marshal has encoded, such as a stored record. It is several
+// times as fast as encoding/json.
+func Unmarshal(data []byte, into any) error {
+	err := json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return fmt.Errorf("decode %T: %w", into, err)
+	}
+	return nil
+}
+
 // DecodePart is for the UnmarshalJSON methods of types that take more than one
 // form: it reads a part of a body that Decode is reading. Its errors must be
 // returned as they are, so that Decode can say where the part is.

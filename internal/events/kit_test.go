@@ -78,7 +78,12 @@ func newLog(hub *events.Hub, messages func([]lastmile.Event)) *events.Log {
 			last++
 			return fmt.Sprintf("event%019d", last)
 		},
-		Encode: func(e lastmile.Event) ([]byte, error) { return []byte("body of " + e.ID), nil },
+		Encode: func(all []lastmile.Event) (bodies [][]byte, err error) {
+			for _, e := range all {
+				bodies = append(bodies, []byte("body of "+e.ID))
+			}
+			return bodies, nil
+		},
 		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
 			messages(all)
 			return nil

@@ -29,7 +29,7 @@ type Transaction interface {
 type Options struct {
 	Now    func() time.Time
 	NewID  func() string
-	Encode func(lastmile.Event) ([]byte, error) // the body that is sent
+	Encode func([]lastmile.Event) ([][]byte, error) // the bodies that are sent
 	Hub    *Hub
 
 	// Messages saves the text messages that follow from events, in their
@@ -84,9 +84,18 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 	return l.options.Messages(ctx, tx, public)
 }
 
+// How many tasks of their workers the events of one change show: so many together, but
+// at least so many each. Otherwise the events of a route plan would be four times as
+// long because of the tasks that the worker has.
+const (
+	maxWorkerTasks = 10_000
+	minWorkerTasks = 20
+)
+
 // complete fills in the ids and times of events and the workers of their tasks.
 func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Event) error {
 	now, workers := l.options.Now(), map[lastmile.WorkerID]*lastmile.Worker{}
+	most := max(maxWorkerTasks/len(events), minWorkerTasks)
 	for i := range events {
 		e := &events[i]
 		e.ID, e.Stored = l.options.NewID(), now
@@ -102,6 +111,7 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 			if err != nil {
 				return err
 			}
+			worker.Tasks = worker.Tasks[:min(len(worker.Tasks), most)]
 			workers[id] = &worker
 		}
 		e.Worker = workers[id]
@@ -111,20 +121,20 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 
 // insert stores events and their notifications, and returns the notifications.
 func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Event) (notifications []lastmile.Notification, err error) {
+	bodies, err := l.options.Encode(events)
+	if err != nil {
+		return nil, err
+	}
 	hooks := map[lastmile.OrganizationID][]lastmile.Webhook{}
 	records := make([]lastmile.EventRecord, len(events))
 	for i, e := range events {
-		body, err := l.options.Encode(e)
-		if err != nil {
-			return nil, err
-		}
 		if _, read := hooks[e.Organization]; !read {
 			if hooks[e.Organization], err = tx.WebhookTriggers(ctx, e.Organization); err != nil {
 				return nil, err
 			}
 		}
-		records[i] = lastmile.EventRecord{Event: e, Order: l.order.Add(1), Body: body}
-		notifications = append(notifications, e.Notifications(hooks[e.Organization], body)...)
+		records[i] = lastmile.EventRecord{Event: e, Order: l.order.Add(1), Body: bodies[i]}
+		notifications = append(notifications, e.Notifications(hooks[e.Organization], bodies[i])...)
 	}
 	if err := tx.InsertEvents(ctx, records); err != nil {
 		return nil, err

@@ -92,6 +92,26 @@ func TestAppendNumbersEvents(t *testing.T) {
 	}
 }
 
+// TestAppendShowsFewerTasksInMoreEvents has a worker with many tasks: all events of a
+// large change with all of them would be much longer than the change.
+func TestAppendShowsFewerTasksInMoreEvents(t *testing.T) {
+	task := &lastmile.Task{ID: "task", Worker: "ada"}
+	for count, want := range map[int]int{1: 200, 50: 200, 100: 100, 2_000: 20} {
+		log, tx := newLog(events.NewHub(events.HubOptions{}), noMessages), &transaction{
+			workers: map[lastmile.WorkerID]lastmile.Worker{"ada": {ID: "ada", Tasks: make([]lastmile.TaskID, 200)}},
+		}
+		assigned := lastmile.Event{Organization: acme, Trigger: lastmile.TriggerTaskAssigned, Task: task}
+		if err := log.Append(t.Context(), tx, slices.Repeat([]lastmile.Event{assigned}, count)...); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range tx.events {
+			if len(e.Worker.Tasks) != want {
+				t.Fatalf("each of %d events shows %d tasks, want %d", count, len(e.Worker.Tasks), want)
+			}
+		}
+	}
+}
+
 func TestAppendNothing(t *testing.T) {
 	log, tx := newLog(events.NewHub(events.HubOptions{}), noMessages), &transaction{}
 	if err := log.Append(t.Context(), tx); err != nil || len(tx.committed) > 0 || tx.reads > 0 {
@@ -131,7 +151,7 @@ func TestAppendReturnsErrors(t *testing.T) {
 	broken := errors.New("broken")
 	log := events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
-		Encode: func(lastmile.Event) ([]byte, error) { return nil, broken }, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func([]lastmile.Event) ([][]byte, error) { return nil, broken }, Hub: events.NewHub(events.HubOptions{}),
 	})
 	tx := &transaction{}
 	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) || len(tx.events)+len(tx.committed) > 0 {
@@ -139,7 +159,7 @@ func TestAppendReturnsErrors(t *testing.T) {
 	}
 	log = events.NewLog(events.Options{
 		Now: func() time.Time { return noon }, NewID: func() string { return "idididididididididididid" },
-		Encode: func(lastmile.Event) ([]byte, error) { return nil, nil }, Hub: events.NewHub(events.HubOptions{}),
+		Encode: func(all []lastmile.Event) ([][]byte, error) { return make([][]byte, len(all)), nil }, Hub: events.NewHub(events.HubOptions{}),
 		Messages: func(context.Context, events.Transaction, []lastmile.Event) error { return broken },
 	})
 	if err := log.Append(t.Context(), tx, lastmile.Event{}); !errors.Is(err, broken) {

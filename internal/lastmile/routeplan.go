@@ -281,8 +281,9 @@ func (p *RoutePlan) event(trigger Trigger, by Actor, at time.Time) Event {
 	return Event{Organization: p.Organization, Trigger: trigger, Actor: by, At: at, RoutePlan: &as}
 }
 
-// JoinRoutePlan adds the task to a route plan. A task is in at most one plan.
-func (t *Task) JoinRoutePlan(plan RoutePlanID, at time.Time) error {
+// JoinRoutePlan adds the task to a route plan, at a position from 0. A task is in at
+// most one plan.
+func (t *Task) JoinRoutePlan(plan RoutePlanID, place int, at time.Time) error {
 	switch {
 	case t.RoutePlan == plan:
 		return nil
@@ -291,7 +292,7 @@ func (t *Task) JoinRoutePlan(plan RoutePlanID, at time.Time) error {
 	case t.RoutePlan != "":
 		return Invalid("task %s is in the route plan %s already", t.ID, t.RoutePlan)
 	}
-	t.RoutePlan, t.Modified = plan, nextModified(t.Modified, at)
+	t.RoutePlan, t.PlanPlace, t.Modified = plan, int64(place), nextModified(t.Modified, at)
 	return nil
 }
 

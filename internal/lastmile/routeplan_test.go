@@ -137,7 +137,7 @@ func TestTaskJoinsOnePlan(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := test.task.RoutePlan
-			err := test.task.JoinRoutePlan("p", planNow)
+			err := test.task.JoinRoutePlan("p", 0, planNow)
 			rejectedAs(t, err, test.want)
 			if want := lastmile.RoutePlanID("p"); err == nil && test.task.RoutePlan != want || err != nil && test.task.RoutePlan != before {
 				t.Errorf("the task is in %q", test.task.RoutePlan)

@@ -37,6 +37,7 @@ type Task struct {
 	Container      ContainerRef // empty if completed
 	Worker         WorkerID
 	RoutePlan      RoutePlanID
+	PlanPlace      int64 // in the route plan, from 0
 	CompleteAfter  time.Time
 	CompleteBefore time.Time
 	Pickup         bool

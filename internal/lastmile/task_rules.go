@@ -42,24 +42,38 @@ func (t *Task) move(to TaskState, at time.Time) error {
 
 // event returns an event with a copy of the task.
 func (t *Task) event(trigger Trigger, by Actor, at time.Time) Event {
-	t.Events++
-	as := *t
-	return Event{Organization: t.Organization, Sequence: t.Events, Trigger: trigger, Actor: by, At: at, Task: &as}
+	return t.events(by, at, trigger)[0]
 }
+
+// events returns several events with one copy of the task, which is encoded once.
+func (t *Task) events(by Actor, at time.Time, triggers ...Trigger) (events []Event) {
+	as := *t
+	for _, trigger := range triggers {
+		t.Events++
+		events = append(events, Event{Organization: t.Organization, Sequence: t.Events, Trigger: trigger, Actor: by, At: at, Task: &as})
+	}
+	return events
+}
+
+// MaxHistory is how many assignments of a task are kept, because saving the task writes
+// all of them: the first and the latest ones.
+const MaxHistory = 50
 
 // place puts the task into a container and records that in its history.
 func (t *Task) place(in ContainerRef, by Actor, at time.Time) {
 	t.Container = in
 	t.History = append(t.History, Assignment{Actor: by, Container: in, At: at})
+	if extra := len(t.History) - MaxHistory; extra > 0 {
+		t.History = slices.Concat(t.History[:1], t.History[1+extra:])
+	}
 }
 
 // CreationEvents returns the events of a new task.
 func (t *Task) CreationEvents(by Actor) []Event {
-	events := []Event{t.event(TriggerTaskCreated, by, t.Created)}
 	if t.State == TaskAssigned {
-		events = append(events, t.event(TriggerTaskAssigned, by, t.Created))
+		return t.events(by, t.Created, TriggerTaskCreated, TriggerTaskAssigned)
 	}
-	return events
+	return t.events(by, t.Created, TriggerTaskCreated)
 }
 
 // Put moves a task that is not started into a container, which makes it
@@ -81,15 +95,15 @@ func (t *Task) Put(in ContainerRef, by Actor, at time.Time) ([]Event, error) {
 		events = append(events, t.event(TriggerTaskUnassigned, by, at))
 	}
 	t.place(in, by, at)
-	if in.Kind == InWorker {
-		if err := t.move(TaskAssigned, at); err != nil {
-			return nil, err
-		}
-		t.Worker = WorkerID(in.Owner)
-		events = append(events, t.event(TriggerTaskAssigned, by, at))
+	if in.Kind != InWorker {
+		t.Modified = nextModified(t.Modified, at)
+		return append(events, t.event(TriggerTaskUpdated, by, at)), nil
 	}
-	t.Modified = nextModified(t.Modified, at)
-	return append(events, t.event(TriggerTaskUpdated, by, at)), nil
+	if err := t.move(TaskAssigned, at); err != nil {
+		return nil, err
+	}
+	t.Worker = WorkerID(in.Owner)
+	return append(events, t.events(by, at, TriggerTaskAssigned, TriggerTaskUpdated)...), nil
 }
 
 // Start makes an assigned task the active task of its worker, with estimates for
@@ -132,7 +146,7 @@ func (t *Task) Complete(o Outcome, by Actor) ([]Event, error) {
 		t.Completion.FailureNotes = o.Notes
 		ended = TriggerTaskFailed
 	}
-	return []Event{t.event(ended, by, o.At), t.event(TriggerTaskUpdated, by, o.At)}, nil
+	return t.events(by, o.At, ended, TriggerTaskUpdated), nil
 }
 
 // Pending reports whether the task is not started yet.

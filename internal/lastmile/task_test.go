@@ -686,3 +686,25 @@ func TestContainersHaveIDsOfTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+func TestHistoryIsBounded(t *testing.T) {
+	task := lastmile.Task{ID: "t", Organization: "acme", Container: lastmile.OrganizationContainer("acme")}
+	const moves = 2*lastmile.MaxHistory + 1
+	for i := range moves {
+		if _, err := task.Put(lastmile.WorkerContainer(lastmile.WorkerID(fmt.Sprint(i))), me, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(task.History) != lastmile.MaxHistory {
+		t.Fatalf("%d assignments are kept, want %d", len(task.History), lastmile.MaxHistory)
+	}
+	for i, a := range task.History {
+		want := moves - lastmile.MaxHistory + i
+		if i == 0 {
+			want = 0
+		}
+		if a.Container.Owner != fmt.Sprint(want) {
+			t.Errorf("assignment %d is that to %s, want that to %d", i, a.Container.Owner, want)
+		}
+	}
+}

@@ -43,22 +43,21 @@ func (b *Base) transferTasks(ctx context.Context, w moveWriter, who lastmile.Pri
 	if err := b.lockAll(ctx, w, who.Organization, now, containers...); err != nil {
 		return err
 	}
-	var events []lastmile.Event
+	var (
+		moved  []lastmile.Task
+		events []lastmile.Event
+	)
 	for _, task := range tasks {
 		from := task.Container
-		moved, err := task.Put(in, who.Actor(), now)
+		caused, err := task.Put(in, who.Actor(), now)
 		if err != nil {
 			return err
 		}
-		if from == in {
-			continue
+		if from != in {
+			moved, events = append(moved, task), append(events, caused...)
 		}
-		if err := w.SaveMoved(ctx, task); err != nil {
-			return err
-		}
-		events = append(events, moved...)
 	}
-	if err := w.Enqueue(ctx, who.Organization, in, at, idsOf(tasks), now); err != nil {
+	if err := w.MoveTasks(ctx, who.Organization, in, at, idsOf(tasks), moved, now); err != nil {
 		return err
 	}
 	return b.Events.Append(ctx, w, events...)

@@ -108,9 +108,9 @@ func (bs *Batches) CreateAll(ctx context.Context, who lastmile.Principal, items 
 		}
 	}
 	now := bs.Now()
-	return retryWithSavepoints(func(each savepoints) (lastmile.CreatedBatch, error) {
+	return createItems(ctx, bs.Store, who.Organization, prepared, func(by *way) (lastmile.CreatedBatch, error) {
 		return store.Idempotent(ctx, bs.Store, who, func(w BatchWriter) (made lastmile.CreatedBatch, err error) {
-			err = bs.createChunk(ctx, w, who, prepared, now, each, func(task *lastmile.Task, rejected lastmile.BatchResult) {
+			err = bs.createChunk(ctx, w, who, prepared, now, by, func(task *lastmile.Task, rejected lastmile.BatchResult) {
 				if task != nil {
 					made.Tasks = append(made.Tasks, *task)
 				} else {
@@ -268,13 +268,13 @@ func (bs *Batches) runChunk(ctx context.Context, job *work.Lease, who lastmile.P
 // saveChunk creates the tasks of items and saves the results with them.
 func (bs *Batches) saveChunk(ctx context.Context, job *work.Lease, who lastmile.Principal, from int, items []item) ([]lastmile.BatchResult, error) {
 	now := bs.Now()
-	return retryWithSavepoints(func(each savepoints) (results []lastmile.BatchResult, err error) {
+	return createItems(ctx, bs.Store, who.Organization, items, func(by *way) (results []lastmile.BatchResult, err error) {
 		err = bs.Store.Write(ctx, func(w BatchWriter) error {
 			if err := job.Hold(ctx, w, now); err != nil {
 				return err
 			}
 			results = make([]lastmile.BatchResult, 0, len(items))
-			err := bs.createChunk(ctx, w, who, items, now, each, func(task *lastmile.Task, result lastmile.BatchResult) {
+			err := bs.createChunk(ctx, w, who, items, now, by, func(task *lastmile.Task, result lastmile.BatchResult) {
 				if task != nil {
 					result = lastmile.BatchResult{TaskID: task.ID, Warned: len(task.Destination.Warnings) > 0}
 				}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/store"
 )
 
 // item is an item of a batch, prepared for a transaction.
@@ -118,27 +119,68 @@ func (bs *Batches) prepareItem(ctx context.Context, who lastmile.Principal, sent
 	return bs.prepare(ctx, who, sent.Draft)
 }
 
-// savepoints says whether each item of a transaction can be undone alone. That is
-// slower, and few batches have items to undo.
-type savepoints bool
+// way is how a transaction creates items.
+type way struct {
+	// known is the recipients of the items, as they were before the transaction. On
+	// PostgreSQL transactions that look for the same numbers conflict with those that
+	// add them, and one that reads many recipients does so with any that adds one. If
+	// it is nil, or the transaction runs again, they are read in it.
+	known knownRecipients
 
-// errRejected ends a transaction without savepoints in which an item was
-// rejected.
-var errRejected = errors.New("an item was rejected")
+	// savepoints is set if each item can be undone alone. That is slower, and few
+	// batches have items to undo.
+	savepoints bool
+}
 
-// retryWithSavepoints runs create without savepoints and, if an item is
-// rejected, again with them.
-func retryWithSavepoints[T any](create func(savepoints) (T, error)) (T, error) {
-	made, err := create(false)
+// knownRecipients is recipients by phone number: none or one.
+type knownRecipients map[lastmile.Phone][]lastmile.Recipient
+
+// errChanged ends a transaction that would change a recipient who was read before it.
+// errRejected ends one without savepoints in which an item was rejected.
+var (
+	errChanged  = errors.New("a recipient must be read in the transaction")
+	errRejected = errors.New("an item was rejected")
+)
+
+// createItems runs create in the way that is most likely to be sufficient, and again in
+// another if it is not.
+func createItems[T any](ctx context.Context, s BatchStore, org lastmile.OrganizationID, items []item, create func(*way) (T, error)) (made T, err error) {
+	known := knownRecipients{}
+	err = s.Read(ctx, func(r BatchReader) error { return known.read(ctx, r, org, items) })
+	if err == nil {
+		made, err = create(&way{known: known})
+	}
+	if errors.Is(err, errChanged) {
+		made, err = create(&way{})
+	}
 	if errors.Is(err, errRejected) {
-		return create(true)
+		return create(&way{savepoints: true})
 	}
 	return made, err
 }
 
+// read reads the recipients of items.
+func (k knownRecipients) read(ctx context.Context, r recipientReader, org lastmile.OrganizationID, items []item) error {
+	var phones []lastmile.Phone
+	for _, one := range items {
+		for _, recipient := range one.ready.recipients {
+			phones = append(phones, recipient.New.Phone)
+			k[recipient.New.Phone] = nil
+		}
+	}
+	if len(phones) == 0 {
+		return nil
+	}
+	found, err := r.Recipients(ctx, org, store.RecipientFilter{Phones: phones})
+	for _, recipient := range found {
+		k[recipient.Phone] = []lastmile.Recipient{recipient}
+	}
+	return err
+}
+
 // createChunk creates the tasks of items and reports the result of each, in
 // their order: a task, or a result with an error.
-func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.Principal, items []item, now time.Time, each savepoints,
+func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.Principal, items []item, now time.Time, by *way,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
 	var events []lastmile.Event
@@ -151,10 +193,12 @@ func (bs *Batches) createChunk(ctx context.Context, w BatchWriter, who lastmile.
 		return err
 	}
 	var err error
-	if each {
+	if by.savepoints {
 		err = createEach(items, func(one item) error { return w.Try(ctx, func() error { return create(w, one) }) }, report)
 	} else {
-		err = createTogether(ctx, w, who.Organization, items, create, report)
+		known := by.known
+		by.known = nil
+		err = createTogether(ctx, w, who.Organization, items, known, create, report)
 	}
 	if err != nil {
 		return err
@@ -180,10 +224,10 @@ func createEach(items []item, create func(item) error, report func(*lastmile.Tas
 
 // createTogether creates all items with few reads and writes. It returns
 // errRejected if one of them is rejected.
-func createTogether(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, create func(creationWriter, item) error,
+func createTogether(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, known knownRecipients, create func(creationWriter, item) error,
 	report func(*lastmile.Task, lastmile.BatchResult),
 ) error {
-	bulk, err := prefetch(ctx, w, org, items)
+	bulk, err := prefetch(ctx, w, org, items, known)
 	if err != nil {
 		return err
 	}

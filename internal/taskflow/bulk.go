@@ -21,38 +21,30 @@ type bulkWriter struct {
 	w          bulkStore
 	fields     customfield.Fields
 	settings   lastmile.Settings
-	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
+	recipients knownRecipients // those of the items
+	outside    bool            // they were read before the transaction
 	buffer     store.NewRecords
 	buffered   map[lastmile.RecipientID]int // index in buffer.Recipients
 	changed    []lastmile.Recipient         // known before, without duplicates
 	changes    map[lastmile.RecipientID]int // index in changed
 }
 
-// prefetch returns a bulkWriter that has read what the items need.
-func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
+// prefetch returns a bulkWriter that has read what the items need, except for recipients
+// that are known.
+func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, known knownRecipients) (*bulkWriter, error) {
 	b := &bulkWriter{
-		w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{},
+		w: w, recipients: known, outside: known != nil,
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
-	}
-	var phones []lastmile.Phone
-	for _, one := range items {
-		for _, recipient := range one.ready.recipients {
-			phones = append(phones, recipient.New.Phone)
-			b.recipients[recipient.New.Phone] = nil
-		}
 	}
 	var err error
 	if b.settings, err = w.Settings(ctx, org); err != nil {
 		return b, err
 	}
-	if b.fields, err = w.CustomFields(ctx, org); err != nil || len(phones) == 0 {
+	if b.fields, err = w.CustomFields(ctx, org); err != nil || b.outside {
 		return b, err
 	}
-	known, err := w.Recipients(ctx, org, store.RecipientFilter{Phones: phones})
-	for _, recipient := range known {
-		b.recipients[recipient.Phone] = []lastmile.Recipient{recipient}
-	}
-	return b, err
+	b.recipients = knownRecipients{}
+	return b, b.recipients.read(ctx, w, org, items)
 }
 
 // flush saves the buffer.
@@ -114,8 +106,12 @@ func (b *bulkWriter) AddRecipient(_ context.Context, r lastmile.Recipient) error
 
 // SaveRecipient implements store.RecipientStore.
 func (b *bulkWriter) SaveRecipient(_ context.Context, r lastmile.Recipient) error {
+	at, isNew := b.buffered[r.ID]
+	if b.outside && !isNew { // the recipient may have changed since, or was added by an item that has been saved
+		return errChanged
+	}
 	b.recipients[r.Phone] = []lastmile.Recipient{r}
-	if at, isNew := b.buffered[r.ID]; isNew {
+	if isNew {
 		b.buffer.Recipients[at] = r
 		return nil
 	}

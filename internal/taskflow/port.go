@@ -92,6 +92,7 @@ type ContainerStore interface {
 // BatchReader is what Batches reads in a transaction.
 type BatchReader interface {
 	work.Reader
+	recipientReader
 	// Batch returns a batch with its results so far, which have the ids of tasks
 	// but not the tasks.
 	Batch(ctx context.Context, org lastmile.OrganizationID, id lastmile.BatchID) (lastmile.Batch, error)
@@ -131,6 +132,7 @@ type BatchStore = store.Transactor[BatchReader, BatchWriter]
 // PlanReader is what RoutePlans reads in a transaction.
 type PlanReader interface {
 	ownerReader
+	tasksReader
 	// Hub returns a hub.
 	Hub(ctx context.Context, org lastmile.OrganizationID, id lastmile.HubID) (lastmile.Hub, error)
 	// RoutePlan returns a route plan.
@@ -147,9 +149,9 @@ type PlanWriter interface {
 	planWriter
 	// DeleteRoutePlan deletes a route plan that has no tasks.
 	DeleteRoutePlan(ctx context.Context, org lastmile.OrganizationID, id lastmile.RoutePlanID) error
-	// OrderRoutePlan saves the order of the tasks of a route plan, which were
-	// saved as such before.
-	OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error
+	// SavePlanned saves tasks that have joined or left a route plan, or have another
+	// position in it.
+	SavePlanned(ctx context.Context, tasks []lastmile.Task) error
 }
 
 // PlanStore runs the transactions of RoutePlans.
@@ -338,9 +340,9 @@ type moveWriter interface {
 	listWriter
 	tasksReader
 	taskWriter
-	// SaveMoved saves a task whose dependencies and metadata have not changed. It
-	// must be enqueued if its container has.
-	SaveMoved(ctx context.Context, t lastmile.Task) error
+	// MoveTasks is Enqueue for tasks of which some were put into the container: moved.
+	// It also saves those, whose dependencies and metadata have not changed.
+	MoveTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, moved []lastmile.Task, now time.Time) error
 }
 
 // progressWriter saves the progress of tasks.
@@ -393,6 +395,11 @@ type creationWriter interface {
 	SaveDestination(ctx context.Context, d lastmile.Destination) error
 	// Settings returns the settings of an organization.
 	Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error)
+}
+
+// recipientReader finds recipients.
+type recipientReader interface {
+	Recipients(ctx context.Context, org lastmile.OrganizationID, f store.RecipientFilter) ([]lastmile.Recipient, error)
 }
 
 // bulkStore creates many tasks.

@@ -25,19 +25,29 @@ type RoutePlans struct {
 }
 
 // turn waits for the organization's turn to change a plan, if many tasks are involved:
-// those of the plan, if there is an id, and n others.
-func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, n int) (end func(), err error) {
+// those of the plan, if there is an id, and others. It returns the context for the
+// change, to which these tasks are known.
+func (rs *RoutePlans) turn(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (known context.Context, end func(), err error) {
 	if id != "" {
 		plan, err := rs.Read(ctx, who, id)
 		if err != nil {
-			return nil, err
+			return ctx, nil, err
 		}
-		n += len(plan.Tasks)
+		tasks = slices.Concat(plan.Tasks, tasks)
 	}
-	if n <= maxAtOnce {
-		return func() {}, nil
+	if len(tasks) <= maxAtOnce {
+		return ctx, func() {}, nil
 	}
-	return rs.large.Take(ctx, string(who.Organization))
+	if end, err = rs.large.Take(ctx, string(who.Organization)); err != nil {
+		return ctx, nil, err
+	}
+	known = store.Remember(ctx)
+	//nolint:errcheck // the transaction, which may find that the change was made before, returns it
+	rs.Store.Read(known, func(r PlanReader) error {
+		_, err := r.TasksOf(known, who.Organization, tasks)
+		return err
+	})
+	return known, end, nil
 }
 
 // RoutePlanQuery selects route plans; zero fields select all.
@@ -81,7 +91,7 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 	if err != nil {
 		return made, err
 	}
-	end, err := rs.turn(ctx, who, "", len(made.Tasks))
+	ctx, end, err := rs.turn(ctx, who, "", made.Tasks)
 	if err != nil {
 		return made, err
 	}
@@ -98,11 +108,11 @@ func (rs *RoutePlans) Create(ctx context.Context, who lastmile.Principal, change
 // Update changes a route plan. If its worker, team or tasks change, the
 // tasks that are not started move to the worker or team, in the plan's order.
 func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, change lastmile.RoutePlanChange) (lastmile.RoutePlan, error) {
-	added := 0
+	var tasks []lastmile.TaskID
 	if change.Tasks != nil {
-		added = len(*change.Tasks)
+		tasks = *change.Tasks
 	}
-	return rs.changePlan(ctx, who, id, added, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
+	return rs.changePlan(ctx, who, id, tasks, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		before, _ := plan.Container()
 		changed, err := plan.Update(change, now)
 		if after, _ := plan.Container(); after == before && change.Tasks == nil {
@@ -115,7 +125,7 @@ func (rs *RoutePlans) Update(ctx context.Context, who lastmile.Principal, id las
 // AddTasks appends tasks to a route plan. Tasks that are in it already keep
 // their positions.
 func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, tasks []lastmile.TaskID) (lastmile.RoutePlan, error) {
-	return rs.changePlan(ctx, who, id, len(tasks), func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
+	return rs.changePlan(ctx, who, id, tasks, func(plan *lastmile.RoutePlan, now time.Time) (bool, []lastmile.TaskID, error) {
 		added := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 		all := slices.Concat(plan.Tasks, added)
 		changed, err := plan.Update(lastmile.RoutePlanChange{Tasks: &all}, now)
@@ -123,11 +133,11 @@ func (rs *RoutePlans) AddTasks(ctx context.Context, who lastmile.Principal, id l
 	})
 }
 
-// changePlan applies change to a plan, which may add so many tasks. change reports
+// changePlan applies change to a plan, which may add some tasks. change reports
 // whether the plan is different, and returns the tasks that must move to the plan's
 // container.
-func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, added int, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
-	end, err := rs.turn(ctx, who, id, added)
+func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID, added []lastmile.TaskID, change func(*lastmile.RoutePlan, time.Time) (bool, []lastmile.TaskID, error)) (plan lastmile.RoutePlan, err error) {
+	ctx, end, err := rs.turn(ctx, who, id, added)
 	if err != nil {
 		return plan, err
 	}
@@ -159,7 +169,7 @@ func (rs *RoutePlans) changePlan(ctx context.Context, who lastmile.Principal, id
 
 // Delete deletes a route plan. Its tasks stay where they are.
 func (rs *RoutePlans) Delete(ctx context.Context, who lastmile.Principal, id lastmile.RoutePlanID) error {
-	end, err := rs.turn(ctx, who, id, 0)
+	ctx, end, err := rs.turn(ctx, who, id, nil)
 	if err != nil {
 		return err
 	}
@@ -198,44 +208,48 @@ func (rs *RoutePlans) savePlan(ctx context.Context, w PlanWriter, who lastmile.P
 	for _, id := range moved {
 		among[id] = belongs
 	}
-	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool { return t.Container != in && among[t.ID] }, now); err != nil {
+	transferred := func(t lastmile.Task) bool { return t.State < lastmile.TaskActive && among[t.ID] }
+	if err := rs.joinPlan(ctx, w, who, plan.ID, tasks, func(t lastmile.Task) bool { return t.Container != in && transferred(t) }, now); err != nil {
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(before.Tasks), func(id lastmile.TaskID) bool { return slices.Contains(plan.Tasks, id) })
 	if err := rs.leavePlan(ctx, w, who, left, now); err != nil {
 		return err
 	}
-	tasks = slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return t.State >= lastmile.TaskActive || !among[t.ID] })
+	tasks = slices.DeleteFunc(tasks, func(t lastmile.Task) bool { return !transferred(t) })
 	if err := rs.transferTasks(ctx, w, who, in, store.Position{}, tasks); err != nil {
-		return err
-	}
-	if err := w.OrderRoutePlan(ctx, who.Organization, plan.Tasks); err != nil {
 		return err
 	}
 	*plan, err = w.RoutePlan(ctx, who.Organization, plan.ID)
 	return err
 }
 
-// joinPlan adds tasks to a plan. A task that moves as well is saved and gets its
-// events when it moves.
+// joinPlan adds tasks to a plan, in order. A task that moves as well is saved and gets
+// its events when it moves.
 func (rs *RoutePlans) joinPlan(ctx context.Context, w PlanWriter, who lastmile.Principal, plan lastmile.RoutePlanID, tasks []lastmile.Task, moves func(lastmile.Task) bool, now time.Time) error {
 	var (
-		events []lastmile.Event
-		joined []lastmile.Task
+		events          []lastmile.Event
+		joined, shifted []lastmile.Task
 	)
 	for i := range tasks {
 		task := &tasks[i]
-		if task.RoutePlan == plan {
-			continue
+		switch {
+		case task.RoutePlan != plan:
+			if err := task.JoinRoutePlan(plan, i, now); err != nil {
+				return err
+			}
+			if !moves(*task) {
+				events = append(events, task.JoinedEvent(who.Actor(), now))
+				joined = append(joined, *task)
+			}
+		case task.PlanPlace != int64(i):
+			if task.PlanPlace = int64(i); !moves(*task) {
+				shifted = append(shifted, *task)
+			}
 		}
-		if err := task.JoinRoutePlan(plan, now); err != nil {
-			return err
-		}
-		if moves(*task) {
-			continue
-		}
-		events = append(events, task.JoinedEvent(who.Actor(), now))
-		joined = append(joined, *task)
+	}
+	if err := w.SavePlanned(ctx, shifted); err != nil {
+		return err
 	}
 	if err := savePlanned(ctx, w, joined, now); err != nil {
 		return err
@@ -262,11 +276,11 @@ func (rs *RoutePlans) leavePlan(ctx context.Context, w PlanWriter, who lastmile.
 // savePlanned saves tasks that have joined or left a plan. The estimates of their
 // workers are refreshed, because the plan may be late.
 func savePlanned(ctx context.Context, w PlanWriter, tasks []lastmile.Task, now time.Time) error {
+	if err := w.SavePlanned(ctx, tasks); err != nil {
+		return err
+	}
 	scheduled := map[lastmile.WorkerID]bool{"": true}
 	for _, task := range tasks {
-		if err := w.SaveMoved(ctx, task); err != nil {
-			return err
-		}
 		if scheduled[task.Worker] {
 			continue
 		}

@@ -79,7 +79,7 @@ func approach(t *testing.T, change func(task *lastmile.Task, now time.Time)) (p 
 	var heard []lastmile.Event
 	p.Tracking.Events = events.NewLog(events.Options{
 		Now: p.Now, NewID: p.Tracking.NewID, Hub: p.Hub,
-		Encode: wire.EncodeEvent,
+		Encode: wire.EncodeEvents,
 		Messages: func(_ context.Context, _ events.Transaction, all []lastmile.Event) error {
 			heard = append(heard, all...)
 			return nil

@@ -95,7 +95,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 	worker := lastmile.Worker{ID: "workerworkerworkerworker", Organization: acme, Name: strings.Repeat("x", 2500)} // a task is as long
 	many := make([]lastmile.Event, round/hosts)                                                                    // of each organization
-	body, err := wire.EncodeEvent(lastmile.Event{Organization: acme, Trigger: created, At: now(), Worker: &worker})
+	bodies, err := wire.EncodeEvents([]lastmile.Event{{Organization: acme, Trigger: created, At: now(), Worker: &worker}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func BenchmarkSend(b *testing.B) {
 			for i := range 4 * hosts {
 				group.Go(func() {
 					for range round / (4 * hosts) {
-						postPlainly(b, plain, r.urls[i%hosts], body)
+						postPlainly(b, plain, r.urls[i%hosts], bodies[0])
 					}
 				})
 			}

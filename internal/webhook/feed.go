@@ -15,7 +15,7 @@ import (
 
 // How the log is numbered and followed.
 const (
-	numberAtOnce    = 500
+	numberAtOnce    = 100 // events in one transaction, which writes all of each
 	followPage      = 100
 	MaxFollowedPage = 128 << 10 // bytes of events that are read at once for a follower, and one event
 	followRate      = 16 << 20  // bytes of events a second that all followers of an organization read

@@ -205,7 +205,7 @@ type batchEvent struct {
 }
 
 func newBatchEvent(e lastmile.Event) batchEvent {
-	event := NewEvent(e)
+	event := newEvent(e)
 	return batchEvent{Event: event, JobID: e.Batch.ID, batch: NewBatch(*e.Batch, event.Time)}
 }
 

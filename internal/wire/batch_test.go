@@ -46,10 +46,11 @@ func TestBatchIsWrittenAsItsFormSays(t *testing.T) {
 
 	t.Run("in an event", func(t *testing.T) {
 		event := whole.Complete(lastmile.Actor{Type: lastmile.ActorAPI, ID: "key"}, now)
-		written, err := wire.EncodeEvent(event)
+		bodies, err := wire.EncodeEvents([]lastmile.Event{event})
 		if err != nil {
 			t.Fatal(err)
 		}
+		written := bodies[0]
 		want := []string{
 			"actionContext", "adminId", "data", "errors", "failedTasks", "jobId", "newTasks", "newTasksWithWarnings", "status", "submitted",
 			"taskId", "tasksCreated", "tasksErrored", "tasksReceived", "time", "triggerId", "triggerName", "workerId",

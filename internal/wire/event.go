@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -56,16 +57,63 @@ var withoutWorker = []lastmile.Trigger{
 	lastmile.TriggerTaskEta, lastmile.TriggerTaskArrival, lastmile.TriggerTaskDelayed, lastmile.TriggerTaskCloned,
 }
 
-// EncodeEvent encodes an event as webhooks and followers receive it.
-func EncodeEvent(e lastmile.Event) ([]byte, error) {
+// EncodeEvents encodes events as webhooks and followers receive them. A task or a worker
+// that several of them point to is encoded once.
+func EncodeEvents(events []lastmile.Event) ([][]byte, error) {
+	bodies, known := make([][]byte, len(events)), map[any][]byte{}
+	for i, e := range events {
+		var err error
+		if bodies[i], err = encodeEvent(e, known); err != nil {
+			return nil, err
+		}
+	}
+	return bodies, nil
+}
+
+// encodeEvent encodes an event. known has the tasks and workers encoded so far.
+func encodeEvent(e lastmile.Event, known map[any][]byte) ([]byte, error) {
 	if e.Batch != nil {
 		return newBatchEvent(e).Encode()
 	}
-	return codec.Marshal(NewEvent(e))
+	task, err := encodeOnce(known, e.Task, NewTask)
+	if err != nil {
+		return nil, err
+	}
+	worker, err := encodeOnce(known, e.Worker, NewWorker)
+	if err != nil {
+		return nil, err
+	}
+	head, err := codec.Marshal(newEvent(e))
+	if err != nil {
+		return nil, err
+	}
+	const data = `"data":{` // nowhere else: a quotation mark in a text is escaped
+	at := bytes.Index(head, []byte(data)) + len(data)
+	body := append(make([]byte, 0, len(head)+len(task)+len(worker)+20), head[:at]...)
+	if task != nil {
+		body = append(append(append(body, `"task":`...), task...), ',')
+	}
+	if worker != nil {
+		body = append(append(append(body, `"worker":`...), worker...), ',')
+	}
+	if head[at] == '}' {
+		body = bytes.TrimSuffix(body, []byte(","))
+	}
+	return append(body, head[at:]...), nil
 }
 
-// NewEvent returns an event in its wire form.
-func NewEvent(e lastmile.Event) Event {
+// encodeOnce encodes a record, unless it is known or nil.
+func encodeOnce[T, F any](known map[any][]byte, record *T, convert func(T) F) ([]byte, error) {
+	if record == nil || known[record] != nil {
+		return known[record], nil
+	}
+	encoded, err := codec.Marshal(convert(*record))
+	known[record] = encoded
+	return encoded, err
+}
+
+// newEvent returns an event in its wire form, without the task and the worker.
+func newEvent(e lastmile.Event) Event {
 	body := Event{TriggerID: e.Trigger, TriggerName: e.Trigger.String(), Time: Millis(e.At), Test: e.Test}
 	if e.Actor.Type != "" {
 		body.ActionContext = &ActionContext{Type: e.Actor.Type, ID: e.Actor.ID}
@@ -74,15 +122,13 @@ func NewEvent(e lastmile.Event) Event {
 		body.AdminID = &e.Actor.ID
 	}
 	if e.Task != nil {
-		task := NewTask(*e.Task)
-		body.TaskID, body.Data.Task = &e.Task.ID, &task
+		body.TaskID = &e.Task.ID
 		if !slices.Contains(withoutWorker, e.Trigger) {
 			body.WorkerID = orNull(e.Task.Worker)
 		}
 	}
 	if e.Worker != nil {
-		worker := NewWorker(*e.Worker)
-		body.WorkerID, body.Data.Worker = &e.Worker.ID, &worker
+		body.WorkerID = &e.Worker.ID
 		if e.Trigger == lastmile.TriggerWorkerDuty {
 			body.Status = dutyStatus(e.Worker.Whereabouts.OnDuty)
 		}

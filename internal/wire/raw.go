@@ -96,3 +96,6 @@ func MarshalFields[T any](records T, fields []string) (Raw[T], error) {
 
 // Marshal encodes a type of this package as JSON.
 func Marshal(v any) ([]byte, error) { return codec.Marshal(v) }
+
+// Unmarshal decodes a type of this package that Marshal has encoded.
+func Unmarshal(data []byte, into any) error { return codec.Unmarshal(data, into) }

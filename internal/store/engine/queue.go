@@ -20,7 +20,7 @@ type caller[T any] struct {
 	name    string
 	waiting []waiting[T]
 	used    time.Duration // halved every halfLife
-	long    time.Duration // what its next operation may take
+	long    time.Duration // what its next operation may take; halved every halfLife
 }
 
 // waiting is an operation and its number.
@@ -68,15 +68,16 @@ func (q *Queue[T]) caller(name string) *caller[T] {
 }
 
 // Next removes and returns the operation that runs next and its caller. It returns
-// none if the operation is expected to take longer than most.
-func (q *Queue[T]) Next(most time.Duration) (operation T, name string, ok bool) {
+// none if the operation is expected to take longer than most, unless it is of the
+// caller own.
+func (q *Queue[T]) Next(most time.Duration, own string) (operation T, name string, ok bool) {
 	next := -1
 	for i, c := range q.waiting {
 		if next < 0 || c.before(q.waiting[next]) {
 			next = i
 		}
 	}
-	if next < 0 || q.waiting[next].long > most {
+	if next < 0 || q.waiting[next].long > most && q.waiting[next].name != own {
 		return operation, "", false
 	}
 	c := q.waiting[next]
@@ -101,12 +102,13 @@ func (c *caller[T]) before(other *caller[T]) bool {
 }
 
 // Used records how long an operation of a caller took, and when it ended. The next
-// one is expected to take as long, or half as long as the one before if that is more.
+// one is expected to take as long as the longest lately: that some were short in
+// between, such as rejected requests, says nothing about it.
 func (q *Queue[T]) Used(name string, took time.Duration, now time.Time) {
 	q.halve(now)
 	c := q.caller(name)
 	c.used += max(took, 0)
-	c.long = max(took, c.long/2)
+	c.long = max(took, c.long)
 }
 
 // halve halves the used times, and drops callers that have used nothing for long.
@@ -116,7 +118,8 @@ func (q *Queue[T]) halve(now time.Time) {
 		return
 	}
 	for name, c := range q.callers {
-		c.used >>= max(1, min(passed/halfLife, 63))
+		halvings := max(1, min(passed/halfLife, 63))
+		c.used, c.long = c.used>>halvings, c.long>>halvings
 		if c.used == 0 && len(c.waiting) == 0 {
 			delete(q.callers, name)
 		}

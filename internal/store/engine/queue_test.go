@@ -10,7 +10,7 @@ import (
 // drain takes everything that waits, in order.
 func drain(q *Queue[string]) (order []string) {
 	for {
-		operation, _, ok := q.Next(time.Hour)
+		operation, _, ok := q.Next(time.Hour, "")
 		if !ok {
 			return order
 		}
@@ -57,7 +57,7 @@ func TestQueueSharesTime(t *testing.T) {
 		q.Add(name, name)
 	}
 	for now.Before(time.Unix(1_000_010, 0)) {
-		name, caller, _ := q.Next(time.Hour)
+		name, caller, _ := q.Next(time.Hour, "")
 		now = now.Add(took[name])
 		used[name] += took[name]
 		q.Used(caller, took[name], now)
@@ -70,18 +70,26 @@ func TestQueueSharesTime(t *testing.T) {
 	}
 }
 
+// TestQueueExpectsLongOperations has a caller with long and short operations: that some
+// are short does not mean that the next one is.
 func TestQueueExpectsLongOperations(t *testing.T) {
 	var q Queue[string]
 	now := time.Unix(1_000_000, 0)
 	q.Used("a", 80*time.Millisecond, now)
+	for range 10 {
+		q.Used("a", time.Millisecond, now)
+	}
 	q.Add("a", "a1")
-	if _, _, ok := q.Next(79 * time.Millisecond); ok || q.Len() != 1 {
+	q.Add("a", "a2")
+	if _, _, ok := q.Next(79*time.Millisecond, "b"); ok || q.Len() != 2 {
 		t.Error("an operation that takes too long was returned")
 	}
-	q.Used("a", 0, now)
-	q.Used("a", 0, now)
-	if operation, caller, ok := q.Next(20 * time.Millisecond); !ok || operation != "a1" || caller != "a" {
-		t.Error("after two short ones another was expected to be long")
+	if operation, _, ok := q.Next(79*time.Millisecond, "a"); !ok || operation != "a1" {
+		t.Error("a caller cannot wait for its own operation")
+	}
+	q.Used("a", 0, now.Add(2*halfLife))
+	if operation, caller, ok := q.Next(20*time.Millisecond, "b"); !ok || operation != "a2" || caller != "a" {
+		t.Error("long after a long operation another was expected to be long")
 	}
 }
 

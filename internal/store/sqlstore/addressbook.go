@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"dray/internal/lastmile"
@@ -26,7 +25,7 @@ func (t addressTx) destinations(ctx context.Context, org lastmile.OrganizationID
 		if err := r.Scan(&doc, &geocoded); err != nil {
 			return lastmile.Destination{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		d := form.Domain(org)
 		d.WasGeocoded = geocoded != 0
 		return d, err
@@ -88,7 +87,7 @@ func (t addressTx) recipients(ctx context.Context, where *condition, most int) (
 		if err := r.Scan(&doc); err != nil {
 			return lastmile.Recipient{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		return form.Domain(), err
 	}
 	found, err := collect(ctx, t, scan,

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -43,7 +42,7 @@ func (t organizationTx) admins(ctx context.Context, where *condition) ([]lastmil
 		if err := r.Scan(&doc); err != nil {
 			return lastmile.Admin{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		return form.Domain(), err
 	}
 	found, err := collect(ctx, t, scan, `SELECT t.doc FROM admin t WHERE `+where.text, where.args...)

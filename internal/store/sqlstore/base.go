@@ -28,7 +28,8 @@ func (t *base) missing(ctx context.Context, kind store.Kind, id string) error {
 		return lastmile.NotFound(noun, id)
 	}
 	var one int64
-	err := t.row(ctx, `SELECT 1 FROM `+string(kind)+` WHERE id = $1`, id).Scan(&one)
+	// The second test is that of a partial index; see migration 0025.
+	err := t.row(ctx, `SELECT 1 FROM `+string(kind)+` WHERE id = $1 AND id <> ''`, id).Scan(&one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return lastmile.NotFound(noun, id)

@@ -228,40 +228,71 @@ func (t containerTx) LockContainer(ctx context.Context, org lastmile.Organizatio
 // its list, in order. They leave their former positions first. It returns
 // store.ErrMoved if the task of the position is not in the list.
 func (t containerTx) Enqueue(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, now time.Time) error {
+	return t.MoveTasks(ctx, org, in, at, tasks, nil, now)
+}
+
+// MoveTasks is Enqueue for tasks of which some were put into the container: moved. It
+// also saves those, whose dependencies and metadata have not changed.
+func (t containerTx) MoveTasks(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, tasks []lastmile.TaskID, moved []lastmile.Task, now time.Time) error {
 	if len(tasks) == 0 {
 		return nil
 	}
-	if err := t.clearRanks(ctx, org, tasks); err != nil {
+	arrived := make(map[lastmile.TaskID]lastmile.Task, len(moved))
+	for _, task := range moved {
+		arrived[task.ID] = task
+	}
+	stayed := slices.DeleteFunc(slices.Clone(tasks), func(id lastmile.TaskID) bool { return arrived[id].ID != "" })
+	if err := t.clearRanks(ctx, org, stayed); err != nil {
 		return err
 	}
-	before, after, err := t.neighbours(ctx, org, in, at)
+	ranks, err := t.ranksAt(ctx, org, in, at, len(tasks), now)
 	if err != nil {
 		return err
 	}
+	for i, id := range tasks {
+		if task, ok := arrived[id]; ok {
+			err = taskTx(t).move(ctx, task, ranks[i])
+		} else {
+			err = t.setRanks(ctx, org, tasks[i:i+1], ranks[i:i+1])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranksAt returns ranks for n tasks at a position of the list of a container.
+func (t containerTx) ranksAt(ctx context.Context, org lastmile.OrganizationID, in lastmile.ContainerRef, at store.Position, n int, now time.Time) ([]int64, error) {
+	before, after, err := t.neighbours(ctx, org, in, at)
+	if err != nil {
+		return nil, err
+	}
 	if max(rankOf(before), rankOf(after)) >= unplaced {
 		if err := t.PlaceTasks(ctx, org, in, now); err != nil {
-			return err
+			return nil, err
 		}
 		if before, after, err = t.neighbours(ctx, org, in, at); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	ranks, fits := between(before, after, len(tasks), now)
-	if !fits {
-		if err := t.PlaceTasks(ctx, org, in, now); err != nil {
-			return err
-		}
-		if err := t.spread(ctx, org, in, *before, len(tasks)); err != nil {
-			return err
-		}
-		if before, after, err = t.neighbours(ctx, org, in, at); err != nil {
-			return err
-		}
-		if ranks, fits = between(before, after, len(tasks), now); !fits {
-			return fmt.Errorf("no room for %d tasks in the container of %s", len(tasks), in.Owner)
-		}
+	ranks, fits := between(before, after, n, now)
+	if fits {
+		return ranks, nil
 	}
-	return t.setRanks(ctx, org, tasks, ranks)
+	if err := t.PlaceTasks(ctx, org, in, now); err != nil {
+		return nil, err
+	}
+	if err := t.spread(ctx, org, in, *before, n); err != nil {
+		return nil, err
+	}
+	if before, after, err = t.neighbours(ctx, org, in, at); err != nil {
+		return nil, err
+	}
+	if ranks, fits = between(before, after, n, now); !fits {
+		return nil, fmt.Errorf("no room for %d tasks in the container of %s", n, in.Owner)
+	}
+	return ranks, nil
 }
 
 func rankOf(task *int64) int64 {

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -27,7 +26,7 @@ func (t customFieldTx) CustomFields(ctx context.Context, org lastmile.Organizati
 		if err := r.Scan(&doc, &position, &integration); err != nil {
 			return lastmile.CustomField{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		field := form.Definition()
 		field.Organization, field.Position, field.Integration = org, int(position), integration
 		return field, err
@@ -79,7 +78,7 @@ func (t customFieldTx) templates(ctx context.Context, org lastmile.OrganizationI
 		if err := r.Scan(&doc, &created); err != nil {
 			return customfield.Template{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		template := form.Domain(org)
 		template.Created = time.UnixMilli(created).UTC()
 		return template, err

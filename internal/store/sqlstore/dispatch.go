@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -57,7 +56,7 @@ func (t dispatchTx) Dispatch(ctx context.Context, org lastmile.OrganizationID, i
 		return lastmile.Dispatch{}, t.missing(ctx, store.Dispatches, string(id))
 	}
 	if err == nil {
-		err = json.Unmarshal(doc, &form)
+		err = wire.Unmarshal(doc, &form)
 	}
 	if err != nil {
 		return lastmile.Dispatch{}, fmt.Errorf("read dispatch %s: %w", id, err)

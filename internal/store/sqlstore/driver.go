@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -29,7 +28,7 @@ func (t driverTx) CountriesByPhone(ctx context.Context, phones []lastmile.Phone)
 		if err = r.Scan(&f.phone, &doc); err != nil {
 			return f, err
 		}
-		err = json.Unmarshal(doc, &org)
+		err = wire.Unmarshal(doc, &org)
 		f.country = org.Country
 		return f, err
 	}

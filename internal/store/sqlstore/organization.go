@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -39,7 +38,7 @@ func (t organizationTx) organizations(ctx context.Context, where string, args ..
 		if err := r.Scan(&doc); err != nil {
 			return lastmile.Organization{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		return form.Domain(), err
 	}
 	found, err := collect(ctx, t, scan, `SELECT t.doc FROM organization t`+where+` ORDER BY t.created, t.id`, args...)

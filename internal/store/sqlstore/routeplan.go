@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,7 +71,7 @@ func (t routePlanTx) routePlans(ctx context.Context, org lastmile.OrganizationID
 		if err := r.Scan(&doc, &worker, &team); err != nil {
 			return lastmile.RoutePlan{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		plan := form.Domain()
 		if worker != nil {
 			plan.Worker = lastmile.WorkerID(*worker)
@@ -143,12 +142,18 @@ func (t routePlanTx) SaveRoutePlan(ctx context.Context, p lastmile.RoutePlan) er
 	return nil
 }
 
-// OrderRoutePlan saves the order of the tasks of a route plan, which were saved
-// as such before.
-func (t routePlanTx) OrderRoutePlan(ctx context.Context, org lastmile.OrganizationID, tasks []lastmile.TaskID) error {
-	for i, id := range tasks {
-		if err := t.send(ctx, `UPDATE task SET plan_place = $3 WHERE org = $1 AND id = $2`, org, id, int64(i)); err != nil {
-			return fmt.Errorf("give task %s its place in a route plan: %w", id, err)
+// SavePlanned saves tasks that have joined or left a route plan, or have another
+// position in it.
+func (t routePlanTx) SavePlanned(ctx context.Context, tasks []lastmile.Task) error {
+	for _, task := range tasks {
+		doc, err := wire.Marshal(wire.NewTaskRecord(task))
+		if err != nil {
+			return err
+		}
+		const query = `UPDATE task SET doc = $3, v = $4, events = $5, route_plan = $6, plan_place = $7 WHERE org = $1 AND id = $2`
+		err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, task.Events, orNull(string(task.RoutePlan)), task.PlanPlace)
+		if err != nil {
+			return fmt.Errorf("save the route plan of task %s: %w", task.ID, err)
 		}
 	}
 	return nil

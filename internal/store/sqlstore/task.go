@@ -1,9 +1,9 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,7 +35,7 @@ type taskRow struct {
 	state                           int64
 	tracking                        string
 	history                         engine.Raw
-	events, noService               int64
+	events, noService, planPlace    int64
 }
 
 func (r *taskRow) scan(s scanner, more ...any) error {
@@ -71,26 +71,54 @@ func (r *taskRow) shown(now time.Time) []byte {
 	return append(times.AppendMembers(joined), '}')
 }
 
-// domain decodes the task.
-func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.Task, error) {
+// decodedTask is a task that was decoded from documents. Its other columns may be old.
+type decodedTask struct {
+	doc, destination, recipient, history []byte
+	task                                 lastmile.Task
+}
+
+// domain returns the task. It decodes the documents, unless they are known to ctx; see
+// store.Remember.
+func (r *taskRow) domain(ctx context.Context, org lastmile.OrganizationID, now time.Time) (t lastmile.Task, err error) {
+	known := store.Remembered(ctx)
+	if known == nil {
+		t, err = r.decode(org)
+	} else if found, ok := known.Load(r.id); ok && found.(*decodedTask).of(r) {
+		t = found.(*decodedTask).task
+	} else if t, err = r.decode(org); err == nil {
+		t.History = slices.Clip(t.History)
+		known.Store(r.id, &decodedTask{
+			doc: slices.Clone(r.doc), destination: slices.Clone(r.destination), recipient: slices.Clone(r.recipient), history: slices.Clone(r.history), task: t,
+		})
+	}
+	t.TrackingToken, t.Events, t.Estimates, t.PlanPlace = r.tracking, r.events, r.estimates(now), r.planPlace
+	if r.noService != 0 {
+		t.ServiceTime = new(time.Duration(0))
+	}
+	return t, err
+}
+
+// of reports whether a row has the same documents.
+func (d *decodedTask) of(r *taskRow) bool {
+	return bytes.Equal(d.doc, r.doc) && bytes.Equal(d.destination, r.destination) && bytes.Equal(d.recipient, r.recipient) && bytes.Equal(d.history, r.history)
+}
+
+// decode decodes the documents of the task.
+func (r *taskRow) decode(org lastmile.OrganizationID) (lastmile.Task, error) {
 	var (
 		form        wire.TaskRecord
 		destination wire.Destination
 		history     []wire.Assignment
 	)
-	err := errors.Join(json.Unmarshal(r.doc, &form), json.Unmarshal(r.destination, &destination), json.Unmarshal(r.history, &history))
+	err := errors.Join(wire.Unmarshal(r.doc, &form), wire.Unmarshal(r.destination, &destination), wire.Unmarshal(r.history, &history))
 	if err != nil {
 		return lastmile.Task{}, fmt.Errorf("decode task %s: %w", r.id, err)
 	}
 	t := form.Domain()
-	t.Destination, t.History, t.TrackingToken, t.Events = destination.Domain(org), wire.Assignments(history), r.tracking, r.events
-	t.Estimates = r.estimates(now)
-	if r.noService != 0 {
-		t.ServiceTime = new(time.Duration(0))
-	}
+	t.Destination, t.History = destination.Domain(org), wire.Assignments(history)
 	if r.recipient != nil {
 		var recipient wire.Recipient
-		if err := json.Unmarshal(r.recipient, &recipient); err != nil {
+		if err := wire.Unmarshal(r.recipient, &recipient); err != nil {
 			return t, fmt.Errorf("decode recipient of task %s: %w", r.id, err)
 		}
 		known := recipient.Domain()
@@ -198,13 +226,13 @@ func (t taskTx) TaskOutlines(ctx context.Context, org lastmile.OrganizationID, i
 }
 
 func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *condition) ([]lastmile.Task, error) {
-	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events, t.no_service` + taskTables + ` WHERE ` + where.text
+	query := `SELECT ` + taskColumns + `, t.tracking, t.history, t.events, t.no_service, COALESCE(t.plan_place, 0)` + taskTables + ` WHERE ` + where.text
 	scan := func(found rows) (lastmile.Task, error) {
 		var row taskRow
-		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService); err != nil {
+		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService, &row.planPlace); err != nil {
 			return lastmile.Task{}, err
 		}
-		return row.domain(org, t.now())
+		return row.domain(ctx, org, t.now())
 	}
 	found, err := collect(ctx, t, scan, query, where.args...)
 	if err != nil {
@@ -247,9 +275,31 @@ func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), task.Metadata)
 }
 
-// SaveMoved saves a task whose dependencies and metadata have not changed. It must be
-// enqueued if its container has.
-func (t taskTx) SaveMoved(ctx context.Context, task lastmile.Task) error { return t.putTask(ctx, task) }
+// move saves a task that was put into a container, with its rank there. It saves only
+// what that and joining a route plan change, because there may be many: what is not
+// saved needs no change of an index.
+func (t taskTx) move(ctx context.Context, task lastmile.Task, rank int64) error {
+	const query = `
+		UPDATE task SET doc = $3, v = $4, state = $5, worker = $6, container_kind = $7, container = $8, rank = $9,
+			arrival = $10, completion = $11, eta = $12, delay = $13, history = $14, events = $15, route_plan = $16, plan_place = $17
+		WHERE org = $1 AND id = $2`
+	doc, err := wire.Marshal(wire.NewTaskRecord(task))
+	if err != nil {
+		return err
+	}
+	history, err := wire.Marshal(wire.NewAssignments(task))
+	if err != nil {
+		return err
+	}
+	foreseen := stored(task)
+	err = t.send(ctx, query, task.Organization, task.ID, doc, documentVersion, int64(task.State), orNull(string(task.Worker)),
+		string(task.Container.Kind), task.Container.Owner, rank, millis(foreseen.Arrival), millis(foreseen.Completion),
+		durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, orNull(string(task.RoutePlan)), task.PlanPlace)
+	if err != nil {
+		return fmt.Errorf("move task %s: %w", task.ID, err)
+	}
+	return nil
+}
 
 func (t taskTx) putTask(ctx context.Context, task lastmile.Task) error {
 	row, err := t.taskRow(task, 0)
@@ -282,7 +332,7 @@ var (
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, no_service`
+		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, plan_place, no_service`
 	taskUpdated = `(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
 		completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
 		container = excluded.container,
@@ -292,7 +342,8 @@ const (
 		quantity_c = excluded.quantity_c, complete_after = excluded.complete_after,
 		complete_before = excluded.complete_before, arrival = excluded.arrival, completion = excluded.completion,
 		eta = excluded.eta, delay = excluded.delay, history = excluded.history, events = excluded.events,
-		pickup = excluded.pickup, route_plan = excluded.route_plan, no_service = excluded.no_service`
+		pickup = excluded.pickup, route_plan = excluded.route_plan, plan_place = excluded.plan_place,
+		no_service = excluded.no_service`
 )
 
 // taskRow is a task as taskInsertion saves it, the nth of those saved with it.
@@ -313,10 +364,7 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 	if t.inOrder() {
 		rank = nextRanks(task.Created, 1, 0)
 	}
-	more, foreseen := task.AdditionalQuantities, task.Estimates
-	if task.State == lastmile.TaskUnassigned { // it can only be late, and that is seen when it is read
-		foreseen = lastmile.Estimates{}
-	}
+	more, foreseen := task.AdditionalQuantities, stored(task)
 	return []any{
 		task.Organization, task.ID, doc, documentVersion, task.ShortID, int64(task.State),
 		task.Created.UnixMilli(), millis(task.Completion.At), orNull(string(task.Worker)),
@@ -324,8 +372,16 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 		task.Destination.ID, recipient, task.Destination.Location.Lon, task.Destination.Location.Lat,
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
 		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, flag(task.Pickup),
-		orNull(string(task.RoutePlan)), flag(task.ServiceTime != nil && *task.ServiceTime == 0),
+		orNull(string(task.RoutePlan)), task.PlanPlace, flag(task.ServiceTime != nil && *task.ServiceTime == 0),
 	}, nil
+}
+
+// stored returns the estimates that are stored with a task.
+func stored(task lastmile.Task) lastmile.Estimates {
+	if task.State == lastmile.TaskUnassigned { // it can only be late, and that is seen when it is read
+		return lastmile.Estimates{}
+	}
+	return task.Estimates
 }
 
 func (t taskTx) addDependencies(ctx context.Context, task lastmile.Task) error {
@@ -404,7 +460,7 @@ func (t taskTx) Explanation(ctx context.Context, org lastmile.OrganizationID, id
 		return assignment.Explanation{}, fmt.Errorf("read explanation of task %s: %w", id, err)
 	}
 	var form wire.Explanation
-	err = json.Unmarshal(doc, &form)
+	err = wire.Unmarshal(doc, &form)
 	return form.Domain(), err
 }
 

@@ -109,7 +109,7 @@ func (l *lister) ranges(org lastmile.OrganizationID) {
 	switch {
 	case len(l.Metadata) > 0 || len(l.Dependencies) > 0: // few, and found by these
 		l.add(func(where *condition) {
-			where.text = `(t.org = $1) IS TRUE`
+			where.text = `(t.org = $1) IS TRUE AND t.id <> ''` // the test of the index by id
 			in(where, `t.container`, l.Containers)
 			in(where, `+t.state`, stateNumbers(states))
 			l.during()

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -43,7 +42,7 @@ func (t fleetTx) teams(ctx context.Context, org lastmile.OrganizationID, where *
 		if err := r.Scan(&doc, &hub); err != nil {
 			return lastmile.Team{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		team := form.Domain(org)
 		if hub != nil {
 			team.Hub = lastmile.HubID(*hub)
@@ -176,7 +175,7 @@ func (t fleetTx) hubs(ctx context.Context, org lastmile.OrganizationID, where *c
 		if err := r.Scan(&doc, &created); err != nil {
 			return lastmile.Hub{}, err
 		}
-		err := json.Unmarshal(doc, &form)
+		err := wire.Unmarshal(doc, &form)
 		hub := form.Domain(org)
 		hub.Created = time.UnixMilli(created).UTC()
 		return hub, err

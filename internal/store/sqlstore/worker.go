@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -126,7 +125,7 @@ func scanWorker(r rows) (lastmile.Worker, error) {
 	if err := r.Scan(slices.Concat([]any{&doc}, at.fields(), []any{&delay})...); err != nil {
 		return lastmile.Worker{}, err
 	}
-	if err := json.Unmarshal(doc, &form); err != nil {
+	if err := wire.Unmarshal(doc, &form); err != nil {
 		return lastmile.Worker{}, err
 	}
 	w := form.Domain()
@@ -240,7 +239,7 @@ func (t fleetTx) Schedule(ctx context.Context, org lastmile.OrganizationID, id l
 		return nil, fmt.Errorf("read schedule of worker %s: %w", id, err)
 	}
 	var form wire.Schedule
-	err = json.Unmarshal(doc, &form)
+	err = wire.Unmarshal(doc, &form)
 	return form.Domain(), err
 }
 

@@ -24,23 +24,22 @@ func put(ctx context.Context, w *sqlstore.Tx, in lastmile.ContainerRef, index in
 	if err != nil {
 		return err
 	}
-	for _, moved := range tasks {
-		if moved.Container == in {
+	var moved []lastmile.Task
+	for _, task := range tasks {
+		if task.Container == in {
 			continue
 		}
-		if _, err := moved.Put(in, key, now); err != nil {
+		if _, err := task.Put(in, key, now); err != nil {
 			return err
 		}
-		if err := w.SaveTask(ctx, moved); err != nil {
-			return err
-		}
+		moved = append(moved, task)
 	}
 	list, err := w.Container(ctx, acme, in)
 	if err != nil {
 		return err
 	}
 	others := slices.DeleteFunc(list.Tasks, func(id lastmile.TaskID) bool { return slices.Contains(ids, id) })
-	return w.Enqueue(ctx, acme, in, store.PositionAt(index, others), ids, now)
+	return w.MoveTasks(ctx, acme, in, store.PositionAt(index, others), ids, moved, now)
 }
 
 // testOrder moves tasks about and compares with lists that do the same.

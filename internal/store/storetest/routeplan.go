@@ -38,13 +38,15 @@ func testRoutePlans(t *testing.T, s *sqlstore.Store) {
 	full.Worker, full.Team = id[lastmile.WorkerID]("w"), id[lastmile.TeamID]("t")
 	full.Tasks = []lastmile.TaskID{id[lastmile.TaskID]("second"), id[lastmile.TaskID]("first")}
 	full.TaskStates = []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskUnassigned}
+	first, second := plannedTask("first", full.ID), plannedTask("second", full.ID)
+	first.PlanPlace = 1
 	write(t, s, func(w *sqlstore.Tx) error {
 		return errors.Join(
 			w.SaveDestination(ctx, destination(acme, "d")), w.SaveHub(ctx, hub(acme, "h")), w.SaveTeam(ctx, team("t")),
 			w.SaveWorker(ctx, worker("w", "+12125550101")), w.SaveRoutePlan(ctx, full), w.SaveRoutePlan(ctx, routePlan("bare", 1)),
 			w.SaveRoutePlan(ctx, routePlan("last", 2)),
-			w.SaveTask(ctx, plannedTask("first", full.ID)), w.SaveTask(ctx, plannedTask("second", full.ID)), w.SaveTask(ctx, plannedTask("alone", "")),
-			w.OrderRoutePlan(ctx, acme, full.Tasks),
+			w.SaveTask(ctx, plannedTask("first", "")), w.SaveTask(ctx, plannedTask("second", "")), w.SaveTask(ctx, plannedTask("alone", "")),
+			w.SavePlanned(ctx, []lastmile.Task{first, second}),
 		)
 	})
 	plan := func(name string) lastmile.RoutePlan {
@@ -58,13 +60,16 @@ func testRoutePlans(t *testing.T, s *sqlstore.Store) {
 	t.Run("a plan is the organization's own", func(t *testing.T) { testRoutePlanScope(t, s) })
 	t.Run("plans are chosen", func(t *testing.T) { testRoutePlanFilter(t, s) })
 	t.Run("a task keeps its place when it is saved", func(t *testing.T) {
-		write(t, s, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, plannedTask("second", full.ID)) })
+		write(t, s, func(w *sqlstore.Tx) error {
+			task, err := w.Task(ctx, acme, first.ID)
+			return errors.Join(err, w.SaveTask(ctx, task))
+		})
 		if got := plan("full").Tasks; !slices.Equal(got, full.Tasks) {
 			t.Errorf("got %v, want %v", got, full.Tasks)
 		}
 	})
 	t.Run("a plan shows what became of its tasks", func(t *testing.T) {
-		done := plannedTask("first", full.ID)
+		done := first
 		done.State, done.Container, done.Completion.At = lastmile.TaskCompleted, lastmile.ContainerRef{}, now
 		write(t, s, func(w *sqlstore.Tx) error { return w.SaveTask(ctx, done) })
 		if got := plan("full").TaskStates; !slices.Equal(got, []lastmile.TaskState{lastmile.TaskUnassigned, lastmile.TaskCompleted}) {

@@ -109,7 +109,7 @@ func fullTask() lastmile.Task {
 		ID: id[lastmile.TaskID]("full"), ShortID: "0123abcd", Organization: acme, Created: now, Modified: later, Creator: "creator",
 		Merchant: zenith, Executor: "another", TrackingToken: "token", TrackingURL: "https://dray.example/t/token", TrackingViewed: true,
 		SourceTask: id[lastmile.TaskID]("source"), OrderShortID: "89efcdab",
-		State: lastmile.TaskActive, Container: annsWork, Worker: id[lastmile.WorkerID]("ann"), RoutePlan: "plan",
+		State: lastmile.TaskActive, Container: annsWork, Worker: id[lastmile.WorkerID]("ann"), RoutePlan: "plan", PlanPlace: 3,
 		CompleteAfter: now.Add(time.Hour), CompleteBefore: notLate, Pickup: true,
 		Geofenced: true, CompletedWithGeofenceWarning: true,
 		GeofenceAttempts: []lastmile.GeofenceAttempt{{Level: lastmile.GeofenceWarn, Location: lastmile.Point{Lon: 12.5, Lat: 55.7}, At: now}},
@@ -161,10 +161,43 @@ func testTask(t *testing.T, s *sqlstore.Store) {
 	quick.ServiceTime = new(time.Duration(0))
 	saveTasks(t, s, quick)
 	same(t, "a task without service", readTask(t, s, "quick"), quick)
+	moved := readTask(t, s, "quick")
+	if _, err := moved.Put(annsWork, key, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := moved.JoinRoutePlan("plan", 4, now); err != nil {
+		t.Fatal(err)
+	}
+	moved.Estimates = whole.Estimates
+	write(t, s, func(w *sqlstore.Tx) error {
+		return w.MoveTasks(ctx, acme, annsWork, store.Position{}, []lastmile.TaskID{moved.ID}, []lastmile.Task{moved}, now)
+	})
+	same(t, "a task that was moved", readTask(t, s, "quick"), moved)
+	moved.LeaveRoutePlan(key, now)
+	moved.PlanPlace = 0
+	write(t, s, func(w *sqlstore.Tx) error { return w.SavePlanned(ctx, []lastmile.Task{moved}) })
+	same(t, "a task that left its plan", readTask(t, s, "quick"), moved)
 	several := read(t, s, func(r *sqlstore.Tx) ([]lastmile.Task, error) {
 		return r.TasksOf(ctx, acme, []lastmile.TaskID{id[lastmile.TaskID]("bare"), whole.ID})
 	})
 	same(t, "several tasks", several, []lastmile.Task{task(acme, "bare", home, now), whole})
+
+	known := store.Remember(ctx)
+	for range 3 {
+		whole.Notes, whole.Destination.Notes, whole.Recipient.Notes = whole.Notes+"!", whole.Destination.Notes+"!", whole.Recipient.Notes+"!"
+		whole.Events, whole.PlanPlace = whole.Events+1, whole.PlanPlace+1
+		write(t, s, func(w *sqlstore.Tx) error { return w.SaveRecipient(ctx, *whole.Recipient) })
+		saveTasks(t, s, whole)
+		again := func() lastmile.Task {
+			return read(t, s, func(r *sqlstore.Tx) (lastmile.Task, error) { return r.Task(known, acme, whole.ID) })
+		}
+		first, second := again(), again()
+		same(t, "a task that has changed", first, whole)
+		same(t, "a task that is known", second, whole)
+		if first.Recipient != second.Recipient {
+			t.Error("a task that is known was decoded again")
+		}
+	}
 
 	shown, err := s.Show(ctx, store.Tasks, acme, string(whole.ID))
 	if err != nil || !json.Valid(shown) {

@@ -64,6 +64,7 @@ type Engine struct {
 	migrations []engine.Migration
 	waiting    atomic.Int64 // for a connection
 	again      rate.Turns   // of operations that run again, by caller
+	gate       rate.Gate    // of transactions, by caller
 	count      engine.Counters
 
 	unversioned atomic.Int64 // counts versions on a server that has none
@@ -135,11 +136,27 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "dray"
 	}
+	config.AfterConnect = preferIndexes
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("set up the PostgreSQL pool: %w", err)
 	}
 	return pool, nil
+}
+
+// preferIndexes makes a connection read by an index where there is one. A serializable
+// transaction that reads a table without an index conflicts with everything that is
+// inserted into the table, also by other organizations, and in a small table PostgreSQL
+// would not use one. The compiler of queries is for those that it expects to be slow,
+// which it would expect of the others then. A database that lacks these settings does
+// without.
+func preferIndexes(ctx context.Context, c *pgx.Conn) error {
+	for _, setting := range []string{"SET enable_seqscan = off", "SET jit = off"} {
+		if _, err := c.Exec(ctx, setting); err != nil && pgCode(err) == "" {
+			return err // the connection is broken
+		}
+	}
+	return nil
 }
 
 // checkServer rejects a PostgreSQL server that is too old. Other databases that

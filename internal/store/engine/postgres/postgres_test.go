@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/url"
@@ -178,6 +179,53 @@ func TestCallersDoNotWaitForEachOthersRetries(t *testing.T) {
 	wg.Wait()
 	if !second.Load() {
 		t.Error("two operations of one caller ran again at the same time")
+	}
+}
+
+// TestALongOperationFinallyWins has an operation that another one of its caller beats
+// whenever it can: while the long one runs, a short one begins and changes the same row.
+// After a few retries short ones begin only after the long one, and those of other
+// callers do not wait for it.
+func TestALongOperationFinallyWins(t *testing.T) {
+	e, err := Open(t.Context(), options(enginetest.Postgres(t)))
+	must(t, err)
+	defer e.Close()
+	change := func(ctx context.Context, caller string, during func()) error {
+		ctx = lastmile.WithCaller(ctx, caller)
+		return e.Write(ctx, func(c engine.Conn) error {
+			var n int64
+			if err := c.Row(ctx, `SELECT COUNT(*) FROM note WHERE org = $1`, caller).Scan(&n); err != nil {
+				return err
+			}
+			during()
+			_, err := c.Exec(ctx, `INSERT INTO note (org, id, doc, n) VALUES ($1, $2, $3, $4)`, caller, "note"+rand.Text(), []byte("{}"), n)
+			return err
+		})
+	}
+	runs := 0
+	var short sync.WaitGroup
+	must(t, change(t.Context(), "acme", func() {
+		runs++
+		must(t, e.Write(lastmile.WithCaller(t.Context(), "other"), func(engine.Conn) error { return nil }))
+		done := make(chan struct{})
+		short.Go(func() {
+			defer close(done)
+			must(t, change(t.Context(), "acme", func() {}))
+		})
+		if runs <= loneRetry {
+			<-done
+		}
+	}))
+	short.Wait()
+	if runs != loneRetry+1 {
+		t.Errorf("it won in run %d, want run %d", runs, loneRetry+1)
+	}
+	var different, all int64
+	must(t, e.Direct(t.Context(), func(c engine.Conn) error {
+		return c.Row(t.Context(), `SELECT COUNT(DISTINCT n), COUNT(*) FROM note WHERE org = 'acme'`).Scan(&different, &all)
+	}))
+	if all != loneRetry+2 || different != all {
+		t.Errorf("%d operations saw %d different states", all, different)
 	}
 }
 

@@ -36,10 +36,18 @@ const (
 // the second run finds the row; a key that stays violated is a bug of the
 // operation.
 const (
-	maxRetries       = 20
+	maxRetries       = 50
 	maxUniqueRetries = 3
 	maxLostRetries   = 1
 	longestBackoff   = 100 * time.Millisecond
+)
+
+// An operation that has lost so often runs while no other of its caller does: a long one
+// would lose against short ones as long as there are any. It waits for those that run
+// for a limited time.
+const (
+	loneRetry    = 3
+	lonePatience = time.Second
 )
 
 // retries counts why an operation was run again.
@@ -59,7 +67,7 @@ func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error
 	leave := func() {}
 	defer func() { leave() }()
 	for {
-		err := e.attempt(ctx, fn)
+		err := e.enter(ctx, r.total, fn)
 		if err == nil {
 			e.count.Operations.Add(1)
 			e.count.Committed(1)
@@ -83,6 +91,26 @@ func (e *Engine) Transact(ctx context.Context, fn func(engine.Conn) error) error
 			return err
 		}
 	}
+}
+
+// enter runs fn once, at the same time as other operations of the caller or, after
+// several retries, alone.
+func (e *Engine) enter(ctx context.Context, retries int, fn func(engine.Conn) error) error {
+	caller := lastmile.CallerOf(ctx)
+	if retries >= loneRetry {
+		waiting, cancel := context.WithTimeout(ctx, lonePatience)
+		defer cancel()
+		if leave, err := e.gate.EnterAlone(waiting, caller); err == nil {
+			defer leave()
+			return e.attempt(ctx, fn)
+		}
+	}
+	leave, err := e.gate.Enter(ctx, caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return e.attempt(ctx, fn)
 }
 
 // attemptError is a failed attempt: what fn returned or the database did, and

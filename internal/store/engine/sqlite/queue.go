@@ -18,6 +18,9 @@ type queue struct {
 // endless is longer than any operation is expected to take.
 const endless = time.Duration(math.MaxInt64)
 
+// several is no caller's name: a transaction has operations of several callers.
+const several = "several callers"
+
 // add adds an operation, and reports whether there was room for it.
 func (q *queue) add(op *operation) bool {
 	q.mu.Lock()
@@ -38,11 +41,12 @@ func (q *queue) signal() {
 	}
 }
 
-// next takes an operation, or nil if none waits that may be done within a time.
-func (q *queue) next(most time.Duration) *operation {
+// next takes an operation, or nil if none waits that may be done within a time or is
+// of the caller own.
+func (q *queue) next(most time.Duration, own string) *operation {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	op, _, _ := q.ops.Next(most)
+	op, _, _ := q.ops.Next(most, own)
 	if q.ops.Len() > 0 {
 		q.signal()
 	}

@@ -144,7 +144,7 @@ func (w *writer) loop() {
 	for {
 		select {
 		case <-w.queue.ready:
-			if op := w.queue.next(endless); op != nil {
+			if op := w.queue.next(endless, several); op != nil {
 				w.batch(op)
 			}
 			continue
@@ -153,7 +153,7 @@ func (w *writer) loop() {
 			continue
 		case <-w.quit:
 		}
-		for op := w.queue.next(endless); op != nil; op = w.queue.next(endless) {
+		for op := w.queue.next(endless, several); op != nil; op = w.queue.next(endless, several) {
 			w.batch(op)
 		}
 		finished = true
@@ -176,9 +176,12 @@ func (w *writer) batch(op *operation) {
 		}
 		return
 	}
-	begun := w.now()
+	begun, own := w.now(), op.caller
 	w.taken = w.taken[:0]
 	for op != nil {
+		if op.caller != own {
+			own = several
+		}
 		if op.start() {
 			w.taken = append(w.taken, op)
 			if !w.savepoint(op) {
@@ -186,25 +189,25 @@ func (w *writer) batch(op *operation) {
 				return
 			}
 		}
-		op = w.next(w.longest - w.now().Sub(begun))
+		op = w.next(w.longest-w.now().Sub(begun), own)
 	}
 	w.commit()
 }
 
 // next takes another waiting operation into the batch, unless it is full or the
 // operation may take longer than what is left of its time: the others would wait
-// for it.
-func (w *writer) next(left time.Duration) *operation {
+// for it. The caller own, which all operations of the batch belong to, may do so.
+func (w *writer) next(left time.Duration, own string) *operation {
 	if len(w.taken) >= maxBatch || left <= 0 {
 		return nil
 	}
-	if op := w.queue.next(left); op != nil {
+	if op := w.queue.next(left, own); op != nil {
 		return op
 	}
 	// Let goroutines that are about to write run first: committing one by one
 	// costs more than the short delay. On an idle machine this returns at once.
 	runtime.Gosched()
-	return w.queue.next(left)
+	return w.queue.next(left, own)
 }
 
 // fail gives the operation an error.

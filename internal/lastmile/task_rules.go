@@ -175,12 +175,6 @@ func (t Task) SeenBy(org OrganizationID) Task {
 	return t
 }
 
-// Notifies reports whether a webhook is for tasks like this one: the executor's gets
-// those of connections only if it says so, unless they are of an order.
-func (t *Task) Notifies(h Webhook) bool {
-	return t.Origin == "" || h.Organization != t.Organization || h.CanReceiveConnectionEvents || t.OrderShortID != ""
-}
-
 // RemoveDependency removes the dependency on a deleted task.
 func (t *Task) RemoveDependency(of TaskID, by Actor, now time.Time) Event {
 	t.Dependencies = slices.DeleteFunc(slices.Clone(t.Dependencies), func(id TaskID) bool { return id == of })

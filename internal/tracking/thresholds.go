@@ -140,7 +140,7 @@ func hooksOf(ctx context.Context, r Reader, task lastmile.Task) ([]lastmile.Webh
 		return hooks, err
 	}
 	more, err := r.Webhooks(ctx, task.Origin)
-	return slices.DeleteFunc(append(hooks, more...), func(h lastmile.Webhook) bool { return !task.Notifies(h) }), err
+	return slices.DeleteFunc(append(hooks, more...), func(h lastmile.Webhook) bool { return !h.Covers(&task) }), err
 }
 
 // newlyReached returns the webhooks whose thresholds the active task has reached

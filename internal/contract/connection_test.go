@@ -334,7 +334,14 @@ func TestConnectedEventContract(t *testing.T) {
 		phone.standsAt(t, -73.98, 40.75)
 		phone.do(t, "start", task, "s"+task, nil)
 		phone.do(t, "arrive", task, "a"+task, nil)
-		phone.do(t, "complete", task, "c"+task, map[string]any{"success": true})
+		photo := phone.uploaded(t, asJPEG(t, drawing(40, 30)))
+		outsideScope.check(t, m.shop.Call(t, "GET", "/uploads/"+photo, nil))
+		phone.do(t, "complete", task, "c"+task, map[string]any{"success": true, "photoUploadIds": []string{photo}})
+		matches(t, m.shop.Must(t, "GET", "/tasks/"+task, nil)["completionDetails"].(map[string]any)["photoUploadIds"], `["`+photo+`"]`)
+		m.shop.Call(t, "GET", "/uploads/"+photo, nil).OK(t)
+		for _, c := range []*apptest.Client{m.cafe, m.slow.Client} {
+			outsideScope.check(t, c.Call(t, "GET", "/uploads/"+photo, nil))
+		}
 		gone := fmt.Sprint(placed(t, m.shop, order(m.fast))["id"])
 		m.shop.Call(t, "DELETE", "/tasks/"+gone, nil).OK(t)
 

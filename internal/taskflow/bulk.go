@@ -19,6 +19,7 @@ import (
 // have ids that no item can name yet.
 type bulkWriter struct {
 	w          bulkStore
+	org        lastmile.OrganizationID
 	fields     customfield.Fields
 	settings   lastmile.Settings
 	recipients knownRecipients // those of the items
@@ -33,7 +34,7 @@ type bulkWriter struct {
 // that are known.
 func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item, known knownRecipients) (*bulkWriter, error) {
 	b := &bulkWriter{
-		w: w, recipients: known, outside: known != nil,
+		w: w, org: org, recipients: known, outside: known != nil,
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
 	}
 	var err error
@@ -62,7 +63,10 @@ func (b *bulkWriter) flush(ctx context.Context) error {
 }
 
 // Settings implements creationWriter.
-func (b *bulkWriter) Settings(context.Context, lastmile.OrganizationID) (lastmile.Settings, error) {
+func (b *bulkWriter) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
+	if org != b.org { // it executes the task
+		return b.w.Settings(ctx, org)
+	}
 	return b.settings, nil
 }
 
@@ -131,6 +135,11 @@ func (b *bulkWriter) Destination(ctx context.Context, org lastmile.OrganizationI
 
 // SaveDestination implements creationWriter.
 func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) error {
+	if d.Organization != b.org && slices.ContainsFunc(b.buffer.Destinations, func(saved lastmile.Destination) bool {
+		return saved.ID == d.ID && saved.Organization == d.Organization
+	}) {
+		return nil // several items have it
+	}
 	b.buffer.Destinations = append(b.buffer.Destinations, d)
 	return nil
 }
@@ -138,6 +147,11 @@ func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) 
 // Organization implements ownerReader.
 func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	return b.w.Organization(ctx, id)
+}
+
+// Connection implements connectionReader.
+func (b *bulkWriter) Connection(ctx context.Context, org, other lastmile.OrganizationID) (store.Connection, error) {
+	return b.w.Connection(ctx, org, other)
 }
 
 // Team implements ownerReader.

@@ -21,11 +21,11 @@ type TaskReader interface {
 	ownerReader
 	crewReader
 	familyReader
-	// Containers lists the containers that ever changed, in no particular order.
-	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
-	// Task returns a task.
-	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TaskByShortID finds a task of the organization by its short id.
+	// VisibleTask returns a task that the organization has, or that it placed with
+	// another.
+	VisibleTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// TaskByShortID finds a task that the organization has, or that it placed with
+	// another, by its short id.
 	TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error)
 }
 
@@ -45,14 +45,20 @@ type TaskWriter interface {
 	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
 }
 
-// TaskStore runs the transactions of Tasks.
-type TaskStore = store.Transactor[TaskReader, TaskWriter]
+// TaskStore runs the transactions of Tasks, its own and those that other use cases
+// began.
+type TaskStore interface {
+	store.Transactor[TaskReader, TaskWriter]
+	store.Joiner[TaskWriter]
+}
 
 // ContainerReader is what Containers reads in a transaction.
 type ContainerReader interface {
 	listReader
 	familyReader
 	crewReader
+	// Containers lists the containers that ever changed, in no particular order.
+	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// Explanation returns why a task was assigned to its worker.
 	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
 	// Hub returns a hub.
@@ -259,6 +265,14 @@ type ownerReader interface {
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 
+// connectionReader reads which organizations are connected.
+type connectionReader interface {
+	// Connection returns what an organization may do with another.
+	Connection(ctx context.Context, org, other lastmile.OrganizationID) (store.Connection, error)
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+}
+
 // listReader reads containers and their owners.
 type listReader interface {
 	ownerReader
@@ -380,6 +394,7 @@ type explanationWriter interface {
 // buffer of bulkWriter into account.
 type creationWriter interface {
 	store.RecipientStore
+	connectionReader
 	ownerReader
 	fieldReader
 	listWriter

@@ -1,0 +1,24 @@
+package orderapi
+
+import (
+	"dray/internal/edge"
+	"dray/internal/ordering"
+)
+
+// Server serves the resources of couriers and their clients.
+type Server struct {
+	Clients *ordering.Clients
+	Vault   edge.Vault // for replies that contain keys
+}
+
+// Tags lists the resources in the order of the OpenAPI document.
+func (s *Server) Tags() []edge.Tag {
+	return []edge.Tag{
+		{Name: "Clients", Description: "Organizations that the organization delivers for, and couriers that deliver for it."},
+	}
+}
+
+// Routes returns the routes of all resources.
+func (s *Server) Routes() []edge.Route {
+	return clients{s}.routes()
+}

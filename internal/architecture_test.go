@@ -26,7 +26,7 @@ type rule struct {
 
 // domain is the rules without any storage: lastmile has the records, the
 // others know no package but it.
-var domain = []string{"analytics", "assignment", "customfield", "lastmile", "planning", "textmessage", "trackingpage", "travel"}
+var domain = []string{"analytics", "assignment", "customfield", "lastmile", "order", "planning", "textmessage", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
@@ -60,6 +60,7 @@ var rules = map[string]rule{
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
 	"customfield":  {may: []string{"lastmile"}},
+	"order":        {may: []string{"lastmile"}},
 	"textmessage":  {may: []string{"lastmile"}},
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},

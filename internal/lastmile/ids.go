@@ -5,6 +5,8 @@ package lastmile
 type (
 	// OrganizationID identifies an organization.
 	OrganizationID string
+	// ClientID identifies a client of a courier.
+	ClientID string
 	// KeyID identifies an API key.
 	KeyID string
 	// AdminID identifies an administrator.

@@ -17,7 +17,28 @@ func number(v float64) *float64 { return &v }
 // freeBase is a base rate that costs nothing, for plans whose other rates are tested.
 var freeBase = RateDraft{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(0)}
 
-func newService(t testing.TB, d ServiceDraft) Service {
+// serviceDraft is a service to create.
+type serviceDraft struct {
+	DisplayName  string
+	Currency     string
+	Clients      []lastmile.ClientID
+	Timezone     string
+	Hours        []WindowDraft
+	LeadTime     time.Duration
+	SameDayUntil string
+	DueIn        *time.Duration
+	Limits       Limits
+	Rates        []RateDraft
+}
+
+func (d serviceDraft) sent() ServiceChange {
+	return ServiceChange{
+		DisplayName: &d.DisplayName, Currency: &d.Currency, Clients: &d.Clients, Timezone: &d.Timezone, Hours: &d.Hours,
+		LeadTime: &d.LeadTime, SameDayUntil: &d.SameDayUntil, DueIn: d.DueIn, Limits: &d.Limits, Rates: &d.Rates,
+	}
+}
+
+func newService(t testing.TB, d serviceDraft) Service {
 	t.Helper()
 	if d.DisplayName == "" {
 		d.DisplayName = "Express"
@@ -33,7 +54,7 @@ func newService(t testing.TB, d ServiceDraft) Service {
 	}
 	n := 0
 	newID := func() string { n++; return fmt.Sprintf("rate%020d", n) }
-	s, err := NewService("service00000000000000000", lastmile.Organization{ID: "courier", Timezone: "America/New_York"}, d, newID, testNow)
+	s, err := NewService("service00000000000000000", lastmile.Organization{ID: "courier", Timezone: "America/New_York"}, d.sent(), newID, testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +149,7 @@ func TestPriceOfEachRatingType(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.rate.Name = "Tested"
-			s := newService(t, ServiceDraft{Currency: tt.currency, Rates: []RateDraft{freeBase, tt.rate}})
+			s := newService(t, serviceDraft{Currency: tt.currency, Rates: []RateDraft{freeBase, tt.rate}})
 			p, ok := s.Price(tt.job)
 			if got := p.Currency.Text(p.Total); !ok || got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
@@ -166,7 +187,7 @@ func TestPriceCombinesRates(t *testing.T) {
 			"Base 0.01, Again 0.01 = 0.02"}, // twice 0.005, whose sum is 0.01
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, ServiceDraft{Rates: tt.rates})
+			s := newService(t, serviceDraft{Rates: tt.rates})
 			p, _ := s.Price(testJob())
 			if got := shown(p); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -232,7 +253,7 @@ func TestSurchargeWindows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newService(t, ServiceDraft{Rates: []RateDraft{
+			s := newService(t, serviceDraft{Rates: []RateDraft{
 				{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(10)},
 				{Name: "Surcharge", Type: RateSurcharge, Amount: number(25), Unit: Percent, When: &tt.when},
 			}})
@@ -251,7 +272,7 @@ func TestSurchargeWindows(t *testing.T) {
 
 // Any rate can be restricted to a window, except the base rate.
 func TestWindowsOfOtherRates(t *testing.T) {
-	s := newService(t, ServiceDraft{Rates: []RateDraft{
+	s := newService(t, serviceDraft{Rates: []RateDraft{
 		{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(5)},
 		{Name: "Distance", Type: RateDistance, Amount: number(1), When: &WindowDraft{Days: []string{"sun"}}},
 		{Name: "Least", Type: RateMinimum, Amount: number(12), When: &WindowDraft{Days: []string{"sun"}}},
@@ -267,7 +288,7 @@ func TestWindowsOfOtherRates(t *testing.T) {
 }
 
 func TestPricesTooLargeToBeExactAreNoPrices(t *testing.T) {
-	s := newService(t, ServiceDraft{Rates: []RateDraft{{Name: "Base", Type: RateQuantity, IsBase: true, Amount: number(MaxAmount)}}})
+	s := newService(t, serviceDraft{Rates: []RateDraft{{Name: "Base", Type: RateQuantity, IsBase: true, Amount: number(MaxAmount)}}})
 	j := testJob()
 	if _, ok := s.Price(j); !ok {
 		t.Error("one piece has no price")
@@ -307,7 +328,7 @@ func FuzzPriceAddsUp(f *testing.F) {
 		c := []string{"JPY", "USD", "KWD"}[kind%3]
 		amount = float64(int64(amount)) // fits every currency
 		when := &WindowDraft{From: "20:00", To: "07:00", Days: []string{"mon", "thu"}}
-		d := ServiceDraft{DisplayName: "x", Currency: c, Timezone: "Europe/Berlin", Rates: []RateDraft{{Name: "Base", Type: RateFlat, IsBase: true, Amount: &amount}}}
+		d := serviceDraft{DisplayName: "x", Currency: c, Timezone: "Europe/Berlin", Rates: []RateDraft{{Name: "Base", Type: RateFlat, IsBase: true, Amount: &amount}}}
 		for _, typ := range RatingType("").Values() {
 			r := RateDraft{Name: string(typ), Type: typ, Amount: &amount}
 			if len(units[typ]) > 0 {
@@ -320,7 +341,7 @@ func FuzzPriceAddsUp(f *testing.F) {
 			}
 			d.Rates = append(d.Rates, r)
 		}
-		s, err := NewService("s", lastmile.Organization{}, d, func() string { return "id" }, testNow)
+		s, err := NewService("s", lastmile.Organization{}, d.sent(), func() string { return "id" }, testNow)
 		if err != nil {
 			t.Skip()
 		}

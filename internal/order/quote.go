@@ -51,7 +51,7 @@ func (s *Service) Due(j Job) time.Time {
 
 // Offers reports whether a service is compatible with a job of a client. It does not
 // consider the length of the trip.
-func (s *Service) Offers(j Job, client ClientID, now time.Time) bool {
+func (s *Service) Offers(j Job, client lastmile.ClientID, now time.Time) bool {
 	return (len(s.Clients) == 0 || slices.Contains(s.Clients, client)) && s.inTime(j.ReadyBy, now) && s.withinLimits(j)
 }
 

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -11,9 +12,6 @@ import (
 
 // ServiceID identifies a delivery service.
 type ServiceID string
-
-// ClientID identifies a client of a courier.
-type ClientID string
 
 // Limits of delivery services.
 const (
@@ -32,9 +30,9 @@ type Service struct {
 	Created, Modified time.Time
 	DisplayName       string
 	Currency          Currency
-	Clients           []ClientID // empty for every client
-	Timezone          string     // of hours, windows and the latest order; IANA name
-	Hours             []Window   // when deliveries can be ready; empty for always
+	Clients           []lastmile.ClientID // empty for every client
+	Timezone          string              // of hours, windows and the latest order; IANA name
+	Hours             []Window            // when deliveries can be ready; empty for always
 	LeadTime          time.Duration
 	SameDayUntil      *Clock        // latest order for the same day; nil for none
 	DueIn             time.Duration // from ready to due, if the client does not say
@@ -62,42 +60,40 @@ type Distance struct {
 	Unit  Unit
 }
 
-// ServiceDraft holds a delivery service as sent.
-type ServiceDraft struct {
-	DisplayName  string
-	Currency     string
-	Clients      []ClientID
-	Timezone     string // empty for the organization's
-	Hours        []WindowDraft
-	LeadTime     time.Duration
-	SameDayUntil string
+// ServiceChange is a new delivery service as sent, or an update of one. Nil fields
+// stay unchanged; zero values restore defaults.
+type ServiceChange struct {
+	DisplayName  *string
+	Currency     *string
+	Clients      *[]lastmile.ClientID
+	Timezone     *string // empty for the organization's
+	Hours        *[]WindowDraft
+	LeadTime     *time.Duration
+	SameDayUntil *string
 	DueIn        *time.Duration
-	Limits       Limits
-	Rates        []RateDraft
+	Limits       *Limits
+	Rates        *[]RateDraft
 }
 
 // NewService returns a delivery service.
-func NewService(id ServiceID, of lastmile.Organization, d ServiceDraft, newID func() string, now time.Time) (Service, error) {
-	s := Service{ID: id, Organization: of.ID, Created: now}
-	err := s.Replace(of, d, newID, now)
+func NewService(id ServiceID, of lastmile.Organization, c ServiceChange, newID func() string, now time.Time) (Service, error) {
+	s := Service{ID: id, Organization: of.ID, Created: now, Timezone: of.Timezone, DueIn: DefaultDueIn}
+	err := s.Update(of, c, newID, now)
 	return s, err
 }
 
-// Replace replaces what a client can set of a service. Rates that are sent back
-// unchanged keep their ids.
-func (s *Service) Replace(of lastmile.Organization, d ServiceDraft, newID func() string, now time.Time) error {
-	if err := lastmile.RequireText("displayName", d.DisplayName); err != nil {
+// Update changes a service. Rates that are sent back unchanged keep their ids.
+func (s *Service) Update(of lastmile.Organization, c ServiceChange, newID func() string, now time.Time) error {
+	next := *s
+	lastmile.Set(&next.DisplayName, c.DisplayName)
+	if err := lastmile.RequireText("displayName", next.DisplayName); err != nil {
 		return err
 	}
-	c, err := NewCurrency("currency", d.Currency)
-	if err != nil {
-		return err
+	if c.Clients != nil {
+		next.Clients = lastmile.Unique(*c.Clients)
 	}
-	next := Service{
-		ID: s.ID, Organization: s.Organization, Created: s.Created, Modified: s.Modified,
-		DisplayName: d.DisplayName, Currency: c, Clients: lastmile.Unique(d.Clients), LeadTime: d.LeadTime, Limits: d.Limits,
-	}
-	if err := lastmile.FirstError(next.setTimes(of, d), next.checkLimits(), next.setRates(d, s.Rates, newID)); err != nil {
+	lastmile.Set(&next.Limits, c.Limits)
+	if err := lastmile.FirstError(next.setCurrency(c), next.setTimes(of, c), next.checkLimits(), next.setRates(c, newID)); err != nil {
 		return err
 	}
 	if !lastmile.Same(*s, next) {
@@ -105,6 +101,20 @@ func (s *Service) Replace(of lastmile.Organization, d ServiceDraft, newID func()
 	}
 	*s = next
 	return nil
+}
+
+func (s *Service) setCurrency(c ServiceChange) (err error) {
+	if c.Currency == nil && s.Currency != "" {
+		return nil
+	}
+	var code string
+	lastmile.Set(&code, c.Currency)
+	before := s.Currency
+	s.Currency, err = NewCurrency("currency", code)
+	if err == nil && s.Currency != before && c.Rates == nil && before != "" {
+		err = lastmile.Invalid("currency cannot change from %s to %s without new rates; send rates as well", before, s.Currency)
+	}
+	return err
 }
 
 // later returns the modification time of a record: now, but after the one before.
@@ -116,37 +126,49 @@ func later(before, now time.Time) time.Time {
 }
 
 // setTimes sets the time zone and what is in it.
-func (s *Service) setTimes(of lastmile.Organization, d ServiceDraft) error {
-	if s.Timezone = d.Timezone; s.Timezone == "" {
-		s.Timezone = of.Timezone
-	}
+func (s *Service) setTimes(of lastmile.Organization, c ServiceChange) error {
+	lastmile.Set(&s.Timezone, c.Timezone)
+	lastmile.Set(&s.LeadTime, c.LeadTime)
+	lastmile.Set(&s.DueIn, c.DueIn)
+	s.Timezone, s.DueIn = cmp.Or(s.Timezone, of.Timezone), cmp.Or(s.DueIn, DefaultDueIn)
 	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "Local" {
 		return lastmile.Invalid("timezone must be an IANA time zone such as America/New_York, not %q", lastmile.Truncate(s.Timezone, 64))
 	}
-	if s.DueIn = DefaultDueIn; d.DueIn != nil {
-		s.DueIn = *d.DueIn
-	}
 	switch {
-	case len(d.Hours) > MaxServiceHours:
-		return lastmile.Invalid("hours has %d entries; at most %d are allowed", len(d.Hours), MaxServiceHours)
 	case s.LeadTime < 0 || s.LeadTime > MaxLeadTime:
 		return lastmile.Invalid("leadTime must be between 0 and %.0f minutes", MaxLeadTime.Minutes())
-	case s.DueIn <= 0 || s.DueIn > MaxDueIn:
-		return lastmile.Invalid("dueIn must be more than 0 and at most %.0f minutes", MaxDueIn.Minutes())
+	case s.DueIn < time.Minute || s.DueIn > MaxDueIn:
+		return lastmile.Invalid("dueIn must be between 1 and %.0f minutes", MaxDueIn.Minutes())
 	}
-	for i, sent := range d.Hours {
-		w, err := sent.window(fmt.Sprintf("hours[%d]", i))
+	if c.SameDayUntil != nil {
+		s.SameDayUntil = nil
+		if text := *c.SameDayUntil; text != "" {
+			until, err := readClock("sameDayUntil", text)
+			if err != nil {
+				return err
+			}
+			s.SameDayUntil = &until
+		}
+	}
+	return s.setHours(c.Hours)
+}
+
+func (s *Service) setHours(sent *[]WindowDraft) error {
+	if sent == nil {
+		return nil
+	}
+	if len(*sent) > MaxServiceHours {
+		return lastmile.Invalid("hours has %d entries; at most %d are allowed", len(*sent), MaxServiceHours)
+	}
+	s.Hours = nil
+	for i, d := range *sent {
+		w, err := d.window(fmt.Sprintf("hours[%d]", i))
 		if err != nil {
 			return err
 		}
 		s.Hours = append(s.Hours, w)
 	}
-	if d.SameDayUntil == "" {
-		return nil
-	}
-	until, err := readClock("sameDayUntil", d.SameDayUntil)
-	s.SameDayUntil = &until
-	return err
+	return nil
 }
 
 func (s *Service) checkLimits() error {
@@ -197,17 +219,22 @@ func (w Weight) kilograms() *big.Rat { return new(big.Rat).Mul(decimal(w.Value),
 func (d Distance) meters() *big.Rat { return new(big.Rat).Mul(decimal(d.Value), sizes[d.Unit]) }
 
 // setRates sets the rate plan. A rate that is the same as before keeps its id.
-func (s *Service) setRates(d ServiceDraft, before []Rate, newID func() string) error {
+func (s *Service) setRates(c ServiceChange, newID func() string) error {
+	var sent []RateDraft
+	lastmile.Set(&sent, c.Rates)
 	switch {
-	case len(d.Rates) == 0:
+	case c.Rates == nil && len(s.Rates) > 0:
+		return nil
+	case len(sent) == 0:
 		return lastmile.Missing("rates").Because("one of them must have isBaseRate true")
-	case len(d.Rates) > MaxRates:
-		return lastmile.Invalid("rates has %d entries; at most %d are allowed", len(d.Rates), MaxRates)
+	case len(sent) > MaxRates:
+		return lastmile.Invalid("rates has %d entries; at most %d are allowed", len(sent), MaxRates)
 	}
-	known := slices.Clone(before)
+	known := slices.Clone(s.Rates)
+	s.Rates = nil
 	base := 0
-	for i, sent := range d.Rates {
-		r, err := sent.rate(fmt.Sprintf("rates[%d]", i), "", s.Currency)
+	for i, d := range sent {
+		r, err := d.rate(fmt.Sprintf("rates[%d]", i), "", s.Currency)
 		if err != nil {
 			return err
 		}

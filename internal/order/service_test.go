@@ -14,37 +14,37 @@ func TestAvailability(t *testing.T) {
 	office := []WindowDraft{{Days: []string{"mon", "tue", "wed", "thu", "fri"}, From: "08:00", To: "18:00"}, {Days: []string{"sat"}, From: "09:00", To: "12:00"}}
 	night := []WindowDraft{{Days: []string{"fri"}, From: "22:00", To: "02:00"}}
 	for name, tt := range map[string]struct {
-		service    ServiceDraft
+		service    serviceDraft
 		now, ready string
 		want       bool
 	}{
-		"no restrictions":                  {ServiceDraft{}, "2026-03-02T10:00:00-05:00", "2026-03-02T10:00:00-05:00", true},
-		"ready a while ago":                {ServiceDraft{}, "2026-03-02T10:00:00-05:00", "2026-03-02T09:00:00-05:00", true},
-		"in hours":                         {ServiceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-02T08:00:00-05:00", true},
-		"before hours":                     {ServiceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-02T07:59:59-05:00", false},
-		"hours end":                        {ServiceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-02T18:00:00-05:00", false},
-		"Saturday":                         {ServiceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-07T09:00:00-05:00", true},
-		"Saturday afternoon":               {ServiceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-07T12:00:00-05:00", false},
-		"Sunday":                           {ServiceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-08T10:00:00-04:00", false},
-		"in hours of its own zone":         {ServiceDraft{Hours: office, Timezone: "Asia/Tokyo"}, "2026-03-02T07:00:00Z", "2026-03-02T23:30:00Z", true},
-		"night, after midnight":            {ServiceDraft{Hours: night}, "2026-03-02T07:00:00Z", "2026-03-07T01:59:00-05:00", true},
-		"night, Friday after midnight":     {ServiceDraft{Hours: night}, "2026-03-02T07:00:00Z", "2026-03-06T01:59:00-05:00", false},
-		"in hours after the clock changed": {ServiceDraft{Hours: office}, "2026-03-09T00:00:00Z", "2026-03-09T12:00:00Z", true},  // 08:00 EDT
-		"same instant before it changed":   {ServiceDraft{Hours: office}, "2026-03-02T00:00:00Z", "2026-03-02T12:00:00Z", false}, // 07:00 EST
+		"no restrictions":                  {serviceDraft{}, "2026-03-02T10:00:00-05:00", "2026-03-02T10:00:00-05:00", true},
+		"ready a while ago":                {serviceDraft{}, "2026-03-02T10:00:00-05:00", "2026-03-02T09:00:00-05:00", true},
+		"in hours":                         {serviceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-02T08:00:00-05:00", true},
+		"before hours":                     {serviceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-02T07:59:59-05:00", false},
+		"hours end":                        {serviceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-02T18:00:00-05:00", false},
+		"Saturday":                         {serviceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-07T09:00:00-05:00", true},
+		"Saturday afternoon":               {serviceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-07T12:00:00-05:00", false},
+		"Sunday":                           {serviceDraft{Hours: office}, "2026-03-02T07:00:00-05:00", "2026-03-08T10:00:00-04:00", false},
+		"in hours of its own zone":         {serviceDraft{Hours: office, Timezone: "Asia/Tokyo"}, "2026-03-02T07:00:00Z", "2026-03-02T23:30:00Z", true},
+		"night, after midnight":            {serviceDraft{Hours: night}, "2026-03-02T07:00:00Z", "2026-03-07T01:59:00-05:00", true},
+		"night, Friday after midnight":     {serviceDraft{Hours: night}, "2026-03-02T07:00:00Z", "2026-03-06T01:59:00-05:00", false},
+		"in hours after the clock changed": {serviceDraft{Hours: office}, "2026-03-09T00:00:00Z", "2026-03-09T12:00:00Z", true},  // 08:00 EDT
+		"same instant before it changed":   {serviceDraft{Hours: office}, "2026-03-02T00:00:00Z", "2026-03-02T12:00:00Z", false}, // 07:00 EST
 
-		"lead time kept":              {ServiceDraft{LeadTime: time.Hour}, "2026-03-02T10:00:00-05:00", "2026-03-02T11:00:00-05:00", true},
-		"lead time missed":            {ServiceDraft{LeadTime: time.Hour}, "2026-03-02T10:00:00-05:00", "2026-03-02T10:59:00-05:00", false},
-		"lead time, a slow request":   {ServiceDraft{LeadTime: time.Hour}, "2026-03-02T10:00:30-05:00", "2026-03-02T11:00:00-05:00", true},
-		"lead time over a changeover": {ServiceDraft{LeadTime: 24 * time.Hour}, "2026-03-07T12:00:00-05:00", "2026-03-08T12:00:00-04:00", false}, // 23 hours later
+		"lead time kept":              {serviceDraft{LeadTime: time.Hour}, "2026-03-02T10:00:00-05:00", "2026-03-02T11:00:00-05:00", true},
+		"lead time missed":            {serviceDraft{LeadTime: time.Hour}, "2026-03-02T10:00:00-05:00", "2026-03-02T10:59:00-05:00", false},
+		"lead time, a slow request":   {serviceDraft{LeadTime: time.Hour}, "2026-03-02T10:00:30-05:00", "2026-03-02T11:00:00-05:00", true},
+		"lead time over a changeover": {serviceDraft{LeadTime: 24 * time.Hour}, "2026-03-07T12:00:00-05:00", "2026-03-08T12:00:00-04:00", false}, // 23 hours later
 
-		"same day in time":         {ServiceDraft{SameDayUntil: "14:00"}, "2026-03-02T13:59:59-05:00", "2026-03-02T17:00:00-05:00", true},
-		"same day too late":        {ServiceDraft{SameDayUntil: "14:00"}, "2026-03-02T14:00:00-05:00", "2026-03-02T17:00:00-05:00", false},
-		"next day":                 {ServiceDraft{SameDayUntil: "14:00"}, "2026-03-02T20:00:00-05:00", "2026-03-03T00:00:00-05:00", true},
-		"ready yesterday":          {ServiceDraft{SameDayUntil: "14:00"}, "2026-03-02T20:00:00-05:00", "2026-03-01T23:00:00-05:00", false},
-		"same day only in UTC":     {ServiceDraft{SameDayUntil: "14:00"}, "2026-03-03T04:00:00Z", "2026-03-03T05:00:00Z", true}, // 23:00, and 00:00 of the next day
-		"same day until midnight":  {ServiceDraft{SameDayUntil: "24:00"}, "2026-03-02T23:59:00-05:00", "2026-03-02T23:59:30-05:00", true},
-		"never on the same day":    {ServiceDraft{SameDayUntil: "00:00"}, "2026-03-02T00:00:00-05:00", "2026-03-02T12:00:00-05:00", false},
-		"autumn: before the limit": {ServiceDraft{SameDayUntil: "01:30"}, "2026-11-01T06:29:00Z", "2026-11-01T15:00:00Z", true}, // 01:29 for the second time
+		"same day in time":         {serviceDraft{SameDayUntil: "14:00"}, "2026-03-02T13:59:59-05:00", "2026-03-02T17:00:00-05:00", true},
+		"same day too late":        {serviceDraft{SameDayUntil: "14:00"}, "2026-03-02T14:00:00-05:00", "2026-03-02T17:00:00-05:00", false},
+		"next day":                 {serviceDraft{SameDayUntil: "14:00"}, "2026-03-02T20:00:00-05:00", "2026-03-03T00:00:00-05:00", true},
+		"ready yesterday":          {serviceDraft{SameDayUntil: "14:00"}, "2026-03-02T20:00:00-05:00", "2026-03-01T23:00:00-05:00", false},
+		"same day only in UTC":     {serviceDraft{SameDayUntil: "14:00"}, "2026-03-03T04:00:00Z", "2026-03-03T05:00:00Z", true}, // 23:00, and 00:00 of the next day
+		"same day until midnight":  {serviceDraft{SameDayUntil: "24:00"}, "2026-03-02T23:59:00-05:00", "2026-03-02T23:59:30-05:00", true},
+		"never on the same day":    {serviceDraft{SameDayUntil: "00:00"}, "2026-03-02T00:00:00-05:00", "2026-03-02T12:00:00-05:00", false},
+		"autumn: before the limit": {serviceDraft{SameDayUntil: "01:30"}, "2026-11-01T06:29:00Z", "2026-11-01T15:00:00Z", true}, // 01:29 for the second time
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, tt.service)
@@ -63,12 +63,12 @@ func TestAvailability(t *testing.T) {
 
 func TestDue(t *testing.T) {
 	j := testJob()
-	s := newService(t, ServiceDraft{})
+	s := newService(t, serviceDraft{})
 	if got := s.Due(j).Sub(j.ReadyBy); got != DefaultDueIn {
 		t.Errorf("by default it is due in %v", got)
 	}
 	hour := time.Hour
-	s = newService(t, ServiceDraft{DueIn: &hour})
+	s = newService(t, serviceDraft{DueIn: &hour})
 	if got := s.Due(j).Sub(j.ReadyBy); got != hour {
 		t.Errorf("it is due in %v", got)
 	}
@@ -102,7 +102,7 @@ func TestLimits(t *testing.T) {
 		"miles above":           {distance(10, Miles), func(j *Job) { j.Distance = 16_094 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, ServiceDraft{Limits: tt.limits})
+			s := newService(t, serviceDraft{Limits: tt.limits})
 			j := testJob()
 			tt.change(&j)
 			if got := s.Offers(j, "any", testNow) && s.Reaches(j); got != tt.want {
@@ -113,7 +113,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestClientsOfAService(t *testing.T) {
-	s := newService(t, ServiceDraft{Clients: []ClientID{"a", "b", "a"}})
+	s := newService(t, serviceDraft{Clients: []lastmile.ClientID{"a", "b", "a"}})
 	if !s.Offers(testJob(), "b", testNow) || s.Offers(testJob(), "c", testNow) {
 		t.Errorf("clients are %v", s.Clients)
 	}
@@ -203,7 +203,7 @@ func TestArea(t *testing.T) {
 
 	j := testJob()
 	j.Pickup, j.Dropoff = lastmile.Point{Lon: 5, Lat: 5}, lastmile.Point{Lon: 15, Lat: 5}
-	s := newService(t, ServiceDraft{Limits: Limits{Area: Area{{square}}}})
+	s := newService(t, serviceDraft{Limits: Limits{Area: Area{{square}}}})
 	if s.Offers(j, "any", testNow) {
 		t.Error("a drop-off outside the area is offered")
 	}
@@ -244,20 +244,20 @@ func FuzzAreaHalves(f *testing.F) {
 }
 
 func TestServicesThatAreRejected(t *testing.T) {
-	rate := func(change func(*RateDraft)) ServiceDraft {
+	rate := func(change func(*RateDraft)) serviceDraft {
 		r := RateDraft{Name: "Distance", Type: RateDistance, Amount: number(1)}
 		change(&r)
-		return ServiceDraft{DisplayName: "x", Currency: "USD", Rates: []RateDraft{freeBase, r}}
+		return serviceDraft{DisplayName: "x", Currency: "USD", Rates: []RateDraft{freeBase, r}}
 	}
-	service := func(change func(*ServiceDraft)) ServiceDraft {
-		d := ServiceDraft{DisplayName: "x", Currency: "USD", Rates: []RateDraft{freeBase}}
+	service := func(change func(*serviceDraft)) serviceDraft {
+		d := serviceDraft{DisplayName: "x", Currency: "USD", Rates: []RateDraft{freeBase}}
 		change(&d)
 		return d
 	}
-	window := func(w WindowDraft) ServiceDraft {
-		return service(func(d *ServiceDraft) { d.Hours = []WindowDraft{w} })
+	window := func(w WindowDraft) serviceDraft {
+		return service(func(d *serviceDraft) { d.Hours = []WindowDraft{w} })
 	}
-	for want, d := range map[string]ServiceDraft{
+	for want, d := range map[string]serviceDraft{
 		"displayName is required":                                                           {Currency: "USD"},
 		"displayName has 1001 characters; at most 1000 are allowed":                         {DisplayName: strings.Repeat("x", 1001), Currency: "USD"},
 		"currency is required":                                                              {DisplayName: "x"},
@@ -266,35 +266,35 @@ func TestServicesThatAreRejected(t *testing.T) {
 		"rates has 31 entries; at most 30 are allowed":                                      {DisplayName: "x", Currency: "USD", Rates: make([]RateDraft, 31)},
 		"rates must have exactly one entry with isBaseRate true, not 2":                     {DisplayName: "x", Currency: "USD", Rates: []RateDraft{freeBase, freeBase}},
 		"rates must have exactly one entry with isBaseRate true, not 0":                     {DisplayName: "x", Currency: "USD", Rates: []RateDraft{{Name: "x", Type: RateFlat, Amount: number(1)}}},
-		`timezone must be an IANA time zone such as America/New_York, not "Mars/Olympus"`:   service(func(d *ServiceDraft) { d.Timezone = "Mars/Olympus" }),
-		`timezone must be an IANA time zone such as America/New_York, not "Local"`:          service(func(d *ServiceDraft) { d.Timezone = "Local" }),
-		"leadTime must be between 0 and 129600 minutes":                                     service(func(d *ServiceDraft) { d.LeadTime = -1 }),
-		"dueIn must be more than 0 and at most 43200 minutes":                               service(func(d *ServiceDraft) { d.DueIn = new(time.Duration) }),
-		`sameDayUntil must be a time of the day as HH:MM, from 00:00 to 24:00, not "2pm"`:   service(func(d *ServiceDraft) { d.SameDayUntil = "2pm" }),
-		"hours has 51 entries; at most 50 are allowed":                                      service(func(d *ServiceDraft) { d.Hours = make([]WindowDraft, 51) }),
+		`timezone must be an IANA time zone such as America/New_York, not "Mars/Olympus"`:   service(func(d *serviceDraft) { d.Timezone = "Mars/Olympus" }),
+		`timezone must be an IANA time zone such as America/New_York, not "Local"`:          service(func(d *serviceDraft) { d.Timezone = "Local" }),
+		"leadTime must be between 0 and 129600 minutes":                                     service(func(d *serviceDraft) { d.LeadTime = -1 }),
+		"dueIn must be between 1 and 43200 minutes":                                         service(func(d *serviceDraft) { d.DueIn = new(time.Second) }),
+		`sameDayUntil must be a time of the day as HH:MM, from 00:00 to 24:00, not "2pm"`:   service(func(d *serviceDraft) { d.SameDayUntil = "2pm" }),
+		"hours has 51 entries; at most 50 are allowed":                                      service(func(d *serviceDraft) { d.Hours = make([]WindowDraft, 51) }),
 		"hours[0] must have days, from or to":                                               window(WindowDraft{}),
 		`hours[0].days[1] must be a day of the week, such as monday or mon, not "m"`:        window(WindowDraft{Days: []string{"tue", "m"}}),
 		`hours[0].from must be a time of the day as HH:MM, from 00:00 to 24:00, not "8:00"`: window(WindowDraft{From: "8:00"}),
 		`hours[0].to must be a time of the day as HH:MM, from 00:00 to 24:00, not "24:01"`:  window(WindowDraft{To: "24:01"}),
 		"hours[0].from must be before 24:00":                                                window(WindowDraft{From: "24:00", To: "06:00"}),
 		"hours[0].from and hours[0].to must differ; leave both out for the whole day":       window(WindowDraft{From: "09:00", To: "09:00"}),
-		"clients has 1001 entries; at most 1000 are allowed": service(func(d *ServiceDraft) {
+		"clients has 1001 entries; at most 1000 are allowed": service(func(d *serviceDraft) {
 			for i := range 1001 {
-				d.Clients = append(d.Clients, ClientID(rune(i)))
+				d.Clients = append(d.Clients, lastmile.ClientID(rune(i)))
 			}
 		}),
-		"limits.weight.units is required":                                           service(func(d *ServiceDraft) { d.Limits.Weight = &Weight{1, ""} }),
-		`limits.weight.units must be kg or lbs, not "stone"`:                        service(func(d *ServiceDraft) { d.Limits.Weight = &Weight{1, "stone"} }),
-		"limits.weight.value must be between 0 and 1000000, not -1":                 service(func(d *ServiceDraft) { d.Limits.Weight = &Weight{-1, Pounds} }),
-		"limits.quantity must be between 1 and 1000000, not 0":                      service(func(d *ServiceDraft) { d.Limits.Quantity = new(int) }),
-		`limits.distance.units must be km or mi, not "kg"`:                          service(func(d *ServiceDraft) { d.Limits.Distance = &Distance{1, Kilograms} }),
-		"limits.area must have at least one polygon":                                service(func(d *ServiceDraft) { d.Limits.Area = Area{} }),
-		"limits.area: polygon 0 has no rings":                                       service(func(d *ServiceDraft) { d.Limits.Area = Area{{}} }),
-		"limits.area: ring 0 of polygon 0 has 3 positions; at least 4 are required": service(func(d *ServiceDraft) { d.Limits.Area = Area{{ring(0, 0, 1, 1)}} }),
-		"limits.area: ring 1 of polygon 0 must end where it begins": service(func(d *ServiceDraft) {
+		"limits.weight.units is required":                                           service(func(d *serviceDraft) { d.Limits.Weight = &Weight{1, ""} }),
+		`limits.weight.units must be kg or lbs, not "stone"`:                        service(func(d *serviceDraft) { d.Limits.Weight = &Weight{1, "stone"} }),
+		"limits.weight.value must be between 0 and 1000000, not -1":                 service(func(d *serviceDraft) { d.Limits.Weight = &Weight{-1, Pounds} }),
+		"limits.quantity must be between 1 and 1000000, not 0":                      service(func(d *serviceDraft) { d.Limits.Quantity = new(int) }),
+		`limits.distance.units must be km or mi, not "kg"`:                          service(func(d *serviceDraft) { d.Limits.Distance = &Distance{1, Kilograms} }),
+		"limits.area must have at least one polygon":                                service(func(d *serviceDraft) { d.Limits.Area = Area{} }),
+		"limits.area: polygon 0 has no rings":                                       service(func(d *serviceDraft) { d.Limits.Area = Area{{}} }),
+		"limits.area: ring 0 of polygon 0 has 3 positions; at least 4 are required": service(func(d *serviceDraft) { d.Limits.Area = Area{{ring(0, 0, 1, 1)}} }),
+		"limits.area: ring 1 of polygon 0 must end where it begins": service(func(d *serviceDraft) {
 			d.Limits.Area = Area{{ring(0, 0, 1, 1, 1, 0), {{Lon: 1}, {Lon: 2}, {Lon: 3}, {Lon: 4}}}}
 		}),
-		"limits.area has 10001 positions; at most 10000 are allowed": service(func(d *ServiceDraft) { d.Limits.Area = Area{{make([]lastmile.Point, 10_001)}} }),
+		"limits.area has 10001 positions; at most 10000 are allowed": service(func(d *serviceDraft) { d.Limits.Area = Area{{make([]lastmile.Point, 10_001)}} }),
 
 		"rates[1].name is required":       rate(func(r *RateDraft) { r.Name = " " }),
 		"rates[1].ratingType is required": rate(func(r *RateDraft) { r.Type = "" }),
@@ -323,7 +323,7 @@ func TestServicesThatAreRejected(t *testing.T) {
 		"rates[1].when must have days, from or to":                                       rate(func(r *RateDraft) { r.When = &WindowDraft{} }),
 		"rates[1].when cannot be combined with isBaseRate: the base rate always applies": rate(func(r *RateDraft) { r.IsBase, r.When = true, &WindowDraft{From: "09:00"} }),
 	} {
-		_, err := NewService("s", lastmile.Organization{Timezone: "Europe/Berlin"}, d, func() string { return "id" }, testNow)
+		_, err := NewService("s", lastmile.Organization{Timezone: "Europe/Berlin"}, d.sent(), func() string { return "id" }, testNow)
 		rejected, ok := errors.AsType[*lastmile.Error](err)
 		if !ok || rejected.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
@@ -353,12 +353,12 @@ func TestJobsThatAreRejected(t *testing.T) {
 	}
 }
 
-func TestReplaceKeepsTheIDsOfRates(t *testing.T) {
-	s := newService(t, ServiceDraft{Rates: []RateDraft{freeBase, {Name: "Distance", Type: RateDistance, Amount: number(1)}}})
+func TestUpdateKeepsTheIDsOfRates(t *testing.T) {
+	s := newService(t, serviceDraft{Rates: []RateDraft{freeBase, {Name: "Distance", Type: RateDistance, Amount: number(1)}}})
 	before := s
 	next := func() string { return "new" }
-	d := ServiceDraft{DisplayName: "Express", Currency: "USD", Rates: []RateDraft{{Name: "Distance", Type: RateDistance, Amount: number(1)}, freeBase, {Name: "Fee", Type: RateFlat, Amount: number(1)}}}
-	if err := s.Replace(lastmile.Organization{Timezone: "America/New_York"}, d, next, testNow.Add(time.Hour)); err != nil {
+	d := serviceDraft{DisplayName: "Express", Currency: "USD", Rates: []RateDraft{{Name: "Distance", Type: RateDistance, Amount: number(1)}, freeBase, {Name: "Fee", Type: RateFlat, Amount: number(1)}}}
+	if err := s.Update(lastmile.Organization{Timezone: "America/New_York"}, d.sent(), next, testNow.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if s.Rates[0].ID != before.Rates[1].ID || s.Rates[1].ID != before.Rates[0].ID || s.Rates[2].ID != "new" {
@@ -368,7 +368,40 @@ func TestReplaceKeepsTheIDsOfRates(t *testing.T) {
 		t.Errorf("the service is %+v", s)
 	}
 	same := s
-	if err := s.Replace(lastmile.Organization{Timezone: "America/New_York"}, d, next, testNow.Add(2*time.Hour)); err != nil || !s.Modified.Equal(same.Modified) {
+	if err := s.Update(lastmile.Organization{Timezone: "America/New_York"}, d.sent(), next, testNow.Add(2*time.Hour)); err != nil || !s.Modified.Equal(same.Modified) {
 		t.Errorf("the same again was modified at %v: %v", s.Modified, err)
+	}
+}
+
+func TestUpdateChangesOnlyWhatWasSent(t *testing.T) {
+	hour := time.Hour
+	full := serviceDraft{
+		Clients: []lastmile.ClientID{"a"}, Timezone: "Asia/Tokyo", Hours: []WindowDraft{{From: "08:00", To: "18:00"}}, LeadTime: hour, SameDayUntil: "14:00", DueIn: &hour,
+		Limits: Limits{Weight: &Weight{5, Kilograms}},
+	}
+	of := lastmile.Organization{Timezone: "America/New_York"}
+	next := func() string { return "new" }
+	s := newService(t, full)
+	before := s
+	if err := s.Update(of, ServiceChange{}, next, testNow.Add(hour)); err != nil || !lastmile.Same(s, before) {
+		t.Errorf("nothing changed it to %+v: %v", s, err)
+	}
+	name := "Night"
+	if err := s.Update(of, ServiceChange{DisplayName: &name}, next, testNow.Add(hour)); err != nil || s.DisplayName != name || len(s.Hours) != 1 || s.Timezone != "Asia/Tokyo" || *s.SameDayUntil != 14*60 {
+		t.Errorf("a new name changed it to %+v: %v", s, err)
+	}
+	defaults := serviceDraft{DisplayName: "Night", Currency: "USD", Rates: []RateDraft{freeBase}, DueIn: new(time.Duration)}
+	if err := s.Update(of, defaults.sent(), next, testNow.Add(hour)); err != nil {
+		t.Fatal(err)
+	}
+	if s.Timezone != of.Timezone || s.Hours != nil || s.LeadTime != 0 || s.SameDayUntil != nil || s.DueIn != DefaultDueIn || s.Limits.Weight != nil || len(s.Clients) != 0 {
+		t.Errorf("defaults changed it to %+v", s)
+	}
+	yen := "JPY"
+	if err := s.Update(of, ServiceChange{Currency: &yen}, next, testNow); err == nil || !strings.Contains(err.Error(), "send rates") || s.Currency != "USD" {
+		t.Errorf("another currency: %v, %s", err, s.Currency)
+	}
+	if err := s.Update(of, ServiceChange{Rates: &[]RateDraft{}}, next, testNow); err == nil || len(s.Rates) != 1 {
+		t.Errorf("no rates: %v", err)
 	}
 }

@@ -65,7 +65,7 @@ var rules = map[string]rule{
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "textmessage", "trackingpage", "travel"}},
+	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "order", "planning", "textmessage", "trackingpage", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
@@ -87,7 +87,7 @@ var rules = map[string]rule{
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
-	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "textmessage", "store", "store/sqlstore", "work"}},
+	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/sqlstore", "work"}},
 
 	"access":      {may: []string{"lastmile", "store", "events"}},
 	"addressbook": {may: []string{"lastmile", "store"}},

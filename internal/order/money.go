@@ -74,9 +74,12 @@ func (c Currency) NewAmount(field string, value float64) (Amount, error) {
 
 // Text returns an amount as a decimal number of whole units, with all decimals of
 // the currency.
-func (c Currency) Text(a Amount) string {
+func (c Currency) Text(a Amount) string { return point(a, c.Decimals()) }
+
+// point returns an amount, which is not negative, with a decimal point before its
+// last n digits.
+func point(a Amount, n int) string {
 	text := strconv.FormatInt(int64(a), 10)
-	n := c.Decimals()
 	if n == 0 {
 		return text
 	}

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"time"
@@ -49,26 +50,34 @@ func (s *Service) Due(j Job) time.Time {
 	return j.DueBy
 }
 
-// Offers reports whether a service is compatible with a job of a client. It does not
-// consider the length of the trip.
-func (s *Service) Offers(j Job, client lastmile.ClientID, now time.Time) bool {
-	return (len(s.Clients) == 0 || slices.Contains(s.Clients, client)) && s.inTime(j.ReadyBy, now) && s.withinLimits(j)
+// Offers reports whether a service is offered to a client at all.
+func (s *Service) Offers(client lastmile.ClientID) bool {
+	return len(s.Clients) == 0 || slices.Contains(s.Clients, client)
 }
 
-// inTime reports whether a service ordered now is available for what is ready at a
-// time.
-func (s *Service) inTime(ready, now time.Time) bool {
-	zone := s.location()
-	local, here := ready.In(zone), now.In(zone)
-	if len(s.Hours) > 0 && !slices.ContainsFunc(s.Hours, func(w Window) bool { return w.contains(local) }) {
-		return false
-	}
-	// A request that took less than a minute is still in time.
-	if s.LeadTime > 0 && !ready.Add(time.Minute).After(now.Add(s.LeadTime)) {
-		return false
-	}
+// Obstacle returns why a service ordered now is not compatible with a job, as the end
+// of a sentence, or "" if it is. It does not consider the length of the trip.
+func (s *Service) Obstacle(j Job, now time.Time) string {
+	zone, l := s.location(), s.Limits
+	local, here := j.ReadyBy.In(zone), now.In(zone)
 	sameDay := !dayOf(local).After(dayOf(here))
-	return s.SameDayUntil == nil || !sameDay || clockOf(here) < *s.SameDayUntil
+	switch {
+	case len(s.Hours) > 0 && !slices.ContainsFunc(s.Hours, func(w Window) bool { return w.contains(local) }):
+		return fmt.Sprintf("is not available on %s, when the delivery is ready", local.Format("Monday at 15:04"))
+	case s.LeadTime > 0 && !j.ReadyBy.Add(time.Minute).After(now.Add(s.LeadTime)): // a request that took less than a minute is in time
+		return fmt.Sprintf("must be ordered %.0f minutes before the delivery is ready", s.LeadTime.Minutes())
+	case s.SameDayUntil != nil && sameDay && clockOf(here) >= *s.SameDayUntil:
+		return fmt.Sprintf("must be ordered before %s for the same day", s.SameDayUntil)
+	case l.Weight != nil && j.Weight.kilograms().Cmp(l.Weight.kilograms()) > 0:
+		return fmt.Sprintf("delivers at most %v %s", l.Weight.Value, l.Weight.Unit)
+	case l.Quantity != nil && j.Quantity > *l.Quantity:
+		return fmt.Sprintf("delivers at most %d pieces", *l.Quantity)
+	case l.Area != nil && !l.Area.Contains(j.Pickup):
+		return "does not deliver from the pickup, which is outside its area"
+	case l.Area != nil && !l.Area.Contains(j.Dropoff):
+		return "does not deliver to the drop-off, which is outside its area"
+	}
+	return ""
 }
 
 func dayOf(at time.Time) time.Time {
@@ -76,20 +85,14 @@ func dayOf(at time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-func (s *Service) withinLimits(j Job) bool {
-	l := s.Limits
-	switch {
-	case l.Weight != nil && j.Weight.kilograms().Cmp(l.Weight.kilograms()) > 0:
-		return false
-	case l.Quantity != nil && j.Quantity > *l.Quantity:
-		return false
+// TooFar returns why the length of a trip is beyond the limits of a service, as the end
+// of a sentence, or "" if it is not.
+func (s *Service) TooFar(j Job) string {
+	limit := s.Limits.Distance
+	if limit == nil || big.NewRat(j.Distance, 1).Cmp(limit.meters()) <= 0 {
+		return ""
 	}
-	return l.Area == nil || l.Area.Contains(j.Pickup) && l.Area.Contains(j.Dropoff)
-}
-
-// Reaches reports whether the length of a trip is within the limits of a service.
-func (s *Service) Reaches(j Job) bool {
-	return s.Limits.Distance == nil || big.NewRat(j.Distance, 1).Cmp(s.Limits.Distance.meters()) <= 0
+	return fmt.Sprintf("delivers over at most %v %s, and this is %.1f km", limit.Value, limit.Unit, float64(j.Distance)/1000)
 }
 
 // Entry is a part of a price.
@@ -165,4 +168,42 @@ func (s *Service) of(at time.Time, types ...RatingType) []Rate {
 // Base returns the base rate of a service.
 func (s *Service) Base() Rate {
 	return s.Rates[slices.IndexFunc(s.Rates, func(r Rate) bool { return r.IsBase })]
+}
+
+// QuoteID identifies a quote.
+type QuoteID string
+
+// Limits of quotes.
+const (
+	QuoteLifetime = 30 * time.Minute
+	MaxQuotes     = 20_000 // of a client that are valid at the same time
+	MaxQuoted     = 200    // services that are considered for one request
+)
+
+// Quote is a price that a courier offers to a client until a time.
+type Quote struct {
+	ID           QuoteID
+	Organization lastmile.OrganizationID // of the courier
+	Client       lastmile.OrganizationID // of the client
+	Service      ServiceID
+	Rate         string // id of the base rate
+	DisplayName  string
+	Created      time.Time
+	Expires      time.Time
+	Job          Job // with the time that it is due
+	Price        Price
+}
+
+// NewQuote returns the quote of a service for a job, and false if the job is not
+// compatible with it. The length of the trip is known.
+func (s *Service) NewQuote(id QuoteID, client lastmile.OrganizationID, j Job, now time.Time) (Quote, bool) {
+	price, ok := s.Price(j)
+	if !ok || s.Obstacle(j, now) != "" || s.TooFar(j) != "" {
+		return Quote{}, false
+	}
+	j.DueBy = s.Due(j)
+	return Quote{
+		ID: id, Organization: s.Organization, Client: client, Service: s.ID, Rate: s.Base().ID, DisplayName: s.DisplayName,
+		Created: now, Expires: now.Add(QuoteLifetime), Job: j, Price: price,
+	}, true
 }

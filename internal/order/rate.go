@@ -230,8 +230,8 @@ func newPercentage(field string, value float64) (Amount, error) {
 	return Amount(n), nil
 }
 
-// Percentage returns the amount of a percentage, in percent.
-func (r Rate) Percentage() float64 { return float64(r.Amount) / 100 }
+// Percentage returns the amount of a percentage in percent, as a decimal number.
+func (r Rate) Percentage() string { return point(r.Amount, percentDecimals) }
 
 // applies reports whether the rate applies at a time in the location of the
 // service.

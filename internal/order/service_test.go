@@ -54,7 +54,7 @@ func TestAvailability(t *testing.T) {
 			if j.ReadyBy, err = time.Parse(time.RFC3339, tt.ready); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Offers(j, "any", now); got != tt.want {
+			if got := s.Obstacle(j, now) == ""; got != tt.want {
 				t.Errorf("got %v", got)
 			}
 		})
@@ -105,7 +105,7 @@ func TestLimits(t *testing.T) {
 			s := newService(t, serviceDraft{Limits: tt.limits})
 			j := testJob()
 			tt.change(&j)
-			if got := s.Offers(j, "any", testNow) && s.Reaches(j); got != tt.want {
+			if got := s.Obstacle(j, testNow) == "" && s.TooFar(j) == ""; got != tt.want {
 				t.Errorf("got %v", got)
 			}
 		})
@@ -114,7 +114,7 @@ func TestLimits(t *testing.T) {
 
 func TestClientsOfAService(t *testing.T) {
 	s := newService(t, serviceDraft{Clients: []lastmile.ClientID{"a", "b", "a"}})
-	if !s.Offers(testJob(), "b", testNow) || s.Offers(testJob(), "c", testNow) {
+	if !s.Offers("b") || s.Offers("c") || !(&Service{}).Offers("c") {
 		t.Errorf("clients are %v", s.Clients)
 	}
 }
@@ -204,15 +204,15 @@ func TestArea(t *testing.T) {
 	j := testJob()
 	j.Pickup, j.Dropoff = lastmile.Point{Lon: 5, Lat: 5}, lastmile.Point{Lon: 15, Lat: 5}
 	s := newService(t, serviceDraft{Limits: Limits{Area: Area{{square}}}})
-	if s.Offers(j, "any", testNow) {
+	if s.Obstacle(j, testNow) == "" {
 		t.Error("a drop-off outside the area is offered")
 	}
 	j.Pickup, j.Dropoff = j.Dropoff, j.Pickup
-	if s.Offers(j, "any", testNow) {
+	if s.Obstacle(j, testNow) == "" {
 		t.Error("a pickup outside the area is offered")
 	}
 	j.Pickup = j.Dropoff
-	if !s.Offers(j, "any", testNow) {
+	if s.Obstacle(j, testNow) != "" {
 		t.Error("a delivery in the area is not offered")
 	}
 }
@@ -403,5 +403,53 @@ func TestUpdateChangesOnlyWhatWasSent(t *testing.T) {
 	}
 	if err := s.Update(of, ServiceChange{Rates: &[]RateDraft{}}, next, testNow); err == nil || len(s.Rates) != 1 {
 		t.Errorf("no rates: %v", err)
+	}
+}
+
+func TestObstaclesReadOnFromTheService(t *testing.T) {
+	ten := 10
+	s := newService(t, serviceDraft{
+		Hours: []WindowDraft{{Days: []string{"mon"}, From: "09:00", To: "17:00"}}, LeadTime: time.Hour, SameDayUntil: "11:00",
+		Limits: Limits{Weight: &Weight{5, Kilograms}, Quantity: &ten, Distance: &Distance{4, Kilometers}, Area: Area{{ring(0, 0, 1, 0, 1, 1)}}},
+	})
+	in, out := lastmile.Point{Lon: 0.5, Lat: 0.25}, lastmile.Point{Lon: 2, Lat: 2}
+	fits := Job{ReadyBy: testNow.Add(2 * time.Hour), Quantity: 1, Weight: Weight{1, Kilograms}, Pickup: in, Dropoff: in, Distance: 3_000}
+	for want, change := range map[string]func(*Job) time.Time{
+		"": func(*Job) time.Time { return testNow },
+		"is not available on Tuesday at 12:00, when the delivery is ready": func(j *Job) time.Time { j.ReadyBy = j.ReadyBy.AddDate(0, 0, 1); return testNow },
+		"must be ordered 60 minutes before the delivery is ready":          func(j *Job) time.Time { j.ReadyBy = testNow; return testNow },
+		"must be ordered before 11:00 for the same day":                    func(j *Job) time.Time { j.ReadyBy = j.ReadyBy.Add(time.Hour); return testNow.Add(time.Hour) },
+		"delivers at most 5 kg":                                            func(j *Job) time.Time { j.Weight.Value = 6; return testNow },
+		"delivers at most 10 pieces":                                       func(j *Job) time.Time { j.Quantity = 11; return testNow },
+		"does not deliver from the pickup, which is outside its area":      func(j *Job) time.Time { j.Pickup = out; return testNow },
+		"does not deliver to the drop-off, which is outside its area":      func(j *Job) time.Time { j.Dropoff = out; return testNow },
+	} {
+		j := fits
+		now := change(&j)
+		if got := s.Obstacle(j, now); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if _, ok := s.NewQuote("q", "client", j, now); ok != (want == "") {
+			t.Errorf("%q: a quote is %v", want, ok)
+		}
+	}
+	fits.Distance = 4_321
+	if got := s.TooFar(fits); got != "delivers over at most 4 km, and this is 4.3 km" {
+		t.Error(got)
+	}
+	if _, ok := s.NewQuote("q", "client", fits, testNow); ok {
+		t.Error("a quote for a delivery that is too far")
+	}
+}
+
+func TestQuote(t *testing.T) {
+	s := newService(t, serviceDraft{Rates: []RateDraft{{Name: "Base", Type: RateFlat, IsBase: true, Amount: number(5)}}})
+	j := testJob()
+	q, ok := s.NewQuote("q", "client", j, testNow)
+	if !ok || q.Organization != s.Organization || q.Client != "client" || q.Service != s.ID || q.Rate != s.Rates[0].ID || q.Price.Total != 500 {
+		t.Errorf("got %+v", q)
+	}
+	if !q.Job.DueBy.Equal(j.ReadyBy.Add(DefaultDueIn)) || !q.Expires.Equal(testNow.Add(QuoteLifetime)) {
+		t.Errorf("it is due by %v and expires at %v", q.Job.DueBy, q.Expires)
 	}
 }

@@ -52,10 +52,13 @@ type Kind string
 const (
 	Admins        Kind = "admin"
 	Batches       Kind = "batch"
+	Services      Kind = "delivery_service"
 	Destinations  Kind = "destination"
 	Dispatches    Kind = "dispatch"
 	Hubs          Kind = "hub"
 	Notifications Kind = "notification"
+	Orders        Kind = "task_order"
+	Quotes        Kind = "quote"
 	Recipients    Kind = "recipient"
 	RoutePlans    Kind = "route_plan"
 	Tasks         Kind = "task"

@@ -405,3 +405,133 @@ func (b RateBody) draft() order.RateDraft {
 	}
 	return draft
 }
+
+// QuoteBody is a request for quotes.
+type QuoteBody struct {
+	// Unix time in milliseconds from which the delivery can be picked up.
+	ReadyBy Millis `json:"readyBy" required:"true" example:"1894021200000"`
+	// Unix time in milliseconds before which the delivery must be dropped off; by default, what each service promises.
+	DueBy OptionalMillis `json:"dueBy" example:"1894028400000"`
+	// Number of pieces.
+	Quantity *int `json:"quantity" required:"true" example:"2"`
+	// Total weight.
+	Weight *Weight `json:"weight" required:"true"`
+	// Where the delivery is picked up.
+	Pickup *QuotePlace `json:"pickup" required:"true"`
+	// Where the delivery is dropped off.
+	Dropoff *QuotePlace `json:"dropoff" required:"true"`
+}
+
+// QuotePlace is a place in a request for quotes: a destination as when one is created, or the
+// fields of its address with an optional location.
+type QuotePlace struct{ DestinationBody }
+
+// SchemaOf returns the body of a destination, for documentation.
+func (QuotePlace) SchemaOf() any { return QuotePlaceBody{} }
+
+// QuotePlaceBody is a place: a destination as when one is created, or the fields of its address.
+type QuotePlaceBody struct {
+	AddressBody
+	// Address of the place, instead of its fields here.
+	Address *SentAddress `json:"address"`
+	// Location of the place, as [longitude, latitude]. If it is sent, the address is not geocoded.
+	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *QuotePlace) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return codec.Malformed("must be an address, not %s", codec.KindName(data[0]))
+	}
+	p.DestinationBody = DestinationBody{}
+	if err := codec.DecodePart(data, &p.DestinationBody); err != nil || p.Address != nil {
+		return err
+	}
+	var address SentAddress
+	if err := codec.DecodePart(data, &address); err != nil {
+		return err
+	}
+	p.Address = &address
+	return nil
+}
+
+// Job returns the delivery to be priced, without the length of the trip, and where it is
+// picked up and dropped off.
+func (b QuoteBody) Job() (job order.Job, pickup, dropoff lastmile.DestinationDraft, err error) {
+	for _, missing := range []struct {
+		field string
+		is    bool
+	}{
+		{"readyBy", b.ReadyBy.IsZero()},
+		{"quantity", b.Quantity == nil},
+		{"weight", b.Weight == nil},
+		{"pickup", b.Pickup == nil},
+		{"dropoff", b.Dropoff == nil},
+	} {
+		if missing.is {
+			return job, pickup, dropoff, lastmile.Missing(missing.field)
+		}
+	}
+	job = order.Job{
+		ReadyBy: b.ReadyBy.Time(), DueBy: time.Time(b.DueBy), Quantity: *b.Quantity,
+		Weight: order.Weight{Value: b.Weight.Value, Unit: b.Weight.Units},
+	}
+	return job, b.Pickup.Draft(), b.Dropoff.Draft(), nil
+}
+
+// Quote is the price of a delivery by one service.
+type Quote struct {
+	// ID of the quote, which is accepted as deliveryServiceId of an order until it expires.
+	ID order.QuoteID `json:"id" example:"Qt9LxW3mKc7VbN5zRs2HdP8f"`
+	// ID of the base rate.
+	RateID string `json:"rateId" example:"Rt2MvB8xLq5KwZ9nDc4HsP7f"`
+	// ID of the courier's organization.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// ID of the delivery service.
+	DeliveryService order.ServiceID `json:"deliveryService" example:"Sv6KpX2nQw8RtL4mZc9YbH3d"`
+	// Name of the delivery service.
+	DisplayName string `json:"displayName" example:"Express"`
+	// Unix time in milliseconds before which the delivery would be dropped off.
+	DueBy Millis `json:"dueBy" example:"1894028400000"`
+	// Price: the sum of the breakdown.
+	EstimatedCost Money `json:"estimatedCost" example:"8.80"`
+	// Entries that add up to the price.
+	EstimatedCostBreakdown []QuoteEntry `json:"estimatedCostBreakdown"`
+	// Currency of the price, by its ISO 4217 code.
+	Currency order.Currency `json:"currency" example:"USD"`
+	// Distance from pickup to drop-off in meters, by which distance rates were applied.
+	Distance int64 `json:"distance" example:"5400"`
+	// Travel time from pickup to drop-off in seconds, by which duration rates were applied.
+	Duration int64 `json:"duration" example:"780"`
+	// Unix time in milliseconds until which an order at this price can be placed.
+	ValidUntil Millis `json:"validUntil" example:"1894019400000"`
+}
+
+// QuoteEntry is a part of a quoted price.
+type QuoteEntry struct {
+	// Name of the rate.
+	Name string `json:"name" example:"Distance"`
+	// What the rate charges for.
+	RatingType order.RatingType `json:"ratingType" example:"distance"`
+	// Whether it is the base rate.
+	IsBaseRate bool `json:"isBaseRate"`
+	// Amount, with all decimals of the currency.
+	Cost Money `json:"cost" example:"4.80"`
+}
+
+// NewQuotes returns quotes in their wire form.
+func NewQuotes(quotes []order.Quote) []Quote {
+	return Each(quotes, func(q order.Quote) Quote {
+		c := q.Price.Currency
+		return Quote{
+			ID: q.ID, RateID: q.Rate, Organization: q.Organization, DeliveryService: q.Service, DisplayName: q.DisplayName, DueBy: Millis(q.Job.DueBy),
+			EstimatedCost:          Money(c.Text(q.Price.Total)),
+			EstimatedCostBreakdown: Each(q.Price.Entries, func(e order.Entry) QuoteEntry { return newQuoteEntry(c, e) }),
+			Currency:               c, Distance: q.Job.Distance, Duration: q.Job.Duration, ValidUntil: Millis(q.Expires),
+		}
+	})
+}
+
+func newQuoteEntry(c order.Currency, e order.Entry) QuoteEntry {
+	return QuoteEntry{Name: e.Name, RatingType: e.Type, IsBaseRate: e.IsBase, Cost: Money(c.Text(e.Cost))}
+}

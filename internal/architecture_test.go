@@ -36,7 +36,7 @@ var useCases = []string{
 
 // everything is what app wires together: all but the test kits.
 var everything = slices.Concat(useCases, domain, []string{
-	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "optimize", "rate", "recipientapi", "simulate", "sms", "spec", "store", "store/backup", "store/sqlstore", "web", "wire", "work",
+	"access", "api", "blob", "codec", "driverapi", "edge", "events", "geo", "optimize", "orderapi", "rate", "recipientapi", "simulate", "sms", "spec", "store", "store/backup", "store/sqlstore", "web", "wire", "work",
 })
 
 // testKits are packages that only tests may import; they count as test code.
@@ -93,7 +93,7 @@ var rules = map[string]rule{
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
-	"ordering":    {may: []string{"lastmile", "store", "access", "addressbook"}, planned: true},
+	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
@@ -107,6 +107,7 @@ var rules = map[string]rule{
 	"edge":  {may: []string{"codec", "lastmile", "rate", "spec"}},
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
+	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
 

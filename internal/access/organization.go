@@ -11,7 +11,7 @@ import (
 // Organizations manages the organizations of an installation, their API keys and
 // webhook secrets.
 type Organizations struct {
-	Store store.Transactor[Reader, Writer]
+	Store AccountStore
 	Now   func() time.Time
 	NewID func() string
 	Vault Vault
@@ -26,7 +26,26 @@ type NewOrganization struct {
 
 // Create creates an organization with its first API key and its webhook secret,
 // and with an account owner when the draft has an e-mail address.
-func (o *Organizations) Create(ctx context.Context, draft lastmile.OrganizationDraft) (NewOrganization, error) {
+func (o *Organizations) Create(ctx context.Context, draft lastmile.OrganizationDraft) (made NewOrganization, err error) {
+	err = o.Store.Write(ctx, func(w Writer) (err error) {
+		made, err = o.create(ctx, w, draft)
+		return err
+	})
+	return made, err
+}
+
+// Open is Create in a transaction that another use case began. It returns the
+// organization and its first API key.
+func (o *Organizations) Open(ctx context.Context, tx store.Transaction, draft lastmile.OrganizationDraft) (lastmile.Organization, string, error) {
+	w, err := o.Store.Join(tx)
+	if err != nil {
+		return lastmile.Organization{}, "", err
+	}
+	made, err := o.create(ctx, w, draft)
+	return made.Organization, made.APIKey, err
+}
+
+func (o *Organizations) create(ctx context.Context, w Writer, draft lastmile.OrganizationDraft) (NewOrganization, error) {
 	now := o.Now()
 	org, err := lastmile.NewOrganization(lastmile.OrganizationID(o.NewID()), draft, now)
 	if err != nil {
@@ -34,21 +53,18 @@ func (o *Organizations) Create(ctx context.Context, draft lastmile.OrganizationD
 	}
 	key, record := o.newKey(org.ID, "first key", now)
 	secret, sealed := o.newWebhookSecret(org.ID, now)
-	err = o.Store.Write(ctx, func(w Writer) error {
-		if err := w.SaveOrganization(ctx, org); err != nil {
-			return err
-		}
-		if err := w.SaveKey(ctx, record); err != nil {
-			return err
-		}
-		if err := w.SaveWebhookSecret(ctx, sealed); err != nil {
-			return err
-		}
-		if org.Email == "" {
-			return nil
-		}
-		return o.saveOwner(ctx, w, org)
-	})
+	if err := w.SaveOrganization(ctx, org); err != nil {
+		return NewOrganization{}, err
+	}
+	if err := w.SaveKey(ctx, record); err != nil {
+		return NewOrganization{}, err
+	}
+	if err := w.SaveWebhookSecret(ctx, sealed); err != nil {
+		return NewOrganization{}, err
+	}
+	if org.Email != "" {
+		err = o.saveOwner(ctx, w, org)
+	}
 	return NewOrganization{Organization: org, APIKey: key, WebhookSecret: secret}, err
 }
 
@@ -66,24 +82,6 @@ func (o *Organizations) saveOwner(ctx context.Context, w Writer, org lastmile.Or
 	return w.SaveAdmin(ctx, owner)
 }
 
-// Connect connects two organizations, which may then work for each other.
-func (o *Organizations) Connect(ctx context.Context, one, other lastmile.OrganizationID) error {
-	if one == other {
-		return lastmile.Invalid("an organization cannot be connected with itself")
-	}
-	return o.Store.Write(ctx, func(w Writer) error {
-		for _, pair := range [][2]lastmile.OrganizationID{{one, other}, {other, one}} {
-			if _, err := w.Organization(ctx, pair[0]); err != nil {
-				return err
-			}
-			if err := w.Connect(ctx, pair[0], pair[1]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // List returns the organizations of the installation.
 func (o *Organizations) List(ctx context.Context) (all []lastmile.Organization, err error) {
 	err = o.Store.Read(ctx, func(r Reader) (err error) {
@@ -96,7 +94,10 @@ func (o *Organizations) List(ctx context.Context) (all []lastmile.Organization, 
 // Own returns the caller's organization.
 func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org lastmile.Organization, err error) {
 	err = o.Store.Read(ctx, func(r Reader) (err error) {
-		org, err = r.Organization(ctx, who.Organization)
+		if org, err = r.Organization(ctx, who.Organization); err != nil {
+			return err
+		}
+		org.Delegatees, err = r.Delegatees(ctx, org.ID)
 		return err
 	})
 	return org, err
@@ -106,16 +107,18 @@ func (o *Organizations) Own(ctx context.Context, who lastmile.Principal) (org la
 // caller's own.
 func (o *Organizations) Delegatee(ctx context.Context, who lastmile.Principal, id lastmile.OrganizationID) (other lastmile.Delegatee, err error) {
 	err = o.Store.Read(ctx, func(r Reader) error {
-		own, err := r.Organization(ctx, who.Organization)
-		if err != nil {
-			return err
-		}
 		org, err := r.Organization(ctx, id)
 		if err != nil {
 			return err
 		}
-		if !own.CanSee(id) {
-			return lastmile.OutsideScope(string(id))
+		if id != who.Organization {
+			connected, err := r.Connected(ctx, who.Organization, id)
+			if err != nil {
+				return err
+			}
+			if !connected {
+				return lastmile.OutsideScope(string(id))
+			}
 		}
 		other = lastmile.Delegatee(org)
 		return nil

@@ -41,7 +41,7 @@ func TestOnlyConnectedOrganizationsSeeEachOther(t *testing.T) {
 	one, two := o.Principal.Organization, other.Principal.Organization
 	_, err := o.Organizations.Delegatee(t.Context(), o.Principal, two)
 	expectCode(t, err, lastmile.CodeOutsideScope)
-	if err := o.Organizations.Connect(t.Context(), one, two); err != nil {
+	if err := o.Clients.Connect(t.Context(), one, two); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -54,8 +54,8 @@ func TestOnlyConnectedOrganizationsSeeEachOther(t *testing.T) {
 	}
 	_, err = o.Organizations.Delegatee(t.Context(), stranger.Principal, one)
 	expectCode(t, err, lastmile.CodeOutsideScope)
-	expectCode(t, o.Organizations.Connect(t.Context(), one, one), lastmile.CodeInvalid)
-	expectCode(t, o.Organizations.Connect(t.Context(), one, apptest.NewID[lastmile.OrganizationID]()), lastmile.CodeNotFound)
+	expectCode(t, o.Clients.Connect(t.Context(), one, one), lastmile.CodeInvalid)
+	expectCode(t, o.Clients.Connect(t.Context(), one, apptest.NewID[lastmile.OrganizationID]()), lastmile.CodeNotFound)
 }
 
 func TestOldWebhookSecretSignsForADay(t *testing.T) {

@@ -25,6 +25,10 @@ type Reader interface {
 	AdminByEmail(ctx context.Context, email string) (lastmile.Admin, error)
 	// Admins lists administrators, oldest first.
 	Admins(ctx context.Context, org lastmile.OrganizationID, f store.AdminFilter) ([]lastmile.Admin, error)
+	// Connected reports whether an organization is connected with another.
+	Connected(ctx context.Context, org, other lastmile.OrganizationID) (bool, error)
+	// Delegatees lists the organizations that one is connected with.
+	Delegatees(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.OrganizationID, error)
 	// CountriesByPhone returns the countries of the organizations that have workers
 	// with one of the phone numbers.
 	CountriesByPhone(ctx context.Context, phones []lastmile.Phone) (map[lastmile.Phone][]string, error)
@@ -38,7 +42,8 @@ type Reader interface {
 	KeyGeneration(ctx context.Context) (int64, error)
 	// Keys lists an organization's API keys, oldest first.
 	Keys(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.APIKey, error)
-	// Organization returns an organization. Every organization may read it.
+	// Organization returns an organization without its connections. Every
+	// organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 	// Organizations lists all organizations, oldest first.
 	Organizations(ctx context.Context) ([]lastmile.Organization, error)
@@ -64,8 +69,6 @@ type Writer interface {
 	Reader
 	store.Receipts
 	events.Transaction
-	// Connect adds delegatee to the connections of org.
-	Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error
 	// DeleteAdmin deletes an administrator.
 	DeleteAdmin(ctx context.Context, org lastmile.OrganizationID, id lastmile.AdminID) error
 	// DeleteOldSessions ends the sessions of a worker except the newest.
@@ -103,4 +106,11 @@ type Writer interface {
 	// SaveWorker saves a worker and the teams it is in. Whereabouts, tasks and
 	// delay are saved by methods of their own.
 	SaveWorker(ctx context.Context, w lastmile.Worker) error
+}
+
+// AccountStore runs the transactions of Organizations, its own and those that other
+// use cases began.
+type AccountStore interface {
+	store.Transactor[Reader, Writer]
+	store.Joiner[Writer]
 }

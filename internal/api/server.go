@@ -38,9 +38,16 @@ type Server struct {
 	Pages         *taskflow.Pages
 
 	Texts TextMessages
+	More  Resources
 
 	RateLimit float64 // requests a second for each organization; 0 is no limit
 	Version   string  // of the program, for the document
+}
+
+// Resources are those of the API that another package serves.
+type Resources struct {
+	Tags   []edge.Tag
+	Routes []edge.Route
 }
 
 // maxStreams is how many event streams an organization follows on a node.
@@ -82,6 +89,7 @@ func (s *Server) routes() []edge.Route {
 		eventStream{s}.routes(),
 		messages{s}.routes(),
 		uploads{s}.routes(),
+		s.More.Routes,
 	} {
 		all = append(all, resource...)
 	}

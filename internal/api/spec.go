@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"dray/internal/edge"
 	"dray/internal/lastmile"
@@ -17,7 +18,7 @@ func (s *Server) Spec() edge.API {
 		Base: Base, Title: "Dray", Version: Revision, Program: s.Version, Idempotent: true,
 		Description: "The API of Dray, a self-hosted last-mile delivery platform. Every response and every error has the schema described here; fields that are not described are never sent. Unknown fields in requests are ignored.",
 		Security:    edge.Security{Name: "apiKey", Scheme: "basic", Description: "The API key is the user name; the password is empty."},
-		Tags:        tags, Paths: pathParameters, Descriptions: wire.Descriptions(),
+		Tags:        slices.Concat(tags, s.More.Tags), Paths: pathParameters, Descriptions: wire.Descriptions(),
 	}, s.routes())
 }
 

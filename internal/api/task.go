@@ -222,6 +222,10 @@ func (s tasks) listTasks(ctx context.Context, c *edge.Call) (wire.Raw[wire.TaskP
 	case len(q.Containers) > maxContainers:
 		return nil, lastmile.Invalid("containers has %d entries; at most %d are allowed", len(q.Containers), maxContainers)
 	}
+	var err error
+	if q.Containers, err = s.Containers.Owners(ctx, c.Who, q.Containers); err != nil {
+		return nil, err
+	}
 	return s.taskPage(ctx, c, q)
 }
 

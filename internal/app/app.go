@@ -25,6 +25,7 @@ import (
 	"dray/internal/fleet"
 	"dray/internal/geo"
 	"dray/internal/messaging"
+	"dray/internal/ordering"
 	"dray/internal/recipientapi"
 	"dray/internal/sms"
 	"dray/internal/store/sqlstore"
@@ -48,6 +49,9 @@ type App struct {
 	Keys          *access.Keys
 	Sessions      *access.Sessions
 	Organizations *access.Organizations
+	Clients       *ordering.Clients
+	Services      *ordering.Services
+	Quotes        *ordering.Quotes
 	Admins        *access.Admins
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
@@ -141,6 +145,7 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
 		Admission: tracking.NewAdmission(now),
 	}
+	a.addOrders(newID)
 	a.addTasks(newID, batches)
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, Travel: travel, Speed: c.Speed, ParsePhone: sms.ParseNumber,
@@ -173,7 +178,7 @@ func (a *App) Handler() http.Handler {
 	}
 	public := &api.Server{
 		Settings: settings, Keys: a.Keys, Organizations: a.Organizations, Admins: a.Admins, Book: a.Book, Fleet: a.Fleet, Tasks: a.Tasks, Containers: a.Containers, Batches: a.Batches,
-		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, RateLimit: a.Config.RateLimit, Version: Version,
+		RoutePlans: a.RoutePlans, Dispatches: a.Dispatches, Fields: a.Fields, Webhooks: a.Webhooks, Feed: a.Feed, Uploads: a.Uploads, Pages: a.Pages, Texts: textMessages{a.Messages}, More: a.orderResources(), RateLimit: a.Config.RateLimit, Version: Version,
 	}
 	phones := &driverapi.Server{
 		Settings: settings, Sessions: a.Sessions, Fleet: a.Fleet, Work: a.Work, Tracking: a.Tracking, Uploads: a.Uploads,

@@ -7,6 +7,7 @@ import (
 	"dray/internal/dispatch"
 	"dray/internal/fleet"
 	"dray/internal/messaging"
+	"dray/internal/ordering"
 	"dray/internal/store/sqlstore"
 	"dray/internal/taskflow"
 	"dray/internal/tracking"
@@ -23,6 +24,9 @@ var (
 	_ dispatch.Writer          = (*sqlstore.Tx)(nil)
 	_ fleet.Writer             = (*sqlstore.Tx)(nil)
 	_ messaging.Writer         = (*sqlstore.Tx)(nil)
+	_ ordering.ClientWriter    = (*sqlstore.Tx)(nil)
+	_ ordering.QuoteWriter     = (*sqlstore.Tx)(nil)
+	_ ordering.ServiceWriter   = (*sqlstore.Tx)(nil)
 	_ taskflow.BatchWriter     = (*sqlstore.Tx)(nil)
 	_ taskflow.ContainerWriter = (*sqlstore.Tx)(nil)
 	_ taskflow.FieldWriter     = (*sqlstore.Tx)(nil)

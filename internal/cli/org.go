@@ -94,25 +94,118 @@ func orgListCommand() command {
 	}
 }
 
+// clientResult is a client in the output of commands.
+type clientResult struct {
+	ID           lastmile.ClientID       `json:"id"`
+	Name         string                  `json:"name"`
+	Courier      lastmile.OrganizationID `json:"courier"`
+	Organization lastmile.OrganizationID `json:"organization"`
+	Status       app.ClientStatus        `json:"status"`
+	APIKey       string                  `json:"apiKey,omitzero"`
+}
+
+func newClientResult(c app.Client) clientResult {
+	return clientResult{ID: c.ID, Name: c.Name, Courier: c.Courier, Organization: c.Organization, Status: c.Status}
+}
+
 func orgConnectCommand() command {
 	return command{
-		name: "org connect", summary: "Connect two organizations",
-		examples: []string{"dray org connect --org ID --with ID"},
+		name: "org connect", summary: "Connect two organizations, or a courier and a client",
+		examples: []string{
+			"dray org connect --org ID --with ID",
+			"dray org connect --org ID --with ID --client",
+			`dray org connect --org ID --client --name "My Shop" --email orders@example.com`,
+		},
 		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
 			c.BindStorage(f)
-			one := f.String("org", "", "`id` of one organization")
-			other := f.String("with", "", "`id` of the other organization")
+			var draft app.ClientDraft
+			one := f.String("org", "", "`id` of one organization; with --client, of the courier")
+			f.StringVar((*string)(&draft.Organization), "with", "", "`id` of the other organization; without it, --client opens one")
+			client := f.Bool("client", false, "make the other organization a client of the first")
+			f.StringVar(&draft.New.Name, "name", "", "`name` of the client")
+			f.StringVar(&draft.New.Email, "email", "", "e-mail `address` of the account owner of a new organization")
+			f.StringVar(&draft.New.Country, "country", "", "two-letter country `code` (ISO 3166-1) of a new organization; default that of the courier")
+			f.StringVar(&draft.New.Timezone, "timezone", "", "IANA time `zone` of a new organization; default that of the courier")
 			return func(ctx context.Context, inv *invocation) error {
-				if *one == "" || *other == "" {
-					return usageErrorf("--org and --with are required")
+				switch {
+				case *one == "":
+					return usageErrorf("--org is required")
+				case draft.Organization == "" && !*client:
+					return usageErrorf("--with is required, or --client with --name")
+				case draft.Organization == "" && strings.TrimSpace(draft.New.Name) == "":
+					return usageErrorf("--name is required, or --with")
 				}
 				return inv.with(ctx, func(a *app.App) error {
-					if err := a.Organizations.Connect(ctx, lastmile.OrganizationID(*one), lastmile.OrganizationID(*other)); err != nil {
-						return err
-					}
-					return inv.print(map[string]string{"organization": *one, "with": *other}, "%s and %s are connected.\n", *one, *other)
+					return connect(ctx, inv, a, lastmile.OrganizationID(*one), draft, *client)
 				})
 			}
 		},
 	}
+}
+
+func connect(ctx context.Context, inv *invocation, a *app.App, one lastmile.OrganizationID, draft app.ClientDraft, client bool) error {
+	if !client {
+		if err := a.Clients.Connect(ctx, one, draft.Organization); err != nil {
+			return err
+		}
+		return inv.print(map[string]string{"organization": string(one), "with": string(draft.Organization)}, "%s and %s are connected.\n", one, draft.Organization)
+	}
+	made, err := a.Clients.Link(ctx, one, draft)
+	if err != nil {
+		return err
+	}
+	result := newClientResult(made.Client)
+	result.APIKey = made.APIKey
+	if made.APIKey == "" {
+		return inv.print(result, "%s is a client of %s.\n", made.Organization, one)
+	}
+	return inv.print(result, "Client        %s  %s\nOrganization  %s\nAPI key       %s\n\nThe key is shown only once.\n", made.ID, made.Name, made.Organization, made.APIKey)
+}
+
+func orgClientsCommand() command {
+	return command{
+		name: "org clients", summary: "List the clients of an organization and the couriers it is a client of",
+		examples: []string{"dray org clients --org ID", "dray org clients --org ID --accept ID", "dray org clients --org ID --end ID"},
+		setup: func(f *flag.FlagSet, c *app.Config) func(context.Context, *invocation) error {
+			accept := f.String("accept", "", "accept the invitation of the courier with this `id`")
+			end := f.String("end", "", "end the connection with the client or courier with this `id`, or decline its invitation")
+			return ofOrganization(f, c, func(ctx context.Context, inv *invocation, a *app.App, org lastmile.OrganizationID) error {
+				return manageClients(ctx, inv, a, lastmile.Principal{Organization: org}, *accept, *end)
+			})
+		},
+	}
+}
+
+func manageClients(ctx context.Context, inv *invocation, a *app.App, who lastmile.Principal, accept, end string) error {
+	if accept != "" {
+		if _, err := a.Clients.Accept(ctx, who, accept); err != nil {
+			return err
+		}
+	}
+	if end != "" {
+		err := a.Clients.Delete(ctx, who, end)
+		if err != nil {
+			err = a.Clients.Leave(ctx, who, end)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clients, err := a.Clients.List(ctx, who)
+	if err != nil {
+		return err
+	}
+	couriers, err := a.Clients.Couriers(ctx, who)
+	if err != nil {
+		return err
+	}
+	for _, courier := range couriers {
+		clients = append(clients, courier.Client)
+	}
+	results, rows := []clientResult{}, &table{header: []string{"CLIENT ID", "COURIER", "ORGANIZATION", "STATUS", "NAME"}}
+	for _, c := range clients {
+		results = append(results, newClientResult(c))
+		rows.add(string(c.ID), string(c.Courier), string(c.Organization), string(c.Status), c.Name)
+	}
+	return inv.printTable(results, rows, "There are no clients; `dray org connect --client` makes one.")
 }

@@ -130,6 +130,8 @@ func TestIdempotencyContract(t *testing.T) {
 					start(t, p.Store.Write, c, c.own["task"])
 				}
 				switch operation {
+				case "POST /clients/invitations/{id}/accept":
+					c.own["client"] = c.own["invitation"]
 				case "POST /dispatches/{id}/apply":
 					c.own["dispatche"] = c.dispatch(t, lastmile.DispatchPlanned)
 				case "POST /dispatches/{id}/stop":

@@ -59,7 +59,7 @@ func TestOrganizationContract(t *testing.T) {
 		t.Run("an organization that is not connected is outside the scope, until it is", func(t *testing.T) {
 			path := "/organizations/" + string(zenith.Organization.ID)
 			outsideScope.check(t, acme.Call(t, "GET", path, nil), string(zenith.Organization.ID))
-			if err := p.Organizations.Connect(t.Context(), acme.Organization.ID, zenith.Organization.ID); err != nil {
+			if err := p.Clients.Connect(t.Context(), acme.Organization.ID, zenith.Organization.ID); err != nil {
 				t.Fatal(err)
 			}
 			matches(t, acme.Must(t, "GET", path, nil), `{

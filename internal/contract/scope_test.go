@@ -202,9 +202,10 @@ func (at idPlace) documented() string {
 
 // elsewhere reports whether an operation is tested with its resource, because
 // it takes more than a request: batches are done later, the marketplace wraps a
-// request in a request, and uploads come from workers.
+// request in a request, uploads come from workers, and any organization can be
+// invited.
 func elsewhere(operation string) bool {
-	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads"}, func(path string) bool {
+	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads", " /clients organization"}, func(path string) bool {
 		return strings.Contains(operation, path)
 	})
 }
@@ -232,7 +233,7 @@ func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world
 	t.Helper()
 	w := &world{Client: p.Organization(t, canary), canary: canary, areaCode: areaCode}
 	w.own = map[string]string{"organization": string(w.Organization.ID)}
-	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan", "dispatch"} {
+	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan", "dispatch", "client", "invitation"} {
 		w.own[kind] = w.make(t, kind)
 	}
 	w.own["spare task"] = w.make(t, "task")
@@ -264,6 +265,9 @@ func (w *world) make(t testing.TB, kind string) string {
 	switch kind {
 	case "dispatch":
 		return w.dispatch(t, lastmile.DispatchSucceeded)
+	case "invitation":
+		other := w.Platform.Organization(t, w.canary)
+		return id(t, other, "/clients", `{"organization":"`+string(w.Organization.ID)+`","name":"`+w.canary+`"}`)
 	case "webhook":
 		return id(t, w.Client, "/webhooks", hookBody(w.receiver, "/scope", 6, `,"name":"`+w.canary+`"`))
 	case "notification":
@@ -284,6 +288,7 @@ func (w *world) make(t testing.TB, kind string) string {
 			"task":      `{"destination":"OWN-destination","recipients":["OWN-recipient"],"notes":"CANARY","recipientName":"CANARY","recipientNotes":"CANARY","metadata":` + metadata + `}`,
 			"template":  `{"name":"CANARY NEW-name","contextSaveConditions":[],"fields":[]}`,
 			"routePlan": `{"name":"CANARY","startTime":4000000000000}`,
+			"client":    `{"name":"CANARY"}`,
 		}[kind]
 	)
 	path := "/" + kind + "s"
@@ -333,7 +338,7 @@ func (w *world) call(t testing.TB, at idPlace, id string) apptest.Response {
 func (w *world) everything(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder
-	paths := []string{"/organization", "/admins", "/teams", "/hubs", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task", "/webhooks"}
+	paths := []string{"/organization", "/admins", "/teams", "/hubs", "/clients", "/clients/invitations", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task", "/webhooks"}
 	if w.own["webhook"] != "" {
 		paths = append(paths, "/webhooks/"+w.own["webhook"]+"/notifications")
 	}
@@ -417,7 +422,7 @@ func TestScopeContract(t *testing.T) {
 				} else {
 					refuse("an administrator's", acme.own["admin"], at.missing)
 				}
-				if slices.Contains([]string{"admin", "team", "worker", "task", "routePlan", "webhook"}, at.kind) {
+				if slices.Contains([]string{"admin", "team", "worker", "task", "routePlan", "webhook", "client"}, at.kind) {
 					gone := acme.make(t, at.kind)
 					acme.Call(t, "DELETE", "/"+at.kind+"s/"+gone, nil).OK(t)
 					committed = p.Store.Stats().Operations

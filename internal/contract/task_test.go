@@ -218,7 +218,7 @@ func testTaskRecipients(t *testing.T, p *apptest.Platform, r roads) {
 
 func testTaskOrganizations(t *testing.T, p *apptest.Platform, r roads) {
 	partner, stranger := p.Organization(t, "Partner"), p.Organization(t, "Stranger")
-	if err := p.Organizations.Connect(t.Context(), r.Organization.ID, partner.Organization.ID); err != nil {
+	if err := p.Clients.Connect(t.Context(), r.Organization.ID, partner.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
 	theirs := string(partner.Organization.ID)

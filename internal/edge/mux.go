@@ -347,7 +347,8 @@ func (m *Mux) checkReplay(ctx context.Context, c *Call, rt Route) error {
 	sum := sha256.Sum256(c.Body)
 	c.Who.Receipt = &lastmile.Receipt{
 		Organization: c.Who.Organization, Key: key, Method: c.HTTP.Method, Path: strings.TrimSuffix(c.HTTP.URL.Path, "/"),
-		BodyHash: hex.EncodeToString(sum[:]), Created: m.Now(), Encode: rt.encodeReply,
+		BodyHash: hex.EncodeToString(sum[:]), Created: m.Now(),
+		Encode: func(result any) ([]byte, error) { return rt.encodeReply(c.Who.Organization, result) },
 	}
 	return m.Receipts.CheckReplay(ctx, c.Who)
 }

@@ -17,10 +17,16 @@ var (
 	notKept       = []byte("not kept")
 )
 
+// Vault encrypts secrets for an organization.
+type Vault interface {
+	Seal(org lastmile.OrganizationID, secret []byte) []byte
+	Open(org lastmile.OrganizationID, sealed []byte) ([]byte, error)
+}
+
 // encodeReply encodes the result of a change as what a receipt keeps: the
 // response, or a reference to it when that is too large. No result is an empty
 // response.
-func (rt Route) encodeReply(result any) ([]byte, error) {
+func (rt Route) encodeReply(org lastmile.OrganizationID, result any) ([]byte, error) {
 	if result == nil {
 		return []byte{}, nil
 	}
@@ -28,6 +34,9 @@ func (rt Route) encodeReply(result any) ([]byte, error) {
 		return nil, fmt.Errorf("%s %s saves a %T under its idempotency key, and is not a Create route", rt.Method, rt.Path, result)
 	}
 	reply, err := rt.encode(result)
+	if err == nil && rt.vault != nil {
+		reply = rt.vault.Seal(org, reply)
+	}
 	if err != nil || len(reply) <= MaxReceipt {
 		return reply, err
 	}
@@ -43,6 +52,9 @@ func (rt Route) encodeReply(result any) ([]byte, error) {
 // replay returns the reply to a request that was served before, from what its
 // receipt has kept.
 func (rt Route) replay(ctx context.Context, c *Call, kept []byte) ([]byte, error) {
+	if rt.vault != nil {
+		return rt.vault.Open(c.Who.Organization, kept)
+	}
 	reference, isReference := bytes.CutPrefix(kept, referenceMark)
 	switch {
 	case isReference && rt.rebuild != nil:

@@ -33,6 +33,7 @@ type Route struct {
 	encode   func(result any) ([]byte, error)                                     // the reply that a receipt keeps
 	refer    func(result any) ([]byte, error)                                     // what a receipt keeps of a reply that is too large
 	rebuild  func(ctx context.Context, c *Call, reference []byte) ([]byte, error) // the reply of what refer returned
+	vault    Vault                                                                // encrypts what a receipt keeps; nil does not
 	readOnly bool                                                                 // changes nothing, so that no reply is saved
 
 	find func(ctx context.Context, c *Call) ([]string, error)               // of a list that is sent in parts
@@ -92,6 +93,12 @@ func Create[Body, Result, Reply any](
 		}
 		return codec.Marshal(toWire(made))
 	})
+}
+
+// Sealed makes a Create route whose reply contains a secret: its receipt is encrypted.
+func (rt Route) Sealed(v Vault) Route {
+	rt.vault = v
+	return rt
 }
 
 // Rebuild makes a Create route whose reply can be larger than MaxReceipt: in that

@@ -2,7 +2,6 @@ package lastmile
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -15,10 +14,10 @@ type Organization struct {
 	Name               string
 	Email              string
 	DriverSupportEmail string
-	Image              string // upload id of the logo
-	Timezone           string // IANA name
-	Country            string // ISO 3166-1 alpha-2
-	Delegatees         []OrganizationID
+	Image              string           // upload id of the logo
+	Timezone           string           // IANA name
+	Country            string           // ISO 3166-1 alpha-2
+	Delegatees         []OrganizationID // read only where they are shown
 }
 
 // OrganizationDraft holds the input for a new organization.
@@ -46,12 +45,6 @@ func NewOrganization(id OrganizationID, d OrganizationDraft, now time.Time) (Org
 // SetLogo sets the logo; an empty id removes it.
 func (o *Organization) SetLogo(logo UploadID, now time.Time) {
 	o.Image, o.Modified = string(logo), nextModified(o.Modified, now)
-}
-
-// CanSee reports whether the organization can see another one: itself and its
-// connections.
-func (o Organization) CanSee(other OrganizationID) bool {
-	return other == o.ID || slices.Contains(o.Delegatees, other)
 }
 
 var (

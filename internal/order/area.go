@@ -15,9 +15,18 @@ const MaxAreaPoints = 10_000
 // earth apart crosses the antimeridian, unless it goes all the way around.
 type Area [][][]lastmile.Point
 
+// Positions returns how many positions the area has.
+func (a Area) Positions() (n int) {
+	for _, polygon := range a {
+		for _, ring := range polygon {
+			n += len(ring)
+		}
+	}
+	return n
+}
+
 // check rejects an area that has no polygons, or rings that are no rings.
 func (a Area) check(field string) error {
-	points := 0
 	for i, polygon := range a {
 		if len(polygon) == 0 {
 			return lastmile.Invalid("%s: polygon %d has no rings", field, i)
@@ -30,10 +39,9 @@ func (a Area) check(field string) error {
 			case ring[0] != ring[len(ring)-1]:
 				return lastmile.Invalid("%s must end where it begins", name)
 			}
-			points += len(ring)
 		}
 	}
-	switch {
+	switch points := a.Positions(); {
 	case points == 0:
 		return lastmile.Invalid("%s must have at least one polygon", field)
 	case points > MaxAreaPoints:

@@ -18,6 +18,29 @@ type Action struct {
 	Received     time.Time
 }
 
+// Client is an organization that another one, its courier, delivers for.
+type Client struct {
+	ID           lastmile.ClientID
+	Courier      lastmile.OrganizationID
+	Organization lastmile.OrganizationID // of the client
+	Name         string                  // by which the courier knows it; empty until a client without one accepts
+	Status       ClientStatus
+	ShowName     bool // recipients see the client's name rather than the courier's
+	Opened       bool // the courier opened the organization
+	Created      time.Time
+	Modified     time.Time
+}
+
+// ClientStatus is the state of the connection between a client and its courier.
+type ClientStatus string
+
+// The states of clients.
+const (
+	ClientPending ClientStatus = "pending" // the organization has not accepted it
+	ClientActive  ClientStatus = "active"
+	ClientDeleted ClientStatus = "deleted" // it is kept, and no caller sees it
+)
+
 // Credential is how a worker signs in.
 type Credential struct {
 	Organization lastmile.OrganizationID

@@ -52,6 +52,7 @@ type Kind string
 const (
 	Admins        Kind = "admin"
 	Batches       Kind = "batch"
+	Clients       Kind = "client"
 	Services      Kind = "delivery_service"
 	Destinations  Kind = "destination"
 	Dispatches    Kind = "dispatch"

@@ -144,6 +144,11 @@ func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationI
 	return b.w.Organization(ctx, id)
 }
 
+// Connected implements connectionReader.
+func (b *bulkWriter) Connected(ctx context.Context, org, other lastmile.OrganizationID) (bool, error) {
+	return b.w.Connected(ctx, org, other)
+}
+
 // Team implements ownerReader.
 func (b *bulkWriter) Team(ctx context.Context, org lastmile.OrganizationID, id lastmile.TeamID) (lastmile.Team, error) {
 	return b.w.Team(ctx, org, id)

@@ -157,3 +157,30 @@ func parentsFirst(id lastmile.TaskID, parents map[lastmile.TaskID][]lastmile.Tas
 	}
 	*all = append(*all, id)
 }
+
+// Owners replaces ids of containers by the ids of their owners. The store
+// knows every container that has been changed, which all with tasks have been,
+// except perhaps the organization's.
+func (cs *Containers) Owners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return ids, nil
+	}
+	var known []lastmile.ContainerRef
+	err := cs.Store.Read(ctx, func(r ContainerReader) (err error) {
+		known, err = r.Containers(ctx, who.Organization)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	owners := slices.Clone(ids)
+	for _, c := range append(known, lastmile.OrganizationContainer(who.Organization)) {
+		if slices.Contains(owners, c.Owner) {
+			continue
+		}
+		if at := slices.Index(owners, c.ID()); at >= 0 {
+			owners[at] = c.Owner
+		}
+	}
+	return owners, nil
+}

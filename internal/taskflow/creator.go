@@ -120,19 +120,19 @@ func (p prepared) saveRecipients(ctx context.Context, w creationWriter, org last
 
 // checkConnections rejects a merchant or executor that the organization is not
 // connected with.
-func checkConnections(ctx context.Context, r ownerReader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
+func checkConnections(ctx context.Context, r connectionReader, org lastmile.OrganizationID, c lastmile.TaskChange) error {
 	for _, other := range []*lastmile.OrganizationID{c.Merchant, c.Executor} {
 		if other == nil || *other == org {
 			continue
 		}
-		own, err := r.Organization(ctx, org)
-		if err != nil {
-			return err
-		}
 		if _, err := r.Organization(ctx, *other); err != nil {
 			return err
 		}
-		if !own.CanSee(*other) {
+		connected, err := r.Connected(ctx, org, *other)
+		if err != nil {
+			return err
+		}
+		if !connected {
 			return lastmile.OutsideScope(string(*other))
 		}
 	}

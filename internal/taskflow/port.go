@@ -21,8 +21,6 @@ type TaskReader interface {
 	ownerReader
 	crewReader
 	familyReader
-	// Containers lists the containers that ever changed, in no particular order.
-	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// Task returns a task.
 	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
 	// TaskByShortID finds a task of the organization by its short id.
@@ -53,6 +51,8 @@ type ContainerReader interface {
 	listReader
 	familyReader
 	crewReader
+	// Containers lists the containers that ever changed, in no particular order.
+	Containers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.ContainerRef, error)
 	// Explanation returns why a task was assigned to its worker.
 	Explanation(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (assignment.Explanation, error)
 	// Hub returns a hub.
@@ -257,6 +257,14 @@ type ownerReader interface {
 	Worker(ctx context.Context, org lastmile.OrganizationID, id lastmile.WorkerID) (lastmile.Worker, error)
 }
 
+// connectionReader reads which organizations are connected.
+type connectionReader interface {
+	// Connected reports whether an organization is connected with another.
+	Connected(ctx context.Context, org, other lastmile.OrganizationID) (bool, error)
+	// Organization returns an organization. Every organization may read it.
+	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
+}
+
 // listReader reads containers and their owners.
 type listReader interface {
 	ownerReader
@@ -378,6 +386,7 @@ type explanationWriter interface {
 // buffer of bulkWriter into account.
 type creationWriter interface {
 	store.RecipientStore
+	connectionReader
 	ownerReader
 	fieldReader
 	listWriter

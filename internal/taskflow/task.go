@@ -3,7 +3,6 @@ package taskflow
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"dray/internal/assignment"
@@ -52,9 +51,6 @@ type Query = store.TaskFilter
 // page starts after; empty for the last page.
 func (ts *Tasks) List(ctx context.Context, who lastmile.Principal, q Query) (docs [][]byte, last lastmile.TaskID, err error) {
 	q.Limit = PageSize + 1
-	if q.Containers, err = ts.containerOwners(ctx, who, q.Containers); err != nil {
-		return nil, "", err
-	}
 	found, err := ts.Documents.ShowTasks(ctx, who.Organization, q)
 	if err != nil {
 		return nil, "", err
@@ -67,33 +63,6 @@ func (ts *Tasks) List(ctx context.Context, who lastmile.Principal, q Query) (doc
 		docs = append(docs, task.Doc)
 	}
 	return docs, last, nil
-}
-
-// containerOwners replaces ids of containers by the ids of their owners. The store
-// knows every container that has been changed, which all with tasks have been,
-// except perhaps the organization's.
-func (ts *Tasks) containerOwners(ctx context.Context, who lastmile.Principal, ids []string) ([]string, error) {
-	if len(ids) == 0 {
-		return ids, nil
-	}
-	var known []lastmile.ContainerRef
-	err := ts.Store.Read(ctx, func(r TaskReader) (err error) {
-		known, err = r.Containers(ctx, who.Organization)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	owners := slices.Clone(ids)
-	for _, c := range append(known, lastmile.OrganizationContainer(who.Organization)) {
-		if slices.Contains(owners, c.Owner) {
-			continue
-		}
-		if at := slices.Index(owners, c.ID()); at >= 0 {
-			owners[at] = c.Owner
-		}
-	}
-	return owners, nil
 }
 
 // maxFound is the most tasks that a metadata search returns.

@@ -111,6 +111,91 @@ func NewDelegatee(d lastmile.Delegatee) Delegatee {
 	}
 }
 
+// Client is an organization that the caller's organization delivers for.
+type Client struct {
+	// ID of the client.
+	ID lastmile.ClientID `json:"id" example:"Cq7RtV2mXz9LwKd4NbH8sPfJ"`
+	// Unix time in milliseconds at which the client was created.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// Unix time in milliseconds at which the client was last modified.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Name by which the caller's organization knows the client; null until an invited organization accepts.
+	Name *string `json:"name" example:"Example Kitchens"`
+	// ID of the client's organization.
+	Organization lastmile.OrganizationID `json:"organization" example:"Xz3FgN7wQpK2vRbT9mYc4HdL"`
+	// pending until the organization accepts; then active.
+	Status string `json:"status" example:"active" enum:"pending,active"`
+	// Whether recipients see the name of the client, rather than that of its courier, unless a task names its merchant.
+	ShowClientName bool `json:"showClientName" example:"true"`
+}
+
+// NewClient is a client that was created.
+type NewClient struct {
+	Client
+	// API key of the organization that was opened for the client. It is shown only here. Absent if the organization existed before.
+	APIKey *string `json:"apiKey,omitzero" example:"dray_4vB9kQm2Xc7RtLw1Zs8Nf3Hj6Pd0Gy5Ta9Ue2Ko4Ib7VqCx"`
+}
+
+// NewClientBody is the body of a request to create a client: with a name to open an
+// organization for it, or with the ID of an existing organization.
+type NewClientBody struct {
+	// ID of an existing organization, which has to accept. Without it, a new organization is opened.
+	Organization *lastmile.OrganizationID `json:"organization"`
+	// Name of the client. Required for a new organization; by default, the name of the existing one.
+	Name *string `json:"name" example:"Example Kitchens"`
+	// Email address of the owner of the new organization.
+	Email *string `json:"email" example:"orders@example.com"`
+	// Email address at which workers of the new organization get support.
+	DriverSupportEmail *string `json:"driverSupportEmail" example:"drivers@example.com"`
+	// IANA time zone of the new organization; by default, that of the caller's organization.
+	Timezone *string `json:"timezone" example:"America/New_York"`
+	// Two-letter country code (ISO 3166-1) of the new organization; by default, that of the caller's organization.
+	Country *string `json:"country" example:"US"`
+	// Whether recipients see the name of the client, rather than that of its courier, unless a task names its merchant; true by default.
+	ShowClientName *bool `json:"showClientName" example:"true"`
+}
+
+// Draft returns the requested new organization.
+func (b NewClientBody) Draft() lastmile.OrganizationDraft {
+	return lastmile.OrganizationDraft{
+		Name: orZero(b.Name), Email: orZero(b.Email), DriverSupportEmail: orZero(b.DriverSupportEmail),
+		Timezone: orZero(b.Timezone), Country: orZero(b.Country),
+	}
+}
+
+// ClientBody is the body of a request to update a client.
+type ClientBody struct {
+	// Name by which the caller's organization knows the client.
+	Name *string `json:"name" example:"Example Kitchens"`
+	// Whether recipients see the name of the client, rather than that of its courier, unless a task names its merchant.
+	ShowClientName *bool `json:"showClientName" example:"true"`
+}
+
+// Invitation is an organization that delivers, or offers to deliver, for the caller's
+// organization.
+type Invitation struct {
+	// ID of the client that the caller's organization is.
+	ID lastmile.ClientID `json:"id" example:"Cq7RtV2mXz9LwKd4NbH8sPfJ"`
+	// Unix time in milliseconds of the invitation.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// Unix time in milliseconds of the last change.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// ID of the courier's organization.
+	Courier lastmile.OrganizationID `json:"courier" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Name of the courier.
+	CourierName string `json:"courierName" example:"Example Couriers"`
+	// pending until the caller's organization accepts; then active.
+	Status string `json:"status" example:"pending" enum:"pending,active"`
+	// Whether recipients see the name of the caller's organization, rather than that of the courier, unless a task names its merchant.
+	ShowClientName bool `json:"showClientName" example:"true"`
+}
+
+// InvitationBody is the body of a request to change what a client decides.
+type InvitationBody struct {
+	// Whether recipients see the name of the caller's organization, rather than that of the courier, unless a task names its merchant.
+	ShowClientName *bool `json:"showClientName" example:"true"`
+}
+
 // Greeting is the response to a test of an API key.
 type Greeting struct {
 	// Message that contains the ID of the organization.

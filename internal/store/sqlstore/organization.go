@@ -13,7 +13,8 @@ import (
 	"dray/internal/wire"
 )
 
-// Organization returns an organization. Every organization may read it.
+// Organization returns an organization without its connections. Every organization
+// may read it.
 func (t organizationTx) Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error) {
 	found, err := t.organizations(ctx, ` WHERE t.id = $1`, id)
 	if err == nil && len(found) == 0 {
@@ -25,7 +26,7 @@ func (t organizationTx) Organization(ctx context.Context, id lastmile.Organizati
 	return found[0], nil
 }
 
-// Organizations lists all organizations, oldest first.
+// Organizations lists all organizations without their connections, oldest first.
 func (t organizationTx) Organizations(ctx context.Context) ([]lastmile.Organization, error) {
 	return t.organizations(ctx, ``)
 }
@@ -45,14 +46,6 @@ func (t organizationTx) organizations(ctx context.Context, where string, args ..
 	found, err := collect(ctx, t, scan, `SELECT t.doc FROM organization t`+where+` ORDER BY t.created, t.id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read organizations: %w", err)
-	}
-	for i := range found {
-		links, err := pairs[lastmile.OrganizationID, lastmile.OrganizationID](ctx, t.base,
-			`SELECT org, delegatee FROM organization_link WHERE org = $1 ORDER BY delegatee`, found[i].ID)
-		if err != nil {
-			return nil, fmt.Errorf("read connections: %w", err)
-		}
-		found[i].Delegatees = links[found[i].ID]
 	}
 	return found, nil
 }
@@ -94,15 +87,6 @@ func (t organizationTx) SavePageSettings(ctx context.Context, org lastmile.Organ
 	}
 	if _, err := t.exec(ctx, query, org, s.Phone, s.Color, newTimes); err != nil {
 		return fmt.Errorf("save settings of tracking pages of %s: %w", org, err)
-	}
-	return nil
-}
-
-// Connect adds delegatee to the connections of org.
-func (t organizationTx) Connect(ctx context.Context, org, delegatee lastmile.OrganizationID) error {
-	const query = `INSERT INTO organization_link (org, delegatee) VALUES ($1, $2) ON CONFLICT DO NOTHING`
-	if _, err := t.exec(ctx, query, org, delegatee); err != nil {
-		return fmt.Errorf("connect %s with %s: %w", org, delegatee, err)
 	}
 	return nil
 }

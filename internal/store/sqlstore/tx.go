@@ -15,6 +15,7 @@ type Tx struct {
 	*base
 	addressTx
 	batchTx
+	connectionTx
 	containerTx
 	customFieldTx
 	dispatchTx
@@ -38,6 +39,7 @@ type Tx struct {
 type (
 	addressTx      struct{ *base } // destinations and recipients
 	batchTx        struct{ *base } // batches
+	connectionTx   struct{ *base } // connections and clients
 	containerTx    struct{ *base } // containers and the order of their tasks
 	customFieldTx  struct{ *base } // custom fields and task templates
 	dispatchTx     struct{ *base } // dispatches
@@ -63,6 +65,7 @@ func newTx(c conn, now func() time.Time) *Tx {
 		base:           b,
 		addressTx:      addressTx{b},
 		batchTx:        batchTx{b},
+		connectionTx:   connectionTx{b},
 		containerTx:    containerTx{b},
 		customFieldTx:  customFieldTx{b},
 		dispatchTx:     dispatchTx{b},

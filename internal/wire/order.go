@@ -186,13 +186,7 @@ type Area order.Area
 
 // JSONSchema describes the JSON of an area.
 func (Area) JSONSchema() string {
-	return `{
-		"type": "object", "required": ["type", "coordinates"], "description": "GeoJSON Polygon or MultiPolygon (RFC 7946)",
-		"properties": {
-			"type": {"type": "string", "enum": ["Polygon", "MultiPolygon"]},
-			"coordinates": {"type": "array", "items": {"type": "array", "items": {"type": "array"}}}
-		}
-	}`
+	return `{"type": "object", "description": "GeoJSON Polygon or MultiPolygon (RFC 7946)"}`
 }
 
 // geoJSON is a geometry of GeoJSON.

@@ -225,9 +225,9 @@ func testTaskOrganizations(t *testing.T, p *apptest.Platform, r roads) {
 	made := r.Must(t, "POST", "/tasks", newTask(`,"merchant":"`+theirs+`","executor":"`+theirs+`"`))
 	ours := string(r.Organization.ID)
 	matches(t, []any{made["merchant"], made["executor"], made["organization"], made["container"]},
-		`["`+theirs+`","`+theirs+`","`+ours+`",{"type":"ORGANIZATION","organization":"`+ours+`"}]`)
-	if queue := r.queue(t, "organizations/"+ours); !slices.Contains(queue, made["id"]) {
-		t.Errorf("task %s is not in the container that it names, %v", made["id"], queue)
+		`["`+theirs+`","`+theirs+`","`+ours+`",{"type":"ORGANIZATION","organization":"`+theirs+`"}]`)
+	if queue := (roads{Client: partner}).queue(t, "organizations/"+theirs); !slices.Contains(queue, made["id"]) {
+		t.Errorf("task %s is not in the container of its executor, %v", made["id"], queue)
 	}
 	for _, field := range []string{"merchant", "executor"} {
 		outsideScope.check(t, r.Call(t, "POST", "/tasks", newTask(`,"`+field+`":"`+string(stranger.Organization.ID)+`"`)))

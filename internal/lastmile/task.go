@@ -22,7 +22,8 @@ const (
 type Task struct {
 	ID                TaskID
 	ShortID           string
-	Organization      OrganizationID
+	Organization      OrganizationID // that has the task: the executor
+	Origin            OrganizationID // that placed the task with it; empty if it did itself
 	Created, Modified time.Time
 	Creator           string
 	Merchant          OrganizationID // shown to the recipient

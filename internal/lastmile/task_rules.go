@@ -162,6 +162,19 @@ func (t *Task) Update(c TaskChange, newID func() string, by Actor, now time.Time
 	return []Event{t.event(TriggerTaskUpdated, by, now)}, nil
 }
 
+// SeenBy returns the task as an organization sees it. One that placed it with another
+// does not see how that one organizes its work.
+func (t Task) SeenBy(org OrganizationID) Task {
+	if org != t.Origin {
+		return t
+	}
+	t.History, t.RoutePlan = nil, ""
+	if t.Container.Kind == InTeam {
+		t.Container = OrganizationContainer(t.Organization)
+	}
+	return t
+}
+
 // RemoveDependency removes the dependency on a deleted task.
 func (t *Task) RemoveDependency(of TaskID, by Actor, now time.Time) Event {
 	t.Dependencies = slices.DeleteFunc(slices.Clone(t.Dependencies), func(id TaskID) bool { return id == of })
@@ -232,7 +245,7 @@ func (t *Task) Clone(who Identity, place Destination, o CloneOptions, now time.T
 	if err != nil {
 		return clone, nil, err
 	}
-	clone.SourceTask, clone.Modified = t.ID, time.Time{}
+	clone.SourceTask, clone.Origin, clone.Modified = t.ID, t.Origin, time.Time{}
 	clone.ApplyGeofence(o.Geofence)
 	if _, err := clone.apply(o.Overrides, who.NewID, now); err != nil {
 		return clone, nil, err

@@ -31,6 +31,12 @@ type Client struct {
 	Modified     time.Time
 }
 
+// Connection is what an organization may do with another.
+type Connection struct {
+	Connected bool
+	ShowName  bool // as its client: recipients see its own name rather than the other's
+}
+
 // ClientStatus is the state of the connection between a client and its courier.
 type ClientStatus string
 

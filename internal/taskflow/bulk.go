@@ -19,6 +19,7 @@ import (
 // have ids that no item can name yet.
 type bulkWriter struct {
 	w          bulkStore
+	org        lastmile.OrganizationID
 	fields     customfield.Fields
 	settings   lastmile.Settings
 	recipients map[lastmile.Phone][]lastmile.Recipient // those of the items; none or one
@@ -31,7 +32,7 @@ type bulkWriter struct {
 // prefetch returns a bulkWriter that has read what the items need.
 func prefetch(ctx context.Context, w bulkStore, org lastmile.OrganizationID, items []item) (*bulkWriter, error) {
 	b := &bulkWriter{
-		w: w, recipients: map[lastmile.Phone][]lastmile.Recipient{},
+		w: w, org: org, recipients: map[lastmile.Phone][]lastmile.Recipient{},
 		buffered: map[lastmile.RecipientID]int{}, changes: map[lastmile.RecipientID]int{},
 	}
 	var phones []lastmile.Phone
@@ -70,7 +71,10 @@ func (b *bulkWriter) flush(ctx context.Context) error {
 }
 
 // Settings implements creationWriter.
-func (b *bulkWriter) Settings(context.Context, lastmile.OrganizationID) (lastmile.Settings, error) {
+func (b *bulkWriter) Settings(ctx context.Context, org lastmile.OrganizationID) (lastmile.Settings, error) {
+	if org != b.org { // it executes the task
+		return b.w.Settings(ctx, org)
+	}
 	return b.settings, nil
 }
 
@@ -135,6 +139,11 @@ func (b *bulkWriter) Destination(ctx context.Context, org lastmile.OrganizationI
 
 // SaveDestination implements creationWriter.
 func (b *bulkWriter) SaveDestination(_ context.Context, d lastmile.Destination) error {
+	if d.Organization != b.org && slices.ContainsFunc(b.buffer.Destinations, func(saved lastmile.Destination) bool {
+		return saved.ID == d.ID && saved.Organization == d.Organization
+	}) {
+		return nil // several items have it
+	}
 	b.buffer.Destinations = append(b.buffer.Destinations, d)
 	return nil
 }
@@ -144,9 +153,9 @@ func (b *bulkWriter) Organization(ctx context.Context, id lastmile.OrganizationI
 	return b.w.Organization(ctx, id)
 }
 
-// Connected implements connectionReader.
-func (b *bulkWriter) Connected(ctx context.Context, org, other lastmile.OrganizationID) (bool, error) {
-	return b.w.Connected(ctx, org, other)
+// Connection implements connectionReader.
+func (b *bulkWriter) Connection(ctx context.Context, org, other lastmile.OrganizationID) (store.Connection, error) {
+	return b.w.Connection(ctx, org, other)
 }
 
 // Team implements ownerReader.

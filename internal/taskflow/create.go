@@ -12,7 +12,7 @@ import (
 
 // Create creates a task, and finds a worker for it unless assign is nil.
 func (ts *Tasks) Create(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft, assign *assignment.Options) (lastmile.CreatedTask, error) {
-	if err := checkAssign(d, assign); err != nil {
+	if err := checkAssign(who, d, assign); err != nil {
 		return lastmile.CreatedTask{}, err
 	}
 	ready, err := ts.prepare(ctx, who, d)
@@ -58,10 +58,12 @@ type assigner struct {
 
 // checkAssign rejects options for the assignment of a new task that make no
 // sense.
-func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
+func checkAssign(who lastmile.Principal, d lastmile.TaskDraft, assign *assignment.Options) error {
 	switch {
 	case assign == nil:
 		return nil
+	case d.Change.Executor != nil && *d.Change.Executor != who.Organization:
+		return lastmile.Invalid("autoAssign cannot be combined with another executor, which assigns the task itself")
 	case d.Container != nil:
 		return lastmile.Invalid("autoAssign cannot be combined with container")
 	}
@@ -72,7 +74,9 @@ func checkAssign(d lastmile.TaskDraft, assign *assignment.Options) error {
 // unless assign is nil.
 func (ts *Tasks) create(ctx context.Context, w TaskWriter, who lastmile.Principal, p prepared, assign *assigner, now time.Time) (lastmile.CreatedTask, error) {
 	made := lastmile.CreatedTask{}
-	w.ExpectTask(who.Organization)
+	if p.home(who.Organization) == who.Organization {
+		w.ExpectTask(who.Organization)
+	}
 	task, err := ts.newTask(ctx, w, who, p, now)
 	if err != nil {
 		return made, err
@@ -91,7 +95,7 @@ func (ts *Tasks) create(ctx context.Context, w TaskWriter, who lastmile.Principa
 	if err := putNew(ctx, w, who, &task, in, now); err != nil {
 		return made, err
 	}
-	events := task.CreationEvents(who.Actor())
+	events := task.CreationEvents(inside(who, task.Organization).Actor())
 	if err := ts.saveNew(ctx, w, task, now); err != nil {
 		return made, err
 	}
@@ -109,27 +113,34 @@ func (c *Creator) createInBatch(ctx context.Context, w creationWriter, who lastm
 	if err := putNew(ctx, w, who, &task, p.draft.Container, now); err != nil {
 		return task, nil, err
 	}
-	events := task.BatchCreationEvents(who.Actor())
+	events := task.BatchCreationEvents(inside(who, task.Organization).Actor())
 	return task, events, c.saveNew(ctx, w, task, now)
 }
 
-// newTask makes a task of a prepared draft, in the organization's container. It
-// saves the draft's destination and recipient, but not the task.
+// newTask makes a task of a prepared draft, in the container of its executor. It saves
+// the draft's destination and recipient, but not the task.
 func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Principal, p prepared, now time.Time) (lastmile.Task, error) {
 	change, err := p.change(ctx, w, who.Organization)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	task, err := lastmile.NewTask(c.identity(who), who.Organization, change, now)
+	home := p.home(who.Organization)
+	if err := placeWith(ctx, w, who.Organization, home, &change); err != nil {
+		return lastmile.Task{}, err
+	}
+	task, err := lastmile.NewTask(c.identity(inside(who, home)), home, change, now)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
-	settings, err := w.Settings(ctx, who.Organization)
+	if task.OrderShortID = p.order; home != who.Organization {
+		task.Origin = who.Organization
+	}
+	settings, err := w.Settings(ctx, home)
 	if err != nil {
 		return lastmile.Task{}, err
 	}
 	task.ApplyGeofence(settings.Geofence)
-	return task, checkDependencies(ctx, w, task)
+	return task, checkDependencies(ctx, w, who.Organization, task)
 }
 
 // putNew puts a new task into the container that the draft names, if any. This is
@@ -137,6 +148,9 @@ func (c *Creator) newTask(ctx context.Context, w creationWriter, who lastmile.Pr
 func putNew(ctx context.Context, r ownerReader, who lastmile.Principal, task *lastmile.Task, in *lastmile.ContainerRef, now time.Time) error {
 	if in == nil || *in == task.Container {
 		return nil
+	}
+	if task.Origin != "" {
+		return checkPlaced(ctx, r, who, *task, *in)
 	}
 	if err := checkContainer(ctx, r, who.Organization, *in); err != nil {
 		return err
@@ -196,9 +210,19 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 		return lastmile.Task{}, err
 	}
 	return store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (lastmile.Task, error) {
-		source, err := w.Task(ctx, who.Organization, id)
+		source, err := w.VisibleTask(ctx, who.Organization, id)
 		if err != nil {
 			return lastmile.Task{}, err
+		}
+		home := source.Organization
+		if home != who.Organization {
+			if err := checkConnections(ctx, w, who.Organization, lastmile.TaskChange{Executor: &home}); err != nil {
+				return lastmile.Task{}, err
+			}
+		} else if source.Origin != "" {
+			if err := ts.adopt(ctx, w, &source); err != nil {
+				return lastmile.Task{}, err
+			}
 		}
 		ready.of, ready.clones = &source, true
 		if options.Overrides, err = ready.change(ctx, w, who.Organization); err != nil {
@@ -207,20 +231,25 @@ func (ts *Tasks) Clone(ctx context.Context, who lastmile.Principal, id lastmile.
 		destination := source.Destination
 		if options.Overrides.Destination == nil {
 			destination.ID, destination.Created, destination.Modified = lastmile.DestinationID(ts.NewID()), now, now
+			destination.Organization = who.Organization
 			if err := w.SaveDestination(ctx, destination); err != nil {
 				return lastmile.Task{}, err
 			}
+			options.Overrides.Destination = &destination
 		}
-		settings, err := w.Settings(ctx, who.Organization)
+		if err := shareDestination(ctx, w, home, options.Overrides.Destination); err != nil {
+			return lastmile.Task{}, err
+		}
+		settings, err := w.Settings(ctx, home)
 		if err != nil {
 			return lastmile.Task{}, err
 		}
 		options.Geofence = settings.Geofence
-		clone, events, err := source.Clone(ts.identity(who), destination, options, now)
+		clone, events, err := source.Clone(ts.identity(inside(who, home)), destination, options, now)
 		if err != nil {
 			return clone, err
 		}
-		if err := checkDependencies(ctx, w, clone); err != nil {
+		if err := checkDependencies(ctx, w, who.Organization, clone); err != nil {
 			return clone, err
 		}
 		if err := w.AddTask(ctx, clone); err != nil {

@@ -34,6 +34,7 @@ type prepared struct {
 	recipients  []lastmile.PreparedRecipient
 	of          *lastmile.Task // the one to change or to clone; nil for a new one
 	clones      bool
+	order       string // short id of the order of a new task; empty for none
 }
 
 // prepare does the part of a change that must not happen in a transaction.
@@ -67,6 +68,12 @@ func (c *Creator) prepare(ctx context.Context, who lastmile.Principal, d lastmil
 // change saves the destination and recipient of a draft, or reads those that it
 // has the ids of, and returns the change with them in it.
 func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.OrganizationID) (lastmile.TaskChange, error) {
+	if p.of != nil && !p.clones && p.of.Origin != "" && p.of.Origin != org {
+		var err error
+		if p, err = p.keepPlacement(); err != nil {
+			return p.draft.Change, err
+		}
+	}
 	change := p.draft.Change
 	switch {
 	case p.destination != nil && p.of != nil && !p.clones && p.of.Destination.SamePlace(*p.destination):
@@ -92,6 +99,9 @@ func (p prepared) change(ctx context.Context, w creationWriter, org lastmile.Org
 	}
 	if err := checkConnections(ctx, w, org, change); err != nil {
 		return change, err
+	}
+	if p.of != nil && change.Executor != nil && *change.Executor != p.of.Executor {
+		return change, lastmile.Invalid("executor cannot be changed; create a task with the other executor, and delete this one")
 	}
 	return change, p.customFields(ctx, w, org, &change)
 }
@@ -128,21 +138,27 @@ func checkConnections(ctx context.Context, r connectionReader, org lastmile.Orga
 		if _, err := r.Organization(ctx, *other); err != nil {
 			return err
 		}
-		connected, err := r.Connected(ctx, org, *other)
+		connection, err := r.Connection(ctx, org, *other)
 		if err != nil {
 			return err
 		}
-		if !connected {
+		if !connection.Connected {
 			return lastmile.OutsideScope(string(*other))
 		}
 	}
 	return nil
 }
 
-// checkDependencies rejects dependencies that are not the organization's tasks. A
-// new task needs no check for cycles: no task can depend on it yet.
-func checkDependencies(ctx context.Context, r tasksReader, t lastmile.Task) error {
-	_, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
+// checkDependencies rejects dependencies that are not the organization's tasks. If the
+// caller placed the task there, it must have placed those as well. A new task needs no
+// check for cycles: no task can depend on it yet.
+func checkDependencies(ctx context.Context, r tasksReader, caller lastmile.OrganizationID, t lastmile.Task) error {
+	found, err := r.TasksOf(ctx, t.Organization, t.Dependencies)
+	for _, parent := range found {
+		if caller == t.Origin && caller != parent.Origin {
+			return lastmile.OutsideScope(string(parent.ID))
+		}
+	}
 	return err
 }
 
@@ -152,8 +168,8 @@ const MaxAncestors = 1_000
 
 // checkNewDependencies is checkDependencies for a task whose dependencies have
 // changed.
-func checkNewDependencies(ctx context.Context, r familyReader, t lastmile.Task) error {
-	if err := checkDependencies(ctx, r, t); err != nil {
+func checkNewDependencies(ctx context.Context, r familyReader, caller lastmile.OrganizationID, t lastmile.Task) error {
+	if err := checkDependencies(ctx, r, caller, t); err != nil {
 		return err
 	}
 	checked := 0

@@ -21,9 +21,11 @@ type TaskReader interface {
 	ownerReader
 	crewReader
 	familyReader
-	// Task returns a task.
-	Task(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
-	// TaskByShortID finds a task of the organization by its short id.
+	// VisibleTask returns a task that the organization has, or that it placed with
+	// another.
+	VisibleTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error)
+	// TaskByShortID finds a task that the organization has, or that it placed with
+	// another, by its short id.
 	TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error)
 }
 
@@ -43,8 +45,12 @@ type TaskWriter interface {
 	DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error
 }
 
-// TaskStore runs the transactions of Tasks.
-type TaskStore = store.Transactor[TaskReader, TaskWriter]
+// TaskStore runs the transactions of Tasks, its own and those that other use cases
+// began.
+type TaskStore interface {
+	store.Transactor[TaskReader, TaskWriter]
+	store.Joiner[TaskWriter]
+}
 
 // ContainerReader is what Containers reads in a transaction.
 type ContainerReader interface {
@@ -259,8 +265,8 @@ type ownerReader interface {
 
 // connectionReader reads which organizations are connected.
 type connectionReader interface {
-	// Connected reports whether an organization is connected with another.
-	Connected(ctx context.Context, org, other lastmile.OrganizationID) (bool, error)
+	// Connection returns what an organization may do with another.
+	Connection(ctx context.Context, org, other lastmile.OrganizationID) (store.Connection, error)
 	// Organization returns an organization. Every organization may read it.
 	Organization(ctx context.Context, id lastmile.OrganizationID) (lastmile.Organization, error)
 }

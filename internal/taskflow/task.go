@@ -29,19 +29,19 @@ func (ts *Tasks) Show(ctx context.Context, who lastmile.Principal, id lastmile.T
 // Task reads a task.
 func (ts *Tasks) Task(ctx context.Context, who lastmile.Principal, id lastmile.TaskID) (task lastmile.Task, err error) {
 	err = ts.Store.Read(ctx, func(r TaskReader) (err error) {
-		task, err = r.Task(ctx, who.Organization, id)
+		task, err = r.VisibleTask(ctx, who.Organization, id)
 		return err
 	})
-	return task, err
+	return task.SeenBy(who.Organization), err
 }
 
-// ByShortID reads a task of the organization by its short id.
+// ByShortID reads a task by its short id.
 func (ts *Tasks) ByShortID(ctx context.Context, who lastmile.Principal, shortID string) (task lastmile.Task, err error) {
 	err = ts.Store.Read(ctx, func(r TaskReader) (err error) {
 		task, err = r.TaskByShortID(ctx, who.Organization, shortID)
 		return err
 	})
-	return task, err
+	return task.SeenBy(who.Organization), err
 }
 
 // Query selects tasks; zero fields select all.
@@ -121,57 +121,74 @@ var errStateChanged = errors.New("the state of the task has changed")
 func (ts *Tasks) update(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, ready prepared, pending bool) (task lastmile.Task, err error) {
 	now := ts.Now()
 	err = ts.Store.Write(ctx, func(w TaskWriter) (err error) {
-		if task, err = w.Task(ctx, who.Organization, id); err != nil {
+		if task, err = w.VisibleTask(ctx, who.Organization, id); err != nil {
 			return err
 		}
 		if task.Pending() != pending {
 			return errStateChanged
 		}
-		ready.of = &task
-		change, err := ready.change(ctx, w, who.Organization)
-		if err != nil {
-			return err
-		}
-		before := task.Container
-		events, err := task.Update(change, ts.NewID, who.Actor(), now)
-		if err != nil {
-			return err
-		}
-		if change.Dependencies != nil {
-			if err := checkNewDependencies(ctx, w, task); err != nil {
-				return err
-			}
-		}
-		if in := ready.draft.Container; in != nil {
-			if err := checkContainer(ctx, w, who.Organization, *in); err != nil {
-				return err
-			}
-			moved, err := task.Put(*in, who.Actor(), now)
-			if err != nil {
-				return err
-			}
-			if len(moved) > 0 {
-				events = moved // which report the update as well
-			}
-		}
-		if len(events) == 0 { // nothing has changed
-			return nil
-		}
-		if err := ts.saveMoved(ctx, w, task, before, now); err != nil {
-			return err
-		}
-		return ts.Events.Append(ctx, w, events...)
+		task, err = ts.amend(ctx, w, who, task, ready, now)
+		return err
 	})
-	return task, err
+	return task.SeenBy(who.Organization), err
+}
+
+// amend applies a prepared draft to a task.
+func (ts *Tasks) amend(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, ready prepared, now time.Time) (lastmile.Task, error) {
+	was := task
+	ready.of = &was
+	change, err := ready.change(ctx, w, who.Organization)
+	if err != nil {
+		return task, err
+	}
+	if err := shareDestination(ctx, w, task.Organization, change.Destination); err != nil {
+		return task, err
+	}
+	before, actor := task.Container, inside(who, task.Organization).Actor()
+	events, err := task.Update(change, ts.NewID, actor, now)
+	if err != nil {
+		return task, err
+	}
+	if change.Dependencies != nil {
+		if err := checkNewDependencies(ctx, w, who.Organization, task); err != nil {
+			return task, err
+		}
+	}
+	if in := ready.draft.Container; in != nil && who.Organization != task.Organization {
+		if err := checkPlaced(ctx, w, who, task, *in); err != nil {
+			return task, err
+		}
+	} else if in != nil {
+		if err := checkContainer(ctx, w, who.Organization, *in); err != nil {
+			return task, err
+		}
+		moved, err := task.Put(*in, actor, now)
+		if err != nil {
+			return task, err
+		}
+		if len(moved) > 0 {
+			events = moved // which report the update as well
+		}
+	}
+	if len(events) == 0 { // nothing has changed
+		return task, nil
+	}
+	if err := ts.saveMoved(ctx, w, task, before, now); err != nil {
+		return task, err
+	}
+	return task, ts.Events.Append(ctx, w, events...)
 }
 
 // Complete ends an active task.
 func (ts *Tasks) Complete(ctx context.Context, who lastmile.Principal, id lastmile.TaskID, o lastmile.Outcome) error {
 	o.At = ts.Now()
 	_, err := store.Idempotent(ctx, ts.Store, who, func(w TaskWriter) (any, error) {
-		task, err := w.Task(ctx, who.Organization, id)
+		task, err := w.VisibleTask(ctx, who.Organization, id)
 		if err != nil {
 			return nil, err
+		}
+		if task.Organization != who.Organization { // only the executor completes it
+			return nil, lastmile.OutsideScope(string(id))
 		}
 		before := task.Container
 		if task.Completion.Distance, err = ts.Tracks.Way(ctx, w, &task, o.At); err != nil {
@@ -202,32 +219,49 @@ func (ts *Tasks) Delete(ctx context.Context, who lastmile.Principal, id lastmile
 		return err
 	}
 	return ts.Store.Write(ctx, func(w TaskWriter) error {
-		task, err := w.Task(ctx, who.Organization, id)
+		task, err := w.VisibleTask(ctx, who.Organization, id)
 		if err != nil {
 			return err
 		}
-		if err := task.CheckDelete(); err != nil {
+		if err := checkByHand(task); err != nil {
 			return err
 		}
-		if err := ts.lock(ctx, w, who.Organization, task.Container, now); err != nil {
-			return err
-		}
-		children, err := w.Children(ctx, who.Organization, id)
-		if err != nil {
-			return err
-		}
-		if err := w.DeleteTask(ctx, who.Organization, id); err != nil {
-			return err
-		}
-		events, err := removeDependency(ctx, w, who, id, children, now)
-		if err != nil {
-			return err
-		}
-		if err := ts.Events.Append(ctx, w, append([]lastmile.Event{task.DeletionEvent(who.Actor(), now)}, events...)...); err != nil {
-			return err
-		}
-		return ts.planProgress(ctx, w, task, now)
+		return ts.remove(ctx, w, who, task, now)
 	})
+}
+
+// checkByHand rejects deleting a task alone that belongs to an order.
+func checkByHand(task lastmile.Task) error {
+	if task.OrderShortID != "" {
+		return lastmile.Invalid("task %s belongs to order %s; cancel or reject the order to delete its tasks", task.ID, task.OrderShortID)
+	}
+	return task.CheckDelete()
+}
+
+// remove deletes a task that is not started.
+func (ts *Tasks) remove(ctx context.Context, w TaskWriter, who lastmile.Principal, task lastmile.Task, now time.Time) error {
+	if err := task.CheckDelete(); err != nil {
+		return err
+	}
+	home := inside(who, task.Organization)
+	if err := ts.lock(ctx, w, home.Organization, task.Container, now); err != nil {
+		return err
+	}
+	children, err := w.Children(ctx, home.Organization, task.ID)
+	if err != nil {
+		return err
+	}
+	if err := w.DeleteTask(ctx, home.Organization, task.ID); err != nil {
+		return err
+	}
+	events, err := removeDependency(ctx, w, home, task.ID, children, now)
+	if err != nil {
+		return err
+	}
+	if err := ts.Events.Append(ctx, w, append([]lastmile.Event{task.DeletionEvent(home.Actor(), now)}, events...)...); err != nil {
+		return err
+	}
+	return ts.planProgress(ctx, w, task, now)
 }
 
 // removeDependency makes tasks no longer depend on one, and returns the events.
@@ -252,11 +286,12 @@ func (ts *Tasks) releaseChildren(ctx context.Context, who lastmile.Principal, id
 	for {
 		var children []lastmile.TaskID
 		err := ts.Store.Read(ctx, func(r TaskReader) error {
-			task, err := r.Task(ctx, who.Organization, id)
+			task, err := r.VisibleTask(ctx, who.Organization, id)
 			if err == nil {
-				err = task.CheckDelete()
+				err = checkByHand(task)
 			}
 			if err == nil {
+				who = inside(who, task.Organization)
 				children, err = r.Children(ctx, who.Organization, id)
 			}
 			return err

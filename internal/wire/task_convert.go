@@ -34,7 +34,7 @@ func NewTaskTimes(e lastmile.Estimates) TaskTimes {
 // NewTaskRecord returns the stored part of a task.
 func NewTaskRecord(t lastmile.Task) TaskRecord {
 	record := TaskRecord{
-		ID: t.ID, TimeCreated: Millis(t.Created), TimeLastModified: Millis(t.Modified), Organization: t.Organization,
+		ID: t.ID, TimeCreated: Millis(t.Created), TimeLastModified: Millis(t.Modified), Organization: cmp.Or(t.Origin, t.Organization),
 		ShortID: t.ShortID, OrderShortID: orNull(t.OrderShortID), TrackingURL: t.TrackingURL, TrackingViewed: t.TrackingViewed,
 		Worker: orNull(t.Worker), Merchant: t.Merchant, Executor: t.Executor, Creator: t.Creator,
 		Dependencies: orEmpty(t.Dependencies), State: t.State,

@@ -145,17 +145,16 @@ func (t batchTx) CompleteBatch(ctx context.Context, org lastmile.OrganizationID,
 func (t batchTx) TasksLeft(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) (map[lastmile.TaskID][]byte, error) {
 	left := make(map[lastmile.TaskID][]byte, len(ids))
 	for chunk := range slices.Chunk(ids, 200) {
-		where := within(org)
-		in(where, `t.id`, chunk)
-		_, err := collect(ctx, t, func(r rows) (none struct{}, err error) {
-			var row taskRow
-			if err = row.scan(r); err == nil {
-				left[row.id] = row.shown(t.now())
-			}
-			return none, err
-		}, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)
+		texts := make([]string, len(chunk))
+		for i, id := range chunk {
+			texts[i] = string(id)
+		}
+		docs, err := taskTx{t.base}.showTasks(ctx, org, texts)
 		if err != nil {
 			return nil, fmt.Errorf("read tasks of a batch: %w", err)
+		}
+		for id, doc := range docs {
+			left[lastmile.TaskID(id)] = doc
 		}
 	}
 	return left, nil

@@ -100,7 +100,7 @@ func (t taskTx) SaveNew(ctx context.Context, r store.NewRecords) error {
 	for i, task := range r.Tasks {
 		row, failed := t.taskRow(task, i)
 		add(&tasks, row, failed)
-		metadata = append(metadata, metadataRows(store.Tasks, task.Organization, string(task.ID), task.Metadata)...)
+		metadata = append(metadata, taskMetadataRows(task)...)
 		if err := t.addDependencies(ctx, task); err != nil {
 			return err
 		}

@@ -35,6 +35,20 @@ func (t connectionTx) Connected(ctx context.Context, org, other lastmile.Organiz
 	return found, nil
 }
 
+// Connection returns what an organization may do with another. It has its own name
+// shown unless it is a client that does not want that.
+func (t connectionTx) Connection(ctx context.Context, org, other lastmile.OrganizationID) (c store.Connection, err error) {
+	if c.Connected, err = t.Connected(ctx, org, other); err != nil || !c.Connected {
+		return c, err
+	}
+	hidden, err := t.exists(ctx, `SELECT 1 FROM client WHERE org = $1 AND organization = $2 AND show_name = 0`, other, org)
+	if err != nil {
+		return c, fmt.Errorf("read client %s of %s: %w", org, other, err)
+	}
+	c.ShowName = !hidden
+	return c, nil
+}
+
 // Delegatees lists the organizations that org is connected with.
 func (t connectionTx) Delegatees(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.OrganizationID, error) {
 	scan := func(r rows) (id lastmile.OrganizationID, err error) { return id, r.Scan(&id) }

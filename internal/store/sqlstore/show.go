@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"dray/internal/lastmile"
@@ -55,8 +56,7 @@ func (s *Store) Find(ctx context.Context, kind store.Kind, org lastmile.Organiza
 	query, args := `SELECT t.id FROM `+string(kind)+` t WHERE `+where.text, where.args
 	switch kind {
 	case store.Tasks:
-		page, of := listPage(org, store.TaskFilter{Metadata: metadata, Limit: most}, 0)
-		query, args = `SELECT id FROM (`+page+`) AS p ORDER BY created, id`, of
+		query, args = listAll(org, store.TaskFilter{Metadata: metadata, Limit: most}, 0)
 	case store.Recipients:
 		query += ` ORDER BY t.created DESC, t.id` + limit(most)
 	default:
@@ -82,10 +82,7 @@ func (s *Store) ShowAll(ctx context.Context, kind store.Kind, org lastmile.Organ
 	err = s.engine.Direct(ctx, func(c engine.Conn) error {
 		t := newTx(sqlConn{c}, s.now)
 		if kind == store.Tasks {
-			tasks, err := collect(ctx, t, t.scanShown, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)
-			for _, task := range tasks {
-				byID[string(task.ID)] = task.Doc
-			}
+			byID, err = t.showTasks(ctx, org, ids)
 			return err
 		}
 		_, err := collect(ctx, t, func(r rows) (doc []byte, err error) {
@@ -146,7 +143,7 @@ func (s *Store) assemble(ctx context.Context, kind store.Kind, org lastmile.Orga
 // column of the task are the cheaper ones on PostgreSQL.
 const (
 	taskShown       = `SELECT t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, t.destination, ` + recipientShown
-	recipientShown  = `(SELECT r.doc FROM recipient r WHERE r.org = $1 AND r.id = t.recipient)`
+	recipientShown  = `(SELECT r.doc FROM recipient r WHERE r.org = COALESCE(t.origin, $1) AND r.id = t.recipient)`
 	showWholeTask   = taskShown + `, d.doc FROM task t JOIN destination d ON d.org = $1 AND d.id = t.destination WHERE t.org = $1 AND t.id = $2`
 	showTaskAtKnown = taskShown + ` FROM task t WHERE t.org = $1 AND t.id = $2`
 )
@@ -164,9 +161,52 @@ func (s *Store) showTask(ctx context.Context, org lastmile.OrganizationID, id st
 		if doc, err = s.readShown(ctx, c, key, place{}); doc != nil || err != nil {
 			return err
 		}
-		return newTx(sqlConn{c}, s.now).missing(ctx, store.Tasks, id)
+		doc, err = newTx(sqlConn{c}, s.now).showPlaced(ctx, org, id)
+		return err
 	})
 	return doc, err
+}
+
+// showPlaced reads a task that the organization placed with another.
+func (t taskTx) showPlaced(ctx context.Context, org lastmile.OrganizationID, id string) ([]byte, error) {
+	found, err := t.placed(ctx, placedBy(org).and(`t.id = ?`, id))
+	task, err := only(ctx, t.base, store.Tasks, id, found, err)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Marshal(wire.NewTask(task.SeenBy(org)))
+}
+
+// showTasks reads those of some tasks that the organization has, or that it placed
+// with others.
+func (t taskTx) showTasks(ctx context.Context, org lastmile.OrganizationID, ids []string) (map[string][]byte, error) {
+	docs, where := make(map[string][]byte, len(ids)), within(org)
+	if len(ids) == 0 {
+		return docs, nil
+	}
+	in(where, `t.id`, ids)
+	own, err := collect(ctx, t, t.scanShown, `SELECT `+taskColumns+taskTables+` WHERE `+where.text, where.args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, task := range own {
+		docs[string(task.ID)] = task.Doc
+	}
+	where = placedBy(org)
+	in(where, `t.id`, slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return docs[id] != nil }))
+	if len(where.args) == 1 { // all of them are its own
+		return docs, nil
+	}
+	placed, err := t.placed(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	for _, task := range placed {
+		if docs[string(task.ID)], err = wire.Marshal(wire.NewTask(task.SeenBy(org))); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
 }
 
 // readShown reads a task whose destination is known, or any. It returns nil if

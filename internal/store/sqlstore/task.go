@@ -17,13 +17,14 @@ import (
 )
 
 // taskColumns and taskTables read a whole task: its document, what changes by
-// the minute, and the destination and recipient it shows.
+// the minute, and the destination and recipient it shows. The recipient is the
+// origin's, if the task has one.
 const (
 	taskColumns = `t.id, t.doc, t.arrival, t.completion, t.eta, t.delay, t.complete_before, t.state, d.doc, r.doc`
 	taskTables  = ` FROM task t` + taskJoins
 	taskJoins   = `
 		JOIN destination d ON d.org = t.org AND d.id = t.destination
-		LEFT JOIN recipient r ON r.org = t.org AND r.id = t.recipient`
+		LEFT JOIN recipient r ON r.org = COALESCE(t.origin, t.org) AND r.id = t.recipient`
 )
 
 // taskRow is what taskColumns reads. Its documents are valid until the next row.
@@ -83,6 +84,9 @@ func (r *taskRow) domain(org lastmile.OrganizationID, now time.Time) (lastmile.T
 		return lastmile.Task{}, fmt.Errorf("decode task %s: %w", r.id, err)
 	}
 	t := form.Domain()
+	if t.Organization != org {
+		t.Origin, t.Organization = t.Organization, org
+	}
 	t.Destination, t.History, t.TrackingToken, t.Events = destination.Domain(org), wire.Assignments(history), r.tracking, r.events
 	t.Estimates = r.estimates(now)
 	if r.noService != 0 {
@@ -122,9 +126,23 @@ func (t taskTx) Task(ctx context.Context, org lastmile.OrganizationID, id lastmi
 	return only(ctx, t.base, store.Tasks, string(id), found, err)
 }
 
-// TaskByShortID finds a task of the organization by its short id.
+// VisibleTask returns a task that the organization has, or that it placed with
+// another.
+func (t taskTx) VisibleTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) (lastmile.Task, error) {
+	found, err := t.tasks(ctx, org, within(org).and(`t.id = ?`, id))
+	if err == nil && len(found) == 0 {
+		found, err = t.placed(ctx, placedBy(org).and(`t.id = ?`, id))
+	}
+	return only(ctx, t.base, store.Tasks, string(id), found, err)
+}
+
+// TaskByShortID finds a task that the organization has, or that it placed with
+// another, by its short id.
 func (t taskTx) TaskByShortID(ctx context.Context, org lastmile.OrganizationID, shortID string) (lastmile.Task, error) {
 	found, err := t.tasks(ctx, org, within(org).and(`t.short_id = ?`, shortID))
+	if err == nil && len(found) == 0 {
+		found, err = t.placed(ctx, placedBy(org).and(`t.short_id = ?`, shortID))
+	}
 	if err == nil && len(found) == 0 {
 		err = lastmile.NotFound("task", shortID)
 	}
@@ -213,6 +231,34 @@ func (t taskTx) tasks(ctx context.Context, org lastmile.OrganizationID, where *c
 	return found, nil
 }
 
+// placedBy is the condition of the tasks that an organization placed with others.
+func placedBy(origin lastmile.OrganizationID) *condition {
+	return &condition{text: `t.origin = $1`, args: []any{origin}}
+}
+
+// placed returns tasks that an organization placed with others.
+func (t taskTx) placed(ctx context.Context, where *condition) ([]lastmile.Task, error) {
+	return t.placedFrom(ctx, taskTables+` WHERE `+where.text, where.args...)
+}
+
+func (t taskTx) placedFrom(ctx context.Context, tables string, args ...any) ([]lastmile.Task, error) {
+	scan := func(found rows) (lastmile.Task, error) {
+		var (
+			row taskRow
+			org lastmile.OrganizationID
+		)
+		if err := row.scan(found, &row.tracking, &row.history, &row.events, &row.noService, &org); err != nil {
+			return lastmile.Task{}, err
+		}
+		return row.domain(org, t.now())
+	}
+	found, err := collect(ctx, t, scan, `SELECT `+taskColumns+`, t.tracking, t.history, t.events, t.no_service, t.org`+tables, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks of connections: %w", err)
+	}
+	return found, nil
+}
+
 // ExpectTask announces what the creation of a task reads: the organization's
 // custom fields, settings and webhooks. They are read with the next statement.
 func (t taskTx) ExpectTask(org lastmile.OrganizationID) {
@@ -230,7 +276,24 @@ func (t taskTx) AddTask(ctx context.Context, task lastmile.Task) error {
 	if err := t.addDependencies(ctx, task); err != nil {
 		return err
 	}
-	return t.addMetadata(ctx, store.Tasks, task.Organization, string(task.ID), task.Metadata)
+	return t.insertTaskMetadata(ctx, task)
+}
+
+// insertTaskMetadata saves the searchable entries of a task, for each organization
+// that can find it.
+func (t taskTx) insertTaskMetadata(ctx context.Context, task lastmile.Task) error {
+	if err := t.insert(ctx, metadataInsertion, taskMetadataRows(task)); err != nil {
+		return fmt.Errorf("save metadata of task %s: %w", task.ID, err)
+	}
+	return nil
+}
+
+func taskMetadataRows(task lastmile.Task) [][]any {
+	rows := metadataRows(store.Tasks, task.Organization, string(task.ID), task.Metadata)
+	if task.Origin != "" {
+		rows = append(rows, metadataRows(store.Tasks, task.Origin, string(task.ID), task.Metadata)...)
+	}
+	return rows
 }
 
 // SaveTask saves a task. A task whose container changed must be enqueued.
@@ -244,7 +307,20 @@ func (t taskTx) SaveTask(ctx context.Context, task lastmile.Task) error {
 	if err := t.addDependencies(ctx, task); err != nil {
 		return err
 	}
-	return t.saveMetadata(ctx, store.Tasks, task.Organization, string(task.ID), task.Metadata)
+	for _, org := range sides(task.Organization, task.Origin) {
+		if err := t.send(ctx, `DELETE FROM metadata_entry WHERE org = $1 AND id = $2`, org, task.ID); err != nil {
+			return fmt.Errorf("clear metadata of task %s: %w", task.ID, err)
+		}
+	}
+	return t.insertTaskMetadata(ctx, task)
+}
+
+// sides returns the organizations that see a task.
+func sides(org, origin lastmile.OrganizationID) []lastmile.OrganizationID {
+	if origin == "" {
+		return []lastmile.OrganizationID{org}
+	}
+	return []lastmile.OrganizationID{org, origin}
 }
 
 // SaveMoved saves a task whose dependencies and metadata have not changed. It must be
@@ -282,7 +358,7 @@ var (
 const (
 	taskInserted = `org, id, doc, v, short_id, state, created, completed, worker, container_kind, container, rank,
 		destination, recipient, lon, lat, quantity, quantity_a, quantity_b, quantity_c, complete_after, complete_before,
-		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, no_service`
+		tracking, arrival, completion, eta, delay, history, events, pickup, route_plan, no_service, origin`
 	taskUpdated = `(org, id) DO UPDATE SET doc = excluded.doc, v = excluded.v, state = excluded.state,
 		completed = excluded.completed, worker = excluded.worker, container_kind = excluded.container_kind,
 		container = excluded.container,
@@ -325,6 +401,7 @@ func (t taskTx) taskRow(task lastmile.Task, n int) ([]any, error) {
 		task.Quantity, more.A, more.B, more.C, millis(task.CompleteAfter), millis(task.CompleteBefore), task.TrackingToken,
 		millis(foreseen.Arrival), millis(foreseen.Completion), durationMillis(foreseen.ETA), durationMillis(foreseen.Delay), history, task.Events, flag(task.Pickup),
 		orNull(string(task.RoutePlan)), flag(task.ServiceTime != nil && *task.ServiceTime == 0),
+		orNull(string(task.Origin)),
 	}, nil
 }
 
@@ -348,9 +425,14 @@ func orNull(text string) *string {
 
 // DeleteTask deletes a task. Tasks that depended on it do so no more.
 func (t taskTx) DeleteTask(ctx context.Context, org lastmile.OrganizationID, id lastmile.TaskID) error {
-	const query = `INSERT INTO deleted_task (org, id, created) SELECT org, id, created FROM task WHERE org = $1 AND id = $2`
-	if _, err := t.exec(ctx, query, org, id); err != nil {
-		return fmt.Errorf("remember task %s: %w", id, err)
+	for _, query := range []string{
+		`INSERT INTO deleted_task (org, id, created) SELECT org, id, created FROM task WHERE org = $1 AND id = $2`,
+		`INSERT INTO deleted_task (org, id, created) SELECT origin, id, created FROM task WHERE org = $1 AND id = $2 AND origin IS NOT NULL`,
+		`DELETE FROM metadata_entry WHERE id = $2 AND org = (SELECT origin FROM task WHERE org = $1 AND id = $2)`,
+	} {
+		if _, err := t.exec(ctx, query, org, id); err != nil {
+			return fmt.Errorf("remember task %s: %w", id, err)
+		}
 	}
 	return t.erase(ctx, org, string(id), [][2]string{
 		{"task", "id"},

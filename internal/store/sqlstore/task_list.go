@@ -30,6 +30,14 @@ func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f st
 		if err != nil {
 			return err
 		}
+		placed, err := t.listsPlaced(ctx, org, f)
+		if err != nil {
+			return err
+		}
+		if placed {
+			page, err = t.showWithPlaced(ctx, org, f, after)
+			return err
+		}
 		query, args := listQuery(org, f, after)
 		page, err = collect(ctx, t, t.scanShown, query, args...)
 		return err
@@ -38,6 +46,41 @@ func (s *Store) ShowTasks(ctx context.Context, org lastmile.OrganizationID, f st
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
 	return page, nil
+}
+
+// listsPlaced reports whether a list has tasks that the organization placed with
+// others. Those are in no container of the organization and have none of its workers.
+func (t taskTx) listsPlaced(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter) (bool, error) {
+	if f.Worker != "" || len(f.Containers) > 0 {
+		return false, nil
+	}
+	return t.exists(ctx, `SELECT 1 FROM task t WHERE t.origin = $1 LIMIT 1`, org)
+}
+
+// showWithPlaced reads a page of the organization's own tasks and of those that it
+// placed with others.
+func (t taskTx) showWithPlaced(ctx context.Context, org lastmile.OrganizationID, f store.TaskFilter, after int64) (page []store.ShownTask, err error) {
+	query, args := listAll(org, f, after)
+	ids, err := collect(ctx, t, scanID[string], query, args...)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := t.showTasks(ctx, org, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		page = append(page, store.ShownTask{ID: lastmile.TaskID(id), Doc: docs[id]})
+	}
+	return page, nil
+}
+
+// listAll is the query of the ids of a page of the tasks that an organization has or
+// placed with others.
+func listAll(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
+	own, args := listPage(byOrg, org, f, after)
+	placed, _ := listPage(byOrigin, org, f, after) // with the same arguments
+	return `SELECT id FROM (SELECT * FROM (` + own + `) AS o UNION ALL SELECT * FROM (` + placed + `) AS e) AS p ORDER BY created, id` + limit(f.Limit), args
 }
 
 func (t taskTx) scanShown(found rows) (store.ShownTask, error) {
@@ -55,7 +98,8 @@ func (t taskTx) createdAt(ctx context.Context, org lastmile.OrganizationID, id l
 		return 0, nil
 	}
 	err = t.row(ctx, `SELECT created FROM task WHERE org = $1 AND id = $2
-		UNION ALL SELECT created FROM deleted_task WHERE org = $1 AND id = $2`, org, id).Scan(&created)
+		UNION ALL SELECT created FROM deleted_task WHERE org = $1 AND id = $2
+		UNION ALL SELECT created FROM task WHERE origin = $1 AND id = $2`, org, id).Scan(&created)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = t.missing(ctx, store.Tasks, string(id))
 	}
@@ -65,14 +109,21 @@ func (t taskTx) createdAt(ctx context.Context, org lastmile.OrganizationID, id l
 // listQuery is the query of a page that begins after f.After, which was created
 // at a time.
 func listQuery(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
-	ids, args := listPage(org, f, after)
+	ids, args := listPage(byOrg, org, f, after)
 	return `SELECT ` + taskColumns + ` FROM (` + ids + `) AS p JOIN task t ON t.org = $1 AND t.id = p.id` + taskJoins +
 		` ORDER BY p.created, p.id`, args
 }
 
+// The columns by which a list selects tasks: those that an organization has, or those
+// that it placed with others.
+const (
+	byOrg    = `t.org`
+	byOrigin = `t.origin`
+)
+
 // listPage is the query of the ids of a page, and when the tasks were created.
-func listPage(org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
-	l := &lister{where: within(org), TaskFilter: f, after: after, each: ` ORDER BY t.created, t.id` + limit(f.Limit)}
+func listPage(by string, org lastmile.OrganizationID, f store.TaskFilter, after int64) (string, []any) {
+	l := &lister{by: by, where: within(org), TaskFilter: f, after: after, each: ` ORDER BY t.created, t.id` + limit(f.Limit)}
 	if f.After != "" {
 		l.where.args = append(l.where.args, after, f.After)
 		l.each = ` AND (t.created > $2 OR (t.created = $2 AND t.id > $3))` + l.each
@@ -84,6 +135,7 @@ func listPage(org lastmile.OrganizationID, f store.TaskFilter, after int64) (str
 // lister puts the ranges of a page together.
 type lister struct {
 	store.TaskFilter
+	by      string     // byOrg or byOrigin
 	after   int64      // when the task that the page begins after was created
 	where   *condition // its arguments are those of all ranges
 	each    string     // the end of every range
@@ -92,7 +144,7 @@ type lister struct {
 
 // add adds a range: tests, and those that every range has.
 func (l *lister) add(tests func(where *condition)) {
-	l.where.text = `t.org = $1`
+	l.where.text = l.by + ` = $1`
 	tests(l.where)
 	l.choose()
 	l.queries = append(l.queries, `SELECT * FROM (SELECT t.id, t.created FROM task t WHERE `+l.where.text+l.each+`) AS r`+strconv.Itoa(len(l.queries)))
@@ -109,7 +161,7 @@ func (l *lister) ranges(org lastmile.OrganizationID) {
 	switch {
 	case len(l.Metadata) > 0 || len(l.Dependencies) > 0: // few, and found by these
 		l.add(func(where *condition) {
-			where.text = `(t.org = $1) IS TRUE`
+			where.text = `(` + l.by + ` = $1) IS TRUE`
 			in(where, `t.container`, l.Containers)
 			in(where, `+t.state`, stateNumbers(states))
 			l.during()
@@ -248,7 +300,7 @@ func (l *lister) choose() {
 		l.where.and(`t.complete_after >= ?`, l.CompleteAfter.UnixMilli())
 	}
 	for _, parent := range l.Dependencies {
-		l.where.and(`t.id IN (SELECT p.task FROM task_dependency p WHERE p.org = $1 AND p.parent = ?)`, parent)
+		l.where.and(`t.id IN (SELECT p.task FROM task_dependency p WHERE p.org = `+map[string]string{byOrg: `$1`, byOrigin: byOrg}[l.by]+` AND p.parent = ?)`, parent)
 	}
 	l.where.has(store.Tasks, l.Metadata)
 }

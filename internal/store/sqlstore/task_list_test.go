@@ -82,6 +82,40 @@ func TestListsAreReadInTheOrderOfAnIndex(t *testing.T) {
 	}
 }
 
+// TestListsOfPlacedTasksAreReadInTheOrderOfAnIndex does the same for the tasks that an
+// organization placed with others.
+func TestListsOfPlacedTasksAreReadInTheOrderOfAnIndex(t *testing.T) {
+	s, err := Open(t.Context(), Options{Data: t.TempDir(), Serve: true, Now: time.Now})
+	enginetest.Must(t, err)
+	defer func() { enginetest.Must(t, s.Close()) }()
+	from := time.UnixMilli(1_700_000_000_000)
+	tagged := lastmile.Metadata{{Name: "a", Type: lastmile.MetadataString, Value: "x"}}
+	for name, test := range map[string]struct {
+		filter  store.TaskFilter
+		indexes string
+	}{
+		"of a time":     {store.TaskFilter{From: from}, "task_origin|task_origin_open"},
+		"further on":    {store.TaskFilter{From: from, After: "x"}, "task_origin|task_origin_open"},
+		"of a state":    {store.TaskFilter{From: from, States: []lastmile.TaskState{lastmile.TaskUnassigned}}, "task_origin"},
+		"with metadata": {store.TaskFilter{Metadata: tagged}, "task_id"},
+	} {
+		test.filter.Limit = 65
+		query, args := listPage(byOrigin, "o", test.filter, 1_700_000_000_001)
+		allowed, ranges := regexp.MustCompile(`^SEARCH t USING (COVERING )?INDEX (`+test.indexes+`) `), 0
+		for _, step := range explain(t, s, query, args) {
+			if strings.HasPrefix(step.detail, "SCAN t") || strings.HasPrefix(step.detail, "SEARCH t ") && !allowed.MatchString(step.detail) {
+				t.Errorf("%s: %s", name, step.detail)
+			}
+			if strings.HasPrefix(step.detail, "SEARCH t ") {
+				ranges++
+			}
+		}
+		if ranges == 0 {
+			t.Errorf("%s: no range", name)
+		}
+	}
+}
+
 // planStep is a step of how SQLite runs a query.
 type planStep struct {
 	id, parent int64

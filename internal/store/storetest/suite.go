@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("metadata finds the records that have all entries", func(t *testing.T) { testMetadata(t, open(t)) })
 	t.Run("custom fields and templates are kept for each organization", func(t *testing.T) { testCustomFields(t, open(t)) })
 	t.Run("organizations are connected as couriers and clients", func(t *testing.T) { testConnections(t, open(t)) })
+	t.Run("a task is seen by the organization that placed it with another", func(t *testing.T) { testPlaced(t, open(t)) })
 	t.Run("recipients are found by name and phone", func(t *testing.T) { testRecipients(t, open(t)) })
 	t.Run("keys are found by hash and revoked for everybody", func(t *testing.T) { testKeys(t, open(t)) })
 	t.Run("a receipt keeps the first response", func(t *testing.T) { testReceipts(t, open(t)) })

@@ -1,0 +1,304 @@
+package contract_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dray/internal/app/apptest"
+	"dray/internal/lastmile"
+)
+
+// market is two couriers with a crew each, and three clients: the first two of one
+// courier, the third of both.
+type market struct {
+	fast, slow       roads
+	shop, cafe, both *apptest.Client
+}
+
+func newMarket(t testing.TB, p *apptest.Platform) market {
+	t.Helper()
+	m := market{fast: newRoads(t, p, "Fast Couriers"), slow: newRoads(t, p, "Slow Couriers")}
+	open := func(courier roads, name string) *apptest.Client {
+		made := courier.Must(t, "POST", "/clients", `{"name":"`+name+`"}`)
+		c := keyed(p, made)
+		c.Organization = lastmile.Organization{ID: lastmile.OrganizationID(fmt.Sprint(made["organization"])), Name: name}
+		return c
+	}
+	m.shop, m.cafe, m.both = open(m.fast, "Shop"), open(m.fast, "Cafe"), open(m.fast, "Both")
+	invited := m.slow.Must(t, "POST", "/clients", `{"organization":"`+string(m.both.Organization.ID)+`"}`)
+	m.both.Must(t, "POST", "/clients/invitations/"+fmt.Sprint(invited["id"])+"/accept", nil)
+	return m
+}
+
+func of(c *apptest.Client) string { return string(c.Organization.ID) }
+
+// order is a task for another executor.
+func order(executor roads, more ...string) string {
+	return `{"destination":` + inline + `,"recipients":[{"name":"Ann","phone":"+12125550199","notes":"client's notes"}],"executor":"` + of(executor.Client) + `"` + strings.Join(more, "") + `}`
+}
+
+// placed creates a task and returns it as it is read.
+func placed(t testing.TB, c *apptest.Client, body string) map[string]any {
+	t.Helper()
+	made := c.Must(t, "POST", "/tasks", body)
+	delete(made, "didAutoAssign")
+	return made
+}
+
+func TestConnectedTaskContract(t *testing.T) {
+	t.Parallel()
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		m := newMarket(t, p)
+		t.Run("a task is placed with its executor", func(t *testing.T) { testPlaceTask(t, m) })
+		t.Run("a task that cannot be placed is rejected", func(t *testing.T) { testRejectedPlacement(t, m) })
+		t.Run("each side changes what it decides", func(t *testing.T) { testChangePlaced(t, m) })
+		t.Run("both sides list and find it", func(t *testing.T) { testListPlaced(t, m) })
+		t.Run("a copy belongs to the organization that makes it", func(t *testing.T) { testClonePlaced(t, m) })
+		t.Run("a batch places tasks", func(t *testing.T) { testBatchPlaced(t, m) })
+		t.Run("no id of one side works with the key of another", func(t *testing.T) { testSides(t, p, m) })
+		t.Run("tasks stay visible when the connection ends", func(t *testing.T) { testEndedConnection(t, m) })
+	})
+}
+
+func testPlaceTask(t *testing.T, m market) {
+	// The courier knows the recipient's number, under another name.
+	known := id(t, m.fast.Client, "/recipients", `{"name":"Courier's Ann","phone":"+12125550199","notes":"beware of the dog"}`)
+	made := placed(t, m.shop, order(m.fast, `,"notes":"ring"`))
+	task := fmt.Sprint(made["id"])
+	matches(t, []any{made["organization"], made["executor"], made["merchant"], made["container"], made["state"], made["creator"]},
+		`["`+of(m.shop)+`","`+of(m.fast.Client)+`","`+of(m.shop)+`",{"type":"ORGANIZATION","organization":"`+of(m.fast.Client)+`"},0,"`+of(m.shop)+`"]`)
+	for _, c := range []*apptest.Client{m.shop, m.fast.Client} {
+		matches(t, c.Must(t, "GET", "/tasks/"+task, nil), string(encode(t, made)))
+		matches(t, c.Must(t, "GET", "/tasks/shortId/"+fmt.Sprint(made["shortId"]), nil), string(encode(t, made)))
+		matches(t, c.Must(t, "GET", "/destinations/"+fmt.Sprint(made["destination"].(map[string]any)["id"]), nil), string(encode(t, made["destination"])))
+	}
+	if queue := m.fast.queue(t, "organizations/"+of(m.fast.Client)); !slices.Contains(queue, any(task)) {
+		t.Errorf("task %s is not in the container of its executor: %v", task, queue)
+	}
+	if queue := (roads{Client: m.shop}).queue(t, "organizations/"+of(m.shop)); len(queue) > 0 {
+		t.Errorf("the origin's container has %v", queue)
+	}
+	matches(t, m.fast.Must(t, "GET", "/recipients/"+known, nil)["name"], `"Courier's Ann"`)
+	matches(t, m.shop.Must(t, "GET", "/recipients/phone/+12125550199", nil)["notes"], `"client's notes"`)
+
+	// The executor assigns it; the origin sees the worker's id, and nothing of the team.
+	m.fast.Must(t, "PUT", "/tasks/"+task, `{"container":{"type":"TEAM","team":"`+m.fast.north+`"}}`)
+	matches(t, m.fast.Must(t, "GET", "/tasks/"+task, nil)["container"], `{"type":"TEAM","team":"`+m.fast.north+`"}`)
+	matches(t, m.shop.Must(t, "GET", "/tasks/"+task, nil)["container"], `{"type":"ORGANIZATION","organization":"`+of(m.fast.Client)+`"}`)
+	m.fast.Must(t, "PUT", "/containers/workers/"+m.fast.ada, `{"tasks":["`+task+`"]}`)
+	seen := m.shop.Must(t, "GET", "/tasks/"+task+"?assignmentHistory=true", nil)
+	matches(t, []any{seen["container"], seen["worker"], seen["state"], seen["assignmentHistory"]}, `[{"type":"WORKER","worker":"`+m.fast.ada+`"},"`+m.fast.ada+`",1,[]]`)
+	outsideScope.check(t, m.shop.Call(t, "GET", "/workers/"+m.fast.ada, nil))
+
+	// A client that wants no name has the courier's shown, unless the task says otherwise.
+	m.cafe.Must(t, "PUT", "/clients/invitations/"+of(m.fast.Client), `{"showClientName":false}`)
+	matches(t, m.cafe.Must(t, "POST", "/tasks", order(m.fast))["merchant"], `"`+of(m.fast.Client)+`"`)
+	matches(t, m.cafe.Must(t, "POST", "/tasks", order(m.fast, `,"merchant":"`+of(m.cafe)+`"`))["merchant"], `"`+of(m.cafe)+`"`)
+
+	// A courier may place tasks with its client as well, or with itself.
+	back := m.fast.Must(t, "POST", "/tasks", newTask(`,"executor":"`+of(m.shop)+`"`))
+	matches(t, []any{back["organization"], back["container"]}, `["`+of(m.fast.Client)+`",{"type":"ORGANIZATION","organization":"`+of(m.shop)+`"}]`)
+}
+
+func testRejectedPlacement(t *testing.T, m market) {
+	theirs, own := m.fast.Must(t, "POST", "/tasks", newTask()), m.shop.Must(t, "POST", "/tasks", newTask())
+	before := len(m.fast.queue(t, "organizations/"+of(m.fast.Client)))
+	for name, tt := range map[string]struct {
+		body  string
+		want  refusal
+		words []string
+	}{
+		"an executor that is not connected":   {order(m.slow), outsideScope, nil},
+		"a merchant that is not connected":    {order(m.fast, `,"merchant":"`+of(m.both)+`"`), outsideScope, nil},
+		"an executor that does not exist":     {newTask(`,"executor":"` + unknownID + `"`), notFound, nil},
+		"a container of the own":              {order(m.fast, `,"container":{"type":"ORGANIZATION","organization":"`+of(m.shop)+`"}`), invalid, []string{"container"}},
+		"a container of the executor's":       {order(m.fast, `,"container":{"type":"WORKER","worker":"`+m.fast.ada+`"}`), outsideScope, nil},
+		"a worker that does not exist":        {order(m.fast, `,"container":{"type":"WORKER","worker":"`+unknownID+`"}`), notFound, nil},
+		"automatic assignment":                {order(m.fast, `,"autoAssign":{"mode":"load"}`), invalid, []string{"autoAssign", "executor"}},
+		"a dependency on the executor's task": {order(m.fast, `,"dependencies":["`+fmt.Sprint(theirs["id"])+`"]`), outsideScope, nil},
+		"a dependency on an own task":         {order(m.fast, `,"dependencies":["`+fmt.Sprint(own["id"])+`"]`), outsideScope, nil},
+		"a destination of the executor's":     {`{"destination":"` + fmt.Sprint(theirs["destination"].(map[string]any)["id"]) + `","recipients":[],"executor":"` + of(m.fast.Client) + `"}`, outsideScope, nil},
+	} {
+		t.Run(name, func(t *testing.T) { tt.want.check(t, m.shop.Call(t, "POST", "/tasks", tt.body), tt.words...) })
+	}
+	if after := len(m.fast.queue(t, "organizations/"+of(m.fast.Client))); after != before {
+		t.Errorf("the executor has %d tasks, and had %d", after, before)
+	}
+	m.shop.Must(t, "POST", "/tasks", order(m.fast, `,"container":{"type":"ORGANIZATION","organization":"`+of(m.fast.Client)+`"}`))
+}
+
+func testChangePlaced(t *testing.T, m market) {
+	made := placed(t, m.shop, order(m.fast))
+	path := "/tasks/" + fmt.Sprint(made["id"])
+	// What was read can be written back, by either side.
+	for _, c := range []*apptest.Client{m.shop, m.fast.Client} {
+		read := c.Must(t, "GET", path, nil)
+		matches(t, c.Must(t, "PUT", path, read), string(encode(t, read)))
+	}
+	// The origin changes everything but where the task is.
+	changed := m.shop.Must(t, "PUT", path, `{"notes":"new","quantity":3,"destination":{"address":{"city":"Z","country":"Y"},"location":[-73.9,40.7]},"recipients":[{"name":"Bea","phone":"+12125550198"}]}`)
+	matches(t, []any{changed["notes"], changed["quantity"], changed["recipients"].([]any)[0].(map[string]any)["name"]}, `["new",3,"Bea"]`)
+	matches(t, m.fast.Must(t, "GET", path, nil), string(encode(t, changed)))
+	matches(t, m.fast.Must(t, "GET", "/destinations/"+fmt.Sprint(changed["destination"].(map[string]any)["id"]), nil), string(encode(t, changed["destination"])))
+	invalid.check(t, m.shop.Call(t, "PUT", path, `{"executor":"`+of(m.shop)+`"}`), "executor")
+	invalid.check(t, m.shop.Call(t, "PUT", path, `{"container":{"type":"ORGANIZATION","organization":"`+of(m.shop)+`"}}`), "container")
+	outsideScope.check(t, m.shop.Call(t, "PUT", path, `{"container":{"type":"WORKER","worker":"`+m.fast.ada+`"}}`))
+	outsideScope.check(t, m.shop.Call(t, "POST", path+"/complete", `{"completionDetails":{"success":true}}`))
+	outsideScope.check(t, m.shop.Call(t, "PUT", "/containers/organizations/"+of(m.shop), `{"tasks":[-1,"`+fmt.Sprint(made["id"])+`"]}`))
+	outsideScope.check(t, m.shop.Call(t, "POST", "/tasks/autoAssign", `{"tasks":["`+fmt.Sprint(made["id"])+`"]}`))
+	outsideScope.check(t, m.shop.Call(t, "GET", path+"/explanation", nil))
+	// The executor changes the rest.
+	for field, body := range map[string]string{
+		"destination": `{"destination":` + inline + `}`, "recipients": `{"recipients":[]}`, "merchant": `{"merchant":"` + of(m.fast.Client) + `"}`,
+	} {
+		invalid.check(t, m.fast.Call(t, "PUT", path, body), field, "placed")
+	}
+	invalid.check(t, m.fast.Call(t, "PUT", path, `{"executor":"`+of(m.shop)+`"}`), "executor")
+	matches(t, m.fast.Must(t, "PUT", path, `{"notes":"by the courier","metadata":[{"name":"k","type":"string","value":"v"}]}`)["notes"], `"by the courier"`)
+	matches(t, m.shop.Must(t, "GET", path, nil)["notes"], `"by the courier"`)
+	// Started, it is changed no more, and not deleted.
+	m.fast.Must(t, "PUT", "/containers/workers/"+m.fast.ada, `{"tasks":[0,"`+fmt.Sprint(made["id"])+`"]}`)
+	m.fast.begin(t, fmt.Sprint(made["id"]))
+	matches(t, m.shop.Must(t, "PUT", path, `{"quantity":9}`)["quantity"], `3`)
+	invalid.check(t, m.shop.Call(t, "DELETE", path, nil), "deleted")
+	m.fast.Call(t, "POST", path+"/complete", `{"completionDetails":{"success":true}}`).OK(t)
+	matches(t, m.shop.Must(t, "GET", path, nil)["state"], `3`)
+	// Before, the origin deletes it, and so does the executor.
+	for _, c := range []*apptest.Client{m.shop, m.fast.Client} {
+		gone := "/tasks/" + fmt.Sprint(m.shop.Must(t, "POST", "/tasks", order(m.fast))["id"])
+		c.Call(t, "DELETE", gone, nil).OK(t)
+		for _, side := range []*apptest.Client{m.shop, m.fast.Client} {
+			notFound.check(t, side.Call(t, "GET", gone, nil))
+		}
+	}
+}
+
+func testListPlaced(t *testing.T, m market) {
+	const tagged = `,"metadata":[{"name":"list","type":"string","value":"placed"}]`
+	first := fmt.Sprint(m.both.Must(t, "POST", "/tasks", order(m.fast, tagged))["id"])
+	own := id(t, m.both, "/tasks", newTask(tagged))
+	second := fmt.Sprint(m.both.Must(t, "POST", "/tasks", order(m.slow, tagged, `,"dependencies":[]`))["id"])
+	after := fmt.Sprint(m.both.Must(t, "POST", "/tasks", order(m.slow, `,"dependencies":["`+second+`"]`))["id"])
+	listed := func(c *apptest.Client, query string) (ids []string) {
+		for _, task := range c.Must(t, "GET", "/tasks/all?from=1500000000000"+query, nil)["tasks"].([]any) {
+			ids = append(ids, fmt.Sprint(task.(map[string]any)["id"]))
+		}
+		return ids
+	}
+	same := func(what string, got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	same("all", listed(m.both, ""), first, own, second, after)
+	same("after the first", listed(m.both, "&lastId="+first), own, second, after)
+	same("unassigned", listed(m.both, "&state=0"), first, own, second, after)
+	same("active", listed(m.both, "&state=2"))
+	same("in the own container", listed(m.both, "&containers="+of(m.both)), own)
+	same("with a dependency", listed(m.both, "&dependencies="+second), after)
+	same("by metadata", ids(m.both.Call(t, "POST", "/tasks/metadata", `[{"name":"list","type":"string","value":"placed"}]`).OK(t).List(t)), first, own, second)
+	same("of the executor", listed(m.slow.Client, ""), second, after)
+	if all := listed(m.fast.Client, ""); !slices.Contains(all, first) || slices.Contains(all, second) || slices.Contains(all, own) {
+		t.Errorf("the other courier lists %v", all)
+	}
+}
+
+func testClonePlaced(t *testing.T, m market) {
+	made := placed(t, m.shop, order(m.fast, `,"notes":"copied"`))
+	path := "/tasks/" + fmt.Sprint(made["id"]) + "/clone"
+	again := m.shop.Must(t, "POST", path, nil)
+	matches(t, []any{again["organization"], again["executor"], again["notes"], again["container"], again["sourceTaskId"]},
+		`["`+of(m.shop)+`","`+of(m.fast.Client)+`","copied",{"type":"ORGANIZATION","organization":"`+of(m.fast.Client)+`"},`+text(fmt.Sprint(made["id"]))+`]`)
+	for _, c := range []*apptest.Client{m.shop, m.fast.Client} {
+		matches(t, c.Must(t, "GET", "/tasks/"+fmt.Sprint(again["id"]), nil), string(encode(t, again)))
+	}
+	own := m.fast.Must(t, "POST", path, nil)
+	matches(t, []any{own["organization"], own["recipients"].([]any)[0].(map[string]any)["name"]}, `["`+of(m.fast.Client)+`","Courier's Ann"]`)
+	matches(t, m.fast.Must(t, "GET", "/tasks/"+fmt.Sprint(own["id"]), nil), string(encode(t, own)))
+	outsideScope.check(t, m.shop.Call(t, "GET", "/tasks/"+fmt.Sprint(own["id"]), nil))
+	outsideScope.check(t, m.cafe.Call(t, "POST", path, nil))
+	invalid.check(t, m.shop.Call(t, "POST", path, `{"overrides":{"executor":"`+of(m.shop)+`"}}`), "executor")
+}
+
+func testBatchPlaced(t *testing.T, m market) {
+	where := id(t, m.shop, "/destinations", inline)
+	same := `{"destination":"` + where + `","recipients":[],"executor":"` + of(m.fast.Client) + `"}`
+	reply := send(t, m.shop, "POST", "/tasks/batch", batchOf(order(m.fast), same, same, newTask(), order(m.slow))).OK(t).Object(t)
+	tasks, errors := reply["tasks"].([]any), reply["errors"].([]any)
+	if len(tasks) != 4 || len(errors) != 1 {
+		t.Fatalf("the batch made %d tasks and %d errors: %v", len(tasks), len(errors), reply)
+	}
+	for i, executor := range []string{of(m.fast.Client), of(m.fast.Client), of(m.fast.Client), of(m.shop)} {
+		made := tasks[i].(map[string]any)
+		matches(t, []any{made["organization"], made["executor"]}, `["`+of(m.shop)+`","`+executor+`"]`)
+		matches(t, m.shop.Must(t, "GET", "/tasks/"+fmt.Sprint(made["id"]), nil), string(encode(t, made)))
+	}
+	reply = send(t, m.shop, "POST", "/tasks/batch", batchOf(same, same)).OK(t).Object(t)
+	if made := reply["tasks"].([]any); len(made) != 2 {
+		t.Errorf("a batch of good tasks made %v", reply)
+	}
+}
+
+// testSides tries every id of a placed task, and of both sides, with the keys of the
+// others.
+func testSides(t *testing.T, p *apptest.Platform, m market) {
+	made := placed(t, m.shop, order(m.fast))
+	task := fmt.Sprint(made["id"])
+	recipient := fmt.Sprint(made["recipients"].([]any)[0].(map[string]any)["id"])
+	where := fmt.Sprint(made["destination"].(map[string]any)["id"])
+	stranger := p.Organization(t, "Stranger")
+	requests := func(task string) [][3]string {
+		return [][3]string{
+			{"GET", "/tasks/" + task}, {"PUT", "/tasks/" + task, `{"notes":"x"}`}, {"DELETE", "/tasks/" + task}, {"POST", "/tasks/" + task + "/clone"},
+			{"POST", "/tasks/" + task + "/complete", `{"completionDetails":{"success":true}}`}, {"GET", "/tasks/" + task + "/explanation"},
+			{"POST", "/tasks", newTask(`,"dependencies":["` + task + `"]`)}, {"POST", "/tasks/autoAssign", `{"tasks":["` + task + `"]}`},
+			{"GET", "/tasks/all?from=1&lastId=" + task},
+		}
+	}
+	for name, c := range map[string]*apptest.Client{"a stranger": stranger, "another client": m.cafe, "a client of both": m.both, "the other courier": m.slow.Client} {
+		for _, request := range append(requests(task), [3]string{"GET", "/recipients/" + recipient}, [3]string{"GET", "/destinations/" + where},
+			[3]string{"PUT", "/recipients/" + recipient, `{"name":"X"}`}, [3]string{"POST", "/tasks", `{"destination":"` + where + `","recipients":[]}`},
+			[3]string{"POST", "/tasks", `{"destination":` + inline + `,"recipients":["` + recipient + `"]}`}) {
+			t.Run(name+" "+request[0]+" "+request[1], func(t *testing.T) {
+				outsideScope.check(t, c.Call(t, request[0], request[1], request[2]))
+			})
+		}
+		notFound.check(t, c.Call(t, "GET", "/tasks/shortId/"+fmt.Sprint(made["shortId"]), nil))
+	}
+	courier, client := m.fast, m.shop
+	private := id(t, courier.Client, "/tasks", newTask())
+	for _, request := range append(requests(private), [][3]string{
+		{"GET", "/workers/" + courier.ada}, {"PUT", "/workers/" + courier.ada, `{"name":"X"}`}, {"GET", "/workers/" + courier.ada + "/tasks"}, {"GET", "/teams/" + courier.north},
+		{"GET", "/teams/" + courier.north + "/tasks"}, {"GET", "/containers/workers/" + courier.ada}, {"GET", "/containers/teams/" + courier.north},
+		{"GET", "/containers/organizations/" + of(courier.Client)}, {"PUT", "/containers/organizations/" + of(courier.Client), `{"tasks":[-1,"` + private + `"]}`},
+		{"PUT", "/hubs/" + courier.hub, `{"name":"X"}`}, {"POST", "/tasks", newTask(`,"container":{"type":"TEAM","team":"` + courier.north + `"}`)},
+	}...) {
+		t.Run("the client "+request[0]+" "+request[1], func(t *testing.T) {
+			outsideScope.check(t, client.Call(t, request[0], request[1], request[2]))
+		})
+	}
+	mine := id(t, client, "/tasks", newTask())
+	for _, request := range append(requests(mine), [3]string{"GET", "/recipients/" + recipient}, [3]string{"PUT", "/recipients/" + recipient, `{"name":"X"}`},
+		[3]string{"GET", "/containers/organizations/" + of(client)}) {
+		t.Run("the courier "+request[0]+" "+request[1], func(t *testing.T) {
+			outsideScope.check(t, courier.Call(t, request[0], request[1], request[2]))
+		})
+	}
+	matches(t, client.Must(t, "GET", "/tasks/"+task, nil), string(encode(t, made)))
+}
+
+func testEndedConnection(t *testing.T, m market) {
+	made := placed(t, m.both, order(m.slow))
+	path := "/tasks/" + fmt.Sprint(made["id"])
+	m.slow.Call(t, "DELETE", "/clients/"+of(m.both), nil).OK(t)
+	for _, c := range []*apptest.Client{m.both, m.slow.Client} {
+		matches(t, c.Must(t, "GET", path, nil), string(encode(t, made)))
+	}
+	outsideScope.check(t, m.both.Call(t, "POST", "/tasks", order(m.slow)))
+	outsideScope.check(t, m.both.Call(t, "POST", path+"/clone", nil))
+	m.both.Must(t, "POST", "/tasks", order(m.fast)) // the other connection remains
+	m.both.Call(t, "DELETE", path, nil).OK(t)
+}

@@ -1,0 +1,176 @@
+package taskflow
+
+import (
+	"context"
+
+	"dray/internal/lastmile"
+	"dray/internal/store"
+)
+
+// A task that an organization places with another is the other's: it is in its
+// containers, and its workers carry it out. The origin, which placed it, keeps the
+// recipient in its own book and can read the task, and change and delete it as far as
+// that does not concern how the executor organizes its work.
+
+// inside returns the caller as the organization that has a task sees it: one that
+// placed the task there acts as itself, not with one of its keys.
+func inside(who lastmile.Principal, home lastmile.OrganizationID) lastmile.Principal {
+	if home != who.Organization {
+		who.Organization, who.Key = home, lastmile.KeyID(who.Organization)
+	}
+	return who
+}
+
+// home returns the organization that will have a new task: the executor.
+func (p prepared) home(org lastmile.OrganizationID) lastmile.OrganizationID {
+	if executor := p.draft.Change.Executor; executor != nil {
+		return *executor
+	}
+	return org
+}
+
+// placeWith completes the change that makes a new task of one organization for
+// another: who is shown to the recipient, and the destination in the other's book.
+func placeWith(ctx context.Context, w creationWriter, org, home lastmile.OrganizationID, change *lastmile.TaskChange) error {
+	if home == org {
+		return nil
+	}
+	connection, err := w.Connection(ctx, org, home)
+	if err != nil {
+		return err
+	}
+	if change.Merchant == nil {
+		if change.Merchant = &home; connection.ShowName {
+			change.Merchant = &org
+		}
+	}
+	return shareDestination(ctx, w, home, change.Destination)
+}
+
+// shareDestination saves a destination, if there is one, in the book of the
+// organization that has the task.
+func shareDestination(ctx context.Context, w creationWriter, home lastmile.OrganizationID, d *lastmile.Destination) error {
+	if d == nil || d.Organization == home {
+		return nil
+	}
+	shared := *d
+	shared.Organization = home
+	return w.SaveDestination(ctx, shared)
+}
+
+// keepPlacement returns a draft of the executor of a task that another organization
+// placed without what only that one decides, and rejects a change of that.
+func (p prepared) keepPlacement() (prepared, error) {
+	change, of := &p.draft.Change, p.of
+	switch {
+	case p.destination != nil && !of.Destination.SamePlace(*p.destination),
+		p.draft.Destination != nil && p.draft.Destination.Draft == nil && p.draft.Destination.ID != of.Destination.ID:
+		return p, onlyOrigin("destination")
+	case p.draft.Recipients != nil && !p.sameRecipient():
+		return p, onlyOrigin("recipients")
+	case change.Merchant != nil && *change.Merchant != of.Merchant:
+		return p, onlyOrigin("merchant")
+	}
+	p.destination, p.draft.Destination, p.draft.Recipients, change.Merchant = nil, nil, nil, nil
+	return p, nil
+}
+
+func onlyOrigin(field string) error {
+	return lastmile.Invalid("%s can be changed only by the organization that placed the task", field)
+}
+
+// sameRecipient reports whether the recipients that were sent are those of the task.
+func (p prepared) sameRecipient() bool {
+	known, sent := p.of.Recipient, *p.draft.Recipients
+	switch {
+	case known == nil || len(sent) == 0:
+		return known == nil && len(sent) == 0
+	case sent[0].Draft == nil:
+		return sent[0].ID == known.ID
+	}
+	return len(p.recipients) == 1 && p.recipients[0].New.Phone == known.Phone
+}
+
+// checkPlaced rejects a container for a task that the caller places, or placed, with
+// another organization.
+func checkPlaced(ctx context.Context, r ownerReader, who lastmile.Principal, task lastmile.Task, in lastmile.ContainerRef) error {
+	if in == task.Container || in == task.SeenBy(who.Organization).Container {
+		return nil
+	}
+	if err := checkContainer(ctx, r, who.Organization, in); err != nil {
+		return err
+	}
+	return lastmile.Invalid("container cannot be chosen for a task of another executor, which decides where the task goes")
+}
+
+// adopt makes the copy of a task that another organization placed the executor's own:
+// its recipient is one of the executor's book.
+func (ts *Tasks) adopt(ctx context.Context, w TaskWriter, task *lastmile.Task) error {
+	task.Origin = ""
+	if task.Recipient == nil {
+		return nil
+	}
+	known, err := w.Recipients(ctx, task.Organization, store.RecipientFilter{Phone: task.Recipient.Phone, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(known) > 0 {
+		task.Recipient = &known[0]
+		return nil
+	}
+	copied, now := *task.Recipient, ts.Now()
+	copied.ID, copied.Organization, copied.Created, copied.Modified = lastmile.RecipientID(ts.NewID()), task.Organization, now, now
+	task.Recipient = &copied
+	return w.AddRecipient(ctx, copied)
+}
+
+// Prepared is a draft that is ready to be placed.
+type Prepared struct{ ready prepared }
+
+// Prepare does the part of placing a task that must not happen in a transaction. The
+// caller is the organization that places it.
+func (ts *Tasks) Prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (Prepared, error) {
+	ready, err := ts.prepare(ctx, who, d)
+	return Prepared{ready}, err
+}
+
+// Place creates a task of an order in a transaction that another use case began. The
+// caller is the organization that places it; the draft names the executor.
+func (ts *Tasks) Place(ctx context.Context, tx store.Transaction, who lastmile.Principal, p Prepared, order string, after ...lastmile.TaskID) (lastmile.Task, error) {
+	w, err := ts.Store.Join(tx)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	if len(after) > 0 {
+		p.ready.draft.Change.Dependencies = &after
+	}
+	p.ready.order = order
+	made, err := ts.create(ctx, w, who, p.ready, nil, ts.Now())
+	return made.Task, err
+}
+
+// Amend changes a task in a transaction that another use case began. The draft must be
+// prepared by the same caller.
+func (ts *Tasks) Amend(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID, p Prepared) (task lastmile.Task, err error) {
+	w, err := ts.Store.Join(tx)
+	if err != nil {
+		return task, err
+	}
+	if task, err = w.VisibleTask(ctx, who.Organization, id); err != nil {
+		return task, err
+	}
+	return ts.amend(ctx, w, who, task, p.ready, ts.Now())
+}
+
+// Remove deletes a task in a transaction that another use case began.
+func (ts *Tasks) Remove(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID) error {
+	w, err := ts.Store.Join(tx)
+	if err != nil {
+		return err
+	}
+	task, err := w.VisibleTask(ctx, who.Organization, id)
+	if err != nil {
+		return err
+	}
+	return ts.remove(ctx, w, who, task, ts.Now())
+}

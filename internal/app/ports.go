@@ -25,6 +25,8 @@ var (
 	_ fleet.Writer             = (*sqlstore.Tx)(nil)
 	_ messaging.Writer         = (*sqlstore.Tx)(nil)
 	_ ordering.ClientWriter    = (*sqlstore.Tx)(nil)
+	_ ordering.FollowWriter    = (*sqlstore.Tx)(nil)
+	_ ordering.OrderWriter     = (*sqlstore.Tx)(nil)
 	_ ordering.QuoteWriter     = (*sqlstore.Tx)(nil)
 	_ ordering.ServiceWriter   = (*sqlstore.Tx)(nil)
 	_ taskflow.BatchWriter     = (*sqlstore.Tx)(nil)

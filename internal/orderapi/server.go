@@ -12,6 +12,7 @@ type Server struct {
 	Clients  *ordering.Clients
 	Services *ordering.Services
 	Quotes   *ordering.Quotes
+	Orders   *ordering.Orders
 	Vault    edge.Vault // for replies that contain keys
 }
 
@@ -20,10 +21,11 @@ func (s *Server) Tags() []edge.Tag {
 	return []edge.Tag{
 		{Name: "Clients", Description: "Organizations that the organization delivers for, and couriers that deliver for it."},
 		{Name: "Delivery services", Description: "What a courier offers to its clients, at which prices; and quotes for deliveries."},
+		{Name: "Orders", Description: "Deliveries that clients ordered from couriers: a pickup, and a drop-off that depends on it."},
 	}
 }
 
 // Routes returns the routes of all resources.
 func (s *Server) Routes() []edge.Route {
-	return slices.Concat(clients{s}.routes(), services{s}.routes())
+	return slices.Concat(clients{s}.routes(), services{s}.routes(), orders{s}.routes())
 }

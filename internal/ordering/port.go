@@ -94,3 +94,43 @@ type QuoteWriter interface {
 
 // QuoteStore runs the transactions of Quotes.
 type QuoteStore = store.Transactor[QuoteReader, QuoteWriter]
+
+// OrderReader is what Orders reads in a transaction.
+type OrderReader interface {
+	QuoteReader
+	// Destination returns a destination.
+	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
+	// OfferedService returns a delivery service of a courier that the organization is
+	// an active client of.
+	OfferedService(ctx context.Context, client lastmile.OrganizationID, id string) (order.Service, error)
+	// Order returns an order of a courier or a client, by its id or its short id.
+	Order(ctx context.Context, org lastmile.OrganizationID, id string) (order.Order, error)
+	// OrderTasks returns the tasks of an order as SaveOrderTasks kept them.
+	OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff lastmile.Task, err error)
+	// Quote returns a quote of a client, which may have expired.
+	Quote(ctx context.Context, client lastmile.OrganizationID, id string) (order.Quote, error)
+	// TasksOf returns several tasks in the order of their ids.
+	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
+}
+
+// OrderWriter is what Orders reads and saves in a transaction.
+type OrderWriter interface {
+	OrderReader
+	store.Receipts
+	store.Transaction
+	// SaveOrder saves an order.
+	SaveOrder(ctx context.Context, o order.Order) error
+	// SaveOrderTasks keeps the tasks of an order as they were when they were deleted.
+	SaveOrderTasks(ctx context.Context, o order.Order, pickup, dropoff lastmile.Task) error
+}
+
+// OrderStore runs the transactions of Orders.
+type OrderStore = store.Transactor[OrderReader, OrderWriter]
+
+// FollowWriter is what Follower reads and saves in a transaction.
+type FollowWriter interface {
+	// Order returns an order of a courier or a client, by its id or its short id.
+	Order(ctx context.Context, org lastmile.OrganizationID, id string) (order.Order, error)
+	// SaveOrder saves an order.
+	SaveOrder(ctx context.Context, o order.Order) error
+}

@@ -529,3 +529,192 @@ func NewQuotes(quotes []order.Quote) []Quote {
 func newQuoteEntry(c order.Currency, e order.Entry) QuoteEntry {
 	return QuoteEntry{Name: e.Name, RatingType: e.Type, IsBaseRate: e.IsBase, Cost: Money(c.Text(e.Cost))}
 }
+
+// Order is a delivery that a client ordered from a courier: a pickup, and a drop-off that
+// depends on it.
+type Order struct {
+	// ID of the order.
+	ID order.ID `json:"id" example:"Or4BnX8wQk2LmV6zRt9HsC3d"`
+	// Short ID: eight hexadecimal digits. Both tasks have it as orderShortId.
+	ShortID string `json:"shortId" example:"8f2a61c4"`
+	// Unix time in milliseconds at which the order was placed.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// Unix time in milliseconds at which the order was last modified.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// How the order was placed: API.
+	Source string `json:"source" example:"API"`
+	// What happened to the order, oldest first: the first event and the last ones.
+	Events []OrderEvent `json:"events"`
+	// Task of the pickup. If the order was cancelled or rejected, it no longer exists and is shown as it was.
+	PickupTask OrderTask `json:"pickupTask"`
+	// Task of the drop-off. If the order was cancelled or rejected, it no longer exists and is shown as it was.
+	DropoffTask OrderTask `json:"dropoffTask"`
+	// ID of the delivery service; null if there is none.
+	DeliveryService *order.ServiceID `json:"deliveryService" example:"Sv6KpX2nQw8RtL4mZc9YbH3d"`
+	// Reserved; always null.
+	OrchestrationDetails *struct{} `json:"orchestrationDetails" example:"null"`
+	// Price when the order was placed; null if there is none.
+	Price *Money `json:"price" example:"8.80"`
+	// Entries that add up to the price; null if there is none.
+	PriceBreakdown *[]PriceEntry `json:"priceBreakdown"`
+	// Currency of the price, by its ISO 4217 code; null if there is no price.
+	Currency *order.Currency `json:"currency" example:"USD"`
+	// Reserved; always null.
+	DeliveryServiceInvoice *struct{} `json:"deliveryServiceInvoice" example:"null"`
+	// Progress of the order, which follows from its tasks.
+	Status order.Status `json:"status" example:"unassigned"`
+	// Reason why the courier rejected the order; null if it did not.
+	RejectionReason *string `json:"rejectionReason" example:"null"`
+	// ID of the client.
+	ClientID lastmile.ClientID `json:"clientId" example:"Cq7RtV2mXz9LwKd4NbH8sPfJ"`
+	// ID of the courier's organization.
+	CourierID lastmile.OrganizationID `json:"courierId" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Name by which the courier knows the client.
+	ClientName string `json:"clientName" example:"Example Kitchens"`
+}
+
+// OrderEvent is something that happened to an order.
+type OrderEvent struct {
+	// What happened.
+	Name string `json:"name" enum:"created,updated,assigned,unassigned,started,completed,failed,cancelled,rejected" example:"created"`
+	// Unix time in milliseconds of the event.
+	Time Millis `json:"time" example:"1767225600000"`
+	// ID of the task that it happened to. Absent if it happened to the order as a whole.
+	TaskID lastmile.TaskID `json:"taskId,omitzero"`
+	// Status of the order after the event.
+	Status order.Status `json:"status" example:"unassigned"`
+}
+
+// PriceEntry is a part of the price of an order.
+type PriceEntry struct {
+	QuoteEntry
+	// ID of the rate. Absent if the price is not that of a service.
+	ID string `json:"id,omitzero" example:"Rt2MvB8xLq5KwZ9nDc4HsP7f"`
+}
+
+// OrderTask is a task of an order.
+type OrderTask struct {
+	TaskRecord
+	// Recipient of the task; empty if there is none.
+	Recipients []Recipient `json:"recipients"`
+	// Destination of the task.
+	Destination OrderDestination `json:"destination"`
+	TaskTimes
+	// Reserved; always empty.
+	CustomRequirements []any `json:"customRequirements" type:"object" example:"[]"`
+	// Reserved; always empty.
+	BulkTasks []any `json:"bulkTasks" type:"object" example:"[]"`
+}
+
+// OrderDestination is the destination of a task of an order.
+type OrderDestination struct {
+	Destination
+	// ID of the organization that ordered the delivery.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Whether the location was found by geocoding the address.
+	WasGeocoded bool `json:"wasGeocoded" example:"true"`
+	// Whether the location was sent.
+	CreatedByLocation bool `json:"createdByLocation"`
+}
+
+// NewOrder returns an order with its tasks in its wire form.
+func NewOrder(o order.Order, pickup, dropoff lastmile.Task) Order {
+	shown := Order{
+		ID: o.ID, ShortID: o.ShortID, TimeCreated: Millis(o.Created), TimeLastModified: Millis(o.Modified), Source: string(lastmile.ActorAPI),
+		Events: Each(o.Events, func(e order.Event) OrderEvent {
+			return OrderEvent{Name: e.Name, Time: Millis(e.At), TaskID: e.Task, Status: e.Status}
+		}),
+		PickupTask: newOrderTask(o.Client, pickup), DropoffTask: newOrderTask(o.Client, dropoff), DeliveryService: orNull(o.Service),
+		Status: o.Status, RejectionReason: orNull(o.Reason), ClientID: o.ClientID, CourierID: o.Courier, ClientName: o.ClientName,
+	}
+	if p := o.Price; p != nil {
+		entries := Each(p.Entries, func(e order.Entry) PriceEntry { return PriceEntry{QuoteEntry: newQuoteEntry(p.Currency, e), ID: e.ID} })
+		shown.Price, shown.Currency, shown.PriceBreakdown = new(Money(p.Currency.Text(p.Total))), &p.Currency, &entries
+	}
+	return shown
+}
+
+func newOrderTask(client lastmile.OrganizationID, t lastmile.Task) OrderTask {
+	live := NewTaskLive(t)
+	return OrderTask{
+		TaskRecord: NewTaskRecord(t), Recipients: live.Recipients, TaskTimes: live.TaskTimes, CustomRequirements: []any{}, BulkTasks: []any{},
+		Destination: OrderDestination{Destination: live.Destination, Organization: client, WasGeocoded: !live.Destination.UseGPS, CreatedByLocation: live.Destination.UseGPS},
+	}
+}
+
+// OrderBody is the body of a request to place an order.
+type OrderBody struct {
+	// Task of the pickup, as when a task is created. Its recipient is optional.
+	PickupTask *TaskBody `json:"pickupTask" required:"true"`
+	// Task of the drop-off, as when a task is created. Its recipient is optional.
+	DropoffTask *TaskBody `json:"dropoffTask" required:"true"`
+	// ID of a quote or of a delivery service. Required if the courier has services for the client.
+	DeliveryServiceID *string `json:"deliveryServiceId" example:"Qt9LxW3mKc7VbN5zRs2HdP8f"`
+	// Price, if the courier has no services for the client.
+	Price *float64 `json:"price" example:"8.8"`
+	// Currency of the price, by its ISO 4217 code.
+	Currency *string `json:"currency" example:"USD"`
+	// Client, by its ID or that of its organization. Required if a courier places the order.
+	Client *string `json:"client"`
+	// Courier, by the ID of its organization. Required if the caller is the client of several couriers and sends no deliveryServiceId.
+	Courier *string `json:"courier"`
+	// Number of pieces, for the price of a service; by default, the quantity of the tasks, or 1.
+	Quantity *int `json:"quantity" example:"2"`
+	// Total weight, for the price of a service; by default, none.
+	Weight *Weight `json:"weight"`
+}
+
+// Tasks returns the requested tasks, nil if they were not sent.
+func (b OrderBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile.TaskDraft, err error) {
+	for field, task := range map[string]*TaskBody{"pickupTask": b.PickupTask, "dropoffTask": b.DropoffTask} {
+		if task != nil && (task.AutoAssign != nil || task.Container != nil) {
+			return nil, nil, lastmile.Invalid("%s.autoAssign and %s.container cannot be sent: the courier assigns the tasks of orders", field, field)
+		}
+	}
+	return OrderTasksBody{PickupTask: b.PickupTask, DropoffTask: b.DropoffTask}.Tasks(own)
+}
+
+// OrderTasksBody is the body of a request to update the tasks of an order.
+type OrderTasksBody struct {
+	// Changes of the pickup: destination, recipients, completeAfter, completeBefore, notes and requirements.
+	PickupTask *TaskBody `json:"pickupTask" required:"true"`
+	// Changes of the drop-off: destination, recipients, completeAfter, completeBefore, notes and requirements.
+	DropoffTask *TaskBody `json:"dropoffTask" required:"true"`
+}
+
+// Tasks returns the requested changes, nil if they were not sent.
+func (b OrderTasksBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile.TaskDraft, err error) {
+	draft := func(field string, b *TaskBody) *lastmile.TaskDraft {
+		if b == nil || err != nil {
+			return nil
+		}
+		made, failed := b.Draft(own)
+		err = lastmile.Within(field, failed)
+		return &made
+	}
+	return draft("pickupTask.", b.PickupTask), draft("dropoffTask.", b.DropoffTask), err
+}
+
+// CancelOrdersBody is a request to cancel orders.
+type CancelOrdersBody struct {
+	// IDs of the orders, at most 100. Short IDs are accepted, too.
+	OrderIDs []string `json:"orderIds" required:"true" example:"Or4BnX8wQk2LmV6zRt9HsC3d"`
+	// Client whose orders they must be, by its ID or that of its organization, if a courier cancels them.
+	Client *string `json:"client"`
+}
+
+// CancelledOrders is the result of cancelling orders.
+type CancelledOrders struct {
+	// Always success.
+	Status string `json:"status" example:"success"`
+	// Number of orders that were cancelled.
+	TotalOrdersRemoved int `json:"totalOrdersRemoved" example:"1"`
+}
+
+// RejectOrderBody is a request to reject an order.
+type RejectOrderBody struct {
+	// Reason, which the client sees.
+	Reason *string `json:"reason" required:"true" example:"No vehicle is large enough."`
+	// Alias of reason.
+	Reasons *string `json:"reasons"`
+}

@@ -202,10 +202,10 @@ func (at idPlace) documented() string {
 
 // elsewhere reports whether an operation is tested with its resource, because
 // it takes more than a request: batches are done later, the marketplace wraps a
-// request in a request, uploads come from workers, and any organization can be
-// invited.
+// request in a request, uploads come from workers, any organization can be invited,
+// and orders are between two organizations.
 func elsewhere(operation string) bool {
-	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads", " /clients organization"}, func(path string) bool {
+	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads", " /clients organization", " /taskOrders"}, func(path string) bool {
 		return strings.Contains(operation, path)
 	})
 }

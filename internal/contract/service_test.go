@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dray/internal/app/apptest"
-	"dray/internal/order"
+	orders "dray/internal/order"
 )
 
 const flatRate = `{"name":"Base","ratingType":"flat","isBaseRate":true,"amount":4}`
@@ -122,10 +122,10 @@ func TestDeliveryServiceContract(t *testing.T) {
 		})
 		t.Run("there are at most so many", func(t *testing.T) {
 			full := p.Organization(t, "Full")
-			for i := range order.MaxServices {
+			for i := range orders.MaxServices {
 				full.Must(t, "POST", "/deliveryServices", fmt.Sprintf(`{"displayName":"%d","currency":"USD","rates":[`+flatRate+`]}`, i))
 			}
-			invalid.check(t, full.Call(t, "POST", "/deliveryServices", `{"displayName":"S","currency":"USD","rates":[`+flatRate+`]}`), fmt.Sprint(order.MaxServices))
+			invalid.check(t, full.Call(t, "POST", "/deliveryServices", `{"displayName":"S","currency":"USD","rates":[`+flatRate+`]}`), fmt.Sprint(orders.MaxServices))
 			full.Call(t, "DELETE", "/deliveryServices/"+ids(list(t, full, "/deliveryServices"))[0], nil).OK(t)
 			full.Must(t, "POST", "/deliveryServices", `{"displayName":"S","currency":"USD","rates":[`+flatRate+`]}`)
 		})
@@ -165,7 +165,7 @@ func TestQuoteContract(t *testing.T) {
 			matches(t, quotes[0], fmt.Sprintf(`{"id":"<id>","rateId":"<id>","organization":%q,"deliveryService":%q,"displayName":"Express","dueBy":%d,
 				"estimatedCost":7.25,"estimatedCostBreakdown":[{"name":"Base","ratingType":"flat","isBaseRate":true,"cost":4},{"name":"Pieces","ratingType":"quantity","isBaseRate":false,"cost":3},
 				{"name":"Weight","ratingType":"weight","isBaseRate":false,"cost":0.25}],"currency":"USD","distance":%.0f,"duration":%.0f,"validUntil":%d}`,
-				courier.Organization.ID, express, ready+90*60_000, distance, duration, p.Now().Add(order.QuoteLifetime).UnixMilli()))
+				courier.Organization.ID, express, ready+90*60_000, distance, duration, p.Now().Add(orders.QuoteLifetime).UnixMilli()))
 			// 5.55 km as the crow flies are 7.8 km by road, by formula.
 			if quotes[1]["deliveryService"] != byDistance || distance < 7_700 || distance > 7_900 {
 				t.Errorf("the second quote is %v", quotes[1])

@@ -23,7 +23,7 @@ type uploads struct{ *Server }
 
 func (s uploads) routes() []edge.Route {
 	return edge.Tagged("Uploads", edge.Follow("/uploads/{id}", "Read a signature or a photo", s.showUpload, edge.ImageTypes...).
-		Describe("Returns the image as JPEG or PNG, re-encoded upright and without metadata. Only uploads of the organization are accessible."))
+		Describe("Returns the image as JPEG or PNG, re-encoded upright and without metadata. Only uploads of the organization, and of tasks that it placed with other executors, are accessible."))
 }
 
 func (s uploads) showUpload(ctx context.Context, c *edge.Call, w http.ResponseWriter) error {

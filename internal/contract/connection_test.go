@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -301,4 +302,141 @@ func testEndedConnection(t *testing.T, m market) {
 	outsideScope.check(t, m.both.Call(t, "POST", path+"/clone", nil))
 	m.both.Must(t, "POST", "/tasks", order(m.fast)) // the other connection remains
 	m.both.Call(t, "DELETE", path, nil).OK(t)
+}
+
+// TestConnectedEventContract follows a task from its creation to its end, from both
+// sides.
+func TestConnectedEventContract(t *testing.T) {
+	t.Parallel()
+	receiver := apptest.NewReceiver(t)
+	apptest.Engines(t, func(t *testing.T, p *apptest.Platform) {
+		p.RunWebhooks(t)
+		m := newMarket(t, p)
+		base := "/" + of(m.shop) // the engines share the receiver
+		worker, phone := courier(t, m.fast.Client, m.fast.north, "+12125550177")
+		for _, trigger := range []int{0, 3, 6, 7, 8, 9} {
+			hook(t, m.shop, receiver, base+"/shop", trigger)
+			hook(t, m.fast.Client, receiver, base+"/deaf", trigger)
+			id(t, m.fast.Client, "/webhooks", hookBody(receiver, base+"/fast", trigger, `,"canReceiveConnectionEvents":true`))
+			hook(t, m.cafe, receiver, base+"/stranger", trigger)
+			id(t, m.slow.Client, "/webhooks", hookBody(receiver, base+"/stranger", trigger, `,"canReceiveConnectionEvents":true`))
+		}
+		id(t, m.shop, "/webhooks", hookBody(receiver, base+"/arrival", 2, `,"threshold":100`))
+		streams := map[string]*stream{}
+		for name, c := range map[string]*apptest.Client{"shop": m.shop, "fast": m.fast.Client, "cafe": m.cafe, "slow": m.slow.Client} {
+			streams[name] = follow(t, c, "")
+			defer streams[name].close()
+		}
+
+		task := fmt.Sprint(placed(t, m.shop, order(m.fast))["id"])
+		m.fast.Must(t, "PUT", "/tasks/"+task, `{"container":{"type":"WORKER","worker":"`+worker+`"}}`)
+		m.shop.Must(t, "PUT", "/tasks/"+task, `{"notes":"by the client"}`)
+		phone.standsAt(t, -73.98, 40.75)
+		phone.do(t, "start", task, "s"+task, nil)
+		phone.do(t, "arrive", task, "a"+task, nil)
+		photo := phone.uploaded(t, asJPEG(t, drawing(40, 30)))
+		outsideScope.check(t, m.shop.Call(t, "GET", "/uploads/"+photo, nil))
+		phone.do(t, "complete", task, "c"+task, map[string]any{"success": true, "photoUploadIds": []string{photo}})
+		matches(t, m.shop.Must(t, "GET", "/tasks/"+task, nil)["completionDetails"].(map[string]any)["photoUploadIds"], `["`+photo+`"]`)
+		m.shop.Call(t, "GET", "/uploads/"+photo, nil).OK(t)
+		for _, c := range []*apptest.Client{m.cafe, m.slow.Client} {
+			outsideScope.check(t, c.Call(t, "GET", "/uploads/"+photo, nil))
+		}
+		gone := fmt.Sprint(placed(t, m.shop, order(m.fast))["id"])
+		m.shop.Call(t, "DELETE", "/tasks/"+gone, nil).OK(t)
+
+		want := []string{
+			"taskCreated", "taskAssigned", "taskUpdated", "taskUpdated", "taskStarted", "taskUpdated", "taskCompleted", "taskUpdated", "taskCreated", "taskDeleted",
+		}
+		for _, side := range []string{"/shop", "/fast"} {
+			posts := receiver.Await(t, base+side, len(want))
+			var names []string
+			for _, post := range posts {
+				var event map[string]any
+				if err := json.Unmarshal(post.Body, &event); err != nil {
+					t.Fatal(err)
+				}
+				names = append(names, fmt.Sprint(event["triggerName"]))
+				checkSide(t, m, side == "/shop", event)
+			}
+			slices.Sort(names)
+			if !slices.Equal(names, slices.Sorted(slices.Values(want))) {
+				t.Errorf("%s received %q, want %q", side, names, want)
+			}
+		}
+		if posts := receiver.Await(t, base+"/arrival", 1); !strings.Contains(string(posts[0].Body), `"taskArrival"`) {
+			t.Errorf("arrived %s", posts[0].Body)
+		}
+		for _, side := range []string{"shop", "fast"} {
+			var seen []string
+			for len(seen) < len(want) {
+				e := <-streams[side].events
+				if strings.HasPrefix(e.event, "task") && e.event != "taskArrival" {
+					seen = append(seen, e.event)
+				}
+			}
+			if !slices.Equal(seen, want) {
+				t.Errorf("%s streamed %q, want %q", side, seen, want)
+			}
+		}
+		// What is for others never arrives: this comes after all of it.
+		m.cafe.Must(t, "POST", "/tasks", newTask())
+		m.slow.Must(t, "POST", "/tasks", newTask())
+		m.fast.Must(t, "POST", "/tasks", newTask())
+		for _, side := range []string{"cafe", "slow"} {
+			if e := <-streams[side].events; strings.Contains(e.data, task) || e.event != "taskCreated" {
+				t.Errorf("%s streamed %s", side, e.data)
+			}
+		}
+		for _, side := range []string{"/stranger", "/deaf"} {
+			for _, post := range receiver.Await(t, base+side, 1) {
+				if strings.Contains(string(post.Body), task) || strings.Contains(string(post.Body), gone) {
+					t.Errorf("%s received %s", side, post.Body)
+				}
+			}
+		}
+
+		t.Run("the recipient sees the client's name where it wants that", func(t *testing.T) {
+			page := link(t, m.shop, task)
+			matches(t, state(t, page)["organization"], `"Shop"`)
+			bodies := ""
+			for _, message := range p.Outbox(t, "+12125550199") {
+				if message.Organization != m.fast.Organization.ID {
+					t.Errorf("sent by %s", message.Organization)
+				}
+				bodies += message.Body
+			}
+			if !strings.Contains(bodies, "Shop: ") || strings.Contains(bodies, "Fast Couriers") {
+				t.Errorf("sent %q", bodies)
+			}
+			m.fast.Must(t, "PUT", "/clients/"+of(m.cafe), `{"showClientName":false}`)
+			hidden := fmt.Sprint(placed(t, m.cafe, strings.Replace(order(m.fast), "0199", "0197", 1))["id"])
+			matches(t, state(t, link(t, m.cafe, hidden))["organization"], `"Fast Couriers"`)
+			m.fast.Must(t, "PUT", "/tasks/"+hidden, `{"container":{"type":"WORKER","worker":"`+worker+`"}}`)
+			phone.do(t, "start", hidden, "s"+hidden, nil)
+			if sent := p.Outbox(t, "+12125550197"); len(sent) != 1 || !strings.HasPrefix(sent[0].Body, "Fast Couriers: ") {
+				t.Errorf("sent %+v", sent)
+			}
+		})
+	}, receiver.Reach)
+}
+
+// checkSide checks that an event of a placed task has what its side may see.
+func checkSide(t *testing.T, m market, origin bool, event map[string]any) {
+	t.Helper()
+	data, by := event["data"].(map[string]any), fmt.Sprint(event["actionContext"])
+	matches(t, data["task"].(map[string]any)["organization"], `"`+of(m.shop)+`"`)
+	if origin && data["worker"] != nil {
+		t.Errorf("the origin sees the worker: %v", event)
+	}
+	name := event["triggerName"]
+	if !origin && name == "taskAssigned" && data["worker"] == nil {
+		t.Errorf("the executor does not see the worker: %v", event)
+	}
+	if name == "taskCreated" || name == "taskDeleted" {
+		matches(t, event["actionContext"], `{"type":"API","id":"`+of(m.shop)+`"}`)
+	}
+	if origin && name == "taskAssigned" && by != fmt.Sprint(map[string]any{"type": "API", "id": of(m.fast.Client)}) {
+		t.Errorf("the origin sees that %s assigned the task", by)
+	}
 }

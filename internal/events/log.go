@@ -55,8 +55,9 @@ func NewLog(o Options) *Log { return &Log{options: o} }
 // Append stores events, with their notifications and text messages, in the
 // transaction that causes them. An event that names webhooks is sent to those
 // only, a RecipientsOnly event only causes text messages, and any other event is
-// for all webhooks of its trigger and for recipients. Append fills in ids, times
-// and the workers of tasks, in copies of the caller's events.
+// for all webhooks of its trigger and for recipients. An event of a task that another
+// organization placed is stored for both. Append fills in ids, times and the workers of
+// tasks, in copies of the caller's events.
 func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -71,7 +72,7 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 		return err
 	}
 	stored := slices.DeleteFunc(slices.Clone(events), func(e lastmile.Event) bool { return e.RecipientsOnly })
-	notifications, err := l.insert(ctx, tx, stored)
+	notifications, err := l.insert(ctx, tx, l.withOrigins(stored))
 	if err != nil {
 		return err
 	}
@@ -91,6 +92,25 @@ func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Eve
 		return nil
 	}
 	return l.options.Messages(ctx, tx, public)
+}
+
+// withOrigins returns events with a copy of each one of a task that another organization
+// placed, as that one may see it.
+func (l *Log) withOrigins(events []lastmile.Event) []lastmile.Event {
+	all := make([]lastmile.Event, 0, len(events))
+	for _, e := range events {
+		all = append(all, e)
+		if e.Task == nil || e.Task.Origin == "" {
+			continue
+		}
+		executor, task := e.Organization, e.Task.SeenBy(e.Task.Origin)
+		e.ID, e.Organization, e.Task, e.Worker = l.options.NewID(), task.Origin, &task, nil
+		if (e.Actor.Type == lastmile.ActorAPI || e.Actor.Type == lastmile.ActorAdmin) && e.Actor.ID != string(task.Origin) {
+			e.Actor = lastmile.Actor{Type: lastmile.ActorAPI, ID: string(executor)} // not by which key or administrator
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 // complete fills in the ids and times of events and the workers of their tasks.
@@ -121,18 +141,21 @@ func (l *Log) complete(ctx context.Context, tx Transaction, events []lastmile.Ev
 // insert stores events and their notifications, and returns the notifications.
 func (l *Log) insert(ctx context.Context, tx Transaction, events []lastmile.Event) (notifications []lastmile.Notification, err error) {
 	hooks := map[lastmile.OrganizationID][]lastmile.Webhook{}
-	records := make([]lastmile.EventRecord, len(events))
-	for i, e := range events {
-		body, err := l.options.Encode(e)
-		if err != nil {
-			return nil, err
-		}
+	records := make([]lastmile.EventRecord, 0, len(events))
+	for _, e := range events {
 		if _, read := hooks[e.Organization]; !read {
 			if hooks[e.Organization], err = tx.WebhookTriggers(ctx, e.Organization); err != nil {
 				return nil, err
 			}
 		}
-		records[i] = lastmile.EventRecord{Event: e, Order: l.order.Add(1), Body: body}
+		if e.Task != nil && e.Task.Origin != "" && e.Webhooks != nil && !slices.ContainsFunc(hooks[e.Organization], e.Concerns) {
+			continue // it is for webhooks of the other organization
+		}
+		body, err := l.options.Encode(e)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, lastmile.EventRecord{Event: e, Order: l.order.Add(1), Body: body})
 		notifications = append(notifications, e.Notifications(hooks[e.Organization], body)...)
 	}
 	if err := tx.InsertEvents(ctx, records); err != nil {

@@ -183,3 +183,76 @@ func TestWakeMergesSignals(t *testing.T) {
 		t.Error("two signals must be merged into one value on each channel")
 	}
 }
+
+// TestAppendForTheOrigin appends events of a task that zenith placed with acme.
+func TestAppendForTheOrigin(t *testing.T) {
+	open := hook(acme, "open", lastmile.TriggerTaskAssigned)
+	open.CanReceiveConnectionEvents = true
+	key := lastmile.Actor{Type: lastmile.ActorAPI, ID: "key"}
+	task := &lastmile.Task{ID: "task", Organization: acme, Origin: zenith, Worker: "ann", RoutePlan: "plan"}
+	ordered := &lastmile.Task{ID: "ordered", Organization: acme, Origin: zenith, OrderShortID: "order"}
+	for name, tt := range map[string]struct {
+		event    lastmile.Event
+		stored   []string // organization, actor, whether there is a worker and a plan
+		notified []string
+	}{
+		"for all": {
+			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Actor: key},
+			[]string{acmeText + " key true true", zenithText + " " + acmeText + " false false"}, []string{"open", "theirs"},
+		},
+		"by the origin": {
+			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Actor: lastmile.Actor{Type: lastmile.ActorAPI, ID: zenithText}},
+			[]string{acmeText + " " + zenithText + " true true", zenithText + " " + zenithText + " false false"}, []string{"open", "theirs"},
+		},
+		"by a worker": {
+			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Actor: lastmile.Actor{Type: lastmile.ActorWorker, ID: "ann"}},
+			[]string{acmeText + " ann true true", zenithText + " ann false false"}, []string{"open", "theirs"},
+		},
+		"of an order": {
+			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: ordered, Actor: key},
+			[]string{acmeText + " key false false", zenithText + " " + acmeText + " false false"}, []string{"closed", "open", "theirs"},
+		},
+		"for a webhook of the origin": {
+			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Webhooks: []lastmile.WebhookID{"theirs"}},
+			[]string{zenithText + "  false false"}, []string{"theirs"},
+		},
+		"for a webhook of the executor": {
+			lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, Webhooks: []lastmile.WebhookID{"open"}},
+			[]string{acmeText + "  true true"}, []string{"open"},
+		},
+		"for recipients": {lastmile.Event{Trigger: lastmile.TriggerTaskAssigned, Task: task, RecipientsOnly: true}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx := &transaction{
+				workers: map[lastmile.WorkerID]lastmile.Worker{"ann": {ID: "ann", Name: "Ann"}},
+				hooks:   []lastmile.Webhook{hook(acme, "closed", lastmile.TriggerTaskAssigned), open, hook(zenith, "theirs", lastmile.TriggerTaskAssigned)},
+			}
+			texted := 0
+			log := newLog(events.NewHub(events.HubOptions{}), func(all []lastmile.Event) { texted += len(all) })
+			tt.event.Organization = acme
+			if err := log.Append(t.Context(), tx, tt.event); err != nil {
+				t.Fatal(err)
+			}
+			var stored, notified []string
+			ids := map[string]bool{}
+			for _, e := range tx.events {
+				stored = append(stored, fmt.Sprint(e.Organization, " ", e.Actor.ID, " ", e.Worker != nil, " ", e.Task.RoutePlan != ""))
+				ids[e.ID] = true
+			}
+			for _, n := range tx.notifications {
+				notified = append(notified, string(n.Webhook))
+			}
+			if !slices.Equal(stored, tt.stored) || !slices.Equal(notified, tt.notified) || len(ids) != len(tt.stored) {
+				t.Errorf("stored %q and notified %q, want %q and %q", stored, notified, tt.stored, tt.notified)
+			}
+			if want := 1 - min(len(tt.event.Webhooks), 1); texted != want {
+				t.Errorf("caused %d messages, want %d", texted, want)
+			}
+		})
+	}
+	if task.RoutePlan == "" {
+		t.Error("the caller's task was changed")
+	}
+}
+
+const acmeText, zenithText = string(acme), string(zenith)

@@ -61,7 +61,7 @@ type EventRecord struct {
 // Concerns reports whether a webhook is notified of the event. A webhook that
 // the event names is, even if it is disabled, because the event is a test.
 func (e Event) Concerns(h Webhook) bool {
-	if h.Trigger != e.Trigger {
+	if h.Trigger != e.Trigger || e.Task != nil && !h.Covers(e.Task) {
 		return false
 	}
 	if e.Webhooks == nil {

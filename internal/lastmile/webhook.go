@@ -258,6 +258,12 @@ func (t *Task) Measure(positions []Point) Measurement {
 	return s
 }
 
+// Covers reports whether the webhook is for a task: one that a connection placed with the
+// webhook's organization only if the webhook says so, unless it is of an order.
+func (h Webhook) Covers(t *Task) bool {
+	return t.Origin == "" || h.Organization != t.Organization || h.CanReceiveConnectionEvents || t.OrderShortID != ""
+}
+
 // ThresholdReached reports whether a measurement reaches the threshold of the
 // webhook, which defaults to zero.
 func (h Webhook) ThresholdReached(s Measurement) bool {

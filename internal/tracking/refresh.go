@@ -141,8 +141,10 @@ func (t *Tracker) load(ctx context.Context, due store.EstimateSchedule, now time
 		if s.Tasks, err = r.TasksOf(ctx, due.Organization, route[:min(len(route), MaxEstimated)]); err != nil {
 			return err
 		}
-		if s.hooks, err = r.Webhooks(ctx, due.Organization); err != nil {
-			return err
+		if active := s.Active(); active != nil {
+			if s.hooks, err = hooksOf(ctx, r, *active); err != nil {
+				return err
+			}
 		}
 		if s.experience, err = t.experience(ctx, r, due.Organization); err != nil {
 			return err

@@ -68,7 +68,7 @@ func (t *Tracker) checkThresholds(ctx context.Context, w Writer, schedule *store
 	}
 	hooks := map[lastmile.Trigger][]lastmile.WebhookID{}
 	for _, h := range met {
-		first, err := w.Fire(ctx, h.Organization, string(h.ID), string(task.ID), now)
+		first, err := w.Fire(ctx, task.Organization, string(h.ID), string(task.ID), now)
 		switch {
 		case err != nil:
 			return out, err
@@ -99,7 +99,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	if err != nil {
 		return err
 	}
-	hooks, err := w.Webhooks(ctx, task.Organization)
+	hooks, err := hooksOf(ctx, w, *task)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 	}
 	var fired []lastmile.WebhookID
 	for _, h := range met {
-		first, err := w.Fire(ctx, h.Organization, string(h.ID), string(task.ID), now)
+		first, err := w.Fire(ctx, task.Organization, string(h.ID), string(task.ID), now)
 		if err != nil {
 			return err
 		}
@@ -130,6 +130,17 @@ func (t *Tracker) Reached(ctx context.Context, tx store.Transaction, task *lastm
 		return nil
 	}
 	return t.Events.Append(ctx, w, task.ThresholdEvent(lastmile.TriggerTaskArrival, sighting, fired, now))
+}
+
+// hooksOf returns the webhooks that may be notified of a task: of the organization that
+// has it, and of the one that placed it there.
+func hooksOf(ctx context.Context, r Reader, task lastmile.Task) ([]lastmile.Webhook, error) {
+	hooks, err := r.Webhooks(ctx, task.Organization)
+	if err != nil || task.Origin == "" {
+		return hooks, err
+	}
+	more, err := r.Webhooks(ctx, task.Origin)
+	return slices.DeleteFunc(append(hooks, more...), func(h lastmile.Webhook) bool { return !h.Covers(&task) }), err
 }
 
 // newlyReached returns the webhooks whose thresholds the active task has reached

@@ -17,8 +17,9 @@ type Reader interface {
 	// UnusedUploads lists a worker's uploads that are not attached to a task,
 	// oldest first.
 	UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error)
-	// Upload returns the record of an upload.
-	Upload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error)
+	// VisibleUpload returns the record of an upload of the organization, or of a task
+	// that it placed with another.
+	VisibleUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error)
 }
 
 // Writer is what the package reads and saves in a transaction.

@@ -101,12 +101,12 @@ func (s *Uploads) save(ctx context.Context, u lastmile.Upload) error {
 	return s.Store.Write(ctx, func(w Writer) error { return w.SaveUpload(ctx, u) })
 }
 
-// Open reads an upload. Workers may read only their own uploads, an organization
-// those of all its workers.
+// Open reads an upload. Workers may read only their own uploads, an organization those
+// of all its workers and those of tasks that it placed with others.
 func (s *Uploads) Open(ctx context.Context, who lastmile.Principal, id lastmile.UploadID) (lastmile.Image, error) {
 	var u lastmile.Upload
 	err := s.Store.Read(ctx, func(r Reader) (err error) {
-		u, err = r.Upload(ctx, who.Organization, id)
+		u, err = r.VisibleUpload(ctx, who.Organization, id)
 		return err
 	})
 	switch {

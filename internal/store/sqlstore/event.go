@@ -14,16 +14,17 @@ import (
 	"dray/internal/store"
 )
 
-const selectWebhookTriggers = `SELECT id, trigger_id, enabled FROM webhook WHERE org = $1 ORDER BY created, id`
+const selectWebhookTriggers = `SELECT id, trigger_id, enabled, connection_events FROM webhook WHERE org = $1 ORDER BY created, id`
 
 // WebhookTriggers lists the webhooks of an organization, oldest first, with
-// only their ids, triggers and whether they are enabled.
+// only their ids, triggers, whether they are enabled, and whether they are for tasks of
+// connections.
 func (t eventTx) WebhookTriggers(ctx context.Context, org lastmile.OrganizationID) ([]lastmile.Webhook, error) {
 	scan := func(r rows) (lastmile.Webhook, error) {
 		h := lastmile.Webhook{Organization: org}
-		var trigger, enabled int64
-		err := r.Scan(&h.ID, &trigger, &enabled)
-		h.Trigger, h.Enabled = lastmile.Trigger(trigger), enabled != 0
+		var trigger, enabled, connection int64
+		err := r.Scan(&h.ID, &trigger, &enabled, &connection)
+		h.Trigger, h.Enabled, h.CanReceiveConnectionEvents = lastmile.Trigger(trigger), enabled != 0, connection != 0
 		return h, err
 	}
 	found, err := collect(ctx, t, scan, selectWebhookTriggers, org)

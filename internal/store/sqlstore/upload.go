@@ -42,6 +42,16 @@ func (t uploadTx) Upload(ctx context.Context, org lastmile.OrganizationID, id la
 	return only(ctx, t.base, store.Uploads, string(id), found, err)
 }
 
+// VisibleUpload returns the record of an upload of the organization, or of a task that
+// it placed with another.
+func (t uploadTx) VisibleUpload(ctx context.Context, org lastmile.OrganizationID, id lastmile.UploadID) (lastmile.Upload, error) {
+	found, err := t.uploads(ctx, `org = $1 AND id = $2`, org, id)
+	if err == nil && len(found) == 0 {
+		found, err = t.uploads(ctx, `id = $2 AND EXISTS (SELECT 1 FROM task k WHERE k.org = upload.org AND k.id = upload.task AND k.origin = $1)`, org, id)
+	}
+	return only(ctx, t.base, store.Uploads, string(id), found, err)
+}
+
 // UnusedUploads lists a worker's uploads that are not attached to a task,
 // oldest first.
 func (t uploadTx) UnusedUploads(ctx context.Context, org lastmile.OrganizationID, worker lastmile.WorkerID) ([]lastmile.Upload, error) {

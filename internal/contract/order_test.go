@@ -245,7 +245,7 @@ func testOrderCarriedOut(t *testing.T, p *apptest.Platform) {
 	check(o, "unassigned", assigned+", unassigned unassigned")
 	assign(pickup)
 	phone.do(t, "start", pickup, "s"+pickup, nil)
-	phone.do(t, "complete", pickup, "c"+pickup, map[string]any{"success": false, "failureReason": "CLOSED"})
+	phone.do(t, "complete", pickup, "c"+pickup, map[string]any{"success": false, "failureReason": "NO_ACCESS"})
 	check(o, "failed", assigned+", unassigned unassigned, assigned assigned, started active, failed failed")
 	preconditionFailed.check(t, m.shop.Call(t, "POST", "/taskOrders/cancel", `{"orderIds":["`+fmt.Sprint(o["id"])+`"]}`), "failed")
 }
@@ -454,9 +454,10 @@ func testOrderDispatch(t *testing.T, p *apptest.Platform) {
 		tasks = append(tasks, part(made, "dropoffTask", "id"), part(made, "pickupTask", "id"))
 	}
 	d.Must(t, "PUT", "/containers/teams/"+d.team, map[string]any{"tasks": append([]any{-1}, tasks...)})
-	if ended := d.run(t, `{}`); status(ended) != "succeeded" {
+	if ended := d.run(t, `{"maxTasksPerRoute":4}`); status(ended) != "success" {
 		t.Fatalf("the dispatch ended as %v", ended)
 	}
+	workers := map[any]bool{}
 	for _, o := range all {
 		got := shop.Must(t, "GET", "/taskOrders/"+fmt.Sprint(o["shortId"]), nil)
 		worker := part(got, "pickupTask", "worker")
@@ -464,10 +465,14 @@ func testOrderDispatch(t *testing.T, p *apptest.Platform) {
 			t.Errorf("the order is %v, its pickup with %v and its drop-off with %v", got["status"], worker, part(got, "dropoffTask", "worker"))
 			continue
 		}
+		workers[worker] = true
 		route := d.list(t, fmt.Sprint(worker))
 		if slices.Index(route, fmt.Sprint(part(o, "pickupTask", "id"))) > slices.Index(route, fmt.Sprint(part(o, "dropoffTask", "id"))) {
 			t.Errorf("the drop-off comes before the pickup in %v", route)
 		}
+	}
+	if len(workers) != 3 {
+		t.Errorf("the orders are with %d workers, want 3", len(workers))
 	}
 }
 

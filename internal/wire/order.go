@@ -713,8 +713,8 @@ type CancelledOrders struct {
 
 // RejectOrderBody is a request to reject an order.
 type RejectOrderBody struct {
-	// Reason, which the client sees.
-	Reason *string `json:"reason" required:"true" example:"No vehicle is large enough."`
+	// Reason, which the client sees. Required.
+	Reason *string `json:"reason" example:"No vehicle is large enough."`
 	// Alias of reason.
 	Reasons *string `json:"reasons"`
 }

@@ -60,7 +60,7 @@ var rules = map[string]rule{
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
 	"customfield":  {may: []string{"lastmile"}},
-	"order":        {may: []string{"lastmile"}},
+	"order":        {may: []string{"lastmile"}, tests: []string{"codec"}},
 	"textmessage":  {may: []string{"lastmile"}},
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},

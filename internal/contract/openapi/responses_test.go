@@ -143,6 +143,25 @@ func sampleService(whole bool) order.Service {
 	return s
 }
 
+// orderSamples are orders without and with everything that can be missing.
+func orderSamples() (samples []any) {
+	for _, r := range []richness{bare, full} {
+		o := sampleOf[order.Order](r)
+		o.Events = []order.Event{{Name: "created", At: sampleTime, Status: order.Unassigned}, {Name: "started", At: sampleTime, Task: sampleID, Status: order.Active}}
+		if r == bare {
+			o.Service = ""
+		} else {
+			o.Price.Entries[0].ID = ""
+		}
+		for _, task := range []lastmile.Task{leanTask(), sampleOf[lastmile.Task](r), sampleOf[lastmile.Task](full)} {
+			samples = append(samples, wire.NewOrder(o, task, task))
+		}
+	}
+	reserved := wire.NewOrder(sampleOf[order.Order](full), leanTask(), leanTask())
+	reserved.Events, reserved.OrchestrationDetails, reserved.DeliveryServiceInvoice = []wire.OrderEvent{}, &struct{}{}, &struct{}{}
+	return append(samples, reserved)
+}
+
 // replies are values of the types that handlers return.
 var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.BatchJob]():       {wire.NewBatchJob(lastmile.CreatedRecord[lastmile.Batch]{Record: sampleBatch()})},
@@ -161,6 +180,8 @@ var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.Redelivered]():     {wire.NewRedelivered(1)},
 	reflect.TypeFor[wire.PageSettings]():    samplesOf(wire.NewPageSettings),
 	reflect.TypeFor[wire.DeliveryService](): {wire.NewDeliveryService(sampleService(false)), wire.NewDeliveryService(sampleService(true))},
+	reflect.TypeFor[wire.Order]():           orderSamples(),
+	reflect.TypeFor[wire.CancelledOrders](): {wire.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
 	reflect.TypeFor[wire.Quote]():           {wire.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},
 	reflect.TypeFor[wire.Organization]():    samplesOf(wire.NewOrganization),
 	reflect.TypeFor[wire.Delegatee]():       samplesOf(wire.NewDelegatee),

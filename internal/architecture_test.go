@@ -26,7 +26,7 @@ type rule struct {
 
 // domain is the rules without any storage: lastmile has the records, the
 // others know no package but it.
-var domain = []string{"analytics", "assignment", "customfield", "lastmile", "planning", "textmessage", "trackingpage", "travel"}
+var domain = []string{"analytics", "assignment", "customfield", "lastmile", "order", "planning", "textmessage", "trackingpage", "travel"}
 
 // useCases are the packages api and web call. They meet in the event log and
 // do not import one another.
@@ -60,11 +60,12 @@ var rules = map[string]rule{
 	"analytics":    {may: []string{"lastmile"}},
 	"assignment":   {may: []string{"lastmile"}},
 	"customfield":  {may: []string{"lastmile"}},
+	"order":        {may: []string{"lastmile"}, tests: []string{"codec"}},
 	"textmessage":  {may: []string{"lastmile"}},
 	"trackingpage": {may: []string{"lastmile"}},
 	"travel":       {may: []string{"lastmile"}},
 
-	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "planning", "textmessage", "trackingpage", "travel"}},
+	"wire":   {may: []string{"codec", "lastmile", "analytics", "assignment", "customfield", "order", "planning", "textmessage", "trackingpage", "travel"}},
 	"work":   {may: []string{"lastmile"}, tests: []string{"store", "textmessage"}},
 	"store":  {may: []string{"lastmile"}},
 	"rate":   {may: []string{"lastmile"}},
@@ -86,13 +87,13 @@ var rules = map[string]rule{
 	"store/backup": {may: []string{
 		"lastmile", "store", "store/engine", "store/engine/postgres", "store/engine/sqlite", "store/sqlstore", "wire",
 	}},
-	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "textmessage", "store", "store/sqlstore", "work"}},
+	"store/storetest": {may: []string{"lastmile", "assignment", "customfield", "order", "textmessage", "store", "store/sqlstore", "work"}},
 
 	"access":      {may: []string{"lastmile", "store", "events"}},
 	"addressbook": {may: []string{"lastmile", "store"}},
 	"fleet":       {may: []string{"lastmile", "analytics", "textmessage", "travel", "store", "events"}},
 	"taskflow":    {may: []string{"lastmile", "assignment", "customfield", "trackingpage", "travel", "store", "events", "rate", "work"}},
-	"ordering":    {may: []string{"lastmile", "store"}},
+	"ordering":    {may: []string{"lastmile", "order", "store", "travel"}},
 	"dispatch":    {may: []string{"lastmile", "optimize", "planning", "travel", "store", "events", "work"}},
 	"messaging":   {may: []string{"lastmile", "textmessage", "store", "events", "work"}},
 	"tracking":    {may: []string{"lastmile", "textmessage", "travel", "store", "events", "rate", "work"}},
@@ -106,7 +107,7 @@ var rules = map[string]rule{
 	"edge":  {may: []string{"codec", "lastmile", "rate", "spec"}},
 
 	"api":          {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "customfield", "edge", "lastmile", "wire"})},
-	"orderapi":     {wide: true, may: []string{"edge", "lastmile", "ordering", "store", "wire"}},
+	"orderapi":     {wide: true, may: []string{"codec", "edge", "lastmile", "order", "ordering", "store", "wire"}},
 	"driverapi":    {wide: true, may: slices.Concat(useCases, []string{"access", "codec", "edge", "lastmile", "wire"})},
 	"recipientapi": {wide: true, may: slices.Concat(domain, []string{"codec", "edge", "messaging", "rate", "taskflow", "upload", "wire"})},
 

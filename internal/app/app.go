@@ -50,6 +50,9 @@ type App struct {
 	Sessions      *access.Sessions
 	Organizations *access.Organizations
 	Clients       *ordering.Clients
+	Services      *ordering.Services
+	Quotes        *ordering.Quotes
+	Orders        *ordering.Orders
 	Admins        *access.Admins
 	Book          *addressbook.Book
 	Fleet         *fleet.Fleet
@@ -143,8 +146,8 @@ func New(ctx context.Context, c Config, log *slog.Logger, now func() time.Time, 
 		Store: sqlstore.For[tracking.Reader, tracking.Writer](db), Events: a.Events, Travel: travel, Speed: c.Speed, Now: now, NewID: newID, Log: log, Wake: a.Events.Committed(), Idle: c.Poll, Alone: db.Engine() == "sqlite",
 		Admission: tracking.NewAdmission(now),
 	}
-	a.addOrders(newID)
 	a.addTasks(newID, batches)
+	a.addOrders(newID)
 	a.Fleet = &fleet.Fleet{
 		Store: sqlstore.For[fleet.Reader, fleet.Writer](db), Documents: db, Places: a.Book, Passwords: passwords, Tasks: a.Containers, Travel: travel, Speed: c.Speed, ParsePhone: sms.ParseNumber,
 		Now: now, NewID: newID, AppURL: c.URL() + "/driver", Events: a.Events, Messages: texts,

@@ -8,6 +8,7 @@ import (
 	"dray/internal/events"
 	"dray/internal/lastmile"
 	"dray/internal/messaging"
+	"dray/internal/ordering"
 	"dray/internal/store/sqlstore"
 	"dray/internal/wire"
 )
@@ -32,9 +33,13 @@ func (a *App) addEvents(newID func() string, texts *events.Wake) {
 		Store: sqlstore.For[messaging.Reader, messaging.Writer](a.Store),
 		Now:   a.Now, NewID: newID, Saved: texts.Signal,
 	}
+	follower := ordering.Follower{Store: sqlstore.For[ordering.OrderReader, ordering.FollowWriter](a.Store)}
 	a.Events = events.NewLog(events.Options{
 		Now: a.Now, NewID: newID, Hub: a.Hub,
 		Encode: wire.EncodeEvents,
+		Orders: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
+			return follower.Follow(ctx, tx, all)
+		},
 		Messages: func(ctx context.Context, tx events.Transaction, all []lastmile.Event) error {
 			return composer.Notify(ctx, tx, all)
 		},

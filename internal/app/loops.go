@@ -43,6 +43,7 @@ func (a *App) startLoops(ctx context.Context) {
 	a.every(ctx, purging, "purge positions", a.purgePositions)
 	a.every(ctx, purging, "purge explanations", a.purgeExplanations)
 	a.every(ctx, purging, "purge dispatches", a.purgeDispatches)
+	a.every(ctx, purging, "purge quotes", a.purgeQuotes)
 	a.every(ctx, purging, "purge cached map responses", a.purgeMapCache)
 	a.every(ctx, purging, "purge uploads", a.Uploads.Purge)
 	a.every(ctx, purging, "purge text messages", a.purgeMessages)
@@ -190,6 +191,16 @@ func (a *App) purgeExplanations(ctx context.Context) error {
 func (a *App) purgeDispatches(ctx context.Context) error {
 	return a.purge(ctx, a.Now().Add(-a.retention()), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
 		return w.DeleteDispatches(ctx, before, limit)
+	})
+}
+
+// expiredQuotes is how long quotes are kept after they expired: an order by one is
+// rejected because it expired, not because it does not exist.
+const expiredQuotes = 24 * time.Hour
+
+func (a *App) purgeQuotes(ctx context.Context) error {
+	return a.purge(ctx, a.Now().Add(-expiredQuotes), func(w *sqlstore.Tx, before time.Time, limit int) (int64, error) {
+		return w.DeleteQuotes(ctx, before, limit)
 	})
 }
 

@@ -1,12 +1,18 @@
 package app
 
 import (
+	"context"
+	"fmt"
+
+	"dray/internal/access"
 	"dray/internal/api"
+	"dray/internal/lastmile"
 	"dray/internal/orderapi"
 	"dray/internal/ordering"
 	"dray/internal/sms"
 	"dray/internal/store"
 	"dray/internal/store/sqlstore"
+	"dray/internal/taskflow"
 )
 
 type (
@@ -24,10 +30,53 @@ func (a *App) addOrders(newID func() string) {
 		Store: sqlstore.For[ordering.ClientReader, ordering.ClientWriter](a.Store), Organizations: a.Organizations,
 		Now: a.Now, NewID: newID, KnownCountry: sms.KnownCountry,
 	}
+	a.Services = &ordering.Services{Store: sqlstore.For[ordering.ServiceReader, ordering.ServiceWriter](a.Store), Now: a.Now, NewID: newID}
+	a.Quotes = &ordering.Quotes{
+		Store: sqlstore.For[ordering.QuoteReader, ordering.QuoteWriter](a.Store), Places: a.Book, Travel: a.Travel, Now: a.Now, NewID: newID,
+	}
+	a.Orders = &ordering.Orders{
+		Store: sqlstore.For[ordering.OrderReader, ordering.OrderWriter](a.Store), Tasks: orderTasks{a.Tasks}, Quotes: a.Quotes,
+		Now: a.Now, NewID: newID, NewShortID: access.RandomShortID,
+	}
+}
+
+// orderTasks is what orders need of tasks.
+type orderTasks struct{ *taskflow.Tasks }
+
+// Prepare implements ordering.Tasks.
+func (t orderTasks) Prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (ordering.PreparedTask, error) {
+	return t.Tasks.Prepare(ctx, who, d)
+}
+
+// Place implements ordering.Tasks.
+func (t orderTasks) Place(ctx context.Context, tx store.Transaction, who lastmile.Principal, p ordering.PreparedTask, order string, after ...lastmile.TaskID) (lastmile.Task, error) {
+	ready, err := prepared(p)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	return t.Tasks.Place(ctx, tx, who, ready, order, after...)
+}
+
+// Amend implements ordering.Tasks.
+func (t orderTasks) Amend(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID, p ordering.PreparedTask) (lastmile.Task, error) {
+	ready, err := prepared(p)
+	if err != nil {
+		return lastmile.Task{}, err
+	}
+	return t.Tasks.Amend(ctx, tx, who, id, ready)
+}
+
+// prepared returns what Prepare returned.
+func prepared(p ordering.PreparedTask) (taskflow.Prepared, error) {
+	ready, ok := p.(taskflow.Prepared)
+	if !ok {
+		return ready, fmt.Errorf("%T is no prepared task", p)
+	}
+	return ready, nil
 }
 
 // orderResources returns the resources of the API that package orderapi serves.
 func (a *App) orderResources() api.Resources {
-	server := &orderapi.Server{Clients: a.Clients, Vault: a.Organizations.Vault}
+	server := &orderapi.Server{Clients: a.Clients, Services: a.Services, Quotes: a.Quotes, Orders: a.Orders, Vault: a.Organizations.Vault}
 	return api.Resources{Tags: server.Tags(), Routes: server.Routes()}
 }

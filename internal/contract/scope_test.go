@@ -202,10 +202,10 @@ func (at idPlace) documented() string {
 
 // elsewhere reports whether an operation is tested with its resource, because
 // it takes more than a request: batches are done later, the marketplace wraps a
-// request in a request, uploads come from workers, and any organization can be
-// invited.
+// request in a request, uploads come from workers, any organization can be invited,
+// and orders are between two organizations.
 func elsewhere(operation string) bool {
-	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads", " /clients organization"}, func(path string) bool {
+	return slices.ContainsFunc([]string{" /tasks/batch", " /integrations", " /uploads", " /clients organization", " /taskOrders"}, func(path string) bool {
 		return strings.Contains(operation, path)
 	})
 }
@@ -233,7 +233,7 @@ func newWorld(t testing.TB, p *apptest.Platform, canary, areaCode string) *world
 	t.Helper()
 	w := &world{Client: p.Organization(t, canary), canary: canary, areaCode: areaCode}
 	w.own = map[string]string{"organization": string(w.Organization.ID)}
-	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan", "dispatch", "client", "invitation"} {
+	for _, kind := range []string{"destination", "recipient", "admin", "hub", "team", "worker", "task", "template", "routePlan", "dispatch", "client", "invitation", "deliveryService"} {
 		w.own[kind] = w.make(t, kind)
 	}
 	w.own["spare task"] = w.make(t, "task")
@@ -285,10 +285,11 @@ func (w *world) make(t testing.TB, kind string) string {
 			"team":        `{"name":"CANARY NEW-name","workers":[],"managers":["OWN-admin"],"hub":"OWN-hub","metadata":` + metadata + `}`,
 			"worker": `{"name":"CANARY","displayName":"CANARY","phone":"NEW-phone","teams":["OWN-team"],"vehicle":{"type":"CAR","description":"CANARY","licensePlate":"CANARY","color":"CANARY"},
 				"addresses":{"routing":"OWN-destination"},"metadata":` + metadata + `}`,
-			"task":      `{"destination":"OWN-destination","recipients":["OWN-recipient"],"notes":"CANARY","recipientName":"CANARY","recipientNotes":"CANARY","metadata":` + metadata + `}`,
-			"template":  `{"name":"CANARY NEW-name","contextSaveConditions":[],"fields":[]}`,
-			"routePlan": `{"name":"CANARY","startTime":4000000000000}`,
-			"client":    `{"name":"CANARY"}`,
+			"task":            `{"destination":"OWN-destination","recipients":["OWN-recipient"],"notes":"CANARY","recipientName":"CANARY","recipientNotes":"CANARY","metadata":` + metadata + `}`,
+			"template":        `{"name":"CANARY NEW-name","contextSaveConditions":[],"fields":[]}`,
+			"routePlan":       `{"name":"CANARY","startTime":4000000000000}`,
+			"client":          `{"name":"CANARY"}`,
+			"deliveryService": `{"displayName":"CANARY","currency":"USD","rates":[{"name":"CANARY","ratingType":"flat","isBaseRate":true,"amount":1}]}`,
 		}[kind]
 	)
 	path := "/" + kind + "s"
@@ -338,7 +339,7 @@ func (w *world) call(t testing.TB, at idPlace, id string) apptest.Response {
 func (w *world) everything(t testing.TB) string {
 	t.Helper()
 	var all strings.Builder
-	paths := []string{"/organization", "/admins", "/teams", "/hubs", "/clients", "/clients/invitations", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task", "/webhooks"}
+	paths := []string{"/organization", "/admins", "/teams", "/hubs", "/clients", "/clients/invitations", "/deliveryServices", "/workers", "/workers/" + w.own["worker"] + "/schedule", "/tasks/all?from=1500000000000", "/cfGroups/task", "/webhooks"}
 	if w.own["webhook"] != "" {
 		paths = append(paths, "/webhooks/"+w.own["webhook"]+"/notifications")
 	}
@@ -422,7 +423,7 @@ func TestScopeContract(t *testing.T) {
 				} else {
 					refuse("an administrator's", acme.own["admin"], at.missing)
 				}
-				if slices.Contains([]string{"admin", "team", "worker", "task", "routePlan", "webhook", "client"}, at.kind) {
+				if slices.Contains([]string{"admin", "team", "worker", "task", "routePlan", "webhook", "client", "deliveryService"}, at.kind) {
 					gone := acme.make(t, at.kind)
 					acme.Call(t, "DELETE", "/"+at.kind+"s/"+gone, nil).OK(t)
 					committed = p.Store.Stats().Operations

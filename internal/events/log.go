@@ -32,6 +32,10 @@ type Options struct {
 	Encode func([]lastmile.Event) ([][]byte, error) // the bodies that are sent
 	Hub    *Hub
 
+	// Orders brings the orders of tasks up to date, in the transaction of the events;
+	// nil if there are none.
+	Orders func(ctx context.Context, tx Transaction, events []lastmile.Event) error
+
 	// Messages saves the text messages that follow from events, in their
 	// transaction; nil if there are none.
 	Messages func(ctx context.Context, tx Transaction, events []lastmile.Event) error
@@ -57,6 +61,11 @@ func NewLog(o Options) *Log { return &Log{options: o} }
 func (l *Log) Append(ctx context.Context, tx Transaction, events ...lastmile.Event) error {
 	if len(events) == 0 {
 		return nil
+	}
+	if l.options.Orders != nil {
+		if err := l.options.Orders(ctx, tx, events); err != nil {
+			return err
+		}
 	}
 	events = slices.Clone(events)
 	if err := l.complete(ctx, tx, events); err != nil {

@@ -29,7 +29,8 @@ func (s clients) routes() []edge.Route {
 		edge.Get("/clients/invitations", "List couriers", s.invitations).
 			Describe("Returns the couriers that invited the caller's organization and those that it is a client of."),
 		edge.Create("/clients/invitations/{id}/accept", "Accept an invitation", s.accept, newInvitation).
-			Describe("Makes the caller's organization a client of the courier. The ID of the invitation or of the courier's organization."),
+			Describe("Makes the caller's organization a client of the courier. The ID of the invitation or of the courier's organization.").
+			Example(`{}`),
 		edge.Put("/clients/invitations/{id}", "Change the settings of a client", s.configure).
 			Describe("Changes what the caller's organization decides as a client. The ID of the invitation or of the courier's organization.").
 			Example(`{"showClientName": true}`),

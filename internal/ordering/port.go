@@ -2,8 +2,10 @@ package ordering
 
 import (
 	"context"
+	"time"
 
 	"dray/internal/lastmile"
+	"dray/internal/order"
 	"dray/internal/store"
 )
 
@@ -49,3 +51,86 @@ type ClientWriter interface {
 
 // ClientStore runs the transactions of Clients.
 type ClientStore = store.Transactor[ClientReader, ClientWriter]
+
+// ServiceReader is what Services reads in a transaction.
+type ServiceReader interface {
+	ClientReader
+	// DeliveryService returns a delivery service of a courier.
+	DeliveryService(ctx context.Context, courier lastmile.OrganizationID, id string) (order.Service, error)
+	// DeliveryServices lists the delivery services of a courier, oldest first.
+	DeliveryServices(ctx context.Context, courier lastmile.OrganizationID) ([]order.Service, error)
+}
+
+// ServiceWriter is what Services reads and saves in a transaction.
+type ServiceWriter interface {
+	ServiceReader
+	store.Receipts
+	// DeleteDeliveryService deletes a delivery service. Its quotes stay valid.
+	DeleteDeliveryService(ctx context.Context, courier lastmile.OrganizationID, id string) error
+	// SaveDeliveryService saves a delivery service.
+	SaveDeliveryService(ctx context.Context, s order.Service) error
+}
+
+// ServiceStore runs the transactions of Services.
+type ServiceStore = store.Transactor[ServiceReader, ServiceWriter]
+
+// QuoteReader is what Quotes reads in a transaction.
+type QuoteReader interface {
+	ClientReader
+	// DeliveryServices lists the delivery services of a courier, oldest first.
+	DeliveryServices(ctx context.Context, courier lastmile.OrganizationID) ([]order.Service, error)
+}
+
+// QuoteWriter is what Quotes reads and saves in a transaction.
+type QuoteWriter interface {
+	QuoteReader
+	store.Receipts
+	// CountQuotes returns how many quotes of a client expire after a time, up to
+	// limit.
+	CountQuotes(ctx context.Context, client lastmile.OrganizationID, after time.Time, limit int) (int, error)
+	// SaveQuote saves a new quote.
+	SaveQuote(ctx context.Context, q order.Quote) error
+}
+
+// QuoteStore runs the transactions of Quotes.
+type QuoteStore = store.Transactor[QuoteReader, QuoteWriter]
+
+// OrderReader is what Orders reads in a transaction.
+type OrderReader interface {
+	QuoteReader
+	// Destination returns a destination.
+	Destination(ctx context.Context, org lastmile.OrganizationID, id lastmile.DestinationID) (lastmile.Destination, error)
+	// OfferedService returns a delivery service of a courier that the organization is
+	// an active client of.
+	OfferedService(ctx context.Context, client lastmile.OrganizationID, id string) (order.Service, error)
+	// Order returns an order of a courier or a client, by its id or its short id.
+	Order(ctx context.Context, org lastmile.OrganizationID, id string) (order.Order, error)
+	// OrderTasks returns the tasks of an order as SaveOrderTasks kept them.
+	OrderTasks(ctx context.Context, o order.Order) (pickup, dropoff lastmile.Task, err error)
+	// Quote returns a quote of a client, which may have expired.
+	Quote(ctx context.Context, client lastmile.OrganizationID, id string) (order.Quote, error)
+	// TasksOf returns several tasks in the order of their ids.
+	TasksOf(ctx context.Context, org lastmile.OrganizationID, ids []lastmile.TaskID) ([]lastmile.Task, error)
+}
+
+// OrderWriter is what Orders reads and saves in a transaction.
+type OrderWriter interface {
+	OrderReader
+	store.Receipts
+	store.Transaction
+	// SaveOrder saves an order.
+	SaveOrder(ctx context.Context, o order.Order) error
+	// SaveOrderTasks keeps the tasks of an order as they were when they were deleted.
+	SaveOrderTasks(ctx context.Context, o order.Order, pickup, dropoff lastmile.Task) error
+}
+
+// OrderStore runs the transactions of Orders.
+type OrderStore = store.Transactor[OrderReader, OrderWriter]
+
+// FollowWriter is what Follower reads and saves in a transaction.
+type FollowWriter interface {
+	// Order returns an order of a courier or a client, by its id or its short id.
+	Order(ctx context.Context, org lastmile.OrganizationID, id string) (order.Order, error)
+	// SaveOrder saves an order.
+	SaveOrder(ctx context.Context, o order.Order) error
+}

@@ -54,7 +54,7 @@ func indented(value any) string {
 }
 
 // maxSampleDepth ends samples of objects that contain their own kind.
-const maxSampleDepth = 8
+const maxSampleDepth = 12
 
 // sample makes a value that a schema takes, of the examples in it.
 func (v viewer) sample(s *schema, depth int) any {

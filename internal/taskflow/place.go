@@ -2,6 +2,7 @@ package taskflow
 
 import (
 	"context"
+	"slices"
 
 	"dray/internal/lastmile"
 	"dray/internal/store"
@@ -122,6 +123,20 @@ func (ts *Tasks) adopt(ctx context.Context, w TaskWriter, task *lastmile.Task) e
 	copied.ID, copied.Organization, copied.Created, copied.Modified = lastmile.RecipientID(ts.NewID()), task.Organization, now, now
 	task.Recipient = &copied
 	return w.AddRecipient(ctx, copied)
+}
+
+// checkOrder rejects a change of a task of an order that would take its order apart: the
+// pickup is a pickup, and what the drop-off depends on first.
+func checkOrder(before, after lastmile.Task) error {
+	switch {
+	case before.OrderShortID == "":
+		return nil
+	case before.Pickup != after.Pickup:
+		return lastmile.Invalid("pickupTask cannot be changed for a task of order %s", before.OrderShortID)
+	case !before.Pickup && len(before.Dependencies) > 0 && !slices.Contains(after.Dependencies, before.Dependencies[0]):
+		return lastmile.Invalid("dependencies must contain %s, the pickup of order %s", before.Dependencies[0], before.OrderShortID)
+	}
+	return nil
 }
 
 // Prepared is a draft that is ready to be placed.

@@ -22,6 +22,7 @@ import (
 	"dray/internal/driverapi"
 	"dray/internal/edge"
 	"dray/internal/lastmile"
+	"dray/internal/orderapi"
 	"dray/internal/spec"
 )
 
@@ -34,7 +35,11 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // bareServer describes and documents itself; it can do nothing else.
 func bareServer() *api.Server {
-	return &api.Server{Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test"}
+	orders := &orderapi.Server{}
+	return &api.Server{
+		Settings: edge.Settings{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Version: "test",
+		More: api.Resources{Tags: orders.Tags(), Routes: orders.Routes()},
+	}
 }
 
 // eachAPI runs a test for each API that has a document.

@@ -11,6 +11,7 @@ import (
 	"dray/internal/codec"
 	"dray/internal/customfield"
 	"dray/internal/lastmile"
+	"dray/internal/order"
 	"dray/internal/spec"
 	"dray/internal/textmessage"
 	"dray/internal/travel"
@@ -44,6 +45,12 @@ var sampleValues = map[reflect.Type]any{
 	reflect.TypeFor[lastmile.RoutePlanState]():   lastmile.RoutePlanStarted,
 	reflect.TypeFor[lastmile.RoutePlanStatus]():  lastmile.RoutePlanLate,
 	reflect.TypeFor[time.Time]():                 sampleTime,
+	reflect.TypeFor[order.RatingType]():          order.RateDistance,
+	reflect.TypeFor[order.Unit]():                order.Kilometers,
+	reflect.TypeFor[order.Status]():              order.Active,
+	reflect.TypeFor[order.Amount]():              order.Amount(1_250),
+	reflect.TypeFor[order.Clock]():               order.Clock(90),
+	reflect.TypeFor[time.Weekday]():              time.Friday,
 	reflect.TypeFor[lastmile.VehicleType]():      lastmile.Truck,
 	reflect.TypeFor[lastmile.AdminType]():        lastmile.AdminSuper,
 	reflect.TypeFor[lastmile.AccountStatus]():    lastmile.AccountAccepted,
@@ -119,6 +126,42 @@ func samplesOf[T, W any](toWire func(T) W) []any {
 	return []any{toWire(sampleOf[T](bare)), toWire(sampleOf[T](shells)), toWire(sampleOf[T](full))}
 }
 
+func sampleClient(status string, name *string) wire.Client {
+	return wire.Client{ID: sampleID, TimeCreated: wire.Millis(sampleTime), TimeLastModified: wire.Millis(sampleTime), Organization: sampleID, Status: status, Name: name, ShowClientName: true}
+}
+
+// sampleService is a delivery service, which may have everything that can be missing.
+func sampleService(whole bool) order.Service {
+	s := order.Service{
+		ID: sampleID, Organization: sampleID, Created: sampleTime, Modified: sampleTime, Currency: "USD",
+		Rates: []order.Rate{{ID: sampleID, Type: order.RateFlat, IsBase: true, Amount: 1}},
+	}
+	if whole {
+		s = sampleOf[order.Service](full)
+		s.Limits.Weight.Unit, s.Limits.Quantity = order.Kilograms, new(1)
+	}
+	return s
+}
+
+// orderSamples are orders without and with everything that can be missing.
+func orderSamples() (samples []any) {
+	for _, r := range []richness{bare, full} {
+		o := sampleOf[order.Order](r)
+		o.Events = []order.Event{{Name: "created", At: sampleTime, Status: order.Unassigned}, {Name: "started", At: sampleTime, Task: sampleID, Status: order.Active}}
+		if r == bare {
+			o.Service = ""
+		} else {
+			o.Price.Entries[0].ID = ""
+		}
+		for _, task := range []lastmile.Task{leanTask(), sampleOf[lastmile.Task](r), sampleOf[lastmile.Task](full)} {
+			samples = append(samples, wire.NewOrder(o, task, task))
+		}
+	}
+	reserved := wire.NewOrder(sampleOf[order.Order](full), leanTask(), leanTask())
+	reserved.Events, reserved.OrchestrationDetails, reserved.DeliveryServiceInvoice = []wire.OrderEvent{}, &struct{}{}, &struct{}{}
+	return append(samples, reserved)
+}
+
 // replies are values of the types that handlers return.
 var replies = map[reflect.Type][]any{
 	reflect.TypeFor[wire.BatchJob]():       {wire.NewBatchJob(lastmile.CreatedRecord[lastmile.Batch]{Record: sampleBatch()})},
@@ -133,20 +176,24 @@ var replies = map[reflect.Type][]any{
 			{Number: 1, At: sampleTime, Reason: "text"}, {Number: 2, At: sampleTime, Status: 200},
 		}})
 	}),
-	reflect.TypeFor[wire.Message]():      append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
-	reflect.TypeFor[wire.Redelivered]():  {wire.NewRedelivered(1)},
-	reflect.TypeFor[wire.PageSettings](): samplesOf(wire.NewPageSettings),
-	reflect.TypeFor[wire.Organization](): samplesOf(wire.NewOrganization),
-	reflect.TypeFor[wire.Delegatee]():    samplesOf(wire.NewDelegatee),
-	reflect.TypeFor[wire.Client]():       {wire.Client{ID: sampleID, Organization: sampleID, Status: "pending"}, wire.Client{ID: sampleID, Organization: sampleID, Status: "active", Name: new("text"), ShowClientName: true}},
-	reflect.TypeFor[wire.NewClient]():    {wire.NewClient{Client: wire.Client{ID: sampleID, Organization: sampleID, Status: "pending"}}, wire.NewClient{Client: wire.Client{ID: sampleID, Organization: sampleID, Status: "active", Name: new("text")}, APIKey: new("text")}},
-	reflect.TypeFor[wire.Invitation]():   {wire.Invitation{ID: sampleID, Courier: sampleID, Status: "pending"}},
-	reflect.TypeFor[wire.Admin]():        samplesOf(wire.NewAdmin),
-	reflect.TypeFor[wire.Destination]():  samplesOf(wire.NewDestination),
-	reflect.TypeFor[wire.Recipient]():    samplesOf(wire.NewRecipient),
-	reflect.TypeFor[wire.Worker]():       samplesOf(wire.NewWorker),
-	reflect.TypeFor[wire.Hub]():          samplesOf(wire.NewHub),
-	reflect.TypeFor[wire.Schedule]():     samplesOf(wire.NewSchedule),
+	reflect.TypeFor[wire.Message]():         append(samplesOf(wire.NewMessage), wire.NewMessage(textmessage.Message{ID: sampleID, Created: sampleTime})),
+	reflect.TypeFor[wire.Redelivered]():     {wire.NewRedelivered(1)},
+	reflect.TypeFor[wire.PageSettings]():    samplesOf(wire.NewPageSettings),
+	reflect.TypeFor[wire.DeliveryService](): {wire.NewDeliveryService(sampleService(false)), wire.NewDeliveryService(sampleService(true))},
+	reflect.TypeFor[wire.Order]():           orderSamples(),
+	reflect.TypeFor[wire.CancelledOrders](): {wire.CancelledOrders{Status: "success", TotalOrdersRemoved: 1}},
+	reflect.TypeFor[wire.Quote]():           {wire.NewQuotes([]order.Quote{sampleOf[order.Quote](full)})[0]},
+	reflect.TypeFor[wire.Organization]():    samplesOf(wire.NewOrganization),
+	reflect.TypeFor[wire.Delegatee]():       samplesOf(wire.NewDelegatee),
+	reflect.TypeFor[wire.Client]():          {sampleClient("pending", nil), sampleClient("active", new("text"))},
+	reflect.TypeFor[wire.NewClient]():       {wire.NewClient{Client: sampleClient("pending", nil)}, wire.NewClient{Client: sampleClient("active", new("text")), APIKey: new("text")}},
+	reflect.TypeFor[wire.Invitation]():      {wire.Invitation{ID: sampleID, TimeCreated: wire.Millis(sampleTime), TimeLastModified: wire.Millis(sampleTime), Courier: sampleID, Status: "pending"}},
+	reflect.TypeFor[wire.Admin]():           samplesOf(wire.NewAdmin),
+	reflect.TypeFor[wire.Destination]():     samplesOf(wire.NewDestination),
+	reflect.TypeFor[wire.Recipient]():       samplesOf(wire.NewRecipient),
+	reflect.TypeFor[wire.Worker]():          samplesOf(wire.NewWorker),
+	reflect.TypeFor[wire.Hub]():             samplesOf(wire.NewHub),
+	reflect.TypeFor[wire.Schedule]():        samplesOf(wire.NewSchedule),
 	reflect.TypeFor[wire.Team](): append(samplesOf(wire.NewTeam),
 		wire.NewCreatedTeam(lastmile.CreatedRecord[lastmile.Team]{Record: sampleOf[lastmile.Team](full)})),
 	reflect.TypeFor[wire.CustomFields](): {wire.NewCustomFields(nil), wire.NewCustomFields(customfield.Fields{sampleField, {Type: lastmile.FieldDate}})},

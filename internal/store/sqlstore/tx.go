@@ -24,6 +24,7 @@ type Tx struct {
 	fleetTx
 	geographyTx
 	messageTx
+	orderTx
 	organizationTx
 	receiptTx
 	routePlanTx
@@ -47,6 +48,7 @@ type (
 	fleetTx        struct{ *base } // workers, teams and hubs
 	geographyTx    struct{ *base } // cached geocoding, postal areas, settings and trips
 	messageTx      struct{ *base } // text messages
+	orderTx        struct{ *base } // delivery services, quotes and orders
 	organizationTx struct{ *base } // organizations, administrators and keys
 	receiptTx      struct{ *base } // replies to idempotent requests
 	routePlanTx    struct{ *base } // route plans
@@ -72,6 +74,7 @@ func newTx(c conn, now func() time.Time) *Tx {
 		fleetTx:        fleetTx{b},
 		geographyTx:    geographyTx{b},
 		messageTx:      messageTx{b},
+		orderTx:        orderTx{b},
 		organizationTx: organizationTx{b},
 		receiptTx:      receiptTx{b},
 		routePlanTx:    routePlanTx{b},

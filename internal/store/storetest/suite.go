@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 	t.Run("a route plan is read with the tasks it has", func(t *testing.T) { testRoutePlans(t, open(t)) })
 	t.Run("what a worker did is known", func(t *testing.T) { testDuty(t, open(t)) })
 	t.Run("concurrent writers of one record lose nothing", func(t *testing.T) { testConcurrent(t, open(t)) })
+	t.Run("services, quotes and orders are kept", func(t *testing.T) { testOrders(t, open(t)) })
 	runTasks(t, open)
 	runWork(t, open)
 	runJobs(t, open)

@@ -1,0 +1,600 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"dray/internal/lastmile"
+	"dray/internal/order"
+	"dray/internal/store"
+)
+
+// maxQuoteError is how far the places of an order can be from those of its quote, in
+// meters: addresses are not always geocoded alike.
+const maxQuoteError = 1_000
+
+// Orders places orders of clients with couriers.
+type Orders struct {
+	Store      OrderStore
+	Tasks      Tasks
+	Quotes     *Quotes
+	Now        func() time.Time
+	NewID      func() string
+	NewShortID func() string // eight hexadecimal digits
+}
+
+// PreparedTask is a draft of a task that is ready for a transaction.
+type PreparedTask any
+
+// Tasks creates, changes and deletes the tasks of orders, in transactions of Orders. The
+// caller is always the client's organization.
+type Tasks interface {
+	// Prepare does the part of a change that must not happen in a transaction.
+	Prepare(ctx context.Context, who lastmile.Principal, d lastmile.TaskDraft) (PreparedTask, error)
+	// Place creates a task, which depends on others.
+	Place(ctx context.Context, tx store.Transaction, who lastmile.Principal, p PreparedTask, orderShortID string, after ...lastmile.TaskID) (lastmile.Task, error)
+	// Amend changes a task.
+	Amend(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID, p PreparedTask) (lastmile.Task, error)
+	// Remove deletes a task.
+	Remove(ctx context.Context, tx store.Transaction, who lastmile.Principal, id lastmile.TaskID) error
+}
+
+// Placed is an order with its tasks, as one side sees them.
+type Placed struct {
+	order.Order
+	PickupTask, DropoffTask lastmile.Task
+}
+
+// Draft is an order as sent.
+type Draft struct {
+	Client          string // id of the client or its organization, if a courier calls
+	Courier         string // id of the courier, or of the client that the caller is of it
+	Service         string // id of a service or of a quote
+	Price           *float64
+	Currency        string
+	Quantity        *int
+	Weight          *order.Weight
+	Pickup, Dropoff *lastmile.TaskDraft
+}
+
+// check rejects a draft without tasks.
+func (d Draft) check() error {
+	switch {
+	case d.Pickup == nil:
+		return lastmile.Missing("pickupTask")
+	case d.Dropoff == nil:
+		return lastmile.Missing("dropoffTask")
+	}
+	return nil
+}
+
+// Create places an order.
+func (os *Orders) Create(ctx context.Context, who lastmile.Principal, d Draft) (Placed, error) {
+	if err := d.check(); err != nil {
+		return Placed{}, err
+	}
+	terms, err := os.terms(ctx, who, d)
+	if err != nil {
+		return Placed{}, err
+	}
+	caller := asClient(who, terms.client)
+	pickup, dropoff := *d.Pickup, *d.Dropoff
+	if err := os.price(ctx, caller, d, &pickup, &dropoff, &terms); err != nil {
+		return Placed{}, err
+	}
+	first, err := os.prepare(ctx, caller, "pickupTask.", pickup, terms.client.Courier, true)
+	if err != nil {
+		return Placed{}, err
+	}
+	last, err := os.prepare(ctx, caller, "dropoffTask.", dropoff, terms.client.Courier, false)
+	if err != nil {
+		return Placed{}, err
+	}
+	return store.Idempotent(ctx, os.Store, who, func(w OrderWriter) (Placed, error) {
+		return os.place(ctx, w, who, caller, terms, first, last)
+	})
+}
+
+// asClient returns the caller as the client that an order is of: a courier may act for
+// its clients.
+func asClient(who lastmile.Principal, client store.Client) lastmile.Principal {
+	return lastmile.Principal{Organization: client.Organization, Key: who.Key}
+}
+
+// terms are between whom an order is, and what it costs.
+type terms struct {
+	client  store.Client
+	service *order.Service
+	quote   *order.Quote
+	price   *order.Price
+}
+
+// terms finds the client, the courier and the service or quote of an order.
+func (os *Orders) terms(ctx context.Context, who lastmile.Principal, d Draft) (t terms, err error) {
+	err = os.Store.Read(ctx, func(r OrderReader) error {
+		t = terms{}
+		relations, err := orderRelations(ctx, r, who, d)
+		if err != nil {
+			return err
+		}
+		if d.Service != "" {
+			return t.find(ctx, r, relations, d.Service, os.Now())
+		}
+		if len(relations) > 1 {
+			return lastmile.Missing("deliveryServiceId").Because("the organization is the client of several couriers; send the id of a service or a quote, or courier")
+		}
+		t.client = relations[0]
+		services, err := r.DeliveryServices(ctx, t.client.Courier)
+		if err == nil && slices.ContainsFunc(services, func(s order.Service) bool { return s.Offers(t.client.ID) }) {
+			err = lastmile.Missing("deliveryServiceId").Because("the courier has services for the client; send the id of one, or of a quote")
+		}
+		return err
+	})
+	return t, err
+}
+
+// orderRelations returns the clients that an order can be of.
+func orderRelations(ctx context.Context, r ClientReader, who lastmile.Principal, d Draft) ([]store.Client, error) {
+	if d.Courier != "" && d.Courier != string(who.Organization) {
+		client, err := findCourier(ctx, r, who.Organization, d.Courier)
+		if err != nil {
+			return nil, err
+		}
+		return []store.Client{client}, inactive(client)
+	}
+	relations, err := relationsOf(ctx, r, who, d.Client)
+	if missing, ok := errors.AsType[*lastmile.Error](err); ok && missing.Code == lastmile.CodeMalformed {
+		err = lastmile.Missing("client").Because("%s", missing.Cause)
+	}
+	return relations, err
+}
+
+// find finds the service or the quote with an id among those of a client's couriers.
+func (t *terms) find(ctx context.Context, r OrderReader, relations []store.Client, id string, now time.Time) error {
+	client := relations[0].Organization
+	of := func(courier lastmile.OrganizationID) error {
+		at := slices.IndexFunc(relations, func(c store.Client) bool { return c.Courier == courier })
+		if at < 0 {
+			return lastmile.OutsideScope(id)
+		}
+		t.client = relations[at]
+		return nil
+	}
+	quote, err := r.Quote(ctx, client, id)
+	if err == nil {
+		if !quote.Expires.After(now) {
+			return lastmile.Conflict("quote %s expired at %s; request a new one", id, quote.Expires.UTC().Format(time.RFC3339))
+		}
+		t.quote, t.price = &quote, &quote.Price
+		return of(quote.Organization)
+	}
+	if !lastmile.IsNotFound(err) {
+		return err
+	}
+	service, err := r.OfferedService(ctx, client, id)
+	if err != nil {
+		return err
+	}
+	t.service = &service
+	if err := of(service.Organization); err != nil {
+		return err
+	}
+	if !service.Offers(t.client.ID) {
+		return lastmile.OutsideScope(id)
+	}
+	return nil
+}
+
+// price sets the price of an order, and the times that follow from it.
+func (os *Orders) price(ctx context.Context, caller lastmile.Principal, d Draft, pickup, dropoff *lastmile.TaskDraft, t *terms) error {
+	if t.service == nil && t.quote == nil {
+		return t.agree(d)
+	}
+	job, err := os.job(ctx, caller, d, *pickup, *dropoff)
+	if err != nil {
+		return err
+	}
+	if t.quote != nil {
+		err = t.checkQuote(job)
+	} else {
+		err = os.apply(ctx, &job, t)
+	}
+	if err != nil {
+		return err
+	}
+	ready, due := job.ReadyBy, job.DueBy
+	if t.quote != nil {
+		ready, due = t.quote.Job.ReadyBy, t.quote.Job.DueBy
+	}
+	if pickup.Change.CompleteAfter == nil {
+		pickup.Change.CompleteAfter = &ready
+	}
+	if dropoff.Change.CompleteBefore == nil {
+		dropoff.Change.CompleteBefore = &due
+	}
+	if d.Price != nil {
+		return t.checkPrice(d)
+	}
+	return nil
+}
+
+// agree sets the price that the client names, if it does.
+func (t *terms) agree(d Draft) error {
+	if d.Price == nil {
+		return nil
+	}
+	currency, err := order.NewCurrency("currency", d.Currency)
+	if err != nil {
+		return err
+	}
+	amount, err := currency.NewAmount("price", *d.Price)
+	t.price = &order.Price{Currency: currency, Total: amount, Entries: []order.Entry{{Name: "Price", Type: order.RateFlat, IsBase: true, Cost: amount}}}
+	return err
+}
+
+// checkPrice rejects a price that differs from that of the service or quote.
+func (t *terms) checkPrice(d Draft) error {
+	currency := t.price.Currency
+	if d.Currency != "" && order.Currency(d.Currency) != currency {
+		return lastmile.Invalid("currency must be %s, as of the service, or be left out", currency)
+	}
+	amount, err := currency.NewAmount("price", *d.Price)
+	if err == nil && amount != t.price.Total {
+		err = lastmile.Invalid("price must be %s, which is what the service costs, or be left out", currency.Text(t.price.Total))
+	}
+	return err
+}
+
+// job returns the delivery that an order is, without the length of the trip.
+func (os *Orders) job(ctx context.Context, caller lastmile.Principal, d Draft, pickup, dropoff lastmile.TaskDraft) (order.Job, error) {
+	now := os.Now()
+	job := order.Job{ReadyBy: now, Quantity: 1, Weight: order.Weight{Unit: order.Kilograms}}
+	lastmile.Set(&job.ReadyBy, pickup.Change.CompleteAfter)
+	lastmile.Set(&job.DueBy, dropoff.Change.CompleteBefore)
+	for _, quantity := range []*float64{pickup.Change.Quantity, dropoff.Change.Quantity} {
+		if quantity != nil && *quantity >= 1 {
+			job.Quantity = int(min(*quantity, order.MaxUnits+1))
+		}
+	}
+	lastmile.Set(&job.Quantity, d.Quantity)
+	lastmile.Set(&job.Weight, d.Weight)
+	if job.ReadyBy.IsZero() {
+		job.ReadyBy = now
+	}
+	if err := job.Check(now); err != nil {
+		return job, err
+	}
+	var err error
+	if job.Pickup, err = os.locate(ctx, caller, "pickupTask.", pickup); err == nil {
+		job.Dropoff, err = os.locate(ctx, caller, "dropoffTask.", dropoff)
+	}
+	return job, err
+}
+
+// locate returns where a task is.
+func (os *Orders) locate(ctx context.Context, caller lastmile.Principal, field string, d lastmile.TaskDraft) (at lastmile.Point, err error) {
+	switch {
+	case d.Destination == nil:
+		return at, lastmile.Missing(field + "destination")
+	case d.Destination.Draft != nil:
+		place, err := os.Quotes.Places.Locate(ctx, caller, field+"destination.", *d.Destination.Draft)
+		return place.Location, err
+	}
+	err = os.Store.Read(ctx, func(r OrderReader) error {
+		place, err := r.Destination(ctx, caller.Organization, d.Destination.ID)
+		at = place.Location
+		return err
+	})
+	return at, err
+}
+
+// checkQuote rejects an order of another delivery than that of its quote.
+func (t *terms) checkQuote(job order.Job) error {
+	for field, pair := range map[string][2]lastmile.Point{
+		"pickupTask.destination":  {job.Pickup, t.quote.Job.Pickup},
+		"dropoffTask.destination": {job.Dropoff, t.quote.Job.Dropoff},
+	} {
+		if far := pair[0].Distance(pair[1]); far > maxQuoteError {
+			return lastmile.Invalid("%s is %.1f km from where it is in quote %s; request a new quote", field, far/1000, t.quote.ID)
+		}
+	}
+	return nil
+}
+
+// apply prices a delivery by a service.
+func (os *Orders) apply(ctx context.Context, job *order.Job, t *terms) error {
+	if why := t.service.Obstacle(*job, os.Now()); why != "" {
+		return lastmile.Invalid("deliveryServiceId: %s %s", t.service.DisplayName, why)
+	}
+	if err := os.Quotes.measure(ctx, job); err != nil {
+		return err
+	}
+	if why := t.service.TooFar(*job); why != "" {
+		return lastmile.Invalid("deliveryServiceId: %s %s", t.service.DisplayName, why)
+	}
+	price, ok := t.service.Price(*job)
+	if !ok {
+		return lastmile.Invalid("deliveryServiceId: the price by %s would be too large", t.service.DisplayName)
+	}
+	job.DueBy = t.service.Due(*job)
+	t.price = &price
+	return nil
+}
+
+// prepare prepares a task of an order for its courier.
+func (os *Orders) prepare(ctx context.Context, caller lastmile.Principal, field string, d lastmile.TaskDraft, courier lastmile.OrganizationID, isPickup bool) (PreparedTask, error) {
+	d.Change.Executor, d.Change.Pickup = &courier, &isPickup
+	if d.Recipients == nil {
+		d.Recipients = &[]lastmile.RecipientRef{}
+	}
+	if d.Destination == nil {
+		return nil, lastmile.Missing(field + "destination")
+	}
+	ready, err := os.Tasks.Prepare(ctx, caller, d)
+	return ready, lastmile.Within(field, err)
+}
+
+// place creates an order and its tasks.
+func (os *Orders) place(ctx context.Context, w OrderWriter, who, caller lastmile.Principal, t terms, first, last PreparedTask) (Placed, error) {
+	made := order.Order{
+		ID: order.ID(os.NewID()), ShortID: os.NewShortID(), Courier: t.client.Courier, Client: t.client.Organization,
+		ClientID: t.client.ID, ClientName: t.client.Name, Price: t.price,
+	}
+	switch {
+	case t.quote != nil:
+		made.Service, made.Quote = t.quote.Service, t.quote.ID
+	case t.service != nil:
+		made.Service = t.service.ID
+	}
+	pickup, err := os.Tasks.Place(ctx, w, caller, first, made.ShortID)
+	if err != nil {
+		return Placed{}, lastmile.Within("pickupTask.", err)
+	}
+	dropoff, err := os.Tasks.Place(ctx, w, caller, last, made.ShortID, pickup.ID)
+	if err != nil {
+		return Placed{}, lastmile.Within("dropoffTask.", err)
+	}
+	made.Begin(pickup, dropoff, os.Now())
+	return seen(made, pickup, dropoff, who), w.SaveOrder(ctx, made)
+}
+
+// seen returns an order as a side sees it.
+func seen(o order.Order, pickup, dropoff lastmile.Task, who lastmile.Principal) Placed {
+	return Placed{Order: o, PickupTask: pickup.SeenBy(who.Organization), DropoffTask: dropoff.SeenBy(who.Organization)}
+}
+
+// Read returns an order by its short id or its id.
+func (os *Orders) Read(ctx context.Context, who lastmile.Principal, id string) (placed Placed, err error) {
+	err = os.Store.Read(ctx, func(r OrderReader) error {
+		found, err := r.Order(ctx, who.Organization, id)
+		if err != nil {
+			return err
+		}
+		placed, err = whole(ctx, r, who, found)
+		return err
+	})
+	return placed, err
+}
+
+// whole reads the tasks of an order.
+func whole(ctx context.Context, r OrderReader, who lastmile.Principal, o order.Order) (Placed, error) {
+	if o.Ended() {
+		pickup, dropoff, err := r.OrderTasks(ctx, o)
+		return seen(o, pickup, dropoff, who), err
+	}
+	tasks, err := r.TasksOf(ctx, o.Courier, []lastmile.TaskID{o.Pickup.Task, o.Dropoff.Task})
+	if err != nil {
+		return Placed{}, err
+	}
+	return seen(o, tasks[0], tasks[1], who), nil
+}
+
+// Update changes the tasks of an order that is not started.
+func (os *Orders) Update(ctx context.Context, who lastmile.Principal, id string, d Draft) (placed Placed, err error) {
+	if err := d.check(); err != nil {
+		return placed, err
+	}
+	before, err := os.Read(ctx, who, id)
+	if err == nil {
+		err = before.CheckChange("changed")
+	}
+	if err != nil {
+		return placed, err
+	}
+	caller := lastmile.Principal{Organization: before.Client, Key: who.Key}
+	first, err := os.Tasks.Prepare(ctx, caller, changeable(*d.Pickup))
+	if err != nil {
+		return placed, lastmile.Within("pickupTask.", err)
+	}
+	last, err := os.Tasks.Prepare(ctx, caller, changeable(*d.Dropoff))
+	if err != nil {
+		return placed, lastmile.Within("dropoffTask.", err)
+	}
+	err = os.Store.Write(ctx, func(w OrderWriter) error {
+		found, err := w.Order(ctx, who.Organization, id)
+		if err == nil {
+			err = found.CheckChange("changed")
+		}
+		if err != nil {
+			return err
+		}
+		pickup, err := os.Tasks.Amend(ctx, w, caller, found.Pickup.Task, first)
+		if err != nil {
+			return lastmile.Within("pickupTask.", err)
+		}
+		dropoff, err := os.Tasks.Amend(ctx, w, caller, found.Dropoff.Task, last)
+		if err != nil {
+			return lastmile.Within("dropoffTask.", err)
+		}
+		// The events of the tasks may have changed the order.
+		if found, err = w.Order(ctx, who.Organization, id); err != nil {
+			return err
+		}
+		found.Update(os.Now())
+		placed = seen(found, pickup, dropoff, who)
+		return w.SaveOrder(ctx, found)
+	})
+	return placed, err
+}
+
+// changeable returns the part of a draft that an update of an order can change.
+func changeable(d lastmile.TaskDraft) lastmile.TaskDraft {
+	c := d.Change
+	return lastmile.TaskDraft{
+		Change: lastmile.TaskChange{
+			CompleteAfter: c.CompleteAfter, CompleteBefore: c.CompleteBefore, Notes: c.Notes, Requirements: c.Requirements,
+		},
+		Destination: d.Destination, Recipients: d.Recipients,
+	}
+}
+
+// Cancelled is the result of cancelling orders.
+type Cancelled struct{ Orders int }
+
+// Cancel cancels orders that are not started, all or none. If a courier calls, client may
+// name the client whose orders they must be.
+func (os *Orders) Cancel(ctx context.Context, who lastmile.Principal, ids []string, client string) (Cancelled, error) {
+	if len(ids) == 0 {
+		return Cancelled{}, lastmile.Missing("orderIds")
+	}
+	if ids = lastmile.Unique(ids); len(ids) > order.MaxCancelled {
+		return Cancelled{}, lastmile.Invalid("orderIds has %d entries; at most %d are allowed", len(ids), order.MaxCancelled)
+	}
+	return store.Idempotent(ctx, os.Store, who, func(w OrderWriter) (Cancelled, error) {
+		for _, id := range ids {
+			found, err := w.Order(ctx, who.Organization, id)
+			if err != nil {
+				return Cancelled{}, err
+			}
+			if client != "" && client != string(found.ClientID) && client != string(found.Client) {
+				return Cancelled{}, lastmile.Invalid("order %s is not of client %s", id, lastmile.Truncate(client, 32))
+			}
+			if _, err := os.end(ctx, w, who, found, func(o *order.Order) error { return o.Cancel(os.Now()) }); err != nil {
+				return Cancelled{}, err
+			}
+		}
+		return Cancelled{Orders: len(ids)}, nil
+	})
+}
+
+// Reject ends an order of a client, for a reason.
+func (os *Orders) Reject(ctx context.Context, who lastmile.Principal, id, reason string) (Placed, error) {
+	return store.Idempotent(ctx, os.Store, who, func(w OrderWriter) (Placed, error) {
+		found, err := w.Order(ctx, who.Organization, id)
+		if err != nil {
+			return Placed{}, err
+		}
+		if found.Courier != who.Organization {
+			return Placed{}, lastmile.Forbidden("only the courier of an order can reject it; cancel it instead")
+		}
+		return os.end(ctx, w, who, found, func(o *order.Order) error { return o.Reject(reason, os.Now()) })
+	})
+}
+
+// end ends an order and deletes its tasks, which are kept with the order as they were.
+func (os *Orders) end(ctx context.Context, w OrderWriter, who lastmile.Principal, o order.Order, by func(*order.Order) error) (Placed, error) {
+	if err := by(&o); err != nil {
+		return Placed{}, err
+	}
+	ids := []lastmile.TaskID{o.Pickup.Task, o.Dropoff.Task}
+	tasks, err := w.TasksOf(ctx, o.Courier, ids)
+	if err != nil {
+		return Placed{}, err
+	}
+	// The order comes first: it does not follow the events of its tasks any more.
+	if err := w.SaveOrder(ctx, o); err != nil {
+		return Placed{}, err
+	}
+	if err := w.SaveOrderTasks(ctx, o, tasks[0], tasks[1]); err != nil {
+		return Placed{}, err
+	}
+	slices.Reverse(ids) // the drop-off depends on the pickup
+	for _, id := range ids {
+		if err := os.Tasks.Remove(ctx, w, who, id); err != nil {
+			return Placed{}, err
+		}
+	}
+	return seen(o, tasks[0], tasks[1], who), nil
+}
+
+// Clone places an order with the same tasks again, without their times. Only the client
+// of an order without a service can.
+func (os *Orders) Clone(ctx context.Context, who lastmile.Principal, id string) (Placed, error) {
+	source, err := os.Read(ctx, who, id)
+	if err != nil {
+		return Placed{}, err
+	}
+	switch {
+	case source.Client != who.Organization:
+		return Placed{}, lastmile.Forbidden("only the client of an order can clone it")
+	case source.Service != "":
+		return Placed{}, lastmile.Conflict("order %s has a delivery service and cannot be cloned; request a quote and place an order", source.ShortID)
+	}
+	pickup, dropoff := copied(source.PickupTask), copied(source.DropoffTask)
+	return os.Create(ctx, who, Draft{Courier: string(source.Courier), Pickup: &pickup, Dropoff: &dropoff})
+}
+
+// copied returns a draft of a task like another, without its times.
+func copied(t lastmile.Task) lastmile.TaskDraft {
+	d := t.Destination
+	draft := lastmile.TaskDraft{
+		Change: lastmile.TaskChange{
+			Merchant: &t.Merchant, Notes: &t.Notes, Quantity: &t.Quantity, AdditionalQuantities: &t.AdditionalQuantities, ServiceTime: t.ServiceTime,
+			Requirements: &t.Requirements, Barcodes: &t.Barcodes.Required, ScanOnlyRequiredBarcodes: &t.ScanOnlyRequiredBarcodes,
+			Metadata: lastmile.MetadataChange{Replace: t.Metadata, Replaced: true},
+		},
+		Destination: &lastmile.DestinationRef{Draft: &lastmile.DestinationDraft{Address: &d.Address, Location: &d.Location, Notes: d.Notes, Metadata: d.Metadata}},
+		Recipients:  &[]lastmile.RecipientRef{},
+	}
+	if t.Recipient != nil {
+		draft.Recipients = &[]lastmile.RecipientRef{{ID: t.Recipient.ID}}
+	}
+	return draft
+}
+
+// Follower brings orders up to date with their tasks.
+type Follower struct{ Store store.Joiner[FollowWriter] }
+
+// Follow brings the orders of the tasks of events up to date, in their transaction.
+func (f Follower) Follow(ctx context.Context, tx store.Transaction, events []lastmile.Event) error {
+	var (
+		orders  []order.Order
+		changed []bool
+	)
+	for _, e := range events {
+		if e.Task == nil || e.Task.OrderShortID == "" || e.Organization != e.Task.Organization || e.RecipientsOnly || e.Webhooks != nil {
+			continue
+		}
+		at := slices.IndexFunc(orders, func(o order.Order) bool { return o.ShortID == e.Task.OrderShortID })
+		if at < 0 {
+			w, err := f.Store.Join(tx)
+			if err != nil {
+				return err
+			}
+			found, err := w.Order(ctx, e.Organization, e.Task.OrderShortID)
+			if lastmile.IsNotFound(err) {
+				continue // it is being created
+			}
+			if err != nil {
+				return err
+			}
+			at, orders, changed = len(orders), append(orders, found), append(changed, false)
+		}
+		changed[at] = orders[at].Follow(e) || changed[at]
+	}
+	for i, o := range orders {
+		if !changed[i] {
+			continue
+		}
+		w, err := f.Store.Join(tx)
+		if err == nil {
+			err = w.SaveOrder(ctx, o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

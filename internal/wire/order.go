@@ -1,0 +1,720 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"dray/internal/codec"
+	"dray/internal/lastmile"
+	"dray/internal/order"
+)
+
+// The records of couriers and their clients, which are stored as JSON of the domain:
+// money is stored in integers, unlike in the API. Package sqlstore uses these names
+// because it has as many imports as a package may have.
+type (
+	StoredService = order.Service
+	StoredQuote   = order.Quote
+	StoredOrder   = order.Order
+)
+
+// Money is an amount of money, or a percentage, as a JSON number with all decimals of
+// its currency.
+type Money string
+
+// MarshalJSON implements json.Marshaler.
+func (m Money) MarshalJSON() ([]byte, error) { return []byte(m), nil }
+
+// JSONSchema describes the JSON of an amount.
+func (Money) JSONSchema() string { return `{"type": "number"}` }
+
+// DeliveryService is a delivery service that a courier offers to clients.
+type DeliveryService struct {
+	// ID of the service, which is accepted as deliveryServiceId of an order.
+	ID order.ServiceID `json:"id" example:"Sv6KpX2nQw8RtL4mZc9YbH3d"`
+	// ID of the courier's organization.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Unix time in milliseconds at which the service was created.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// Unix time in milliseconds at which the service was last modified.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// Name of the service.
+	DisplayName string `json:"displayName" example:"Express"`
+	// Currency of the prices, by its ISO 4217 code.
+	Currency order.Currency `json:"currency" example:"USD"`
+	// IDs of the clients that the service is offered to; empty for every client.
+	Clients []lastmile.ClientID `json:"clients" example:"[]"`
+	// IANA time zone of hours, sameDayUntil and the windows of rates.
+	Timezone string `json:"timezone" example:"America/New_York"`
+	// When deliveries can be ready; empty for always.
+	Hours []WeekWindow `json:"hours"`
+	// Minutes from the order until the delivery can be ready.
+	LeadTime Minutes `json:"leadTime" example:"30"`
+	// Time of the day, as HH:MM, from which deliveries for the same day cannot be ordered any more; null if they can.
+	SameDayUntil *string `json:"sameDayUntil" example:"15:00"`
+	// Minutes from readyBy until a delivery is due if the client does not send dueBy.
+	DueIn Minutes `json:"dueIn" example:"240"`
+	// Largest deliveries that the service accepts.
+	Limits ServiceLimits `json:"limits"`
+	// Rate plan: what deliveries cost.
+	Rates []Rate `json:"rates"`
+}
+
+// WeekWindow is a part of every week. If it ends at or before its start, it ends on the next day.
+type WeekWindow struct {
+	// Days on which the window begins.
+	Days []string `json:"days" example:"monday,tuesday" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday"`
+	// Time of the day at which it begins, as HH:MM.
+	From string `json:"from" example:"08:00"`
+	// Time of the day before which it ends, as HH:MM; 24:00 is the end of the day.
+	To string `json:"to" example:"18:00"`
+}
+
+// ServiceLimits are the largest deliveries that a service accepts. Each is null if there is no limit.
+type ServiceLimits struct {
+	// Largest weight.
+	Weight *Weight `json:"weight"`
+	// Largest number of pieces.
+	Quantity *int `json:"quantity" example:"10"`
+	// Longest distance from pickup to drop-off.
+	Distance *Distance `json:"distance"`
+	// Area that pickup and drop-off must be in, as a GeoJSON Polygon or MultiPolygon.
+	Area *Area `json:"area" example:"null"`
+}
+
+// Weight is a weight.
+type Weight struct {
+	// Number of units.
+	Value float64 `json:"value" required:"true" example:"2.5"`
+	// Unit: kg or lbs.
+	Units order.Unit `json:"units" required:"true" enum:"kg,lbs" example:"kg"`
+}
+
+// Distance is a distance.
+type Distance struct {
+	// Number of units.
+	Value float64 `json:"value" required:"true" example:"25"`
+	// Unit: km or mi.
+	Units order.Unit `json:"units" required:"true" enum:"km,mi" example:"km"`
+}
+
+// Rate is an entry of a rate plan.
+type Rate struct {
+	// ID of the rate.
+	ID string `json:"id" example:"Rt2MvB8xLq5KwZ9nDc4HsP7f"`
+	// Name of the rate, which entries of prices have.
+	Name string `json:"name" example:"Distance"`
+	// What the rate charges for.
+	RatingType order.RatingType `json:"ratingType" example:"distance"`
+	// Whether this is the base rate, of which a service has exactly one.
+	IsBaseRate bool `json:"isBaseRate"`
+	// Amount per unit beyond the tiers; of a flat rate or surcharge, the amount; of a minimum, the least price; of a percentage, the percentage.
+	Amount Money `json:"amount" example:"1.20"`
+	// What the amount is for; null for a flat rate, a surcharge of a fixed amount and a minimum.
+	Unit *order.Unit `json:"unit" example:"km"`
+	// Units that cost nothing.
+	Free float64 `json:"free" example:"2"`
+	// What the first units cost that are not free; empty if all cost the same.
+	Tiers []RateTier `json:"tiers"`
+	// When the rate applies to deliveries that are ready then; null for always.
+	When *WeekWindow `json:"when" example:"null"`
+}
+
+// RateTier is what units cost, after the tier before, up to a number of units.
+type RateTier struct {
+	// Number of units, counted without free ones, at which the tier ends.
+	UpTo float64 `json:"upTo" example:"10"`
+	// Amount per unit.
+	Amount Money `json:"amount" example:"1.50"`
+}
+
+// NewDeliveryService returns a delivery service in its wire form.
+func NewDeliveryService(s order.Service) DeliveryService {
+	return DeliveryService{
+		ID: s.ID, Organization: s.Organization, TimeCreated: Millis(s.Created), TimeLastModified: Millis(s.Modified),
+		DisplayName: s.DisplayName, Currency: s.Currency, Clients: orEmpty(s.Clients), Timezone: s.Timezone,
+		Hours: Each(s.Hours, newWeekWindow), LeadTime: Minutes(s.LeadTime), SameDayUntil: clockText(s.SameDayUntil), DueIn: Minutes(s.DueIn),
+		Limits: newServiceLimits(s.Limits), Rates: Each(s.Rates, func(r order.Rate) Rate { return newRate(s.Currency, r) }),
+	}
+}
+
+func clockText(c *order.Clock) *string {
+	if c == nil {
+		return nil
+	}
+	return orNull(c.String())
+}
+
+func newWeekWindow(w order.Window) WeekWindow {
+	return WeekWindow{
+		Days: Each(w.Days, func(d time.Weekday) string { return strings.ToLower(d.String()) }),
+		From: w.From.String(), To: w.To.String(),
+	}
+}
+
+func newServiceLimits(l order.Limits) ServiceLimits {
+	limits := ServiceLimits{Weight: (*Weight)(nil), Quantity: l.Quantity}
+	if l.Weight != nil {
+		limits.Weight = &Weight{Value: l.Weight.Value, Units: l.Weight.Unit}
+	}
+	if l.Distance != nil {
+		limits.Distance = &Distance{Value: l.Distance.Value, Units: l.Distance.Unit}
+	}
+	if l.Area != nil {
+		limits.Area = (*Area)(&l.Area)
+	}
+	return limits
+}
+
+func newRate(c order.Currency, r order.Rate) Rate {
+	rate := Rate{
+		ID: r.ID, Name: r.Name, RatingType: r.Type, IsBaseRate: r.IsBase, Amount: Money(c.Text(r.Amount)), Unit: orNull(r.Unit), Free: r.Free,
+		Tiers: Each(r.Tiers, func(t order.Tier) RateTier { return RateTier{UpTo: t.UpTo, Amount: Money(c.Text(t.Amount))} }),
+	}
+	if r.Unit == order.Percent {
+		rate.Amount = Money(r.Percentage())
+	}
+	if r.When != nil {
+		rate.When = new(newWeekWindow(*r.When))
+	}
+	return rate
+}
+
+// Area is a part of the earth, as a GeoJSON Polygon or MultiPolygon.
+type Area order.Area
+
+// JSONSchema describes the JSON of an area.
+func (Area) JSONSchema() string {
+	return `{"type": "object", "description": "GeoJSON Polygon or MultiPolygon (RFC 7946)"}`
+}
+
+// geoJSON is a geometry of GeoJSON.
+type geoJSON struct {
+	Type        string `json:"type"`
+	Coordinates any    `json:"coordinates"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (a Area) MarshalJSON() ([]byte, error) {
+	polygons := Each(a, func(rings [][]lastmile.Point) [][]LonLat {
+		return Each(rings, func(ring []lastmile.Point) []LonLat {
+			return Each(ring, func(p lastmile.Point) LonLat { return LonLat(p) })
+		})
+	})
+	if len(polygons) == 1 {
+		return json.Marshal(geoJSON{"Polygon", polygons[0]})
+	}
+	return json.Marshal(geoJSON{"MultiPolygon", polygons})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *Area) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return codec.Malformed("must be a GeoJSON Polygon or MultiPolygon, not %s", codec.KindName(data[0]))
+	}
+	var sent struct {
+		Type        string          `json:"type"`
+		Coordinates json.RawMessage `json:"coordinates"`
+	}
+	if err := codec.DecodePart(data, &sent); err != nil {
+		return err
+	}
+	var polygons struct {
+		Coordinates [][][][]float64 `json:"coordinates"`
+	}
+	switch sent.Type {
+	case "Polygon":
+		var polygon struct {
+			Coordinates [][][]float64 `json:"coordinates"`
+		}
+		if err := codec.DecodePart(data, &polygon); err != nil {
+			return err
+		}
+		polygons.Coordinates = append(polygons.Coordinates, polygon.Coordinates)
+	case "MultiPolygon":
+		if err := codec.DecodePart(data, &polygons); err != nil {
+			return err
+		}
+	default:
+		return codec.Invalid("must be a GeoJSON geometry with the type Polygon or MultiPolygon, not %q", codec.Clip(sent.Type))
+	}
+	area := make(Area, 0, len(polygons.Coordinates))
+	for _, rings := range polygons.Coordinates {
+		polygon := make([][]lastmile.Point, 0, len(rings))
+		for _, positions := range rings {
+			ring := make([]lastmile.Point, 0, len(positions))
+			for _, position := range positions {
+				if len(position) < 2 { // a third number is the height
+					return codec.Malformed("must have positions of the form [longitude, latitude]")
+				}
+				p, err := lastmile.NewPoint(position[0], position[1])
+				if err != nil {
+					return codec.Invalid("must have positions of the form [longitude, latitude], in this order: %s", err)
+				}
+				ring = append(ring, p)
+			}
+			polygon = append(polygon, ring)
+		}
+		area = append(area, polygon)
+	}
+	*a = area
+	return nil
+}
+
+// NewDeliveryServiceBody is the body of a request to create a delivery service.
+type NewDeliveryServiceBody struct {
+	_ struct{} `required:"displayName,currency,rates"`
+	DeliveryServiceBody
+}
+
+// DeliveryServiceBody is the body of a request to update a delivery service.
+type DeliveryServiceBody struct {
+	// Name of the service.
+	DisplayName *string `json:"displayName" example:"Express"`
+	// Currency of the prices, by its ISO 4217 code. A new currency needs new rates.
+	Currency *string `json:"currency" example:"USD"`
+	// Clients that the service is offered to, by their IDs or those of their organizations; empty or null for every client.
+	Clients Optional[[]lastmile.ClientID] `json:"clients" example:"[]"`
+	// IANA time zone of hours, sameDayUntil and the windows of rates; null for that of the organization.
+	Timezone Optional[string] `json:"timezone" example:"America/New_York"`
+	// When deliveries can be ready, at most 50 windows; empty or null for always.
+	Hours Optional[[]WeekWindowBody] `json:"hours"`
+	// Minutes from the order until the delivery can be ready; null for none.
+	LeadTime Optional[Minutes] `json:"leadTime" example:"30"`
+	// Time of the day, as HH:MM, from which deliveries for the same day cannot be ordered any more; null if they can.
+	SameDayUntil Optional[string] `json:"sameDayUntil" example:"15:00"`
+	// Minutes from readyBy until a delivery is due if the client does not send dueBy; null for 240.
+	DueIn Optional[Minutes] `json:"dueIn" example:"240"`
+	// Largest deliveries that the service accepts; null for no limits.
+	Limits Optional[ServiceLimitsBody] `json:"limits"`
+	// Rate plan: 1 to 30 rates, of which exactly one is the base rate.
+	Rates *[]RateBody `json:"rates"`
+}
+
+// WeekWindowBody is a part of every week, in a request. At least one field is required.
+type WeekWindowBody struct {
+	// Days on which the window begins, such as monday or mon; by default, all.
+	Days []string `json:"days" example:"monday,tuesday"`
+	// Time of the day at which it begins, as HH:MM; by default, 00:00.
+	From string `json:"from" example:"08:00"`
+	// Time of the day before which it ends, as HH:MM; by default, 24:00. A time at or before from is on the next day.
+	To string `json:"to" example:"18:00"`
+}
+
+// ServiceLimitsBody is the largest deliveries that a service accepts, in a request. Limits that are not sent do not exist.
+type ServiceLimitsBody struct {
+	// Largest weight.
+	Weight *Weight `json:"weight"`
+	// Largest number of pieces.
+	Quantity *int `json:"quantity" example:"10"`
+	// Longest distance from pickup to drop-off.
+	Distance *Distance `json:"distance"`
+	// Area that pickup and drop-off must be in, as a GeoJSON Polygon or MultiPolygon of at most 10,000 positions.
+	Area *Area `json:"area" example:"null"`
+}
+
+// RateBody is an entry of a rate plan, in a request.
+type RateBody struct {
+	// Name of the rate, which entries of prices have.
+	Name string `json:"name" required:"true" example:"Distance"`
+	// What the rate charges for.
+	RatingType order.RatingType `json:"ratingType" required:"true" example:"distance"`
+	// Whether this is the base rate. A surcharge or minimum cannot be.
+	IsBaseRate Flag `json:"isBaseRate"`
+	// Amount per unit beyond the tiers; of a flat rate or surcharge, the amount; of a minimum, the least price; of a percentage, the percentage.
+	Amount *float64 `json:"amount" required:"true" example:"1.2"`
+	// What the amount is for. distance: km (the default) or mi; duration: minute (the default) or hour; weight: kg (the default) or lbs; quantity: piece; surcharge: percent, or none for a fixed amount.
+	Unit order.Unit `json:"unit" example:"km"`
+	// Units that cost nothing.
+	Free *float64 `json:"free" example:"2"`
+	// What the first units cost that are not free, at most 20 tiers. Each unit costs the amount of the tier that it is in.
+	Tiers []RateTierBody `json:"tiers" example:"[]"`
+	// When the rate applies to deliveries that are ready then; by default, always. Not for the base rate.
+	When *WeekWindowBody `json:"when" example:"null"`
+}
+
+// RateTierBody is a tier of a rate, in a request.
+type RateTierBody struct {
+	// Number of units, counted without free ones, at which the tier ends. It must be greater than that of the tier before.
+	UpTo *float64 `json:"upTo" required:"true" example:"10"`
+	// Amount per unit.
+	Amount *float64 `json:"amount" required:"true" example:"1.5"`
+}
+
+// Change returns the requested change.
+func (b DeliveryServiceBody) Change() order.ServiceChange {
+	change := order.ServiceChange{
+		DisplayName: b.DisplayName, Currency: b.Currency, Clients: sentValue(b.Clients), Timezone: sentValue(b.Timezone),
+		LeadTime: (*time.Duration)(sentValue(b.LeadTime)), SameDayUntil: sentValue(b.SameDayUntil), DueIn: (*time.Duration)(sentValue(b.DueIn)),
+	}
+	if b.Hours.Present {
+		hours := Each(b.Hours.Value, WeekWindowBody.draft)
+		change.Hours = &hours
+	}
+	if b.Limits.Present {
+		limits := b.Limits.Value.domain()
+		change.Limits = &limits
+	}
+	if b.Rates != nil {
+		rates := Each(*b.Rates, RateBody.draft)
+		change.Rates = &rates
+	}
+	return change
+}
+
+// sentValue is the value of a field that was sent, null as the zero value; nil if it was
+// not.
+func sentValue[T any](o Optional[T]) *T {
+	if !o.Present {
+		return nil
+	}
+	return &o.Value
+}
+
+func (b WeekWindowBody) draft() order.WindowDraft { return order.WindowDraft(b) }
+
+func (b ServiceLimitsBody) domain() order.Limits {
+	limits := order.Limits{Quantity: b.Quantity}
+	if b.Weight != nil {
+		limits.Weight = &order.Weight{Value: b.Weight.Value, Unit: b.Weight.Units}
+	}
+	if b.Distance != nil {
+		limits.Distance = &order.Distance{Value: b.Distance.Value, Unit: b.Distance.Units}
+	}
+	if b.Area != nil {
+		limits.Area = order.Area(*b.Area)
+	}
+	return limits
+}
+
+func (b RateBody) draft() order.RateDraft {
+	draft := order.RateDraft{
+		Name: b.Name, Type: b.RatingType, IsBase: bool(b.IsBaseRate), Amount: b.Amount, Unit: b.Unit, Free: b.Free,
+		Tiers: Each(b.Tiers, func(t RateTierBody) order.TierDraft { return order.TierDraft(t) }),
+	}
+	if b.When != nil {
+		when := b.When.draft()
+		draft.When = &when
+	}
+	return draft
+}
+
+// QuoteBody is a request for quotes.
+type QuoteBody struct {
+	// Unix time in milliseconds from which the delivery can be picked up.
+	ReadyBy Millis `json:"readyBy" required:"true" example:"1894021200000"`
+	// Unix time in milliseconds before which the delivery must be dropped off; by default, what each service promises.
+	DueBy OptionalMillis `json:"dueBy" example:"1894028400000"`
+	// Number of pieces.
+	Quantity *int `json:"quantity" required:"true" example:"2"`
+	// Total weight.
+	Weight *Weight `json:"weight" required:"true"`
+	// Where the delivery is picked up.
+	Pickup *QuotePlace `json:"pickup" required:"true"`
+	// Where the delivery is dropped off.
+	Dropoff *QuotePlace `json:"dropoff" required:"true"`
+}
+
+// QuotePlace is a place in a request for quotes: a destination as when one is created, or the
+// fields of its address with an optional location.
+type QuotePlace struct{ DestinationBody }
+
+// SchemaOf returns the body of a destination, for documentation.
+func (QuotePlace) SchemaOf() any { return QuotePlaceBody{} }
+
+// QuotePlaceBody is a place: a destination as when one is created, or the fields of its address.
+type QuotePlaceBody struct {
+	AddressBody
+	// Address of the place, instead of its fields here.
+	Address *SentAddress `json:"address"`
+	// Location of the place, as [longitude, latitude]. If it is sent, the address is not geocoded.
+	Location *LonLat `json:"location" example:"[-73.9857, 40.7484]"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *QuotePlace) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return codec.Malformed("must be an address, not %s", codec.KindName(data[0]))
+	}
+	p.DestinationBody = DestinationBody{}
+	if err := codec.DecodePart(data, &p.DestinationBody); err != nil || p.Address != nil {
+		return err
+	}
+	var address SentAddress
+	if err := codec.DecodePart(data, &address); err != nil {
+		return err
+	}
+	p.Address = &address
+	return nil
+}
+
+// Job returns the delivery to be priced, without the length of the trip, and where it is
+// picked up and dropped off.
+func (b QuoteBody) Job() (job order.Job, pickup, dropoff lastmile.DestinationDraft, err error) {
+	for _, missing := range []struct {
+		field string
+		is    bool
+	}{
+		{"readyBy", b.ReadyBy.IsZero()},
+		{"quantity", b.Quantity == nil},
+		{"weight", b.Weight == nil},
+		{"pickup", b.Pickup == nil},
+		{"dropoff", b.Dropoff == nil},
+	} {
+		if missing.is {
+			return job, pickup, dropoff, lastmile.Missing(missing.field)
+		}
+	}
+	job = order.Job{
+		ReadyBy: b.ReadyBy.Time(), DueBy: time.Time(b.DueBy), Quantity: *b.Quantity,
+		Weight: order.Weight{Value: b.Weight.Value, Unit: b.Weight.Units},
+	}
+	return job, b.Pickup.Draft(), b.Dropoff.Draft(), nil
+}
+
+// Quote is the price of a delivery by one service.
+type Quote struct {
+	// ID of the quote, which is accepted as deliveryServiceId of an order until it expires.
+	ID order.QuoteID `json:"id" example:"Qt9LxW3mKc7VbN5zRs2HdP8f"`
+	// ID of the base rate.
+	RateID string `json:"rateId" example:"Rt2MvB8xLq5KwZ9nDc4HsP7f"`
+	// ID of the courier's organization.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// ID of the delivery service.
+	DeliveryService order.ServiceID `json:"deliveryService" example:"Sv6KpX2nQw8RtL4mZc9YbH3d"`
+	// Name of the delivery service.
+	DisplayName string `json:"displayName" example:"Express"`
+	// Unix time in milliseconds before which the delivery would be dropped off.
+	DueBy Millis `json:"dueBy" example:"1894028400000"`
+	// Price: the sum of the breakdown.
+	EstimatedCost Money `json:"estimatedCost" example:"8.80"`
+	// Entries that add up to the price.
+	EstimatedCostBreakdown []QuoteEntry `json:"estimatedCostBreakdown"`
+	// Currency of the price, by its ISO 4217 code.
+	Currency order.Currency `json:"currency" example:"USD"`
+	// Distance from pickup to drop-off in meters, by which distance rates were applied.
+	Distance int64 `json:"distance" example:"5400"`
+	// Travel time from pickup to drop-off in seconds, by which duration rates were applied.
+	Duration int64 `json:"duration" example:"780"`
+	// Unix time in milliseconds until which an order at this price can be placed.
+	ValidUntil Millis `json:"validUntil" example:"1894019400000"`
+}
+
+// QuoteEntry is a part of a quoted price.
+type QuoteEntry struct {
+	// Name of the rate.
+	Name string `json:"name" example:"Distance"`
+	// What the rate charges for.
+	RatingType order.RatingType `json:"ratingType" example:"distance"`
+	// Whether it is the base rate.
+	IsBaseRate bool `json:"isBaseRate"`
+	// Amount, with all decimals of the currency.
+	Cost Money `json:"cost" example:"4.80"`
+}
+
+// NewQuotes returns quotes in their wire form.
+func NewQuotes(quotes []order.Quote) []Quote {
+	return Each(quotes, func(q order.Quote) Quote {
+		c := q.Price.Currency
+		return Quote{
+			ID: q.ID, RateID: q.Rate, Organization: q.Organization, DeliveryService: q.Service, DisplayName: q.DisplayName, DueBy: Millis(q.Job.DueBy),
+			EstimatedCost:          Money(c.Text(q.Price.Total)),
+			EstimatedCostBreakdown: Each(q.Price.Entries, func(e order.Entry) QuoteEntry { return newQuoteEntry(c, e) }),
+			Currency:               c, Distance: q.Job.Distance, Duration: q.Job.Duration, ValidUntil: Millis(q.Expires),
+		}
+	})
+}
+
+func newQuoteEntry(c order.Currency, e order.Entry) QuoteEntry {
+	return QuoteEntry{Name: e.Name, RatingType: e.Type, IsBaseRate: e.IsBase, Cost: Money(c.Text(e.Cost))}
+}
+
+// Order is a delivery that a client ordered from a courier: a pickup, and a drop-off that
+// depends on it.
+type Order struct {
+	// ID of the order.
+	ID order.ID `json:"id" example:"Or4BnX8wQk2LmV6zRt9HsC3d"`
+	// Short ID: eight hexadecimal digits. Both tasks have it as orderShortId.
+	ShortID string `json:"shortId" example:"8f2a61c4"`
+	// Unix time in milliseconds at which the order was placed.
+	TimeCreated Millis `json:"timeCreated" example:"1767225600000"`
+	// Unix time in milliseconds at which the order was last modified.
+	TimeLastModified Millis `json:"timeLastModified" example:"1767229200000"`
+	// How the order was placed: API.
+	Source string `json:"source" example:"API"`
+	// What happened to the order, oldest first: the first event and the last ones.
+	Events []OrderEvent `json:"events"`
+	// Task of the pickup. If the order was cancelled or rejected, it no longer exists and is shown as it was.
+	PickupTask OrderTask `json:"pickupTask"`
+	// Task of the drop-off. If the order was cancelled or rejected, it no longer exists and is shown as it was.
+	DropoffTask OrderTask `json:"dropoffTask"`
+	// ID of the delivery service; null if there is none.
+	DeliveryService *order.ServiceID `json:"deliveryService" example:"Sv6KpX2nQw8RtL4mZc9YbH3d"`
+	// Reserved; always null.
+	OrchestrationDetails *struct{} `json:"orchestrationDetails" example:"null"`
+	// Price when the order was placed; null if there is none.
+	Price *Money `json:"price" example:"8.80"`
+	// Entries that add up to the price; null if there is none.
+	PriceBreakdown *[]PriceEntry `json:"priceBreakdown"`
+	// Currency of the price, by its ISO 4217 code; null if there is no price.
+	Currency *order.Currency `json:"currency" example:"USD"`
+	// Reserved; always null.
+	DeliveryServiceInvoice *struct{} `json:"deliveryServiceInvoice" example:"null"`
+	// Progress of the order, which follows from its tasks.
+	Status order.Status `json:"status" example:"unassigned"`
+	// Reason why the courier rejected the order; null if it did not.
+	RejectionReason *string `json:"rejectionReason" example:"null"`
+	// ID of the client.
+	ClientID lastmile.ClientID `json:"clientId" example:"Cq7RtV2mXz9LwKd4NbH8sPfJ"`
+	// ID of the courier's organization.
+	CourierID lastmile.OrganizationID `json:"courierId" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Name by which the courier knows the client.
+	ClientName string `json:"clientName" example:"Example Kitchens"`
+}
+
+// OrderEvent is something that happened to an order.
+type OrderEvent struct {
+	// What happened.
+	Name string `json:"name" enum:"created,updated,assigned,unassigned,started,completed,failed,cancelled,rejected" example:"created"`
+	// Unix time in milliseconds of the event.
+	Time Millis `json:"time" example:"1767225600000"`
+	// ID of the task that it happened to. Absent if it happened to the order as a whole.
+	TaskID lastmile.TaskID `json:"taskId,omitzero"`
+	// Status of the order after the event.
+	Status order.Status `json:"status" example:"unassigned"`
+}
+
+// PriceEntry is a part of the price of an order.
+type PriceEntry struct {
+	QuoteEntry
+	// ID of the rate. Absent if the price is not that of a service.
+	ID string `json:"id,omitzero" example:"Rt2MvB8xLq5KwZ9nDc4HsP7f"`
+}
+
+// OrderTask is a task of an order.
+type OrderTask struct {
+	TaskRecord
+	// Recipient of the task; empty if there is none.
+	Recipients []Recipient `json:"recipients"`
+	// Destination of the task.
+	Destination OrderDestination `json:"destination"`
+	TaskTimes
+	// Reserved; always empty.
+	CustomRequirements []any `json:"customRequirements" type:"object" example:"[]"`
+	// Reserved; always empty.
+	BulkTasks []any `json:"bulkTasks" type:"object" example:"[]"`
+}
+
+// OrderDestination is the destination of a task of an order.
+type OrderDestination struct {
+	Destination
+	// ID of the organization that ordered the delivery.
+	Organization lastmile.OrganizationID `json:"organization" example:"a8Jd0sKqLw3Zx7Vn5Bm1Tc9P"`
+	// Whether the location was found by geocoding the address.
+	WasGeocoded bool `json:"wasGeocoded" example:"true"`
+	// Whether the location was sent.
+	CreatedByLocation bool `json:"createdByLocation"`
+}
+
+// NewOrder returns an order with its tasks in its wire form.
+func NewOrder(o order.Order, pickup, dropoff lastmile.Task) Order {
+	shown := Order{
+		ID: o.ID, ShortID: o.ShortID, TimeCreated: Millis(o.Created), TimeLastModified: Millis(o.Modified), Source: string(lastmile.ActorAPI),
+		Events: Each(o.Events, func(e order.Event) OrderEvent {
+			return OrderEvent{Name: e.Name, Time: Millis(e.At), TaskID: e.Task, Status: e.Status}
+		}),
+		PickupTask: newOrderTask(o.Client, pickup), DropoffTask: newOrderTask(o.Client, dropoff), DeliveryService: orNull(o.Service),
+		Status: o.Status, RejectionReason: orNull(o.Reason), ClientID: o.ClientID, CourierID: o.Courier, ClientName: o.ClientName,
+	}
+	if p := o.Price; p != nil {
+		entries := Each(p.Entries, func(e order.Entry) PriceEntry { return PriceEntry{QuoteEntry: newQuoteEntry(p.Currency, e), ID: e.ID} })
+		shown.Price, shown.Currency, shown.PriceBreakdown = new(Money(p.Currency.Text(p.Total))), &p.Currency, &entries
+	}
+	return shown
+}
+
+func newOrderTask(client lastmile.OrganizationID, t lastmile.Task) OrderTask {
+	live := NewTaskLive(t)
+	return OrderTask{
+		TaskRecord: NewTaskRecord(t), Recipients: live.Recipients, TaskTimes: live.TaskTimes, CustomRequirements: []any{}, BulkTasks: []any{},
+		Destination: OrderDestination{Destination: live.Destination, Organization: client, WasGeocoded: !live.Destination.UseGPS, CreatedByLocation: live.Destination.UseGPS},
+	}
+}
+
+// OrderBody is the body of a request to place an order.
+type OrderBody struct {
+	// Task of the pickup, as when a task is created. Its recipient is optional.
+	PickupTask *TaskBody `json:"pickupTask" required:"true"`
+	// Task of the drop-off, as when a task is created. Its recipient is optional.
+	DropoffTask *TaskBody `json:"dropoffTask" required:"true"`
+	// ID of a quote or of a delivery service. Required if the courier has services for the client.
+	DeliveryServiceID *string `json:"deliveryServiceId" example:"Qt9LxW3mKc7VbN5zRs2HdP8f"`
+	// Price, if the courier has no services for the client.
+	Price *float64 `json:"price" example:"8.8"`
+	// Currency of the price, by its ISO 4217 code.
+	Currency *string `json:"currency" example:"USD"`
+	// Client, by its ID or that of its organization. Required if a courier places the order.
+	Client *string `json:"client"`
+	// Courier, by the ID of its organization. Required if the caller is the client of several couriers and sends no deliveryServiceId.
+	Courier *string `json:"courier"`
+	// Number of pieces, for the price of a service; by default, the quantity of the tasks, or 1.
+	Quantity *int `json:"quantity" example:"2"`
+	// Total weight, for the price of a service; by default, none.
+	Weight *Weight `json:"weight"`
+}
+
+// Tasks returns the requested tasks, nil if they were not sent.
+func (b OrderBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile.TaskDraft, err error) {
+	for field, task := range map[string]*TaskBody{"pickupTask": b.PickupTask, "dropoffTask": b.DropoffTask} {
+		if task != nil && (task.AutoAssign != nil || task.Container != nil) {
+			return nil, nil, lastmile.Invalid("%s.autoAssign and %s.container cannot be sent: the courier assigns the tasks of orders", field, field)
+		}
+	}
+	return OrderTasksBody{PickupTask: b.PickupTask, DropoffTask: b.DropoffTask}.Tasks(own)
+}
+
+// OrderTasksBody is the body of a request to update the tasks of an order.
+type OrderTasksBody struct {
+	// Changes of the pickup: destination, recipients, completeAfter, completeBefore, notes and requirements.
+	PickupTask *TaskBody `json:"pickupTask" required:"true"`
+	// Changes of the drop-off: destination, recipients, completeAfter, completeBefore, notes and requirements.
+	DropoffTask *TaskBody `json:"dropoffTask" required:"true"`
+}
+
+// Tasks returns the requested changes, nil if they were not sent.
+func (b OrderTasksBody) Tasks(own lastmile.OrganizationID) (pickup, dropoff *lastmile.TaskDraft, err error) {
+	draft := func(field string, b *TaskBody) *lastmile.TaskDraft {
+		if b == nil || err != nil {
+			return nil
+		}
+		made, failed := b.Draft(own)
+		err = lastmile.Within(field, failed)
+		return &made
+	}
+	return draft("pickupTask.", b.PickupTask), draft("dropoffTask.", b.DropoffTask), err
+}
+
+// CancelOrdersBody is a request to cancel orders.
+type CancelOrdersBody struct {
+	// IDs of the orders, at most 100. Short IDs are accepted, too.
+	OrderIDs []string `json:"orderIds" required:"true" example:"Or4BnX8wQk2LmV6zRt9HsC3d"`
+	// Client whose orders they must be, by its ID or that of its organization, if a courier cancels them.
+	Client *string `json:"client"`
+}
+
+// CancelledOrders is the result of cancelling orders.
+type CancelledOrders struct {
+	// Always success.
+	Status string `json:"status" example:"success"`
+	// Number of orders that were cancelled.
+	TotalOrdersRemoved int `json:"totalOrdersRemoved" example:"1"`
+}
+
+// RejectOrderBody is a request to reject an order.
+type RejectOrderBody struct {
+	// Reason, which the client sees. Required.
+	Reason *string `json:"reason" example:"No vehicle is large enough."`
+	// Alias of reason.
+	Reasons *string `json:"reasons"`
+}
